@@ -90,6 +90,8 @@ pub enum Spread {
     WithinWindows,
     /// Both sides were measured in turns: the spread of the ratios inside blocks.
     InsideBlocks,
+    /// Both sides did the same pieces of work once: the spread of the ratios from piece to piece.
+    AcrossPairs,
     /// Both sides were measured at once: seconds that both have, or the spread of runs.
     AtOnce,
     /// The ranks of the values of both sides, whatever their distribution.
@@ -104,6 +106,7 @@ impl Spread {
             Self::OfTheOther => "between runs of the other record",
             Self::WithinWindows => "within the window",
             Self::InsideBlocks => "of the ratios inside blocks",
+            Self::AcrossPairs => "of the ratios of pairs",
             Self::AtOnce => "of the ratio over the same seconds",
             Self::Ranks => "of ranks",
         }
@@ -161,6 +164,21 @@ impl Contrast {
             .ok_or("the two were not measured in at least two complete blocks with positive values")?;
         let BlockDifference { log, error, freedom } = blocks.difference(1, 0);
         Ok(Self { log, shape: ContrastShape::Student { error, freedom }, spread: Spread::InsideBlocks })
+    }
+
+    /// Makes one of pairs, such as the times of the same queries on both sides: how much the ratio differs from pair to pair, which says
+    /// nothing of how much it would differ from run to run.
+    ///
+    /// # Errors
+    /// Fewer than two pairs, sides of different lengths, a value that is not positive.
+    pub fn of_pairs(candidate: &[f64], baseline: &[f64]) -> Result<Self, String> {
+        let visits = |values: &[f64]| -> Vec<Visit> {
+            values.iter().map(|value| Visit { throughput: *value, taken: None, ahead: 0.0 }).collect()
+        };
+        let blocks = Blocks::of(&[visits(baseline), visits(candidate)])
+            .ok_or("the two do not share at least two pairs with positive values")?;
+        let BlockDifference { log, error, freedom } = blocks.difference(1, 0);
+        Ok(Self { log, shape: ContrastShape::Student { error, freedom }, spread: Spread::AcrossPairs })
     }
 
     /// Makes one of two sides that were measured at once.

@@ -191,8 +191,21 @@ series! {
     /// The server's own statistics; its counters have the server's names.
     engine = "engine" {
         ACTIVE_SESSIONS = "active_sessions", "Sessions at work, by what they wait for", "sessions", "wait", Level;
+        WAL_BYTES = "wal_bytes", "Bytes written to the write-ahead log", "B/s", "", Rate;
+        JOURNAL_BYTES = "journal_bytes", "Bytes written to the journal", "B/s", "", Rate;
+        LOG_BYTES = "log_bytes", "Bytes written to the redo log", "B/s", "", Rate;
+        CHECKPOINTS = "checkpoints", "Checkpoints begun", "1/s", "", Rate;
+        CHECKPOINTS_TIMED = "checkpoints_timed", "Checkpoints begun because their time had come", "1/s", "", Rate;
+        CHECKPOINTS_REQUESTED = "checkpoints_requested", "Checkpoints begun because the log was full or somebody asked", "1/s", "", Rate;
     }
 }
+
+/// Bytes that an engine says it wrote to its log, by the names that engines have for it.
+pub const ENGINE_LOG: &[SeriesName] = &[engine::WAL_BYTES, engine::JOURNAL_BYTES, engine::LOG_BYTES];
+
+/// Checkpoints of an engine, by the names that engines have for them.
+pub const ENGINE_CHECKPOINTS: &[SeriesName] =
+    &[engine::CHECKPOINTS, engine::CHECKPOINTS_TIMED, engine::CHECKPOINTS_REQUESTED];
 
 #[cfg(test)]
 mod tests {

@@ -155,6 +155,7 @@ metrics! {
         .terminal("queries/h", Whole);
     QUERIES_PER_HOUR_PER_TB = row("queries_per_hour_per_tb", "By size", "queries/h × TB", Higher).head("Throughput by size")
         .terminal("q/h x TB", Three);
+    QUERY_TIME = row("query_time_s", "Query time, geometric mean", "s", Lower).head("Query time");
     RELATIVE = row("relative_percent", "Of the largest", "%", Higher).terminal("% of max", Tenths);
     RUN_THROUGHPUT = row("run_throughput", "run throughput", "1/s", Higher).head("Whole run").told("operations/s");
     RUN_TIME = row("run_time_s", "Run time", "s", Lower);
@@ -207,6 +208,8 @@ metrics! {
     VALUES_READ = row("logical_read_mb_s", "Values read", "MB/s", Neither);
     DEVICE_WRITTEN_PER_BYTE = row("device_bytes_written_per_logical_byte", "Device bytes written per byte of values written", "B/B", Lower)
         .told("");
+    DEVICE_WRITTEN_PER_LOG_BYTE =
+        row("device_bytes_written_per_log_byte", "Device bytes written per byte of the engine's log", "B/B", Lower).head("Written per log byte").told("B/B");
     DEVICE_READ_PER_BYTE = row("device_bytes_read_per_logical_byte", "Device bytes read per byte of values read", "B/B", Lower).told("");
     POWER = row("power_w.measured", "Power", "W", Lower);
     POWER_OF_SHEET = row("power_w.data_sheet", "Power of the data sheet", "W", Lower);

@@ -256,6 +256,7 @@ fn a_comparison_for_programs() {
         form: 1
         not_compared: [{"metric":"service_ns_p50.all","point":{},"title":"All kinds p50, service time","why":"A: service times were not recorded"}]
         only_in_one: []
+        queries: []
         void: []
         warnings: []
     "#]].assert_eq(&rounded(&text));

@@ -384,7 +384,7 @@ fn row_and_column_store_stand_beside_the_published_ones() {
             "9.69 ×",
         ],
     );
-    check_holds(&section(&text, "Beside results of others\n"), &["drawn beside this study's in Table "]);
+    check_holds(&section(&text, "Beside results of others\n"), &["stand beside this study's in Table "]);
     assert_eq!(pairings(&evaluate(&warehouse(&Appliance::streams()))).len(), 3, "one for each number of streams");
 }
 

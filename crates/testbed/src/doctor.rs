@@ -4,8 +4,10 @@
 use crate::facts::{chosen, control_groups, fio_version, free};
 pub use crate::limits::{Way, ways};
 use crate::storages::Devices;
+use crate::storages::tier_needs;
 use proofload_model::error::Error;
 use proofload_model::manager::ManagerKind;
+use proofload_model::tier::TierPlan;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::LimitsAsked;
 use std::path::Path;
@@ -168,6 +170,14 @@ pub fn engine(engine: &dyn proofload_engine::Engine) -> Diagnosis {
         Ok(found) => good(name, format!("{} ({})", found.version, found.place)),
         Err(error) => bad(name, State::Warning, "not found; needed by studies of this engine", &error.to_string()),
     }
+}
+
+/// Tells whether a cache tier can be served to a server here.
+///
+/// # Errors
+/// All that is missing for it.
+pub fn find_tier(plan: &TierPlan) -> Result<(), Error> {
+    tier_needs(plan)
 }
 
 /// Looks for the programs of a failover manager on this machine, and for services that are in its way.

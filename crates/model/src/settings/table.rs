@@ -115,6 +115,7 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("paper.parts", Kind::List, "Parts of the system under test, for the bill of materials, one text each.").fixed(),
     SettingSpec::optional("paper.price", Kind::Number { least: 0.01, most: 1e12 }, "Price of all parts together; the report divides it by the throughput.").fixed(),
     SettingSpec::optional("paper.currency", Kind::Text, "Currency of the price, such as `EUR`.").fixed(),
+    SettingSpec::optional("paper.logo", Kind::Text, "Logo for the head of the report: a PNG, JPEG or SVG file of at most 64 KiB, named from the study's folder. The record keeps the image.").fixed(),
     SettingSpec::optional("paper.notes", Kind::Text, "Remarks on the set-up that no fact tells.").fixed(),
     SettingSpec::optional("hardware.watts", Kind::Number { least: 0.1, most: 1e6 }, "Power of the host under load by its data sheet, W; printed beside the measured power.").fixed(),
     SettingSpec::optional("hardware.capacity", Kind::Bytes { least: 1 }, "Capacity of the drives by their data sheet.").fixed(),

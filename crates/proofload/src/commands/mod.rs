@@ -11,6 +11,7 @@ mod export;
 mod gate;
 mod import;
 mod init;
+mod logo;
 mod man;
 mod pilot;
 mod plan;

@@ -9,9 +9,10 @@ use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::plan::expand;
 use proofload_model::settings::Settings;
 use proofload_model::study::{Study, limits_asked, standby_cpu};
+use proofload_model::tier::{TierPlan, tier_plan};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
-use proofload_testbed::doctor::{Way, find_manager, try_limits, ways};
+use proofload_testbed::doctor::{Way, find_manager, find_tier, try_limits, ways};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -42,11 +43,15 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
     }
     let tell = |refusal: Refusal| refusal.tell(false);
     let file = read_with(path, &set).map_err(tell)?;
-    if let Some(why) = missing_manager(&file.study) {
+    let refused = refused(&file.study);
+    if let Some(why) = missing_manager(&file.study).or_else(|| missing_tier(&file.study)) {
         output::error(&format!("nothing was started: {why}"));
+        // All faults at once: limits are told beside it, unless the study can do without them.
+        if !refused.is_empty() && file.study.settings.text("limits.when_refused") != Ok("without") {
+            output::error(&stops(&refused));
+        }
         return Err(Exit::Failure);
     }
-    let refused = refused(&file.study);
     if refused.is_empty() {
         return Ok(file);
     }
@@ -78,6 +83,24 @@ fn missing_manager(study: &Study) -> Option<Error> {
     let asked = plan.points.iter().filter_map(|point| manager(&plan.settings(study, point.id)).ok().flatten());
     let kinds: BTreeSet<ManagerKind> = asked.map(|asked| asked.kind).collect();
     kinds.into_iter().find_map(|kind| find_manager(kind).err())
+}
+
+/// What keeps a cache tier from being served to a server of the study; `None` where its engine runs in the process.
+pub(super) fn missing_tier(study: &Study) -> Option<Error> {
+    if is_elsewhere(study) {
+        return None;
+    }
+    served_tiers(study).into_iter().find_map(|plan| find_tier(&plan).err())
+}
+
+/// Cache tiers of the study's points that a process of ours serves.
+pub(super) fn served_tiers(study: &Study) -> Vec<TierPlan> {
+    let plan = expand(study);
+    let served = |point: &Settings| {
+        let engine = proofload_engine::engine(point.text("engine.kind").ok()?)?;
+        tier_plan(point).ok().flatten().filter(|_| !engine.facts().capabilities.tier_in_process)
+    };
+    plan.points.iter().filter_map(|point| served(&plan.settings(study, point.id))).collect()
 }
 
 /// Tries every limit of the study's points for itself; none of a study whose host is another one.

@@ -1,11 +1,16 @@
 //! Reading a study file with its `--set` changes. Shared by the commands that take one.
 
+use super::logo;
 use crate::catalogue::catalogue;
 use crate::exit::Exit;
 use crate::output;
+use proofload_model::settings::Value;
 use proofload_model::study::{Fault, Study, advice, faults_text, parse_assignment, validate};
 use serde_json::{Value as Json, json};
 use std::path::Path;
+
+/// The setting that names the file of a logo.
+const LOGO: &str = "paper.logo";
 
 /// A study and its text.
 pub(crate) struct StudyFile {
@@ -72,7 +77,8 @@ pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusa
         set.iter().map(|assignment| parse_assignment(assignment)).partition(Result::is_ok);
     let overrides: Vec<_> = overrides.into_iter().flatten().collect();
     let mut unreadable: Vec<String> = unreadable.into_iter().filter_map(|read| Some(read.err()?.to_string())).collect();
-    match validate(&text, &overrides, &catalogue()) {
+    let checked = validate(&text, &overrides, &catalogue()).and_then(|study| with_logo(study, path));
+    match checked {
         Ok(study) if unreadable.is_empty() => Ok(StudyFile { text: with_changes(text, set), study }),
         Ok(_) => Err(Refusal::Usage(unreadable.join("\n"))),
         Err(mut faults) => {
@@ -82,6 +88,22 @@ pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusa
             Err(Refusal::Faults { text: format!("the study {} has {count}", path.display()), faults })
         }
     }
+}
+
+/// The study with the image of its logo in place of the file's name.
+fn with_logo(mut study: Study, path: &Path) -> Result<Study, Vec<Fault>> {
+    let Ok(name) = study.settings.text(LOGO).map(str::to_owned) else { return Ok(study) };
+    let file = path.parent().unwrap_or(Path::new("")).join(&name);
+    let image = logo::embedded(&file).map_err(|reason| {
+        vec![Fault {
+            line: None,
+            key: LOGO.to_owned(),
+            reason: format!("{}: {reason}", file.display()),
+            suggestion: None,
+        }]
+    })?;
+    study.settings.0.insert(LOGO.to_owned(), Value::Text(image));
+    Ok(study)
 }
 
 /// A file that is no text, with the first byte that says so.

@@ -2,14 +2,13 @@
 
 use super::plan::{copies, data_sizes, destroyed, limits, space};
 use super::plan_times::total;
-use super::refused_limits::is_elsewhere;
+use super::refused_limits::{is_elsewhere, served_tiers};
 use crate::run_times::{Span, build_time};
 use proofload_model::engines::named_engine;
 use proofload_model::error::Error;
 use proofload_model::manager::manager;
 use proofload_model::plan::{expand, most_runs};
 use proofload_model::study::{Study, values_of};
-use proofload_model::tier::tier_plan;
 use proofload_model::units::{Bytes, duration_words};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
@@ -94,13 +93,7 @@ fn needs(study: &Study) -> Result<Vec<String>, Error> {
         let otherwise = if without { ", or runs without them" } else { "" };
         needs.push(format!("the right to set limits, as root has it{otherwise}"));
     }
-    let in_process =
-        |name: &str| proofload_engine::engine(name).is_some_and(|engine| engine.facts().capabilities.tier_in_process);
-    let mut served = false;
-    for point in &points {
-        served |= tier_plan(point)?.is_some() && !in_process(point.text("engine.kind")?);
-    }
-    if served {
+    if !served_tiers(study).is_empty() {
         needs.push("Linux and root, for volumes on loop devices over FUSE".to_owned());
     }
     let managers: BTreeSet<String> = points

@@ -19,6 +19,8 @@ pub(crate) enum Block {
     Steps(Vec<Prose>),
     /// Names and what belongs to them.
     KeyValues(Vec<(Prose, Prose)>),
+    /// Terms with their definitions.
+    Terms(Vec<(&'static str, &'static str)>),
     /// A table.
     Table(Table),
     /// A chart with its caption, description and data.

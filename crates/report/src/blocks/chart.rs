@@ -123,6 +123,8 @@ pub(crate) enum BandKind {
     Unprotected,
     /// Time of which nothing was read: hatched.
     Absent,
+    /// The begin of a checkpoint: a wide line.
+    Checkpoint,
     /// An instant: a line with its name.
     Instant,
 }

@@ -11,6 +11,8 @@ pub(crate) struct Document {
     pub(crate) title: String,
     /// What was measured on what and when, below the title.
     pub(crate) subtitle: Prose,
+    /// A logo as a `data:` URL of an image; empty without one.
+    pub(crate) logo: String,
     /// The first screen.
     pub(crate) opening: Opening,
     /// Sections in order.

@@ -11,6 +11,8 @@ pub(crate) enum Inline {
     Text(&'static str),
     /// Words of the record as they stand: a name, a setting, a reason.
     Datum(String),
+    /// A term of the field as the text has it, its name in the list of terms, and its definition.
+    Term(&'static str, &'static str, &'static str),
     /// A name of a setting, a file or a command, set as code.
     Code(String),
     /// Stressed.

@@ -71,7 +71,7 @@ impl Layout {
 }
 
 /// Whether ticks number words one after the other, such as engines by name.
-fn are_words(ticks: &[(f64, String)]) -> bool {
+pub(super) fn are_words(ticks: &[(f64, String)]) -> bool {
     ticks.len() > 1
         && ticks.iter().enumerate().all(|(place, (at, word))| *at == place as f64 && word.parse::<f64>().is_err())
 }

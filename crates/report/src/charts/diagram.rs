@@ -1,12 +1,12 @@
 //! Boxes in a row with the links between them; below each other where the page is narrow.
 
 use super::plot::Frame;
-use super::svg::{Anchor, Svg, width_of};
+use super::svg::{Anchor, Svg, WIDTH_OF_CHARACTER, width_of, wrapped};
 use crate::blocks::{Diagram, DiagramBox};
 
 const LINE: f64 = 17.0;
 const PADDING: f64 = 12.0;
-const LINK: f64 = 62.0;
+const LINK: f64 = 84.0;
 
 /// Draws boxes as SVG.
 pub(crate) fn draw_diagram(diagram: &Diagram, frame: Frame, alt: &str) -> String {
@@ -65,21 +65,7 @@ fn draw_box(svg: &mut Svg, one: &DiagramBox, lines: &[String], from: (f64, f64),
 
 /// Lines that fit a width, wrapped at spaces.
 fn lines(one: &DiagramBox, width: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for text in &one.lines {
-        let mut line = String::new();
-        for word in text.split(' ') {
-            if !line.is_empty() && width_of(&line) + width_of(word) + 6.6 > width {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
-    }
-    lines.into_iter().map(|line| shortened(&line, width)).collect()
+    one.lines.iter().flat_map(|text| wrapped(text, width)).map(|line| shortened(&line, width)).collect()
 }
 
 /// Text cut to a width.
@@ -87,6 +73,6 @@ fn shortened(text: &str, width: f64) -> String {
     if width_of(text) <= width {
         return text.to_owned();
     }
-    let room = ((width / 6.6) as usize).saturating_sub(1);
+    let room = ((width / WIDTH_OF_CHARACTER) as usize).saturating_sub(1);
     text.chars().take(room).chain(['…']).collect()
 }

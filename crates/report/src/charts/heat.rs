@@ -1,6 +1,6 @@
 //! Heat maps in ten steps of one hue, light to dark; neighbours of one step are drawn as one rectangle.
 
-use super::svg::{Anchor, Svg, width_of};
+use super::svg::{Anchor, LINE, Svg, width_of, wrapped};
 use crate::blocks::Heat;
 use crate::numbers::short;
 
@@ -15,9 +15,12 @@ pub(crate) fn draw_heat(heat: &Heat, class: &str) -> String {
     let left = 12.0 + heat.rows.iter().map(|row| width_of(row)).fold(10.0, f64::max);
     let (right, top) = (width - 8.0, 6.0);
     let bottom = top + row_height * heat.rows.len() as f64;
-    let mut svg = Svg::new(width, bottom + 38.0);
     let columns = heat.cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let column = (right - left) / columns as f64;
+    let tick_lines = |label: &str| if heat.labelled { wrapped(label, column - 6.0) } else { vec![label.to_owned()] };
+    let rows = heat.x_ticks.iter().map(|(_, label)| tick_lines(label).len()).max().unwrap_or(1);
+    let title_at = bottom + 17.0 + LINE * rows as f64;
+    let mut svg = Svg::new(width, title_at + 7.0);
     for (index, cells) in heat.cells.iter().enumerate() {
         let y = top + row_height * index as f64;
         let stretches = if heat.labelled { singles(cells, heat.full) } else { stretches(cells, heat.full) };
@@ -43,13 +46,16 @@ pub(crate) fn draw_heat(heat: &Heat, class: &str) -> String {
     let mut free_from = f64::NEG_INFINITY;
     for (index, label) in &heat.x_ticks {
         let x = left + column * (*index as f64 + if columns <= 16 { 0.5 } else { 0.0 });
-        let half = width_of(label) / 2.0;
+        let lines = tick_lines(label);
+        let half = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max) / 2.0;
         if x - half >= free_from {
-            svg.text("k", (x, bottom + 14.0), Anchor::Middle, label);
+            for (row, line) in lines.iter().enumerate() {
+                svg.text("k", (x, bottom + LINE * (row as f64 + 1.0)), Anchor::Middle, line);
+            }
             free_from = x + half + 4.0;
         }
     }
-    svg.text("y", ((left + right) / 2.0, bottom + 31.0), Anchor::Middle, &heat.x_title);
+    svg.text("y", ((left + right) / 2.0, title_at), Anchor::Middle, &heat.x_title);
     svg.finish(class, &heat.alt)
 }
 

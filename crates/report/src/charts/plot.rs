@@ -1,8 +1,8 @@
 //! One set of axes with bands, rules and series. Names stand at the lines where there is room, else above them.
 
-use super::axis::Layout;
+use super::axis::{Layout, are_words};
 use super::marks::{class, has_line, interval, key, marker, places};
-use super::svg::{Anchor, Svg, width_of};
+use super::svg::{Anchor, LINE, Svg, width_of, wrapped};
 use crate::blocks::{Axis, BandKind, Panel, Role, Sample, Series};
 use crate::numbers::short;
 
@@ -30,12 +30,20 @@ impl Frame {
     /// One of several stacks of strips beside each other.
     pub(crate) const STACK: Self = Self { width: 350.0, height: 150.0, names_beside: false, class: "chart panel" };
 
+    /// Whether names stand beside the lines.
+    fn has_names_beside(self, panel: &Panel) -> bool {
+        self.names_beside && has_names(panel) && longest_name(panel) + 22.0 <= MOST_BESIDE * self.width
+    }
+
     /// The same for a panel of strips: the first the largest, the others lower, the last with the writing of the axis.
     fn strip(self, is_first: bool, is_last: bool) -> Self {
         let axis = if is_last { 36.0 } else { 0.0 };
         Self { height: (self.height * if is_first { 0.84 } else { 0.38 }).round() + axis, ..self }
     }
 }
+
+/// Share of a drawing's width up to which names stand beside the lines, not above them.
+const MOST_BESIDE: f64 = 0.3;
 
 /// Values of a panel up to this number stand beside their markers.
 const LABELLED: usize = 8;
@@ -68,15 +76,15 @@ struct AxesPlace {
 
 impl AxesPlace {
     fn of(panel: &Panel, frame: Frame) -> Self {
-        let names_beside = frame.names_beside && has_names(panel);
+        let names_beside = frame.has_names_beside(panel);
         let keys = if names_beside { 0 } else { key_rows(panel, frame.width - 12.0).len() };
         let top = 10.0 + 18.0 * keys as f64 + if axis_title(&panel.y).is_empty() { 4.0 } else { 24.0 };
-        let height = frame.height + 18.0 * keys as f64;
-        let bottom = height - if panel.x.title.is_empty() { 24.0 } else { 42.0 };
+        let below = LINE * (tick_rows(panel, frame.width - 60.0) - 1) as f64;
+        let height = frame.height + 18.0 * keys as f64 + below;
+        let bottom = height - below - if panel.x.title.is_empty() { 24.0 } else { 42.0 };
         let y = Layout::new(&panel.y, y_values(panel), ((bottom - top) / 45.0) as usize, (bottom, top));
         let left = 14.0 + y.ticks.iter().map(|(_, label)| width_of(label)).fold(20.0, f64::max);
-        let longest = panel.series.iter().map(|series| width_of(&series.name)).fold(0.0, f64::max);
-        let right = frame.width - if names_beside { (longest + 22.0).min(frame.width * 0.3) } else { 14.0 };
+        let right = frame.width - if names_beside { longest_name(panel) + 22.0 } else { 14.0 };
         Self { left, right, top, bottom, height, axis_named: true }
     }
 }
@@ -100,7 +108,7 @@ pub(crate) fn draw_panel(panel: &Panel, frame: Frame) -> String {
 }
 
 fn draw(panel: &Panel, frame: Frame, place: AxesPlace) -> String {
-    let names_beside = frame.names_beside && has_names(panel);
+    let names_beside = frame.has_names_beside(panel);
     let keys = if names_beside { Vec::new() } else { key_rows(panel, frame.width - 12.0) };
     let AxesPlace { left, right, top, bottom, height, axis_named } = place;
     let y = Layout::new(&panel.y, y_values(panel), (((bottom - top) / 45.0) as usize).max(1), (bottom, top));
@@ -140,6 +148,22 @@ pub(crate) fn draw_key(names: &[(Role, String)]) -> String {
 /// Whether series are told apart by names.
 fn has_names(panel: &Panel) -> bool {
     panel.series.len() > 1 && panel.series.iter().any(|series| !series.name.is_empty())
+}
+
+/// Width of the longest name of a series.
+fn longest_name(panel: &Panel) -> f64 {
+    panel.series.iter().map(|series| width_of(&series.name)).fold(0.0, f64::max)
+}
+
+/// Lines of a tick's label: words are broken where each has a place of its own.
+fn tick_lines(ticks: &[(f64, String)], label: &str, width: f64) -> Vec<String> {
+    if are_words(ticks) { wrapped(label, width / ticks.len() as f64 - 8.0) } else { vec![label.to_owned()] }
+}
+
+/// Most lines of a tick of the horizontal axis that is as wide.
+fn tick_rows(panel: &Panel, width: f64) -> usize {
+    let ticks = panel.x.ticks.as_deref().unwrap_or_default();
+    ticks.iter().map(|(_, label)| tick_lines(ticks, label, width).len()).max().unwrap_or(1)
 }
 
 /// Keys in rows that fit the width.
@@ -198,6 +222,10 @@ impl Plot<'_> {
                     instants += 1.0;
                     continue;
                 }
+                BandKind::Checkpoint => {
+                    self.svg.line("checkpoint", (from, self.top), (from, self.bottom));
+                    continue;
+                }
                 BandKind::Absent => self.svg.hatching("hatch", corners.0, corners.1),
                 BandKind::WarmUp | BandKind::Unprotected => self.svg.rectangle("band warm", corners.0, corners.1),
                 BandKind::Window => self.svg.rectangle("band window", corners.0, corners.1),
@@ -226,16 +254,20 @@ impl Plot<'_> {
             self.svg.text("k", (self.left - 6.0, y + 4.0), Anchor::End, label);
         }
         self.svg.line("a", (self.left, self.bottom), (self.right, self.bottom));
-        let mut free_from = f64::NEG_INFINITY;
+        let (mut free_from, mut rows) = (f64::NEG_INFINITY, 1);
         for (value, label) in &self.x.ticks {
             let x = self.x.place(*value);
             self.svg.line("a", (x, self.bottom), (x, self.bottom + 4.0));
             if !self.axis_named {
                 continue;
             }
-            let half = width_of(label) / 2.0;
+            let lines = tick_lines(&self.x.ticks, label, self.right - self.left);
+            let half = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max) / 2.0;
             if x - half >= free_from {
-                self.svg.text("k", (x, self.bottom + 17.0), Anchor::Middle, label);
+                for (row, line) in lines.iter().enumerate() {
+                    self.svg.text("k", (x, self.bottom + 17.0 + LINE * row as f64), Anchor::Middle, line);
+                }
+                rows = rows.max(lines.len());
                 free_from = x + half + 6.0;
             }
         }
@@ -243,7 +275,7 @@ impl Plot<'_> {
         self.svg.text("y", (4.0, self.top - 13.0), Anchor::Start, &title);
         let title = if self.axis_named { axis_title(&self.panel.x) } else { String::new() };
         let centre = (self.left + self.right) / 2.0;
-        self.svg.text("y", (centre, self.bottom + 35.0), Anchor::Middle, &title);
+        self.svg.text("y", (centre, self.bottom + 21.0 + LINE * rows as f64), Anchor::Middle, &title);
     }
 
     fn rules(&mut self) {

@@ -154,7 +154,28 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
+/// Height of a line of an axis's writing, pixels.
+pub(super) const LINE: f64 = 14.0;
+
+/// The estimated width of a character at the chart's font size of 13 pixels.
+pub(super) const WIDTH_OF_CHARACTER: f64 = 7.1;
+
 /// The estimated width of text at the chart's font size, pixels.
 pub(super) fn width_of(text: &str) -> f64 {
-    text.chars().count() as f64 * 6.6
+    text.chars().count() as f64 * WIDTH_OF_CHARACTER
+}
+
+/// Breaks a text between words into lines up to a width; a longer word has a line of its own.
+pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width_of(line) + width_of(word) + WIDTH_OF_CHARACTER <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }

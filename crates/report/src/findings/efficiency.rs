@@ -7,9 +7,9 @@ use super::level::Measured;
 use super::observed::observed;
 use super::run::Pair;
 use crate::metrics::{
-    CAPACITY_PER_RACK_UNIT, DEVICE_READ_PER_BYTE, DEVICE_WRITTEN_PER_BYTE, MetricName, OPERATIONS_PER_WATT,
-    OPERATIONS_PER_WATT_OF_SHEET, POWER, POWER_OF_SHEET, REQUESTS_PER_GB, REQUESTS_PER_GB_OF_SHEET, RUN_THROUGHPUT,
-    RUN_TIME, VALUES_READ, VALUES_WRITTEN,
+    CAPACITY_PER_RACK_UNIT, DEVICE_READ_PER_BYTE, DEVICE_WRITTEN_PER_BYTE, DEVICE_WRITTEN_PER_LOG_BYTE, MetricName,
+    OPERATIONS_PER_WATT, OPERATIONS_PER_WATT_OF_SHEET, POWER, POWER_OF_SHEET, REQUESTS_PER_GB,
+    REQUESTS_PER_GB_OF_SHEET, RUN_THROUGHPUT, RUN_TIME, VALUES_READ, VALUES_WRITTEN,
 };
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -54,11 +54,20 @@ fn logical(runs: &[Pair<'_>]) -> Vec<Named> {
         Ok(ratio(&observed(runs, probed)?, &logical).scaled(1.0, DEVICE_WRITTEN_PER_BYTE.quantity_unit()))
     };
     vec![
+        (DEVICE_WRITTEN_PER_LOG_BYTE, per_log_byte(runs)),
         (DEVICE_WRITTEN_PER_BYTE, per_byte(series::device::WRITE_BYTES, &written)),
         (DEVICE_READ_PER_BYTE, per_byte(series::device::READ_BYTES, &read)),
         (VALUES_WRITTEN, measured(&written, VALUES_WRITTEN.quantity_unit(), 1e-6)),
         (VALUES_READ, measured(&read, VALUES_READ.quantity_unit(), 1e-6)),
     ]
+}
+
+/// What the device wrote for each byte that the engine says it wrote to its log.
+fn per_log_byte(runs: &[Pair<'_>]) -> Measured {
+    let told = series::ENGINE_LOG.iter().find_map(|name| observed(runs, *name).ok());
+    let log = told.filter(|log| log.value > 0.0).ok_or("the engine does not tell the bytes of its log")?;
+    Ok(ratio(&observed(runs, series::device::WRITE_BYTES)?, &log)
+        .scaled(1.0, DEVICE_WRITTEN_PER_LOG_BYTE.quantity_unit()))
 }
 
 fn logical_rate(runs: &[Pair<'_>], name: &str) -> Result<Estimate, String> {

@@ -53,8 +53,13 @@ fn head(document: &Document, full: bool) -> String {
 /// The first screen: title, verdict, answer, what it rests on, the main figure, and where to find the rest.
 fn masthead(document: &Document, numbering: &Numbering) -> String {
     let opening = &document.opening;
+    let logo = if document.logo.is_empty() {
+        String::new()
+    } else {
+        format!("<img class=\"logo\" alt=\"\" src=\"{}\">\n", quoted(&document.logo))
+    };
     let mut text = format!(
-        "<header>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n",
+        "<header>\n{logo}<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n",
         quoted(&document.title),
         prose(&document.subtitle, numbering)
     );

@@ -19,6 +19,12 @@ pub(super) fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
 fn inline(piece: &Inline, numbering: &Numbering) -> String {
     match piece {
         Inline::Text(text) => unbroken(&quoted(text)),
+        Inline::Term(text, name, definition) => format!(
+            "<a class=\"term\" href=\"#{}\" title=\"{}\">{}</a>",
+            term_id(name),
+            quoted(definition),
+            quoted(text)
+        ),
         Inline::Datum(text) => unbroken(&quoted(text)),
         Inline::Code(text) => format!("<code>{}</code>", quoted(text)),
         Inline::Strong(pieces) => format!("<strong>{}</strong>", prose(pieces, numbering)),
@@ -32,6 +38,12 @@ fn inline(piece: &Inline, numbering: &Numbering) -> String {
             None => format!("<a href=\"#{id}\">appendix</a>"),
         },
     }
+}
+
+/// Place of a term in the list of terms.
+pub(super) fn term_id(name: &str) -> String {
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    format!("term-{}", name.chars().map(letter).collect::<String>())
 }
 
 /// No line ends between a number and its per cent sign.

@@ -1,6 +1,6 @@
 //! The parts of sections as HTML.
 
-use super::html_inline::{prose, quoted};
+use super::html_inline::{prose, quoted, term_id};
 use super::html_table::table_html;
 use crate::blocks::{Block, Chart, Figure, Inline, Notice, Numbering, Panel, Prose, Strips};
 use crate::charts::{
@@ -22,6 +22,7 @@ fn block(part: &Block, level: u8, numbering: &Numbering) -> String {
         Block::List(items) => format!("<ul>\n{}</ul>\n", list_items(items, numbering)),
         Block::Steps(items) => format!("<ol>\n{}</ol>\n", list_items(items, numbering)),
         Block::KeyValues(pairs) => pairs_html(pairs, numbering),
+        Block::Terms(terms) => terms_html(terms),
         Block::Table(table) => table_html(table, "Table", numbering),
         Block::Figure(figure) => figure_html(figure, numbering),
         Block::Notice(kind, pieces) => format!(
@@ -52,6 +53,13 @@ fn pairs_html(pairs: &[(Prose, Prose)], numbering: &Numbering) -> String {
         format!("<dt>{}</dt><dd>{}</dd>\n", prose(name, numbering), prose(value, numbering))
     };
     format!("<dl class=\"pairs\">\n{}</dl>\n", pairs.iter().map(item).collect::<String>())
+}
+
+fn terms_html(terms: &[(&str, &str)]) -> String {
+    let item = |(name, definition): &(&str, &str)| {
+        format!("<dt id=\"{}\">{}</dt><dd>{}</dd>\n", term_id(name), quoted(name), quoted(definition))
+    };
+    format!("<dl class=\"pairs\">\n{}</dl>\n", terms.iter().map(item).collect::<String>())
 }
 
 fn notice_class(kind: Notice) -> &'static str {
@@ -97,7 +105,7 @@ fn chart_html(chart: &Chart, alt: &str) -> String {
             if let [only] = heats.as_slice()
                 && only.labelled
             {
-                return draw_heat(only, "chart") + &draw_heat_scale(only.full, &only.legend);
+                return draw_heat(only, "chart heat") + &draw_heat_scale(only.full, &only.legend);
             }
             let drawn =
                 heats.iter().map(|heat| titled(&heat.title, &draw_heat(heat, "chart panel"))).collect::<String>();

@@ -5,6 +5,9 @@ use crate::blocks::{Align, Cell, Column, Numbering, SampleSizes, Table};
 use crate::numbers::{count, shown_as_is};
 use proofload_analysis::quantity::Quantity;
 
+/// Columns from which a table is printed smaller.
+const MANY: usize = 8;
+
 /// A table with its caption and its note; without a number of its own it is called by what it belongs to.
 pub(super) fn table_html(table: &Table, above: &str, numbering: &Numbering) -> String {
     let sizes = table.sample_sizes();
@@ -22,7 +25,12 @@ pub(super) fn table_html(table: &Table, above: &str, numbering: &Numbering) -> S
     };
     let region = format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" {name}>");
     let cards = is_of_cards(table);
-    let class = if cards { " class=\"cards\"" } else { "" };
+    let classes: Vec<&str> = [(cards, "cards"), (table.columns.len() >= MANY, "many")]
+        .into_iter()
+        .filter(|(is, _)| *is)
+        .map(|(_, name)| name)
+        .collect();
+    let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
     let caption = match label {
         Some(_) => format!(" aria-labelledby=\"{}\"", table.id),
         None => String::new(),

@@ -76,7 +76,7 @@ fn longest_run(text: &str) -> usize {
 
 fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
     let piece = |piece: &Inline| match piece {
-        Inline::Text(text) => quoted(text),
+        Inline::Text(text) | Inline::Term(text, ..) => quoted(text),
         Inline::Datum(text) => quoted(text),
         Inline::Code(text) => code_span(text),
         Inline::Strong(pieces) => format!("**{}**", prose(pieces, numbering)),
@@ -125,6 +125,10 @@ fn block(part: &Block, numbering: &Numbering) -> String {
         Block::Steps(items) => {
             let numbered = items.iter().enumerate().map(|(index, item)| format!("{}. {}\n", index + 1, text(item)));
             numbered.collect::<String>() + "\n"
+        }
+        Block::Terms(terms) => {
+            let item = |(name, definition): &(&str, &str)| format!("- **{}**: {}\n", quoted(name), quoted(definition));
+            terms.iter().map(item).collect::<String>() + "\n"
         }
         Block::KeyValues(pairs) => pairs.iter().map(pair).collect::<String>() + "\n",
         Block::Table(table) => table_text(table, numbering),

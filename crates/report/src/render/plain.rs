@@ -13,7 +13,7 @@ const WIDTH: usize = 80;
 /// Running text as it is read; references to parts of a paper name the report.
 fn plain(pieces: &[Inline]) -> String {
     let piece = |piece: &Inline| match piece {
-        Inline::Text(text) => (*text).to_owned(),
+        Inline::Text(text) | Inline::Term(text, ..) => (*text).to_owned(),
         Inline::Datum(text) | Inline::Code(text) => text.clone(),
         Inline::Strong(pieces) => plain(pieces),
         Inline::Quantity(quantity, words, detail) => quantity_text(quantity, *words, *detail),

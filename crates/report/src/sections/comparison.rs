@@ -17,6 +17,9 @@ pub(crate) fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gat
     }
     sections.push(section("differences", "What else differs", differences(comparison)));
     sections.push(section("comparisons", "Comparisons", rows(comparison, gate)));
+    if let Some(figure) = super::comparison_queries::figure(comparison) {
+        sections.push(section("queries", "Query by query", vec![figure]));
+    }
     let left_out = left_out(comparison);
     if !left_out.is_empty() {
         sections.push(section("left-out", "Not compared", vec![Block::List(left_out)]));
@@ -25,6 +28,7 @@ pub(crate) fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gat
     Document {
         title: title(comparison),
         subtitle: prose!["Comparison: candidate B against baseline A"],
+        logo: String::new(),
         opening: opening(comparison, gate),
         sections,
         foot: workload(&comparison.baseline.record.study.settings).foot,

@@ -24,7 +24,7 @@ pub(super) fn opening(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Openi
         ("How sure", sure(comparison)),
     ];
     let claims = all.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-    Opening { state, verdict, answer: answer(comparison, &main), claims, figure: figure(comparison) }
+    Opening { state, verdict, answer: answer(comparison, &main), claims, figure: figure(comparison, gate) }
 }
 
 /// Rows of the metric that is compared first, the throughput.
@@ -142,8 +142,14 @@ fn sure(comparison: &Comparison<'_>) -> Prose {
     if comparison.rows.is_empty() { Prose::new() } else { [turns, all].concat() }
 }
 
+/// The tolerance of all rows, as a share; `None` where they have several.
+fn one_tolerance(gate: &Gate) -> Option<f64> {
+    let first = gate.rows.first()?.tolerance;
+    gate.rows.iter().all(|row| row.tolerance == first).then_some(first)
+}
+
 /// Ratios with their intervals.
-fn figure(comparison: &Comparison<'_>) -> Option<Figure> {
+fn figure(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Option<Figure> {
     let rows: Vec<&Row> = comparison.rows.iter().take(DRAWN).collect();
     if rows.is_empty() {
         return None;
@@ -160,10 +166,15 @@ fn figure(comparison: &Comparison<'_>) -> Option<Figure> {
         vec![Cell::datum(name(row)), Cell::Quantity(row.ratio.clone()), Cell::Prose(prose![row.verdict.words()])]
     };
     let cut = comparison.rows.len() > DRAWN;
+    let tolerance = gate.and_then(one_tolerance);
     Some(Figure {
         id: "figure-ratios",
         caption: prose![
             "B over A with 95 % intervals of each row alone; at the broken line both are equal.",
+            tolerance.map_or(String::new(), |share| format!(
+                " Shaded: the gate's tolerance, {}\u{a0}%.",
+                short(100.0 * share)
+            )),
             if cut { " Only the first rows are drawn." } else { "" }
         ],
         alt,
@@ -172,7 +183,7 @@ fn figure(comparison: &Comparison<'_>) -> Option<Figure> {
             names: vec![String::new()],
             rows: rows.iter().map(group).collect(),
             rule: Some(1.0),
-            band: None,
+            band: tolerance.map(|share| (1.0 - share, 1.0 + share)),
         }),
         data: Table {
             columns: vec![Column::words("Row"), Column::quantities("B/A", ""), Column::words("Verdict")],

@@ -126,7 +126,7 @@ fn settings(findings: &Findings<'_>) -> Table {
     let paths: BTreeSet<String> = study.settings.0.keys().cloned().chain(varied).collect();
     let row = |path: &String| {
         let values = values_of(path, &study.settings, &findings.factors);
-        let words: Vec<String> = values.into_iter().map(ToString::to_string).collect();
+        let words: Vec<String> = values.into_iter().map(|value| without_image(&value.to_string())).collect();
         vec![Cell::code(path.clone()), Cell::datum(words.join(", "))]
     };
     Table {
@@ -135,6 +135,14 @@ fn settings(findings: &Findings<'_>) -> Table {
         columns: ["Setting", "Value"].map(Column::words).to_vec(),
         rows: paths.iter().map(row).collect(),
         ..Table::default()
+    }
+}
+
+/// A value as it is, but for the bytes of an image.
+fn without_image(value: &str) -> String {
+    match value.split_once(";base64,").filter(|(head, _)| head.starts_with("data:image/")) {
+        Some((head, body)) => format!("{}, {} bytes", head.trim_start_matches("data:"), body.len() / 4 * 3),
+        None => value.to_owned(),
     }
 }
 
@@ -193,6 +201,9 @@ fn attempt_text(attempt: i64) -> String {
     format!("attempt {attempt}")
 }
 
+/// Attempts whose events stand on the page.
+const MOST_ATTEMPTS: usize = 12;
+
 fn events(findings: &Findings<'_>) -> Table {
     let record = findings.record;
     let row = |place: String, event: &proofload_record::AttemptEvent| {
@@ -205,12 +216,17 @@ fn events(findings: &Findings<'_>) -> Table {
         ]
     };
     let mut rows: Vec<Vec<Cell>> = record.events.iter().map(|event| row("study".to_owned(), event)).collect();
-    for attempt in &record.attempts {
+    // Not every reader wants the page of a hundred runs.
+    for attempt in record.attempts.iter().take(MOST_ATTEMPTS) {
         rows.extend(attempt.events.iter().map(|event| row(place(&attempt_text(attempt.id), &event.instance), event)));
     }
+    let left_out = match record.attempts.len().saturating_sub(MOST_ATTEMPTS) {
+        0 => String::new(),
+        others => format!(" Those of the other {others} attempts are in the record, and in the export."),
+    };
     Table {
         id: "table-events",
-        caption: prose!["Events, UTC; long details are cut, the record has them whole."],
+        caption: prose!["Events, UTC; long details are cut, the record has them whole.", left_out],
         columns: ["Of", "When", "Event", "Detail"].map(Column::words).to_vec(),
         rows,
         ..Table::default()

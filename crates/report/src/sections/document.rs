@@ -2,6 +2,7 @@
 
 use super::opening::{opening, subtitle};
 use super::registry::sections;
+use super::terms::explained;
 use crate::blocks::{Block, Document, Inline, Notice, Prose, SectionBlocks, SectionPlace, prose};
 use crate::findings::{Findings, setting_title};
 use crate::workloads::named_profile;
@@ -19,19 +20,29 @@ pub(crate) fn document(findings: &Findings<'_>) -> Document {
             Err(why) => vec![Block::Notice(Notice::Gap, prose![why, "."])],
         },
     });
-    Document {
+    let document = Document {
         title: title(findings),
         subtitle: subtitle(findings),
+        logo: logo(findings).unwrap_or_default(),
         opening: opening(findings),
         sections: appendix_last(sections.filter(|section| !section.blocks.is_empty())),
         foot: findings.workload.foot,
-    }
+    };
+    explained(document)
 }
 
 /// Sections of the paper before those of its appendix, each in their order.
 fn appendix_last(sections: impl Iterator<Item = SectionBlocks>) -> Vec<SectionBlocks> {
     let (paper, appendix): (Vec<_>, Vec<_>) = sections.partition(|section| section.place != SectionPlace::Appendix);
     [paper, appendix].concat()
+}
+
+/// The image of the study's logo; only what a page may hold as an image.
+fn logo(findings: &Findings<'_>) -> Option<String> {
+    let image = findings.record.study.settings.text("paper.logo").ok()?;
+    let is_image =
+        ["png", "jpeg", "svg+xml"].iter().any(|kind| image.starts_with(&format!("data:image/{kind};base64,")));
+    is_image.then(|| image.to_owned())
 }
 
 /// The study's title, behind the name of a profile that no figure may leave behind.

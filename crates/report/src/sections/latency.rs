@@ -20,6 +20,9 @@ pub(super) const SECTION: Section = Section {
     render,
 };
 
+/// Kinds of work up to which the table stands open.
+const MOST_ROWS: usize = 8;
+
 /// Percentiles as papers write them, in the order of [`PERCENTILES`].
 const TITLES: [&str; 4] = ["p50", "p95", "p99", "p99.9"];
 
@@ -36,17 +39,25 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     words.extend(service_words(findings));
     let mut blocks = vec![Block::Paragraph(words)];
     if let Some(point) = shown {
-        blocks.push(Block::Table(without_empty_columns(point_table(findings, point, &kinds))));
+        let table = Block::Table(without_empty_columns(point_table(findings, point, &kinds)));
+        blocks.push(folded_if(kinds.len() > MOST_ROWS, || prose!["At ", point.label(), ", by kind"], table));
     }
     if findings.valid().next().is_some() {
-        let panels = figure(findings, &kinds).into_iter();
-        let all = panels.chain(super::distribution::figures(findings));
-        blocks.extend(all.map(|figure| Block::Figure(Box::new(figure))));
+        blocks.extend(super::distribution::figures(findings).into_iter().map(|figure| Block::Figure(Box::new(figure))));
+        let panels = figure(findings, &kinds).map(|figure| Block::Figure(Box::new(figure)));
+        let label =
+            || prose!["Percentiles against ", factors_title(findings), " by kind of ", findings.workload.work.one];
+        blocks.extend(panels.map(|panels| folded_if(kinds.len() > 1, label, panels)));
     } else {
         let words = prose!["response times against ", factors_title(findings), ": no point is valid."];
         blocks.push(Block::Notice(Notice::Gap, words));
     }
     blocks
+}
+
+/// Folds what is long.
+fn folded_if(long: bool, label: impl FnOnce() -> Prose, block: Block) -> Block {
+    if long { Block::Fold(label(), vec![block]) } else { block }
 }
 
 fn columns(first: Vec<Column>) -> Vec<Column> {

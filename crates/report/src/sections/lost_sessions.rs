@@ -5,6 +5,9 @@ use crate::blocks::{Block, Notice, Prose, prose};
 use crate::findings::{Findings, LostSessions};
 use crate::numbers::short;
 
+/// Runs up to which each has an open line.
+const MOST_LINES: usize = 4;
+
 /// What is said of them; nothing when no connection was lost.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (name(point, run), run)));
@@ -19,7 +22,13 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
         findings.workload.work.one,
         " and, where a rate was asked for, of all that became due meanwhile."
     ];
-    vec![Block::Notice(Notice::Caution, lead), Block::List(lines)]
+    let list = if lines.len() > MOST_LINES {
+        let label = prose!["Lost connections of each of ", lines.len(), " runs"];
+        Block::Fold(label, vec![Block::List(lines)])
+    } else {
+        Block::List(lines)
+    };
+    vec![Block::Notice(Notice::Caution, lead), list]
 }
 
 fn line(lost: &LostSessions) -> String {

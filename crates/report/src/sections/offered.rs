@@ -5,13 +5,17 @@ use super::charts::{capital, factors_title, measured_cell, metric_column};
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::{Findings, OfferedRate, PointFindings, RunFindings};
 use crate::metrics::{RUN_THROUGHPUT, RUN_TIME, THROUGHPUT};
+use crate::numbers::short;
+
+/// Runs up to which the table of offered load stands open.
+const MOST_ROWS: usize = 8;
 
 /// The run as a whole, as papers of this workload print it.
 pub(super) fn whole_run(findings: &Findings<'_>) -> Option<Block> {
     let by_count = |point: &&PointFindings| point.metric(RUN_THROUGHPUT.name).is_ok();
     let rows: Vec<Vec<Cell>> = findings.points.iter().filter(by_count).map(whole_row).collect();
     (!rows.is_empty()).then(|| {
-        Block::Table(Table {
+        let table = Block::Table(Table {
             id: "table-whole-run",
             caption: prose![
                 "Runs that ended by a number of operations, from time zero to the end of the last operation, warm-up included. \
@@ -27,7 +31,8 @@ pub(super) fn whole_run(findings: &Findings<'_>) -> Option<Block> {
             ],
             rows,
             note: Vec::new(),
-        })
+        });
+        Block::Fold(prose!["The runs as a whole, warm-up included"], vec![table])
     })
 }
 
@@ -56,7 +61,8 @@ pub(super) fn offered(findings: &Findings<'_>) -> Vec<Block> {
     }
     let mut blocks: Vec<Block> =
         overloaded(findings).map(|words| Block::Notice(Notice::Caution, words)).into_iter().collect();
-    blocks.push(Block::Table(Table {
+    let fold = (rows.len() > MOST_ROWS).then(|| in_short(findings));
+    let table = Block::Table(Table {
         id: "table-offered",
         caption: prose![
             "Offered against achieved in the measured window. A run that achieved less than 99 % of what was offered, or whose \
@@ -78,14 +84,31 @@ pub(super) fn offered(findings: &Findings<'_>) -> Vec<Block> {
         ],
         rows,
         note: Vec::new(),
-    }));
+    });
+    blocks.push(match fold {
+        Some(label) => Block::Fold(label, vec![table]),
+        None => table,
+    });
     blocks
+}
+
+/// The table's line where it is folded: how many runs kept up, and the least share that ended.
+fn in_short(findings: &Findings<'_>) -> Prose {
+    let runs: Vec<&OfferedRate> =
+        findings.points.iter().flat_map(|point| &point.runs).filter_map(|run| run.offered.as_ref()).collect();
+    let kept = runs.iter().filter(|offered| offered.overload().is_none()).count();
+    let least = runs.iter().map(|offered| offered.percent().value()).fold(f64::INFINITY, f64::min);
+    let dropped: u64 = runs.iter().map(|offered| offered.dropped).sum();
+    prose![
+        "Offered load: ",
+        format!("{kept} of {} runs kept up", runs.len()),
+        format!("; at least {}\u{a0}% of it ended; {dropped} operations were dropped", short(least))
+    ]
 }
 
 fn row(point: &PointFindings, run: &RunFindings, offered: &OfferedRate) -> Vec<Cell> {
     let name =
         if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() };
-    let short = crate::numbers::short;
     let backlog = offered.backlog.map(|(first, last)| format!("{}, {}", short(first), short(last)));
     let lag = offered.lag_ns_p99.map(|lag| short(lag * 1e-3));
     let or_gap = |text: Option<String>| text.map_or_else(|| Cell::Gap("was not observed".to_owned()), Cell::datum);

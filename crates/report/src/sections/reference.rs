@@ -37,15 +37,13 @@ fn curves<'f>(findings: &'f Findings<'_>) -> Vec<(&'f Reference, Vec<PublishedPo
 fn needs(findings: &Findings<'_>) -> Result<(), String> {
     let references = references(findings);
     if references.is_empty() {
-        return match &findings.reference {
-            Some(Err(why)) => Err(why.clone()),
-            _ => {
-                Err("the study names no published results (study.reference), and none were given with --beside"
-                    .to_owned())
-            }
-        };
+        // Nothing is missing where nothing was asked for.
+        return findings
+            .reference
+            .as_ref()
+            .map_or(Ok(()), |reference| reference.as_ref().map(drop).map_err(Clone::clone));
     }
-    if super::registry::draws_references(findings) {
+    if drawn_elsewhere(findings).is_some() {
         return Ok(());
     }
     if super::beside::comparable(findings, &references).is_empty() && curves(findings).is_empty() {
@@ -95,9 +93,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if !theirs.is_empty() {
         blocks.extend(super::beside::blocks(findings, &theirs));
     }
-    if super::registry::draws_references(findings) {
-        let words =
-            prose!["Published results are drawn beside this study's in ", Inline::Reference("table-layouts"), "."];
+    if let Some(table) = drawn_elsewhere(findings) {
+        let words = prose!["Published results stand beside this study's in ", Inline::Reference(table), "."];
         blocks.push(Block::Paragraph(words));
     }
     if let Some(Err(why)) = &findings.reference {
@@ -105,6 +102,16 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     blocks.extend(references.into_iter().map(disclosed));
     blocks
+}
+
+/// The table of another section with what is published.
+fn drawn_elsewhere(findings: &Findings<'_>) -> Option<&'static str> {
+    let tables: [(fn(&Findings<'_>) -> bool, &str); 3] = [
+        (super::registry::draws_references, "table-layouts"),
+        (super::cache_tier::draws_published, "table-cache-published"),
+        (super::replication::draws_published, "table-published"),
+    ];
+    tables.into_iter().find(|(is_drawn, _)| is_drawn(findings)).map(|(_, table)| table)
 }
 
 fn curve_text(curves: &[(&Reference, Vec<PublishedPoint>)]) -> Prose {

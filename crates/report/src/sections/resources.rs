@@ -7,7 +7,7 @@ use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
     COSTS, CPU, CostName, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_LATENCY, DEVICE_QUEUE, DEVICE_READ_BANDWIDTH,
     DEVICE_READ_REQUESTS, DEVICE_READ_SIZE, DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS, DEVICE_WRITE_SIZE,
-    MetricName,
+    DEVICE_WRITTEN_PER_LOG_BYTE, MetricName,
 };
 
 /// The section.
@@ -64,7 +64,11 @@ fn of_work(findings: &Findings<'_>) -> Table {
     let work = findings.workload.work;
     let names: Vec<String> = COSTS.iter().map(|cost| cost.name(work.one)).collect();
     let column = |cost: &CostName| Column::quantities(cost.title, &cost.told(work.one));
-    let columns = COSTS.iter().map(column).zip(names.iter().map(String::as_str)).collect();
+    let mut columns: Vec<(Column, &str)> = COSTS.iter().map(column).zip(names.iter().map(String::as_str)).collect();
+    let tells_its_log = |point: &PointFindings| point.metric(DEVICE_WRITTEN_PER_LOG_BYTE.name).is_ok();
+    if findings.points.iter().any(tells_its_log) {
+        columns.push((metric_column(&DEVICE_WRITTEN_PER_LOG_BYTE.headed()), DEVICE_WRITTEN_PER_LOG_BYTE.name));
+    }
     let mut table = table_of_points(findings, columns);
     table.id = "table-storage";
     table.caption = prose!["Requests and bytes of the device for each completed ", work.one, "."];

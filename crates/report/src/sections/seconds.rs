@@ -55,6 +55,20 @@ pub(super) fn seconds_of(findings: &Findings<'_>, run: &RunFindings) -> Vec<Seco
     found
 }
 
+/// Seconds in which the engine began a checkpoint, from the start of the load.
+pub(super) fn checkpoints(findings: &Findings<'_>, run: &RunFindings) -> Vec<f64> {
+    let Some(attempt) = findings.record.finished(run.run.index) else { return Vec::new() };
+    let end = run.per_second.len() as f64;
+    let begun = series::ENGINE_CHECKPOINTS.iter().flat_map(|name| traces(attempt, *name));
+    let mut at: Vec<f64> = begun
+        .flat_map(|trace| trace.samples)
+        .filter(|(at, rate)| *rate > 0.0 && (0.0..=end).contains(at))
+        .map(|(at, _)| at)
+        .collect();
+    at.sort_by(f64::total_cmp);
+    at
+}
+
 /// The instances of a series, added up or averaged.
 fn together(traces: &[Trace], averaged: bool) -> Option<Vec<(f64, f64)>> {
     let (first, rest) = traces.split_first()?;

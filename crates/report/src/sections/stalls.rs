@@ -66,7 +66,7 @@ fn by_run(findings: &Findings<'_>) -> Table {
     };
     Table {
         id: "table-stalls",
-        caption: prose!["Stalls of the measured windows by run."],
+        caption: prose!["Runs with stalls in the measured window."],
         columns: vec![
             Column::words("Run"),
             Column::counts("Stalls"),
@@ -74,8 +74,17 @@ fn by_run(findings: &Findings<'_>) -> Table {
             Column::counts("Longest, s"),
             Column::counts("Worst response time, ms"),
         ],
-        rows: runs(findings).map(row).collect(),
-        note: Prose::new(),
+        rows: runs(findings).filter(|(_, run)| !run.stalls.found.is_empty()).map(row).collect(),
+        note: without_stalls(findings),
+    }
+}
+
+/// How many runs had none.
+fn without_stalls(findings: &Findings<'_>) -> Prose {
+    match runs(findings).filter(|(_, run)| run.stalls.found.is_empty()).count() {
+        0 => Prose::new(),
+        1 => prose!["One other run had none."],
+        others => prose!["The other ", others, " runs had none."],
     }
 }
 

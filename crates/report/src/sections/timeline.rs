@@ -5,9 +5,10 @@ use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Rule, Sample, Series, Strips, Table,
     prose,
 };
+use crate::findings::drills::drilled;
 use crate::findings::{Findings, PointFindings, RunFindings, Window};
 use crate::numbers::short;
-use crate::sections::seconds::{SecondTrace, seconds_of};
+use crate::sections::seconds::{SecondTrace, checkpoints, seconds_of};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// The section.
@@ -24,7 +25,7 @@ pub(super) const SECTION: Section = Section {
 const MOST_PLACES: usize = 240;
 
 /// Points that are drawn; the record has the seconds of all.
-const MOST_POINTS: usize = 8;
+const MOST_POINTS: usize = 6;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let with_seconds = |run: &&RunFindings| !run.per_second.is_empty();
@@ -50,6 +51,9 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         "Every second from the start of the load: warm-up shaded first, the measured window second, its mean dashed, stalls as vertical lines. \
          Each quantity has one scale at all points."
     ];
+    if drawn.iter().any(|(_, run)| !checkpoints(findings, run).is_empty()) {
+        caption.extend(prose![" Wide lines: the engine began a checkpoint."]);
+    }
     if findings.points.iter().any(|point| point.runs.len() > 1) {
         caption.extend(prose![" Of each point the first run is drawn."]);
     }
@@ -57,7 +61,9 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         caption.extend(prose![" The first ", MOST_POINTS, " points are drawn."]);
     }
     let chart = Chart::Strips(stacks);
-    vec![Block::Figure(Box::new(Figure { id: "figure-timeline", caption, alt, chart, data: data(findings) }))]
+    let figure = Block::Figure(Box::new(Figure { id: "figure-timeline", caption, alt, chart, data: data(findings) }));
+    // A drill has a figure of its own seconds.
+    vec![if drilled(findings).is_empty() { figure } else { Block::Fold(prose!["The measured windows"], vec![figure]) }]
 }
 
 /// The largest value of each quantity at all points.
@@ -96,7 +102,7 @@ fn panel(findings: &Findings<'_>, run: &RunFindings, trace: &SecondTrace, tops: 
         alt: description(findings, run, trace),
         x: Axis { from_zero: true, up_to: Some(end), ..Axis::linear("Time", "s") },
         y: Axis { up_to: Some(if top > 0.0 { 1.1 * top } else { 1.0 }), ..Axis::linear(trace.title, &unit) },
-        bands: bands(run, is_throughput),
+        bands: [bands(run, is_throughput), checkpoint_bands(findings, run)].concat(),
         rules: rule
             .map(|window| Rule { y: run.throughput().value(), span: Some(window.span()), label: String::new() })
             .into_iter()
@@ -125,6 +131,12 @@ fn bands(run: &RunFindings, named: bool) -> Vec<Band> {
         Band { from: at, to: at, kind: BandKind::Instant, label: String::new() }
     }));
     bands
+}
+
+/// Lines where the engine began a checkpoint.
+fn checkpoint_bands(findings: &Findings<'_>, run: &RunFindings) -> Vec<Band> {
+    let line = |at: f64| Band { from: at, to: at, kind: BandKind::Checkpoint, label: String::new() };
+    checkpoints(findings, run).into_iter().map(line).collect()
 }
 
 fn description(findings: &Findings<'_>, run: &RunFindings, trace: &SecondTrace) -> String {

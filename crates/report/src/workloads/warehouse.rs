@@ -2,8 +2,8 @@
 
 use super::workload::{Clocks, GIVEN, Work, Workload};
 use crate::metrics::{
-    COMPRESSION, CPU, FAILED, OBSERVED_BUT_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, RUN_THROUGHPUT, RUN_TIME,
-    SCAN_PHYSICAL,
+    COMPRESSION, CPU, FAILED, OBSERVED_BUT_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, QUERY_TIME, RUN_THROUGHPUT,
+    RUN_TIME, SCAN_PHYSICAL,
 };
 use proofload_model::facts::{FactName, client, data};
 use proofload_model::settings::Settings;
@@ -133,8 +133,8 @@ pub(super) const WORKLOAD: Workload = Workload {
     facts: FACTS,
     rates: &[],
     counted: &[],
-    compared: &[QUERIES_PER_HOUR.name],
-    rated: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, RUN_THROUGHPUT, RUN_TIME],
+    compared: &[QUERIES_PER_HOUR.name, QUERY_TIME.name],
+    rated: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, QUERY_TIME, RUN_THROUGHPUT, RUN_TIME],
     observed: OBSERVED_BUT_CPU,
     settings: &[("workload.streams", "streams"), ("workload.scale_factor", "scale factor"), ("workload.mix", "mix")],
     clocks: Clocks::Response,

@@ -25,8 +25,18 @@ fn dialect(settings: &Settings) -> Option<Dialect> {
     Dialect::of(proofload_engine::engine(settings.text("engine.kind").ok()?)?, departures).ok()
 }
 
-/// Contradictions: procedures on an engine that has none; settings of pacing.
+/// The contradiction of an engine with SQL that this workload has no statements for.
+fn without_statements(settings: &Settings) -> Option<Contradiction> {
+    let engine = proofload_engine::engine(settings.text("engine.kind").ok()?)?;
+    let error = Dialect::of(engine, Departures::NONE).err().filter(|_| engine.facts().capabilities.sql)?;
+    Some(Contradiction::new("engine.kind", error.to_string()))
+}
+
+/// Contradictions: an engine without statements or procedures for it; settings of pacing.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
+    if let Some(engine) = without_statements(settings) {
+        return vec![engine];
+    }
     let form = settings.text("workload.form").map(Form::of_name);
     let fault = dialect(settings).and_then(|dialect| procedures::lacking(&dialect, form.ok()?));
     let of_settings = pacing_contradictions(settings).into_iter().chain(division_contradictions(settings));

@@ -1,6 +1,7 @@
 //! YCSB as a workload: its place in the list of workloads.
 
 use super::settings::{NAME, SETTINGS, YcsbSettings};
+use super::store::StoreDialect;
 use super::workload_run::YcsbRun;
 use crate::division::{each_has_one, indivisible};
 use crate::workload::{Rating, RunRequest, Work, Workload, WorkloadRun};
@@ -20,6 +21,11 @@ fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let Ok(read) = YcsbSettings::read(settings) else { return Vec::new() };
     let grows = read.mix.share(Kind::Insert) > 0.0;
     let why = "a mix with inserts needs one load agent: which records can be read depends on how far all users are";
+    let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
+    let engine = engine.and_then(|engine| StoreDialect::of(engine, read.form, read.shape.fields).err());
+    if let Some(error) = engine {
+        return vec![Contradiction::new("engine.kind", error.to_string())];
+    }
     let inserts = if grows { indivisible(settings, why) } else { None };
     inserts.into_iter().chain(each_has_one(settings, read.users, "virtual users")).collect()
 }

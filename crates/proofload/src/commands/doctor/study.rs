@@ -88,6 +88,12 @@ pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
     if used.iter().any(|engine| engine.server().is_some()) {
         found.push(doctor::unprivileged_user());
     }
+    if !refused_limits::served_tiers(study).is_empty() {
+        found.push(match refused_limits::missing_tier(study) {
+            None => Diagnosis::good("cache tier", "can be served by FUSE and loop devices"),
+            Some(why) => Diagnosis::bad("cache tier", State::Missing, why.to_string(), "what it says"),
+        });
+    }
     if preconditioning(&study.settings, None).is_ok_and(|how| how.is_some()) {
         let fio = doctor::fio();
         let state = if fio.state == State::Good { State::Good } else { State::Missing };

@@ -10,8 +10,10 @@ use super::filter::{ComparisonFilter, keep, metrics};
 use super::metric::{Better, Metric};
 use super::outcome::outcome;
 use super::pairing::{ComparedFactor, Pair, Which, factors, pairs};
+use super::query_pairs::{QueryPair, paired_times, query_pairs};
 use super::same_seconds::{SameSeconds, same_seconds};
 use crate::error::Error;
+use crate::metrics::QUERY_TIME;
 use crate::workloads::{named_profile, profile};
 use proofload_analysis::blocks::Visit;
 use proofload_analysis::compare::holm;
@@ -150,6 +152,8 @@ pub struct Comparison<'r> {
     pub void: Vec<VoidPoint>,
     /// Points that the other record does not have.
     pub alone: Vec<(usize, Which)>,
+    /// Queries that both did, where the work is made of queries.
+    pub queries: Vec<QueryPair>,
     /// What weakens the comparison.
     pub warnings: Vec<String>,
 }
@@ -223,6 +227,7 @@ pub fn compare<'r>(
     let differences = differences(&factors, &pairs, ours, theirs);
     let in_turns = are_in_turns(ours, theirs);
     let (rows, left_out) = rows(&metrics, &pairs, ours, theirs);
+    let queries = query_pairs(&pairs, ours, theirs);
     let void = void(&pairs, in_turns);
     let alone = alone(&pairs);
     let mut warnings = warnings(&rows, &pairs, ours, theirs);
@@ -239,7 +244,20 @@ pub fn compare<'r>(
     };
     let pairs = pairs.iter().map(told).collect();
     let factors = factors.into_iter().map(|factor| factor.setting).collect();
-    Ok(Comparison { baseline, candidate, factors, pairs, differences, rows, left_out, void, alone, warnings, findings })
+    Ok(Comparison {
+        baseline,
+        candidate,
+        factors,
+        pairs,
+        differences,
+        rows,
+        left_out,
+        void,
+        alone,
+        queries,
+        warnings,
+        findings,
+    })
 }
 
 fn same_workload(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Result<(), Error> {
@@ -300,7 +318,7 @@ fn is_comparable(point: &PointFindings, in_turns: bool) -> bool {
 }
 
 /// A point in its record.
-type Side<'s, 'r> = (&'s Findings<'r>, &'s PointFindings);
+pub(super) type Side<'s, 'r> = (&'s Findings<'r>, &'s PointFindings);
 
 fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side: Side<'_, '_>) -> Result<Row, String> {
     let of = |(findings, point): Side<'_, '_>, letter: &str| {
@@ -315,6 +333,11 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
         (Some(seconds), _) => Contrast::at_once(duet(&seconds.iter().map(SameSeconds::run).collect::<Vec<_>>())?),
         (None, _) if outage_of(&metric.name).is_some() => Contrast::of_ranks(&theirs.runs, &ours.runs)?,
         (None, Some((ours, theirs))) => Contrast::in_turns(theirs, ours)?,
+        // Queries are pairs, so that one run a side can be compared.
+        (None, None) if metric.name == QUERY_TIME.name && ours.runs.len().min(theirs.runs.len()) < 2 => {
+            let (ours, theirs) = paired_times(baseline_side, candidate_side)?;
+            Contrast::of_pairs(&theirs, &ours)?
+        }
         (None, None) if [baseline_side, candidate_side].iter().all(|(_, point)| point.verdict.is_valid()) => {
             Contrast::new(&theirs, &ours)?
         }
@@ -333,6 +356,10 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
         Spread::InsideBlocks => {
             ("ratios inside blocks on the logarithmic scale, Student's quantile", ours.runs.len() as u64)
         }
+        Spread::AcrossPairs => (
+            "ratios of the queries on the logarithmic scale, Student's quantile: from query to query, not from run to run",
+            baseline.n() + candidate.n(),
+        ),
         Spread::Ranks => {
             ("Hodges–Lehmann over drills, test of Mann and Whitney", (ours.runs.len() + theirs.runs.len()) as u64)
         }

@@ -8,6 +8,7 @@ mod gate;
 mod metric;
 mod outcome;
 mod pairing;
+mod query_pairs;
 mod same_seconds;
 
 pub use compare::{Comparison, LeftOut, NamedRecord, PairLabel, Row, Verdict, VoidPoint, compare};
@@ -16,3 +17,4 @@ pub use filter::{ComparisonFilter, Level};
 pub use gate::{Finding, Gate, GateOutcome, JudgedRow, Policy, Rules, gate};
 pub use metric::{Better, Metric};
 pub use pairing::Which;
+pub use query_pairs::QueryPair;

@@ -7,8 +7,9 @@ use super::super::metrics::{outage_of, series_of};
 use super::super::observed::{cpu_windows, device_windows};
 use super::super::point::PointFindings;
 use super::super::run::{Pair, RunFindings};
+use super::super::warehouse::geometric_means;
 use super::metric::{LatencyName, latency};
-use crate::metrics::{CPU, RUN_THROUGHPUT, RUN_TIME};
+use crate::metrics::{CPU, QUERY_TIME, RUN_THROUGHPUT, RUN_TIME};
 use crate::workloads::Workload;
 use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::contrast::{Outcome, Within};
@@ -47,6 +48,7 @@ pub(super) fn outcome(
         _ if name == RUN_THROUGHPUT.name => {
             of_values(completed(&runs, |seconds, operations| operations / seconds), "a total has no spread")
         }
+        _ if name == QUERY_TIME.name => of_values(Some(geometric_means(&pairs)?), "one run has no spread between runs"),
         _ if name == CPU.name => of_windows(cpu_windows(&pairs), "the use of the cores was not observed"),
         _ if outage_of(name).is_some() => outages(record, &pairs, outage_of(name)),
         _ => match series_of(name) {
@@ -59,7 +61,7 @@ pub(super) fn outcome(
 /// Whether a metric is the throughput of all units of work, in whatever unit of time.
 pub(super) fn is_throughput(workload: &Workload, name: &str) -> bool {
     let by_database = workload.counted.iter().any(|counted| counted.metric_database.name == name);
-    let other = [RUN_TIME.name, RUN_THROUGHPUT.name, CPU.name].contains(&name);
+    let other = [RUN_TIME.name, RUN_THROUGHPUT.name, QUERY_TIME.name, CPU.name].contains(&name);
     let other = other || outage_of(name).is_some();
     !(by_database || other || latency(name).is_some() || series_of(name).is_some())
 }

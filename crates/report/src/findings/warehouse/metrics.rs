@@ -1,14 +1,15 @@
 //! The warehouse metrics of a point, under the names that published references use.
 
-use super::super::estimate::{measured, ratio};
+use super::super::estimate::{measured, over_runs, ratio};
 use super::super::level::Measured;
 use super::super::run::Pair;
 use super::data::{WarehouseData, warehouse_data};
+use super::queries::{Class, QueryTotals, query_totals};
 use super::rates;
 use crate::metrics::{
     COMPRESSION, COMPRESSION_WITH_INDEXES, CPU, CPU_TIME, DATABASE_CPU, DRIVER_CPU, HIT_SHARE, IO_THROUGHPUT,
-    LOGICAL_BY_CPU, MetricName, PHYSICAL_BY_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_FILE, SCAN_LOGICAL,
-    SCAN_PHYSICAL,
+    LOGICAL_BY_CPU, MetricName, PHYSICAL_BY_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, QUERY_TIME, SCAN_FILE,
+    SCAN_LOGICAL, SCAN_PHYSICAL,
 };
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::{Interval, Quantity};
@@ -21,6 +22,7 @@ type Named = (MetricName, Measured);
 pub(in crate::findings) fn metrics(runs: &[Pair<'_>], window: &Result<Estimate, String>) -> Vec<Named> {
     let data = data(runs);
     let mut metrics = throughput(window, &data);
+    metrics.push((QUERY_TIME, query_time(runs)));
     metrics.extend(scans(runs));
     metrics.extend(sizes(&data));
     metrics
@@ -43,6 +45,41 @@ fn throughput(valid: &Result<Estimate, String>, data: &Result<WarehouseData, Str
         (QUERIES_PER_HOUR, measured(valid, QUERIES_PER_HOUR.quantity_unit(), 3600.0)),
         (QUERIES_PER_HOUR_PER_TB, per_tb),
     ]
+}
+
+/// Geometric mean of the mean times of all queries, so that each counts the same however long it takes.
+fn query_time(runs: &[Pair<'_>]) -> Measured {
+    let of_runs = geometric_means(runs)?;
+    let value = of_runs.iter().map(|mean| mean.ln()).sum::<f64>() / of_runs.len() as f64;
+    let found = over_runs(&of_runs, QUERY_TIME.quantity_unit(), "one run has no spread between runs");
+    Ok(Quantity::new(value.exp(), QUERY_TIME.quantity_unit(), of_runs.len() as u64, found.interval().clone()))
+}
+
+/// The geometric mean of each run, s.
+///
+/// # Errors
+/// A query of a run has no valid time, or no run was completed.
+pub(in crate::findings) fn geometric_means(runs: &[Pair<'_>]) -> Result<Vec<f64>, String> {
+    let of_run = |(_, attempt): &Pair<'_>| {
+        let times = query_times(&query_totals(&[*attempt]))?;
+        Ok((times.iter().map(|(_, seconds)| seconds.ln()).sum::<f64>() / times.len() as f64).exp())
+    };
+    let means: Vec<f64> = runs.iter().map(of_run).collect::<Result<_, String>>()?;
+    if means.is_empty() { Err("no run was completed".to_owned()) } else { Ok(means) }
+}
+
+/// Kind and mean time of each query, by kind, s.
+///
+/// # Errors
+/// A query has no valid time, or there is none.
+pub(in crate::findings) fn query_times(classes: &[Class]) -> Result<Vec<(String, f64)>, String> {
+    let time = |query: &QueryTotals| {
+        let time = query.mean_s().filter(|seconds| *seconds > 0.0);
+        Ok((query.kind.clone(), time.ok_or_else(|| format!("{} has no valid time", query.kind))?))
+    };
+    let mut times = classes.iter().flat_map(|class| &class.queries).map(time).collect::<Result<Vec<_>, String>>()?;
+    times.sort_by(|a, b| a.0.cmp(&b.0));
+    if times.is_empty() { Err("no query has ended".to_owned()) } else { Ok(times) }
 }
 
 fn scans(runs: &[Pair<'_>]) -> Vec<Named> {

@@ -12,7 +12,7 @@ mod recorded;
 
 pub use calibrated::{CalibrationFindings, Cost, calibrated, cost};
 pub use data::{KIND, WarehouseData, layout, warehouse_data};
-pub(super) use metrics::metrics;
+pub(super) use metrics::{geometric_means, metrics, query_times};
 pub use pairs::{Pairing, pairings, published_pairings};
 pub use queries::{Class, QueryTotals, query_totals};
 pub use rates::Sources;

@@ -45,6 +45,10 @@ fn body(comparison: &Comparison<'_>) -> Json {
         "void": comparison.void.iter().map(|void| json!({
             "point": levels(comparison, void.pair), "record": void.which.word(), "verdict": void.verdict, "reasons": void.reasons,
         })).collect::<Vec<_>>(),
+        "queries": comparison.queries.iter().map(|query| json!({
+            "point": levels(comparison, query.pair), "query": query.kind, "baseline_s": query.baseline_s,
+            "candidate_s": query.candidate_s, "ratio": query.ratio(),
+        })).collect::<Vec<_>>(),
         "only_in_one": comparison.alone.iter().map(|(pair, which)| json!({
             "point": levels(comparison, *pair), "record": which.word(),
         })).collect::<Vec<_>>(),

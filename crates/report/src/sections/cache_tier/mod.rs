@@ -9,4 +9,5 @@ mod section;
 mod tables;
 
 pub(super) use answer::answer;
+pub(super) use published::is_drawn as draws_published;
 pub(super) use section::SECTION;

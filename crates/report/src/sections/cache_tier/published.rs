@@ -3,7 +3,7 @@
 use super::tables::point;
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::Findings;
-use crate::findings::cache_tier::CachedPoint;
+use crate::findings::cache_tier::{CachedPoint, cached};
 use crate::numbers::short;
 use crate::sections::charts::measured_cell;
 use proofload_import::{Reference, ReferencePoint};
@@ -35,6 +35,11 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<
             ],
         })
     })
+}
+
+/// Tells whether published results stand in this section.
+pub(in super::super) fn is_drawn(findings: &Findings<'_>) -> bool {
+    blocks(findings, &cached(findings)).is_some()
 }
 
 fn their_row(reference: &Reference, point: &ReferencePoint) -> Option<Vec<Cell>> {

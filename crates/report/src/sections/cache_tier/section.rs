@@ -31,11 +31,12 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.extend(published::blocks(findings, &points));
     blocks.extend(forecast::table(findings));
     blocks.push(Block::Table(tables::operations(findings, &points)));
-    blocks.push(Block::Table(tables::held(findings, &points)));
-    if points.iter().any(|one| one.plan.slow.is_modelled()) {
-        blocks.push(Block::Table(medium::table(findings, &points)));
-    }
     blocks.extend(over_time::figure(findings, &points));
+    let mut details = vec![Block::Table(tables::held(findings, &points))];
+    if points.iter().any(|one| one.plan.slow.is_modelled()) {
+        details.push(Block::Table(medium::table(findings, &points)));
+    }
+    blocks.push(Block::Fold(prose!["What the cache held, and the drives behind it"], details));
     blocks
 }
 

@@ -6,7 +6,7 @@ use crate::findings::drills::{DrilledPoint, drilled};
 use crate::findings::{Findings, PointFindings};
 use crate::sections::drills as own;
 use proofload_analysis::quantity::Quantity;
-use proofload_model::drill::ProbeKind;
+use proofload_model::drill::{FaultAsked, FaultKind, FaultTarget, ProbeKind};
 
 pub(super) const TOPIC: Topic = Topic { applies: |findings| !faults(findings).is_empty(), tell, figure: Some(figure) };
 
@@ -49,22 +49,58 @@ fn tell(findings: &Findings<'_>) -> TopicText {
     }
 }
 
+/// The fault of a point in a sentence; the point's label where other levels tell points apart too.
+fn after(point: &PointFindings, drilled: &DrilledPoint<'_>) -> String {
+    match drilled.fault {
+        Some(fault) if point.levels.len() <= 1 => in_words(fault),
+        _ => point.label(),
+    }
+}
+
+fn in_words(FaultAsked { kind, target }: FaultAsked) -> String {
+    let target = match target {
+        FaultTarget::Primary => "the primary",
+        FaultTarget::Standby => "standby-1",
+        FaultTarget::Link => "link-1",
+        FaultTarget::Clients => "the clients' link",
+        FaultTarget::Arbiter => "the arbiter",
+    };
+    let what = match kind {
+        FaultKind::Switchover => return "a switchover".to_owned(),
+        FaultKind::Crash => "a crash of",
+        FaultKind::Kill => "a kill of",
+        FaultKind::Stop => "a stop of",
+        FaultKind::Freeze => "a freeze of",
+        FaultKind::Partition => "a partition of",
+        FaultKind::PartitionToStandby => "a partition towards the standby on",
+        FaultKind::PartitionToPrimary => "a partition towards the primary on",
+        FaultKind::Reset => "a reset of",
+        FaultKind::Latency => "added latency on",
+        FaultKind::Bandwidth => "less bandwidth on",
+        FaultKind::ReplayPause => "a pause of replay on",
+        FaultKind::SlowDisk => "a slow disk of",
+        FaultKind::DiskStall => "a disk stall of",
+        FaultKind::FullDisk => "a full disk of",
+    };
+    format!("{what} {target}")
+}
+
 fn away(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
-    let (Some((worst, _, longest)), Some((best, _, shortest))) = (faults.first(), faults.last()) else {
+    let (Some((worst, drilled, longest)), Some((best, least, shortest))) = (faults.first(), faults.last()) else {
         return Prose::new();
     };
     if worst.id == best.id {
-        return prose!["After ", worst.label(), " writes were away for ", Inline::brief(longest, "s"), ". "];
+        return prose!["After ", after(worst, drilled), " writes were away for ", Inline::brief(longest, "s"), ". "];
     }
     prose![
         "Writes were away for ",
         Inline::brief(shortest, "s"),
         " after ",
-        best.label(),
+        after(best, least),
         " and up to ",
         Inline::brief(longest, "s"),
         " after ",
-        worst.label(),
+        after(worst, drilled),
         ". "
     ]
 }
@@ -80,8 +116,11 @@ fn losses(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
 
 /// Points that lost nothing.
 fn held(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
-    let kept: Vec<String> =
-        faults.iter().filter(|(_, point, _)| lost(point) == 0).map(|(point, ..)| point.label()).collect();
+    let kept: Vec<String> = faults
+        .iter()
+        .filter(|(_, point, _)| lost(point) == 0)
+        .map(|(point, drilled, _)| after(point, drilled))
+        .collect();
     match kept.len() {
         0 => prose!["No point kept every acknowledged write. "],
         all if all == faults.len() => prose!["Every acknowledged write, after every fault. "],
@@ -99,7 +138,7 @@ fn broke(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
             " of ",
             acknowledged(drilled),
             " were lost after ",
-            point.label(),
+            after(point, drilled),
             if drilled.promises_none_lost {
                 ", though its mode promises that none is. "
             } else {
@@ -107,8 +146,8 @@ fn broke(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
             }
         ];
     }
-    let Some((point, _, away)) = faults.first() else { return Prose::new() };
-    prose!["Service: writes were away for ", Inline::ranged(away, "s"), " after ", point.label(), ". "]
+    let Some((point, drilled, away)) = faults.first() else { return Prose::new() };
+    prose!["Service: writes were away for ", Inline::ranged(away, "s"), " after ", after(point, drilled), ". "]
 }
 
 /// A tail needs more drills than a median.

@@ -3,7 +3,7 @@
 use super::modes::point;
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::forecast::quotient;
-use crate::findings::replication::{MODE, ReplicatedPoint};
+use crate::findings::replication::{MODE, ReplicatedPoint, replicated};
 use crate::findings::{Findings, PointFindings};
 use crate::numbers::short;
 use proofload_import::{Reference, ReferencePoint};
@@ -43,6 +43,11 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
 
 fn is_kept(one: &ReplicatedPoint) -> bool {
     one.kept.as_ref().is_some_and(Result::is_ok)
+}
+
+/// Tells whether published results stand in this section.
+pub(in super::super) fn is_drawn(findings: &Findings<'_>) -> bool {
+    blocks(findings, &replicated(findings)).is_some()
 }
 
 fn their_row(reference: &Reference, point: &ReferencePoint) -> Option<Vec<Cell>> {

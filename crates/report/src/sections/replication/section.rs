@@ -5,7 +5,8 @@ use super::super::standby_hosts;
 use super::{answer, forecast, modes, nodes, proof, published, slopes, split, two_ratios};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::Findings;
-use crate::findings::replication::{MODE, replicated};
+use crate::findings::drills::drilled;
+use crate::findings::replication::{MODE, ReplicatedPoint, replicated};
 
 /// The section.
 pub(in crate::sections) const SECTION: Section = Section {
@@ -26,14 +27,25 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.extend(modes::too_few_warehouses(findings, &points));
     blocks.extend(two_ratios::blocks(findings));
     blocks.extend(published::blocks(findings, &points));
-    blocks.extend(forecast::blocks(findings, &points));
-    blocks.extend(split::blocks(findings, &points));
-    blocks.push(Block::Table(nodes::table(findings, &points)));
-    blocks.extend(nodes::behind(findings, &points));
-    blocks.extend(nodes::roles_figure(findings, &points));
-    blocks.extend(slopes::blocks(findings, &points));
+    let details = details(findings, &points);
+    if drilled(findings).is_empty() {
+        blocks.extend(details);
+    } else {
+        blocks.push(Block::Fold(prose!["What commits wait for, and what each node used"], details));
+    }
     blocks.push(Block::Paragraph(proof::proved(findings, &points)));
     blocks.push(Block::Paragraph(limits_of_this(findings)));
+    blocks
+}
+
+/// Where the time goes and which node pays: the subject of a study of modes, beside the point in one of faults.
+fn details(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec<Block> {
+    let mut blocks = forecast::blocks(findings, points);
+    blocks.extend(split::blocks(findings, points));
+    blocks.push(Block::Table(nodes::table(findings, points)));
+    blocks.extend(nodes::behind(findings, points));
+    blocks.extend(nodes::roles_figure(findings, points));
+    blocks.extend(slopes::blocks(findings, points));
     blocks
 }
 

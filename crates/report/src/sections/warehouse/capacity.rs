@@ -26,12 +26,13 @@ formula against.";
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let rated = rated(findings);
-    let mut blocks = vec![Block::KeyValues(assumptions())];
+    let mut blocks = Vec::new();
     if !rated.is_empty() {
         blocks.push(Block::Table(capacities(findings, &rated)));
     }
     blocks.push(Block::Notice(Notice::Remark, prose![RATED_USER_DATA]));
-    blocks.push(Block::Table(formulas()));
+    blocks.push(Block::Fold(prose!["Assumptions"], vec![Block::KeyValues(assumptions())]));
+    blocks.push(Block::Fold(prose!["Formulas and how sure they are"], vec![Block::Table(formulas())]));
     blocks
 }
 

@@ -5,6 +5,7 @@ use super::super::facts;
 use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
 use crate::findings::{Findings, level_text};
 use proofload_model::facts::{FactName, host, storage};
+use proofload_model::samples::Fact;
 use proofload_model::settings::Value;
 
 /// Facts of the bill of materials.
@@ -58,13 +59,28 @@ fn stated_text(value: &Value) -> String {
     }
 }
 
+/// The value of a check in the record.
+fn found<'f>(findings: &'f Findings<'_>, (name, ..): &Wanted) -> Option<(&'f Fact, &'f str)> {
+    name.last(&findings.record.facts).and_then(|fact| Some((fact, fact.effective.as_deref()?)))
+}
+
+/// A line about all checks: which settings move results.
+pub(super) fn verdict(findings: &Findings<'_>) -> Prose {
+    let moves = |check: &&Wanted| found(findings, check).is_some_and(|(_, text)| !check.3.contains(&text));
+    let names: Vec<&str> = CHECKS.iter().filter(moves).map(|(_, title, ..)| *title).collect();
+    if names.is_empty() {
+        return prose!["Settings of the host: none is known to move results"];
+    }
+    prose!["Settings of the host that move results: ", names.join(", ")]
+}
+
 /// The checks, each with what was found.
 pub(super) fn checks(findings: &Findings<'_>) -> Block {
-    let row = |(name, title, wanted, good): &Wanted| {
-        let found = name.last(&findings.record.facts).and_then(|fact| Some((fact, fact.effective.as_ref()?)));
-        let (found, verdict) = match found {
+    let row = |check: &Wanted| {
+        let (name, title, wanted, good) = check;
+        let (found, verdict) = match found(findings, check) {
             Some((fact, text)) => {
-                let holds = good.contains(&text.as_str());
+                let holds = good.contains(&text);
                 let words = facts::value(name.subject, &name.name, &fact.source, text);
                 (Cell::datum(words), Cell::Verdict(holds, if holds { "as wanted" } else { "moves results" }))
             }

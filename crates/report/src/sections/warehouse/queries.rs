@@ -32,14 +32,11 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.extend(misfits(&totals).map(|words| Block::Notice(Notice::Caution, words)));
     blocks.extend(super::query_dots::figure(&totals).map(|figure| Block::Figure(Box::new(figure))));
     blocks.extend(super::costs::blocks(findings, &totals));
-    if totals.len() <= MOST_BESIDE {
-        blocks.push(Block::Table(one_by_one(&totals)));
-    } else {
-        for chunk in totals.chunks(MOST_BESIDE) {
-            let label = chunk.iter().map(|(point, _)| point.label()).collect::<Vec<_>>().join("; ");
-            let table = Table { id: "", ..one_by_one(chunk) };
-            blocks.push(Block::Fold(prose!["One by one: ", label], vec![Block::Table(table)]));
-        }
+    for (number, chunk) in totals.chunks(MOST_BESIDE).enumerate() {
+        let label = chunk.iter().map(|(point, _)| point.label()).collect::<Vec<_>>().join("; ");
+        let table = one_by_one(chunk);
+        let table = if number > 0 { Table { id: "", ..table } } else { table };
+        blocks.push(Block::Fold(prose!["One by one: ", label], vec![Block::Table(table)]));
     }
     blocks
 }

@@ -138,7 +138,7 @@ fn what_is_built_in_is_listed() {
             minimum_memory_bytes: 16777216
             missing: null
             name: "null"
-            title: "answers at once and keeps nothing: measures Proofload itself"
+            title: "answers at once and stores nothing: measures Proofload itself"
         "#]],
     );
     for engine in engines["engines"].as_array().expect("engines") {

@@ -50,8 +50,8 @@ fn faults_of_a_study_come_all_at_once() {
         -- stdout
         -- stderr
         proofload: the study study.toml has 3 faults
-        line 12: engine.kind: there is no engine "sqlit"; built in: <engines>; did you mean sqlite?
-        line 21: limits.memroy: this setting is not known; did you mean limits.memory?
+        line 12: engine.kind: unknown engine "sqlit"; built in: <engines>; did you mean sqlite?
+        line 21: limits.memroy: unknown setting; did you mean limits.memory?
         line 22: limits.cores: 0 is not a whole number from 1 to 4096
     "#]],
     );
@@ -63,8 +63,8 @@ fn faults_of_a_study_come_all_at_once() {
         -- stdout
         -- stderr
         proofload: the study study.toml has 3 faults
-        line 12: engine.kind: there is no engine "sqlit"; built in: <engines>; did you mean sqlite?
-        line 21: limits.memroy: this setting is not known; did you mean limits.memory?
+        line 12: engine.kind: unknown engine "sqlit"; built in: <engines>; did you mean sqlite?
+        line 21: limits.memroy: unknown setting; did you mean limits.memory?
         line 22: limits.cores: 0 is not a whole number from 1 to 4096
     "#]],
     );

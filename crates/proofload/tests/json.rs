@@ -81,9 +81,9 @@ fn a_study_is_checked_and_planned() {
         &expect![[r#"
         key: "limits.memroy"
         line: 21
-        reason: "this setting is not known"
+        reason: "unknown setting"
         suggestion: "limits.memory"
-        text: "line 21: limits.memroy: this setting is not known; did you mean limits.memory?"
+        text: "line 21: limits.memroy: unknown setting; did you mean limits.memory?"
     "#]],
     );
     let refused = error(&bench, &["plan", "study.toml"], 3);

@@ -14,15 +14,15 @@ fn refusal(text: &str, set: &[&str]) -> Vec<String> {
 #[test]
 fn data_lie_in_a_folder_of_their_own() {
     for (path, told) in [
-        ("", "names no folder"),
-        ("/", "is the root of the file system; name a folder below it"),
-        ("/srv/../", "is the root of the file system; name a folder below it"),
-        ("/etc/data", "lies in /etc, which belongs to the system"),
-        ("/srv/../etc/data", "lies in /etc, which belongs to the system"),
-        ("/dev/sdb", "lies in /dev, which belongs to the system"),
-        ("/sys", "lies in /sys, which belongs to the system"),
-        ("/var", "is /var itself, which others use as well; name a folder below it"),
-        ("/var/lib/.", "is /var/lib itself, which others use as well; name a folder below it"),
+        ("", "does not name a folder"),
+        ("/", "is the root of the file system; use a folder below it"),
+        ("/srv/../", "is the root of the file system; use a folder below it"),
+        ("/etc/data", "is inside /etc, which belongs to the system"),
+        ("/srv/../etc/data", "is inside /etc, which belongs to the system"),
+        ("/dev/sdb", "is inside /dev, which belongs to the system"),
+        ("/sys", "is inside /sys, which belongs to the system"),
+        ("/var", "is /var itself, which other programs use as well; use a folder below it"),
+        ("/var/lib/.", "is /var/lib itself, which other programs use as well; use a folder below it"),
         ("a\u{1b}[2J", "contains control characters"),
         ("a\u{202e}b", "contains control characters"),
     ] {
@@ -69,7 +69,7 @@ fn a_setting_that_the_engine_does_not_have_is_a_fault_of_the_study() {
     let faults =
         refusal(GOOD, &["factor.engine.settings.shared_buffers=[1, 2]", "engine.settings.sqlite.cache_size=1"]);
     let expected =
-        "engine.settings.shared_buffers: sqlite has no setting \"shared_buffers\"; there are cache_size, synchronous";
+        "engine.settings.shared_buffers: sqlite has no setting \"shared_buffers\"; it has cache_size, synchronous";
     assert_eq!(faults, [expected]);
     assert_eq!(refusal(GOOD, &["engine.settings.server.shared_buffers=1"]), [""; 0], "another engine's");
     assert_eq!(refusal(GOOD, &["engine.kind=server", "engine.settings.work_mem=1"]), [""; 0], "only it knows");
@@ -105,11 +105,11 @@ fn faults_name_the_line_where_they_stand_and_are_told_once() {
     let faults = refusal(&text, &[]);
     let at = |line: usize, fault: &str| format!("line {line}: {fault}");
     assert!(
-        faults.contains(&at(line("setting = \"limits.memory\""), "limits.memory: two factors vary this setting")),
+        faults.contains(&at(line("setting = \"limits.memory\""), "limits.memory: varied by two factors")),
         "{faults:?}"
     );
     assert_eq!(faults.iter().filter(|fault| fault.contains("stands twice")).count(), 1, "{faults:?}");
-    assert!(faults.contains(&at(line("[unknown]"), "unknown: this setting is not known")), "{faults:?}");
+    assert!(faults.contains(&at(line("[unknown]"), "unknown: unknown setting")), "{faults:?}");
 }
 
 #[test]
@@ -133,7 +133,10 @@ fn standbys_need_an_engine_a_mode_and_a_snapshot() {
             &["replication.mode=remote_apply"],
             "replication.mode: server has no mode remote_apply; it has async, remote_flush",
         ),
-        (&["replication.confirm=any 2"], "replication.confirm: any 2 cannot confirm of 1 (replication.standbys)"),
+        (
+            &["replication.confirm=any 2"],
+            "replication.confirm: any 2 standbys cannot confirm when there are 1 (replication.standbys)",
+        ),
         (&["procedure.restore=never"], "procedure.restore: standbys start from the snapshot"),
         (
             &["engine.url=x://h/d", "replication.mode=async"],

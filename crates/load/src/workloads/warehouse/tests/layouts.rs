@@ -48,7 +48,7 @@ fn threads_are_set_by_the_workload_or_by_the_engine_and_not_by_both() {
     let mut settings = super::case::settings("duckdb", &[("parallelism", "2")]);
     assert_eq!(contradictions(&settings), "");
     settings.0.insert("engine.threads".to_owned(), Setting::Integer(2));
-    let expected = "workload.parallelism: engine.threads sets the same; leave one of the two out\n";
+    let expected = "workload.parallelism: engine.threads sets the same; remove one of the two\n";
     assert_eq!(contradictions(&settings), expected);
 }
 

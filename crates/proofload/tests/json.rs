@@ -122,7 +122,7 @@ fn a_record_says_where_it_stands() {
             unit: "operations/s"
         "#]],
     );
-    assert_eq!(error(&bench, &["status", "none.proof"], 1)["text"], "there is no record none.proof");
+    assert_eq!(error(&bench, &["status", "none.proof"], 1)["text"], "no such record: none.proof");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn wrong_questions_are_answered_with_what_is_right() {
         2,
         &["neither better"],
     );
-    check(&bench, &["compare", "base.proof", "none.proof"], 1, &["there is no record none.proof"]);
+    check(&bench, &["compare", "base.proof", "none.proof"], 1, &["no such record: none.proof"]);
     let failed = bench.run(&["compare", "base.proof", "none.proof", "--json"]);
     let error: serde_json::Value = serde_json::from_slice(&failed.stderr).expect("one JSON object on stderr");
     assert_eq!((&error["error"]["exit"], &error["form"]), (&1.into(), &1.into()));

@@ -236,7 +236,7 @@ fn what_is_wrong_comes_all_at_once() {
         cut.txt:29: [UPDATE] ends before what [READ] has in line 17; was the file cut off?
         twice.txt:32: a second result begins here; import one result a file, such as the load and the run apart
         notes.md: it is no result that can be imported: neither YCSB's text (`[OVERALL], RunTime(ms), …`), nor go-ycsb's (`READ - Takes(s): …`), nor a log of HdrHistogram (`#[Histogram log format version …]`)
-        core.jar: it is not text; results of YCSB and logs of HdrHistogram are
+        core.jar: not a text file; results of YCSB and logs of HdrHistogram are
         READ.hdr:10: the histogram of 18 bytes cannot be read: it ends before its 29 bytes
         batch.txt: its content is that of batch.txt; each value would count twice"#]].assert_eq(&faults(&files));
 }

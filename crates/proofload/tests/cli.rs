@@ -103,9 +103,9 @@ fn a_valid_study_says_so_and_shows_its_plan() {
                 1  limits.memory = 64MiB  3 s
 
             load: 6 s
-            building the data once: about 1 s
-            in all: about 21 s with building, restoring, starting and verifying; begun now, it ends <time>
-            space: about 3MiB in data (1 data set, 2 copies each, half as much again while it grows)
+            build the data once: about 1 s
+            in total: about 21 s, including time to build, restore, start and verify; if started now, it ends <time>
+            space: about 3MiB in data (1 data set, 2 copies each, plus half while it grows)
             limits.memory: 64MiB, 128MiB
             limits.read_bandwidth: 200MiB/s
             limits.write_iops: 500

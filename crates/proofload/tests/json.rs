@@ -181,7 +181,7 @@ fn an_import_says_what_it_made() {
         again["text"].as_str().is_some_and(|text| text.starts_with("old.toml exists")) && again["faults"].is_null()
     );
     let missing = error(&bench, &["import", "none.txt", "-o", "new.toml"], 1);
-    assert_eq!(missing["text"], "importing wrote nothing");
+    assert_eq!(missing["text"], "nothing was imported");
     assert!(missing["faults"][0]["text"].as_str().is_some_and(|text| text.starts_with("none.txt: ")), "{missing}");
     error(&bench, &["import", "old.txt", "-o", "-"], 2);
 }

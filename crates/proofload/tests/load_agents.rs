@@ -289,7 +289,7 @@ fn an_agent_that_is_killed_voids_the_point_and_stops_the_others() {
 
 #[test]
 fn an_agent_that_falls_silent_is_lost() {
-    check_lost("silent", "-STOP", "it has said nothing for 15 s");
+    check_lost("silent", "-STOP", "it has not answered for 15 s");
 }
 
 /// What is refused before any load, and why.

@@ -104,7 +104,7 @@ fn ctrl_c_leaves_a_screen_that_says_how_to_go_on() {
     check_end(&ran, "interrupted; continue with: proofload resume small.proof");
     let shown = screen(&ran, 80);
     assert!(shown.iter().any(|line| line.contains("· the only point  interrupted")), "{shown:#?}");
-    assert_eq!(shown.last().map(String::as_str), Some("exit     75: interrupted; nothing that was finished is lost"));
+    assert_eq!(shown.last().map(String::as_str), Some("exit     75: interrupted; finished runs are kept"));
     bench.expect_no_process();
 }
 

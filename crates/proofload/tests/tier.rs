@@ -98,7 +98,7 @@ fn a_drain_before_slow_drives_is_bounded_and_says_how_long_the_rest_takes() {
     let said = fail(&bench.run(&["tier", "drain", "control", "--within", "2500ms"]), 1);
     let lines = said.split(": ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     assert!((1..700).contains(&lines.parse::<u32>().unwrap()), "{said}");
-    assert!(said.starts_with("not drained in 2.50 s: ") && said.contains(" more at "), "{said}");
+    assert!(said.starts_with("not drained within 2.50 s: ") && said.contains(" more at "), "{said}");
     let said = json(&succeed(&bench.run(&["tier", "stats", "control", "--json"])));
     let disk = &said["slow_disks"][0];
     assert!(disk["requests"].as_u64().unwrap() >= 10 && disk["busy_ns"].as_u64().unwrap() > 100_000_000, "{said:#}");
@@ -186,7 +186,7 @@ fn what_formatting_would_lose_is_named_twice() {
     server.kill();
     let format = ["tier", "format", "cache", "--origin", "data=data"];
     let said = fail(&bench.run(&format), 2);
-    assert!(said.contains("cache is the cache of a pool with 1 lines that no origin has"), "{said}");
+    assert!(said.contains("cache is the cache of a pool and has 1 lines that no origin has"), "{said}");
     assert!(said.contains("--yes cache,data"), "{said}");
     let said = fail(&bench.run(&[&format[..], &["--yes", "cache"]].concat()), 2);
     assert!(said.contains("data is the origin of a pool") && !said.contains("cache is the cache"), "{said}");

@@ -92,7 +92,7 @@ fn needs(study: &Study) -> Result<Vec<String>, Error> {
     if is_limited && !is_elsewhere(study) {
         let without = settings.text("limits.when_refused") == Ok("without");
         let otherwise = if without { ", or runs without them" } else { "" };
-        needs.push(format!("the right to set limits, as root has it{otherwise}"));
+        needs.push(format!("permission to set limits, which root has{otherwise}"));
     }
     let in_process =
         |name: &str| proofload_engine::engine(name).is_some_and(|engine| engine.facts().capabilities.tier_in_process);
@@ -101,7 +101,7 @@ fn needs(study: &Study) -> Result<Vec<String>, Error> {
         served |= tier_plan(point)?.is_some() && !in_process(point.text("engine.kind")?);
     }
     if served {
-        needs.push("Linux and root, for volumes on loop devices over FUSE".to_owned());
+        needs.push("Linux and root, for FUSE volumes on loop devices".to_owned());
     }
     let managers: BTreeSet<String> = points
         .iter()
@@ -110,11 +110,11 @@ fn needs(study: &Study) -> Result<Vec<String>, Error> {
         .collect();
     needs.extend(managers.into_iter().map(|manager| format!("the failover manager {manager}")));
     if settings.get("engine.url").is_some() {
-        needs.push("a role and a database of its own on the server".to_owned());
+        needs.push("its own role and database on the server".to_owned());
     }
     let lost = destroyed(study)?;
     if !lost.is_empty() {
-        needs.push(format!("{}, whose data are all lost", lost.join(", ")));
+        needs.push(format!("{}; all its data is lost", lost.join(", ")));
     }
     Ok(needs)
 }

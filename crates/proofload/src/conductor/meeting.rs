@@ -53,7 +53,7 @@ impl Meeting {
             }
             if progress.done[other] > self.pair {
                 return Err(Error::new(
-                    "the run that was to be measured at once with this one did not come to its load; its record says why",
+                    "the run to be measured together with this one did not start its load; see its record",
                 ));
             }
             progress = self

@@ -26,7 +26,7 @@ impl Questioner<'_> {
             match by_number.filter(|index| *index < offers.len()).or(by_word) {
                 Some(index) => return Ok(index),
                 None if answer.is_empty() => return Ok(0),
-                None => (self.show)(&format!("{answer:?} is none of them\n")),
+                None => (self.show)(&format!("{answer:?} is not one of the choices\n")),
             }
         }
     }
@@ -47,7 +47,7 @@ impl Questioner<'_> {
         match self.input.read_line(&mut line) {
             Ok(0) => Err("the input ended before the question was answered".to_owned()),
             Ok(_) => Ok(line.trim().to_owned()),
-            Err(error) => Err(format!("reading the answer: {error}")),
+            Err(error) => Err(format!("failed to read the answer: {error}")),
         }
     }
 }

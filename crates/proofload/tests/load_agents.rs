@@ -284,7 +284,7 @@ fn check_lost(name: &str, signal: &str, reason: &str) {
 
 #[test]
 fn an_agent_that_is_killed_voids_the_point_and_stops_the_others() {
-    check_lost("killed", "-KILL", "its stream ended");
+    check_lost("killed", "-KILL", "its output ended");
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn a_server_that_cannot_start_says_why() {
     missing.folder.push_str("-missing");
     bench.attach(&missing);
     let error = bench.refused(alone(missing));
-    assert!(error.contains("there is no instance in"), "{error}");
+    assert!(error.contains("no instance exists in"), "{error}");
 }
 
 #[test]

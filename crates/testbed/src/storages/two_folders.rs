@@ -59,7 +59,7 @@ impl AttachedStorage for DataAndLog {
     }
 
     fn detach(&mut self) -> Result<(), Error> {
-        std::fs::remove_file(self.link()).map_err(|error| Error::new(format!("unlink the log: {error}")))
+        std::fs::remove_file(self.link()).map_err(|error| Error::new(format!("failed to unlink the log: {error}")))
     }
 }
 
@@ -131,6 +131,6 @@ mod tests {
         role.attach(attach("directory")).unwrap();
         assert!(!link.exists(), "another storage takes its place");
         let error = role.attach(attach("holograms")).unwrap_err();
-        assert_eq!(error.to_string(), "there is no storage \"holograms\"");
+        assert_eq!(error.to_string(), "unknown storage \"holograms\"");
     }
 }

@@ -132,7 +132,7 @@ fn layers_are_seen_from_above_and_from_below() {
     fake.stack("md0", "sdb");
     fake.stack("dm-0", "md0");
     fake.check("8:16", &["it is held by md0"]);
-    fake.check("9:0", &["it is held by dm-0", "it is made of sdb; name a drive itself"]);
+    fake.check("9:0", &["it is held by dm-0", "it consists of sdb; use a drive itself"]);
     fake.mounts(&["22 1 8:1 / / rw - ext4 /dev/sda1 rw", "30 22 253:0 / /data rw - xfs /dev/mapper/data rw"]);
     fake.check("8:16", &["it is held by md0", "the study's folder (/data/study) lies on it"]);
 }
@@ -151,7 +151,7 @@ fn read_only_and_empty_devices_are_refused() {
     let fake = Fake::new();
     std::fs::write(fake.folder("sdb").join("ro"), "1\n").unwrap();
     std::fs::write(fake.folder("sdb").join("size"), "0\n").unwrap();
-    fake.check("8:16", &["it is read-only", "it has no size; is there a medium in it?"]);
+    fake.check("8:16", &["it is read-only", "it has no size; is a medium inserted?"]);
 }
 
 #[test]

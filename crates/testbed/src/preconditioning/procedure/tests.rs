@@ -107,7 +107,7 @@ fn a_file_is_filled_passed_over_and_measured_in_rounds() {
     assert_eq!(fact(&done, "fio").effective.as_deref(), Some(fio.version.as_str()));
     check_fact(&done, "sequential_fill.1.bytes", "4MiB", Some(true));
     check_fact(&done, "random_pass.2.bytes", "4MiB", Some(true));
-    check_fact(&done, "verdict", "not steady after 2 rounds (5 are needed to tell)", None);
+    check_fact(&done, "verdict", "not steady after 2 rounds (at least 5 are needed)", None);
     check_fact(&done, "rounds", "2 of 1s", None);
     let direct = fact(&done, "direct");
     assert_eq!(direct.holds, Some(direct.effective.as_deref() == Some("yes")), "{direct:?}");

@@ -168,7 +168,7 @@ fn what_does_not_add_up_is_refused() {
         change(&mut sample.histograms[1]);
         fault(Merger::new(2).take(1, sample))
     };
-    assert!(change(|delta| delta.count += 1).contains("10 values where 11 were announced"));
+    assert!(change(|delta| delta.count += 1).contains("10 values, but 11 were announced"));
     assert!(change(|delta| delta.payload.truncate(30)).contains("histogram of update is damaged"));
     assert!(change(|delta| delta.payload[40] ^= 0x55).contains("is damaged"));
     assert!(fault(merger.end(1, 1)).contains("1 seconds and 0 of them"));

@@ -19,7 +19,8 @@ pub struct Ycsb;
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let Ok(read) = YcsbSettings::read(settings) else { return Vec::new() };
     let grows = read.mix.share(Kind::Insert) > 0.0;
-    let why = "a mix with inserts needs one load agent: which records can be read depends on how far all users are";
+    let why = "a mix with inserts needs one load agent, because which records can be read depends on the progress of \
+               all users";
     let inserts = if grows { indivisible(settings, why) } else { None };
     inserts.into_iter().chain(each_has_one(settings, read.users, "virtual users")).collect()
 }
@@ -44,7 +45,7 @@ impl Workload for Ycsb {
     fn data_label(&self, settings: &Settings, seed: u64) -> String {
         match YcsbSettings::read(settings) {
             Ok(settings) => settings.label(seed),
-            Err(error) => format!("{NAME} with faulty settings: {error}"),
+            Err(error) => format!("{NAME} with invalid settings: {error}"),
         }
     }
 

@@ -274,7 +274,7 @@ fn results_of_others_are_imported_and_drawn_or_refused() {
     std::fs::write(bench.path("bad.toml"), "[reference]\nid = 1\n").expect("the folder takes a file");
     let bad = bench.run(&["report", "x.proof", "--format", "markdown", "--beside", "old.toml", "--beside", "bad.toml"]);
     assert_eq!(bad.status.code(), Some(1));
-    assert!(text(&bad.stderr).contains("bad.toml:2: [reference]: id is not a text in quotes"), "{}", text(&bad.stderr));
+    assert!(text(&bad.stderr).contains("bad.toml:2: [reference]: id must be a quoted string"), "{}", text(&bad.stderr));
     let own = bench.run(&["report", "x.proof", "--format", "markdown", "--beside", "x.proof"]);
     assert!(
         text(&own.stderr).contains("x: only records of warehouse studies can stand beside"),

@@ -232,7 +232,7 @@ fn rules_see_what_levels_of_a_group_assign() {
         &study("", "replication", "[{}, { rtt = \"1ms\" }]"),
         &[],
         &expect![[r#"
-            line 12: replication.rtt: only used with standbys; set replication.mode too, or leave it out
+            line 12: replication.rtt: only used with standbys; set replication.mode too, or remove it
         "#]],
     );
     check(
@@ -240,7 +240,7 @@ fn rules_see_what_levels_of_a_group_assign() {
         &["engine.kind=sqlite"],
         &expect![[r#"
             line 12: workload.warehouses: more than 50 want the engine server
-            line 12: workload.arrivals: only used with a rate; set workload.rate too, or leave it out
+            line 12: workload.arrivals: only used with a rate; set workload.rate too, or remove it
         "#]],
     );
     let text = study(

@@ -355,8 +355,8 @@ fn arrivals_need_a_rate_with_a_time() {
         GOOD,
         &["workload.arrivals=poisson", "factor.workload.queue_at_most=[\"1s\"]"],
         &expect![[r#"
-            workload.arrivals: only used with a rate; set workload.rate too, or leave it out
-            workload.queue_at_most: only used with a rate; set workload.rate too, or leave it out
+            workload.arrivals: only used with a rate; set workload.rate too, or remove it
+            workload.queue_at_most: only used with a rate; set workload.rate too, or remove it
         "#]],
     );
     check(

@@ -85,7 +85,7 @@ fn cpu_time_that_does_not_fit_on_the_cores_is_refused() {
         faults,
         [
             "limits.standby_cpu: 2 CPU s/s do not fit on 1 cores (limits.cores)",
-            "limits.standby_cpu: only used with standbys; set replication.mode too, or leave it out",
+            "limits.standby_cpu: only used with standbys; set replication.mode too, or remove it",
         ]
     );
 }

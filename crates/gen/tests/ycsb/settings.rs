@@ -16,14 +16,14 @@ fn a() -> Settings {
 
 #[test]
 fn counts_out_of_range_are_refused() {
-    check(Settings { records is 0, ..a() }, "records: 0, but must be 1 to 1000000000000000");
-    check(Settings { zero_padding is 65, ..a() }, "zero_padding: 65, but must be 1 to 64");
+    check(Settings { records: 0, ..a() }, "records is 0, but must be 1 to 1000000000000000");
+    check(Settings { zero_padding: 65, ..a() }, "zero_padding is 65, but must be 1 to 64");
     let shape = a().shape;
-    check(Settings { shape is Shape { fields: 0, ..shape }, ..a() }, "fields: 0, but must be 1 to 1000");
+    check(Settings { shape: Shape { fields: 0, ..shape }, ..a() }, "fields is 0, but must be 1 to 1000");
     let short = Shape { length: 11, ..shape };
-    check(Settings { shape is short, ..a() }, "length of a value: 11, but must be 12 to 1000000");
+    check(Settings { shape: short, ..a() }, "length of a value is 11, but must be 12 to 1000000");
     let least = Shape { lengths: LengthChoice::Uniform, least_length: 101, ..shape };
-    check(Settings { shape is least, ..a() }, "least length of a value: 101, but must be 12 to 100");
+    check(Settings { shape: least, ..a() }, "least length of a value is 101, but must be 12 to 100");
     let scan_lengths = ScanLengths { least: 0, most: 100, choice: LengthChoice::Zipfian };
     check(Settings { scan_lengths, ..a() }, "least length of a scan is 0, but must be 1 to 100");
 }
@@ -31,8 +31,8 @@ fn counts_out_of_range_are_refused() {
 #[test]
 fn choices_out_of_range_are_refused() {
     let of = |key_choice| Settings { key_choice, ..a() };
-    check(of(KeyChoice::Zipfian { theta is 10.5 }), "theta: 10.5, but must be from 0 to 10");
-    check(of(KeyChoice::Latest { theta is f64::NAN }), "theta: NaN, but must be from 0 to 10");
+    check(of(KeyChoice::Zipfian { theta: 10.5 }), "theta is 10.5, but must be from 0 to 10");
+    check(of(KeyChoice::Latest { theta: f64::NAN }), "theta is NaN, but must be from 0 to 10");
     let hotspot = KeyChoice::Hotspot { set: 20.0, operations: 0.8 };
     check(of(hotspot), "set of the hotspot is 20, but must be a share from 0 to 1");
     let exponential = KeyChoice::Exponential { percentile: 100.0, share: 0.5 };
@@ -52,8 +52,8 @@ fn what_ycsb_cannot_do_is_refused_in_its_mode() {
     let many = Settings { mix, expected_operations: 10_000_000_000_000, ..ycsb };
     check(
         many,
-        "expected_operations of the mode ycsb is 10000000000000, but must be small enough that inserts stay below 500 \
-         times the records",
+        "expected_operations of the mode ycsb is 10000000000000, but must be \
+         small enough that inserts stay below 500 times the records",
     );
 }
 

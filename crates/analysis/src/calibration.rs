@@ -185,7 +185,7 @@ mod tests {
         assert!(facts[0].source.contains("an estimate"), "{:?}", facts[0]);
         assert!(facts[1].source.contains("not all in cache: the device still delivered 30 %"), "{:?}", facts[1]);
         let error = scan_facts("probe", &pass(500, None, None), &warm).unwrap_err();
-        assert!(error.contains("nobody counted"), "{error}");
+        assert!(error.contains("neither the engine nor the device counted"), "{error}");
         let idle = Pass { cpu: None, ..pass(1, Some(1), None) };
         assert!(scan_facts("probe", &idle, &warm).unwrap_err().contains("no CPU time"));
         assert!(scan_facts("probe", &pass(1, Some(1), None), &[]).is_err());

@@ -111,7 +111,7 @@ mod tests {
     fn told(seconds: &[[Vec<f64>; 2]]) -> BlockDifference {
         let runs: Vec<DuetRun<'_>> =
             seconds.iter().map(|[ours, theirs]| DuetRun { baseline: ours, candidate: theirs }).collect();
-        duet(&runs).expect("both did something")
+        duet(&runs).expect("both completed operations")
     }
 
     fn half_width(found: &BlockDifference) -> f64 {

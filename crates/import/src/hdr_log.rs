@@ -174,6 +174,6 @@ mod tests {
             format!("#[Logging for: READ]\n{good}\n{}\n0.1,0.2\nx,1,1,AAAA\n0,1,1,AAAA\n", &good[..good.len() - 7]);
         let faults = read("READ.hdr", &text).unwrap_err();
         assert_eq!(faults.iter().map(|fault| fault.line).collect::<Vec<_>>(), [Some(3), Some(4), Some(5), Some(6)]);
-        assert!(read("READ.hdr", "#[Logging for: READ]\n").unwrap_err()[0].text.contains("no whole interval"));
+        assert!(read("READ.hdr", "#[Logging for: READ]\n").unwrap_err()[0].text.contains("no complete interval"));
     }
 }

@@ -174,7 +174,7 @@ mod tests {
         for wrong in ["", "a:0", "a:1001", "a:x", "a b", "::1", "-oProxyCommand=x"] {
             assert!(read(&[wrong]).is_err_and(|text| text.contains("is not a host")), "{wrong}");
         }
-        assert!(read(&["a", "b", "a:2"]).is_err_and(|text| text.contains("named twice")));
+        assert!(read(&["a", "b", "a:2"]).is_err_and(|text| text.contains("listed twice")));
     }
 
     #[test]

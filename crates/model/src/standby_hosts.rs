@@ -190,8 +190,8 @@ mod tests {
             &far,
             Err(&["not the address", "not the address", "not a host"]),
         );
-        check(&["db2=10.0.0.2", "db2=10.0.0.3"], &far, Err(&["named twice"]));
+        check(&["db2=10.0.0.2", "db2=10.0.0.3"], &far, Err(&["listed twice"]));
         check(&["db2=10.0.0.1"], &far, Err(&["two hosts"]));
-        check(&["host=10.0.0.2"], &far, Err(&["is what the host of the primary is called"]));
+        check(&["host=10.0.0.2"], &far, Err(&["is the name of the primary's host"]));
     }
 }

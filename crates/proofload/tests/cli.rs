@@ -23,9 +23,9 @@ fn check(bench: &Bench, arguments: &[&str], expected: &Expect) {
 
 /// The same text whenever it was made.
 fn without_time_of_day(text: &str) -> String {
-    let Some((before, after)) = text.split_once("begun now, it ends ") else { return text.to_owned() };
+    let Some((before, after)) = text.split_once("if started now, it ends ") else { return text.to_owned() };
     let rest = after.split_once('\n').map_or("", |(_, rest)| rest);
-    format!("{before}begun now, it ends <time>\n{rest}")
+    format!("{before}if started now, it ends <time>\n{rest}")
 }
 
 #[test]
@@ -342,12 +342,12 @@ fn doctor_holds_a_study_against_the_machine() {
     assert_eq!(neighbours["tolerated"], 1.0, "{found}");
     assert!(neighbours["spin_p99_s"].as_f64().is_some_and(|seconds| seconds >= 0.005), "{found}");
     let remote = text(&bench.run(&["doctor", "study.toml", "--set", "agents.host=[\"ssh\", \"db1\"]"]).stdout);
-    assert!(remote.contains("nothing of it was looked at") && !remote.contains("read back"), "{remote}");
+    assert!(remote.contains("which was not checked") && !remote.contains("read back"), "{remote}");
     let large = bench.run(&["doctor", "study.toml", "--set", "limits.memory=900TiB"]);
     let told = text(&large.stdout);
     assert_eq!(large.status.code(), Some(1), "{told}");
     assert!(told.starts_with("Can it run?  no, one thing is missing\n"), "{told}");
-    assert!(told.contains("is more than this machine has"), "{told}");
+    assert!(told.contains("exceeds the memory of this machine"), "{told}");
     assert!(told.contains("\nIs it quiet?  ") && told.contains("\nnext: what is missing above"), "{told}");
     let run = bench.run(&["run", "study.toml", "-o", "x.proof", "--set", "limits.memory=900TiB"]);
     assert!(run.status.code() == Some(1) && !bench.path("x.proof").exists(), "{}", text(&run.stderr));
@@ -370,7 +370,7 @@ fn two_studies_are_measured_at_once_and_compared() {
     assert!(refused.status.code() != Some(0) && !bench.path("c.proof").exists(), "{told}");
     let refused = bench.run(&["compare", "--run", "--duet", "a.toml", "c.toml", "--set", "procedure.retries=1"]);
     let told = text(&refused.stderr);
-    let faults = ["c: study.repetitions = 3", "a: procedure.retries", "different points or repetitions"];
+    let faults = ["c: study.repetitions = 3", "a: procedure.retries", "must have the same points and repetitions"];
     assert!(faults.iter().all(|fault| told.contains(fault)), "{told}");
     assert!(refused.status.code() == Some(3) && !bench.path("a.proof").exists(), "{told}");
 
@@ -426,7 +426,7 @@ fn two_studies_are_measured_in_turns_and_compared() {
     std::fs::remove_file(bench.path("b.proof")).expect("it is there");
     let alone = bench.run(&["compare", "--run", "a.toml", "b.toml"]);
     assert!(
-        alone.status.code() == Some(1) && text(&alone.stderr).contains("neither or both"),
+        alone.status.code() == Some(1) && text(&alone.stderr).contains("they were not measured in turns"),
         "{}",
         text(&alone.stderr)
     );

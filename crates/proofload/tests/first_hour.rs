@@ -145,7 +145,7 @@ fn init_asks_on_a_terminal() {
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), answers).unwrap();
     let words = text(&child.wait_with_output().unwrap().stdout);
     for question in
-        ["What do you want to measure?", "Where is the database?", "What varies?", "written: key-value-users.toml"]
+        ["What do you want to measure?", "Where is the database?", "What should vary?", "written: key-value-users.toml"]
     {
         assert!(words.contains(question), "{question}: {words}");
     }

@@ -63,7 +63,7 @@ fn wrong_questions_are_answered_with_what_is_right() {
     check(&bench, &compare(&["--metric", "tpm"]), 1, &["there is no metric tpm", "response_ns_p99.<kind>"]);
     check(&bench, &compare(&["--point", "workload.virtual_users=3"]), 1, &["its levels are: 4, 2"]);
     check(&bench, &compare(&["--point", "3"]), 2, &["use a setting and a level"]);
-    check(&bench, &["gate", "base.proof", "slow.proof", "--tolerance", "3"], 2, &["write a percentage"]);
+    check(&bench, &["gate", "base.proof", "slow.proof", "--tolerance", "3"], 2, &["use a percentage"]);
     check(
         &bench,
         &["gate", "base.proof", "slow.proof", "--tolerance", "3%", "--metric", "cpu_percent"],

@@ -167,7 +167,7 @@ fn programs_hear_one_object_a_line_to_the_end() {
         (&end["event"], &end["record"], &end["result"]["points"]),
         (&"end".into(), &"small.proof".into(), &1.into())
     );
-    assert!(end["report_missing"].as_str().is_some_and(|why| why.contains("is not a report of Proofload")), "{end}");
+    assert!(end["report_missing"].as_str().is_some_and(|why| why.contains("is not a Proofload report")), "{end}");
     assert_eq!(end["exit"], end["result"]["exit"]);
     assert_eq!(std::fs::read_to_string(bench.path("small.html")).unwrap(), "notes of somebody");
 }

@@ -41,7 +41,7 @@ fn what_was_flushed_survives_a_kill_of_the_server() {
     let said = succeed(&bench.run(&["tier", "check", "cache", "--origin", "data=data"]));
     assert!(said.starts_with("sound: cache") && said.contains("closed; opened 2 times"), "{said}");
     let drained = ["tier", "drain", "--cache", "cache", "--origin", "data=data", "--detach"];
-    assert!(succeed(&bench.run(&drained)).contains("free of the cache"));
+    assert!(succeed(&bench.run(&drained)).contains("detached from the cache"));
     let origin = std::fs::read(bench.path("data")).unwrap();
     for number in 0..200 {
         let at = (number * 3 * 8192) as usize;
@@ -290,7 +290,7 @@ fn a_cache_of_the_kernel_is_planned_and_its_devices_are_named_twice() {
             "{said}"
         );
         let said = fail(&command(with, &["--yes", &format!("{both},/dev/sda")]), 2);
-        assert!(said.contains("/dev/sda, which is no device of this command"), "{said}");
+        assert!(said.contains("/dev/sda, which is not a device of this command"), "{said}");
         let said = fail(&bench.run(&["tier", "kernel", "stats", cache, "--origin", origin, "--with", with]), 1);
         assert!(said.contains("is not") || said.contains("has no"), "{said}");
     }
@@ -311,7 +311,7 @@ fn what_a_cache_of_the_kernel_cannot_be_is_refused() {
     );
     let said =
         fail(&bench.run(&["tier", "kernel", "set-up", "file", "--origin", "file", "--with", "bcache", "--dry-run"]), 1);
-    assert!(said.contains("it is no block device"), "{said}");
+    assert!(said.contains("it is not a block device"), "{said}");
     let modes = [
         "tier",
         "kernel",
@@ -328,5 +328,5 @@ fn what_a_cache_of_the_kernel_cannot_be_is_refused() {
     assert!(fail(&bench.run(&modes), 2).contains("dm-writecache has no mode write-through"));
     let blocks =
         ["tier", "kernel", "set-up", "file", "--origin", "file", "--with", "dm-cache", "--block", "48KiB", "--dry-run"];
-    assert!(fail(&bench.run(&blocks), 2).contains("dm-cache has blocks of"));
+    assert!(fail(&bench.run(&blocks), 2).contains("dm-cache needs blocks of"));
 }

@@ -391,6 +391,6 @@ fn a_record_that_is_deleted_or_replaced_is_missed_at_the_next_commit() {
     std::fs::rename(&path, folder.path().join("moved.proof")).expect("it can be moved");
     std::fs::write(&path, "another file").expect("it can be written");
     let told = recorder.commit().expect_err("it is another file").to_string();
-    assert!(told.contains("was deleted or replaced while it was written"), "{told}");
+    assert!(told.contains("was deleted or replaced while it was being written"), "{told}");
     assert_eq!(recorder.close().expect_err("it stays so").to_string(), told);
 }

@@ -182,5 +182,5 @@ fn what_does_not_add_up_is_refused() {
     lost.histograms.remove(0);
     let mut merger = Merger::new(1);
     merger.take(0, lost.clone()).expect("one agent's seconds go on as they are");
-    assert!(fault(merger.check(0, 1, &lost.counts)).contains("30 operations and has sent 20 response times"));
+    assert!(fault(merger.check(0, 1, &lost.counts)).contains("30 operations, but sent 20 response times"));
 }

@@ -86,8 +86,8 @@ mod tests {
         assert_eq!(fits(noted, &wanted[..1], "build anew").map_err(|error| error.to_string()), Ok(()));
         assert_eq!(
             fits(noted, &wanted, "build anew").unwrap_err().to_string(),
-            "the data in the database do not match the study: scale is toy, but the study needs full, rows is not \
-             noted, but the study needs 7; build anew"
+            "the data in the database do not match the study: scale is toy, but the study needs full, rows is \
+             missing, but the study needs 7; build anew"
         );
     }
 }

@@ -39,7 +39,7 @@ fn a_database_with_other_tables_is_refused() {
     case.build().expect("loads");
     case.script("DROP TABLE proofload_manifest");
     let error = case.build().unwrap_err().to_string();
-    assert!(error.contains("it has usertable but no manifest of Proofload; name an empty database"), "{error}");
+    assert!(error.contains("it has usertable but no Proofload manifest; use an empty database"), "{error}");
     assert_eq!(
         case.check_data().unwrap_err().to_string(),
         "the database has no Proofload manifest; load the data first"
@@ -62,7 +62,7 @@ fn a_run_on_top_of_inserts_is_refused() {
     let case = loaded(&[("operations", "100"), ("mix", "d")]);
     case.run(|_| {}).expect("runs");
     let error = case.run(|_| {}).err().expect("refused").to_string();
-    assert!(error.contains("an earlier run has inserted some"), "{error}");
+    assert!(error.contains("an earlier run inserted some"), "{error}");
 }
 
 /// One changed byte of one value of one record.
@@ -99,7 +99,7 @@ fn a_lost_update_is_found() {
     let ran = case.run(|case| case.script(undo)).expect("runs");
     assert_eq!(failed(&ran.checks), ["latest writes"]);
     let check = ran.checks.iter().find(|check| check.name == "latest writes").expect("it is there");
-    assert!(check.offenders[0].ends_with("was acknowledged and the value is of the load"), "{:?}", check.offenders);
+    assert!(check.offenders[0].ends_with("was acknowledged, but the value is from the load"), "{:?}", check.offenders);
 }
 
 #[test]

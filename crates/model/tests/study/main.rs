@@ -276,7 +276,7 @@ fn contradictions_are_found_when_all_else_is_well() {
         &["engine.kind=documents"],
         &expect![[r#"
         engine.kind: the workload toy needs SQL sessions, which documents does not have
-        procedure.restore: documents has no snapshot of files; say "never"
+        procedure.restore: documents has no file snapshots; use "never"
     "#]],
     );
     check(
@@ -284,9 +284,9 @@ fn contradictions_are_found_when_all_else_is_well() {
         &["engine.url=postgresql://u:secret@h/d"],
         &expect![[r#"
         line 10: limits.memory: limits apply only to instances that Proofload starts, not to an existing server (engine.url)
-        engine.url: sqlite is not reached by a URL; leave it out
-        procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
-        engine.url: contains a password, but a study is kept in its record; remove it
+        engine.url: sqlite cannot be reached by URL; remove it
+        procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; use "never"
+        engine.url: contains a password, which would be stored in the record; remove it
     "#]],
     );
     check(
@@ -335,7 +335,7 @@ fn an_existing_server_is_asked_for_what_its_engine_can_do_there() {
         &expect![[r#"
             limits.memory: limits apply only to instances that Proofload starts, not to an existing server (engine.url)
             limits.cores: limits apply only to instances that Proofload starts, not to an existing server (engine.url)
-            procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
+            procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; use "never"
             engine.url: contains a password, which would be stored in the record; remove it and set SERVER_PASSWORD for the load agent
         "#]],
     );

@@ -41,7 +41,7 @@ fn a_study_of_too_many_runs_is_refused_without_making_them() {
     let cores =
         format!("factor.limits.cpu=[{}]", (1..=1_000).map(|cpu| format!("{cpu}.0")).collect::<Vec<_>>().join(","));
     let faults = refusal(GOOD, &[&memory, &cores]);
-    assert!(faults.iter().any(|fault| fault.contains("runs, more than 100000; leave some levels out")), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.contains("runs, more than 100000; remove some levels")), "{faults:?}");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn faults_name_the_line_where_they_stand_and_are_told_once() {
         faults.contains(&at(line("setting = \"limits.memory\""), "limits.memory: varied by two factors")),
         "{faults:?}"
     );
-    assert_eq!(faults.iter().filter(|fault| fault.contains("stands twice")).count(), 1, "{faults:?}");
+    assert_eq!(faults.iter().filter(|fault| fault.contains("listed twice")).count(), 1, "{faults:?}");
     assert!(faults.contains(&at(line("[unknown]"), "unknown: unknown setting")), "{faults:?}");
 }
 
@@ -128,7 +128,7 @@ fn standbys_need_an_engine_a_mode_and_a_snapshot() {
     let with = |more: &[&str]| refusal(GOOD, &[&SERVER[..], more].concat());
     assert_eq!(with(&["limits.memory=64MiB", "factor.limits.memory=[\"64MiB\"]"]), [""; 0]);
     for (more, told) in [
-        (&["engine.kind=sqlite"][..], "replication.mode: sqlite has no standbys; leave it out or say \"none\""),
+        (&["engine.kind=sqlite"][..], "replication.mode: sqlite does not support standbys; remove it or use \"none\""),
         (
             &["replication.mode=remote_apply"],
             "replication.mode: server has no mode remote_apply; it has async, remote_flush",
@@ -144,7 +144,7 @@ fn standbys_need_an_engine_a_mode_and_a_snapshot() {
         ),
         (
             &["engine.url=x://h/d", "replication.rtt=1ms"],
-            "replication.rtt: is the existing server's own affair (engine.url); leave it out",
+            "replication.rtt: is up to the existing server (engine.url); remove it",
         ),
         (
             &["engine.url=x://h/d", "factor.replication.mode=[\"none\", \"remote_flush\"]"],
@@ -175,20 +175,20 @@ fn hosts_of_standbys_are_refused_with_every_reason_at_once() {
         assert!(parts && faults.len() == expected.len(), "{more:?}: {faults:#?}");
     };
     check(&["replication.mode=async", "replication.standbys=2"], &[]);
-    check(&["replication.mode=async"], &["names 2, and replication.standbys is 1"]);
+    check(&["replication.mode=async"], &["lists 2 hosts, but replication.standbys is 1"]);
     check(&[], &["only used with standbys"]);
     check(&["factor.replication.mode=[\"none\", \"async\"]", "replication.standbys=2"], &[]);
     check(
         &["replication.mode=async", "replication.manager=patroni", "agents.standby=[\"ssh\"]", "agents.address=x"],
-        &["agents.address: \"x\"", "in one place", "names 2, and", "Patroni runs all instances on one host"],
+        &["agents.address: \"x\"", "on one machine", "names 2, and", "Patroni runs all instances on one host"],
     );
     check(
         &["replication.mode=remote_flush", "replication.standbys=2", "engine.url=x:///d", "procedure.restore=never"],
-        &["keeps its standbys where they are", "limits apply only"],
+        &["has its standbys on its own hosts", "limits apply only"],
     );
     let alone = refusal(GOOD, &["agents.address=10.0.0.1", "agents.standby=[\"ssh\"]"]);
     assert!(
-        alone.len() == 2 && alone.iter().all(|fault| fault.contains("only used with hosts of standbys")),
+        alone.len() == 2 && alone.iter().all(|fault| fault.contains("only used with standby hosts")),
         "{alone:?}"
     );
 }

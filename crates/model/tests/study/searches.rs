@@ -87,7 +87,7 @@ fn all_faults_of_a_search_come_at_once() {
             line 11: search.find.p50: a search needs exactly one goal: "max", or the limit of one percentile
             line 11: search.find.p99: must be above 0
             line 12: search.operation: unknown kind of operation "sale"; known: buy, sell
-            line 13: search.plateau: only used with find = "max"; leave it out with the limit of a percentile
+            line 13: search.plateau: only used with find = "max"; remove it with the limit of a percentile
             line 14: search.from: "0" is not a whole number from 1 to 100
             line 15: search.to: "many" is not a whole number from 1 to 100
             line 16: search.resolution: 2 is not a share from 0.001 to 1, such as 0.05 or "5%"
@@ -110,7 +110,7 @@ fn all_faults_of_a_search_come_at_once() {
         &["search.setting=workload.warehouses", "search.find=max", "search.operation=buy"],
         &expect![[r#"
             search.setting: workload.warehouses is not a load setting of this workload; a search can vary workload.rate, workload.users
-            search.operation: names the operation whose percentile is limited; leave it out with find = "max"
+            search.operation: is only used with the limit of a percentile; remove it with find = "max"
         "#]],
     );
     check(

@@ -123,7 +123,7 @@ mod tests {
         one.prepare(0);
         other.prepare(0);
         other.done();
-        assert!(one.wait(|| Ok(())).expect_err("it failed").to_string().contains("did not come to its load"));
+        assert!(one.wait(|| Ok(())).expect_err("it failed").to_string().contains("did not start its load"));
         one.prepare(1);
         assert!(!one.is_alone());
         drop(other);

@@ -121,7 +121,7 @@ mod tests {
         check_greeting(&good, None);
         check_greeting(&format!("Welcome to db1.\n\nLast login: never\r\n{good}"), None);
         check_greeting(&format!("prompt> {good}"), None);
-        check_greeting("PROOFLOAD-AGENT 999 0.1.0\n", Some("another version"));
+        check_greeting("PROOFLOAD-AGENT 999 0.1.0\n", Some("different version"));
         check_greeting("ssh: connect to host db1: refused\n", Some("does the command start"));
         check_greeting(&"noise\n".repeat(20_000), Some("without a terminal"));
     }

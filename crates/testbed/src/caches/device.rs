@@ -91,6 +91,6 @@ mod tests {
     fn a_file_is_no_device_and_is_told_what_to_do() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = CacheDevice::find(file.path()).unwrap_err().to_string();
-        assert!(error.contains("no block device") && error.contains("tier format"), "{error}");
+        assert!(error.contains("not a block device") && error.contains("tier format"), "{error}");
     }
 }

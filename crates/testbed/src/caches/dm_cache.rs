@@ -275,7 +275,7 @@ mod tests {
         ];
         assert_eq!(told, expected);
         assert!(steps[3..6].iter().all(|(_, undo)| undo.is_some()));
-        assert!(DmCache.set_up(&pair(5, Bytes(64 << 10))).unwrap_err().to_string().contains("leave no block"));
+        assert!(DmCache.set_up(&pair(5, Bytes(64 << 10))).unwrap_err().to_string().contains("no room for a block"));
         assert!(DmCache.expect_block(Bytes(48 << 10)).is_err() && DmCache.expect_block(Bytes(96 << 10)).is_ok());
     }
 

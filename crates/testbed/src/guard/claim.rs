@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_device_is_named_twice_alike_and_by_its_path() {
-        check("/dev/null", None, &["add --yes /dev/null", "not a block device", "all be lost"]);
+        check("/dev/null", None, &["add --yes /dev/null", "not a block device", "lose all its data"]);
         check("/dev/null", Some("/dev/zero"), &["--yes names \"/dev/zero\" instead", "not a block device"]);
         check("nvme0n1", Some("nvme0n1"), &["absolute path below /dev"]);
         check("/tmp/image", Some("/tmp/image"), &["absolute path below /dev"]);

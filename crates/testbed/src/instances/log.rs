@@ -60,7 +60,7 @@ mod tests {
         let path = folder.path().join("log");
         std::fs::write(&path, "of an earlier run\n").unwrap();
         let (log, mut file) = Log::open(&path, None).unwrap();
-        assert!(log.tail().ends_with("says nothing"));
+        assert!(log.tail().ends_with("is empty"));
         for number in 0..20 {
             writeln!(file, "line {number}").unwrap();
         }

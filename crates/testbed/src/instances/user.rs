@@ -119,7 +119,7 @@ mod tests {
         let shut = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         std::fs::set_permissions(closed.path(), shut).unwrap();
         let error = user.can_reach(&closed.path().join("study/data")).unwrap_err().to_string();
-        assert!(error.contains("look at"), "a missing folder is told: {error}");
+        assert!(error.contains("failed to inspect"), "a missing folder is told: {error}");
         let error = user.can_reach(&closed.path().join("data")).unwrap_err().to_string();
         let expected = format!("cannot pass {} (mode 700); chmod o+x", closed.path().display());
         assert!(error.contains(&expected), "{error}");

@@ -82,6 +82,6 @@ mod tests {
         }
         assert!(purge(&device.0, Some(&device.0), elsewhere).is_ok(), "its file system of ours is no obstacle");
         let signed = purge(&device.0, Some(&device.0), elsewhere).unwrap_err().to_string();
-        assert!(signed.contains("it carries"), "a file system that was never mounted by us is one: {signed}");
+        assert!(signed.contains("it contains"), "a file system that was never mounted by us is one: {signed}");
     }
 }

@@ -197,13 +197,13 @@ mod tests {
 
     #[test]
     fn a_copy_that_cannot_fit_is_refused_with_both_sizes() {
-        check_full(1, 3 << 20, "3 MiB are needed and 1 MiB are free; make room");
+        check_full(1, 3 << 20, "3 MiB are needed, but only 1 MiB are free; free space");
     }
 
     #[test]
     fn a_file_system_that_fills_up_meanwhile_is_told() {
         // Each file of one byte takes a page: little is needed by the sum, and yet there is no room.
-        check_full(600, 1, "the file system is full: make room");
+        check_full(600, 1, "the file system is full: free space");
     }
 
     #[test]

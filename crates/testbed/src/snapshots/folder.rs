@@ -62,7 +62,7 @@ mod tests {
         let theirs = place.path().join("theirs");
         std::fs::create_dir(&theirs).unwrap();
         std::fs::write(theirs.join("letter"), "dear").unwrap();
-        assert!(claim(&theirs).unwrap_err().to_string().contains("not ours"));
+        assert!(claim(&theirs).unwrap_err().to_string().contains("not created by Proofload"));
         assert!(expect_ours(&theirs).is_err());
         assert_eq!(std::fs::read_dir(&theirs).unwrap().count(), 1);
     }

@@ -113,7 +113,7 @@ mod tests {
         fs::create_dir(folder.path().join("a folder")).unwrap();
         assert!(read(["gone", "a folder"]).is_err(), "one that is gone excuses no other");
         let error = read(["one", "a folder"]).unwrap_err().to_string();
-        assert!(error.starts_with("prewarm") && error.contains("ended with exit status"), "{error}");
+        assert!(error.starts_with("failed to prewarm") && error.contains("exited with exit status"), "{error}");
     }
 
     #[test]
@@ -124,6 +124,6 @@ mod tests {
         fs::write(folder.path().join("base/two"), [2; 50]).unwrap();
         assert_eq!(prewarm(folder.path(), Within::default()).unwrap(), 150);
         let missing = prewarm(&folder.path().join("nothing"), Within::default()).unwrap_err().to_string();
-        assert!(missing.starts_with("look at") && missing.contains("nothing"), "{missing}");
+        assert!(missing.starts_with("failed to inspect") && missing.contains("nothing"), "{missing}");
     }
 }

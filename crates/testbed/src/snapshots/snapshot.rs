@@ -219,7 +219,7 @@ mod tests {
         let (place, other) = (study(), tempfile::tempdir().unwrap());
         save(place.path(), &Still).unwrap();
         label(place.path(), "a").unwrap();
-        assert!(restore(place.path(), other.path(), &Still).unwrap_err().to_string().contains("not ours"));
+        assert!(restore(place.path(), other.path(), &Still).unwrap_err().to_string().contains("not created by Proofload"));
         claim(other.path()).unwrap();
         restore(place.path(), other.path(), &Still).unwrap();
         assert_eq!(fs::read(data_folder(other.path()).join("base/1/table")).unwrap(), vec![7; 300_000]);
@@ -230,7 +230,7 @@ mod tests {
     fn a_snapshot_counts_only_with_its_own_label() {
         let place = study();
         assert!(!find(place.path(), "a"));
-        assert!(restore(place.path(), place.path(), &Still).unwrap_err().to_string().contains("no whole snapshot"));
+        assert!(restore(place.path(), place.path(), &Still).unwrap_err().to_string().contains("no complete snapshot"));
         save(place.path(), &Still).unwrap();
         assert!(!find(place.path(), "a"), "saved, and the kill came before the label");
         label(place.path(), "a").unwrap();
@@ -283,7 +283,7 @@ mod tests {
             restore(place.path(), place.path(), &Still).map(|_| ()),
             label(place.path(), "x"),
         ] {
-            assert!(done.unwrap_err().to_string().contains("not ours"));
+            assert!(done.unwrap_err().to_string().contains("not created by Proofload"));
         }
         assert!(data_folder(place.path()).join("secret").exists());
     }

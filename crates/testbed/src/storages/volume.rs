@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(sweep(study.path()).unwrap(), std::slice::from_ref(&folder), "left by an agent that was killed");
         assert!(!is_mounted(&folder) && sweep(study.path()).unwrap().is_empty());
         let other = Volume::mount(&folder, Bytes(48 << 20)).unwrap_err().to_string();
-        assert!(other.contains("delete it, or ask for its size"), "{other}");
+        assert!(other.contains("delete it, or set storage.volume to its size"), "{other}");
         let again = Volume::mount(&folder, size).unwrap();
         assert!(folder.join("data").is_dir(), "its content is kept");
         drop(again);

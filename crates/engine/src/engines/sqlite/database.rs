@@ -165,7 +165,7 @@ mod tests {
         create(&target).expect("a killed process left it so");
         open(&target).expect("it is ours now").execute_batch("PRAGMA application_id = 0; CREATE TABLE t (a)").expect("writes");
         let error = create(&target).expect_err("it holds a table").to_string();
-        assert!(error.contains("did not make"), "{error}");
+        assert!(error.contains("was not created by Proofload"), "{error}");
     }
 
     #[test]

@@ -198,7 +198,7 @@ mod tests {
         check(&["--workload", "cache-tier", "--url", "postgresql://db1/x"], "needs an engine on this machine");
         check(&["--workload", "oltp", "--url", "mongodb://u:s3cret@db1/x"], "the URL contains a password");
         check(&["--workload", "oltp", "--url", "mongodb://db1/x"], "existing servers of postgresql, not of mongodb");
-        check(&["--workload", "oltp", "--url", "db1/x"], "names no engine");
+        check(&["--workload", "oltp", "--url", "db1/x"], "known scheme");
         check(
             &["--url", "postgresql://db1/x", "--vary", "memory"],
             "keeps its own memory; it can be users, setting, nothing",

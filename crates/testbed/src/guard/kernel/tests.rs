@@ -163,7 +163,7 @@ fn what_cannot_be_told_is_a_refusal() {
         let device = Device::find(&fake.machine, "8:16").unwrap();
         let found = refusals(&fake.machine, &device, &[], DeviceUse::Preconditioning);
         assert!(
-            found.len() == 1 && found[0].starts_with("it cannot be told whether it is in use"),
+            found.len() == 1 && found[0].starts_with("whether it is in use is unknown"),
             "{path}: {found:?}"
         );
     }

@@ -233,7 +233,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
 fn a_failing_fio_is_told_with_its_words_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let never = script(folder.path(), "echo 'fio: cannot do that' >&2; exit 3");
-    let words = ["no way to write", "libaio, direct: fio: cannot do that", "psync, buffered", "exit status: 3"];
+    let words = ["no I/O engine can write", "libaio, direct: fio: cannot do that", "psync, buffered", "exit status: 3"];
     check_failure(folder.path(), &never, &small(), &words);
     let pretended = pretending(folder.path(), &[1]);
     let inner = folder.path().join("inner");

@@ -235,7 +235,7 @@ mod tests {
     fn several_devices_want_one_named() {
         let text = "node_disk_read_bytes_total{device=\"sda\"} 1\nnode_disk_read_bytes_total{device=\"sdb\"} 1\n";
         let refused = |device| endpoint(device).understand(text, None).unwrap_err().to_string();
-        assert!(refused(None).contains("several devices (sda, sdb); name the database's in observe.device"));
+        assert!(refused(None).contains("several devices (sda, sdb); set observe.device to the database's"));
         assert!(refused(Some("sdc")).contains("unknown device sdc; known: sda, sdb"));
     }
 }

@@ -136,8 +136,8 @@ mod tests {
         check(&message(9, 2013, 0), Ok(1));
         check(&message(9, 2013, CHECKSUM), Ok(1));
         check(&message(9, 2013, 1 << 16), Ok(1));
-        check(&message(8, 2013, 0), Err("out of step"));
-        check(&message(9, 1, 0), Err("no message"));
+        check(&message(8, 2013, 0), Err("out of sync"));
+        check(&message(9, 1, 0), Err("not a message"));
         check(&message(9, 2013, MORE_TO_COME), Err("more messages"));
         check(&message(9, 2013, 1 << 5), Err("unknown"));
         check(b"HTTP/1.1 400 Bad Request\r\n", Err("HTTP/1.1 400"));

@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn what_needs_the_driver_is_refused_and_says_so() {
         check("mongodb://db1/shop?directConnection=true&appname=x", None);
-        check("mongodb+srv://cluster.example", Some("name service"));
+        check("mongodb+srv://cluster.example", Some("in DNS"));
         check("mongodb://db1,db2", Some("several servers"));
         check("mongodb://me@db1", Some("authentication"));
         check("mongodb://db1/?tls=true", Some("tls=true"));

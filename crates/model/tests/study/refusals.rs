@@ -187,8 +187,5 @@ fn hosts_of_standbys_are_refused_with_every_reason_at_once() {
         &["has its standbys on its own hosts", "limits apply only"],
     );
     let alone = refusal(GOOD, &["agents.address=10.0.0.1", "agents.standby=[\"ssh\"]"]);
-    assert!(
-        alone.len() == 2 && alone.iter().all(|fault| fault.contains("only used with standby hosts")),
-        "{alone:?}"
-    );
+    assert!(alone.len() == 2 && alone.iter().all(|fault| fault.contains("only used with standby hosts")), "{alone:?}");
 }

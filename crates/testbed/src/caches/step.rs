@@ -250,7 +250,10 @@ mod tests {
         let make = |name: &str| (CacheStep::run("mkdir", [path(name)]), Some(CacheStep::run("rmdir", [path(name)])));
         let steps = [make("a"), make("a/b"), (CacheStep::write(path("none/x"), "1"), None), make("c")];
         let error = carry_out_or_undo(&steps, &TestClock::new()).unwrap_err().to_string();
-        assert!(error.contains("step 3 of 4") && error.contains("none/x") && !error.contains("not rolled back"), "{error}");
+        assert!(
+            error.contains("step 3 of 4") && error.contains("none/x") && !error.contains("not rolled back"),
+            "{error}"
+        );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 

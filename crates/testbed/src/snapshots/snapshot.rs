@@ -219,7 +219,9 @@ mod tests {
         let (place, other) = (study(), tempfile::tempdir().unwrap());
         save(place.path(), &Still).unwrap();
         label(place.path(), "a").unwrap();
-        assert!(restore(place.path(), other.path(), &Still).unwrap_err().to_string().contains("not created by Proofload"));
+        assert!(
+            restore(place.path(), other.path(), &Still).unwrap_err().to_string().contains("not created by Proofload")
+        );
         claim(other.path()).unwrap();
         restore(place.path(), other.path(), &Still).unwrap();
         assert_eq!(fs::read(data_folder(other.path()).join("base/1/table")).unwrap(), vec![7; 300_000]);

@@ -71,7 +71,11 @@ mod tests {
         check("2\n", Ok(1), "Which?\n  1 one    the first\n  2 three  the other\n");
         check("Three\n", Ok(1), "number or word [1]: ");
         check("\n", Ok(0), "Which?");
-        check("0\n3\ntwo\n1\n", Ok(0), "\"0\" is not one of the choices\nnumber or word [1]: \"3\" is not one of the choices\n");
+        check(
+            "0\n3\ntwo\n1\n",
+            Ok(0),
+            "\"0\" is not one of the choices\nnumber or word [1]: \"3\" is not one of the choices\n",
+        );
         check("", Err("the input ended before the question was answered"), "Which?");
     }
 }

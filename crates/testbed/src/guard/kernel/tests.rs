@@ -162,10 +162,7 @@ fn what_cannot_be_told_is_a_refusal() {
         std::fs::remove_file(fake.root.path().join(path)).unwrap();
         let device = Device::find(&fake.machine, "8:16").unwrap();
         let found = refusals(&fake.machine, &device, &[], DeviceUse::Preconditioning);
-        assert!(
-            found.len() == 1 && found[0].starts_with("whether it is in use is unknown"),
-            "{path}: {found:?}"
-        );
+        assert!(found.len() == 1 && found[0].starts_with("whether it is in use is unknown"), "{path}: {found:?}");
     }
     for folder in ["holders", "slaves"] {
         let fake = Fake::new();

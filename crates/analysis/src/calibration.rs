@@ -170,7 +170,7 @@ mod tests {
         check(&facts, &calibration::FOOTPRINT, "790.0000");
         check(&facts, &calibration::SCAN_TIMES, "2.000 cold, 2.000 in cache");
         assert!(
-            facts[1].source.starts_with("probe, 3 warm passes after one discarded; MB are pages asked for"),
+            facts[1].source.starts_with("probe, 3 warm passes after one discarded; MB: pages requested"),
             "{:?}",
             facts[1]
         );

@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(beside(Some(0.9)), []);
         let half = beside(Some(0.4));
         assert!((half[0].measure.value() - 0.58).abs() < 0.01, "{half:?}");
-        assert!(half[0].evidence.ends_with("besides 40 % for other processes"), "{}", half[0].evidence);
+        assert!(half[0].evidence.ends_with("plus 40 % for other processes"), "{}", half[0].evidence);
         assert!(half[0].score < 1.0 && beside(None)[0].score > 2.0);
     }
 }

@@ -294,7 +294,7 @@ mod tests {
         let lines = screen(&head(), &rows, FOOT, ScreenSize { columns: 79, lines: 12 }, false);
         assert_eq!(lines.len(), 11);
         assert_eq!(lines[1], "  … 21 before: 20 valid, 1 void");
-        assert_eq!(lines[9], "  … 12 to come");
+        assert_eq!(lines[9], "  … 12 pending");
         assert!(lines[6].starts_with("  ▶ point 25"), "{lines:#?}");
     }
 }

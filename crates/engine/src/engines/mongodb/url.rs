@@ -139,7 +139,7 @@ mod tests {
         check("mongodb://me:s3cret@db1/shop", Err("MONGODB_PASSWORD"));
         check("mongodb://db1/shop?w=0", Err("engine.write_concern"));
         check("mongodb://db1/shop?PASSWORD=s3cret", Err("MONGODB_PASSWORD"));
-        check("mongodb://db1/admin", Err("server's own"));
+        check("mongodb://db1/admin", Err("belongs to the server"));
         check("mongodb://db1/a.b", Err("not a valid database name"));
         check("mongodb://db1:x", Err("not a host or host:port"));
         check("mongodb://", Err("host"));

@@ -250,7 +250,7 @@ mod tests {
         let overridden = ["on", NAMES, "synchronous_commit=local"];
         check(ReplicationMode::RemoteFlush, overridden, &good, Some("overrides the level"));
         check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[], Some("standby-1 is not streaming"));
-        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", false, true)], Some("not stream"));
+        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", false, true)], Some("not streaming"));
         check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", true, false)], Some("wait for 0"));
         let asked = |mode| ReplicationAsked {
             mode,
@@ -266,7 +266,7 @@ mod tests {
         check(ReplicationMode::RemoteFlush, ["on", "*", ""], &good, Some("synchronous_standby_names is \"*\""));
         check(ReplicationMode::Async, ["on", "", ""], &[row("standby-1", true, false)], None);
         check(ReplicationMode::Async, ["on", NAMES, ""], &good, Some("synchronous_standby_names"));
-        check(ReplicationMode::RemoteApply, ["on", NAMES, ""], &good, Some("where remote_apply takes remote_apply"));
+        check(ReplicationMode::RemoteApply, ["on", NAMES, ""], &good, Some("but remote_apply needs remote_apply"));
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
         check(ReplicationMode::Async, ["local", "*", ""], &theirs, None);
         check(ReplicationMode::Async, ["on", "*", ""], &theirs, Some("has synchronous_commit on"));
         check(ReplicationMode::RemoteFlush, ["on", "", ""], &theirs, Some("no commit waits"));
-        check(ReplicationMode::RemoteFlush, ["on", "*", ""], &[], Some("0 standbys stream"));
+        check(ReplicationMode::RemoteFlush, ["on", "*", ""], &[], Some("0 standbys are streaming"));
         check(ReplicationMode::RemoteFlush, ["on", "*", ""], &[row("db2", true, false)], Some("wait for 0"));
     }
 }

@@ -194,15 +194,15 @@ mod tests {
             assert!(text.contains(expected), "{line:?}: {text}");
             assert!(!text.contains("s3cret"), "{text}");
         };
-        check(&["--workload", "oltp", "--engine", "mongodb"], "runs on sqlite, postgresql; or name an existing server");
+        check(&["--workload", "oltp", "--engine", "mongodb"], "runs on sqlite, postgresql; or use an existing server");
         check(&["--workload", "cache-tier", "--url", "postgresql://db1/x"], "needs an engine on this machine");
         check(&["--workload", "oltp", "--url", "mongodb://u:s3cret@db1/x"], "the URL contains a password");
-        check(&["--workload", "oltp", "--url", "mongodb://db1/x"], "existing servers of postgresql, not of mongodb");
+        check(&["--workload", "oltp", "--url", "mongodb://db1/x"], "existing servers of postgresql, not mongodb");
         check(&["--workload", "oltp", "--url", "db1/x"], "known scheme");
         check(
             &["--url", "postgresql://db1/x", "--vary", "memory"],
-            "keeps its own memory; it can be users, setting, nothing",
+            "the memory of an existing server cannot be set; use users, setting, nothing",
         );
-        check(&["--engine", "sqlite", "--vary", "cache"], "has no such factor; it can be memory, users");
+        check(&["--engine", "sqlite", "--vary", "cache"], "has no such factor; use memory, users");
     }
 }

@@ -103,10 +103,10 @@ mod tests {
         check("single:hp-97560", "modelled: single of 1 × HP 97560");
         check("raid-5:2x10k", "cannot have 2 drives");
         check("raid-10:3x10k", "cannot have 3 drives");
-        check("raid-5:ax10k", "\"a\" is no number");
+        check("raid-5:ax10k", "\"a\" is not a number");
         check("raid-5", "has no drives");
-        check("raid-6:4x10k", "no layout or drive \"raid-6\"");
-        check("4x5k", "no layout or drive \"5k\"");
+        check("raid-6:4x10k", "unknown layout or drive \"raid-6\"");
+        check("4x5k", "unknown layout or drive \"5k\"");
         check("4x10k:1", "is not a size");
         check("4x10k:1GiB:x", "is not expected");
     }

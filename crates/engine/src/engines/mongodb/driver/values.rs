@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn text_is_taken_unknown_fields_are_left_out_and_other_kinds_refused() {
         check(doc! { "_id": "a", "field1": "text", "other": 1 }, Ok(1));
-        check(doc! { "_id": "a", "field0": 1 }, Err("field field0 of document a holds Int32"));
+        check(doc! { "_id": "a", "field0": 1 }, Err("field field0 of document a is Int32"));
         check(doc! { "_id": 1 }, Err("read the key"));
         check(doc! { "field0": "x" }, Err("read the key"));
     }

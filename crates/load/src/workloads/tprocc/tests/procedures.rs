@@ -48,7 +48,7 @@ fn procedures_that_do_not_fit_are_refused_and_a_build_installs_them() {
         .and_then(|()| case.workload_run().check_data())
         .unwrap_err()
         .to_string();
-    assert!(older.starts_with("procedure tprocc_order_status is of version 00 where "), "{older}");
+    assert!(older.starts_with("procedure tprocc_order_status has version 00, but "), "{older}");
     case.workload_run().build().unwrap();
     case.workload_run().check_data().unwrap();
 }

@@ -52,7 +52,7 @@ fn faults_of_a_study_come_all_at_once() {
         proofload: the study study.toml has 3 faults
         line 12: engine.kind: unknown engine "sqlit"; built in: <engines>; did you mean sqlite?
         line 21: limits.memroy: unknown setting; did you mean limits.memory?
-        line 22: limits.cores: 0 is not a whole number from 1 to 4096
+        line 22: limits.cores: 0 must be a whole number from 1 to 4096
     "#]],
     );
     check(
@@ -65,7 +65,7 @@ fn faults_of_a_study_come_all_at_once() {
         proofload: the study study.toml has 3 faults
         line 12: engine.kind: unknown engine "sqlit"; built in: <engines>; did you mean sqlite?
         line 21: limits.memroy: unknown setting; did you mean limits.memory?
-        line 22: limits.cores: 0 is not a whole number from 1 to 4096
+        line 22: limits.cores: 0 must be a whole number from 1 to 4096
     "#]],
     );
     assert!(!bench.path("small.proof").exists(), "a study with faults leaves no record");
@@ -348,7 +348,7 @@ fn doctor_holds_a_study_against_the_machine() {
     assert_eq!(large.status.code(), Some(1), "{told}");
     assert!(told.starts_with("Can it run?  no, one thing is missing\n"), "{told}");
     assert!(told.contains("exceeds the memory of this machine"), "{told}");
-    assert!(told.contains("\nIs it quiet?  ") && told.contains("\nnext: what is missing above"), "{told}");
+    assert!(told.contains("\nIs it quiet?  ") && told.contains("\nnext: fix what is missing above"), "{told}");
     let run = bench.run(&["run", "study.toml", "-o", "x.proof", "--set", "limits.memory=900TiB"]);
     assert!(run.status.code() == Some(1) && !bench.path("x.proof").exists(), "{}", text(&run.stderr));
     assert!(text(&run.stderr).contains("nothing was started: limits.memory"), "{}", text(&run.stderr));

@@ -176,7 +176,7 @@ fn a_wrong_set_hides_no_other_fault() {
     let share = said(&bench, &["validate", "study.toml", "--set", "procedure.steal_tolerance=100%"], 0);
     assert!(share.contains("valid"), "{share}");
     let wrong = said(&bench, &["validate", "study.toml", "--set", "procedure.steal_tolerance=101%"], 3);
-    assert!(wrong.contains("\"101%\" is not a share from 0 to 1, such as 0.05 or \"5%\""), "{wrong}");
+    assert!(wrong.contains("\"101%\" must be a share from 0 to 1, such as 0.05 or \"5%\""), "{wrong}");
 }
 
 #[test]

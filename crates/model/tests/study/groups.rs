@@ -134,9 +134,9 @@ fn every_fault_of_the_levels_is_told_at_once() {
         &study("", "replication", levels),
         &[],
         &expect![[r#"
-            line 13: replication.mode: "asynch" is not one of "none", "async", "remote_write", "remote_flush", "remote_apply"; did you mean "async"?
+            line 13: replication.mode: "asynch" must be one of "none", "async", "remote_write", "remote_flush", "remote_apply"; did you mean "async"?
             line 14: replication.standbies: unknown setting; did you mean replication.standbys?
-            line 15: replication.standbys: "two" is not a whole number from 1 to 3
+            line 15: replication.standbys: "two" must be a whole number from 1 to 3
             line 15: replication.network: cannot be a factor: this setting is the same for all points
             line 16: replication: "async" is not a table: replication is a group of settings, so each level is a table of the ones it sets, such as { mode = … }
             line 18: replication: level mode async is listed twice
@@ -165,7 +165,7 @@ fn an_unknown_group_is_told_with_the_nearest_one() {
         &study("", "limits.memory", "[{ memory = \"64MiB\" }]"),
         &[],
         &expect![[r#"
-            line 12: limits.memory: { memory = "64MiB" } is not a size of at least 1MiB, such as "64MiB"
+            line 12: limits.memory: { memory = "64MiB" } must be a size of at least 1MiB, such as "64MiB"
         "#]],
     );
 }

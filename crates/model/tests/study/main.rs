@@ -221,18 +221,18 @@ level = 3
 "#,
         &[],
         &expect![[r#"
-            line 3: study.name: "a b" is not a name of letters, digits, '-' and '_'
+            line 3: study.name: "a b" must be a name of letters, digits, '-' and '_'
             line 4: study.titel: unknown setting; did you mean study.title?
-            line 5: study.repetitions: 0 is not a whole number from 1 to 1000
+            line 5: study.repetitions: 0 must be a whole number from 1 to 1000
             line 7: workload.kind: unknown workload "tpoy"; built in: toy; did you mean toy?
-            line 8: workload.warehouses: "many" is not a whole number from 1 to 100
-            line 12: procedure.warm_up.at_least: "10" is not a duration from 0s to 720h, such as "30s"
+            line 8: workload.warehouses: "many" must be a whole number from 1 to 100
+            line 12: procedure.warm_up.at_least: "10" must be a duration from 0s to 720h, such as "30s"
             line 12: procedure.warm_up.rounds: unknown setting; did you mean procedure.warm_up.round?
-            line 13: procedure.restore: "every-runs" is not one of "every-run", "never"; did you mean "every-run"?
+            line 13: procedure.restore: "every-runs" must be one of "every-run", "never"; did you mean "every-run"?
             line 15: limits.memroy: unknown setting; did you mean limits.memory?
             line 18: study.seed: cannot be a factor: this setting is the same for all points
             line 22: limits.cores: level 1 is listed twice
-            line 22: limits.cores: "two" is not a whole number from 1 to 4096
+            line 22: limits.cores: "two" must be a whole number from 1 to 4096
             line 23: factor.level: a factor takes only setting and levels; did you mean levels?
             study.title: is required: Title of the report.
         "#]],
@@ -300,10 +300,10 @@ fn contradictions_are_found_when_all_else_is_well() {
         GOOD,
         &["limits.read_bandwidth=200", "limits.write_bandwidth=4KiB", "limits.read_iops=0", "limits.cpu=0.001"],
         &expect![[r#"
-            limits.read_bandwidth: 200 is not a size (per second) of at least 64KiB, such as "200MiB"
-            limits.write_bandwidth: "4KiB" is not a size (per second) of at least 64KiB, such as "200MiB"
-            limits.read_iops: 0 is not a whole number from 1 to 1000000000
-            limits.cpu: 0.001 is not a number from 0.01 to 4096
+            limits.read_bandwidth: 200 must be a size (per second) of at least 64KiB, such as "200MiB"
+            limits.write_bandwidth: "4KiB" must be a size (per second) of at least 64KiB, such as "200MiB"
+            limits.read_iops: 0 must be a whole number from 1 to 1000000000
+            limits.cpu: 0.001 must be a number from 0.01 to 4096
         "#]],
     );
     check(
@@ -364,7 +364,7 @@ fn arrivals_need_a_rate_with_a_time() {
         &["factor.workload.rate=[\"500/s\", 500, \"1/min\", \"7\"]", "workload.arrivals=poisson"],
         &expect![[r#"
             workload.rate: level 500 is listed twice
-            workload.rate: "7" is not a rate from 0.001 to 1000000000 per second, such as "500/s", "30000/min" or 500
+            workload.rate: "7" must be a rate from 0.001 to 1000000000 per second, such as "500/s", "30000/min" or 500
         "#]],
     );
     check(

@@ -150,7 +150,7 @@ mod tests {
         check("50/25/26", Err("needs rounds of 101 queries"));
         check("0/0/0", Err("add up to 0"));
         for text in ["", "70/20", "70/20/10/0", "70/20/x", "70/-20/50", "0.7/0.2/0.1", "Each", "99999999999/1/1"] {
-            check(text, Err("is neither \"each\" nor three whole numbers"));
+            check(text, Err("must be \"each\" or three whole numbers"));
         }
         assert_eq!(Mix::read("each"), Ok(Mix::Each));
     }

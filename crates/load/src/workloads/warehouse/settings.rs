@@ -273,7 +273,7 @@ mod tests {
     fn warm_up_rounds_leave_something_to_rate() {
         check_warm_up(&[("rounds", 3), ("warm_up_rounds", 2)], "");
         check_warm_up(&[("warm_up_rounds", 0)], "");
-        check_warm_up(&[("rounds", 2), ("warm_up_rounds", 2)], "of 2 rounds (workload.rounds) none is left");
+        check_warm_up(&[("rounds", 2), ("warm_up_rounds", 2)], "none of the 2 rounds (workload.rounds) is left");
         check_warm_up(&[("warm_up_rounds", 1)], "a run without workload.rounds warms up until it is steady");
     }
 
@@ -285,7 +285,7 @@ mod tests {
         check("100/0/0", &[], Ok((3, 20)));
         check("100/0/0", &["q06"], Ok((1, 20)));
         check("1/1/1", &["q06, q03 q22"], Ok((3, 3)));
-        check("1/0", &[], Err("workload.mix: \"1/0\" is neither"));
+        check("1/0", &[], Err("workload.mix: \"1/0\" must be"));
         check("0/0/0", &[], Err("workload.mix: the weights"));
         check("1/1/1", &["q06", "q03"], Err("workload.mix: it gives complex queries a weight, but none is chosen"));
         check(
@@ -294,6 +294,6 @@ mod tests {
             Err("workload.queries: q22 is complex, a class that workload.mix gives no"),
         );
         check("each", &["q01", "q99"], Err("workload.queries: unknown query \"q99\"; known: q01, "));
-        check("each", &[" , "], Err("workload.queries: it names no query"));
+        check("each", &[" , "], Err("workload.queries: it lists no query"));
     }
 }

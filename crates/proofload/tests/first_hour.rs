@@ -168,11 +168,11 @@ fn a_wrong_set_hides_no_other_fault() {
     let bench = Bench::new("set");
     bench.study(&small_study("null", "[limits]\nmemroy = \"1GiB\"\n", 1));
     let words = said(&bench, &["validate", "study.toml", "--set", "foo", "--set", "=1"], 3);
-    for fault in ["has 3 faults", "line 21: limits.memroy: ", "\n--set foo: write it as", "\n--set =1: write it as"] {
+    for fault in ["has 3 faults", "line 21: limits.memroy: ", "\n--set foo: use setting=", "\n--set =1: use setting="] {
         assert!(words.contains(fault), "{fault}: {words}");
     }
     bench.study(&small_study("null", "", 1));
-    assert!(said(&bench, &["validate", "study.toml", "--set", "foo"], 2).contains("--set foo: write it as"));
+    assert!(said(&bench, &["validate", "study.toml", "--set", "foo"], 2).contains("--set foo: use setting="));
     let share = said(&bench, &["validate", "study.toml", "--set", "procedure.steal_tolerance=100%"], 0);
     assert!(share.contains("valid"), "{share}");
     let wrong = said(&bench, &["validate", "study.toml", "--set", "procedure.steal_tolerance=101%"], 3);

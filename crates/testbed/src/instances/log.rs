@@ -65,7 +65,7 @@ mod tests {
             writeln!(file, "line {number}").unwrap();
         }
         assert!(
-            log.tail().starts_with("its log says: line 8 | ") && log.tail().ends_with("| line 19"),
+            log.tail().starts_with("its log: line 8 | ") && log.tail().ends_with("| line 19"),
             "{}",
             log.tail()
         );

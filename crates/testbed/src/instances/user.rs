@@ -121,7 +121,7 @@ mod tests {
         let error = user.can_reach(&closed.path().join("study/data")).unwrap_err().to_string();
         assert!(error.contains("failed to inspect"), "a missing folder is told: {error}");
         let error = user.can_reach(&closed.path().join("data")).unwrap_err().to_string();
-        let expected = format!("cannot pass {} (mode 700); chmod o+x", closed.path().display());
+        let expected = format!("cannot enter {} (mode 700); run chmod o+x", closed.path().display());
         assert!(error.contains(&expected), "{error}");
     }
 }

@@ -90,7 +90,7 @@ fn a_database_with_other_tables_is_refused() {
     runtime.block_on(case.request.engine.create_database(&case.request.target)).unwrap();
     case.session().script("CREATE TABLE precious (a)").unwrap();
     let error = case.workload_run().build().unwrap_err().to_string();
-    assert!(error.contains("it has a table precious but no manifest of Proofload"), "{error}");
+    assert!(error.contains("it has a table precious but no Proofload manifest"), "{error}");
     let error = case.workload_run().check_data().unwrap_err().to_string();
     assert_eq!(error, "the database has no Proofload manifest; load the data first");
 }

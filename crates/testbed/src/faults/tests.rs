@@ -220,7 +220,7 @@ fn walk(by_group: bool) {
         }
         if !kind.ends_the_server() {
             let goes_on = undo_within(&Without { fault, injection: false }, &site, SHORT).unwrap_err().to_string();
-            assert!(goes_on.contains("goes on"), "{goes_on}");
+            assert!(goes_on.contains("is still in force"), "{goes_on}");
         }
         undo_within(fault, &site, fault.patience()).unwrap_or_else(|error| panic!("{kind:?}: {error}"));
         assert_eq!(kind.ends_the_server(), site.left().count() == 0, "{kind:?}");
@@ -309,7 +309,7 @@ fn a_cable_that_is_not_cut_is_no_partition_and_one_that_stays_cut_is_not_undone(
     make_within(fault, &site, fault.patience()).unwrap();
     assert!(!far.cable.answers(SHORT));
     let goes_on = undo_within(&Without { fault, injection: false }, &site, SHORT).unwrap_err().to_string();
-    assert!(goes_on.contains("goes on"), "{goes_on}");
+    assert!(goes_on.contains("is still in force"), "{goes_on}");
     undo_within(fault, &site, fault.patience()).unwrap();
     assert!(far.cable.answers(SHORT));
 }

@@ -183,7 +183,7 @@ mod tests {
         check("nvme0n1", Some("nvme0n1"), &["absolute path below /dev"]);
         check("/tmp/image", Some("/tmp/image"), &["absolute path below /dev"]);
         check("/dev/nothing/here", Some("/dev/nothing/here"), &["cannot be found"]);
-        check("/dev/../etc/passwd", Some("/dev/../etc/passwd"), &["leads out of /dev, to /etc/passwd"]);
+        check("/dev/../etc/passwd", Some("/dev/../etc/passwd"), &["links outside /dev, to /etc/passwd"]);
     }
 
     /// The device under this very test is refused, on any machine that has one.
@@ -198,6 +198,6 @@ mod tests {
             println!("SKIPPED: the_device_under_the_system_is_refused: there is no {path} here");
             return;
         }
-        check(&path, Some(&path), &["/ (/) lies on it"]);
+        check(&path, Some(&path), &["/ (/) is on it"]);
     }
 }

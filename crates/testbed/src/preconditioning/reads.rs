@@ -86,7 +86,7 @@ mod tests {
         match measure_reads(&read, Within::default(), &|_, _, _| ()) {
             Ok(reads) => {
                 assert!(reads.rate.0 > 1_000_000, "{reads:?}");
-                assert!(reads.how.contains("of a file of 8MiB") && reads.documents.len() == 3, "{}", reads.how);
+                assert!(reads.how.contains("from a file of 8MiB") && reads.documents.len() == 3, "{}", reads.how);
             }
             Err(error) => {
                 let text = error.to_string();

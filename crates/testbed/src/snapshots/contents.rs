@@ -133,7 +133,7 @@ mod tests {
         let saved = contents(&[("a", "one"), ("b c", "two")]).text();
         let check = |files: &[(&str, &str)]| contents(files).expect(&saved).err().unwrap_or_default();
         assert_eq!(check(&[("a", "one"), ("b c", "two")]), "");
-        assert_eq!(check(&[("a", "one"), ("b c", "twp")]), "b the content of c has changed (its SHA-256 differs)");
+        assert_eq!(check(&[("a", "one"), ("b c", "twp")]), "the content of b c has changed (its SHA-256 differs)");
         assert_eq!(check(&[("a", "one"), ("b c", "three")]), "b c has 5 bytes, but 3 were saved");
         assert_eq!(check(&[("a", "one")]), "b c is missing");
         assert_eq!(check(&[("a", "one"), ("b c", "two"), ("d", "")]), "d was not saved");

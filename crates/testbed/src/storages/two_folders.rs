@@ -116,7 +116,7 @@ mod tests {
         };
         let limits = || PrepareLimits { instance: instance.clone(), limits: LimitsAsked::default() };
         let early = role.prepare_limits(limits()).unwrap_err().to_string();
-        assert_eq!(early, "prepare limits: no storage is attached");
+        assert_eq!(early, "failed to prepare limits: no storage is attached");
         let facts = role.attach(attach("two folders")).unwrap();
         assert_eq!(of(&facts, "log").map(|fact| (fact.holds, &fact.instance)), Some((Some(true), &instance)));
         role.prepare_limits(limits()).unwrap();

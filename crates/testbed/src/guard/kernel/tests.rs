@@ -98,8 +98,8 @@ fn the_system_disk_has_all_reasons_against_it() {
             "it is partitioned: sda1, sda2",
             "its partition sda2 is swap space in use",
             "its partition sda1 is mounted at /",
-            "/ (/) lies on it",
-            "the study's folder (/data/study) lies on it",
+            "/ (/) is on it",
+            "the study's folder (/data/study) is on it",
         ],
     );
 }
@@ -118,7 +118,7 @@ fn a_mount_is_known_by_number_and_by_source() {
     fake.check("8:16", &["it is mounted at /mnt/my disk"]);
     // btrfs: a number of its own.
     fake.mounts(&[root, "30 22 0:44 / /data rw - btrfs /dev/sdb rw"]);
-    fake.check("8:16", &["it is mounted at /data", "the study's folder (/data/study) lies on it"]);
+    fake.check("8:16", &["it is mounted at /data", "the study's folder (/data/study) is on it"]);
     fake.partition("sdb", "sdb1", "8:17");
     fake.mounts(&[root, "30 22 8:17 / /mnt rw - xfs /dev/sdb1 rw"]);
     fake.check("8:16", &["it is partitioned: sdb1", "its partition sdb1 is mounted at /mnt"]);
@@ -134,7 +134,7 @@ fn layers_are_seen_from_above_and_from_below() {
     fake.check("8:16", &["it is held by md0"]);
     fake.check("9:0", &["it is held by dm-0", "it consists of sdb; use a drive itself"]);
     fake.mounts(&["22 1 8:1 / / rw - ext4 /dev/sda1 rw", "30 22 253:0 / /data rw - xfs /dev/mapper/data rw"]);
-    fake.check("8:16", &["it is held by md0", "the study's folder (/data/study) lies on it"]);
+    fake.check("8:16", &["it is held by md0", "the study's folder (/data/study) is on it"]);
 }
 
 #[test]

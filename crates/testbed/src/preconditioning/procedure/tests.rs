@@ -372,7 +372,7 @@ fn a_signed_device_is_refused_and_untouched() {
     signed[510..512].copy_from_slice(&[0x55, 0xAA]);
     let Some(refused) = on_loop(&fio, &signed, test) else { return };
     let error = refused.unwrap_err().to_string();
-    for part in ["it carries an ext2, ext3 or ext4", "it carries a DOS partition table", "wipefs --all"] {
+    for part in ["it contains an ext2, ext3 or ext4", "it contains a DOS partition table", "wipefs --all"] {
         assert!(error.contains(part), "{part:?} in {error}");
     }
 }

@@ -195,7 +195,10 @@ mod tests {
         for wrong in ["101%", "-5%", "%", "5", "five", "1e1%", "NaN%", "0.05 %%"] {
             check(wrong, None);
         }
-        assert_eq!(share.read_text("120%").unwrap_err(), "\"120%\" must be a share from 0 to 1, such as 0.05 or \"5%\"");
+        assert_eq!(
+            share.read_text("120%").unwrap_err(),
+            "\"120%\" must be a share from 0 to 1, such as 0.05 or \"5%\""
+        );
         assert!(Kind::Number { least: 0.0, most: 1.0 }.read_text("5%").is_err(), "a number is no share");
     }
 }

@@ -182,7 +182,10 @@ fn an_import_says_what_it_made() {
     );
     let missing = error(&bench, &["import", "none.txt", "-o", "new.toml"], 1);
     assert_eq!(missing["text"], "nothing was imported");
-    assert!(missing["faults"][0]["text"].as_str().is_some_and(|text| text.starts_with("failed to read none.txt: ")), "{missing}");
+    assert!(
+        missing["faults"][0]["text"].as_str().is_some_and(|text| text.starts_with("failed to read none.txt: ")),
+        "{missing}"
+    );
     error(&bench, &["import", "old.txt", "-o", "-"], 2);
 }
 

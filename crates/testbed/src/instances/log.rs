@@ -64,10 +64,6 @@ mod tests {
         for number in 0..20 {
             writeln!(file, "line {number}").unwrap();
         }
-        assert!(
-            log.tail().starts_with("its log: line 8 | ") && log.tail().ends_with("| line 19"),
-            "{}",
-            log.tail()
-        );
+        assert!(log.tail().starts_with("its log: line 8 | ") && log.tail().ends_with("| line 19"), "{}", log.tail());
     }
 }

@@ -256,8 +256,7 @@ mod tests {
         }
         fs::write(&table, bytes).unwrap();
         let error = restore(place.path(), place.path(), &Still).unwrap_err().to_string();
-        let expected =
-            if shares { "base/1/table has 299999 bytes" } else { "the content of base/1/table has changed" };
+        let expected = if shares { "base/1/table has 299999 bytes" } else { "the content of base/1/table has changed" };
         assert!(error.contains(expected), "{error}");
         assert!(error.contains("delete that folder"), "{error}");
         assert!(!data_folder(place.path()).exists() && !draft_of(&data_folder(place.path())).exists());

@@ -236,7 +236,7 @@ fn what_is_wrong_comes_all_at_once() {
         cut.txt:29: [UPDATE] ends before what [READ] has in line 17; was the file cut off?
         twice.txt:32: a second result starts here; import one result per file, such as load and run separately
         notes.md: unknown format: neither YCSB's text (`[OVERALL], RunTime(ms), …`) nor go-ycsb's (`READ - Takes(s): …`) nor an HdrHistogram log (`#[Histogram log format version …]`)
-        core.jar: not a text file; results of YCSB and logs of HdrHistogram are
+        core.jar: not a text file; YCSB results and HdrHistogram logs are text
         READ.hdr:10: the histogram of 18 bytes cannot be read: it ends before its 29 bytes
         batch.txt: same content as batch.txt; each value would count twice"#]].assert_eq(&faults(&files));
 }

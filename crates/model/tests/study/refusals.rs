@@ -61,7 +61,7 @@ fn only_a_limit_is_left_out_by_none() {
     };
     assert_eq!(points("limits.memory=none"), (false, 1), "neither a limit nor a factor any more");
     let faults = refusal(GOOD, &["workload.warehouses=none"]);
-    assert!(faults.len() == 1 && faults[0].contains("is not a whole number"), "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].contains("must be a whole number"), "{faults:?}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn quiet_seconds_are_for_loads_that_leave_nothing_undone() {
     assert_eq!(refusal(GOOD, &["procedure.quiet_seconds=60"]), [""; 0]);
     let faults = refusal(GOOD, &["procedure.quiet_seconds=60", "workload.rate=100"]);
     assert!(
-        faults.iter().any(|fault| fault.starts_with("procedure.quiet_seconds: users that are paced")),
+        faults.iter().any(|fault| fault.starts_with("procedure.quiet_seconds: needs a saturated load")),
         "{faults:?}"
     );
 }
@@ -148,7 +148,7 @@ fn standbys_need_an_engine_a_mode_and_a_snapshot() {
         ),
         (
             &["engine.url=x://h/d", "factor.replication.mode=[\"none\", \"remote_flush\"]"],
-            "replication.mode: an existing server (engine.url) keeps its standbys at every point",
+            "replication.mode: an existing server (engine.url) has the same standbys at every point",
         ),
         (&["engine.settings.synchronous_commit=off"], "engine.settings.synchronous_commit: is set by replication.mode"),
         (&["engine.settings.server.synchronous_commit=off"], "engine.settings.server.synchronous_commit: is set by"),
@@ -180,7 +180,7 @@ fn hosts_of_standbys_are_refused_with_every_reason_at_once() {
     check(&["factor.replication.mode=[\"none\", \"async\"]", "replication.standbys=2"], &[]);
     check(
         &["replication.mode=async", "replication.manager=patroni", "agents.standby=[\"ssh\"]", "agents.address=x"],
-        &["agents.address: \"x\"", "on one machine", "names 2, and", "Patroni runs all instances on one host"],
+        &["agents.address: \"x\"", "on one machine", "lists 2 hosts, but", "Patroni runs all instances on one host"],
     );
     check(
         &["replication.mode=remote_flush", "replication.standbys=2", "engine.url=x:///d", "procedure.restore=never"],

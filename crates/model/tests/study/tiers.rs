@@ -26,12 +26,12 @@ fn what_is_no_tier_is_told_all_at_once() {
         &wrong,
         &[],
         &expect![[r#"
-        line 11: storage.volume: sqlite accesses its tier through files; remove it
-        line 13: storage.cache.percent: storage.cache.size gives the same in bytes; remove one of the two
-        line 14: storage.cache.line: 12KiB must be 4KiB, 8KiB, 16KiB, 32KiB or 64KiB
-        line 15: storage.cache.accelerate: data stands twice
-        line 15: storage.cache.accelerate: unknown volume "temp"; there are data and log
-    "#]],
+            line 11: storage.volume: sqlite accesses its tier through files; remove it
+            line 13: storage.cache.percent: storage.cache.size gives the same in bytes; remove one of the two
+            line 14: storage.cache.line: 12KiB must be 4KiB, 8KiB, 16KiB, 32KiB or 64KiB
+            line 15: storage.cache.accelerate: data is listed twice
+            line 15: storage.cache.accelerate: unknown volume "temp"; known: data and log
+        "#]],
     );
     let factor =
         "[[factor]]\nsetting = \"storage.cache\"\nlevels = [{ percent = 0 }, { percent = 30, accelerate = [] }]\n";

@@ -22,7 +22,8 @@ pub(crate) const MOST_EFFECT: f64 = 2.0;
 const METHOD: &str = "ratios inside blocks on the logarithmic scale, Student's quantile";
 
 /// The same, with what others took of the processor as a covariate.
-const METHOD_CORRECTED: &str = "ratios inside blocks on the logarithmic scale, corrected for what others took of the processor, Student's quantile";
+const METHOD_CORRECTED: &str =
+    "ratios inside blocks on the logarithmic scale, corrected for CPU time used by others, Student's quantile";
 
 /// One run of one level in one block.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -93,7 +93,8 @@ fn why_no_interval(values: &[f64]) -> Option<String> {
     if values.iter().any(|x| !x.is_finite()) {
         return Some("the series has gaps".to_owned());
     }
-    (values.len() < FEWEST_SAMPLES).then(|| format!("{} samples, at least {FEWEST_SAMPLES} are needed", values.len()))
+    (values.len() < FEWEST_SAMPLES)
+        .then(|| format!("only {} samples; at least {FEWEST_SAMPLES} are needed", values.len()))
 }
 
 /// Ratio of two independent means, above ÷ below, with an interval on the logarithmic scale (so that
@@ -178,7 +179,7 @@ mod tests {
         let mut values = trace(1, 30, 0.5);
         values[7] = f64::NAN;
         assert_eq!(mean_of(&values).interval(), Interval::none("the series has gaps"));
-        assert_eq!(mean_of(&[1.0; 3]).interval(), Interval::none("3 samples, at least 10 are needed"));
+        assert_eq!(mean_of(&[1.0; 3]).interval(), Interval::none("only 3 samples; at least 10 are needed"));
     }
 
     #[test]

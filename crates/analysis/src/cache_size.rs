@@ -105,7 +105,7 @@ fn times(host: CacheHost, measured: MeasuredCache) -> Result<NetworkTimes, Strin
     let MeasuredCache { per_second, requests, inside, cpu_s } = measured;
     let are_numbers = [requests, inside, cpu_s].iter().all(|value| value.is_finite() && *value >= 0.0);
     if !(are_numbers && per_second.is_finite() && per_second > 0.0 && host.users > 0) {
-        return Err("a measured figure is missing or no number".to_owned());
+        return Err("a measured figure is missing or not a number".to_owned());
     }
     let population = (per_second * cpu_s + inside).clamp(1.0, f64::from(host.users));
     let inside = inside.min(MOST_INSIDE * population);

@@ -65,20 +65,20 @@ pub fn scan_facts(query: &str, cold: &Pass, warm: &[Pass]) -> Result<Vec<Fact>, 
     let logical: Option<Vec<f64>> = std::iter::once(cold).chain(warm).map(|pass| pass.logical.map(mb)).collect();
     let footprint = cold.device.map(mb);
     let (of_cold, of_warm, counted) = match (logical, footprint) {
-        (Some(all), _) => (all[0], all[1..].to_vec(), "pages asked for, by the engine's counters"),
+        (Some(all), _) => (all[0], all[1..].to_vec(), "pages requested, by the engine's counters"),
         (None, Some(read)) if read > 0.0 => (
             read,
             vec![read; warm.len()],
-            "the engine counts no reads: an estimate, what the device read in the cold pass",
+            "an estimate from the device's reads in the cold pass, because the engine does not count reads",
         ),
-        (None, _) => return Err(format!("nobody counted what {query} read, cold: neither the engine nor the device")),
+        (None, _) => return Err(format!("neither the engine nor the device counted the cold reads of {query}")),
     };
-    let no_cpu = || format!("no CPU time was counted for {query}");
+    let no_cpu = || format!("no CPU time was recorded for {query}");
     let cold_cpu = cold.cpu_s().ok_or_else(no_cpu)?;
     let rates = warm.iter().zip(&of_warm).map(|(pass, scanned)| Some(scanned / pass.cpu_s()?));
     let rates: Vec<f64> =
         rates.collect::<Option<_>>().filter(|rates: &Vec<f64>| !rates.is_empty()).ok_or_else(no_cpu)?;
-    let source = |how: &str| format!("{query}, {how}; MB are {counted}; {}", cold.sources);
+    let source = |how: &str| format!("{query}, {how}; MB: {counted}; {}", cold.sources);
     let passes = rates.iter().map(|rate| format!("{rate:.2}"));
     let in_cache = format!("{} warm passes after one discarded{}", warm.len(), missed(warm, &of_warm));
     let warm_s = mean(&warm.iter().map(|pass| pass.took.as_secs_f64()).collect::<Vec<_>>());
@@ -87,7 +87,7 @@ pub fn scan_facts(query: &str, cold: &Pass, warm: &[Pass]) -> Result<Vec<Fact>, 
         number(
             &calibration::COLD,
             of_cold / cold_cpu,
-            &source("one pass, cold: the instance just started, the page cache dropped"),
+            &source("one cold pass: instance just started, page cache dropped"),
         ),
         number(&calibration::IN_CACHE, mean(&rates), &source(&in_cache)),
         calibration::IN_CACHE_PASSES.observed(list(passes), query),
@@ -95,7 +95,8 @@ pub fn scan_facts(query: &str, cold: &Pass, warm: &[Pass]) -> Result<Vec<Fact>, 
         calibration::SCAN_TIMES.observed(times, query),
     ];
     facts.extend(
-        footprint.map(|read| number(&calibration::FOOTPRINT, read, &source("what the device read in the cold pass"))),
+        footprint
+            .map(|read| number(&calibration::FOOTPRINT, read, &source("bytes that the device read in the cold pass"))),
     );
     Ok(facts)
 }
@@ -169,7 +170,7 @@ mod tests {
         check(&facts, &calibration::FOOTPRINT, "790.0000");
         check(&facts, &calibration::SCAN_TIMES, "2.000 cold, 2.000 in cache");
         assert!(
-            facts[1].source.starts_with("probe, 3 warm passes after one discarded; MB are pages asked for"),
+            facts[1].source.starts_with("probe, 3 warm passes after one discarded; MB: pages requested"),
             "{:?}",
             facts[1]
         );
@@ -184,7 +185,7 @@ mod tests {
         assert!(facts[0].source.contains("an estimate"), "{:?}", facts[0]);
         assert!(facts[1].source.contains("not all in cache: the device still delivered 30 %"), "{:?}", facts[1]);
         let error = scan_facts("probe", &pass(500, None, None), &warm).unwrap_err();
-        assert!(error.contains("nobody counted"), "{error}");
+        assert!(error.contains("neither the engine nor the device counted"), "{error}");
         let idle = Pass { cpu: None, ..pass(1, Some(1), None) };
         assert!(scan_facts("probe", &idle, &warm).unwrap_err().contains("no CPU time"));
         assert!(scan_facts("probe", &pass(1, Some(1), None), &[]).is_err());

@@ -25,7 +25,7 @@ pub struct DuetRun<'a> {
 /// Runs that do not make pairs, sides of different lengths, fewer than ten seconds in common, a gap, nothing done.
 pub fn duet(runs: &[DuetRun<'_>]) -> Result<BlockDifference, String> {
     if runs.is_empty() || !runs.len().is_multiple_of(2) {
-        return Err(format!("{} runs at once do not make pairs that swap places", runs.len()));
+        return Err(format!("{} runs cannot be paired so that the two studies swap places", runs.len()));
     }
     let each = runs.iter().map(of_run).collect::<Result<Vec<_>, String>>()?;
     let squares: Vec<f64> = each.iter().map(|run| run.error.powi(2)).collect();
@@ -55,7 +55,7 @@ fn of_run(run: &DuetRun<'_>) -> Result<BlockDifference, String> {
     let DuetRun { baseline, candidate } = run;
     let (ours, theirs) = (mean(baseline), mean(candidate));
     if baseline.len() != candidate.len() || !(ours > 0.0 && theirs > 0.0) {
-        return Err("the two have no seconds in common in which both did something".to_owned());
+        return Err("the two share no second in which both completed operations".to_owned());
     }
     let apart: Vec<f64> = baseline.iter().zip(*candidate).map(|(a, b)| b / theirs - a / ours).collect();
     let found = mean_of(&apart);
@@ -111,7 +111,7 @@ mod tests {
     fn told(seconds: &[[Vec<f64>; 2]]) -> BlockDifference {
         let runs: Vec<DuetRun<'_>> =
             seconds.iter().map(|[ours, theirs]| DuetRun { baseline: ours, candidate: theirs }).collect();
-        duet(&runs).expect("both did something")
+        duet(&runs).expect("both completed operations")
     }
 
     fn half_width(found: &BlockDifference) -> f64 {

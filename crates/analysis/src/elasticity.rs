@@ -62,7 +62,7 @@ pub fn elasticity(lower: &Level, upper: &Level) -> Quantity {
             let half = student_quantile(0.975, freedom) * (a + b).sqrt() / distance.abs();
             Interval::known(value - half, value + half, "delta method on logarithms")
         }
-        _ => Interval::none("the levels' own errors are not known"),
+        _ => Interval::none("the errors of the levels are unknown"),
     };
     Quantity::new(value, Unit::ELASTICITY, 2, interval)
 }

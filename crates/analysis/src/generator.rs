@@ -67,7 +67,7 @@ impl fmt::Display for Doubt {
             Self::LateSends { lag } => {
                 write!(
                     f,
-                    "operations started {} us late at p99, limit {} us",
+                    "operations started {} µs late at p99, limit {} µs",
                     lag.as_micros(),
                     MOST_SEND_LAG.as_micros()
                 )
@@ -75,7 +75,7 @@ impl fmt::Display for Doubt {
             Self::OfAgent { agent, doubt } => write!(f, "load agent {agent}: {doubt}"),
             Self::NearCeiling { headroom } => write!(
                 f,
-                "the generator alone reaches only {headroom:.1} times this throughput, {LEAST_HEADROOM:.0} times are wanted"
+                "the generator alone reaches only {headroom:.1} times this throughput, but {LEAST_HEADROOM:.0} times are needed"
             ),
         }
     }
@@ -99,7 +99,7 @@ pub fn check_generator(observed: &GeneratorObservations) -> GeneratorCheck {
     match busiest {
         Some((thread, share)) if share > MOST_CLIENT_CPU => check.bound.push(Doubt::BusyThread { thread, share }),
         Some(_) => {}
-        None => check.not_observed.push("cpu of the client threads"),
+        None => check.not_observed.push("CPU of the client threads"),
     }
     match observed.send_lag_p99 {
         Some(lag) if lag > MOST_SEND_LAG => check.bound.push(Doubt::LateSends { lag }),
@@ -109,7 +109,7 @@ pub fn check_generator(observed: &GeneratorObservations) -> GeneratorCheck {
     match observed.null_ceiling.map(|ceiling| ceiling / observed.throughput) {
         Some(headroom) if headroom < LEAST_HEADROOM => check.flags.push(Doubt::NearCeiling { headroom }),
         Some(_) => {}
-        None => check.not_observed.push("ceiling against the null target"),
+        None => check.not_observed.push("maximum throughput against the null engine"),
     }
     check
 }
@@ -198,7 +198,7 @@ mod tests {
             0,
         );
         let late = GeneratorObservations { send_lag_p99: Some(Duration::from_micros(101)), ..clean.clone() };
-        check(late, &["operations started 101 us late at p99, limit 100 us"], 0);
+        check(late, &["operations started 101 µs late at p99, limit 100 µs"], 0);
         check(GeneratorObservations { null_ceiling: Some(1_999.0), ..clean }, &[], 1);
         assert_eq!(check_generator(&GeneratorObservations::default()).not_observed.len(), 3);
     }

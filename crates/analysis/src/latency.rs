@@ -33,7 +33,7 @@ impl Sparse {
             .map(|histogram| Self::from_histogram(&histogram))
             .map_err(|cause| {
                 Error::new(format!(
-                    "reading a histogram of {} bytes: {cause:?}; is the record damaged? `proofload status` says whether its seal holds",
+                    "failed to read a histogram of {} bytes: {cause:?}; is the record damaged? `proofload status` says whether its seal holds",
                     payload.len()
                 ))
             })
@@ -200,7 +200,7 @@ impl<'a> Latencies<'a> {
             return Err(why);
         }
         let value = self.total.percentile(p).filter(|_| p > 0.0 && p < 1.0);
-        let value = value.ok_or("the ends of a distribution have no interval")?;
+        let value = value.ok_or("minimum and maximum have no interval")?;
         let share = self.total.count_above(value) as f64 / self.total.count as f64;
         let excess: Vec<f64> = self
             .intervals
@@ -251,7 +251,7 @@ impl<'a> Latencies<'a> {
             return Some("nothing was recorded".to_owned());
         }
         let n = self.intervals.len();
-        (n < FEWEST_SAMPLES).then(|| format!("{n} intervals, at least {FEWEST_SAMPLES} are needed"))
+        (n < FEWEST_SAMPLES).then(|| format!("only {n} intervals; at least {FEWEST_SAMPLES} are needed"))
     }
 }
 
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn too_few_values_have_no_interval_and_say_why() {
         let few = vec![Sparse::from_histogram(&histogram(&[5, 7])); 3];
-        let why = Interval::none("3 intervals, at least 10 are needed");
+        let why = Interval::none("only 3 intervals; at least 10 are needed");
         assert_eq!(*Latencies::new(&few).percentile(0.5).interval(), why);
         let many = vec![Sparse::from_histogram(&histogram(&[5, 7])); 30];
         let tail = Latencies::new(&many).percentile(0.999_9);

@@ -27,7 +27,7 @@ const LONGEST_STRETCH: usize = 10;
 const LEAST_STRETCHES: usize = 8;
 
 /// How the interval comes about.
-const METHOD: &str = "mean over quiet seconds, stretches of up to 10 s as samples, Student's quantile";
+const METHOD: &str = "mean over quiet seconds, in stretches of up to 10 s, Student's quantile";
 
 /// A second of load.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub struct QuietMean {
 /// Why there is none, in words.
 pub fn quiet_mean(seconds: &[ObservedSecond], tolerated: f64) -> Result<QuietMean, String> {
     if seconds.iter().any(|second| second.taken.is_none()) {
-        return Err("what others took was not observed in every second".to_owned());
+        return Err("CPU time used by others was not observed in every second".to_owned());
     }
     let since = since_loud(seconds, tolerated);
     let guard = guard(seconds, &since)?;
@@ -66,7 +66,7 @@ pub fn quiet_mean(seconds: &[ObservedSecond], tolerated: f64) -> Result<QuietMea
     let stretches = stretches(seconds, &quiet);
     if stretches.len() < LEAST_STRETCHES {
         return Err(format!(
-            "{} quiet stretches of {} s in all, at least {LEAST_STRETCHES} are needed",
+            "{} quiet stretches of {} s in total; at least {LEAST_STRETCHES} are needed",
             stretches.len(),
             quiet.len()
         ));
@@ -120,7 +120,7 @@ fn guard(seconds: &[ObservedSecond], since: &[Option<usize>]) -> Result<usize, S
         if difference.abs() > FORGOTTEN.max(ERRORS * error) {
             if *end == longest {
                 return Err(format!(
-                    "throughput differs by {:.1} % up to {longest} s after others were at work",
+                    "throughput still differs by {:.1} % up to {longest} s after others were active",
                     100.0 * difference
                 ));
             }

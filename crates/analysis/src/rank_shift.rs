@@ -24,7 +24,7 @@ impl RankShift {
     pub(super) fn of(candidate: &[f64], baseline: &[f64]) -> Result<Self, String> {
         if candidate.len() < FEWEST || baseline.len() < FEWEST {
             let (ours, theirs) = (baseline.len(), candidate.len());
-            return Err(format!("{ours} and {theirs} values are too few for ranks: each side needs {FEWEST}"));
+            return Err(format!("{ours} and {theirs} values are too few for a rank test: each side needs {FEWEST}"));
         }
         if candidate.iter().chain(baseline).any(|value| !(*value > 0.0 && value.is_finite())) {
             return Err("a value is not positive".to_owned());

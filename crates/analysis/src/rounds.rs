@@ -76,7 +76,7 @@ pub fn check_rounds(rounds: &[Round], tolerance: f64) -> RoundCheck {
     let unclear = void.is_none() && rise.abs() + half > tolerance;
     let note = unclear.then(|| {
         let [value, low, high, allowed] = [rise, rise - half, rise + half, tolerance].map(|share| 100.0 * share);
-        format!("drift of {value:.1} % [{low:.1}, {high:.1}] over {count} rounds cannot be told from the tolerance of {allowed:.1} %")
+        format!("drift of {value:.1} % [{low:.1}, {high:.1}] over {count} rounds cannot be distinguished from the tolerance of {allowed:.1} %")
     });
     RoundCheck { drift: Ok(drift), void, note }
 }

@@ -45,7 +45,7 @@ pub fn slope_of_levels(levels: &[Level]) -> Option<Quantity> {
             let half = HALF_WIDTH * spread.sqrt();
             Interval::known(value - half, value + half, METHOD_LEVELS)
         }
-        None => Interval::none("the levels' own errors are not known"),
+        None => Interval::none("the errors of the levels are unknown"),
     };
     Some(Quantity::new(value, Unit::ELASTICITY, levels.len() as u64, interval))
 }

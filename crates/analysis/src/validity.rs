@@ -95,7 +95,7 @@ impl fmt::Display for VoidReason {
             Self::Gap { at, seconds } => {
                 write!(f, "{seconds} s of samples are missing, the first at second {at}")
             }
-            Self::NoThroughput => f.write_str("nothing was completed in the measured window"),
+            Self::NoThroughput => f.write_str("no operation completed in the measured window"),
             Self::Drift { drift, tolerance } => write!(
                 f,
                 "throughput drifted by {:.1} % within the measured window, tolerance {:.1} %",
@@ -112,7 +112,7 @@ impl fmt::Display for VoidReason {
             ),
             Self::Change(change) => write!(
                 f,
-                "throughput from second {} to {} lay {:.1} % {} the rest",
+                "throughput from second {} to {} was {:.1} % {} the rest",
                 change.from,
                 change.to,
                 100.0 * change.relative.abs(),
@@ -125,7 +125,7 @@ impl fmt::Display for VoidReason {
             }
             Self::Useless { half_width } => write!(
                 f,
-                "throughput varied so much that its 95 % interval is ± {:.0} % of the mean: the load was too short",
+                "throughput varied so much that its 95 % interval is ± {:.0} % of the mean; measure longer",
                 100.0 * half_width
             ),
         }
@@ -169,7 +169,7 @@ pub(super) fn gap_or_silence(measured: &[f64]) -> Option<VoidReason> {
 pub fn check_window(measured: &[f64], limits: &Limits) -> Check {
     if let Some(reason) = gap_or_silence(measured) {
         let gap = matches!(reason, VoidReason::Gap { .. });
-        let notes = if gap { vec!["drift and changes are not judged across a gap".into()] } else { Vec::new() };
+        let notes = if gap { vec!["drift and shifts are not judged across a gap".into()] } else { Vec::new() };
         return Check { voids: vec![reason], drift: None, notes };
     }
     let mut notes = Vec::new();
@@ -197,7 +197,7 @@ fn drift_of(values: &[f64], limits: &Limits, notes: &mut Vec<String>) -> (Option
     }
     if low < -tolerance || high > tolerance {
         notes.push(format!(
-            "drift of {:.1} % [{:.1}, {:.1}] cannot be told from the tolerance of {:.1} %",
+            "drift of {:.1} % [{:.1}, {:.1}] cannot be distinguished from the tolerance of {:.1} %",
             100.0 * drift.value(),
             100.0 * low,
             100.0 * high,
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(check.voids[0].to_string(), "1 s of samples are missing, the first at second 17");
         let stall = shaped(1, 60, 0.5, 0.02, |t| if (20..35).contains(&t) { 0.5 } else { 1.0 });
         let reasons: Vec<String> = check_window(&stall, &limits(None)).voids.iter().map(ToString::to_string).collect();
-        assert_eq!(reasons, ["throughput from second 20 to 35 lay 56.9 % below the rest"]);
+        assert_eq!(reasons, ["throughput from second 20 to 35 was 56.9 % below the rest"]);
         assert_eq!(check_window(&[0.0; 60], &limits(None)).voids, vec![VoidReason::NoThroughput]);
     }
 

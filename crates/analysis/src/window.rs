@@ -50,7 +50,7 @@ const STUDENT_8: f64 = 2.306;
 const SPREAD_OF_TEN: f64 = 82.5;
 
 /// How the interval of a window comes about.
-const METHOD: &str = "means of ten batches and block bootstrap; the movement that cannot be excluded on its side";
+const METHOD: &str = "means of ten batches and block bootstrap; largest change that cannot be excluded";
 
 /// What is asked of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -182,7 +182,7 @@ fn each_mode_holds_what_it_says() {
             place.connect().await.script(&format!("CREATE ROLE {role} LOGIN")).await.expect("makes a role");
         }
         check(&place, &url("localhost", "either", "&sslmode=prefer"), Ok(false)).await;
-        check(&place, &url("localhost", "either", "&sslmode=require"), Err("does not speak TLS")).await;
+        check(&place, &url("localhost", "either", "&sslmode=require"), Err("does not support TLS")).await;
         begin_tls(&place, &made).await;
         let begun = Instant::now();
         while visit(&place, &url("localhost", "encrypted", "&sslmode=require")).await.is_err() {

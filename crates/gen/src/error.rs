@@ -46,15 +46,15 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             GenErrorKind::NotPositive { what, found } => {
-                write!(f, "drawing inputs needs at least one {what} but {found} were asked for")
+                write!(f, "drawing inputs needs at least one {what}, but {found} were requested")
             }
-            GenErrorKind::EmptyMix => f.write_str("the mix weighs every transaction 0; give one a positive weight"),
+            GenErrorKind::EmptyMix => f.write_str("every transaction has the weight 0; set a positive weight"),
             GenErrorKind::OutOfRange { what, found, least, most } => {
-                write!(f, "{what}: {found} were asked for; give {least} to {most}")
+                write!(f, "{what} is {found}, but must be {least} to {most}")
             }
-            GenErrorKind::Unfit { what, found, allowed } => write!(f, "{what}: {found} was asked for; give {allowed}"),
+            GenErrorKind::Unfit { what, found, allowed } => write!(f, "{what} is {found}, but must be {allowed}"),
             GenErrorKind::UnknownName { what, found, known } => {
-                write!(f, "no {what} is called \"{found}\"; known are: {known}")
+                write!(f, "unknown {what} \"{found}\"; known: {known}")
             }
         }
     }

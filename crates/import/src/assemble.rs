@@ -26,7 +26,7 @@ pub fn import(files: &[SourceFile], labels: &Labels) -> Result<Reference, Vec<Fa
     for (index, file) in files.iter().enumerate() {
         if let Some(twin) = files[..index].iter().find(|other| other.content == file.content) {
             let mut found = Faults::of(&file.name);
-            found.whole(format!("its content is that of {}; each value would count twice", twin.name));
+            found.whole(format!("same content as {}; each value would count twice", twin.name));
             faults.extend(found.or(()).err().unwrap_or_default());
             continue;
         }
@@ -48,7 +48,7 @@ enum SourceContent {
 fn read(file: &SourceFile) -> Result<SourceContent, Vec<Fault>> {
     let mut faults = Faults::of(&file.name);
     let Ok(text) = std::str::from_utf8(&file.content) else {
-        faults.whole("it is not text; results of YCSB and logs of HdrHistogram are");
+        faults.whole("not a text file; YCSB results and HdrHistogram logs are text");
         return Err(faults.or(()).err().unwrap_or_default());
     };
     if hdr_log::fits(text) {
@@ -61,8 +61,8 @@ fn read(file: &SourceFile) -> Result<SourceContent, Vec<Fault>> {
         return go_ycsb::read(&file.name, text).map(SourceContent::Text);
     }
     faults.whole(
-        "it is no result that can be imported: neither YCSB's text (`[OVERALL], RunTime(ms), …`), nor go-ycsb's (`READ - Takes(s): …`), \
-         nor a log of HdrHistogram (`#[Histogram log format version …]`)",
+        "unknown format: neither YCSB's text (`[OVERALL], RunTime(ms), …`) nor go-ycsb's (`READ - Takes(s): …`) nor an \
+         HdrHistogram log (`#[Histogram log format version …]`)",
     );
     Err(faults.or(()).err().unwrap_or_default())
 }
@@ -71,7 +71,7 @@ fn read(file: &SourceFile) -> Result<SourceContent, Vec<Fault>> {
 fn points(texts: Vec<(String, ParsedFile)>, logs: &Logs, faults: &mut Vec<Fault>) -> Vec<ParsedFile> {
     if texts.len() > 1 && !logs.is_empty() {
         let text = format!(
-            "which of the {} result texts the HDR logs belong to cannot be told; import each run with its own logs",
+            "it is unclear which of the {} result texts the HDR logs belong to; import each run with its own logs",
             texts.len()
         );
         faults.push(Fault { file: String::new(), line: None, text });

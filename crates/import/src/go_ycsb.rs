@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 const FINISHED: &str = "Run finished, takes ";
 const LOCKED: &str =
-    "go-ycsb takes one lock of the whole process for every latency; the wait for it is in the throughput.";
+    "go-ycsb takes a process-wide lock for every latency; the wait for it is included in the throughput.";
 const ERRORS: &str = "go-ycsb counts operations that were interrupted at the end as errors.";
 
 /// Whether it is such a text.
@@ -28,9 +28,11 @@ pub(super) fn read(file: &str, text: &str) -> Result<ParsedFile, Vec<Fault>> {
         text.lines().enumerate().filter_map(|(at, line)| Some((at + 1, line.strip_prefix(FINISHED)?))).collect();
     let [(end, takes)] = ends[..] else {
         match ends.get(1) {
-            Some((second, _)) => faults.at(*second, "a second result ends here; import one result a file"),
-            None => faults
-                .whole("there is no line `Run finished, takes …`: the run was cut off, and what is printed is interim"),
+            Some((second, _)) => faults.at(*second, "a second result ends here; import one result per file"),
+            None => faults.whole(
+                "there is no line `Run finished, takes …`: the run was cut off, and the printed values are interim \
+                 results",
+            ),
         }
         return faults.or(ParsedFile::default());
     };
@@ -52,7 +54,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<ParsedFile, Vec<Fault>> {
     if !text.ends_with('\n') {
         faults.at(
             text.lines().count(),
-            "the last line has no end, so its number may be cut off; add a line end if it is whole",
+            "the last line has no line end, so its number may be cut off; add one if the line is complete",
         );
     }
     adds_up(&point, total, &mut faults);
@@ -69,7 +71,7 @@ fn figure(file: &str, line: usize, value: f64, unit: &str) -> PublishedFigure {
 fn adds_up(point: &ReferencePoint, total: Option<f64>, faults: &mut Faults<'_>) {
     let sum: u64 = point.operations.iter().filter_map(|operation| operation.count("count")).sum();
     if let Some(total) = total.filter(|total| *total != sum as f64) {
-        faults.whole(format!("its kinds add up to {sum} operations where TOTAL counts {total}; was the file cut off?"));
+        faults.whole(format!("its kinds add up to {sum} operations, but TOTAL counts {total}; was the file cut off?"));
     }
 }
 
@@ -79,7 +81,7 @@ fn summary(file: &str, number: usize, line: &str, point: &mut ReferencePoint, fa
     else {
         faults.at(
             number,
-            format!("`{}` is not a whole line of a summary; was the file cut off or changed?", quoted(line)),
+            format!("`{}` is not a complete line of a summary; was the file cut off or changed?", quoted(line)),
         );
         return None;
     };
@@ -150,7 +152,7 @@ fn properties(text: &str, point: &mut ReferencePoint) {
         point.operations.iter().filter(|operation| operation.clock == LatencyClock::Service).map(counted).sum();
     if let Some(asked) = property("operationcount").filter(|asked| *asked > counted) {
         point.notes.push(format!(
-            "{asked} operations were asked for, {counted} were counted: a warm-up, an interruption or a time limit."
+            "{asked} operations were requested, but {counted} were counted: a warm-up, an interruption or a time limit."
         ));
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<BTreeMap<String, MergedLog>
         }
     }
     if merged.is_empty() {
-        faults.whole("the log holds no whole interval; did the client end before it wrote one?");
+        faults.whole("the log contains no complete interval; did the client end before it wrote one?");
     }
     faults.or(merged)
 }
@@ -128,12 +128,12 @@ fn resizing(mut histogram: Histogram<u64>) -> Histogram<u64> {
 pub(super) fn join(sum: &mut Histogram<u64>, part: &Histogram<u64>) -> Result<(), String> {
     if sum.sigfig() != part.sigfig() {
         return Err(format!(
-            "its histogram has {} digits where another has {}; they cannot be merged exactly",
+            "its histogram has {} digits, but another has {}; they cannot be merged exactly",
             part.sigfig(),
             sum.sigfig()
         ));
     }
-    sum.add(part).map_err(|error| format!("merging a histogram: {error}"))
+    sum.add(part).map_err(|error| format!("failed to merge a histogram: {error}"))
 }
 
 #[cfg(test)]
@@ -174,6 +174,6 @@ mod tests {
             format!("#[Logging for: READ]\n{good}\n{}\n0.1,0.2\nx,1,1,AAAA\n0,1,1,AAAA\n", &good[..good.len() - 7]);
         let faults = read("READ.hdr", &text).unwrap_err();
         assert_eq!(faults.iter().map(|fault| fault.line).collect::<Vec<_>>(), [Some(3), Some(4), Some(5), Some(6)]);
-        assert!(read("READ.hdr", "#[Logging for: READ]\n").unwrap_err()[0].text.contains("no whole interval"));
+        assert!(read("READ.hdr", "#[Logging for: READ]\n").unwrap_err()[0].text.contains("no complete interval"));
     }
 }

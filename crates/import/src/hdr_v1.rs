@@ -49,7 +49,7 @@ fn plain(bytes: &[u8]) -> Result<Histogram<u64>, String> {
         ));
     }
     if shift != 0 || ratio != 1.0 {
-        return Err("its values are shifted or scaled, as no histogram of YCSB is".to_owned());
+        return Err("its values are shifted or scaled, which YCSB's histograms are not".to_owned());
     }
     let counts = bytes.get(HEADER..HEADER + length).ok_or("its counts are cut off")?;
     filled(counts, width, digits as u8, lowest)
@@ -64,7 +64,7 @@ fn filled(counts: &[u8], width: usize, digits: u8, lowest: u64) -> Result<Histog
         if count == 0 {
             continue;
         }
-        let value = scale.value(index).ok_or_else(|| format!("bucket {index} lies past the largest number"))?;
+        let value = scale.value(index).ok_or_else(|| format!("bucket {index} is beyond the largest number"))?;
         histogram.record_n(value, count).map_err(|error| format!("bucket {index}, value {value}: {error}"))?;
     }
     Ok(histogram)

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const PERCENTS: &[&str] = &["50", "90", "95", "99", "99.9", "99.99"];
 
 const ALONE: &str = "HDR logs alone: without the result text there is no run time and no throughput.";
-const CLIENTS: &str = "Logs of several clients were merged bucket for bucket.";
+const CLIENTS: &str = "Logs of several clients were merged bucket by bucket.";
 
 /// Merged histograms by measurement, with where each stands.
 #[derive(Debug, Clone, Default)]
@@ -54,11 +54,11 @@ pub(super) fn attach(file: &str, point: &mut ReferencePoint, logs: &Logs) -> Vec
         let mut fault = |text: String| faults.push(Fault { file: places.join(", "), line: None, text });
         match operation_of(point, &kind, clock) {
             None if count == 0 => {}
-            None => fault(format!("{file} has no [{name}]; is the log of another run?")),
+            None => fault(format!("{file} has no [{name}]; is the log from another run?")),
             Some(operation) if operation.count("count") != Some(count) => {
                 let printed = operation.count("count").unwrap_or(0);
                 fault(format!(
-                    "the log of {name} holds {count} values where {file} counts {printed}; is it cut off, or of another run?"
+                    "the log of {name} has {count} values, but {file} counts {printed}; is it cut off, or from another run?"
                 ));
             }
             Some(operation) => {

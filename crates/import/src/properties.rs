@@ -61,8 +61,21 @@ pub fn study_text(file: &str, text: &str, name: &str, engine: &str) -> Result<St
     let rest = draft.rest();
     let body = draft.lines.join("\n");
     faults.or(format!(
-        "# Made from YCSB's property file {}. Check what has no equivalent, below, before comparing results.\n[study]\nname = {name:?}\n\
-         title = \"YCSB's {name}\"\nseed = 1\n\n[workload]\nkind = \"ycsb\"\n{body}\n\n[engine]\nkind = {engine:?}\n\n[procedure]\n{window}{rest}",
+        "# Created from YCSB's property file {}. Check the properties without an equivalent, below, before comparing results.\n\
+         [study]\n\
+         name = {name:?}\n\
+         title = \"YCSB's {name}\"\n\
+         seed = 1\n\
+         \n\
+         [workload]\n\
+         kind = \"ycsb\"\n\
+         {body}\n\
+         \n\
+         [engine]\n\
+         kind = {engine:?}\n\
+         \n\
+         [procedure]\n\
+         {window}{rest}",
         quoted(file)
     ))
 }
@@ -93,7 +106,7 @@ impl<'p> Draft<'p> {
         let (_, value) = self.properties.get(property)?;
         let number = value.parse().ok();
         if number.is_none() {
-            self.fault(property, "it is no whole number", faults);
+            self.fault(property, "it is not a whole number", faults);
         }
         number
     }
@@ -102,7 +115,7 @@ impl<'p> Draft<'p> {
     fn rest(&self) -> String {
         let others = self.properties.iter().filter(|(property, _)| !self.taken.contains(property));
         let lines: String = others.map(|(property, (line, _))| format!("#   {property} (line {line})\n")).collect();
-        if lines.is_empty() { lines } else { format!("\n# Without an equivalent here, left out:\n{lines}") }
+        if lines.is_empty() { lines } else { format!("\n# Skipped, because they have no equivalent here:\n{lines}") }
     }
 }
 
@@ -115,7 +128,7 @@ fn properties<'p>(text: &'p str, faults: &mut Faults<'_>) -> BTreeMap<&'p str, (
             continue;
         }
         let Some((name, value)) = line.split_once(['=', ':']).or_else(|| line.split_once(' ')) else {
-            faults.at(at + 1, format!("`{}` is no property: name=value", quoted(line)));
+            faults.at(at + 1, format!("`{}` is not a property of the form name=value", quoted(line)));
             continue;
         };
         found.insert(name.trim(), (at + 1, value.trim()));
@@ -127,7 +140,7 @@ fn properties<'p>(text: &'p str, faults: &mut Faults<'_>) -> BTreeMap<&'p str, (
 fn known_workload(draft: &Draft<'_>, faults: &mut Faults<'_>) {
     let value = |property: &str| draft.properties.get(property).map(|(_, value)| *value);
     if value("workload").is_some_and(|class| !class.ends_with("CoreWorkload") && class != "core") {
-        draft.fault("workload", "only the core workload can be taken over", faults);
+        draft.fault("workload", "only the core workload can be converted", faults);
     }
     for property in ["fieldlengthdistribution", "scanlengthdistribution"] {
         if value(property).is_some_and(|choice| !["constant", "uniform", "zipfian"].contains(&choice)) {
@@ -148,7 +161,7 @@ fn sizes(draft: &mut Draft<'_>, faults: &mut Faults<'_>) {
                 draft.lines.push("virtual_users = 1    # YCSB's default of threadcount".to_owned())
             }
             (None, "recordcount") if !draft.properties.contains_key(property) => {
-                draft.fault(property, "the number of records is not known", faults);
+                draft.fault(property, "the number of records is unknown", faults);
             }
             (None, _) => {}
         }
@@ -166,12 +179,12 @@ fn mix(draft: &mut Draft<'_>, faults: &mut Faults<'_>) {
         let weight: Option<f64> = draft.take(property, default).parse().ok();
         match weight.filter(|weight| weight.is_finite() && *weight >= 0.0) {
             Some(weight) => weights.push((*property, *setting, weight)),
-            None => draft.fault(property, "it is no share from 0", faults),
+            None => draft.fault(property, "it is not a share from 0", faults),
         }
     }
     let sum: f64 = weights.iter().map(|(_, _, weight)| weight).sum();
     if sum <= 0.0 && weights.len() == SHARES.len() {
-        faults.whole("all proportions are 0: nothing would be done");
+        faults.whole("all proportions are 0: there would be no operations");
     }
     let near = (sum - 1.0).abs() < 1e-9;
     draft.lines.push("mix = \"own\"".to_owned());
@@ -184,12 +197,10 @@ fn mix(draft: &mut Draft<'_>, faults: &mut Faults<'_>) {
 fn keys(draft: &mut Draft<'_>, faults: &mut Faults<'_>) {
     let choice = draft.take("requestdistribution", "uniform");
     if !["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"].contains(&choice) {
-        draft.fault("requestdistribution", "it is no choice of keys of YCSB's core workloads", faults);
+        draft.fault("requestdistribution", "it is not a key distribution of YCSB's core workloads", faults);
     }
     draft.lines.push(format!("keys = {choice:?}{}", draft.origin("requestdistribution")));
-    draft
-        .lines
-        .push("key_mode = \"ycsb\"    # keys and draws of YCSB 0.17; \"exact\" for a zipfian that is one".to_owned());
+    draft.lines.push("key_mode = \"ycsb\"    # keys and draws of YCSB 0.17; \"exact\" for an exact zipfian".to_owned());
     for (property, setting, default) in
         [("hotspotdatafraction", "hotspot_set", "0.2"), ("hotspotopnfraction", "hotspot_operations", "0.8")]
     {
@@ -197,7 +208,7 @@ fn keys(draft: &mut Draft<'_>, faults: &mut Faults<'_>) {
         if value.parse::<f64>().is_ok_and(|share| (0.0..=1.0).contains(&share)) {
             draft.lines.push(format!("{setting} = {value}{}", draft.origin(property)));
         } else {
-            draft.fault(property, "it is no share from 0 to 1", faults);
+            draft.fault(property, "it is not a share from 0 to 1", faults);
         }
     }
 }
@@ -208,7 +219,7 @@ fn window(draft: &mut Draft<'_>, faults: &mut Faults<'_>) -> String {
     let seconds = draft.whole("maxexecutiontime", faults).filter(|seconds| *seconds > 0);
     let (seconds, origin) = match seconds {
         Some(seconds) => (seconds, draft.origin("maxexecutiontime")),
-        None => (300, "    # YCSB has no time limit; the window is ours".to_owned()),
+        None => (300, "    # YCSB has no time limit; this window is Proofload's".to_owned()),
     };
     format!(
         "warm_up = {{ at_least = \"1m\", at_most = \"10m\" }}    # YCSB has none\nmeasure = \"{seconds}s\"{origin}\n"

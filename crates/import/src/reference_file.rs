@@ -8,7 +8,9 @@ use std::fmt::Write;
 pub fn reference_text(reference: &Reference) -> String {
     let mut text = String::new();
     if reference.origin == Origin::Imported {
-        text.push_str("# Imported. Every figure names the file and the line that it was read from; nothing here is computed but what says so.\n");
+        text.push_str(
+            "# Imported. Every figure names the file and line it was read from; nothing is computed unless marked.\n",
+        );
     }
     text.push_str("[reference]\n");
     for (key, value) in [("id", &reference.id), ("title", &reference.title), ("publisher", &reference.publisher)] {

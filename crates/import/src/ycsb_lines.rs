@@ -48,7 +48,7 @@ pub(super) fn lines<'t>(text: &'t str, faults: &mut Faults<'_>) -> Vec<Line<'t>>
             Some(line) => found.push(line),
             None if is_torn(line) => faults.at(
                 index + 1,
-                format!("`{}` is not a whole line of a result; was the file cut off or changed?", quoted(line)),
+                format!("`{}` is not a complete line of a result; was the file cut off or changed?", quoted(line)),
             ),
             None => {}
         }
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(lines(text, &mut faults).len(), 1);
         let found = faults.or(()).unwrap_err();
         let expected =
-            "a.txt:3: `[READ], AverageLat` is not a whole line of a result; was the file cut off or changed?";
+            "a.txt:3: `[READ], AverageLat` is not a complete line of a result; was the file cut off or changed?";
         assert_eq!(found[0].to_string(), expected);
         assert_eq!(found.iter().map(|fault| fault.line).collect::<Vec<_>>(), [Some(3), Some(4)]);
     }

@@ -7,16 +7,15 @@ use std::collections::BTreeMap;
 
 const BATCHED: &str = "Most of these operations only appended to the client's own list; their latency is not the database's, and \
                        only the one that sends a batch waits.";
-const TAIL: &str = "The rest of each thread's last batch may never have been sent although it is counted here; the count of records \
-                    in the database was not checked by YCSB.";
+const TAIL: &str = "The rest of each thread's last batch may never have been sent although it is counted here; YCSB \
+                    did not check the number of records in the database.";
 const WHOLE_MS: &str = "Percentiles are whole milliseconds, rounded down (measurement type histogram).";
-const SERIES: &str =
-    "The time series has averages of intervals, which are left out; this measurement type knows no percentiles.";
-const STATUS: &str = "Status lines of single intervals are left out: their averages and percentiles cannot be joined.";
+const SERIES: &str = "Averages of intervals in the time series are skipped; this measurement type has no percentiles.";
+const STATUS: &str = "Status lines of single intervals are skipped: their averages and percentiles cannot be combined.";
 const COMPOUND: &str = "Reads and updates include those inside read-modify-writes.";
 const OVERFLOW: &str = "A count of returns is negative: it passed 2,147,483,647 and began again.";
 const OMISSION: &str =
-    "Latencies are service times. With a target rate, what operations waited for a busy client is not in them.";
+    "Latencies are service times. With a target rate, they do not include the wait for a busy client.";
 const INTENDED: &str =
     "The command line says measurement.interval=intended: all latencies count from the intended start.";
 
@@ -37,7 +36,7 @@ pub(super) fn operation_notes(
         notes.push(if batched {
             BATCHED.to_owned()
         } else {
-            format!("It looks as if inserts went out in batches. {BATCHED}")
+            format!("Inserts were apparently sent in batches. {BATCHED}")
         });
         notes.push(TAIL.to_owned());
     }
@@ -54,7 +53,7 @@ pub(super) fn operation_notes(
         .sum();
     let count = figures.get("count").map_or(0.0, |figure| figure.value);
     if returns().next().is_some() && good >= 0.0 && good != count {
-        notes.push(format!("{good} operations returned OK where {count} latencies were counted."));
+        notes.push(format!("{good} operations returned OK, but {count} latencies were counted."));
     }
     notes
 }

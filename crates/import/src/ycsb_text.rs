@@ -62,7 +62,7 @@ fn one_result(lines: &[Line<'_>], faults: &mut Faults<'_>) {
     for line in starts {
         faults.at(
             line.number,
-            "a second result begins here; import one result a file, such as the load and the run apart",
+            "a second result starts here; import one result per file, such as load and run separately",
         );
     }
 }
@@ -139,7 +139,7 @@ fn buckets(name: &str, group: &[&Line<'_>], count: Option<f64>, faults: &mut Fau
     let Some(last) = buckets().next_back().filter(|_| group.iter().any(|line| is_percentile(&line))) else { return };
     if count.is_some_and(|count| count != sum) {
         let text = format!(
-            "the buckets of [{name}] hold {sum} values where it counts {}; are lines missing?",
+            "the buckets of [{name}] have {sum} values, but it counts {}; are lines missing?",
             count.unwrap_or(0.0)
         );
         faults.at(last.number, text);
@@ -167,13 +167,13 @@ fn complete(groups: &BTreeMap<&str, Vec<&Line<'_>>>, point: &ReferencePoint, fau
     let (Some(run_time), Some(throughput)) = (value("run_time"), value("throughput")) else { return };
     let due = run_time / 1e3 * throughput;
     if point.operations.is_empty() {
-        faults.whole("it has no kind of operation; the client ended before it printed them, or the file was cut off");
+        faults.whole("it lists no kind of operation; the client ended too early, or the file was cut off");
         return;
     }
     let printed: f64 = groups.iter().map(|(name, group)| counted(name, group)).sum();
     if printed < due.round() {
         let text = format!(
-            "its kinds add up to {printed} operations where throughput and run time make {due:.0}; was the file cut off?"
+            "its kinds add up to {printed} operations, but throughput and run time give {due:.0}; was the file cut off?"
         );
         faults.whole(text);
     }
@@ -194,7 +194,7 @@ fn counted(name: &str, group: &[&Line<'_>]) -> f64 {
 /// there.
 fn ended(text: &str, lines: &[Line<'_>], groups: &BTreeMap<&str, Vec<&Line<'_>>>, faults: &mut Faults<'_>) {
     if !text.ends_with('\n') {
-        let words = "the last line has no end, so its number may be cut off; add a line end if it is whole";
+        let words = "the last line has no line end, so its number may be cut off; add one if the line is complete";
         faults.at(text.lines().count(), words);
     }
     let measured = |line: &&Line<'_>| {

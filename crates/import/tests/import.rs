@@ -93,7 +93,7 @@ fn each_measurement_type_is_read() {
         timeseries [] run_time 322 ms throughput 3726.7080745341614 1/s
           read service: count 610 max 2223 mean 983.2081967213114 min 0
           update service: count 590 max 4727 mean 1068.3491525423728 min 0
-          The time series has averages of intervals, which are left out; this measurement type knows no percentiles.
+          Averages of intervals in the time series are skipped; this measurement type has no percentiles.
     "#]],
     );
     check(
@@ -131,7 +131,7 @@ fn batched_inserts_get_a_remark() {
         batch [] run_time 138 ms throughput 36231.884057971016 1/s
           insert service: count 5000 max 10911 mean 50.7042 min 0 p95 0 p99 399
             Most of these operations only appended to the client's own list; their latency is not the database's, and only the one that sends a batch waits.
-            The rest of each thread's last batch may never have been sent although it is counted here; the count of records in the database was not checked by YCSB.
+            The rest of each thread's last batch may never have been sent although it is counted here; YCSB did not check the number of records in the database.
     "#]],
     );
 }
@@ -145,8 +145,8 @@ fn both_streams_give_threads_and_leave_the_status_lines_out() {
         both-streams [("workload.virtual_users", "4")] run_time 3010 ms throughput 797.3421926910299 1/s
           read service: count 1223 max 2555 mean 1052.6737530662306 min 0 p95 2073 p99 2083
           update service: count 1177 max 4479 mean 1064.0067969413765 min 0 p95 2075 p99 2083
-          Status lines of single intervals are left out: their averages and percentiles cannot be joined.
-          Latencies are service times. With a target rate, what operations waited for a busy client is not in them.
+          Status lines of single intervals are skipped: their averages and percentiles cannot be combined.
+          Latencies are service times. With a target rate, they do not include the wait for a busy client.
     "#]],
     );
 }
@@ -160,7 +160,7 @@ fn go_ycsb_gives_its_last_summary() {
         go-ycsb [("workload.virtual_users", "2")] run_time 2.439438521 s throughput 3689.4 1/s
           read service: count 4572 max 2067 mean 535 min 0 p50 1 p90 1089 p95 1096 p99 1132 p999 2042 p9999 2067
           update service: count 4428 max 2185 mean 524 min 0 p50 0 p90 1089 p95 1095 p99 1128 p999 2055 p9999 2185
-          go-ycsb takes one lock of the whole process for every latency; the wait for it is in the throughput.
+          go-ycsb takes a process-wide lock for every latency; the wait for it is included in the throughput.
     "#]],
     );
 }
@@ -231,22 +231,22 @@ fn what_is_wrong_comes_all_at_once() {
     log.content.truncate(log.content.len() - 100);
     let files = [source("cut-off.txt"), cut, twice, foreign, binary, log, source("batch.txt"), source("batch.txt")];
     expect![[r#"
-        cut-off.txt: it has no kind of operation; the client ended before it printed them, or the file was cut off
-        cut.txt:30: the last line has no end, so its number may be cut off; add a line end if it is whole
+        cut-off.txt: it lists no kind of operation; the client ended too early, or the file was cut off
+        cut.txt:30: the last line has no line end, so its number may be cut off; add one if the line is complete
         cut.txt:29: [UPDATE] ends before what [READ] has in line 17; was the file cut off?
-        twice.txt:32: a second result begins here; import one result a file, such as the load and the run apart
-        notes.md: it is no result that can be imported: neither YCSB's text (`[OVERALL], RunTime(ms), …`), nor go-ycsb's (`READ - Takes(s): …`), nor a log of HdrHistogram (`#[Histogram log format version …]`)
-        core.jar: it is not text; results of YCSB and logs of HdrHistogram are
+        twice.txt:32: a second result starts here; import one result per file, such as load and run separately
+        notes.md: unknown format: neither YCSB's text (`[OVERALL], RunTime(ms), …`) nor go-ycsb's (`READ - Takes(s): …`) nor an HdrHistogram log (`#[Histogram log format version …]`)
+        core.jar: not a text file; YCSB results and HdrHistogram logs are text
         READ.hdr:10: the histogram of 18 bytes cannot be read: it ends before its 29 bytes
-        batch.txt: its content is that of batch.txt; each value would count twice"#]].assert_eq(&faults(&files));
+        batch.txt: same content as batch.txt; each value would count twice"#]].assert_eq(&faults(&files));
 }
 
 #[test]
 fn logs_of_another_run_are_refused() {
     expect![[r#"
-        Intended-READ.hdr:5-11: hdrhistogram.txt has no [Intended-READ]; is the log of another run?
-        READ.hdr:5-11: the log of READ holds 1577 values where hdrhistogram.txt counts 603; is it cut off, or of another run?"#]].assert_eq(&faults(&[source("hdrhistogram.txt"), source("READ.hdr"), source("Intended-READ.hdr")]));
-    expect!["which of the 2 result texts the HDR logs belong to cannot be told; import each run with its own logs"]
+        Intended-READ.hdr:5-11: hdrhistogram.txt has no [Intended-READ]; is the log from another run?
+        READ.hdr:5-11: the log of READ has 1577 values, but hdrhistogram.txt counts 603; is it cut off, or from another run?"#]].assert_eq(&faults(&[source("hdrhistogram.txt"), source("READ.hdr"), source("Intended-READ.hdr")]));
+    expect!["it is unclear which of the 2 result texts the HDR logs belong to; import each run with its own logs"]
         .assert_eq(&faults(&[source("hdrhistogram.txt"), source("histogram.txt"), source("READ.hdr")]));
 }
 
@@ -257,16 +257,16 @@ fn faults_of_a_reference_come_all_at_once_with_their_lines() {
                 p95 = { value = -1, unit = \"ms\" }\np9x = { value = 1, unit = \"ms\" }\n[[point.operation]]\ntime = \"total\"\n";
     expect![[r#"
         mine.toml:1: [reference]: publisher is missing
-        mine.toml:3: [reference]: title is not a text in quotes
-        mine.toml:5: [reference]: workloud is not known; known are id, title, publisher, year, url, workload, compare, relative_to, origin, record_sha256, software, hardware, procedure, notes
-        mine.toml:8: point 1: relative_percent is not a number from 0
-        mine.toml:9: point 1, metric throughput is not a figure such as { value = 5.54, unit = "ms" }
+        mine.toml:3: [reference]: title must be a quoted string
+        mine.toml:5: [reference]: unknown key workloud; known: id, title, publisher, year, url, workload, compare, relative_to, origin, record_sha256, software, hardware, procedure, notes
+        mine.toml:8: point 1: relative_percent must be a number from 0
+        mine.toml:9: point 1, metric throughput must be a figure such as { value = 5.54, unit = "ms" }
         mine.toml:12: point 1, operation read: mean must be a time in one of ns, us, µs, ms, s, min, h
         mine.toml:13: point 1, operation read: count must be a whole number without a unit
-        mine.toml:14: point 1, operation read: p95 has no value that is a number from 0
-        mine.toml:15: point 1, operation read: p9x is not known; known are kind, time, count, failed, share, mean, min, max, notes
+        mine.toml:14: point 1, operation read: p95 needs a value that is a number from 0
+        mine.toml:15: point 1, operation read: unknown key p9x; known: kind, time, count, failed, share, mean, min, max, notes
         mine.toml:16: point 1, operation: kind is missing
-        mine.toml:17: point 1, operation : time total is neither service nor response"#]].assert_eq(&read_reference("mine.toml", text).expect_err("must be refused"));
+        mine.toml:17: point 1, operation : time total must be service or response"#]].assert_eq(&read_reference("mine.toml", text).expect_err("must be refused"));
     expect![[r#"
         mine.toml is not TOML: TOML parse error at line 1, column 11
           |
@@ -275,7 +275,7 @@ fn faults_of_a_reference_come_all_at_once_with_their_lines() {
         unclosed table, expected `]`"#]]
     .assert_eq(&read_reference("mine.toml", "[reference\n").expect_err("must be refused"));
     expect![[r#"
-        study.toml:1: the file: study is not known; known are reference, point, context
+        study.toml:1: the file: unknown key study; known: reference, point, context
         study.toml:1: there is no [reference]; is this a study file or a result of another program (`proofload import`)?"#]].assert_eq(&read_reference("study.toml", "[study]\nname = \"x\"\n").expect_err("must be refused"));
 }
 

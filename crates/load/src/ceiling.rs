@@ -39,7 +39,7 @@ pub(crate) fn ceiling(
 
 fn measured(request: &RunRequest, threads: u32, clock: &Arc<dyn Clock>) -> Result<f64, Error> {
     let twin = twin(request)?;
-    let of_kind = workload(&twin.spec.workload).ok_or_else(|| Error::new("this agent has no such workload"))?;
+    let of_kind = workload(&twin.spec.workload).ok_or_else(|| Error::new("this agent does not have this workload"))?;
     let run = of_kind.open(twin)?;
     let spec = ThreadsSpec {
         threads,
@@ -62,14 +62,14 @@ fn measured(request: &RunRequest, threads: u32, clock: &Arc<dyn Clock>) -> Resul
     let (_, totals) = threads.stop();
     let completed: u64 = totals.iter().map(OperationCounts::completed).sum();
     if completed == 0 {
-        return Err(Error::new("the null engine completed nothing"));
+        return Err(Error::new("the null engine completed no operation"));
     }
     Ok(completed as f64 / seconds)
 }
 
 /// The same load on the null engine, without a schedule.
 fn twin(request: &RunRequest) -> Result<RunRequest, Error> {
-    let engine = engine(NULL).ok_or_else(|| Error::new("this agent has no null engine"))?;
+    let engine = engine(NULL).ok_or_else(|| Error::new("this agent does not have the null engine"))?;
     let mut spec = request.spec.clone();
     for schedule in ["workload.rate", "workload.arrivals", "workload.operations"] {
         spec.settings.0.remove(schedule);

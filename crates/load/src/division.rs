@@ -18,9 +18,7 @@ pub(crate) fn each_has_one(settings: &Settings, all: u32, things: &str) -> Optio
     let parts = parts(settings);
     let empty = parts.iter().find(|part| !part.is_whole() && part.range(all).is_empty())?;
     let name = settings.list(LOAD_HOSTS).get(empty.agent as usize).map_or("", String::as_str);
-    let reason = format!(
-        "{name} would have none of the {all} {things}; ask for more of them, or for fewer hosts, or for other shares"
-    );
+    let reason = format!("{name} would get none of the {all} {things}; use more of them, fewer hosts or other shares");
     Some(Contradiction::new(LOAD_HOSTS, reason))
 }
 
@@ -31,11 +29,12 @@ pub(crate) fn indivisible(settings: &Settings, why: &str) -> Option<Contradictio
 
 /// Encodes evidence for another agent.
 pub(crate) fn to_bytes<T: Serialize>(evidence: &T) -> Result<Vec<u8>, Error> {
-    postcard::to_allocvec(evidence).map_err(|error| Error::new(format!("encoding what users left: {error}")))
+    postcard::to_allocvec(evidence)
+        .map_err(|error| Error::new(format!("failed to encode the results of users: {error}")))
 }
 
 /// Decodes evidence of another agent.
 pub(crate) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     postcard::from_bytes(bytes)
-        .map_err(|error| Error::new(format!("decoding what another agent's users left: {error}")))
+        .map_err(|error| Error::new(format!("failed to decode the results of another agent's users: {error}")))
 }

@@ -107,9 +107,9 @@ impl LoadService for LoadRole {
         self.close_all();
         let spec = *ask.spec;
         let engine = proofload_engine::engine(&spec.place.engine)
-            .ok_or_else(|| Error::new(format!("this agent has no engine {}", spec.place.engine)))?;
+            .ok_or_else(|| Error::new(format!("this agent does not have the engine {}", spec.place.engine)))?;
         let of_kind = workload(&spec.workload)
-            .ok_or_else(|| Error::new(format!("this agent has no workload {}", spec.workload)))?;
+            .ok_or_else(|| Error::new(format!("this agent does not have the workload {}", spec.workload)))?;
         let mut target = Target::of(engine, spec.place.clone(), spec.endpoints.clone());
         target.endpoints = target.endpoints.with_password(self.password.clone());
         let events = Arc::clone(&self.events);
@@ -167,7 +167,7 @@ impl LoadService for LoadRole {
         let now = self.clock.now();
         if now > at && !alone {
             let late = now.since(at);
-            return Err(Error::new(format!("the order to begin with the others came {late:?} after time zero")));
+            return Err(Error::new(format!("the start order arrived {late:?} after time zero")));
         }
         let origin = at.max(now);
         self.origin = Some(origin);
@@ -322,6 +322,6 @@ fn settings_in_force(request: &RunRequest) -> Result<Vec<Fact>, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Error::new(format!("starting a runtime: {error}")))?;
+        .map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))?;
     Ok(runtime.block_on(request.engine.verify_settings(&request.target))?)
 }

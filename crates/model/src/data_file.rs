@@ -25,7 +25,7 @@ impl DataFile {
         let unknown = keys.filter(|(_, path)| !is_known(path)).map(|(line, path)| Fault {
             line,
             key: path.to_owned(),
-            reason: "there is no such key".to_owned(),
+            reason: "no such key".to_owned(),
             suggestion: nearest(path, known.iter().copied()),
         });
         let faults: Vec<Fault> = taken.faults.into_iter().chain(unknown).collect();
@@ -37,7 +37,7 @@ impl DataFile {
 
     /// A text; `None` where the file does not have the key.
     pub fn text(&self, key: &str) -> Result<Option<&str>, Error> {
-        self.value(key).map(|value| value.as_str().ok_or_else(|| self.wrong(key, "a text"))).transpose()
+        self.value(key).map(|value| value.as_str().ok_or_else(|| self.wrong(key, "text"))).transpose()
     }
 
     /// A count; `None` where the file does not have the key.
@@ -56,7 +56,7 @@ impl DataFile {
         let texts = |value: &'_ Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_str));
         match self.value(key) {
             None => Ok(None),
-            Some(value) if !texts(value) => Err(self.wrong(key, "a list of texts")),
+            Some(value) if !texts(value) => Err(self.wrong(key, "a list of strings")),
             Some(value) => Ok(value.as_array().map(|items| items.iter().filter_map(Value::as_str).collect())),
         }
     }
@@ -66,7 +66,7 @@ impl DataFile {
         let mut entries = Vec::new();
         for one in &self.values {
             let Some(name) = one.path.strip_prefix(key).and_then(|rest| rest.strip_prefix('.')) else { continue };
-            entries.push((name, one.value.as_str().ok_or_else(|| self.wrong(&one.path, "a text"))?));
+            entries.push((name, one.value.as_str().ok_or_else(|| self.wrong(&one.path, "text"))?));
         }
         Ok(entries)
     }
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_wrong_kinds_are_named() {
-        check_fault("\nloader = 4", "d.toml: line 2: loader: there is no such key; did you mean loaders?");
+        check_fault("\nloader = 4", "d.toml: line 2: loader: no such key; did you mean loaders?");
         check_fault("loaders = \"4\"", "d.toml: loaders must be a count");
-        check_fault("falls_back = [1]", "d.toml: falls_back must be a list of texts");
+        check_fault("falls_back = [1]", "d.toml: falls_back must be a list of strings");
         check_fault("[build_settings]\nsync = 1", "d.toml: build_settings.sync must be a text");
-        check_fault("[[factor]]\nsetting = 1", "d.toml: line 2: factor: there is no such key");
+        check_fault("[[factor]]\nsetting = 1", "d.toml: line 2: factor: no such key");
     }
 }

@@ -217,7 +217,7 @@ pub struct ProberAsked {
 /// A word that no study can hold.
 pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
     let Ok(words) = settings.text("drill.fault") else { return Ok(None) };
-    let fault = FaultAsked::of(words).ok_or_else(|| Error::new(format!("there is no drill.fault {words:?}")))?;
+    let fault = FaultAsked::of(words).ok_or_else(|| Error::new(format!("unknown drill.fault {words:?}")))?;
     let time = |path: &str, default: u64| settings.duration(path).unwrap_or(Duration::from_secs(default));
     let rate = settings.number("prober.rate").unwrap_or(200.0).round().max(1.0) as u32;
     let strength = fault.map_or(Ok(FaultStrength::Whole), |fault| FaultStrength::of(fault.kind, settings))?;

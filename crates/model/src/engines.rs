@@ -27,7 +27,7 @@ impl NamedEngine {
     fn read(name: &str, text: &str) -> Result<Self, Error> {
         let path = format!("suites/engines/{name}.toml");
         let file = DataFile::read(&path, text, KEYS)?;
-        let title = file.text("title")?.ok_or_else(|| Error::new("title is missing").context(&path))?.to_owned();
+        let title = file.text("title")?.ok_or_else(|| Error::new("the title is missing").context(&path))?.to_owned();
         let layout = file.text("layout")?.map(str::to_owned);
         Ok(Self { title, layout, in_process: file.flag("in_process")?.unwrap_or(false) })
     }
@@ -57,6 +57,6 @@ mod tests {
     #[test]
     fn an_unknown_key_is_a_fault() {
         let fault = NamedEngine::read("a", "title = \"A\"\nlayouts = \"rows\"").unwrap_err().to_string();
-        assert_eq!(fault, "suites/engines/a.toml: line 2: layouts: there is no such key; did you mean layout?");
+        assert_eq!(fault, "suites/engines/a.toml: line 2: layouts: no such key; did you mean layout?");
     }
 }

@@ -66,7 +66,7 @@ impl fmt::Display for FaultStrength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => Ok(()),
-            Self::Rtt(time) => write!(f, "{time:?} there and back"),
+            Self::Rtt(time) => write!(f, "{time:?} round trip"),
             Self::Bandwidth(rate) => write!(f, "{rate}"),
             Self::WriteIops(rate) => write!(f, "{rate} writes/s"),
         }

@@ -35,8 +35,8 @@ impl LoadHost {
         match share.filter(|_| good && !name.starts_with('-')) {
             Some(share) => Ok(Self { name: name.to_owned(), share }),
             None => Err(format!(
-                "{text:?} is not a host; write a name of letters, digits, '-', '_', '.' and '@', and after a colon its share of the load, \
-                 1..={MOST_SHARE}, such as \"loader1:2\""
+                "{text:?} is not a host; use letters, digits, '-', '_', '.' and '@', optionally followed by a colon \
+                 and the host's share of the load from 1 to {MOST_SHARE}, such as \"loader1:2\""
             )),
         }
     }
@@ -48,7 +48,7 @@ pub fn load_hosts(settings: &Settings) -> Result<Vec<LoadHost>, Error> {
     let hosts = hosts.map_err(Error::new)?;
     for (number, host) in hosts.iter().enumerate() {
         if hosts[..number].iter().any(|earlier| earlier.name == host.name) {
-            let reason = "is named twice; two agents on one host need two names, such as aliases of ssh";
+            let reason = "is listed twice; two agents on one host need two names, such as ssh aliases";
             return Err(Error::new(format!("{:?} {reason}", host.name)));
         }
     }
@@ -174,7 +174,7 @@ mod tests {
         for wrong in ["", "a:0", "a:1001", "a:x", "a b", "::1", "-oProxyCommand=x"] {
             assert!(read(&[wrong]).is_err_and(|text| text.contains("is not a host")), "{wrong}");
         }
-        assert!(read(&["a", "b", "a:2"]).is_err_and(|text| text.contains("named twice")));
+        assert!(read(&["a", "b", "a:2"]).is_err_and(|text| text.contains("listed twice")));
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub fn manager(settings: &Settings) -> Result<Option<ManagerAsked>, Error> {
     if word == ManagerKind::WORDS[0] {
         return Ok(None);
     }
-    let kind = ManagerKind::of(word).ok_or_else(|| Error::new(format!("there is no replication.manager {word:?}")))?;
+    let kind = ManagerKind::of(word).ok_or_else(|| Error::new(format!("unknown replication.manager {word:?}")))?;
     let own = |(path, value): (&String, &crate::settings::Value)| {
         Some((path.strip_prefix(MANAGER_SETTINGS)?.to_owned(), value.to_string()))
     };

@@ -158,13 +158,13 @@ pub const MOST_STANDBYS: u32 = 3;
 /// A word that no study can hold.
 pub fn replication(settings: &Settings) -> Result<Option<ReplicationAsked>, Error> {
     let word = settings.text("replication.mode").unwrap_or(ReplicationMode::None.word());
-    let mode = ReplicationMode::of(word).ok_or_else(|| Error::new(format!("there is no replication.mode {word:?}")))?;
+    let mode = ReplicationMode::of(word).ok_or_else(|| Error::new(format!("unknown replication.mode {word:?}")))?;
     if mode == ReplicationMode::None {
         return Ok(None);
     }
     let words = settings.text("replication.confirm").unwrap_or("any 1");
     let confirmation =
-        Confirmation::of(words).ok_or_else(|| Error::new(format!("there is no replication.confirm {words:?}")))?;
+        Confirmation::of(words).ok_or_else(|| Error::new(format!("unknown replication.confirm {words:?}")))?;
     let count = settings.count("replication.standbys").unwrap_or(1);
     let standbys = (1..=count).map(InstanceName::standby).collect();
     Ok(Some(ReplicationAsked { mode, standbys, confirmation, presented_as: Vec::new() }))

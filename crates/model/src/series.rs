@@ -66,12 +66,12 @@ macro_rules! series {
 series! {
     /// Cores of the host.
     cores = "cores" {
-        BUSY = "busy", "Use of the core", "%", "core", Rate;
-        USER = "user", "Use outside the kernel", "%", "core", Rate;
-        SYSTEM = "system", "Use in the kernel", "%", "core", Rate;
-        IOWAIT = "iowait", "Idle while a device worked", "%", "core", Rate;
-        STEAL = "steal", "Given to other guests while there was work", "%", "core", Rate;
-        BUSY_MEAN = "busy_mean", "Mean use of the cores that the database may run on", "%", "", Rate;
+        BUSY = "busy", "Core utilization", "%", "core", Rate;
+        USER = "user", "Utilization in user space", "%", "core", Rate;
+        SYSTEM = "system", "Utilization in the kernel", "%", "core", Rate;
+        IOWAIT = "iowait", "Idle, waiting for I/O", "%", "core", Rate;
+        STEAL = "steal", "Steal: taken by other guests while there was work", "%", "core", Rate;
+        BUSY_MEAN = "busy_mean", "Mean utilization of the cores that the database may run on", "%", "", Rate;
     }
 
     /// Block devices under the data.
@@ -81,7 +81,7 @@ series! {
         READ_BYTES = "read_bytes", "Bytes read", "B/s", "device", Rate;
         WRITE_BYTES = "write_bytes", "Bytes written", "B/s", "device", Rate;
         FLUSHES = "flushes", "Flushes", "1/s", "device", Rate;
-        BUSY = "busy", "Time with work", "%", "device", Rate;
+        BUSY = "busy", "Time busy", "%", "device", Rate;
         QUEUE = "queue", "Mean requests in flight", "requests", "device", Rate;
         IN_FLIGHT = "in_flight", "Requests in flight", "requests", "device", Level;
     }
@@ -91,28 +91,28 @@ series! {
         CPU = "cpu", "CPU of the thread", "%", "thread", Rate;
         ROLE = "role", "CPU of all threads of one role", "%", "role", Rate;
         ROLE_THREADS = "role_threads", "Threads of one role", "threads", "role", Level;
-        ROLE_WAIT = "role_wait", "Time in which threads of one role waited for a core or for their allowance of CPU time", "%", "role", Rate;
-        CPU_SUM = "cpu_sum", "CPU of all threads; those that end between two readings are missed", "%", "", Rate;
+        ROLE_WAIT = "role_wait", "Time that threads of one role waited for a core or for CPU quota", "%", "role", Rate;
+        CPU_SUM = "cpu_sum", "CPU of all threads; threads that end between two readings are missed", "%", "", Rate;
     }
 
     /// The control group of the database.
     group = "group" {
         CPU = "cpu", "CPU time", "CPU s/s", "", Rate;
-        CPU_USER = "cpu_user", "CPU time outside the kernel", "CPU s/s", "", Rate;
+        CPU_USER = "cpu_user", "CPU time in user space", "CPU s/s", "", Rate;
         CPU_SYSTEM = "cpu_system", "CPU time in the kernel", "CPU s/s", "", Rate;
         READ_BYTES = "read_bytes", "Bytes read from the device", "B/s", "device", Rate;
         WRITE_BYTES = "write_bytes", "Bytes written to the device", "B/s", "device", Rate;
         READS = "reads", "Read requests", "1/s", "device", Rate;
         WRITES = "writes", "Write requests", "1/s", "device", Rate;
-        THROTTLED = "throttled", "Quota periods in which the allowance of CPU time was used up", "%", "", Level;
+        THROTTLED = "throttled", "Periods in which the CPU quota was used up", "%", "", Level;
     }
 
     /// Use of the host's processor by others, and Proofload's own.
     foreign = "foreign" {
         CPU = "cpu", "CPU time of processes that belong neither to the instance nor to Proofload", "CPU s/s", "", Rate;
-        PROCESS = "process", "CPU time of the largest of them; one reading for all of a name", "CPU s/s", "name", Rate;
+        PROCESS = "process", "CPU time of the largest of these processes, summed by name", "CPU s/s", "name", Rate;
         CLIENT_CPU = "client_cpu", "CPU time of Proofload itself", "CPU s/s", "", Rate;
-        CLIENT_WAIT = "client_wait", "Time in which threads of Proofload waited for a core", "s/s", "", Rate;
+        CLIENT_WAIT = "client_wait", "Time that threads of Proofload waited for a core", "s/s", "", Rate;
     }
 
     /// Memory of the database, or of the host where an exporter observes it.
@@ -123,14 +123,14 @@ series! {
         DIRTY = "dirty", "Dirty pages of the control group", "B", "", Level;
         RESIDENT = "resident", "Resident memory of the process", "B", "", Level;
         HOST_IN_USE = "host_in_use", "Memory of the host in use", "B", "", Level;
-        MAJOR_FAULTS = "major_faults", "Pages that a process had to wait for", "1/s", "", Rate;
-        REFAULTS = "refaults", "Pages of files read again after they were pushed out", "1/s", "", Rate;
+        MAJOR_FAULTS = "major_faults", "Major page faults", "1/s", "", Rate;
+        REFAULTS = "refaults", "File pages read again after eviction", "1/s", "", Rate;
     }
 
     /// Time in which something waited for a resource.
     pressure = "pressure" {
-        SOME = "some", "Time in which some task waited", "%", "resource", Rate;
-        FULL = "full", "Time in which all tasks waited", "%", "resource", Rate;
+        SOME = "some", "Time that at least one task stalled", "%", "resource", Rate;
+        FULL = "full", "Time that all tasks stalled", "%", "resource", Rate;
     }
 
     /// Power of the host; the zones are taken to be disjoint.
@@ -141,56 +141,56 @@ series! {
     /// Replication as the primary sees it.
     replication = "replication" {
         OUT_OF_FORCE = "out_of_force", "1 while the mode is not in force, 0 while it is", "", "why", Level;
-        UNPROTECTED = "unprotected", "1 while commits need not wait as the mode says, 0 while they do", "", "", Level;
-        LOG = "log", "Log that the primary flushed", "B/s", "", Rate;
-        UNSENT = "unsent", "Log that the primary has flushed and not sent", "B", "standby", Level;
-        UNWRITTEN = "unwritten", "Log that the primary has flushed and the standby has not written", "B", "standby", Level;
-        UNFLUSHED = "unflushed", "Log that the primary has flushed and the standby has not", "B", "standby", Level;
-        UNAPPLIED = "unapplied", "Log that the primary has flushed and the standby has not applied", "B", "standby", Level;
+        UNPROTECTED = "unprotected", "1 while commits do not have to wait as the mode requires, 0 while they do", "", "", Level;
+        LOG = "log", "Log flushed by the primary", "B/s", "", Rate;
+        UNSENT = "unsent", "Log flushed by the primary but not sent", "B", "standby", Level;
+        UNWRITTEN = "unwritten", "Log flushed by the primary but not written by the standby", "B", "standby", Level;
+        UNFLUSHED = "unflushed", "Log flushed by the primary but not flushed by the standby", "B", "standby", Level;
+        UNAPPLIED = "unapplied", "Log flushed by the primary but not applied by the standby", "B", "standby", Level;
     }
 
     /// The cache tier under the data, by volume, and its modelled drives.
     tier = "tier" {
-        READS = "reads", "Reads of a line or a part of it", "1/s", "volume", Rate;
-        READ_HITS = "read_hits", "Reads that were all in the cache", "1/s", "volume", Rate;
-        READ_PARTIAL_HITS = "read_partial_hits", "Reads of which a part was in the cache", "1/s", "volume", Rate;
+        READS = "reads", "Reads of cache lines, whole or in part", "1/s", "volume", Rate;
+        READ_HITS = "read_hits", "Reads found entirely in the cache", "1/s", "volume", Rate;
+        READ_PARTIAL_HITS = "read_partial_hits", "Reads found partly in the cache", "1/s", "volume", Rate;
         READ_BYTES = "read_bytes", "Bytes read", "B/s", "volume", Rate;
-        WRITES = "writes", "Writes to a line or a part of it", "1/s", "volume", Rate;
+        WRITES = "writes", "Writes to cache lines, whole or in part", "1/s", "volume", Rate;
         WRITE_HITS = "write_hits", "Writes to a line that was in the cache", "1/s", "volume", Rate;
-        WRITES_ABSORBED = "writes_absorbed", "Writes that were completed on the cache alone", "1/s", "volume", Rate;
-        WRITES_BYPASSED = "writes_bypassed", "Writes of a write-back volume that went past the cache", "1/s", "volume", Rate;
+        WRITES_ABSORBED = "writes_absorbed", "Writes completed on the cache alone", "1/s", "volume", Rate;
+        WRITES_BYPASSED = "writes_bypassed", "Writes of a write-back volume that bypassed the cache", "1/s", "volume", Rate;
         WRITE_BYTES = "write_bytes", "Bytes written", "B/s", "volume", Rate;
         FLUSHES = "flushes", "Flushes", "1/s", "volume", Rate;
-        PROMOTED = "promoted", "Bytes that reads brought into the cache", "B/s", "volume", Rate;
-        EVICTIONS = "evictions", "Lines given up", "1/s", "volume", Rate;
-        CLEANED = "cleaned", "Bytes that the cleaner wrote to the slow medium", "B/s", "volume", Rate;
-        CLEAN_WRITES = "clean_writes", "Writes of the cleaner, neighbours merged", "1/s", "volume", Rate;
+        PROMOTED = "promoted", "Bytes brought into the cache by reads", "B/s", "volume", Rate;
+        EVICTIONS = "evictions", "Lines evicted", "1/s", "volume", Rate;
+        CLEANED = "cleaned", "Bytes written to the slow medium by the cleaner", "B/s", "volume", Rate;
+        CLEAN_WRITES = "clean_writes", "Writes of the cleaner, with adjacent lines merged", "1/s", "volume", Rate;
         ERRORS = "errors", "Failed reads and writes of the cache and of the slow medium", "1/s", "volume", Rate;
         IN_USE = "in_use", "Cache that holds lines of the volume", "B", "volume", Level;
         DIRTY = "dirty", "Cache that holds dirty lines of the volume", "B", "volume", Level;
-        MISSES_AT = "misses_at", "Reads that would miss in a cache of a size and of the policy in force, from a sample of the references", "1/s", "volume and bytes", Rate;
-        LRU_MISSES_AT = "lru_misses_at", "Reads that would miss in a cache of a size that gives up what was used least recently, from a sample", "1/s", "volume and bytes", Rate;
-        WRITE_MISSES_AT = "write_misses_at", "Writes to a line that a cache of a size would not hold, from a sample", "1/s", "volume and bytes", Rate;
-        CLEANED_AT = "cleaned_at", "Bytes that the cleaner of a cache of a size would write, from a sample", "B/s", "volume and bytes", Rate;
+        MISSES_AT = "misses_at", "Reads that would miss in a cache of this size with the policy in use, from a sample of references", "1/s", "volume and bytes", Rate;
+        LRU_MISSES_AT = "lru_misses_at", "Reads that would miss in an LRU cache of this size, from a sample of references", "1/s", "volume and bytes", Rate;
+        WRITE_MISSES_AT = "write_misses_at", "Writes to lines that a cache of this size would not hold, from a sample of references", "1/s", "volume and bytes", Rate;
+        CLEANED_AT = "cleaned_at", "Bytes that the cleaner of a cache of this size would write, from a sample of references", "B/s", "volume and bytes", Rate;
         SAMPLED = "sampled", "References in the sample", "1/s", "", Rate;
-        SAMPLE_LOST = "sample_lost", "References of the sample that were overwritten before they were read", "1/s", "", Rate;
+        SAMPLE_LOST = "sample_lost", "References dropped from the sample buffer before they were read", "1/s", "", Rate;
         DISK_REQUESTS = "disk_requests", "Requests to the modelled medium", "1/s", "", Rate;
-        DISK_BUSY = "disk_busy", "Use of the modelled drives, mean of all", "%", "", Rate;
-        DISK_QUEUE = "disk_queue", "Mean requests at the modelled medium, waiting or served", "requests", "", Rate;
+        DISK_BUSY = "disk_busy", "Mean utilization of the modelled drives", "%", "", Rate;
+        DISK_QUEUE = "disk_queue", "Mean requests at the modelled medium, queued or in service", "requests", "", Rate;
         DISK_RESPONSE = "disk_response", "Mean time of a request at the modelled medium", "ms", "", Level;
-        DISK_LATE = "disk_late", "Time by which requests were handed back later than by the model, sum of all", "s/s", "", Rate;
+        DISK_LATE = "disk_late", "Total delay of requests beyond the model", "s/s", "", Rate;
     }
 
     /// Sessions of the load, looked at many times a second.
     sessions = "sessions" {
         STATE = "state", "Sessions of the load in one state, mean over the second", "sessions", "state", Level;
-        LOOKS = "looks", "Times that all sessions were looked at", "1/s", "", Rate;
-        COST = "cost", "CPU time of the server for these looks", "CPU s/s", "", Rate;
+        LOOKS = "looks", "Samples taken of all sessions", "1/s", "", Rate;
+        COST = "cost", "CPU time that the server spent on these samples", "CPU s/s", "", Rate;
     }
 
     /// The server's own statistics; its counters have the server's names.
     engine = "engine" {
-        ACTIVE_SESSIONS = "active_sessions", "Sessions at work, by what they wait for", "sessions", "wait", Level;
+        ACTIVE_SESSIONS = "active_sessions", "Sessions in a transaction, by what they wait for", "sessions", "wait", Level;
         WAL_BYTES = "wal_bytes", "Bytes written to the write-ahead log", "B/s", "", Rate;
         JOURNAL_BYTES = "journal_bytes", "Bytes written to the journal", "B/s", "", Rate;
         LOG_BYTES = "log_bytes", "Bytes written to the redo log", "B/s", "", Rate;

@@ -67,8 +67,8 @@ pub fn standby_hosts(settings: &Settings) -> Result<Option<StandbyHosts>, Vec<Ho
     let primary = match settings.text(PRIMARY_ADDRESS).ok() {
         Some(text) => address(text).map_err(|reason| (PRIMARY_ADDRESS, reason)),
         None => here.ok_or_else(|| {
-            let reason =
-                "the hosts of standbys reach the primary by an address of its host: set it, such as \"10.0.0.1\"";
+            let reason = "the hosts of the standbys need an address at which they reach the primary: set it, such as \
+                          \"10.0.0.1\"";
             (PRIMARY_ADDRESS, reason.to_owned())
         }),
     };
@@ -78,7 +78,7 @@ pub fn standby_hosts(settings: &Settings) -> Result<Option<StandbyHosts>, Vec<Ho
             Ok(host) if standbys.iter().any(|earlier| earlier.name == host.name) => {
                 faults.push((
                     STANDBY_HOSTS,
-                    format!("{:?} is named twice; each standby has a host of its own", host.name),
+                    format!("{:?} is listed twice; each standby needs a host of its own", host.name),
                 ));
             }
             Ok(host) => standbys.push(host),
@@ -98,7 +98,7 @@ fn shared(primary: Option<IpAddr>, standbys: &[StandbyHost]) -> Option<String> {
     let all: Vec<IpAddr> = primary.into_iter().chain(standbys.iter().map(|host| host.address)).collect();
     let twice = all.iter().enumerate().find(|(place, address)| all[..*place].contains(address));
     twice.map(|(_, address)| {
-        format!("{address} is the address of two hosts; leave the setting out for standbys beside the primary")
+        format!("two hosts have the address {address}; remove the setting to run the standbys beside the primary")
     })
 }
 
@@ -108,20 +108,19 @@ fn parse(text: &str, otherwise: Option<IpAddr>) -> Result<StandbyHost, String> {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
     if name.is_empty() || name.starts_with(['-', '.']) || !name.bytes().all(good) {
         return Err(format!(
-            "{text:?} is not a host; write a name of letters, digits, '-', '_', '.' and '@', and after '=' its address, such as \"db2=10.0.0.2\""
+            "{text:?} is not a host; use letters, digits, '-', '_', '.' and '@', followed by '=' and its address, such \
+             as \"db2=10.0.0.2\""
         ));
     }
     if HostName::new(name) == HostName::under_test() {
-        return Err(format!(
-            "{name:?} is what the host of the primary is called; take another name, such as an alias of ssh"
-        ));
+        return Err(format!("{name:?} is the name of the primary's host; use another name, such as an ssh alias"));
     }
     let name = name.to_owned();
     match (given, otherwise) {
         (Some(given), _) => Ok(StandbyHost { name, address: address(given)? }),
         (None, Some(address)) => Ok(StandbyHost { name, address }),
         (None, None) => {
-            Err(format!("{text:?} has no address at which the other hosts reach it; write \"{text}=10.0.0.2\""))
+            Err(format!("{text:?} has no address at which other hosts can reach it; use \"{text}=10.0.0.2\""))
         }
     }
 }
@@ -130,7 +129,10 @@ fn parse(text: &str, otherwise: Option<IpAddr>) -> Result<StandbyHost, String> {
 fn address(text: &str) -> Result<IpAddr, String> {
     let found: Option<IpAddr> = text.parse().ok();
     found.filter(|address| !address.is_unspecified() && !address.is_multicast()).ok_or_else(|| {
-        format!("{text:?} is not the address of one host; a server listens at it alone: write one such as \"10.0.0.2\"")
+        format!(
+            "{text:?} is not the address of a single host, which the server needs to listen at; use an address such as \
+             \"10.0.0.2\""
+        )
     })
 }
 
@@ -188,8 +190,8 @@ mod tests {
             &far,
             Err(&["not the address", "not the address", "not a host"]),
         );
-        check(&["db2=10.0.0.2", "db2=10.0.0.3"], &far, Err(&["named twice"]));
+        check(&["db2=10.0.0.2", "db2=10.0.0.3"], &far, Err(&["listed twice"]));
         check(&["db2=10.0.0.1"], &far, Err(&["two hosts"]));
-        check(&["host=10.0.0.2"], &far, Err(&["is what the host of the primary is called"]));
+        check(&["host=10.0.0.2"], &far, Err(&["is the name of the primary's host"]));
     }
 }

@@ -138,7 +138,7 @@ impl SlowMedium {
 impl fmt::Display for SlowMedium {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.is_modelled() {
-            return f.write_str("not modelled: the storage of the data as it is");
+            return f.write_str("not modelled: the storage of the data itself");
         }
         write!(f, "modelled: {} of {} × {} drives, ", self.raid.word(), self.drives, self.drive.word())?;
         if self.write_cache.0 == 0 {
@@ -224,8 +224,7 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
     let percent = settings.count("storage.cache.percent").map(CacheSize::PercentOfData);
     let size = settings.bytes("storage.cache.size").map(CacheSize::Bytes).or(percent);
     let volumes = settings.list("storage.cache.accelerate").iter().map(|volume| {
-        TierVolume::of(volume)
-            .ok_or_else(|| Error::new(format!("storage.cache.accelerate: there is no volume {volume}")))
+        TierVolume::of(volume).ok_or_else(|| Error::new(format!("storage.cache.accelerate: unknown volume {volume}")))
     });
     let mut accelerate = volumes.collect::<Result<Vec<_>, _>>()?;
     if accelerate.is_empty() {
@@ -269,7 +268,7 @@ impl SizedVolume {
 /// What a word of a setting stands for; `None` where it is not given.
 fn word<T>(settings: &Settings, path: &str, of: fn(&str) -> Option<T>) -> Result<Option<T>, Error> {
     let Ok(text) = settings.text(path) else { return Ok(None) };
-    of(text).map(Some).ok_or_else(|| Error::new(format!("{path}: there is no {text}")))
+    of(text).map(Some).ok_or_else(|| Error::new(format!("{path}: unknown value {text}")))
 }
 
 #[cfg(test)]

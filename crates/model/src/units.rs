@@ -31,9 +31,8 @@ impl Bytes {
     /// Reads a size such as `"64MiB"` or `"1.5GiB"`; fails on a missing unit or a fraction of a byte.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let trimmed = text.trim();
-        let wrong = || {
-            Error::new(format!("{text:?} is not a size; write a number with a unit, such as \"64MiB\" or \"1.5GB\""))
-        };
+        let wrong =
+            || Error::new(format!("{text:?} is not a size; use a number with a unit, such as \"64MiB\" or \"1.5GB\""));
         let (suffix, factor) = SIZE_SUFFIXES.iter().find(|(suffix, _)| trimmed.ends_with(suffix)).ok_or_else(wrong)?;
         let number = trimmed[..trimmed.len() - suffix.len()].trim();
         scaled(number, *factor).map(Self).ok_or_else(wrong)
@@ -88,7 +87,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, Error> {
     let trimmed = text.trim();
     let wrong = || {
         Error::new(format!(
-            "{text:?} is not a duration; write a number with a unit, such as \"30s\", \"5m\" or \"250ms\""
+            "{text:?} is not a duration; use a number with a unit, such as \"30s\", \"5m\" or \"250ms\""
         ))
     };
     let (suffix, factor) = TIME_SUFFIXES.iter().find(|(suffix, _)| trimmed.ends_with(suffix)).ok_or_else(wrong)?;
@@ -169,7 +168,7 @@ impl fmt::Display for CpuRate {
 impl PerSecond {
     /// Reads a rate such as `"500/s"`, `"30000/min"` or `"2.5/h"`; fails on a missing unit.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::new(format!("{text:?} is not a rate; write a number and a time, such as \"500/s\""));
+        let wrong = || Error::new(format!("{text:?} is not a rate; use a number per unit of time, such as \"500/s\""));
         let (number, unit) = text.split_once('/').ok_or_else(wrong)?;
         let seconds = match unit.trim() {
             "s" => 1.0,

@@ -6,8 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// What it is for.
-const ABOUT: &str =
-    "Puts a proof load on a database and the storage under it, and writes down what held, what broke first and why.";
+const ABOUT: &str = "Puts a proof load on a database and its storage, and records what held, what broke first and why.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -20,40 +19,40 @@ pub(crate) struct Arguments {
 /// Commands, in the order of their use.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Write a study by three questions: what, where, and what varies
+    /// Create a study from three answers: what, where, and what varies
     Init(InitArguments),
-    /// List the studies that come with the program, print one or copy it
+    /// List the built-in studies, print one or copy it
     Studies(StudiesArguments),
-    /// Check a study file and list all its faults
+    /// Check a study file and list all faults
     Validate(CheckArguments),
     /// Show what a study would do: points in order, time, space, limits, destructive steps
     Plan(PlanArguments),
     /// Run a study and write its record
     Run(RunArguments),
-    /// Run what is missing in a record
+    /// Run the missing runs of a record
     Resume(ResumeArguments),
     /// Show the progress of a record, even while it is being written
     Status(StatusArguments),
-    /// Check that a record is as it was written, and who signed it
+    /// Check that a record is unchanged, and who signed it
     Verify(VerifyArguments),
     /// Sign a closed record with an SSH key
     Sign(SignArguments),
     /// Write the report of a record
     Report(ReportArguments),
-    /// Compare two records of a workload: ratios with confidence intervals, and what else differs
+    /// Compare two records of a workload: ratios with confidence intervals, and other differences
     Compare(CompareArguments),
     /// Pass or fail a candidate's record against a baseline's, for continuous integration
     Gate(GateArguments),
-    /// Write a record for other tools: HDR log, CSV and JSON tables, OpenMetrics
+    /// Export a record for other tools: HDR log, CSV and JSON tables, OpenMetrics
     Export(ExportArguments),
-    /// Read results of YCSB, go-ycsb and HDR logs into a file that `report --beside` draws
+    /// Import results of YCSB, go-ycsb and HDR logs, to show with `report --beside`
     Import(ImportArguments),
-    /// Serve, watch and check an SSD cache before slow volumes
+    /// Serve, watch and check an SSD cache in front of slow volumes
     #[command(subcommand)]
     Tier(TierCommand),
     /// Show what this machine allows, with a remedy for each problem
     Doctor(DoctorArguments),
-    /// List the built-in engines, and what of them is installed here
+    /// List the built-in engines, and which are installed here
     Engines(ListArguments),
     /// List the built-in workloads
     Workloads(ListArguments),
@@ -92,7 +91,7 @@ pub(crate) struct CheckArguments {
 pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub(crate) check: CheckArguments,
-    /// Record of a short run of this study: how many repetitions and seconds wanted intervals take, by its spread
+    /// Record of a short run of this study, to estimate the repetitions and seconds that wanted intervals take
     #[arg(long, value_name = "RECORD")]
     pub(crate) pilot: Option<PathBuf>,
 }
@@ -119,7 +118,7 @@ pub(crate) struct ShowArguments {
 /// Forms of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressForm {
-    /// One line per run, drawn anew each second
+    /// One line per run, updated every second
     Live,
     /// A line at each change of phase and every 30 s
     Plain,
@@ -132,18 +131,18 @@ pub(crate) enum ProgressForm {
 /// What `run` does with a study that ends without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum VoidPolicy {
-    /// End with 0; a failed verification keeps its code
+    /// Exit with 0; a failed verification keeps its code
     Ok,
-    /// End with the code of no result
+    /// Exit with the code for no result
     Fail,
 }
 
 /// What `resume` does about void points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResumeVoid {
-    /// Measure points again that are void for the host's sake; earlier attempts stay in the record
+    /// Repeat points that are void because of the host; earlier attempts stay in the record
     Again,
-    /// End with 0 although points are void; a failed verification keeps its code
+    /// Exit with 0 even if points are void; a failed verification keeps its code
     Ok,
 }
 
@@ -155,13 +154,13 @@ pub(crate) struct RunArguments {
     /// The record to write [default: <study name>.proof]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print what would be done, as `proofload plan` does, and start nothing
+    /// Print the plan, as `proofload plan` does, and start nothing
     #[arg(long)]
     pub(crate) plan: bool,
-    /// Confirm destructive steps by naming their devices again, with commas between
+    /// Confirm destructive steps by repeating their devices, separated by commas
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
-    /// Leave out limits that this machine does not allow; the title of the result says which
+    /// Skip limits that this machine does not allow; the title of the result says which
     #[arg(long)]
     pub(crate) without_limits: bool,
     /// What to do when points are void or a search has no answer
@@ -178,11 +177,11 @@ pub(crate) struct ResumeArguments {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowArguments,
-    /// Measure points again that are void for the host's sake (`--void`), or end with 0 although points are void
+    /// Repeat points that are void because of the host (`--void`), or exit with 0 even if points are void
     /// (`--void=ok`); may be given twice
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "again")]
     pub(crate) void: Vec<ResumeVoid>,
-    /// Confirm destructive steps by naming their devices again, with commas between
+    /// Confirm destructive steps by repeating their devices, separated by commas
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
 }
@@ -192,7 +191,7 @@ pub(crate) struct ResumeArguments {
 pub(crate) struct StatusArguments {
     /// The record
     pub(crate) record: PathBuf,
-    /// Show it each second until the study has ended or Ctrl-C
+    /// Update every second until the study ends or Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,
     /// Print JSON
@@ -205,13 +204,13 @@ pub(crate) struct StatusArguments {
 pub(crate) struct VerifyArguments {
     /// The record
     pub(crate) record: PathBuf,
-    /// The signature [default: the record's name with .sig, if there is one]
+    /// The signature [default: the record's name with .sig, if it exists]
     #[arg(long, value_name = "FILE")]
     pub(crate) signature: Option<PathBuf>,
-    /// File of allowed signers, as `ssh-keygen` reads it; with it, a missing signature is a fault
+    /// File of allowed signers in the format of `ssh-keygen`; makes a missing signature a fault
     #[arg(long, value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
-    /// Name that must have signed, as the file of allowed signers has it [default: anybody in it]
+    /// Required signer, as named in the file of allowed signers [default: anyone in it]
     #[arg(long, value_name = "NAME", requires = "allowed_signers")]
     pub(crate) identity: Option<String>,
     /// Print JSON
@@ -224,7 +223,7 @@ pub(crate) struct VerifyArguments {
 pub(crate) struct SignArguments {
     /// The record
     pub(crate) record: PathBuf,
-    /// The private key, or the public one of a key that an agent holds
+    /// The private key, or the public key of one in an SSH agent
     #[arg(long, value_name = "FILE")]
     pub(crate) key: PathBuf,
     /// File to write [default: the record's name with .sig]
@@ -243,19 +242,19 @@ pub(crate) struct ReportArguments {
     /// File to write [default: standard output; for html the record's name with .html]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace an existing file; a page that Proofload made is replaced without it
+    /// Replace an existing file; Proofload's own pages are always replaced
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
-    /// Also draw the results of this file: a file from `import`, or a record of a warehouse study; may be repeated
+    /// Also show the results of this file: from `import`, or a record of a warehouse study; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) beside: Vec<PathBuf>,
-    /// Rule by which windows of a record from before today's rule are judged
+    /// Rule for judging windows of a record that is older than the current rule
     #[arg(long, value_enum, default_value_t = Judge::Record, value_name = "RULE")]
     pub(crate) judge: Judge,
-    /// How much of the appendix a page shows and prints: checks, facts, events, method
+    /// How much of the appendix (checks, facts, events, method) a page shows and prints
     #[arg(long, value_enum, default_value_t = AppendixShown::Folded)]
     pub(crate) appendix: AppendixShown,
 }
@@ -263,18 +262,18 @@ pub(crate) struct ReportArguments {
 /// How much of the appendix a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AppendixShown {
-    /// Folded on a screen, left out of print
+    /// Folded on screen, omitted in print
     Folded,
-    /// All of it, in print too
+    /// All of it, also in print
     Full,
 }
 
 /// Rules by which windows are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Judge {
-    /// The rule of the record's time
+    /// The rule in use when the record was written
     Record,
-    /// Today's rule
+    /// The current rule
     New,
 }
 
@@ -296,20 +295,20 @@ pub(crate) enum ReportFormat {
 /// Two records, and what of them is compared.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PairArguments {
-    /// The record to compare with (A)
+    /// The baseline record (A)
     pub(crate) baseline: PathBuf,
-    /// The record to judge (B)
+    /// The candidate record (B)
     pub(crate) candidate: PathBuf,
-    /// A and B are study files: run both in turns, or what is missing of their records, then go on with the records
+    /// A and B are study files: run both in turns, or the missing runs of their records, then use the records
     #[arg(long)]
     pub(crate) run: bool,
-    /// Measure both at once, each on cores of its own, instead of in turns
+    /// Measure both at the same time, each on its own cores, instead of in turns
     #[arg(long, requires = "run")]
     pub(crate) duet: bool,
     /// Replace a setting of both studies, such as study.repetitions=12; may be repeated
     #[arg(long, value_name = "SETTING=VALUE", requires = "run")]
     pub(crate) set: Vec<String>,
-    /// Show the progress of the runs in this form [default: live on a terminal, else plain]
+    /// Show progress of the runs in this form [default: live on a terminal, else plain]
     #[arg(long, value_enum, value_name = "FORM", requires = "run")]
     pub(crate) progress: Option<ProgressForm>,
     /// Compare only points with this level, such as `limits.memory=64MiB`; may be repeated
@@ -358,20 +357,20 @@ pub(crate) struct CompareArguments {
 pub(crate) struct GateArguments {
     #[command(flatten)]
     pub(crate) pair: PairArguments,
-    /// Largest loss that passes, such as `3%`
+    /// Largest loss that still passes, such as `3%`
     #[arg(long, value_name = "PERCENT")]
     pub(crate) tolerance: String,
     /// Metric to judge, optionally with its own tolerance (`response_ns_p99.read=10%`); may be repeated [default: the
     /// workload's throughput]
     #[arg(long = "metric", value_name = "METRIC[=PERCENT]")]
     pub(crate) metrics: Vec<String>,
-    /// What to do if a loss beyond the tolerance is neither shown nor excluded
+    /// Result if a loss beyond the tolerance is neither shown nor excluded
     #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
     pub(crate) undecided: GatePolicy,
-    /// What to do if a point is void or missing
+    /// Result if a point is void or missing
     #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
     pub(crate) void: GatePolicy,
-    /// Fail when drills of the candidate, void ones included, lost more acknowledged writes than this under modes that promise none
+    /// Fail if drills of the candidate, including void ones, lost more acknowledged writes than this under modes that promise no loss
     #[arg(long, value_name = "COUNT")]
     pub(crate) lost: Option<u64>,
 }
@@ -422,7 +421,7 @@ pub(crate) enum ExportFormat {
     Csv,
     /// Tables in one document
     Json,
-    /// Final figures and each second, for a time series database
+    /// Final figures and per-second values, for a time series database
     Openmetrics,
 }
 
@@ -441,13 +440,13 @@ pub(crate) struct ImportArguments {
     /// Title of the results [default: the program that wrote them]
     #[arg(long)]
     pub(crate) title: Option<String>,
-    /// What to make from the files: results to draw, or a study from one YCSB property file
+    /// What to create from the files: results to show, or a study from one YCSB property file
     #[arg(long = "as", value_enum, default_value_t = ImportForm::Results)]
     pub(crate) form: ImportForm,
     /// Engine of the study, with `--as study`
     #[arg(long, default_value = "sqlite")]
     pub(crate) engine: String,
-    /// Describe what was made as JSON on standard output; not with `-o -`
+    /// Describe the result as JSON on standard output; not with `-o -`
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -9,7 +9,7 @@ pub(crate) struct StudiesArguments {
     /// Print this study
     #[arg(long, value_name = "NAME", conflicts_with_all = ["copy", "output", "overwrite"])]
     pub(crate) show: Option<String>,
-    /// Write this study to a file, to run or change it
+    /// Write this study to a file, to run or edit it
     #[arg(long, value_name = "NAME")]
     pub(crate) copy: Option<String>,
     /// File to write with --copy, `-` for standard output [default: the study's name with .toml]
@@ -29,10 +29,10 @@ pub(crate) struct InitArguments {
     /// What is measured
     #[arg(long, value_enum, value_name = "WORKLOAD")]
     pub(crate) workload: Option<InitWorkload>,
-    /// Where: an engine that is embedded or that Proofload starts, such as sqlite or postgresql; `proofload engines` lists them
+    /// Where: an embedded engine or one that Proofload starts, such as sqlite or postgresql; `proofload engines` lists them
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
-    /// Where: an existing server, such as postgresql://bench@db1/bench; without a password
+    /// Where: URL of an existing server without a password, such as postgresql://bench@db1/bench
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// What varies: memory, users, cache, nothing, or a setting with its levels as SETTING=[LEVEL, ...]
@@ -51,10 +51,10 @@ pub(crate) struct InitArguments {
 pub(crate) enum InitWorkload {
     /// Orders and payments, derived from TPC-C
     Oltp,
-    /// Reads and updates of single records, as YCSB has them
+    /// Reads and updates of single records, as in YCSB
     KeyValue,
     /// Analytic queries, derived from TPC-H
     Warehouse,
-    /// Orders and payments on slow drives with an SSD cache before them
+    /// Orders and payments on slow drives with an SSD cache
     CacheTier,
 }

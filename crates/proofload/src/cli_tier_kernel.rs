@@ -6,13 +6,13 @@ use std::path::PathBuf;
 /// Commands on caches of the kernel, in the order of their use.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TierKernelCommand {
-    /// Make a cache of two devices; all their data are lost
+    /// Create a cache from two devices; all their data is lost
     SetUp(KernelSetUpArguments),
-    /// Show what a cache counted, and what it does not count
+    /// Show the counters of a cache, and what it does not count
     Stats(KernelStatsArguments),
-    /// Put a cache in place again after the machine was restarted or has crashed
+    /// Restore a cache after a reboot or crash of the machine
     Recover(KernelRecoverArguments),
-    /// Clean a cache within a time and remove it
+    /// Clean a cache within a time limit and remove it
     TakeDown(KernelTakeDownArguments),
 }
 
@@ -34,16 +34,16 @@ pub(crate) struct KernelDeviceArguments {
 pub(crate) struct KernelSetUpArguments {
     #[command(flatten)]
     pub(crate) devices: KernelDeviceArguments,
-    /// Way of writes: pass, write-around, write-through, write-back
+    /// Write mode: pass, write-around, write-through, write-back
     #[arg(long, value_name = "MODE", default_value = "write-back")]
     pub(crate) mode: String,
     /// Size of a block of the cache [default: 64KiB for dm-cache, 4KiB for the others]
     #[arg(long, value_name = "SIZE")]
     pub(crate) block: Option<String>,
-    /// Confirm that all data are lost by naming both devices again, with a comma between
+    /// Confirm the loss of all data by repeating both devices, separated by a comma
     #[arg(long, value_name = "DEVICES")]
     pub(crate) yes: Option<String>,
-    /// Print every command and what stands against the devices, and change nothing
+    /// Print every command and any objection to the devices; change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON
@@ -56,7 +56,7 @@ pub(crate) struct KernelSetUpArguments {
 pub(crate) struct KernelStatsArguments {
     #[command(flatten)]
     pub(crate) devices: KernelDeviceArguments,
-    /// Show what happens in this time instead of since the cache was put in place
+    /// Show the activity during this time instead of since the cache was set up
     #[arg(long, value_name = "TIME")]
     pub(crate) over: Option<String>,
     /// Print JSON
@@ -69,10 +69,10 @@ pub(crate) struct KernelStatsArguments {
 pub(crate) struct KernelRecoverArguments {
     #[command(flatten)]
     pub(crate) devices: KernelDeviceArguments,
-    /// Way of writes from now on
+    /// Write mode from now on
     #[arg(long, value_name = "MODE", default_value = "write-back")]
     pub(crate) mode: String,
-    /// Print every command and change nothing
+    /// Print every command; change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON
@@ -85,10 +85,10 @@ pub(crate) struct KernelRecoverArguments {
 pub(crate) struct KernelTakeDownArguments {
     #[command(flatten)]
     pub(crate) devices: KernelDeviceArguments,
-    /// Longest time of the cleaning; afterwards the cache stays, cleaning on
+    /// Time limit for cleaning; after that the cache stays in place and keeps cleaning
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) within: String,
-    /// Print every command and change nothing
+    /// Print every command; change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON

@@ -11,21 +11,18 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "",
         &[
-            ("proofload studies --copy memory-sweep", "take a study that comes with the program"),
+            ("proofload studies --copy memory-sweep", "copy a built-in study"),
             ("proofload run memory-sweep.toml", "run it; writes memory-sweep.proof and its report"),
-            ("proofload init", "make a study of your own"),
+            ("proofload init", "create your own study"),
         ],
     ),
     (
         "init",
         &[
-            ("proofload init", "ask what, where and what varies"),
+            ("proofload init", "ask what to measure, where, and what varies"),
             ("proofload init --workload oltp --engine postgresql --vary memory", "ask nothing"),
-            ("proofload init --workload key-value --url postgresql://bench@db1/bench", "measure a server of yours"),
-            (
-                "proofload init --vary 'engine.settings.cache_size=[\"4MiB\", \"64MiB\"]'",
-                "vary a setting of the engine",
-            ),
+            ("proofload init --workload key-value --url postgresql://bench@db1/bench", "measure your own server"),
+            ("proofload init --vary 'engine.settings.cache_size=[\"4MiB\", \"64MiB\"]'", "vary an engine setting"),
         ],
     ),
     (
@@ -33,16 +30,16 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("proofload studies", "list them"),
             ("proofload studies --show key-value", "read one"),
-            ("proofload studies --copy key-value -o mine.toml", "copy one to a file, to run or change it"),
+            ("proofload studies --copy key-value -o mine.toml", "copy one to a file to run or edit"),
         ],
     ),
     ("validate", &[("proofload validate study.toml", "list every fault at once")]),
     (
         "plan",
         &[
-            ("proofload plan study.toml", "read what would be done"),
-            ("proofload plan study.toml --set study.repetitions=5", "read the same for more repetitions"),
-            ("proofload plan study.toml --pilot short.proof", "learn how long a wanted interval takes"),
+            ("proofload plan study.toml", "show what would be done"),
+            ("proofload plan study.toml --set study.repetitions=5", "show the plan with more repetitions"),
+            ("proofload plan study.toml --pilot short.proof", "estimate how long a wanted interval takes"),
         ],
     ),
     (
@@ -50,24 +47,24 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("proofload run study.toml", "write <study name>.proof and its report"),
             ("proofload run study.toml -o monday.proof", "name the record"),
-            ("proofload run study.toml --plan", "read the plan, start nothing"),
-            ("proofload run study.toml --set procedure.measure=10s", "measure shorter than the file says"),
+            ("proofload run study.toml --plan", "show the plan, start nothing"),
+            ("proofload run study.toml --set procedure.measure=10s", "measure for a shorter time than the file says"),
             ("proofload run study.toml --set 'factor.limits.memory=[\"64MiB\"]'", "run other levels of a factor"),
         ],
     ),
     (
         "resume",
         &[
-            ("proofload resume study.proof", "run what is missing"),
-            ("proofload resume study.proof --void", "measure points again that are void for the host's sake"),
+            ("proofload resume study.proof", "run the missing runs"),
+            ("proofload resume study.proof --void", "repeat points that are void because of the host"),
         ],
     ),
-    ("status", &[("proofload status study.proof", "see how far it is, also while it runs")]),
+    ("status", &[("proofload status study.proof", "show progress, also while the study runs")]),
     (
         "verify",
         &[
-            ("proofload verify study.proof", "find out whether anything was changed"),
-            ("proofload verify study.proof --allowed-signers signers", "and who signed it"),
+            ("proofload verify study.proof", "check whether anything was changed"),
+            ("proofload verify study.proof --allowed-signers signers", "check who signed it"),
         ],
     ),
     ("sign", &[("proofload sign study.proof --key ~/.ssh/id_ed25519", "write study.proof.sig")]),
@@ -84,16 +81,16 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("proofload compare before.proof after.proof", "print ratios with intervals"),
             ("proofload compare --run before.toml after.toml", "run two studies in turns, then compare them"),
-            ("proofload compare before.proof after.proof --format html -o compared.html", "write a page"),
+            ("proofload compare before.proof after.proof --format html -o compared.html", "write an HTML page"),
         ],
     ),
     (
         "gate",
         &[
-            ("proofload gate baseline.proof candidate.proof --tolerance 3%", "fail on a loss beyond 3 %"),
+            ("proofload gate baseline.proof candidate.proof --tolerance 3%", "fail on a loss of more than 3 %"),
             (
                 "proofload gate a.proof b.proof --tolerance 3% --metric response_ns_p99=10%",
-                "judge a percentile with a tolerance of its own",
+                "give a percentile its own tolerance",
             ),
         ],
     ),
@@ -108,14 +105,17 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "import",
         &[
-            ("proofload import ycsb.txt -o ycsb.toml", "read a result, to draw it with report --beside ycsb.toml"),
-            ("proofload import workloada --as study -o a.toml", "make a study of a YCSB property file"),
+            ("proofload import ycsb.txt -o ycsb.toml", "import a result for report --beside ycsb.toml"),
+            ("proofload import workloada --as study -o a.toml", "turn a YCSB property file into a study"),
         ],
     ),
-    ("tier", &[("proofload tier format cache.img --origin data=slow.img --size 1GiB", "make a pool of two files")]),
+    ("tier", &[("proofload tier format cache.img --origin data=slow.img --size 1GiB", "create a pool from two files")]),
     (
         "tier format",
-        &[("proofload tier format /dev/sdc --origin data=/dev/sdb --yes /dev/sdc,/dev/sdb", "make a pool of devices")],
+        &[(
+            "proofload tier format /dev/sdc --origin data=/dev/sdb --yes /dev/sdc,/dev/sdb",
+            "create a pool from devices",
+        )],
     ),
     (
         "tier serve",
@@ -124,30 +124,33 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             "serve the volume on a socket",
         )],
     ),
-    ("tier stats", &[("proofload tier stats pool.sock --over 10s", "show what happens in ten seconds")]),
+    ("tier stats", &[("proofload tier stats pool.sock --over 10s", "show the activity of ten seconds")]),
     ("tier predict", &[("proofload tier predict study.proof --size 5GiB,10GiB", "forecast two sizes")]),
     (
         "tier drain",
         &[
-            ("proofload tier drain pool.sock --within 5m", "clean a pool that is served"),
-            ("proofload tier drain --cache cache.img --origin data=slow.img --detach", "set the origin free"),
+            ("proofload tier drain pool.sock --within 5m", "clean a pool that is being served"),
+            (
+                "proofload tier drain --cache cache.img --origin data=slow.img --detach",
+                "detach the origin from its cache",
+            ),
         ],
     ),
-    ("tier stop", &[("proofload tier stop pool.sock", "end its server")]),
+    ("tier stop", &[("proofload tier stop pool.sock", "stop its server")]),
     ("tier check", &[("proofload tier check cache.img --origin data=slow.img", "check all checksums")]),
     ("tier dump", &[("proofload tier dump cache.img", "list dirty ranges")]),
     (
         "tier kernel",
         &[(
             "proofload tier kernel set-up /dev/sdc --origin /dev/sdb --with bcache",
-            "make a cache; --dry-run prints each command only",
+            "create a cache; --dry-run only prints the commands",
         )],
     ),
     (
         "tier kernel set-up",
         &[(
             "proofload tier kernel set-up /dev/sdc --origin /dev/sdb --with bcache",
-            "make a cache; --dry-run prints, --yes /dev/sdc,/dev/sdb does it",
+            "create a cache; --dry-run prints the commands, --yes /dev/sdc,/dev/sdb runs them",
         )],
     ),
     (
@@ -156,10 +159,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "tier kernel recover",
-        &[(
-            "proofload tier kernel recover /dev/sdc --origin /dev/sdb --with bcache",
-            "put it in place after a restart",
-        )],
+        &[("proofload tier kernel recover /dev/sdc --origin /dev/sdb --with bcache", "restore it after a reboot")],
     ),
     (
         "tier kernel take-down",
@@ -167,9 +167,9 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "doctor",
-        &[("proofload doctor", "look at this machine"), ("proofload doctor study.toml", "hold a study against it")],
+        &[("proofload doctor", "check this machine"), ("proofload doctor study.toml", "check it against a study")],
     ),
-    ("engines", &[("proofload engines", "see which engines are found here")]),
+    ("engines", &[("proofload engines", "show which engines are available here")]),
     ("workloads", &[("proofload workloads", "list them")]),
     (
         "schema",
@@ -178,9 +178,9 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ("proofload schema --reference", "print every setting with its default"),
         ],
     ),
-    ("completions", &[("proofload completions bash", "print them, for a file that the shell reads")]),
+    ("completions", &[("proofload completions bash", "print them for your shell")]),
     ("man", &[("proofload man -o pages", "write them to a folder")]),
-    ("agent", &[("ssh -T db1 proofload agent", "what a study names as agents.host; nobody types it")]),
+    ("agent", &[("ssh -T db1 proofload agent", "used in a study as agents.host; not meant to be typed")]),
 ];
 
 /// The command line with its examples.

@@ -52,48 +52,44 @@ impl Exit {
 
     const fn row(self) -> ExitRow {
         let (number, meaning, remedy) = match self {
-            Self::Good => (
-                0,
-                "all that was asked is done; after run and resume: every point is valid and every search has its answer",
-                "",
-            ),
+            Self::Good => (0, "success; after run and resume: every point is valid and every search has an answer", ""),
             Self::Failure => (
                 1,
-                "a failure without a code of its own: a file, a server, an agent, a run that did not finish",
-                "read the message, mend the cause, go on with proofload resume",
+                "a failure without its own code: a file, a server, an agent, a run that did not finish",
+                "read the message, fix the cause, continue with proofload resume",
             ),
             Self::Usage => (
                 2,
-                "the command line was wrong, or a destructive step was not confirmed by naming its device again",
+                "the command line is wrong, or a destructive step was not confirmed by repeating the device name",
                 "proofload --help",
             ),
             Self::StudyInvalid => (3, "the study file has faults", "the message lists all of them"),
             Self::GateFailed => (
                 4,
-                "a gate failed: a loss beyond the tolerance is shown, a point is void or missing, or acknowledged writes were lost",
+                "a gate failed: a loss beyond the tolerance was shown, a point is void or missing, or acknowledged writes were lost",
                 "the last line of proofload gate says which",
             ),
             Self::VerificationFailed => (
                 5,
                 "verification failed: a limit, a count, a consistency condition or an audit does not hold",
-                "read the report's section on validity; measuring again does not mend it",
+                "read the report's section on validity; measuring again does not fix it",
             ),
             Self::NoResult => (
                 6,
                 "no result: points are void because of the host, settling or the load generator, or a search has no answer",
-                "the last lines of proofload run and proofload status say which and what to do; 0 with --void ok",
+                "see the last lines of proofload run or proofload status; with --void ok the code is 0",
             ),
             Self::GateUndecided => (
                 8,
-                "a gate is undecided: a loss beyond the tolerance is neither shown nor excluded",
-                "more repetitions, longer windows, a wider tolerance; 0 with --undecided pass",
+                "a gate is undecided: a loss beyond the tolerance was neither shown nor excluded",
+                "use more repetitions, longer windows or a wider tolerance; with --undecided pass the code is 0",
             ),
             Self::NotProved => (
                 10,
-                "a record is not as it was written, or is not signed as was asked",
-                "take another copy of the record; the lines of proofload verify say what was changed",
+                "a record was changed, or lacks the required signature",
+                "use another copy of the record; proofload verify prints what was changed",
             ),
-            Self::Interrupted => (75, "interrupted; nothing that was finished is lost", "proofload resume"),
+            Self::Interrupted => (75, "interrupted; finished runs are kept", "proofload resume"),
             Self::InterruptedEarly => (130, "interrupted before anything was recorded", "run it again"),
         };
         ExitRow { number, meaning, remedy }

@@ -23,9 +23,9 @@ fn check(bench: &Bench, arguments: &[&str], expected: &Expect) {
 
 /// The same text whenever it was made.
 fn without_time_of_day(text: &str) -> String {
-    let Some((before, after)) = text.split_once("begun now, it ends ") else { return text.to_owned() };
+    let Some((before, after)) = text.split_once("if started now, it ends ") else { return text.to_owned() };
     let rest = after.split_once('\n').map_or("", |(_, rest)| rest);
-    format!("{before}begun now, it ends <time>\n{rest}")
+    format!("{before}if started now, it ends <time>\n{rest}")
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn faults_of_a_study_come_all_at_once() {
         -- stdout
         -- stderr
         proofload: the study study.toml has 3 faults
-        line 12: engine.kind: there is no engine "sqlit"; built in: <engines>; did you mean sqlite?
-        line 21: limits.memroy: this setting is not known; did you mean limits.memory?
-        line 22: limits.cores: 0 is not a whole number from 1 to 4096
+        line 12: engine.kind: unknown engine "sqlit"; built in: <engines>; did you mean sqlite?
+        line 21: limits.memroy: unknown setting; did you mean limits.memory?
+        line 22: limits.cores: 0 must be a whole number from 1 to 4096
     "#]],
     );
     check(
@@ -63,9 +63,9 @@ fn faults_of_a_study_come_all_at_once() {
         -- stdout
         -- stderr
         proofload: the study study.toml has 3 faults
-        line 12: engine.kind: there is no engine "sqlit"; built in: <engines>; did you mean sqlite?
-        line 21: limits.memroy: this setting is not known; did you mean limits.memory?
-        line 22: limits.cores: 0 is not a whole number from 1 to 4096
+        line 12: engine.kind: unknown engine "sqlit"; built in: <engines>; did you mean sqlite?
+        line 21: limits.memroy: unknown setting; did you mean limits.memory?
+        line 22: limits.cores: 0 must be a whole number from 1 to 4096
     "#]],
     );
     assert!(!bench.path("small.proof").exists(), "a study with faults leaves no record");
@@ -103,9 +103,9 @@ fn a_valid_study_says_so_and_shows_its_plan() {
                 1  limits.memory = 64MiB  3 s
 
             load: 6 s
-            building the data once: about 1 s
-            in all: about 21 s with building, restoring, starting and verifying; begun now, it ends <time>
-            space: about 3MiB in data (1 data set, 2 copies each, half as much again while it grows)
+            build the data once: about 1 s
+            in total: about 21 s, including time to build, restore, start and verify; if started now, it ends <time>
+            space: about 3MiB in data (1 data set, 2 copies each, plus half while it grows)
             limits.memory: 64MiB, 128MiB
             limits.read_bandwidth: 200MiB/s
             limits.write_iops: 500
@@ -274,7 +274,7 @@ fn results_of_others_are_imported_and_drawn_or_refused() {
     std::fs::write(bench.path("bad.toml"), "[reference]\nid = 1\n").expect("the folder takes a file");
     let bad = bench.run(&["report", "x.proof", "--format", "markdown", "--beside", "old.toml", "--beside", "bad.toml"]);
     assert_eq!(bad.status.code(), Some(1));
-    assert!(text(&bad.stderr).contains("bad.toml:2: [reference]: id is not a text in quotes"), "{}", text(&bad.stderr));
+    assert!(text(&bad.stderr).contains("bad.toml:2: [reference]: id must be a quoted string"), "{}", text(&bad.stderr));
     let own = bench.run(&["report", "x.proof", "--format", "markdown", "--beside", "x.proof"]);
     assert!(
         text(&own.stderr).contains("x: only records of warehouse studies can stand beside"),
@@ -342,13 +342,13 @@ fn doctor_holds_a_study_against_the_machine() {
     assert_eq!(neighbours["tolerated"], 1.0, "{found}");
     assert!(neighbours["spin_p99_s"].as_f64().is_some_and(|seconds| seconds >= 0.005), "{found}");
     let remote = text(&bench.run(&["doctor", "study.toml", "--set", "agents.host=[\"ssh\", \"db1\"]"]).stdout);
-    assert!(remote.contains("nothing of it was looked at") && !remote.contains("read back"), "{remote}");
+    assert!(remote.contains("which was not checked") && !remote.contains("read back"), "{remote}");
     let large = bench.run(&["doctor", "study.toml", "--set", "limits.memory=900TiB"]);
     let told = text(&large.stdout);
     assert_eq!(large.status.code(), Some(1), "{told}");
     assert!(told.starts_with("Can it run?  no, one thing is missing\n"), "{told}");
-    assert!(told.contains("is more than this machine has"), "{told}");
-    assert!(told.contains("\nIs it quiet?  ") && told.contains("\nnext: what is missing above"), "{told}");
+    assert!(told.contains("exceeds the memory of this machine"), "{told}");
+    assert!(told.contains("\nIs it quiet?  ") && told.contains("\nnext: fix what is missing above"), "{told}");
     let run = bench.run(&["run", "study.toml", "-o", "x.proof", "--set", "limits.memory=900TiB"]);
     assert!(run.status.code() == Some(1) && !bench.path("x.proof").exists(), "{}", text(&run.stderr));
     assert!(text(&run.stderr).contains("nothing was started: limits.memory"), "{}", text(&run.stderr));
@@ -370,7 +370,7 @@ fn two_studies_are_measured_at_once_and_compared() {
     assert!(refused.status.code() != Some(0) && !bench.path("c.proof").exists(), "{told}");
     let refused = bench.run(&["compare", "--run", "--duet", "a.toml", "c.toml", "--set", "procedure.retries=1"]);
     let told = text(&refused.stderr);
-    let faults = ["c: study.repetitions = 3", "a: procedure.retries", "different points or repetitions"];
+    let faults = ["c: study.repetitions = 3", "a: procedure.retries", "must have the same points and repetitions"];
     assert!(faults.iter().all(|fault| told.contains(fault)), "{told}");
     assert!(refused.status.code() == Some(3) && !bench.path("a.proof").exists(), "{told}");
 
@@ -426,7 +426,7 @@ fn two_studies_are_measured_in_turns_and_compared() {
     std::fs::remove_file(bench.path("b.proof")).expect("it is there");
     let alone = bench.run(&["compare", "--run", "a.toml", "b.toml"]);
     assert!(
-        alone.status.code() == Some(1) && text(&alone.stderr).contains("neither or both"),
+        alone.status.code() == Some(1) && text(&alone.stderr).contains("they were not measured in turns"),
         "{}",
         text(&alone.stderr)
     );

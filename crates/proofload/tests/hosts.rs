@@ -179,7 +179,7 @@ fn hosts_that_cannot_be_are_refused_before_anything_is_built() {
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     let told = text(&done.stderr);
     assert_eq!(done.status.code(), Some(3), "{told}");
-    for part in ["agents.address", "named twice", "in one place", "replication.standbys is 1", "on one host"] {
+    for part in ["agents.address", "listed twice", "on one machine", "replication.standbys is 1", "on one host"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert!(!bench.path("x.proof").exists() && !bench.path("data").exists());

@@ -81,9 +81,9 @@ fn a_study_is_checked_and_planned() {
         &expect![[r#"
         key: "limits.memroy"
         line: 21
-        reason: "this setting is not known"
+        reason: "unknown setting"
         suggestion: "limits.memory"
-        text: "line 21: limits.memroy: this setting is not known; did you mean limits.memory?"
+        text: "line 21: limits.memroy: unknown setting; did you mean limits.memory?"
     "#]],
     );
     let refused = error(&bench, &["plan", "study.toml"], 3);
@@ -122,7 +122,7 @@ fn a_record_says_where_it_stands() {
             unit: "operations/s"
         "#]],
     );
-    assert_eq!(error(&bench, &["status", "none.proof"], 1)["text"], "there is no record none.proof");
+    assert_eq!(error(&bench, &["status", "none.proof"], 1)["text"], "no such record: none.proof");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn what_is_built_in_is_listed() {
             minimum_memory_bytes: 16777216
             missing: null
             name: "null"
-            title: "answers at once and keeps nothing: measures Proofload itself"
+            title: "answers at once and stores nothing: measures Proofload itself"
         "#]],
     );
     for engine in engines["engines"].as_array().expect("engines") {
@@ -181,8 +181,11 @@ fn an_import_says_what_it_made() {
         again["text"].as_str().is_some_and(|text| text.starts_with("old.toml exists")) && again["faults"].is_null()
     );
     let missing = error(&bench, &["import", "none.txt", "-o", "new.toml"], 1);
-    assert_eq!(missing["text"], "importing wrote nothing");
-    assert!(missing["faults"][0]["text"].as_str().is_some_and(|text| text.starts_with("none.txt: ")), "{missing}");
+    assert_eq!(missing["text"], "nothing was imported");
+    assert!(
+        missing["faults"][0]["text"].as_str().is_some_and(|text| text.starts_with("failed to read none.txt: ")),
+        "{missing}"
+    );
     error(&bench, &["import", "old.txt", "-o", "-"], 2);
 }
 

@@ -90,7 +90,7 @@ fn a_server_by_url_is_loaded_run_and_verified() {
     let output = bench.run(&["run", "study.toml"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
     let told = text(&output.stderr);
-    assert!(told.contains("records is 2000 where the study needs 3000"), "{told}");
+    assert!(told.contains("records is 2000, but the study needs 3000"), "{told}");
     assert_eq!(server.documents("db.usertable"), 2_000);
 }
 

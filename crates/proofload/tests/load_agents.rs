@@ -284,12 +284,12 @@ fn check_lost(name: &str, signal: &str, reason: &str) {
 
 #[test]
 fn an_agent_that_is_killed_voids_the_point_and_stops_the_others() {
-    check_lost("killed", "-KILL", "its stream ended");
+    check_lost("killed", "-KILL", "its output ended");
 }
 
 #[test]
 fn an_agent_that_falls_silent_is_lost() {
-    check_lost("silent", "-STOP", "it has said nothing for 15 s");
+    check_lost("silent", "-STOP", "it has not answered for 15 s");
 }
 
 /// What is refused before any load, and why.
@@ -304,9 +304,9 @@ fn ways_too_long_and_other_versions_are_refused() {
         bench.expect_no_process();
     };
     let slow = shell(&format!("case {{host}} in b) {PIPE}=12 exec $WAY;; *) exec $AGENT;; esac"));
-    refused("[\"a\", \"b\"]", "null", &slow, (1, "the b agent's clock can only be placed to within"));
+    refused("[\"a\", \"b\"]", "null", &slow, (1, "the clock of the b agent can only be aligned to within"));
     let old = shell("case {host} in b) echo PROOFLOAD-AGENT 6 0.0.9;; *) exec $AGENT;; esac");
-    refused("[\"a\", \"b\"]", "null", &old, (1, "the agent is another version: it says \"PROOFLOAD-AGENT 6 0.0.9\""));
+    refused("[\"a\", \"b\"]", "null", &old, (1, "the agent has a different version: \"PROOFLOAD-AGENT 6 0.0.9\""));
     refused("[\"a\", \"b\"]", "sqlite", &told_apart(), (3, "sqlite runs inside one load agent"));
-    refused("[\"b\", \"a:1000\"]", "null", &told_apart(), (3, "b would have none of the 8 virtual users"));
+    refused("[\"b\", \"a:1000\"]", "null", &told_apart(), (3, "b would get none of the 8 virtual users"));
 }

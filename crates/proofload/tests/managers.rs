@@ -80,8 +80,8 @@ fn what_a_manager_does_not_do_is_refused_before_anything_runs() {
         assert!(!done.status.success() && said.contains(expected), "{expected}: {said}");
     };
     refused(&MANAGED.replace("manager = \"patroni\"", ""), "switchover\" needs a failover manager");
-    refused(&MANAGED.replace("[replication]", "[replication]\nrtt = \"1ms\""), "leave replication.rtt");
-    refused(&MANAGED.replace("[replication]", "[replication]\nstandbys = 2"), "is run with one standby");
+    refused(&MANAGED.replace("[replication]", "[replication]\nrtt = \"1ms\""), "remove replication.rtt");
+    refused(&MANAGED.replace("[replication]", "[replication]\nstandbys = 2"), "must be 1 with a failover manager");
     refused(&MANAGED.replace("within =", "promote_after = \"1s\"\nwithin ="), "detects failures itself");
     refused(&MANAGED.replace("remote_flush", "none"), "needs a standby");
 }

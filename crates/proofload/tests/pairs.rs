@@ -62,15 +62,15 @@ fn wrong_questions_are_answered_with_what_is_right() {
     let compare = |more: &[&'static str]| [&["compare", "base.proof", "slow.proof"], more].concat();
     check(&bench, &compare(&["--metric", "tpm"]), 1, &["there is no metric tpm", "response_ns_p99.<kind>"]);
     check(&bench, &compare(&["--point", "workload.virtual_users=3"]), 1, &["its levels are: 4, 2"]);
-    check(&bench, &compare(&["--point", "3"]), 2, &["write a setting and a level"]);
-    check(&bench, &["gate", "base.proof", "slow.proof", "--tolerance", "3"], 2, &["write a percentage"]);
+    check(&bench, &compare(&["--point", "3"]), 2, &["use a setting and a level"]);
+    check(&bench, &["gate", "base.proof", "slow.proof", "--tolerance", "3"], 2, &["use a percentage"]);
     check(
         &bench,
         &["gate", "base.proof", "slow.proof", "--tolerance", "3%", "--metric", "cpu_percent"],
         2,
         &["neither better"],
     );
-    check(&bench, &["compare", "base.proof", "none.proof"], 1, &["there is no record none.proof"]);
+    check(&bench, &["compare", "base.proof", "none.proof"], 1, &["no such record: none.proof"]);
     let failed = bench.run(&["compare", "base.proof", "none.proof", "--json"]);
     let error: serde_json::Value = serde_json::from_slice(&failed.stderr).expect("one JSON object on stderr");
     assert_eq!((&error["error"]["exit"], &error["form"]), (&1.into(), &1.into()));

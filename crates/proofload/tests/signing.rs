@@ -44,7 +44,7 @@ fn a_record_that_holds_says_so_first_and_a_changed_one_where_it_is_broken() {
     let bench = Bench::new("verify");
     Synthetic::of(40.0, 1).write(&bench.path("x.proof"));
     let whole = bench.run(&["verify", "x.proof"]);
-    assert_eq!((whole.status.code(), first_line(&whole).as_str()), (Some(0), "holds: x.proof"));
+    assert_eq!((whole.status.code(), first_line(&whole).as_str()), (Some(0), "intact: x.proof"));
     let told = text(&whole.stdout);
     for expected in ["SHA-256 ", "format        4", "closed", "6 of 6 sealed; 6 planned", "signature     none"] {
         assert!(told.contains(expected), "{expected}: {told}");
@@ -87,7 +87,7 @@ fn a_signature_of_ours_is_checked_by_ssh_keygen_and_the_other_way_round() {
     let identity = ["--allowed-signers", "allowed", "--identity", "vendor@example.com"];
     expect_signed(&bench, &[&["verify", "x.proof", "--signature", "by-hand.sig"][..], &identity].concat());
     let unasked = text(&bench.run(&["verify", "x.proof"]).stdout);
-    assert!(unasked.contains("SHA256:") && unasked.contains("whose key it is was not asked"), "{unasked}");
+    assert!(unasked.contains("SHA256:") && unasked.contains("the signer was not checked"), "{unasked}");
     assert_eq!(bench.run(&["sign", "x.proof", "--key", "vendor"]).status.code(), Some(1), "one stands there");
 }
 

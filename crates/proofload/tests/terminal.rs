@@ -104,7 +104,7 @@ fn ctrl_c_leaves_a_screen_that_says_how_to_go_on() {
     check_end(&ran, "interrupted; continue with: proofload resume small.proof");
     let shown = screen(&ran, 80);
     assert!(shown.iter().any(|line| line.contains("· the only point  interrupted")), "{shown:#?}");
-    assert_eq!(shown.last().map(String::as_str), Some("exit     75: interrupted; nothing that was finished is lost"));
+    assert_eq!(shown.last().map(String::as_str), Some("exit     75: interrupted; finished runs are kept"));
     bench.expect_no_process();
 }
 
@@ -167,7 +167,7 @@ fn programs_hear_one_object_a_line_to_the_end() {
         (&end["event"], &end["record"], &end["result"]["points"]),
         (&"end".into(), &"small.proof".into(), &1.into())
     );
-    assert!(end["report_missing"].as_str().is_some_and(|why| why.contains("is not a report of Proofload")), "{end}");
+    assert!(end["report_missing"].as_str().is_some_and(|why| why.contains("is not a Proofload report")), "{end}");
     assert_eq!(end["exit"], end["result"]["exit"]);
     assert_eq!(std::fs::read_to_string(bench.path("small.html")).unwrap(), "notes of somebody");
 }

@@ -22,7 +22,7 @@ pub(crate) fn read(connection: &Connection, format: Format, attempt: i64) -> Res
     }
     let rows =
         || Ok(AgentRows { seconds: seconds(connection, attempt)?, histograms: histograms(connection, attempt)? });
-    rows().map_err(|error: rusqlite::Error| Error::sqlite("reading what load agents did", &error))
+    rows().map_err(|error: rusqlite::Error| Error::sqlite("failed to read the results of load agents", &error))
 }
 
 fn seconds(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<AgentSecond>> {

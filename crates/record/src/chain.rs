@@ -175,7 +175,7 @@ pub(crate) struct Chain {
 impl Chain {
     /// Finds the end of the chain of a record that is to be continued.
     pub(crate) fn of(connection: &Connection) -> Result<Self, Error> {
-        let links = Link::all(connection).map_err(|error| Error::sqlite("reading the chain", &error))?;
+        let links = Link::all(connection).map_err(|error| Error::sqlite("failed to read the chain", &error))?;
         let last = links.last();
         Ok(Self {
             last: last.map_or(0, |link| link.id),

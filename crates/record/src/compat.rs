@@ -28,7 +28,7 @@ impl Format {
     /// Reads the format of a record.
     pub(crate) fn of(connection: &Connection) -> Result<Self, Error> {
         let format = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
-        format.map(Self).map_err(|error| Error::sqlite("reading a record's format", &error))
+        format.map(Self).map_err(|error| Error::sqlite("failed to read the record's format", &error))
     }
 
     /// Tells whether there are tables of load agents.

@@ -17,13 +17,13 @@ const PART: usize = 1 << 16;
 pub fn is_record(path: &Path) -> Result<bool, Error> {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut head));
-    read.map_err(|error| Error::other(format!("reading {}: {error}", path.display())))?;
+    read.map_err(|error| Error::other(format!("failed to read {}: {error}", path.display())))?;
     Ok(head == MAGIC)
 }
 
 /// SHA-256 of the whole file, as `sha256sum` prints it. Errors: it cannot be read.
 pub fn file_sha256(path: &Path) -> Result<String, Error> {
-    let wrong = |error: std::io::Error| Error::other(format!("hashing {}: {error}", path.display()));
+    let wrong = |error: std::io::Error| Error::other(format!("failed to hash {}: {error}", path.display()));
     hash_of_bytes(&mut File::open(path).map_err(wrong)?).map_err(wrong)
 }
 

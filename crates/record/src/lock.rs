@@ -17,14 +17,15 @@ impl Lock {
     pub(crate) fn take(record: &Path) -> Result<Self, Error> {
         let path = lock_path(record);
         let open = File::options().create(true).truncate(false).write(true).open(&path);
-        let file = open.map_err(|error| Error::other(format!("creating the lock {}: {error}", path.display())))?;
+        let file =
+            open.map_err(|error| Error::other(format!("failed to create the lock {}: {error}", path.display())))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file, path }),
             Err(TryLockError::WouldBlock) => Err(Error::in_use(format!(
-                "the record {} is being written by another process; wait for it or stop it, or look at it with `proofload status`",
+                "another process is writing the record {}; wait for it or stop it, or watch it with `proofload status`",
                 record.display()
             ))),
-            Err(TryLockError::Error(error)) => Err(Error::other(format!("locking {}: {error}", path.display()))),
+            Err(TryLockError::Error(error)) => Err(Error::other(format!("failed to lock {}: {error}", path.display()))),
         }
     }
 }

@@ -18,7 +18,7 @@ use std::path::Path;
 /// Reads a whole record.
 pub fn read(path: &Path) -> Result<Record, Error> {
     let (connection, format) = open_whole(path)?;
-    let reading = |error: rusqlite::Error| Error::sqlite(&format!("reading {}", path.display()), &error);
+    let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
     let proof = verification::prove(&connection, format).map_err(|error| error.of_file(path))?;
     let documents = documents(&connection).map_err(reading)?;
     let (study, plan) = study_and_plan(&documents, path)?;
@@ -30,7 +30,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
         attempt.agents = agents::read(&connection, format, attempt.id)?;
         attempt.seal_holds = proof.seal_holds(attempt.id);
         if attempt.state == State::Finished && attempt.seal_holds.is_none() {
-            faults.push(format!("attempt {} has finished and has no seal", attempt.id));
+            faults.push(format!("attempt {} has finished but has no seal", attempt.id));
         }
     }
     Ok(Record {
@@ -55,7 +55,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
 /// events, those that `whole` picks with all their rows, and of one that is open the last seconds. Costs little while another process writes.
 pub fn read_progress(path: &Path, whole: &dyn Fn(&Attempt) -> bool) -> Result<Record, Error> {
     let connection = open(path)?;
-    let reading = |error: rusqlite::Error| Error::sqlite(&format!("reading {}", path.display()), &error);
+    let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
     connection.execute_batch("BEGIN").map_err(reading)?;
     let format = Format::of(&connection)?;
     let documents = documents(&connection).map_err(reading)?;
@@ -116,7 +116,7 @@ pub fn read_finished_runs(path: &Path) -> Result<BTreeSet<u32>, Error> {
     let sql = "SELECT DISTINCT run_index FROM attempt NOT INDEXED JOIN event NOT INDEXED ON event.attempt = attempt.id WHERE event.name = 'finished'";
     all(&connection, sql, [], |row| row.get(0))
         .map(|runs: Vec<u32>| runs.into_iter().collect())
-        .map_err(|error| Error::sqlite(&format!("reading {}", path.display()), &error))
+        .map_err(|error| Error::sqlite(&format!("failed to read {}", path.display()), &error))
 }
 
 /// Refuses what is not a record, or is one of a newer format.
@@ -129,11 +129,12 @@ pub(crate) fn check_format(connection: &Connection, path: &Path) -> Result<(), E
     }
     let format = pragma("user_version").map_err(wrong)?;
     if format < 1 {
-        return Err(Error::not_a_record(format!("{} has no record format {format}", path.display())));
+        return Err(Error::not_a_record(format!("{} has the unknown record format {format}", path.display())));
     }
     if format > FORMAT {
         return Err(Error::newer_format(format!(
-            "{} has record format {format}, this Proofload reads up to {FORMAT}; use the newer Proofload that wrote it",
+            "{} has record format {format}, but this Proofload reads formats up to {FORMAT}; use the newer version \
+             that wrote it",
             path.display()
         )));
     }
@@ -142,13 +143,13 @@ pub(crate) fn check_format(connection: &Connection, path: &Path) -> Result<(), E
 
 fn open(path: &Path) -> Result<Connection, Error> {
     if !path.is_file() {
-        return Err(Error::other(format!("there is no record {}", path.display())));
+        return Err(Error::other(format!("no such record: {}", path.display())));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
+        .map_err(|error| Error::sqlite(&format!("failed to open {}", path.display()), &error))?;
     let wait = std::time::Duration::from_secs(10);
-    connection.busy_timeout(wait).map_err(|error| Error::sqlite("opening a record", &error))?;
+    connection.busy_timeout(wait).map_err(|error| Error::sqlite("failed to open a record", &error))?;
     check_format(&connection, path)?;
     Ok(connection)
 }
@@ -157,7 +158,7 @@ fn open(path: &Path) -> Result<Connection, Error> {
 fn open_whole(path: &Path) -> Result<(Connection, Format), Error> {
     let connection = open(path)?;
     let begin = connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; BEGIN");
-    begin.map_err(|error| Error::sqlite(&format!("reading {}", path.display()), &error))?;
+    begin.map_err(|error| Error::sqlite(&format!("failed to read {}", path.display()), &error))?;
     let format = Format::of(&connection)?;
     verification::check_file(&connection, format).map_err(|error| error.of_file(path))?;
     Ok((connection, format))

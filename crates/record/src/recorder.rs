@@ -81,7 +81,7 @@ impl Recorder {
             draw_up(&draft, opening).and_then(|()| std::fs::rename(&draft, path).map_err(|error| error.to_string()));
         if let Err(text) = drawn {
             let _removed = std::fs::remove_file(&draft);
-            return Err(Error::other(format!("creating the record {}: {text}", path.display())));
+            return Err(Error::other(format!("failed to create the record {}: {text}", path.display())));
         }
         Self::open(path, lock, opening.program, opening.at)
     }
@@ -89,7 +89,7 @@ impl Recorder {
     /// Opens a record to continue it.
     pub fn resume(path: &Path, program: &str, at: WallTime) -> Result<Self, Error> {
         if !path.exists() {
-            return Err(Error::other(format!("there is no record {}", path.display())));
+            return Err(Error::other(format!("no such record: {}", path.display())));
         }
         let lock = Lock::take(path)?;
         Self::open(path, lock, program, at)
@@ -98,7 +98,7 @@ impl Recorder {
     fn open(path: &Path, lock: Lock, program: &str, at: WallTime) -> Result<Self, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)
-            .map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
+            .map_err(|error| Error::sqlite(&format!("failed to open {}", path.display()), &error))?;
         reader::check_format(&connection, path)?;
         let format = Format::of(&connection)?;
         let chain = if format.has_chain() { Chain::of(&connection)? } else { Chain::default() };
@@ -106,9 +106,10 @@ impl Recorder {
             set_up(&connection)?;
             connection.execute_batch("BEGIN")
         };
-        open().map_err(|error| Error::sqlite(&format!("opening {}", path.display()), &error))?;
-        let file = FileIdentity::of(path)
-            .ok_or_else(|| Error::other(format!("opening {}: it was removed meanwhile", path.display())))?;
+        open().map_err(|error| Error::sqlite(&format!("failed to open {}", path.display()), &error))?;
+        let file = FileIdentity::of(path).ok_or_else(|| {
+            Error::other(format!("failed to open {}: it was removed in the meantime", path.display()))
+        })?;
         let path = path.to_owned();
         let (series, failed) = (HashMap::new(), RefCell::new(None));
         Self { connection, format, chain, unchained: false, series, session: 0, path, file, failed, _lock: lock }
@@ -151,8 +152,8 @@ impl Recorder {
         if FileIdentity::of(&self.path) == Some(self.file) {
             return Ok(());
         }
-        let text = "it was deleted or replaced while it was written; what was measured is lost with it";
-        Err(self.failed_with(Error::other(format!("writing the record {}: {text}", self.path.display()))))
+        let text = "it was deleted or replaced while it was being written; the measurements are lost";
+        Err(self.failed_with(Error::other(format!("failed to write the record {}: {text}", self.path.display()))))
     }
 
     fn expect_no_failure(&self) -> Result<(), Error> {
@@ -380,7 +381,7 @@ impl Recorder {
     }
 
     fn wrong(&self, error: &rusqlite::Error) -> Error {
-        let error = Error::sqlite(&format!("writing the record {}", self.path.display()), error);
+        let error = Error::sqlite(&format!("failed to write the record {}", self.path.display()), error);
         // SQLite ends the transaction itself when, among others, the disk is full.
         if self.connection.is_autocommit() { self.failed_with(error) } else { error }
     }
@@ -404,12 +405,12 @@ impl FileIdentity {
 fn existing(path: &Path) -> String {
     let shown = path.display();
     if path.is_dir() {
-        return format!("{shown} is a folder, not a file for a record");
+        return format!("{shown} is a folder; a record must be a file");
     }
     if is_record(path).unwrap_or(false) {
-        format!("the record {shown} exists; continue it with `proofload resume`")
+        format!("the record {shown} already exists; continue it with `proofload resume`")
     } else {
-        format!("the file {shown} exists, and is no record")
+        format!("the file {shown} already exists and is not a record")
     }
 }
 
@@ -435,7 +436,7 @@ fn expect_no_rest(path: &Path) -> Result<(), Error> {
     let left = ["-wal", "-journal"].map(|end| beside(path, end)).into_iter().find(|file| file.exists());
     let Some(left) = left else { return Ok(()) };
     Err(Error::other(format!(
-        "{} holds the last commits of a record that was at {} and was moved or deleted; put that record back beside it, or delete {}, \
+        "{} contains the last commits of a record at {}, which was moved or deleted; put that record back, delete {}, \
          or choose another file with -o",
         left.display(),
         path.display(),

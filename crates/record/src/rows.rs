@@ -42,7 +42,7 @@ pub(crate) fn attempts(
     for (id, index, started) in rows {
         match plan.runs.get(index) {
             Some(run) => known.push((id, *run, started)),
-            None => faults.push(format!("attempt {id} is one at run {index}, which the plan does not have")),
+            None => faults.push(format!("attempt {id} belongs to run {index}, which is not in the plan")),
         }
     }
     Ok(known

@@ -28,5 +28,5 @@ pub(crate) fn hash(connection: &Connection, format: Format, attempt: i64) -> Res
 
 fn absorb(connection: &Connection, sql: &str, attempt: i64, digest: &mut Digest) -> Result<(), Error> {
     let mut absorb = || digest.rows(&mut *connection.prepare_cached(sql)?, [attempt]);
-    absorb().map(|_| ()).map_err(|error| Error::sqlite("sealing a finished run", &error))
+    absorb().map(|_| ()).map_err(|error| Error::sqlite("failed to seal a finished run", &error))
 }

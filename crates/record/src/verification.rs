@@ -56,10 +56,10 @@ impl Proof {
 
 /// Refuses a file that SQLite finds damaged, or whose tables are not those of its format.
 pub(crate) fn check_file(connection: &Connection, format: Format) -> Result<(), Error> {
-    let wrong = |error: rusqlite::Error| Error::sqlite("checking the file", &error);
+    let wrong = |error: rusqlite::Error| Error::sqlite("failed to check the file", &error);
     let found: Vec<String> = all(connection, "PRAGMA integrity_check(3)", [], |row| row.get(0)).map_err(wrong)?;
     if found != ["ok"] {
-        return Err(Error::damaged(format!("the file is damaged: {}; take another copy of it", found.join("; "))));
+        return Err(Error::damaged(format!("the file is damaged: {}; use another copy", found.join("; "))));
     }
     let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
     let mut tables: Vec<String> = all(connection, sql, [], |row| row.get(0)).map_err(wrong)?;
@@ -68,7 +68,7 @@ pub(crate) fn check_file(connection: &Connection, format: Format) -> Result<(), 
     if as_made {
         Ok(())
     } else {
-        Err(Error::damaged("its tables or triggers are not those of its format: it was changed by another program"))
+        Err(Error::damaged("its tables or triggers do not match its format: another program changed it"))
     }
 }
 
@@ -79,7 +79,7 @@ fn is_link(sql: &str) -> bool {
 /// Checks chain and seals.
 pub(crate) fn prove(connection: &Connection, format: Format) -> Result<Proof, Error> {
     let proof = if format.has_chain() { prove_chain(connection) } else { prove_seals(connection, format)? };
-    let mut proof = proof.map_err(|error| Error::sqlite("checking the chain", &error))?;
+    let mut proof = proof.map_err(|error| Error::sqlite("failed to check the chain", &error))?;
     proof.format = format.0;
     Ok(proof)
 }
@@ -95,7 +95,7 @@ fn prove_seals(connection: &Connection, format: Format) -> Result<rusqlite::Resu
     for (attempt, sha256) in seals {
         let intact = seal::hash(connection, format, attempt)? == sha256;
         if !intact {
-            proof.fault(format!("rows of attempt {attempt} were changed after it had finished"));
+            proof.fault(format!("rows of attempt {attempt} were changed after it finished"));
         }
         proof.attempts.insert(attempt, AttemptEnd { finished: true, intact });
     }
@@ -117,7 +117,7 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
     let mut before = "";
     for (link, of_study) in links.iter().zip(rows.of_study) {
         if link.kind.is_none() || link.hash(before) != link.sha256 {
-            proof.shared_fault(format!("link {} of the chain does not follow from the one before", link.id));
+            proof.shared_fault(format!("link {} of the chain does not match the previous link", link.id));
         }
         if of_study.hexadecimal() != link.of_study {
             proof.shared_fault(format!(
@@ -130,13 +130,13 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
         let found = rows.of_attempts.remove(&attempt).map(Digest::hexadecimal);
         let intact = found.as_ref() == Some(&link.of_attempt);
         if !intact {
-            proof.fault(format!("rows of attempt {attempt} were changed after it had ended (link {})", link.id));
+            proof.fault(format!("rows of attempt {attempt} were changed after it ended (link {})", link.id));
         }
         proof.attempts.insert(attempt, AttemptEnd { finished: link.kind == Some(LinkKind::Finished), intact });
     }
     if proof.closed && !rows.of_attempts.is_empty() {
         let open: Vec<String> = rows.of_attempts.keys().map(ToString::to_string).collect();
-        proof.shared_fault(format!("the record was closed, and no link covers attempt {}", open.join(", ")));
+        proof.shared_fault(format!("the record was closed, but no link covers attempt {}", open.join(", ")));
     }
     if links.is_empty() {
         proof.shared_fault("the chain has no link");
@@ -144,7 +144,7 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
     // A record is in WAL mode from its first attempt until it is closed.
     let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     if !proof.closed && mode != "wal" && !proof.attempts.is_empty() {
-        proof.shared_fault("the record was closed, and the link that says so is missing");
+        proof.shared_fault("the record was closed, but its closing link is missing");
     }
     Ok(proof)
 }
@@ -201,7 +201,7 @@ impl RowHashes {
             }
         }
         if stray > 0 {
-            proof.shared_fault(format!("{stray} rows of the table {table} stand outside the chain"));
+            proof.shared_fault(format!("{stray} rows of the table {table} are outside the chain"));
         }
         Ok(())
     }

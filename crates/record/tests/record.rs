@@ -159,7 +159,7 @@ fn rows_cannot_be_changed_and_a_forged_one_breaks_the_seal() {
     forge(&path, "operation_no_update", "UPDATE operation SET done = 99");
     let record = read(&path).unwrap();
     assert_eq!(record.finished(0).unwrap().seal_holds, Some(false));
-    assert_eq!(record.faults, ["rows of attempt 1 were changed after it had ended (link 3)"]);
+    assert_eq!(record.faults, ["rows of attempt 1 were changed after it ended (link 3)"]);
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute_batch("DROP TRIGGER operation_no_update").unwrap();
     assert!(read(&path).unwrap_err().is_damaged(), "triggers are part of the format");
@@ -391,6 +391,6 @@ fn a_record_that_is_deleted_or_replaced_is_missed_at_the_next_commit() {
     std::fs::rename(&path, folder.path().join("moved.proof")).expect("it can be moved");
     std::fs::write(&path, "another file").expect("it can be written");
     let told = recorder.commit().expect_err("it is another file").to_string();
-    assert!(told.contains("was deleted or replaced while it was written"), "{told}");
+    assert!(told.contains("was deleted or replaced while it was being written"), "{told}");
     assert_eq!(recorder.close().expect_err("it stays so").to_string(), told);
 }

@@ -547,7 +547,7 @@ fn records_measured_at_once_are_compared_over_the_same_seconds() {
         record.attempts.retain(|attempt| attempt.run != last);
     }
     let left_out = compared(&odd[0], &odd[1], &["tpm"]).left_out;
-    assert!(left_out[0].why.contains("do not make pairs that swap places"), "{left_out:?}");
+    assert!(left_out[0].why.contains("cannot be paired so that the two studies swap places"), "{left_out:?}");
 }
 
 fn rising(speed: f64, token: &str) -> Record {

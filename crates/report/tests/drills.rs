@@ -406,7 +406,7 @@ fn outages_are_compared_by_ranks_and_judged_by_a_gate() {
     let all = compared(&baseline, &slower, &[]);
     assert!(all.rows.iter().any(|row| row.metric.name == "writes_away_s"), "drills are compared unasked");
     let few = drills("async", &[0.2, 0.2, 0.2]);
-    assert!(compared(&baseline, &few, &["writes_away_s"]).left_out[0].why.contains("too few for ranks"));
+    assert!(compared(&baseline, &few, &["writes_away_s"]).left_out[0].why.contains("too few for a rank test"));
 }
 
 #[test]

@@ -108,7 +108,11 @@ fn every_fault_of_a_run_voids_its_point() {
     check_void(|r| r.attempts[0].seal_holds = Some(false), Verification, "the seal does not fit");
     check_void(|r| r.attempts[0].intervals[20].counts[0].due += 1, Verification, "conservation of operations");
     check_void(|r| r.attempts[0].intervals[5].histograms[0].count += 1, Verification, "latencies and counts");
-    check_void(|r| r.attempts[0].intervals[20].histograms[0].payload.truncate(9), Verification, "reading a histogram");
+    check_void(
+        |r| r.attempts[0].intervals[20].histograms[0].payload.truncate(9),
+        Verification,
+        "failed to read a histogram",
+    );
     check_void(|r| r.attempts[0].marks[3].1.counters[0].1 -= 1, Verification, "new orders, client and database");
     check_void(failing, Verification, "operations failed");
     check_void(lost, Verification, "intervals and totals");
@@ -502,7 +506,10 @@ fn csv_is_tidy() {
 #[test]
 fn what_the_control_group_counted_stands_in_a_table_of_its_own() {
     let mut told = record(&Shape::memory(1));
-    assert!(!render(&told, Format::Markdown).unwrap().contains("Waited at the CPU limit"), "nothing told, no table");
+    assert!(
+        !render(&told, Format::Markdown).unwrap().contains("Time throttled at the CPU limit"),
+        "nothing told, no table"
+    );
     for (name, value) in [("cpu.time", "12.500s"), ("cpu.throttled_time", "3.250s"), ("io.read", "64MiB")] {
         told.attempts[0].facts.push(Fact::observed("usage", name, value, "the control group"));
     }
@@ -510,7 +517,7 @@ fn what_the_control_group_counted_stands_in_a_table_of_its_own() {
     let from = markdown.find("| CPU time |").unwrap_or_else(|| panic!("no table: {markdown}"));
     let head = markdown[..from].rfind('\n').unwrap();
     let lines: Vec<&str> = markdown[head..].trim_start().lines().take(3).collect();
-    assert_eq!(lines[0].replace("**", ""), "| Point | CPU time | Waited at the CPU limit | Read |");
+    assert_eq!(lines[0].replace("**", ""), "| Point | CPU time | Time throttled at the CPU limit | Read |");
     assert!(lines[2].ends_with("| 12.500 s | 3.250 s | 64 MiB |"), "{lines:?}");
 }
 

@@ -65,7 +65,7 @@ fn the_load_is_described_by_its_facts() {
             "- **Client path**: lean",
             "- **Mix of operations**: 50 % read, 50 % update",
             "- **Choice of keys**: zipfian, 0.99",
-            "- **Mode of the choice**: exact",
+            "- **Mode of key choice**: exact",
             "- **Reads checked**: all",
             "- **Records**: 5,000,000,000",
             "Users are saturated",

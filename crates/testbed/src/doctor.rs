@@ -85,7 +85,7 @@ pub fn try_limits(asked: LimitsAsked, folder: &Path) -> Result<(), Error> {
         && memory > has
     {
         let gib = |bytes: Bytes| format!("{:.1} GiB", bytes.0 as f64 / f64::from(1 << 30));
-        let text = format!("limits.memory {} is more than this machine has, {}", gib(memory), gib(has));
+        let text = format!("limits.memory {} exceeds the memory of this machine, {}", gib(memory), gib(has));
         return Err(Error::refused(text));
     }
     crate::limits::try_out(asked, Devices::under(folder)).map(|_version| ())
@@ -116,7 +116,7 @@ fn limits(folder: &Path) -> Vec<Diagnosis> {
     let tries = [
         ("memory limit", "memory", LimitsAsked { memory: Some(Bytes::mebi(64)), ..LimitsAsked::default() }),
         ("CPU limit", "cpu", LimitsAsked { cpu: Some(CpuRate::from_seconds(0.5)), ..LimitsAsked::default() }),
-        ("bandwidth limits", "io (blkio in version 1)", device),
+        ("bandwidth limits", "io (blkio in v1)", device),
     ];
     tries.into_iter().map(|(subject, controller, asked)| limit(subject, controller, asked, folder)).collect()
 }
@@ -125,7 +125,7 @@ fn limit(subject: &str, controller: &str, asked: LimitsAsked, folder: &Path) -> 
     let writes = asked.write_bandwidth.is_some();
     match crate::limits::try_out(asked, Devices::under(folder)) {
         Ok(how) => {
-            let reach = if writes && how == "version 1" { "; not for later writes by the kernel" } else { "" };
+            let reach = if writes && how == "version 1" { "; not for later write-back by the kernel" } else { "" };
             good(subject, format!("control group {how}; set, read back and released{reach}"))
         }
         Err(error) => bad(
@@ -141,7 +141,7 @@ fn limit(subject: &str, controller: &str, asked: LimitsAsked, folder: &Path) -> 
 fn ways_in_words(controller: &str) -> String {
     let ways = ways();
     if ways.is_empty() {
-        return format!("see whether the kernel has the controller {controller}");
+        return format!("check whether the kernel has the controller {controller}");
     }
     ways.iter().map(|way| format!("{} ({})", way.command.trim_end(), way.when)).collect::<Vec<_>>().join("; or ")
 }
@@ -154,7 +154,7 @@ pub fn fio() -> Diagnosis {
             "fio",
             State::Warning,
             "not found; needed to precondition storage",
-            "apt-get install fio, or the package of your system",
+            "install fio, such as apt-get install fio",
         ),
     }
 }
@@ -192,7 +192,7 @@ fn managers() -> Vec<Diagnosis> {
     let one = |kind: ManagerKind| match find_manager(kind) {
         Ok(()) => good(kind.title(), "found"),
         Err(error) => {
-            bad(kind.title(), State::Warning, "not to be used; needed by drills with this manager", &error.to_string())
+            bad(kind.title(), State::Warning, "not usable; needed by drills with this manager", &error.to_string())
         }
     };
     ManagerKind::ALL.into_iter().map(one).collect()
@@ -202,7 +202,7 @@ fn managers() -> Vec<Diagnosis> {
 pub fn unprivileged_user() -> Diagnosis {
     let subject = "user for servers";
     if !crate::sys::is_root() {
-        return good(subject, "this one; it is not root");
+        return good(subject, "this user, which is not root");
     }
     let users = trimmed("/etc/passwd").unwrap_or_default();
     let recipes = proofload_engine::ENGINES.iter().filter_map(|engine| engine.server());
@@ -217,7 +217,7 @@ pub fn unprivileged_user() -> Diagnosis {
         Some(missing) => bad(
             subject,
             State::Missing,
-            format!("running as root, but there is no user {}", missing.join(" or ")),
+            format!("running as root, but the user {} does not exist", missing.join(" or ")),
             &format!("create one: useradd --system {}", missing[0]),
         ),
     }
@@ -225,7 +225,7 @@ pub fn unprivileged_user() -> Diagnosis {
 
 fn governor() -> Diagnosis {
     match trimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") {
-        None => good("governor", "the machine offers none (usual for virtual machines)"),
+        None => good("governor", "not available on this machine (usual for virtual machines)"),
         Some(word) if word == "performance" => good("governor", word),
         Some(word) => bad(
             "governor",
@@ -242,10 +242,10 @@ fn smt() -> Diagnosis {
             "SMT",
             State::Warning,
             "on: two threads share a core",
-            "decide on purpose: echo off > /sys/devices/system/cpu/smt/control",
+            "decide whether you want this; to turn it off: echo off > /sys/devices/system/cpu/smt/control",
         ),
         Some(_) => good("SMT", "off"),
-        None => good("SMT", "not told by this machine"),
+        None => good("SMT", "not reported by this machine"),
     }
 }
 
@@ -256,8 +256,8 @@ fn swap() -> Diagnosis {
         count => bad(
             "swap",
             State::Warning,
-            format!("{count} areas; memory limits leak into them"),
-            "swapoff -a while studies run",
+            format!("{count} areas; memory beyond a limit spills into swap"),
+            "run swapoff -a while studies run",
         ),
     }
 }
@@ -272,7 +272,7 @@ fn huge_pages() -> Diagnosis {
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled; databases advise against always",
         ),
         Some(word) => good("huge pages", format!("transparent huge pages: {word}")),
-        None => good("huge pages", "transparent huge pages are not offered"),
+        None => good("huge pages", "transparent huge pages are not available"),
     }
 }
 
@@ -286,7 +286,7 @@ fn clock_source() -> Diagnosis {
         "clock source",
         State::Warning,
         source,
-        "reading this clock takes a system call: boot with clocksource=tsc if the machine allows it",
+        "this clock needs a system call for each reading: boot with clocksource=tsc if the machine allows it",
     )
 }
 
@@ -307,7 +307,7 @@ fn scheduler(folder: &Path) -> Diagnosis {
             format!("{word} on {}", device.name),
             "none is usual for NVMe: echo none > /sys/block/<device>/queue/scheduler",
         ),
-        None => good(subject, format!("none offered on {}", device.name)),
+        None => good(subject, format!("none available on {}", device.name)),
     }
 }
 

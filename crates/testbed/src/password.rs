@@ -14,7 +14,7 @@ const BYTES: usize = 24;
 pub fn random_password() -> Result<Secret, Error> {
     let mut chance = [0; BYTES];
     let read = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut chance));
-    read.map_err(|error| Error::new(format!("make a password of /dev/urandom: {error}")))?;
+    read.map_err(|error| Error::new(format!("failed to create a password from /dev/urandom: {error}")))?;
     Ok(Secret::of(&chance))
 }
 

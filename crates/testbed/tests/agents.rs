@@ -167,7 +167,7 @@ fn the_heart_beats_during_a_long_request_and_a_kill_ends_it() {
 fn a_panic_is_an_answer_and_not_the_end() {
     let bench = Bench::start();
     let error = bench.ask("panic on purpose").unwrap_err().to_string();
-    assert!(error.contains("a fault of Proofload"), "{error}");
+    assert!(error.contains("a bug in Proofload"), "{error}");
     assert_eq!(bench.ask("say 1"), Ok(Vec::new()));
     assert_eq!(bench.release(), None);
 }
@@ -219,5 +219,5 @@ fn a_command_that_is_no_agent_is_refused_with_what_it_said() {
     let error = start("echo hello; echo 'no such user' >&2; exit 3");
     assert!(error.contains("after \"hello\"") && error.contains("no such user"), "{error}");
     let error = start("echo PROOFLOAD-AGENT 99 3.1.4");
-    assert!(error.contains("another version") && error.contains("99 3.1.4"), "{error}");
+    assert!(error.contains("different version") && error.contains("99 3.1.4"), "{error}");
 }

@@ -99,7 +99,7 @@ fn check(mode: ReplicationMode, kind: FaultKind, strength: FaultStrength, commit
     let ended = pair.bench.ask(BeginCommit { instance: one(), within });
     assert_eq!(ended, !commits_wait, "{kind:?}");
     let again = pair.bench.refused(MakeFault { instance: standby(), kind: FaultKind::Crash, strength });
-    assert!(again.contains("two would hide each other"), "{again}");
+    assert!(again.contains("is already in force"), "{again}");
     assert!(pair.bench.ask(UndoFault { instance: standby() }).runs, "{kind:?}");
     assert!(pair.bench.ask(EndCommit { instance: one(), within: LONG }), "{kind:?}");
     pair.expect(None);
@@ -129,7 +129,7 @@ fn a_slow_disk_of_the_primary_is_slow_for_its_commits_and_comes_back() {
     let Some((mut pair, _)) = pair(ReplicationMode::Async, None) else { return };
     let ask = MakeFault { instance: one(), kind: FaultKind::SlowDisk, strength: FaultStrength::WriteIops(2) };
     match pair.bench.handle(ask) {
-        Err(error) if error.to_string().contains("a control group is needed") => println!("SKIPPED: {error}"),
+        Err(error) if error.to_string().contains("this needs a control group") => println!("SKIPPED: {error}"),
         made => drop(made.unwrap_or_else(|error| panic!("{error}"))),
     }
     assert!(pair.bench.ask(UndoFault { instance: one() }).runs);

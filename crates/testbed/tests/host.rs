@@ -78,9 +78,9 @@ fn a_folder_of_somebody_else_is_refused() {
     std::fs::create_dir_all(&place.folder).unwrap();
     std::fs::write(Path::new(&place.folder).join("thesis"), "x").unwrap();
     let error = bench.refused(Create { instance: one(), place: place.clone() });
-    assert!(error.contains("not empty and not ours"), "{error}");
+    assert!(error.contains("not empty and was not created by Proofload"), "{error}");
     let error = bench.refused(RestoreSnapshot { instance: one(), from: place.folder.clone(), place });
-    assert!(error.contains("is not ours"), "{error}");
+    assert!(error.contains("was not created by Proofload"), "{error}");
 }
 
 #[test]

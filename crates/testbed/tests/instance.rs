@@ -163,12 +163,12 @@ fn a_server_is_born_under_limits_of_every_controller() {
 fn a_server_that_cannot_start_says_why() {
     let Some((mut bench, place)) = bench(&[("max_connections", "-3")]) else { return };
     let error = bench.refused(alone(place.clone()));
-    assert!(error.contains("ended at once") && error.contains("max_connections"), "{error}");
+    assert!(error.contains("exited at once") && error.contains("max_connections"), "{error}");
     let mut missing = place;
     missing.folder.push_str("-missing");
     bench.attach(&missing);
     let error = bench.refused(alone(missing));
-    assert!(error.contains("there is no instance in"), "{error}");
+    assert!(error.contains("no instance exists in"), "{error}");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_server_that_dies_during_the_load_is_told() {
     let Event::InstanceEnded { instance, reason } = event else { unreachable!("it was looked for") };
     assert!(instance == one() && reason.contains("signal: 9"), "{instance}: {reason}");
     let error = bench.refused(Stop { instance: one() });
-    assert!(error.contains("had ended before"), "{error}");
+    assert!(error.contains("had already exited"), "{error}");
     bench.ask(Stop { instance: one() });
 }
 

@@ -93,7 +93,7 @@ fn every_way_out_of_force_is_seen_and_told_by_its_reason() {
     }
     let process = pair.standbys[0].1.to_string();
     assert!(Command::new("kill").args(["-9", &process]).status().expect("kill is installed").success());
-    pair.expect(Some("standby-1 does not stream"));
+    pair.expect(Some("standby-1 is not streaming"));
     pair.bench.expect_event(
         "the end of the standby",
         |event| matches!(event, Event::InstanceEnded { instance, .. } if *instance == InstanceName::standby(1)),

@@ -186,49 +186,49 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            TierErrorKind::Unfit { what, found, allowed } => write!(f, "{what}: {found} was asked for; give {allowed}"),
+            TierErrorKind::Unfit { what, found, allowed } => write!(f, "{what} is {found}, but must be {allowed}"),
             TierErrorKind::Device { action, device, at, source } => {
-                write!(f, "{action} {device} at byte {at}: {source}; look for errors of the device")
+                write!(f, "{action} {device} at byte {at}: {source}; check the device for errors")
             }
             TierErrorKind::Missing { what } => {
                 write!(f, "opened {what}: it is missing or was never formatted; check the path, or format it")
             }
             TierErrorKind::Foreign { what, found, wanted } => write!(
                 f,
-                "opened {what}: it is {found} where {wanted} was expected; give the devices that belong together"
+                "opened {what}: it is {found} where {wanted} was expected; use the devices that belong together"
             ),
             TierErrorKind::Older { what, other, mounts, wanted } => write!(
                 f,
-                "opened {what}: it was opened {mounts} times and the {other} {wanted} times, so that it is an older \
-                 copy; restore both from one moment, or format the cache if it has no dirty line"
+                "opened {what}: it was opened {mounts} times and the {other} {wanted} times, so it is an older copy; \
+                 restore both from the same time, or format the cache if it has no dirty lines"
             ),
             TierErrorKind::Detached { what } => {
-                write!(f, "opened {what}: it was set free of its cache; use it alone, or format a cache for it")
+                write!(f, "opened {what}: it was detached from its cache; use it alone, or format a new cache for it")
             }
             TierErrorKind::Size { what, found, wanted } => {
-                write!(f, "opened {what}: it has {found} bytes where {wanted} are needed; was it cut?")
+                write!(f, "opened {what}: it has {found} bytes, but {wanted} are needed; was it truncated?")
             }
             TierErrorKind::Damaged { what } => write!(
                 f,
-                "read {what}: it is damaged, so that nobody knows what the cache holds; restore cache and origins from \
-                 one moment"
+                "read {what}: it is damaged, so the content of the cache is unknown; restore cache and origins from \
+                 the same time"
             ),
             TierErrorKind::Failed { volume, ranges } => write!(
                 f,
-                "volume {volume} has failed after an error of its cache; content that only the cache has: {ranges}; \
-                 mend the cache and open it again"
+                "volume {volume} has failed after an error of its cache; content that is only in the cache: {ranges}; \
+                 repair the cache and open it again"
             ),
             TierErrorKind::Range { volume, at, length, bytes } => {
-                write!(f, "volume {volume}: {length} bytes at {at} are not all in its {bytes} bytes")
+                write!(f, "volume {volume}: {length} bytes at {at} are beyond its {bytes} bytes")
             }
             TierErrorKind::Frame { action, what, fault } => {
-                write!(f, "{action} {what}: {fault}; use one version of the program at both ends")
+                write!(f, "{action} {what}: {fault}; use the same version of the program at both ends")
             }
             TierErrorKind::Control { action, path, came, advice } => {
                 write!(f, "{action} the socket {path}: {came}; {advice}")
             }
             TierErrorKind::Taken { what, by } => {
-                write!(f, "claimed {what}: {by}; end that first, or give another device")
+                write!(f, "claimed {what}: {by}; end that first, or use another device")
             }
             #[cfg(feature = "fuse")]
             TierErrorKind::Program { action, what, came, advice } => write!(f, "{action} {what}: {came}; {advice}"),

@@ -172,7 +172,7 @@ fn a_second_drain_is_refused_while_readings_go_on() {
     let drain = std::thread::spawn(move || other.drain(Duration::from_secs(60)));
     begins.recv().unwrap();
     let refused = client.drain(Duration::from_secs(60)).unwrap_err().to_string();
-    assert!(refused.contains("another drain is at work"), "{refused}");
+    assert!(refused.contains("another drain is running"), "{refused}");
     assert!(client.reading().unwrap().pool.status.dirty_lines > 0);
     release.send(()).unwrap();
     assert_eq!(drain.join().unwrap().unwrap().dirty_lines, 0);

@@ -205,7 +205,7 @@ fn rule_6_devices_that_do_not_belong_together_are_refused_by_name() {
     assert!(blank.refused().contains("origin 0: it is missing"));
     let cut = vec![MemoryDevice::new(vec![0; 8192]), bed.origins[1].clone()];
     let cut = Bed { cache: bed.cache.clone(), origins: cut, clock: Arc::default() };
-    assert!(cut.refused().contains("was it cut?"));
+    assert!(cut.refused().contains("was it truncated?"));
 
     let one = Bed { cache: bed.cache.clone(), origins: bed.origins[..1].to_vec(), clock: Arc::default() };
     assert!(one.refused().contains("2 origins"));
@@ -368,7 +368,7 @@ fn a_pool_shrinks_and_grows_and_keeps_what_stays() {
     assert!(tier.lines_of(0).0 > 45);
     assert!(tier.resize(65, Duration::ZERO).is_err() && tier.resize(7, Duration::ZERO).is_err());
     let error = tier.resize(8, Duration::ZERO).unwrap_err();
-    assert!(error.to_string().contains("not clean in time"), "{error}");
+    assert!(error.to_string().contains("not cleaned in time"), "{error}");
     assert_eq!(tier.status().active_lines, 64);
 }
 
@@ -393,7 +393,7 @@ fn a_detached_origin_has_everything_and_its_cache_is_refused() {
     let tier = bed.open(CacheMode::WriteBack);
     (0..40).for_each(|block| tier.write(0, block * BLOCK, &block_of(block as u8)).unwrap());
     let error = tier.detach(Duration::ZERO).unwrap_err();
-    assert!(error.to_string().contains("not clean in time"), "{error}");
+    assert!(error.to_string().contains("not cleaned in time"), "{error}");
     tier.write(0, 0, &block_of(77)).unwrap();
     tier.detach(Duration::from_secs(10)).unwrap();
     let bytes = bed.origins[0].store.lock().unwrap().durable.clone();
@@ -427,7 +427,7 @@ fn ranges_outside_a_volume_are_refused() {
     let mut bytes = block_of(0);
     for (volume, at) in [(0, 16 * BLOCK), (0, 15 * BLOCK + 1), (1, 0), (0, u64::MAX)] {
         let error = tier.read(volume, at, &mut bytes).unwrap_err();
-        assert!(error.to_string().contains("not all in its"), "{error}");
+        assert!(error.to_string().contains("are beyond its"), "{error}");
     }
 }
 

@@ -128,8 +128,7 @@ fn processor(observed: &Observations) -> Option<Candidate> {
     let measure = super::super::bootstrap::mean_of(&of_all).quantity(Unit::RATIO);
     let own = measure.value();
     let score = if own >= BUSY_CPU { 2.0 + own } else { own };
-    let beside =
-        if others >= 0.01 { format!(", besides {} for other processes", percent(others)) } else { String::new() };
+    let beside = if others >= 0.01 { format!(", plus {} for other processes", percent(others)) } else { String::new() };
     let evidence = format!("all {cores} cores together were busy {}{beside}", with_interval(&measure));
     (own >= LEAST_SHARE).then(|| candidate(Cause::Processor, "processor", measure, score, evidence))
 }
@@ -155,7 +154,7 @@ fn devices(observed: &Observations) -> Vec<Candidate> {
             let share = measure.value();
             let score = if share >= BUSY_DEVICE { 1.9 + share } else { share };
             let evidence = format!(
-                "{} was busy {}; a device that serves requests in parallel can be busy and still have room",
+                "{} was busy {}; a device that serves requests in parallel can be busy and still have capacity",
                 resource.name,
                 with_interval(&measure)
             );
@@ -198,7 +197,7 @@ fn waits(observed: &Observations) -> Vec<Candidate> {
 }
 
 fn wait_interval(wait: &Wait) -> Interval {
-    Interval::none(format!("{} wait samples of one series without their times", wait.samples))
+    Interval::none(format!("{} wait samples of one series have no times", wait.samples))
 }
 
 #[cfg(test)]
@@ -276,7 +275,7 @@ mod tests {
         assert_eq!(beside(Some(0.9)), []);
         let half = beside(Some(0.4));
         assert!((half[0].measure.value() - 0.58).abs() < 0.01, "{half:?}");
-        assert!(half[0].evidence.ends_with("besides 40 % for other processes"), "{}", half[0].evidence);
+        assert!(half[0].evidence.ends_with("plus 40 % for other processes"), "{}", half[0].evidence);
         assert!(half[0].score < 1.0 && beside(None)[0].score > 2.0);
     }
 }

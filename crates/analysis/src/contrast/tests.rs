@@ -122,8 +122,8 @@ fn what_cannot_be_compared_says_why() {
     check(Outcome { value: 0.0, ..good.clone() }, "a value is not positive");
     check(Outcome { runs: Vec::new(), ..good.clone() }, "no run was completed");
     let lonely = |why: &str| Outcome { runs: vec![1.0], value: 1.0, within: Err(why.to_owned()) };
-    let refused = Contrast::new(&lonely("8 intervals, at least 10 are needed"), &outcome(2, 1, 1.0, 0.0));
-    assert_eq!(refused.err().as_deref(), Some("8 intervals, at least 10 are needed"));
+    let refused = Contrast::new(&lonely("only 8 intervals; at least 10 are needed"), &outcome(2, 1, 1.0, 0.0));
+    assert_eq!(refused.err().as_deref(), Some("only 8 intervals; at least 10 are needed"));
     let borrowed = Contrast::new(&lonely("a gap"), &good).expect("the other's spread serves");
     assert_eq!(borrowed.spread, Spread::OfTheOther);
 }

@@ -73,7 +73,7 @@ pub fn find_knee(levels: &[Level], question: &Question) -> Knee {
     sorted.retain(|level| level.resource.is_finite() && level.value.is_finite());
     sorted.sort_by(|a, b| a.resource.total_cmp(&b.resource));
     if sorted.len() < 3 {
-        return Knee::None { why: format!("{} levels, at least 3 are needed", sorted.len()) };
+        return Knee::None { why: format!("only {} levels; at least 3 are needed", sorted.len()) };
     }
     if sorted.len() < FEWEST_LEVELS {
         return between(&sorted, question);
@@ -87,7 +87,7 @@ fn between(levels: &[Level], question: &Question) -> Knee {
     let first = levels.iter().rposition(|level| level.value < enough).map_or(0, |last_short| last_short + 1);
     let share = 100.0 * question.within;
     let Some(reached) = levels.get(first) else {
-        return Knee::None { why: "the result falls again at the largest level".to_owned() };
+        return Knee::None { why: "the result drops again at the largest level".to_owned() };
     };
     if first + 1 == levels.len() {
         return Knee::None {
@@ -98,7 +98,7 @@ fn between(levels: &[Level], question: &Question) -> Knee {
         after: first.checked_sub(1).map(|index| levels[index].resource),
         reached: reached.resource,
         method: format!(
-            "{} levels are too few for a fitted knee (at least {FEWEST_LEVELS}): first level from which on \
+            "{} levels are too few for a fitted knee (at least {FEWEST_LEVELS}): taken as the first level from which \
              the result stays within {share:.0} % of the largest",
             levels.len()
         ),
@@ -113,7 +113,7 @@ fn fitted(levels: &[Level], question: &Question) -> Knee {
         return Knee::None { why: "no curve could be fitted".to_owned() };
     };
     let Some(at) = knee_of(best, &x, question.within) else {
-        return Knee::None { why: format!("the {} fits best: no knee within the levels tried", best.shape.name()) };
+        return Knee::None { why: format!("the {} fits best: no knee within the tested levels", best.shape.name()) };
     };
     let interval = redrawn(levels, best, question);
     let candidates = fits.iter().map(|fit| Candidate { shape: fit.shape, delta_aicc: fit.aicc - best.aicc }).collect();
@@ -171,13 +171,13 @@ fn redrawn(levels: &[Level], best: &Fit, question: &Question) -> Interval {
     }
     if (found.len() as f64) < 0.8 * question.resamples as f64 {
         let share = 100.0 * found.len() as f64 / question.resamples.max(1) as f64;
-        return Interval::none(format!("only {share:.0} % of redrawn sweeps have a knee"));
+        return Interval::none(format!("only {share:.0} % of resampled sweeps have a knee"));
     }
     found.sort_by(f64::total_cmp);
     Interval::known(
         quantile_of_sorted(&found, TAIL),
         quantile_of_sorted(&found, 1.0 - TAIL),
-        "parametric bootstrap over the levels, shape chosen anew by AICc",
+        "parametric bootstrap over the levels, shape chosen again by AICc",
     )
 }
 
@@ -257,19 +257,19 @@ mod tests {
 
     #[test]
     fn few_levels_are_answered_honestly() {
-        check(&[(64.0, 540.0), (128.0, 577.0)], "2 levels, at least 3 are needed");
+        check(&[(64.0, 540.0), (128.0, 577.0)], "only 2 levels; at least 3 are needed");
         check(
             &[(64.0, 540.0), (128.0, 577.0), (256.0, 778.0), (512.0, 1152.0)],
             "only the largest level is within 5 % of the largest result: no plateau was reached",
         );
         check(&[(64.0, 500.0), (128.0, 960.0), (256.0, 990.0), (512.0, 1000.0)], "Some(64.0)..128");
         check(&[(1.0, 100.0), (2.0, 101.0), (4.0, 99.0)], "None..1");
-        check(&[(1.0, 90.0), (2.0, 100.0), (4.0, 80.0)], "the result falls again at the largest level");
+        check(&[(1.0, 90.0), (2.0, 100.0), (4.0, 80.0)], "the result drops again at the largest level");
     }
 
     #[test]
     fn a_straight_curve_has_no_knee() {
         let points: Vec<(f64, f64)> = (1..=9).map(|i| (f64::from(i), 10.0 * f64::from(i) + f64::from(i % 2))).collect();
-        check(&points, "the straight line fits best: no knee within the levels tried");
+        check(&points, "the straight line fits best: no knee within the tested levels");
     }
 }

@@ -51,10 +51,10 @@ fn check(values: &[f64], expected: &str) {
 #[test]
 fn verdicts_and_their_reasons() {
     let quiet = |seconds| noisy(1, seconds, 0.0003, |_| 1.0);
-    check(&quiet(4), "not steady: 4 s of load so far, 20 s are needed before a verdict");
+    check(&quiet(4), "not steady: only 4 s of load so far; a verdict needs 20 s");
     check(&quiet(60), "steady 0..20");
-    check(&[0.0; 60], "not steady: nothing was completed");
-    check(&[0.0; 300], "not steady, budget spent: nothing was completed");
+    check(&[0.0; 60], "not steady: no operation completed");
+    check(&[0.0; 300], "not steady, budget spent: no operation completed");
     let rising = noisy(1, 60, 0.0003, |t| 1.0 + 0.01 * t as f64);
     let refused = judge(&rising, &quick(0.05));
     assert!(

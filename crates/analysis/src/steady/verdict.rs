@@ -122,16 +122,16 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort { seconds, needed } => {
-                write!(f, "{seconds} s of load so far, {needed} s are needed before a verdict")
+                write!(f, "only {seconds} s of load so far; a verdict needs {needed} s")
             }
             Self::Gap { at } => write!(f, "second {at} is missing from the samples"),
-            Self::NoThroughput => f.write_str("nothing was completed"),
+            Self::NoThroughput => f.write_str("no operation completed"),
             Self::Drifting { drift, tolerance } => {
                 write!(f, "throughput drifts by {}, tolerance {:.1} %", percent(drift), 100.0 * tolerance)
             }
             Self::TooNoisy { drift, tolerance } => write!(
                 f,
-                "too noisy to tell: drift {}, tolerance {:.1} %; a longer warm-up budget or a wider tolerance would decide",
+                "too noisy to tell: drift {}, tolerance {:.1} %; use a longer warm-up budget or a wider tolerance",
                 percent(drift),
                 100.0 * tolerance
             ),

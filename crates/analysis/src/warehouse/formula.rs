@@ -45,11 +45,11 @@ pub const FORMULAS: &[Formula] = &[
         name: "Queries per hour per TB",
         text: "valid queries × 3,600 ÷ elapsed seconds × raw TB",
         status: Status::Certain,
-        source: "a definition; like TPC-H's throughput it multiplies by the size, and at 1 TB, where P5 measured, dividing would give the same",
+        source: "a definition; like TPC-H's throughput it multiplies by the size; at 1 TB, where P5 measured, dividing gives the same",
     },
     Formula {
         name: "Scan rate",
-        text: "MB moved ÷ elapsed seconds: physical by the device, logical by the pages that queries asked for",
+        text: "MB moved ÷ elapsed seconds: physical by the device, logical by the pages that queries requested",
         status: Status::Certain,
         source: "a definition",
     },
@@ -57,7 +57,7 @@ pub const FORMULAS: &[Formula] = &[
         name: "I/O throughput",
         text: "(physical + logical scan rate) ÷ 2",
         status: Status::Certain,
-        source: "P5: (4,849 + 6,246) ÷ 2 = 5,547.5, printed as 5,547; for comparison with such papers only",
+        source: "P5: (4,849 + 6,246) ÷ 2 = 5,547.5, printed as 5,547; only for comparison with such papers",
     },
     Formula {
         name: "MB per CPU second",
@@ -93,13 +93,13 @@ pub const FORMULAS: &[Formula] = &[
         name: "Rated user data",
         text: "unknown",
         status: Status::NotIdentifiable,
-        source: "one published point (36 TB) does not determine it",
+        source: "one published point (36 TB) is not enough to determine it",
     },
     Formula {
         name: "Largest size for a target",
         text: "the raw size at which device or cores are fully used by the target's queries, at most the maximum user data",
         status: Status::Own,
-        source: "operational bounds; what a query moves and computes is taken to grow with the raw size",
+        source: "operational bounds; assumes that a query's I/O and CPU time grow with the raw size",
     },
 ];
 

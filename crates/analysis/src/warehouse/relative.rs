@@ -62,7 +62,7 @@ pub fn relative_percent(own: &ComparableResult, baseline: &Baseline) -> Result<f
         return Ok(100.0 * own.queries_per_hour_per_tb / theirs.queries_per_hour_per_tb);
     }
     let text = format!(
-        "no ratio to the reference {}: {}; compare with a record of the same work",
+        "no ratio to the reference {}: {}; compare with a record of the same workload",
         baseline.name,
         faults.join(", ")
     );

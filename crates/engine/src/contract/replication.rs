@@ -206,7 +206,9 @@ pub trait ReplicationWatch: Send {
     /// Begins a commit as users of the load commit, which changes no table, and waits for its end; false when it has not ended `within`
     /// this time, and goes on.
     fn begin_commit(&mut self, _within: Duration) -> Result<bool, Error> {
-        Err(Error::other("begin a commit: this engine's standbys are only watched, nothing is withheld from them"))
+        Err(Error::other(
+            "failed to begin a commit: this engine only observes its standbys and cannot hold their links",
+        ))
     }
 
     /// Commits one transaction after the other on a connection of its own, each at its level, changing no table; how long each took, in

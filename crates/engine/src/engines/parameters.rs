@@ -23,9 +23,8 @@ pub(super) fn number(sql: &str, parameters: &[String]) -> Result<NumberedSql, Er
             rest = &rest[length..];
         } else if let Some(name) = named(rest) {
             let place = parameters.iter().position(|listed| listed.trim_start_matches(':') == name);
-            let place = place.ok_or_else(|| {
-                Error::other(format!("parameter :{name} of the SQL is not in the list of parameters"))
-            })?;
+            let place = place
+                .ok_or_else(|| Error::other(format!("parameter :{name} of the SQL is not in the parameter list")))?;
             let known = numbered.order.iter().position(|&used| used == place);
             let index = known.unwrap_or_else(|| {
                 numbered.order.push(place);

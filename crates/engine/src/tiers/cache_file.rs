@@ -77,7 +77,9 @@ pub fn empty_cache(
 fn identity() -> Result<Identity, Error> {
     let mut bytes = [0; 16];
     let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|error| Error::other(format!("draw a number for the cache from /dev/urandom: {error}")))?;
+    read.map_err(|error| {
+        Error::other(format!("failed to read an identifier for the cache from /dev/urandom: {error}"))
+    })?;
     Ok(Identity(bytes))
 }
 

@@ -57,7 +57,11 @@ fn of_cache(read: &ReadTier<'_>) -> Vec<Fact> {
     let (wanted, size) = (read.asked_size, Bytes(u64::from(now.active_lines) * line));
     let is_size = wanted.0.abs_diff(size.0) < line.max(1) * 8;
     let (asked, in_force) = (plan.policy.word(), now.policy.name());
-    let direct = if read.is_direct { "direct" } else { "through the page cache: its file system refuses direct ones" };
+    let direct = if read.is_direct {
+        "direct"
+    } else {
+        "through the page cache, because the file system does not support direct I/O"
+    };
     let lines_at_start: u64 = read.first.volumes.iter().map(|volume| u64::from(volume.lines)).sum();
     let dirty_at_start = u64::from(read.first.status.dirty_lines);
     vec![

@@ -53,12 +53,12 @@ async fn check_lost(fault: Fault, part: &str) {
 fn a_connection_out_of_step_is_lost() {
     run(async {
         check_lost(Fault::Silence, "no answer within 500ms (engine.timeout)").await;
-        check_lost(Fault::Close, "closed the connection instead of an answer").await;
-        check_lost(Fault::WrongResponseTo, "out of step").await;
+        check_lost(Fault::Close, "closed the connection without an answer").await;
+        check_lost(Fault::WrongResponseTo, "out of sync").await;
         check_lost(Fault::ShortFrame, "in the middle of an answer").await;
         check_lost(Fault::Damaged, "damaged").await;
         check_lost(Fault::MoreToCome, "more messages follow").await;
-        check_lost(Fault::OtherKind, "no message of MongoDB's wire protocol").await;
+        check_lost(Fault::OtherKind, "not a message of MongoDB's wire protocol").await;
         check_lost(Fault::Twice, "bytes follow the reply").await;
     });
 }
@@ -71,7 +71,7 @@ fn an_operation_given_up_by_its_caller_leaves_no_reply_to_the_next_one() {
         server.fault("find", Fault::Slow(Duration::from_millis(50)));
         let given_up = tokio::time::timeout(Duration::from_millis(5), find(&mut session)).await;
         given_up.expect_err("the caller does not wait");
-        let error = update(&mut session).await.expect_err("the connection is out of step");
+        let error = update(&mut session).await.expect_err("the connection is out of sync");
         assert_eq!(error.class(), ErrorClass::ConnectionLost, "{error}");
     });
 }

@@ -14,7 +14,7 @@ fn check_set(set: Set, commands: &[(&str, u64)]) {
     let server = Server::start(Behaviour { wants_set: Some(set), ..Behaviour::default() });
     let address = server.url("proofload");
     let first = recipe().probe(&address).expect_err("no member yet").to_string();
-    assert!(first.contains("no writes yet"), "{first}");
+    assert!(first.contains("does not accept writes yet"), "{first}");
     recipe().probe(&address).expect("ready");
     let member = server.member().expect("a member");
     assert_eq!(address, format!("mongodb://{member}/proofload"));

@@ -78,7 +78,7 @@ impl Departure {
     pub const fn about(self) -> &'static str {
         match self {
             Self::UniformIds => "c_id and ol_i_id are uniform instead of NURand (2.4.1)",
-            Self::C123 => "C is 123 for every field, at load and in runs, instead of drawn and apart (2.1.6.1)",
+            Self::C123 => "C is 123 for every field, at load and in runs, instead of drawn separately (2.1.6.1)",
             Self::HalfBadCredit => "half of the customers have bad credit instead of a tenth (4.3.3)",
             Self::CountersNotKept => {
                 "s_ytd, s_order_cnt, s_remote_cnt, c_ytd_payment, c_payment_cnt and c_delivery_cnt are never updated (2.4 to 2.7)"
@@ -90,7 +90,9 @@ impl Departure {
                 "an order with an unused item is committed, its line with 0.00, instead of rolled back (2.4.2.3)"
             }
             Self::MiddleRowLow => "by last name, an odd number of rows gives the row below the middle (2.5.2)",
-            Self::RemoteMayBeHome => "the other warehouse of a remote line is drawn from all and may be home (2.4.1.5)",
+            Self::RemoteMayBeHome => {
+                "the other warehouse of a remote line is drawn from all and may be the home warehouse (2.4.1.5)"
+            }
             Self::HomesAtRandom => {
                 "home warehouse and Stock-Level district of a user are drawn, so that users may share them (2.4.1.1, 2.8.1)"
             }

@@ -72,7 +72,7 @@ mod tests {
             assert_eq!(Profile::from_name(name).map(|profile| profile.name()).as_deref(), Ok(name));
         }
         let error = Profile::from_name("appendix-a").unwrap_err();
-        assert_eq!(error.to_string(), "no profile is called \"appendix-a\"; known are: spec, hammerdb-compatible");
+        assert_eq!(error.to_string(), "unknown profile \"appendix-a\"; known: spec, hammerdb-compatible");
         let loaded = Profile::hammerdb_compatible().of_load();
         assert_eq!(loaded.name(), "spec with departures 2, 3, 5, 13, 14");
         assert_eq!(loaded.of_load(), loaded);

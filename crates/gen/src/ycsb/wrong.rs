@@ -28,13 +28,13 @@ pub enum Wrong {
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoWriter => f.write_str("the value does not begin with the number of its writer"),
+            Self::NoWriter => f.write_str("the value does not start with the number of its writer"),
             Self::Length { expected, found } => {
-                write!(f, "the value has {found} characters but its writer wrote {expected}")
+                write!(f, "the value has {found} characters, but {expected} were written")
             }
             Self::Character { place, expected, found } => {
                 let (expected, found) = (expected.escape_ascii(), found.escape_ascii());
-                write!(f, "character {place} of the value is '{found}' but its writer wrote '{expected}'")
+                write!(f, "character {place} of the value is '{found}', but '{expected}' was written")
             }
         }
     }

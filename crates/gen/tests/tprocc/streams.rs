@@ -115,12 +115,15 @@ fn settings_without_inputs_are_refused() {
     let sound = settings(1, Scale::TOY);
     check_refused(
         InputSettings { warehouses: 0, ..sound },
-        "drawing inputs needs at least one warehouse but 0 were asked for",
+        "drawing inputs needs at least one warehouse, but 0 were requested",
     );
-    check_refused(InputSettings { users: -1, ..sound }, "drawing inputs needs at least one user but -1 were asked for");
+    check_refused(
+        InputSettings { users: -1, ..sound },
+        "drawing inputs needs at least one user, but -1 were requested",
+    );
     let none = Weights { new_order: 0, payment: 0, order_status: 0, delivery: 0, stock_level: 0 };
     check_refused(
         InputSettings { mix: Mix::Weights(none), ..sound },
-        "the mix weighs every transaction 0; give one a positive weight",
+        "every transaction has the weight 0; set a positive weight",
     );
 }

@@ -26,7 +26,7 @@ fn presets_are_those_of_the_core_workloads() {
     check_preset('e', [0, 0, 50_000, 950_000, 0]);
     check_preset('f', [500_000, 0, 0, 0, 500_000]);
     let error = Mix::preset('g').unwrap_err().to_string();
-    assert_eq!(error, "no preset is called \"g\"; known are: a, b, c, d, e, f");
+    assert_eq!(error, "unknown preset \"g\"; known: a, b, c, d, e, f");
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn shares_are_rounded_to_one() {
     let mix = Mix::new(&Shares { read: third, update: third, insert: third, ..Shares::NONE }).unwrap();
     assert_eq!(Kind::ALL.map(|kind| mix.millionths(kind)).iter().sum::<u32>(), 1_000_000);
     let error = Mix::new(&Shares { read: 0.5, update: 0.4, ..Shares::NONE }).unwrap_err().to_string();
-    assert_eq!(error, "the sum of the shares of operations: 0.9 was asked for; give 1");
+    assert_eq!(error, "the sum of the shares of operations is 0.9, but must be 1");
     assert!(Mix::new(&Shares { read: 1.5, update: -0.5, ..Shares::NONE }).is_err());
     assert!(Mix::new(&Shares { read: f64::NAN, ..Shares::NONE }).is_err());
 }

@@ -60,7 +60,7 @@ fn values_of_other_places_and_lengths_are_found() {
     wrong[50] = b'\n';
     let error = values.check(17, 3, &wrong).unwrap_err();
     assert_eq!(error, Wrong::Character { place: 50, expected: right[50], found: b'\n' });
-    let text = format!("character 50 of the value is '\\n' but its writer wrote '{}'", char::from(right[50]));
+    let text = format!("character 50 of the value is '\\n', but '{}' was written", char::from(right[50]));
     assert_eq!(error.to_string(), text);
 }
 

@@ -17,7 +17,7 @@ pub fn find_reference(name: &str) -> Result<Reference, String> {
     let known = REFERENCES.iter().find(|(known, _)| *known == name).ok_or_else(|| {
         let names: Vec<&str> = REFERENCES.iter().map(|(name, _)| *name).collect();
         format!(
-            "there is no reference {name}; built in are {}; a file of one's own is drawn with `proofload report --beside FILE`",
+            "unknown reference {name}; built in: {}; to show your own file use `proofload report --beside FILE`",
             names.join(", ")
         )
     })?;

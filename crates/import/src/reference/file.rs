@@ -59,7 +59,7 @@ fn head_of(reader: &mut Reader<'_>, head: &Table, document: &Document<&str>) -> 
         points.push(point(reader, table, &format!("point {}", index + 1)));
     }
     if points.is_empty() {
-        reader.fault(span, "there is no [[point]], so there is nothing to draw");
+        reader.fault(span, "there is no [[point]], so there is nothing to show");
     }
     let workload = reader.text(head, place, "workload");
     Some(Reference {
@@ -86,7 +86,7 @@ fn origin(reader: &mut Reader<'_>, head: &Table) -> Origin {
         "imported" => Origin::Imported,
         "recorded" => Origin::Recorded,
         other => {
-            let text = format!("[reference]: origin {other} is none of published, imported and recorded");
+            let text = format!("[reference]: origin {other} must be published, imported or recorded");
             reader.fault(head.get("origin").and_then(Item::span), text);
             Origin::Published
         }
@@ -98,7 +98,7 @@ fn point(reader: &mut Reader<'_>, table: &Table, place: &str) -> ReferencePoint 
     let relative_percent = table.get("relative_percent").and_then(|item| {
         let found = number(item).filter(|percent| percent.is_finite() && *percent >= 0.0);
         if found.is_none() {
-            reader.fault(item.span(), format!("{place}: relative_percent is not a number from 0"));
+            reader.fault(item.span(), format!("{place}: relative_percent must be a number from 0"));
         }
         found
     });
@@ -126,8 +126,9 @@ fn levels(reader: &mut Reader<'_>, table: &Table, place: &str) -> Vec<(String, S
     for (setting, item) in table.get("levels").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter) {
         match item.as_str().map(str::to_owned).or_else(|| item.as_integer().map(|whole| whole.to_string())) {
             Some(level) => levels.push((setting.to_owned(), level)),
-            None => reader
-                .fault(item.span(), format!("{place}: the level of {setting} is neither a text nor a whole number")),
+            None => {
+                reader.fault(item.span(), format!("{place}: the level of {setting} must be text or a whole number"))
+            }
         }
     }
     levels
@@ -143,7 +144,7 @@ fn operation(reader: &mut Reader<'_>, table: &Table, point: &str) -> Option<Refe
         other => {
             reader.fault(
                 table.get("time").and_then(Item::span),
-                format!("{place}: time {other} is neither service nor response"),
+                format!("{place}: time {other} must be service or response"),
             );
             return None;
         }

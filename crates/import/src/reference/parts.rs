@@ -39,7 +39,7 @@ impl<'t> Reader<'t> {
     pub(super) fn only(&mut self, table: &dyn TableLike, place: &str, known: &[&str], also: impl Fn(&str) -> bool) {
         for (key, item) in table.iter().filter(|(key, _)| !known.contains(key) && !also(key)) {
             let at = item.span().or_else(|| table.key(key).and_then(toml_edit::Key::span));
-            self.fault(at, format!("{place}: {key} is not known; known are {}", known.join(", ")));
+            self.fault(at, format!("{place}: unknown key {key}; known: {}", known.join(", ")));
         }
     }
 
@@ -48,7 +48,7 @@ impl<'t> Reader<'t> {
         match table.get(key) {
             None => String::new(),
             Some(item) => item.as_str().map(str::to_owned).unwrap_or_else(|| {
-                self.fault(item.span(), format!("{place}: {key} is not a text in quotes"));
+                self.fault(item.span(), format!("{place}: {key} must be a quoted string"));
                 String::new()
             }),
         }
@@ -74,7 +74,7 @@ impl<'t> Reader<'t> {
         let Some(item) = table.get(key) else { return Vec::new() };
         let words = item.as_array().map(|list| list.iter().map(|word| word.as_str().map(str::to_owned)));
         words.and_then(Iterator::collect).unwrap_or_else(|| {
-            self.fault(item.span(), format!("{place}: {key} is not a list of texts"));
+            self.fault(item.span(), format!("{place}: {key} must be a list of strings"));
             Vec::new()
         })
     }
@@ -82,13 +82,13 @@ impl<'t> Reader<'t> {
     /// A figure: `{ value = 5.54, unit = "ms", from = "…" }`.
     pub(super) fn figure(&mut self, item: &Item, place: &str) -> Option<PublishedFigure> {
         let Some(table) = item.as_table_like() else {
-            self.fault(item.span(), format!("{place} is not a figure such as {{ value = 5.54, unit = \"ms\" }}"));
+            self.fault(item.span(), format!("{place} must be a figure such as {{ value = 5.54, unit = \"ms\" }}"));
             return None;
         };
         self.only(table, place, &["value", "unit", "from"], |_| false);
         let value = table.get("value").and_then(number);
         if value.is_none_or(|value| !value.is_finite() || value < 0.0) {
-            self.fault(item.span(), format!("{place} has no value that is a number from 0"));
+            self.fault(item.span(), format!("{place} needs a value that is a number from 0"));
         }
         let from = Some(self.text(table, place, "from")).filter(|from| !from.is_empty());
         Some(PublishedFigure { value: value?, unit: self.text(table, place, "unit"), from })

@@ -69,7 +69,9 @@ async fn work<U: QueueWorker>(
         worker.take(queued);
         carry_out(context, worker, (kind, operation), &mut progress).await?;
         if progress.is_away() {
-            return Err(Error::new("the load was stopped while this session was away: what is queued cannot be done"));
+            return Err(Error::new(
+                "the load was stopped while this session was disconnected, so its queued work cannot be done",
+            ));
         }
     }
     Ok(())

@@ -93,7 +93,7 @@ impl Reconnect {
             let Err(error) = attempt(user, at_most).await else { return Ok(true) };
             let next = pause.clock.now() + waits.next();
             if next.since(lost) > within {
-                let what = format!("connecting again, {tries} tries within {}", duration_text(within));
+                let what = format!("failed to reconnect, {tries} attempts within {}", duration_text(within));
                 return Err(Error::from(error).context(what));
             }
             pause.until(next).await;

@@ -190,7 +190,7 @@ async fn restore_session<U: VirtualUser>(
     if !is_lost(error) {
         match user.recover().await {
             Err(error) if !is_lost(&error) || context.reconnect.patience.reconnect_within.is_zero() => {
-                return Err(Error::from(error).context("recovering after a failed transaction"));
+                return Err(Error::from(error).context("failed to recover after a failed transaction"));
             }
             Err(_lost) => {}
             Ok(()) => return Ok(()),
@@ -211,13 +211,13 @@ fn give_up_if_hopeless(error: &EngineError, failures: u32, patience: &Patience) 
         ErrorClass::ConnectionLost if patience.reconnect_within.is_zero() => "the connection to the database was lost",
         // Users with a deadline are there to see how long a database is away.
         ErrorClass::ConnectionLost if failures >= MOST_FAILURES_IN_A_ROW && patience.deadline.is_none() => {
-            "the connection to the database is lost again before any transaction is done"
+            "the connection to the database was lost again before any transaction completed"
         }
         ErrorClass::ConnectionLost => return Ok(()),
         // A full volume is a fault that ends as well.
         ErrorClass::OutOfSpace if patience.deadline.is_some() => return Ok(()),
-        ErrorClass::OutOfSpace => "the database has no room left",
-        ErrorClass::Data => "the database refused data of a transaction",
+        ErrorClass::OutOfSpace => "the database is out of space",
+        ErrorClass::Data => "the database rejected data of a transaction",
         ErrorClass::Retryable | ErrorClass::Other if failures >= MOST_FAILURES_IN_A_ROW => "every transaction fails",
         ErrorClass::Retryable | ErrorClass::Other => return Ok(()),
     };

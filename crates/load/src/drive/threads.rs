@@ -96,7 +96,7 @@ impl ClientThreads {
                 std::thread::Builder::new().name(format!("client-{}", thread.thread)).spawn(move || thread.run())
             })
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| Error::new(format!("starting client threads: {error}")))?;
+            .map_err(|error| Error::new(format!("failed to start client threads: {error}")))?;
         drop(connected);
         let conductor = ConductorWatch {
             events: Arc::clone(&spec.events),
@@ -192,8 +192,7 @@ fn collect(load: &Seconds, conductor: &ConductorWatch, finish: &Finish) -> u64 {
         seconds = sample.index + 1;
         if conductor.is_gone_at(sample.index) {
             conductor.stop.set();
-            let text =
-                format!("no second of load was acknowledged for {UNACKNOWLEDGED_AT_MOST} s; the conductor is gone");
+            let text = format!("the conductor acknowledged nothing for {UNACKNOWLEDGED_AT_MOST} s; it is gone");
             (conductor.events)(Event::LoadFailed { error: Error::new(text) });
         }
         (conductor.events)(Event::Interval(Box::new(sample)));
@@ -230,7 +229,9 @@ impl ClientThread {
         let _refused = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let started = Builder::new_current_thread().enable_all().build();
         if let Err(error) = started.and_then(|runtime| self.run_sessions(&runtime, &users, &recorder)) {
-            let _gone = self.connected.send(Err(Error::new(format!("starting a client thread's runtime: {error}"))));
+            let _gone = self
+                .connected
+                .send(Err(Error::new(format!("failed to start the runtime of a client thread: {error}"))));
         }
         let mut recorder = recorder.borrow_mut();
         recorder.finish(self.spec.clock.now());
@@ -263,7 +264,7 @@ impl ClientThread {
             for session_task in tasks {
                 if session_task.await.is_err() {
                     (self.spec.events)(Event::LoadFailed {
-                        error: Error::new("a virtual user broke off; this is a fault of Proofload"),
+                        error: Error::new("a virtual user panicked; this is a bug in Proofload"),
                     });
                 }
             }
@@ -321,7 +322,7 @@ impl ClientThread {
         async move {
             if let Err(error) = session_task.await {
                 if start.borrow().is_none() {
-                    let _gone = connected.send(Err(error.context(format!("connecting virtual user {number}"))));
+                    let _gone = connected.send(Err(error.context(format!("failed to connect virtual user {number}"))));
                 } else {
                     events(Event::LoadFailed { error: error.context(format!("virtual user {number}")) });
                 }

@@ -108,7 +108,7 @@ impl V2Reader {
             return Err(wrong(format!("grain {} ns, {} digits", read.low(), read.sigfig())));
         }
         if read.len() != sent.count {
-            return Err(wrong(format!("{} values where {} were announced", read.len(), sent.count)));
+            return Err(wrong(format!("{} values, but {} were announced", read.len(), sent.count)));
         }
         Ok(self.read.insert(read))
     }

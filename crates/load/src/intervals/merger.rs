@@ -76,7 +76,7 @@ impl Merger {
     /// not add up.
     pub fn take(&mut self, agent: usize, sample: IntervalSample) -> Result<Vec<MergedSecond>, Error> {
         let several = self.agents.len() > 1;
-        let stream = self.agents.get_mut(agent).ok_or_else(|| Error::new(format!("there is no agent {agent}")))?;
+        let stream = self.agents.get_mut(agent).ok_or_else(|| Error::new(format!("no such agent: {agent}")))?;
         stream.follow(&sample)?;
         if !several {
             self.first = sample.index + 1;
@@ -88,10 +88,10 @@ impl Merger {
 
     /// Ends an agent's load after `intervals` seconds; returns all seconds that are complete now.
     pub fn end(&mut self, agent: usize, intervals: u64) -> Result<Vec<MergedSecond>, Error> {
-        let stream = self.agents.get_mut(agent).ok_or_else(|| Error::new(format!("there is no agent {agent}")))?;
+        let stream = self.agents.get_mut(agent).ok_or_else(|| Error::new(format!("no such agent: {agent}")))?;
         stream.ended = true;
         if stream.next != intervals {
-            return Err(Error::new(format!("its load has {intervals} seconds and {} of them have come", stream.next)));
+            return Err(Error::new(format!("its load has {intervals} seconds, but only {} arrived", stream.next)));
         }
         Ok(self.complete())
     }
@@ -109,21 +109,21 @@ impl Merger {
 
     /// Compares an agent's totals of its whole load with the sum of its seconds. The error says what differs.
     pub fn check(&self, agent: usize, intervals: u64, totals: &[OperationCounts]) -> Result<(), Error> {
-        let stream = self.agents.get(agent).ok_or_else(|| Error::new(format!("there is no agent {agent}")))?;
+        let stream = self.agents.get(agent).ok_or_else(|| Error::new(format!("no such agent: {agent}")))?;
         if stream.next != intervals {
-            return Err(Error::new(format!("{} of its {intervals} seconds have come", stream.next)));
+            return Err(Error::new(format!("only {} of its {intervals} seconds arrived", stream.next)));
         }
         for total in totals {
             let summed = stream.totals.iter().find(|sum| sum.kind == total.kind).cloned().unwrap_or_default();
             if figures(&summed) != figures(total) {
                 let (counted, sent) = (figures(total), figures(&summed));
-                return Err(Error::new(format!("{}: it counted {counted:?} and has sent {sent:?}", total.kind)));
+                return Err(Error::new(format!("{}: it counted {counted:?}, but sent {sent:?}", total.kind)));
             }
         }
         let completed: u64 = totals.iter().map(|total| total.done + total.rolled_back).sum();
         if stream.responses != completed {
             let sent = stream.responses;
-            return Err(Error::new(format!("it completed {completed} operations and has sent {sent} response times")));
+            return Err(Error::new(format!("it completed {completed} operations, but sent {sent} response times")));
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ impl AgentStream {
     fn follow(&mut self, sample: &IntervalSample) -> Result<(), Error> {
         if self.ended || sample.index != self.next {
             let due = if self.ended { "none".to_owned() } else { self.next.to_string() };
-            return Err(Error::new(format!("it sent second {} where {due} was due", sample.index)));
+            return Err(Error::new(format!("it sent second {} instead of {due}", sample.index)));
         }
         self.next += 1;
         add_counts(&mut self.totals, &sample.counts);

@@ -159,19 +159,19 @@ fn what_does_not_add_up_is_refused() {
     let mut merger = Merger::new(2);
     let mut own = [const { None }; 3].map(|_: Option<()>| Latencies::default());
     let good = second(0, &mut Values(7), 10, &mut own);
-    assert!(fault(merger.take(2, good.clone())).contains("no agent 2"));
-    assert!(fault(merger.take(0, IntervalSample { index: 1, ..good.clone() })).contains("second 1 where 0 was due"));
+    assert!(fault(merger.take(2, good.clone())).contains("no such agent: 2"));
+    assert!(fault(merger.take(0, IntervalSample { index: 1, ..good.clone() })).contains("second 1 instead of 0"));
     merger.take(0, good.clone()).expect("it adds up");
-    assert!(fault(merger.take(0, good.clone())).contains("second 0 where 1 was due"), "twice");
+    assert!(fault(merger.take(0, good.clone())).contains("second 0 instead of 1"), "twice");
     let change = |change: fn(&mut HistogramDelta)| {
         let mut sample = good.clone();
         change(&mut sample.histograms[1]);
         fault(Merger::new(2).take(1, sample))
     };
-    assert!(change(|delta| delta.count += 1).contains("10 values where 11 were announced"));
+    assert!(change(|delta| delta.count += 1).contains("10 values, but 11 were announced"));
     assert!(change(|delta| delta.payload.truncate(30)).contains("histogram of update is damaged"));
     assert!(change(|delta| delta.payload[40] ^= 0x55).contains("is damaged"));
-    assert!(fault(merger.end(1, 1)).contains("1 seconds and 0 of them"));
+    assert!(fault(merger.end(1, 1)).contains("1 seconds, but only 0 arrived"));
 
     let mut counts = good.counts.clone();
     assert_eq!(merger.check(0, 1, &counts), Ok(()));
@@ -182,5 +182,5 @@ fn what_does_not_add_up_is_refused() {
     lost.histograms.remove(0);
     let mut merger = Merger::new(1);
     merger.take(0, lost.clone()).expect("one agent's seconds go on as they are");
-    assert!(fault(merger.check(0, 1, &lost.counts)).contains("30 operations and has sent 20 response times"));
+    assert!(fault(merger.check(0, 1, &lost.counts)).contains("30 operations, but sent 20 response times"));
 }

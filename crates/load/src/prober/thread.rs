@@ -72,7 +72,7 @@ impl Prober {
         let (request, clock, events) = (request.clone(), Arc::clone(clock), Arc::clone(events));
         let work = move || run(&request, asked, &clock, Orders { ready, started, stopped, events });
         let thread = std::thread::Builder::new().name("prober".to_owned()).spawn(work);
-        let thread = thread.map_err(|error| Error::new(format!("starting the prober's thread: {error}")))?;
+        let thread = thread.map_err(|error| Error::new(format!("failed to start the prober's thread: {error}")))?;
         match is_ready.blocking_recv() {
             Ok(()) => Ok(Self { start: Some(start), stop, thread }),
             Err(_gone) => {
@@ -101,7 +101,7 @@ impl Prober {
 }
 
 fn joined(thread: JoinHandle<Result<ProberReport, Error>>) -> Result<ProberReport, Error> {
-    thread.join().unwrap_or_else(|_| Err(Error::new("the prober broke off")))
+    thread.join().unwrap_or_else(|_| Err(Error::new("the prober failed")))
 }
 
 /// What the thread hears and tells.
@@ -119,7 +119,7 @@ fn run(
     orders: Orders,
 ) -> Result<ProberReport, Error> {
     let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Error::new(format!("starting the prober's runtime: {error}")))?;
+    let runtime = runtime.map_err(|error| Error::new(format!("failed to start the prober's runtime: {error}")))?;
     // Without it the kernel lets sleepers oversleep by 50 µs; where it is refused the lag shows it.
     let _refused = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     // Of this thread alone: beside others who fill the cores a prober that is late tells of them, and not of the database.
@@ -157,7 +157,7 @@ async fn probe(
     stopped.recv().await;
     stop.set(true);
     for stream in running {
-        stream.await.map_err(|error| Error::new(format!("the prober broke off: {error}")))?;
+        stream.await.map_err(|error| Error::new(format!("the prober failed: {error}")))?;
     }
     pages.abort();
     tell_page(writes.as_deref(), &events);
@@ -237,7 +237,7 @@ async fn present(hosts: &Rc<ProbeHosts>, clock: &Arc<dyn Clock>) -> Result<Prese
             Err(error) => error,
         };
         if clock.now().since(began) > READ_WITHIN {
-            return Err(error.context("look for the writes"));
+            return Err(error.context("failed to check the writes"));
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -36,7 +36,10 @@ impl BlockingSession {
 
     /// The one row of a query.
     pub(crate) fn one_row(&mut self, sql: &str) -> Result<OwnedRow, EngineError> {
-        self.query(sql)?.into_iter().next().ok_or_else(|| EngineError::other("a query gave no row where one must be"))
+        self.query(sql)?
+            .into_iter()
+            .next()
+            .ok_or_else(|| EngineError::other("a query returned no row, but one is expected"))
     }
 }
 
@@ -45,25 +48,25 @@ pub(crate) fn runtime() -> Result<Runtime, Error> {
     Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Error::new(format!("starting a runtime: {error}")))
+        .map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))
 }
 
 /// A count or key of a row.
 pub(crate) fn integer(row: &OwnedRow, column: usize) -> Result<i64, Error> {
     let value = row.get(column).and_then(|value| value.as_value().integer());
-    value.ok_or_else(|| Error::new(format!("column {} of a query is not a whole number: {row:?}", column + 1)))
+    value.ok_or_else(|| Error::new(format!("column {} of a query must be a whole number: {row:?}", column + 1)))
 }
 
 /// Hundredths of a row.
 pub(crate) fn hundredths(row: &OwnedRow, column: usize) -> Result<i64, Error> {
     let value = row.get(column).and_then(|value| value.as_value().units(2));
-    value.ok_or_else(|| Error::new(format!("column {} of a query is not an amount: {row:?}", column + 1)))
+    value.ok_or_else(|| Error::new(format!("column {} of a query must be an amount: {row:?}", column + 1)))
 }
 
 /// A text of a row.
 pub(crate) fn text(row: &OwnedRow, column: usize) -> Result<&str, Error> {
     match row.get(column) {
         Some(OwnedValue::Text(text)) => Ok(text),
-        other => Err(Error::new(format!("column {} of a query is {other:?} where a text must be", column + 1))),
+        other => Err(Error::new(format!("column {} of a query is {other:?}, but must be text", column + 1))),
     }
 }

@@ -56,7 +56,7 @@ impl Suites {
         let known = self.names().find(|known| *known == name).ok_or_else(|| {
             let names: Vec<&str> = self.names().filter(|name| proofload_engine::engine(name).is_some()).collect();
             Error::new(format!(
-                "the workload {} has no SQL for the engine {name}; it has SQL for {}",
+                "the workload {} does not support the engine {name}; it supports {}",
                 self.workload,
                 names.join(", ")
             ))
@@ -128,10 +128,7 @@ mod tests {
     #[test]
     fn an_engine_without_a_dialect_is_told_those_that_there_are() {
         let error = TPROCC.dialect("standard").unwrap_err().to_string();
-        assert!(
-            error.starts_with("the workload tprocc has no SQL for the engine standard; it has SQL for "),
-            "{error}"
-        );
+        assert!(error.starts_with("the workload tprocc does not support the engine standard; it supports "), "{error}");
         assert!(error.ends_with("null, postgresql, sqlite"), "{error}");
     }
 }

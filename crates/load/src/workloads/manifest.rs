@@ -29,7 +29,7 @@ pub(in crate::workloads) fn begun<M: Default>(
 
 /// Refuses a database that holds something but no manifest.
 pub(in crate::workloads) fn not_empty(what: &str) -> Error {
-    Error::new(format!("the database is not empty: it has {what} but no manifest of Proofload; name an empty database"))
+    Error::new(format!("the database is not empty: it has {what} but no Proofload manifest; use an empty database"))
 }
 
 /// An error unless every entry that is wanted is noted as it is wanted; it names each difference, then `remedy`.
@@ -42,8 +42,8 @@ pub(in crate::workloads) fn fits<'m, N: AsRef<str>>(
         let name = name.as_ref();
         match noted(name) {
             Some(found) if found == value => None,
-            Some(found) => Some(format!("{name} is {found} where the study needs {value}")),
-            None => Some(format!("{name} is not noted where the study needs {value}")),
+            Some(found) => Some(format!("{name} is {found}, but the study needs {value}")),
+            None => Some(format!("{name} is missing, but the study needs {value}")),
         }
     };
     let differences: Vec<String> = wanted.iter().filter_map(difference).collect();
@@ -86,8 +86,8 @@ mod tests {
         assert_eq!(fits(noted, &wanted[..1], "build anew").map_err(|error| error.to_string()), Ok(()));
         assert_eq!(
             fits(noted, &wanted, "build anew").unwrap_err().to_string(),
-            "the data in the database do not match the study: scale is toy where the study needs full, rows is not noted \
-             where the study needs 7; build anew"
+            "the data in the database do not match the study: scale is toy, but the study needs full, rows is \
+             missing, but the study needs 7; build anew"
         );
     }
 }

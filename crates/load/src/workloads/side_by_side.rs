@@ -33,5 +33,5 @@ pub(in crate::workloads) fn side_by_side<T: Sync, S>(
             });
         }
     });
-    outcome.into_inner().unwrap_or_else(|_| Err(Error::new("a session of the load broke off")))
+    outcome.into_inner().unwrap_or_else(|_| Err(Error::new("a session of the load failed")))
 }

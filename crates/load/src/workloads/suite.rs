@@ -130,7 +130,7 @@ impl Suite {
                 statement.sql.push_str(line);
                 statement.sql.push('\n');
             } else {
-                return Err(wrong(file, index + 1, "SQL stands before the first line \"-- name: …\""));
+                return Err(wrong(file, index + 1, "SQL is not allowed before the first line \"-- name: …\""));
             }
         }
         self.close(file, open, &mut names)?;
@@ -158,7 +158,7 @@ impl Suite {
         let name = statement.name.clone();
         let replaces = !names.contains(&name) && self.names_in(file.name()).contains(&name);
         if self.statements.insert(name.clone(), statement).is_some() && !replaces {
-            return Err(wrong(file, line, &format!("there is a statement {name:?} already")));
+            return Err(wrong(file, line, &format!("statement {name:?} exists already")));
         }
         names.push(name);
         Ok(())
@@ -227,10 +227,10 @@ fn check_statement(statement: &Statement) -> Result<(), String> {
     // A list that is empty belongs to a text whose numbers are put in by `with_values`.
     let listed = &statement.parameters;
     if let Some(name) = used.iter().find(|name| !listed.is_empty() && !listed.iter().any(|known| known == *name)) {
-        return Err(format!("statement {} uses :{name}, which its list does not have", statement.name));
+        return Err(format!("statement {} uses :{name}, which is not in its list", statement.name));
     }
     match listed.iter().find(|name| !used.contains(&name.as_str())) {
-        Some(name) => Err(format!("statement {} lists {name} and does not use it", statement.name)),
+        Some(name) => Err(format!("statement {} lists {name} but does not use it", statement.name)),
         None => Ok(()),
     }
 }
@@ -299,7 +299,7 @@ mod tests {
             ["SELECT 4", "SELECT 2", "SELECT 3"]
         );
         let other = Suite::read(&[standard, file("own/b.sql", "-- name: x()\nSELECT 3\n")]).unwrap_err();
-        assert_eq!(other.to_string(), "own/b.sql line 1: there is a statement \"x\" already");
+        assert_eq!(other.to_string(), "own/b.sql line 1: statement \"x\" exists already");
     }
 
     #[test]
@@ -312,17 +312,14 @@ mod tests {
 
     #[test]
     fn faults_are_named_by_file_and_line() {
-        check_error("\nSELECT 1", "a.sql line 2: SQL stands before the first line \"-- name: …\"");
+        check_error("\nSELECT 1", "a.sql line 2: SQL is not allowed before the first line \"-- name: …\"");
         check_error(
             "-- name: x columns=1\n",
             "a.sql line 1: \"x columns=1\" is not of the form \"name(first, second) columns=2\"",
         );
-        check_error("-- name: x(a)\nSELECT :b", "a.sql line 1: statement x uses :b, which its list does not have");
-        check_error("-- name: x(a)\nSELECT 1", "a.sql line 1: statement x lists a and does not use it");
+        check_error("-- name: x(a)\nSELECT :b", "a.sql line 1: statement x uses :b, which is not in its list");
+        check_error("-- name: x(a)\nSELECT 1", "a.sql line 1: statement x lists a but does not use it");
         check_error("-- a\n-- name: x()\n;", "a.sql line 2: statement x has no text");
-        check_error(
-            "-- name: x()\nSELECT 1\n-- name: x()\nSELECT 2",
-            "a.sql line 3: there is a statement \"x\" already",
-        );
+        check_error("-- name: x()\nSELECT 1\n-- name: x()\nSELECT 2", "a.sql line 3: statement \"x\" exists already");
     }
 }

@@ -21,16 +21,16 @@ fn check_refused(changes: &[(&str, &str)], difference: &str) {
 
 #[test]
 fn data_of_another_study_are_refused_field_by_field() {
-    check_refused(&[("records", "1001")], "records is 1000 where the study needs 1001");
-    check_refused(&[("fields", "9")], "fields is 10 where the study needs 9");
-    check_refused(&[("field_length", "99")], "field length is 100 where the study needs 99");
-    check_refused(&[("field_lengths", "uniform")], "field length is 100 where the study needs uniform 12..=100");
-    check_refused(&[("insert_order", "ordered")], "keys is exact hashed where the study needs exact ordered");
-    check_refused(&[("key_mode", "ycsb")], "keys is exact hashed where the study needs ycsb hashed padded to 1");
+    check_refused(&[("records", "1001")], "records is 1000, but the study needs 1001");
+    check_refused(&[("fields", "9")], "fields is 10, but the study needs 9");
+    check_refused(&[("field_length", "99")], "field length is 100, but the study needs 99");
+    check_refused(&[("field_lengths", "uniform")], "field length is 100, but the study needs uniform 12..=100");
+    check_refused(&[("insert_order", "ordered")], "keys is exact hashed, but the study needs exact ordered");
+    check_refused(&[("key_mode", "ycsb")], "keys is exact hashed, but the study needs ycsb hashed padded to 1");
     let mut case = loaded(&[]);
     case.reseed(9);
     let error = case.check_data().unwrap_err().to_string();
-    assert!(error.contains("seed is 1 where the study needs 9, hash of the first records is"), "{error}");
+    assert!(error.contains("seed is 1, but the study needs 9, hash of the first records is"), "{error}");
 }
 
 #[test]
@@ -39,10 +39,10 @@ fn a_database_with_other_tables_is_refused() {
     case.build().expect("loads");
     case.script("DROP TABLE proofload_manifest");
     let error = case.build().unwrap_err().to_string();
-    assert!(error.contains("it has usertable but no manifest of Proofload; name an empty database"), "{error}");
+    assert!(error.contains("it has usertable but no Proofload manifest; use an empty database"), "{error}");
     assert_eq!(
         case.check_data().unwrap_err().to_string(),
-        "the database has no manifest of Proofload; load the data first"
+        "the database has no Proofload manifest; load the data first"
     );
 }
 
@@ -52,7 +52,7 @@ fn records_that_went_missing_stop_the_run_before_it_starts() {
     case.script("DELETE FROM usertable WHERE ycsb_key = (SELECT max(ycsb_key) FROM usertable)");
     let error = case.run(|_| {}).err().expect("refused").to_string();
     assert!(
-        error.starts_with("usertable holds 999 records and workload.records is 1000: operations would look"),
+        error.starts_with("usertable has 999 records, but workload.records is 1000: operations would look"),
         "{error}"
     );
 }
@@ -62,7 +62,7 @@ fn a_run_on_top_of_inserts_is_refused() {
     let case = loaded(&[("operations", "100"), ("mix", "d")]);
     case.run(|_| {}).expect("runs");
     let error = case.run(|_| {}).err().expect("refused").to_string();
-    assert!(error.contains("an earlier run has inserted some"), "{error}");
+    assert!(error.contains("an earlier run inserted some"), "{error}");
 }
 
 /// One changed byte of one value of one record.
@@ -99,7 +99,7 @@ fn a_lost_update_is_found() {
     let ran = case.run(|case| case.script(undo)).expect("runs");
     assert_eq!(failed(&ran.checks), ["latest writes"]);
     let check = ran.checks.iter().find(|check| check.name == "latest writes").expect("it is there");
-    assert!(check.offenders[0].ends_with("was acknowledged and the value is of the load"), "{:?}", check.offenders);
+    assert!(check.offenders[0].ends_with("was acknowledged, but the value is from the load"), "{:?}", check.offenders);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn a_load_that_has_ended_changes_nothing() {
     case.build().expect("loads");
     let facts = case.build().expect("is there");
     let read = facts.iter().find(|fact| fact.name == "read back after the load").expect("it is told");
-    assert_eq!(read.effective.as_deref(), Some("0, the load was complete already"));
+    assert_eq!(read.effective.as_deref(), Some("0, the load was already complete"));
 }
 
 /// A client killed with its COMMIT under way: the chunk becomes permanent while the next load waits for it.
@@ -60,5 +60,5 @@ fn a_load_whose_count_is_wrong_is_not_complete() {
     let error = case.check_data().unwrap_err().to_string();
     assert!(error.starts_with("the load of the data is incomplete"), "{error}");
     let error = case.build().unwrap_err().to_string();
-    assert_eq!(error, "the load ended with 99 records where 100 were sent; the load is not complete");
+    assert_eq!(error, "the load ended with 99 records, but 100 were sent; the load is not complete");
 }

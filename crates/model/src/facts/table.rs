@@ -43,8 +43,8 @@ const YES_NO: Reading = Words(&[("0", "no"), ("1", "yes")]);
 /// What `/sys/devices/system/cpu/smt/control` says. Source: Documentation/ABI/testing/sysfs-devices-system-cpu.
 const SMT: Reading = Words(&[
     ("notsupported", "not supported"),
-    ("notimplemented", "not known to the kernel"),
-    ("forceoff", "off, by force"),
+    ("notimplemented", "unknown to the kernel"),
+    ("forceoff", "forced off"),
 ]);
 
 /// `vm.overcommit_memory`. Source: Documentation/mm/overcommit-accounting.rst.
@@ -54,8 +54,8 @@ const MIX: Reading = Words(&[("Deck", "a shuffled deck of 23 for each user"), ("
 
 const HOMES: Reading = Words(&[
     ("Fixed", "one for each user"),
-    ("AllWarehouses", "drawn from all for each transaction"),
-    ("AtRandom", "one for each user, drawn, so that some share one"),
+    ("AllWarehouses", "drawn from all warehouses for each transaction"),
+    ("AtRandom", "one for each user, drawn at random, so users may share one"),
 ]);
 
 facts! {
@@ -90,16 +90,16 @@ facts! {
         LINE = "line", "Cache line", Size;
         POLICY = "policy", "Cache policy", Text;
         EXPORT = "export", "Export", Text;
-        CACHE_IO = "cache_io", "Reads and writes of the cache", Text;
-        LINES_AT_START = "lines_at_start", "Cache in use when it was opened", Size;
-        DIRTY_AT_START = "dirty_at_start", "Dirty when it was opened", Size;
+        CACHE_IO = "cache_io", "I/O mode of the cache", Text;
+        LINES_AT_START = "lines_at_start", "Cache in use when opened", Size;
+        DIRTY_AT_START = "dirty_at_start", "Dirty when opened", Size;
         MEMORY = "memory", "Memory of the line table", Size, detail;
         * MODE = "mode." .. "", Text;
     }
 
     /// The storage under the data, and its preconditioning.
     storage = "storage" {
-        VOLUME = "volume", "Volume of the study's own", Text;
+        VOLUME = "volume", "Volume made for the study", Text;
         FILE_SYSTEM = "file_system", "File system", Text;
         MOUNT_POINT = "mount_point", "Mount point", Text;
         MOUNT_OPTIONS = "mount_options", "Mount options", Items;
@@ -108,7 +108,7 @@ facts! {
         DEVICE_MODEL = "device_model", "Device model", Text;
         DEVICE_FIRMWARE = "device_firmware", "Device firmware", Text;
         DEVICE_SIZE = "device_size", "Device size", Size;
-        ROTATIONAL = "rotational", "Rotational, says the device", YES_NO;
+        ROTATIONAL = "rotational", "Rotational drive (reported by the device)", YES_NO;
         SCHEDULER = "scheduler", "I/O scheduler", Text;
         WRITE_CACHE = "write_cache", "Write cache", Text;
         READ_AHEAD = "read_ahead_kb", "Read-ahead", Kibibytes;
@@ -122,7 +122,7 @@ facts! {
         PRECONDITION_ROUNDS = "precondition.rounds", "Precondition rounds", Text;
         PRECONDITION_ROUNDS_IOPS = "precondition.rounds.iops", "Precondition rounds iops", Text;
         PRECONDITION_WINDOW = "precondition.window", "Precondition window", Text;
-        PRECONDITION_STAY_WRITTEN = "precondition.blocks_stay_written", "Precondition blocks stay written", Text;
+        PRECONDITION_STAY_WRITTEN = "precondition.blocks_stay_written", "Precondition blocks kept after the test", Text;
         * PRECONDITION_STEP_BYTES = "precondition." .. ".bytes", Size;
         * PRECONDITION_STEP_SPEED = "precondition." .. ".speed", Text;
     }
@@ -136,13 +136,13 @@ facts! {
 
     /// The network between a primary and a standby.
     replication = "replication" {
-        MODE = "mode", "Mode, as read", Text;
+        MODE = "mode", "Mode, as reported", Text;
         RTT = "link.rtt", "Shortest round trip", Milliseconds;
         RTT_P50 = "link.rtt.p50", "Round trip, median", Milliseconds, passing;
         RTT_P99 = "link.rtt.p99", "Round trip, 99th percentile", Milliseconds, passing;
         BANDWIDTH = "link.bandwidth", "Bandwidth", Text;
         MANAGER = "manager", "Failover manager", Text;
-        MANAGER_STARTED = "manager.started", "Time to start it and its instances", Seconds, passing;
+        MANAGER_STARTED = "manager.started", "Time to start the manager and its instances", Seconds, passing;
         * MANAGER_SETTING = "manager." .. "", Text;
     }
 
@@ -165,12 +165,12 @@ facts! {
         PAGE_COUNT = "page_count", "`page_count`", Count("pages");
         MMAP_SIZE = "mmap_size", "`mmap_size`", Bytes;
         WAL_AUTOCHECKPOINT = "wal_autocheckpoint", "`wal_autocheckpoint`", Count("pages");
-        THREADS = "threads", "`threads` (helpers of one query)", Text;
+        THREADS = "threads", "`threads` (worker threads of one query)", Text;
         CACHE_SIZE = "cache_size", "`cache_size`", PagesOrKibibytes;
         BUSY_TIMEOUT = "busy_timeout", "`busy_timeout`", Milliseconds;
         INSTANCE_COMMAND = "instance.command", "Command", Text, detail, passing;
         INSTANCE_USER = "instance.user", "Run as", Text;
-        INSTANCE_PROCESS = "instance.process", "Process number", Text, detail, passing;
+        INSTANCE_PROCESS = "instance.process", "Process ID", Text, detail, passing;
         INSTANCE_START_TIME = "instance.start_time", "Time to start", Seconds, passing;
         * SETTING = "" .. "", Text;
     }
@@ -184,8 +184,8 @@ facts! {
         SCALE = "scale", "Scale", Text;
         WAREHOUSES = "warehouses", "Warehouses", Text;
         SEED = "seed", "Seed of the data", Text;
-        C_LOAD = "c_load", "Constant C for C_LAST at load", Text, detail;
-        LOAD_TIME = "load_time", "Time stamp in loaded rows, µs since 1970", Count(""), detail;
+        C_LOAD = "c_load", "Constant C for C_LAST during the load", Text, detail;
+        LOAD_TIME = "load_time", "Timestamp in loaded rows, µs since 1970", Count(""), detail;
         ROWS = "rows", "Rows, all tables", Count("");
         BYTES = "bytes", "Size after the build", Bytes;
         PROCEDURES = "procedures", "Procedures", Text;
@@ -213,10 +213,10 @@ facts! {
     client = "client" {
         THREADS = "threads", "Threads", Text;
         VIRTUAL_USERS = "virtual_users", "Virtual users", Text;
-        ENGINE_IN_PROCESS = "engine_in_process", "Engine inside the load generator", Answer;
-        NULL_CEILING = "null_ceiling", "What the generator reaches against the null engine", Count("operations/s"), passing;
+        ENGINE_IN_PROCESS = "engine_in_process", "Engine runs inside the load generator", Answer;
+        NULL_CEILING = "null_ceiling", "Throughput of the generator against the null engine", Count("operations/s"), passing;
         ARRIVALS = "arrivals", "Arrivals", Text;
-        QUEUE_AT_MOST = "queue_at_most", "Queue at most", Text;
+        QUEUE_AT_MOST = "queue_at_most", "Longest queue", Text;
         FORM = "form", "Form", Text;
         PROFILE = "profile", "Profile", Text;
         DEPARTURES = "departures", "Departures from TPC-C", Text;
@@ -238,9 +238,9 @@ facts! {
         STATEMENT_TIMEOUT = "statement_timeout", "Statement timeout", Text;
         OPERATION_MIX = "mix", "Mix of operations", Answer;
         KEY_CHOICE = "keys.choice", "Choice of keys", Answer;
-        KEY_MODE = "keys.mode", "Mode of the choice", Answer;
+        KEY_MODE = "keys.mode", "Mode of key choice", Answer;
         RECORD_SHAPE = "record shape", "Shape of a record", Answer;
-        DATA_RECORDS = "data.records", "Records to choose from", Answer;
+        DATA_RECORDS = "data.records", "Records available to operations", Answer;
         READS_CHECKED = "reads checked", "Reads checked", Answer, passing;
         READS_COMPARED = "reads compared", "Reads compared with what was written", Answer, passing;
         QUERIES = "queries", "Queries", Answer;
@@ -248,9 +248,9 @@ facts! {
         PARAMETERS = "parameters", "Values in queries", Answer;
         QUERY_CAP = "query_cap", "Query cap", Text;
         ANSWERS = "answers", "Answers", Answer;
-        SIMPLE_SHARE = "class_share.simple", "Simple queries in a round, as declared", Answer, detail;
-        AVERAGE_SHARE = "class_share.average", "Average queries in a round, as declared", Answer, detail;
-        COMPLEX_SHARE = "class_share.complex", "Complex queries in a round, as declared", Answer, detail;
+        SIMPLE_SHARE = "class_share.simple", "Simple queries in a round (declared)", Answer, detail;
+        AVERAGE_SHARE = "class_share.average", "Average queries in a round (declared)", Answer, detail;
+        COMPLEX_SHARE = "class_share.complex", "Complex queries in a round (declared)", Answer, detail;
         * DEPARTURE = "departure." .. "", Text, detail;
         * CLASS_SHARE = "class_share." .. "", Answer, detail;
         * QUERY = "query." .. "", Text, detail;
@@ -260,8 +260,8 @@ facts! {
     load_agent = "load agent" {
         * SHARE = "" .. ": share", Text;
         * USERS = "" .. ": virtual users", Text;
-        * CLOCK_PLACED = "" .. ": clock placed", Text;
-        * CLOCK_MOVED = "" .. ": clock moved", Text;
+        * CLOCK_PLACED = "" .. ": clock aligned", Text;
+        * CLOCK_MOVED = "" .. ": clock drift", Text;
     }
 
     /// Limits of an instance, as asked and as read back.
@@ -293,22 +293,22 @@ facts! {
         MEMORY_ANON = "memory.anon", "Anonymous", Size, passing;
         MEMORY_FILE = "memory.file", "Page cache", Size, passing;
         MEMORY_DIRTY = "memory.dirty", "Dirty pages", Size, passing;
-        MEMORY_SOCK = "memory.sock", "Buffers of sockets", Size, passing;
-        REFAULTS_FILE = "memory.refaults.file", "Pages read again", Count(""), passing;
-        REFAULTS_ANON = "memory.refaults.anon", "Anonymous pages read again", Count(""), passing;
+        MEMORY_SOCK = "memory.sock", "Socket buffers", Size, passing;
+        REFAULTS_FILE = "memory.refaults.file", "Pages read again (refaults)", Count(""), passing;
+        REFAULTS_ANON = "memory.refaults.anon", "Anonymous pages read again (refaults)", Count(""), passing;
         MAJOR_FAULTS = "memory.major_faults", "Major faults", Count(""), passing;
-        LIMIT_HITS = "memory.limit_hits", "Times at the limit", Count(""), passing;
+        LIMIT_HITS = "memory.limit_hits", "Times the limit was hit", Count(""), passing;
         OOM_KILLS = "memory.oom_kills", "Processes killed", Count(""), passing;
         CPU_TIME = "cpu.time", "CPU time", Seconds, passing;
-        CPU_USER = "cpu.user", "Of it outside the kernel", Seconds, passing;
-        CPU_SYSTEM = "cpu.system", "Of it in the kernel", Seconds, passing;
-        CPU_PERIODS = "cpu.periods", "Periods with work", Count(""), passing;
-        THROTTLED_PERIODS = "cpu.throttled_periods", "Of them at the CPU limit", Count(""), passing;
-        THROTTLED_TIME = "cpu.throttled_time", "Waited at the CPU limit", Seconds, passing;
+        CPU_USER = "cpu.user", "CPU time in user space", Seconds, passing;
+        CPU_SYSTEM = "cpu.system", "CPU time in the kernel", Seconds, passing;
+        CPU_PERIODS = "cpu.periods", "Active CPU quota periods", Count(""), passing;
+        THROTTLED_PERIODS = "cpu.throttled_periods", "CPU quota periods that hit the limit", Count(""), passing;
+        THROTTLED_TIME = "cpu.throttled_time", "Time throttled at the CPU limit", Seconds, passing;
         IO_READ = "io.read", "Read", Size, passing;
-        IO_READS = "io.reads", "Requests to read", Count(""), passing;
+        IO_READS = "io.reads", "Read requests", Count(""), passing;
         IO_WRITTEN = "io.written", "Written", Size, passing;
-        IO_WRITES = "io.writes", "Requests to write", Count(""), passing;
+        IO_WRITES = "io.writes", "Write requests", Count(""), passing;
         * PRESSURE = "pressure." .. "", Seconds;
     }
 
@@ -319,13 +319,13 @@ facts! {
 
     /// The machine at its most and the cost of queries, found out before a run. MB are 10^6 bytes.
     calibration = "calibration" {
-        DEVICE_READ = "device_read_mb_s", "Sequential reads of the device", Rate("MB/s");
+        DEVICE_READ = "device_read_mb_s", "Sequential read rate of the device", Rate("MB/s");
         IN_CACHE = "mcr_mb_per_cpu_s", "Consumption in cache", Count("MB per CPU s");
         IN_CACHE_PASSES = "mcr_passes_mb_per_cpu_s", "Consumption in cache, each pass", Items;
         COLD = "bcr_mb_per_cpu_s", "Consumption cold", Count("MB per CPU s");
-        FOOTPRINT = "cold_footprint_mb", "Read from the device in the cold pass", Count("MB");
-        SCANNED = "scan_mb", "Consumed by a pass", Count("MB");
-        SCAN_TIMES = "scan_s", "Time of the cold pass and mean of the warm ones", Items;
+        FOOTPRINT = "cold_footprint_mb", "Bytes read from the device in the cold pass", Count("MB");
+        SCANNED = "scan_mb", "Bytes consumed by a pass", Count("MB");
+        SCAN_TIMES = "scan_s", "Time of the cold pass and mean time of the warm passes", Items;
         * QUERY_CPU = "query." .. ".cpu_s", Count("s");
         * QUERY_DEVICE = "query." .. ".device_mb", Count("MB");
         * QUERY_TIME = "query." .. ".elapsed_s", Count("s");

@@ -71,7 +71,7 @@ impl Kind {
     /// What it takes, in words, for errors and pages.
     pub fn words(&self) -> String {
         match self {
-            Self::Text => "a text".to_owned(),
+            Self::Text => "text".to_owned(),
             Self::Name => "a name of letters, digits, '-' and '_'".to_owned(),
             Self::OneOf(words) => format!("one of {}", quoted(words)),
             Self::Integer { least, most } => format!("a whole number from {least} to {most}"),
@@ -90,8 +90,8 @@ impl Kind {
                 crate::units::duration_text(Duration::from_millis(*least_ms)),
                 crate::units::duration_text(Duration::from_millis(*most_ms))
             ),
-            Self::List => "a list of texts".to_owned(),
-            Self::Free => "a text, a number, true or false".to_owned(),
+            Self::List => "a list of strings".to_owned(),
+            Self::Free => "text, a number, true or false".to_owned(),
         }
     }
 
@@ -99,7 +99,7 @@ impl Kind {
     pub fn read(&self, toml: &Toml) -> Result<Value, String> {
         self.convert(toml)
             .filter(|value| self.admits(value))
-            .ok_or_else(|| format!("{} is not {}", shown(toml), self.words()))
+            .ok_or_else(|| format!("{} must be {}", shown(toml), self.words()))
     }
 
     /// Reads a default or a `--set` text written without quotes.
@@ -195,7 +195,10 @@ mod tests {
         for wrong in ["101%", "-5%", "%", "5", "five", "1e1%", "NaN%", "0.05 %%"] {
             check(wrong, None);
         }
-        assert_eq!(share.read_text("120%").unwrap_err(), "\"120%\" is not a share from 0 to 1, such as 0.05 or \"5%\"");
+        assert_eq!(
+            share.read_text("120%").unwrap_err(),
+            "\"120%\" must be a share from 0 to 1, such as 0.05 or \"5%\""
+        );
         assert!(Kind::Number { least: 0.0, most: 1.0 }.read_text("5%").is_err(), "a number is no share");
     }
 }

@@ -29,7 +29,7 @@ pub fn json_schema(catalogue: &Catalogue) -> Json {
 
 /// The reference of all settings as Markdown, one table per section.
 pub fn reference_page(catalogue: &Catalogue) -> String {
-    let mut page = String::from("| setting | takes | default | about |\n|---|---|---|---|\n");
+    let mut page = String::from("| setting | takes | default | description |\n|---|---|---|---|\n");
     for spec in catalogue.settings() {
         let scope = match spec.scope {
             Scope::Always => String::new(),
@@ -165,13 +165,13 @@ fn factor_schema(catalogue: &Catalogue) -> Json {
     properties.insert(
         "setting".to_owned(),
         json!({
-            "description": "The setting that varies, or the common beginning of several that vary together.",
+            "description": "The setting that varies, or the common prefix of several settings that vary together.",
             "anyOf": [{ "enum": settings }, { "enum": groups(catalogue) }, { "type": "string", "pattern": "^engine\\.settings\\." }],
         }),
     );
     properties.insert(
         "levels".to_owned(),
-        json!({ "description": "Its values, one point each; of a group of settings, tables that set some of them.", "type": "array", "minItems": 1 }),
+        json!({ "description": "Its values, one for each point; for a group of settings, tables that set some of them.", "type": "array", "minItems": 1 }),
     );
     json!({
         "description": "Settings that vary; several factors give their product.",

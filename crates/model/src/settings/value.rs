@@ -79,7 +79,7 @@ impl Settings {
     pub fn text(&self, path: &str) -> Result<&str, Error> {
         match self.get(path) {
             Some(Value::Text(text)) => Ok(text),
-            other => Err(missing(path, "a text", other)),
+            other => Err(missing(path, "text", other)),
         }
     }
 

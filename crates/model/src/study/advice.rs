@@ -27,8 +27,9 @@ pub fn advice(study: &Study) -> Vec<String> {
         points.iter().filter_map(|point| too_few_warehouses(&study.settings.with(&point.levels))).collect();
     let text = |(warehouses, users): (u32, u32)| {
         format!(
-            "workload.warehouses = {warehouses} with workload.virtual_users = {users} under a mode that waits for a standby: row locks are held \
-             through the wait, so that users wait for each other; give each {FEWEST_WAREHOUSES_FOR_A_USER}, that is {} or more",
+            "workload.warehouses = {warehouses} with workload.virtual_users = {users} under a mode that waits for a \
+             standby: row locks are held during the wait, so users wait for each other; use \
+             {FEWEST_WAREHOUSES_FOR_A_USER} warehouses for each user, that is {} or more",
             u64::from(FEWEST_WAREHOUSES_FOR_A_USER) * u64::from(users)
         )
     };

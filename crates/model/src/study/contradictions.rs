@@ -105,7 +105,7 @@ fn few_enough_runs(look: &mut RuleContext<'_>) -> bool {
     let setting = look.study.factors.last().map_or("study.repetitions", |factor| factor.setting.as_str()).to_owned();
     look.fault(
         &setting,
-        format!("all levels and repetitions together are {runs} runs, more than {MOST_RUNS}; leave some levels out"),
+        format!("all levels and repetitions make {runs} runs, more than {MOST_RUNS}; remove some levels"),
     );
     false
 }
@@ -183,7 +183,7 @@ fn memory_per_data_needs(look: &mut RuleContext<'_>) {
     let points = expand(look.study).points;
     let mut settings = points.iter().map(|point| look.study.settings.with(&point.levels));
     if settings.any(|settings| settings.get(PATH).is_some() && settings.get("limits.memory").is_some()) {
-        look.fault(PATH, "limits.memory gives the same limit in bytes; leave one of the two out".to_owned());
+        look.fault(PATH, "limits.memory gives the same limit in bytes; remove one of the two".to_owned());
         return;
     }
     for reason in too_little_memory(look) {
@@ -214,18 +214,17 @@ fn url_needs(look: &mut RuleContext<'_>) {
     }
     let engines = look.engines();
     for engine in engines.iter().filter(|engine| !engine.capabilities.url) {
-        look.fault("engine.url", format!("{} is not reached by a URL; leave it out", engine.name));
+        look.fault("engine.url", format!("{} cannot be reached by URL; remove it", engine.name));
     }
     let given = |path: &str| !values_of(path, &look.study.settings, &look.study.factors).is_empty();
     for path in limits().filter(|path| given(path)).collect::<Vec<_>>() {
         if engines.iter().any(|engine| !engine.capabilities.limits_at_url.contains(&path)) {
-            let reason =
-                "limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own";
+            let reason = "limits apply only to instances that Proofload starts, not to an existing server (engine.url)";
             look.fault(path, reason.to_owned());
         }
     }
     if restores(look.study) && engines.iter().any(|engine| !engine.capabilities.restore_at_url) {
-        let reason = "an existing server (engine.url) cannot be restored from a file snapshot; say \"never\"";
+        let reason = "an existing server (engine.url) cannot be restored from a file snapshot; use \"never\"";
         look.fault("procedure.restore", reason.to_owned());
     }
 }
@@ -243,16 +242,20 @@ fn exporters_need(look: &mut RuleContext<'_>) {
         return;
     }
     if settings.get("engine.url").is_none() {
-        let reason = "exporters observe the host of an existing server (engine.url); the host of an instance that Proofload starts is observed by its agent";
+        let reason = "exporters are only for existing servers (engine.url); the agent observes the host of an instance \
+                      that Proofload starts";
         look.fault("observe.prometheus", reason.to_owned());
     }
     for (number, endpoint) in endpoints.iter().enumerate() {
         let reason = match endpoint.strip_prefix("http://").map(|rest| rest.split('/').next().unwrap_or_default()) {
-            None => format!(
-                "{endpoint:?} does not begin with http://; an exporter behind TLS needs a proxy on the load host"
-            ),
+            None => {
+                format!("{endpoint:?} must start with http://; an exporter behind TLS needs a proxy on the load host")
+            }
             Some(host) if host.contains('@') => {
-                format!("address {} holds a user or password; a study holds no secrets, so use a proxy", number + 1)
+                format!(
+                    "the address {} contains a user or password; a study must not contain secrets, so use a proxy",
+                    number + 1
+                )
             }
             Some(_) => continue,
         };
@@ -278,7 +281,7 @@ fn password_in_url(look: &mut RuleContext<'_>) {
     if holds_password(url) {
         let remedies: BTreeSet<&str> = look.engines().iter().filter_map(|engine| engine.password).collect();
         let remedies: String = remedies.iter().map(|remedy| format!(" and {remedy}")).collect();
-        let reason = format!("contains a password, but a study is kept in its record; remove it{remedies}");
+        let reason = format!("contains a password, which would be stored in the record; remove it{remedies}");
         look.fault("engine.url", reason);
     }
 }
@@ -301,7 +304,7 @@ fn whole_seconds(look: &mut RuleContext<'_>) {
             .into_iter()
             .any(|value| matches!(value, Value::Duration(time) if time.subsec_nanos() != 0));
         if odd {
-            look.fault(path, "intervals are one second long: give whole seconds".to_owned());
+            look.fault(path, "must be whole seconds, because intervals are one second long".to_owned());
         }
     }
 }
@@ -311,7 +314,7 @@ fn device_needs(look: &mut RuleContext<'_>) {
     if let Ok(device) = look.study.settings.text("storage.precondition.device")
         && !device.starts_with("/dev/")
     {
-        look.fault("storage.precondition.device", format!("{device:?} is not a device; name a path below /dev"));
+        look.fault("storage.precondition.device", format!("{device:?} is not a device; use a path below /dev"));
     }
 }
 
@@ -321,7 +324,7 @@ fn open_load_needs(look: &mut RuleContext<'_>) {
     let settings: Vec<Settings> = points.iter().map(|point| look.study.settings.with(&point.levels)).collect();
     for path in ["workload.arrivals", "workload.queue_at_most"] {
         if settings.iter().any(|point| point.get(path).is_some() && point.get("workload.rate").is_none()) {
-            look.fault(path, "only used with a rate; set workload.rate too, or leave it out".to_owned());
+            look.fault(path, "only used with a rate; set workload.rate too, or remove it".to_owned());
         }
     }
 }
@@ -335,13 +338,13 @@ fn load_hosts_need(look: &mut RuleContext<'_>) {
     let command = look.study.settings.list("agents.load");
     let (given, tells_apart) = (!command.is_empty(), command.iter().any(|part| part.contains(HOST_PLACEHOLDER)));
     if hosts == 0 && tells_apart {
-        let reason = format!("contains {HOST_PLACEHOLDER}, but {LOAD_HOSTS} names no host");
+        let reason = format!("contains {HOST_PLACEHOLDER}, but {LOAD_HOSTS} lists no host");
         look.fault("agents.load", reason);
     }
     if hosts > 1 && given && !tells_apart {
         let reason = format!(
-            "would start all {hosts} agents of {LOAD_HOSTS} in one place; put {HOST_PLACEHOLDER} where the host belongs, such as \
-             [\"ssh\", \"-T\", \"{HOST_PLACEHOLDER}\", \"proofload\", \"agent\"]"
+            "would start all {hosts} agents of {LOAD_HOSTS} on one machine; put {HOST_PLACEHOLDER} where the host name \
+             belongs, such as [\"ssh\", \"-T\", \"{HOST_PLACEHOLDER}\", \"proofload\", \"agent\"]"
         );
         look.fault("agents.load", reason);
     }
@@ -372,7 +375,7 @@ fn restore_needs(look: &mut RuleContext<'_>) {
         .filter(|engine| restores && engine.capabilities.durable && !engine.capabilities.file_snapshot)
         .filter(|engine| !(by_url && engine.capabilities.restore_at_url))
     {
-        look.fault("procedure.restore", format!("{} has no snapshot of files; say \"never\"", engine.name));
+        look.fault("procedure.restore", format!("{} has no file snapshots; use \"never\"", engine.name));
     }
 }
 
@@ -413,7 +416,7 @@ fn engine_settings_known(look: &mut RuleContext<'_>) {
                 None => rest,
             };
             if !names.contains(&name) {
-                let reason = format!("{} has no setting {name:?}; there are {}", engine.name, names.join(", "));
+                let reason = format!("{} has no setting {name:?}; it has {}", engine.name, names.join(", "));
                 look.fault(path, reason);
             }
         }
@@ -452,11 +455,11 @@ fn quiet_seconds_need(look: &mut RuleContext<'_>) {
     if catches_up {
         look.fault(
             PATH,
-            "users that are paced, or operations at a rate, catch up in quiet seconds what they left undone".to_owned(),
+            "needs a saturated load: paced users, and operations at a rate, catch up in quiet seconds".to_owned(),
         );
     }
     if several {
-        look.fault(PATH, "is for one load agent; leave agents.load_hosts out".to_owned());
+        look.fault(PATH, "works with one load agent only; remove agents.load_hosts".to_owned());
     }
 }
 
@@ -482,7 +485,7 @@ fn replication_needs(look: &mut RuleContext<'_>) {
         found.extend(missing.map(|why| ("replication.mode", why)));
         found.extend(too_few_standbys(&asked).map(|why| ("replication.confirm", why)));
         if !by_url && settings.text("procedure.restore") == Ok("never") {
-            let reason = "standbys start from the snapshot of the primary before each run; say \"every-run\"";
+            let reason = "standbys start from the snapshot of the primary before each run; use \"every-run\"";
             found.insert(("procedure.restore", reason.to_owned()));
         }
     }
@@ -491,7 +494,7 @@ fn replication_needs(look: &mut RuleContext<'_>) {
     }
     for path in OF_STANDBYS {
         if !replicated && look.given.is_given(path) {
-            found.insert((path, "only used with standbys; set replication.mode too, or leave it out".to_owned()));
+            found.insert((path, "only used with standbys; set replication.mode too, or remove it".to_owned()));
         }
     }
     for (path, reason) in found {
@@ -504,12 +507,12 @@ fn not_ours(look: &RuleContext<'_>, alone: bool) -> Vec<(&'static str, String)> 
     let mut found = Vec::new();
     if alone {
         let reason =
-            "an existing server (engine.url) keeps its standbys at every point; leave \"none\" out of the modes";
+            "an existing server (engine.url) has the same standbys at every point; remove \"none\" from the modes";
         found.push(("replication.mode", reason.to_owned()));
     }
     for path in ["replication.confirm", "replication.rtt", "replication.bandwidth"] {
         if look.given.is_given(path) {
-            let reason = "is the existing server's own affair (engine.url); leave it out";
+            let reason = "is up to the existing server (engine.url); remove it";
             found.push((path, reason.to_owned()));
         }
     }
@@ -521,7 +524,7 @@ fn mode_missing(engine: &EngineFacts, mode: ReplicationMode, by_url: bool) -> Op
     let modes = replication.map(|facts| if by_url { facts.by_url } else { facts.modes }).unwrap_or_default();
     let place = if by_url { " by engine.url" } else { "" };
     if modes.is_empty() {
-        return Some(format!("{} has no standbys{place}; leave it out or say \"none\"", engine.name));
+        return Some(format!("{} does not support standbys{place}; remove it or use \"none\"", engine.name));
     }
     let words: Vec<&str> = modes.iter().map(|mode| mode.word()).collect();
     (!modes.contains(&mode)).then(|| format!("{} has no mode {mode}{place}; it has {}", engine.name, words.join(", ")))
@@ -529,8 +532,9 @@ fn mode_missing(engine: &EngineFacts, mode: ReplicationMode, by_url: bool) -> Op
 
 fn too_few_standbys(asked: &ReplicationAsked) -> Option<String> {
     let there = asked.standbys.len();
-    (asked.confirmation.count() as usize > there)
-        .then(|| format!("{} cannot confirm of {there} (replication.standbys)", asked.confirmation))
+    (asked.confirmation.count() as usize > there).then(|| {
+        format!("{} standbys cannot confirm when there are {there} (replication.standbys)", asked.confirmation)
+    })
 }
 
 /// A network, or a number of standbys, changes nothing at a level without standbys: their product measures the same several times.
@@ -545,8 +549,7 @@ fn link_needs_standbys(look: &mut RuleContext<'_>) {
     let alone = modes.iter().any(|mode| mode.to_string() == ReplicationMode::None.word());
     for path in OF_STANDBYS {
         if alone && factors.iter().any(of_mode) && crossed(path) {
-            let reason =
-                "changes nothing without standbys: leave \"none\" out of the modes, or this out of the factors";
+            let reason = "has no effect without standbys: remove \"none\" from the modes, or this from the factors";
             look.fault(path, reason.to_owned());
         }
     }
@@ -569,7 +572,7 @@ fn replication_settings_are_ours(look: &mut RuleContext<'_>) {
     for path in given.iter().filter(|path| path.starts_with("engine.")) {
         let name = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
         if ours.iter().any(|setting| **setting == name) {
-            look.fault(path, "is set by replication.mode; leave it out".to_owned());
+            look.fault(path, "is set by replication.mode; remove it".to_owned());
         }
     }
 }

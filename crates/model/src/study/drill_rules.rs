@@ -35,15 +35,14 @@ pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
         found.extend(missing(&settings, &asked).into_iter().map(|(path, reason)| (path, reason.to_owned())));
     }
     if drilled && !replaced && look.given.is_given("drill.rejoin") {
-        let reason = "no fault of the study takes a primary that could follow another one; leave it out";
+        let reason = "needs a fault after which the old primary can rejoin, and the study has none; remove it";
         found.insert(("drill.rejoin", reason.to_owned()));
     }
     let unused = OF_DRILLS.iter().filter(|path| !drilled && look.given.is_given(path));
-    found.extend(unused.map(|path| (*path, "only used in drills; set drill.fault too, or leave it out".to_owned())));
+    found.extend(unused.map(|path| (*path, "only used in drills; set drill.fault too, or remove it".to_owned())));
     for (path, kind) in FaultStrength::SETTINGS {
         if look.given.is_given(path) && !strengths.contains(path) {
-            found
-                .insert((path, format!("no fault of the study has this strength ({}); leave it out", kind_word(kind))));
+            found.insert((path, format!("no fault of the study uses this strength ({}); remove it", kind_word(kind))));
         }
     }
     for (path, reason) in found {
@@ -57,9 +56,9 @@ fn strength(settings: &Settings, used: &mut BTreeSet<&'static str>) -> Option<(&
     let path = FaultStrength::setting(fault.kind)?;
     used.insert(path);
     let reason = match FaultStrength::of(fault.kind, settings) {
-        Err(_) => format!("{fault} needs {path}: how strong it is"),
+        Err(_) => format!("{fault} needs {path}, its strength"),
         Ok(strength) if !is_stronger(strength, settings) => {
-            format!("{strength} is no fault: the point has as little without it; make it stronger")
+            format!("{strength} is not a fault: the point already has this without it; use a stronger one")
         }
         Ok(_) => return None,
     };
@@ -104,56 +103,60 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
     need(
         replication(settings).ok().flatten().is_some(),
         "drill.fault",
-        "a drill needs a standby: set replication.mode to another than \"none\"",
+        "a drill needs a standby: set replication.mode to something other than \"none\"",
     );
     need(
         settings.get("engine.url").is_none(),
         "drill.fault",
-        "faults are made of instances that Proofload starts, never of an existing server; leave engine.url or the drill out",
+        "faults are only injected into instances that Proofload starts, never into an existing server; remove \
+         engine.url or the drill",
     );
     need(
         settings.get("workload.deadline").is_some(),
         "drill.fault",
-        "users of a database that fails need workload.deadline, such as \"1s\": without it they wait for a silent host for ever",
+        "a drill needs workload.deadline, such as \"1s\": without it users wait forever for a host that does not \
+         answer",
     );
     need(
         settings.get("search.setting").is_none(),
         "drill.fault",
-        "a search compares loads, not faults; leave search or the drill out",
+        "a search compares loads, not faults; remove the search or the drill",
     );
     need(
         settings.get("agents.load_hosts").is_none(),
         "drill.fault",
-        "the prober runs in one load agent; leave agents.load_hosts out",
+        "the prober works with one load agent only; remove agents.load_hosts",
     );
     need(
         settings.duration("procedure.quiet_seconds").is_err()
             && settings.count("procedure.quiet_seconds").unwrap_or(0) == 0,
         "procedure.quiet_seconds",
-        "a drill's measured window has a fixed length; leave it out",
+        "a drill's measured window has a fixed length; remove it",
     );
     need(
         asked.fault.is_none_or(|fault| fault.target != FaultTarget::Link || is_cut(settings, fault))
             || link(settings).is_some(),
         "drill.fault",
-        "a link is parted by our relay, which there is none of without replication.rtt or replication.bandwidth; rtt = \"0s\" adds nothing",
+        "faults of a link need a relay: set replication.rtt (\"0s\" adds no delay) or replication.bandwidth",
     );
     need(
         asked.fault.is_none_or(|fault| fault.kind != FaultKind::FullDisk) || settings.get("storage.volume").is_some(),
         "drill.fault",
-        "a disk is filled only where it is a volume of the study's own: set storage.volume, such as \"4GiB\"; never the system's file system",
+        "a full disk needs a volume made for the study: set storage.volume, such as \"4GiB\"; the system's file system \
+         is never filled",
     );
     need(
         asked.fault.is_none_or(|fault| fault.target != FaultTarget::Clients)
             || (manager(settings).ok().flatten().is_none()
                 && ["agents.load", "agents.standby_hosts"].iter().all(|path| settings.get(path).is_none())),
         "drill.fault",
-        "users are parted from a primary on this host, and a standby is promoted by hand; leave agents.load, agents.standby_hosts and replication.manager out",
+        "this fault needs users and primary on this host and promotion by hand; remove agents.load, \
+         agents.standby_hosts and replication.manager",
     );
     need(
         asked.promote_after.is_zero() || asked.fault.is_some_and(|fault| fault.takes_the_primary()),
         "drill.promote_after",
-        "nobody is promoted by this fault; leave it out",
+        "this fault does not lead to a promotion; remove it",
     );
     missing.extend(rejoin(settings, asked));
     missing
@@ -164,7 +167,7 @@ fn rejoin(settings: &Settings, asked: &DrillAsked) -> Option<(&'static str, &'st
     let reason = match asked.rejoin {
         Rejoin::Restore => return None,
         Rejoin::Rewind if manager(settings).ok().flatten().is_some() => {
-            "the failover manager takes a failed primary back by itself; leave it out"
+            "the failover manager lets a failed primary rejoin automatically; remove it"
         }
         Rejoin::Rewind => return None,
     };

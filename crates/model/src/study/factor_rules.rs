@@ -13,7 +13,7 @@ pub(super) fn read_factor(factor: &FactorText, known: (&Catalogue, &Kinds), faul
     other_keys(factor, faults);
     let levels = factor.keys.iter().find(|key| key.path == "levels");
     let (Some(setting), Some(levels)) = (factor.setting(), levels) else {
-        let reason = "a factor needs setting (a text) and levels (a list)";
+        let reason = "a factor needs setting (a string) and levels (a list)";
         faults.push(fault(factor.line, "factor", reason));
         return None;
     };
@@ -97,7 +97,8 @@ impl<'a> FactorReader<'a> {
         let setting = self.setting;
         let Some(keys) = &level.keys else {
             let reason = format!(
-                "{} is no table: {setting} is a group of settings, and a level says what it sets of them, such as {}",
+                "{} is not a table: {setting} is a group of settings, so each level is a table of the ones it sets, \
+                 such as {}",
                 level.value.to_string().trim(),
                 self.example()
             );
@@ -136,7 +137,7 @@ impl<'a> FactorReader<'a> {
     }
 
     fn twice(&mut self, level: &LevelText, value: &Value) {
-        self.tell(fault(level.line, self.setting, format!("level {value} stands twice")));
+        self.tell(fault(level.line, self.setting, format!("level {value} is listed twice")));
     }
 
     /// Notes a fault, once for each line.
@@ -157,7 +158,7 @@ impl<'a> FactorReader<'a> {
     }
 }
 
-const SAME_FOR_ALL: &str = "this setting is the same for all points and cannot be a factor";
+const SAME_FOR_ALL: &str = "cannot be a factor: this setting is the same for all points";
 
 fn fault(line: Option<usize>, key: &str, reason: impl Into<String>) -> Fault {
     Fault { line, key: key.to_owned(), reason: reason.into(), suggestion: None }
@@ -166,7 +167,7 @@ fn fault(line: Option<usize>, key: &str, reason: impl Into<String>) -> Fault {
 fn other_keys(factor: &FactorText, faults: &mut Vec<Fault>) {
     for key in factor.keys.iter().filter(|key| !["setting", "levels"].contains(&key.path.as_str())) {
         let suggestion = nearest(&key.path, ["setting", "levels"].into_iter());
-        let reason = "a factor has only setting and levels".to_owned();
+        let reason = "a factor takes only setting and levels".to_owned();
         faults.push(Fault { line: key.line, key: format!("factor.{}", key.path), reason, suggestion });
     }
 }
@@ -183,14 +184,14 @@ pub(super) fn two_factors(factors: &[Factor], texts: &[FactorText], faults: &mut
         let earlier = &factors[..index];
         if earlier.iter().any(|other| other.setting == factor.setting) {
             let line = texts.iter().rfind(|text| text.setting() == Some(&factor.setting)).and_then(|text| text.line);
-            faults.push(fault(line, &factor.setting, "two factors vary this setting"));
+            faults.push(fault(line, &factor.setting, "varied by two factors"));
             continue;
         }
         for path in factor.paths() {
             if let Some(other) = earlier.iter().find(|other| other.varies(&path)) {
                 let text = texts.iter().find(|text| text.setting() == Some(&factor.setting));
                 let names = format!("{} and {}", other.setting, factor.setting);
-                let reason = format!("two factors vary this setting: {names}");
+                let reason = format!("varied by two factors: {names}");
                 faults.push(fault(text.and_then(|text| text.line_of(&path)), &path, reason));
             }
         }
@@ -205,7 +206,7 @@ pub(super) fn sets_the_same(factors: &[Factor], texts: &[FactorText], settings: 
         for (index, level) in factor.levels.iter().enumerate() {
             if let Some(same) = factor.levels[..index].iter().find(|other| with(other) == with(level)) {
                 let reason = format!(
-                    "levels {same:?} and {level:?} set the same",
+                    "levels {same:?} and {level:?} are the same",
                     same = same.to_string(),
                     level = level.to_string()
                 );

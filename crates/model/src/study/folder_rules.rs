@@ -32,21 +32,21 @@ pub(super) fn folders(look: &mut RuleContext<'_>) {
 /// Why data cannot lie in a folder of this name; `None` when they can.
 fn no_folder(path: &str) -> Option<String> {
     if path.trim().is_empty() {
-        return Some("names no folder".to_owned());
+        return Some("does not name a folder".to_owned());
     }
     if path.chars().any(is_steering) {
         return Some("contains control characters".to_owned());
     }
     let folder = plain(Path::new(path));
     if folder.parent().is_none() {
-        return Some("is the root of the file system; name a folder below it".to_owned());
+        return Some("is the root of the file system; use a folder below it".to_owned());
     }
     let in_system = |system: &&&str| folder.starts_with(system) && !folder.starts_with(SHARED_MEMORY);
     if let Some(system) = SYSTEM_FOLDERS.iter().find(in_system) {
-        return Some(format!("lies in {system}, which belongs to the system"));
+        return Some(format!("is inside {system}, which belongs to the system"));
     }
     let shared = SHARED_FOLDERS.iter().find(|shared| folder == Path::new(shared))?;
-    Some(format!("is {shared} itself, which others use as well; name a folder below it"))
+    Some(format!("is {shared} itself, which other programs use as well; use a folder below it"))
 }
 
 /// A path without `.` and `..`, as far as its text tells: `/srv/../etc` is `/etc`.

@@ -21,7 +21,7 @@ pub(super) fn standby_hosts_need(look: &mut RuleContext<'_>) {
     if hosts == 0 {
         for path in [STANDBY_COMMAND, PRIMARY_ADDRESS] {
             if look.given.is_given(path) {
-                look.fault(path, format!("only used with hosts of standbys; set {STANDBY_HOSTS} too, or leave it out"));
+                look.fault(path, format!("only used with standby hosts; set {STANDBY_HOSTS} too, or remove it"));
             }
         }
         return;
@@ -32,8 +32,8 @@ pub(super) fn standby_hosts_need(look: &mut RuleContext<'_>) {
     let command = settings.list(STANDBY_COMMAND);
     if hosts > 1 && !command.is_empty() && !command.iter().any(|word| word.contains(HOST_PLACEHOLDER)) {
         let reason = format!(
-            "would start all {hosts} agents of {STANDBY_HOSTS} in one place; put {HOST_PLACEHOLDER} where the host belongs, such as \
-             [\"ssh\", \"-T\", \"{HOST_PLACEHOLDER}\", \"proofload\", \"agent\"]"
+            "would start all {hosts} agents of {STANDBY_HOSTS} on one machine; put {HOST_PLACEHOLDER} where the host \
+             name belongs, such as [\"ssh\", \"-T\", \"{HOST_PLACEHOLDER}\", \"proofload\", \"agent\"]"
         );
         look.fault(STANDBY_COMMAND, reason);
     }
@@ -41,7 +41,7 @@ pub(super) fn standby_hosts_need(look: &mut RuleContext<'_>) {
         look.fault(STANDBY_HOSTS, reason);
     }
     if settings.get("engine.url").is_some() {
-        let reason = "an existing server (engine.url) keeps its standbys where they are; leave it out";
+        let reason = "an existing server (engine.url) has its standbys on its own hosts; remove it";
         look.fault(STANDBY_HOSTS, reason.to_owned());
     }
     purge_keeps_no_snapshot(look);
@@ -52,11 +52,13 @@ fn namespaces_need(look: &mut RuleContext<'_>) {
     let settings = look.study.settings.clone();
     for path in ["agents.host", "agents.load", STANDBY_COMMAND, STANDBY_HOSTS, PRIMARY_ADDRESS] {
         if look.given.is_given(path) {
-            look.fault(path, format!("agents run in namespaces of this machine ({NETWORK}); leave one of the two out"));
+            look.fault(path, format!(
+                "conflicts with {NETWORK}, which runs all agents in namespaces of this machine; remove one of the two"
+            ));
         }
     }
     if values_of("replication.standbys", &look.study.settings, &look.study.factors).len() > 1 {
-        let reason = format!("the namespaces are the same at every point ({NETWORK}); say one number");
+        let reason = format!("must be one number, because the namespaces are the same at every point ({NETWORK})");
         look.fault("replication.standbys", reason);
     }
     let standbys = settings.count("replication.standbys").unwrap_or(1) as usize;
@@ -64,7 +66,7 @@ fn namespaces_need(look: &mut RuleContext<'_>) {
         look.fault(NETWORK, reason);
     }
     if settings.get("engine.url").is_some() {
-        let reason = "an existing server (engine.url) is reached by the network that it has; leave it out";
+        let reason = "an existing server (engine.url) is reached through its own network; remove it";
         look.fault(NETWORK, reason.to_owned());
     }
     purge_keeps_no_snapshot(look);
@@ -73,7 +75,8 @@ fn namespaces_need(look: &mut RuleContext<'_>) {
 /// A purge would clear the snapshot of a standby.
 fn purge_keeps_no_snapshot(look: &mut RuleContext<'_>) {
     if !purged_devices(&look.study.settings).is_empty() {
-        let reason = "the snapshot of a standby lies on its host, below the folder that a purge clears; leave one of the two out";
+        let reason = "conflicts with a purge, which clears the folder that holds the standby's snapshot on its host; \
+                      remove one of the two";
         look.fault("storage.purge.device", reason.to_owned());
     }
 }
@@ -87,17 +90,19 @@ fn at_points(look: &RuleContext<'_>, hosts: usize) -> BTreeSet<String> {
         replicated = true;
         let standbys = asked.standbys.len();
         if standbys != hosts {
-            found.insert(format!("names {hosts}, and replication.standbys is {standbys}: name one for each standby"));
+            found.insert(format!(
+                "lists {hosts} hosts, but replication.standbys is {standbys}: list one host for each standby"
+            ));
         }
         if let Ok(Some(manager)) = manager(&settings) {
             let kind = manager.kind;
             found.insert(format!(
-                "{kind} runs all instances on one host; leave the hosts out, or say \"by-hand\" (replication.manager)"
+                "{kind} runs all instances on one host; remove the hosts, or use \"by-hand\" (replication.manager)"
             ));
         }
     }
     if !replicated {
-        found.insert("only used with standbys; set replication.mode too, or leave it out".to_owned());
+        found.insert("only used with standbys; set replication.mode too, or remove it".to_owned());
     }
     found
 }

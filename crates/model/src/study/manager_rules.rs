@@ -29,7 +29,7 @@ pub(super) fn manager_needs(look: &mut RuleContext<'_>) {
     }
     let own: Vec<String> = look.given_paths().into_iter().filter(|path| path.starts_with(MANAGER_SETTINGS)).collect();
     if !managed {
-        let reason = "only used with a manager; set replication.manager too, or leave it out";
+        let reason = "only used with a failover manager; set replication.manager too, or remove it";
         found.extend(own.into_iter().map(|path| (path, reason.to_owned())));
     }
     for (path, reason) in found {
@@ -43,7 +43,7 @@ fn by_hand(settings: &Settings) -> Option<(&'static str, String)> {
     Some((
         "drill.fault",
         format!(
-            "{fault:?} needs a failover manager: set replication.manager; by hand there is \"stop primary\"",
+            "{fault:?} needs a failover manager: set replication.manager; without one, use \"stop primary\"",
             fault = fault.to_string()
         ),
     ))
@@ -52,7 +52,7 @@ fn by_hand(settings: &Settings) -> Option<(&'static str, String)> {
 fn unknown_to(engine: &EngineFacts, asked: &ManagerAsked) -> Option<(&'static str, String)> {
     let known = engine.capabilities.replication.map_or(&[][..], |replication| replication.managers);
     (!known.contains(&asked.kind))
-        .then(|| ("replication.manager", format!("{} does not run {}; say \"by-hand\"", asked.kind, engine.name)))
+        .then(|| ("replication.manager", format!("{} does not support {}; use \"by-hand\"", asked.kind, engine.name)))
 }
 
 fn missing(settings: &Settings, asked: &ManagerAsked) -> Vec<(&'static str, String)> {
@@ -63,27 +63,27 @@ fn missing(settings: &Settings, asked: &ManagerAsked) -> Vec<(&'static str, Stri
         }
     };
     let Ok(Some(replicated)) = replication(settings) else {
-        need(false, "replication.manager", "needs a standby: set replication.mode to another than \"none\"");
+        need(false, "replication.manager", "needs a standby: set replication.mode to something other than \"none\"");
         return missing;
     };
     need(
         settings.get("engine.url").is_none(),
         "replication.manager",
-        "runs instances that we start; leave engine.url out",
+        "works only with instances that Proofload starts; remove engine.url",
     );
-    need(replicated.standbys.len() == 1, "replication.standbys", "is run with one standby; say 1");
+    need(replicated.standbys.len() == 1, "replication.standbys", "must be 1 with a failover manager");
     need(
         link(settings).is_none(),
         "replication.rtt",
-        "connects its instances itself, past our relay; leave replication.rtt and replication.bandwidth out",
+        "connects its instances itself, without a relay; remove replication.rtt and replication.bandwidth",
     );
     let ends_the_standby = |fault: FaultAsked| fault.target == FaultTarget::Standby && fault.kind.ends_the_server();
     let fault = drill(settings).ok().flatten().and_then(|asked| asked.fault);
     need(
         !fault.is_some_and(ends_the_standby),
         "drill.fault",
-        "is not started again by us on a standby; say \"freeze standby-1\"",
+        "is not possible on a standby that a failover manager runs; use \"freeze standby-1\"",
     );
-    need(settings.get("drill.promote_after").is_none(), "drill.promote_after", "detects failures itself; leave it out");
+    need(settings.get("drill.promote_after").is_none(), "drill.promote_after", "detects failures itself; remove it");
     missing
 }

@@ -28,29 +28,32 @@ pub(super) fn purge_needs(look: &mut RuleContext<'_>) {
         }
     };
     let is_named = settings.get("storage.purge.device").is_some();
-    need(is_named, "storage.purge.standby_devices", "only used beside storage.purge.device".to_owned());
+    need(is_named, "storage.purge.standby_devices", "only used with storage.purge.device".to_owned());
     let given = devices.len() - usize::from(is_named);
     need(
         given == most,
         "storage.purge.standby_devices",
         format!(
-            "names {given}, and the study has {most} standbys at most: a worn drive beside a fresh one says nothing"
+            "lists {given} devices, but the study has up to {most} standbys: comparing a worn drive with a fresh one \
+             means nothing"
         ),
     );
     let different: BTreeSet<&String> = devices.iter().collect();
-    need(different.len() == devices.len(), "storage.purge.device", "a device is named for two nodes".to_owned());
+    need(different.len() == devices.len(), "storage.purge.device", "a device is listed for two nodes".to_owned());
     for device in &devices {
-        let reason = format!("{device} has a comma, which parts the devices of --yes");
+        let reason = format!("{device} contains a comma, which separates the devices of --yes");
         need(!device.contains(','), "storage.purge.device", reason);
     }
     need(
         always_restored,
         "procedure.restore",
-        "a purged device holds no data: they are put back before each run; say \"every-run\"".to_owned(),
+        "a purged device is empty, so the data must be restored before each run; use \"every-run\"".to_owned(),
     );
     need(
         settings.get("engine.url").is_none() && settings.get("storage.volume").is_none(),
         "storage.purge.device",
-        "the data of an existing server (engine.url), or on a volume in a file (storage.volume), are on no device of ours".to_owned(),
+        "cannot be combined with an existing server (engine.url) or a volume in a file (storage.volume), whose data \
+         are not on this device"
+            .to_owned(),
     );
 }

@@ -70,7 +70,7 @@ pub fn parse_assignment(text: &str) -> Result<Assignment, Error> {
     let (path, value) = text
         .split_once('=')
         .filter(|(path, _)| !path.trim().is_empty())
-        .ok_or_else(|| Error::new(format!("--set {text}: write it as setting=value, such as workload.warehouses=2")))?;
+        .ok_or_else(|| Error::new(format!("--set {text}: use setting=value, such as workload.warehouses=2")))?;
     let value = value.trim();
     let toml = value.parse::<Toml>().unwrap_or_else(|_| Toml::from(value));
     Ok(Assignment { path: path.trim().to_owned(), line: None, value: toml })
@@ -86,7 +86,7 @@ fn take_factors(text: &str, item: &Item, parsed: &mut ParsedStudy) {
         _ => None,
     };
     let Some(tables) = tables else {
-        let reason = "factors are tables: write [[factor]] with setting and levels".to_owned();
+        let reason = "factors must be tables: use [[factor]] with setting and levels".to_owned();
         parsed.faults.push(Fault {
             line: line_of_item(text, item),
             key: "factor".to_owned(),

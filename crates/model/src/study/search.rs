@@ -135,7 +135,7 @@ impl Check<'_> {
 
     fn missing(&mut self, key: &str, what: &str) {
         if !self.source.is_given(key) {
-            self.fault(key, format!("must be given: {what}"));
+            self.fault(key, format!("is required: {what}"));
         }
     }
 
@@ -148,7 +148,7 @@ impl Check<'_> {
             let loads = self.source.load_settings().join(", ");
             return self.fault(
                 "search.setting",
-                format!("{setting} is not a load of this study's workload; a search can vary: {loads}"),
+                format!("{setting} is not a load setting of this workload; a search can vary {loads}"),
             );
         }
         if factors.iter().any(|factor| factor.varies(&setting)) {
@@ -168,7 +168,7 @@ impl Check<'_> {
             (false, [_]) | (true, []) => {}
             (_, [first, ..]) => {
                 let first = (*first).clone();
-                self.fault(&first, "a search has one goal: \"max\", or the limit of one percentile");
+                self.fault(&first, "a search needs exactly one goal: \"max\", or the limit of one percentile");
             }
         }
         for path in &limits {
@@ -179,12 +179,12 @@ impl Check<'_> {
         if max && percentiles.is_empty() && self.source.is_given("search.operation") {
             self.fault(
                 "search.operation",
-                "names the operation whose percentile is limited; leave it out with find = \"max\"",
+                "is only used with the limit of a percentile; remove it with find = \"max\"",
             );
         }
         for path in ["search.plateau", "search.blocks"] {
             if !max && !percentiles.is_empty() && self.source.is_given(path) {
-                self.fault(path, "only used with find = \"max\"; leave it out with the limit of a percentile");
+                self.fault(path, "only used with find = \"max\"; remove it with the limit of a percentile");
             }
         }
         self.operation();
@@ -197,10 +197,7 @@ impl Check<'_> {
         else {
             return;
         };
-        self.fault(
-            "search.operation",
-            format!("there is no kind of operation {operation:?}; there are: {}", known.join(", ")),
-        );
+        self.fault("search.operation", format!("unknown kind of operation {operation:?}; known: {}", known.join(", ")));
     }
 
     /// Two values of the setting, the smaller first; a study without a value of its own gets the smaller one.

@@ -29,12 +29,15 @@ pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
     }
     for other in ["storage.purge.device", "storage.precondition.device", "storage.precondition.size"] {
         if given.contains(other) {
-            look.fault(other, "the data of a tier lie on a modelled medium; leave it out".to_owned());
+            look.fault(
+                other,
+                "cannot be combined with a tier, whose data are on a modelled medium; remove it".to_owned(),
+            );
         }
     }
     let has = |path: &str| !values_of(path, &look.study.settings, &look.study.factors).is_empty();
     if has("storage.cache.size") && has("storage.cache.percent") {
-        let reason = "storage.cache.size gives the same in bytes; leave one of the two out".to_owned();
+        let reason = "storage.cache.size gives the same in bytes; remove one of the two".to_owned();
         look.fault("storage.cache.percent", reason);
     }
     for (path, reason) in point_faults(look) {
@@ -46,10 +49,13 @@ pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
 fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: &BTreeSet<String>) {
     if can.tier_in_process {
         if given.contains("storage.volume") {
-            look.fault("storage.volume", format!("{name} reads and writes through its tier by files; leave it out"));
+            look.fault("storage.volume", format!("{name} accesses its tier through files; remove it"));
         }
         if given.contains("storage.cache.path") {
-            look.fault("storage.cache.path", format!("the cache of {name} lies beside its data; leave it out"));
+            look.fault(
+                "storage.cache.path",
+                format!("the cache of {name} is always stored beside its data; remove it"),
+            );
         }
         let drives = values_of("storage.slow.drive", &look.study.settings, &look.study.factors);
         if drives.iter().any(|drive| drive.to_string() == DriveModel::NotModelled.word()) {
@@ -59,7 +65,8 @@ fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: 
     }
     if !can.tier_as_volumes() || given.contains("engine.url") {
         let reason = format!(
-            "{name} does not run on a tier: that takes an engine in the load agent's process, or a server that Proofload starts"
+            "{name} cannot run on a tier: a tier needs an engine in the load agent's process, or a server that \
+             Proofload starts"
         );
         look.fault("storage.kind", reason);
         return;
@@ -70,12 +77,12 @@ fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: 
     }
     let modes = values_of("replication.mode", &look.study.settings, &look.study.factors);
     if modes.iter().any(|mode| mode.to_string() != "none") || given.contains("drill.fault") {
-        look.fault("storage.kind", "a tier lies under one server without standbys or drills".to_owned());
+        look.fault("storage.kind", "a tier needs a single server, without standbys or drills".to_owned());
     }
     let with_log = |settings: &Settings| settings.list("storage.cache.accelerate").iter().any(|one| one == "log");
     let points = expand(look.study).points;
     if !can.log_folder && points.iter().any(|point| with_log(&look.study.settings.with(&point.levels))) {
-        look.fault("storage.cache.accelerate", format!("the log of {name} lies in its data; leave log out"));
+        look.fault("storage.cache.accelerate", format!("{name} keeps its log in its data; remove log"));
     }
 }
 
@@ -91,31 +98,31 @@ fn faults_of(settings: &Settings) -> Vec<(&'static str, String)> {
     let volumes = settings.list(VOLUMES);
     for (place, volume) in volumes.iter().enumerate() {
         if TierVolume::of(volume).is_none() {
-            faults.push((
-                VOLUMES,
-                format!("there is no volume {volume:?}; there are {}", TierVolume::WORDS.join(" and ")),
-            ));
+            faults.push((VOLUMES, format!("unknown volume {volume:?}; known: {}", TierVolume::WORDS.join(" and "))));
         } else if volumes[..place].contains(volume) {
-            faults.push((VOLUMES, format!("{volume} stands twice")));
+            faults.push((VOLUMES, format!("{volume} is listed twice")));
         }
     }
     if matches!(settings.get(VOLUMES), Some(Value::List(none)) if none.is_empty()) {
-        faults.push((VOLUMES, "names no volume; for no cache say storage.cache.size = \"0B\"".to_owned()));
+        faults.push((VOLUMES, "lists no volume; for no cache use storage.cache.size = \"0B\"".to_owned()));
     }
     if settings.text("storage.slow.drive") == Ok(DriveModel::NotModelled.word()) {
         let of_model = ["storage.slow.raid", "storage.slow.drives", "storage.slow.write_cache"];
         let given = of_model.into_iter().filter(|path| settings.get(path).is_some());
-        faults.extend(given.map(|path| (path, "only modelled drives have it; leave it out".to_owned())));
+        faults.extend(given.map(|path| (path, "only used with modelled drives; remove it".to_owned())));
     }
     let line = settings.bytes("storage.cache.line").unwrap_or(Bytes(8192));
     if !line.0.is_power_of_two() || !(4096..=65_536).contains(&line.0) {
-        faults.push(("storage.cache.line", format!("{line} is not one of 4KiB, 8KiB, 16KiB, 32KiB and 64KiB")));
+        faults.push(("storage.cache.line", format!("{line} must be 4KiB, 8KiB, 16KiB, 32KiB or 64KiB")));
     }
     if let (Ok(Some(plan)), Ok(size)) = (tier_plan(settings), settings.bytes("storage.cache.size"))
         && !plan.cache.size.is_nothing()
         && size.0 / plan.cache.line.0.max(1) < LEAST_LINES
     {
-        faults.push(("storage.cache.size", format!("{size} are fewer than {LEAST_LINES} lines of {line}")));
+        faults.push((
+            "storage.cache.size",
+            format!("{size} is too small: it needs room for at least {LEAST_LINES} lines of {line}"),
+        ));
     }
     faults
 }

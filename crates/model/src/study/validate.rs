@@ -196,7 +196,7 @@ pub(super) fn find<'a>(catalogue: &'a Catalogue, path: &str, kinds: &Kinds) -> O
 /// The fault of an unknown key.
 pub(super) fn unknown(path: &str, line: Option<usize>, catalogue: &Catalogue) -> Fault {
     let suggestion = nearest(path, catalogue.settings().map(|spec| spec.path));
-    Fault { line, key: path.to_owned(), reason: "this setting is not known".to_owned(), suggestion }
+    Fault { line, key: path.to_owned(), reason: "unknown setting".to_owned(), suggestion }
 }
 
 /// The nearest word of a choice.
@@ -233,7 +233,7 @@ fn fill_defaults(
             && settings.text("search.setting") != Ok(spec.path)
             && !faults.iter().any(|fault| fault.key == spec.path)
         {
-            let reason = format!("must be given: {}", spec.about);
+            let reason = format!("is required: {}", spec.about);
             faults.push(Fault { line: None, key: spec.path.to_owned(), reason, suggestion: None });
         }
     }
@@ -302,7 +302,7 @@ impl StudySource<'_> {
             for name in values_of(path, settings, factors) {
                 let name = name.to_string();
                 if !known.contains(&name.as_str()) {
-                    let reason = format!("there is no {what} {name:?}; built in: {}", known.join(", "));
+                    let reason = format!("unknown {what} {name:?}; built in: {}", known.join(", "));
                     faults.push(Fault {
                         line: self.line(path),
                         key: path.to_owned(),
@@ -321,7 +321,7 @@ impl StudySource<'_> {
         for path in given.iter().filter(|path| self.line(path).is_some()) {
             let scope = find(self.catalogue, path, self.kinds).map(|spec| spec.scope);
             let reason = match scope.filter(|scope| !self.kinds.have(*scope)) {
-                Some(Scope::Workload(name)) => format!("belongs to the workload {name}, which this study does not run"),
+                Some(Scope::Workload(name)) => format!("belongs to the workload {name}, which this study does not use"),
                 Some(Scope::Engine(name)) => format!("belongs to the engine {name}, which this study does not use"),
                 Some(Scope::Always) | None => continue,
             };

@@ -75,7 +75,7 @@ fn levels_may_be_tables_of_their_own() {
         &text.replace("cores = 2", "coers = 2"),
         &[],
         &expect![[r#"
-            line 15: limits.coers: this setting is not known; did you mean limits.cores?
+            line 15: limits.coers: unknown setting; did you mean limits.cores?
         "#]],
     );
 }
@@ -93,7 +93,7 @@ fn settings_of_the_engine_are_a_group_also_below_its_name() {
         &engine("engine.settings").replace("synchronous", "synchrony"),
         &[],
         &expect![[r#"
-            line 12: engine.settings.synchrony: sqlite has no setting "synchrony"; there are cache_size, synchronous
+            line 12: engine.settings.synchrony: sqlite has no setting "synchrony"; it has cache_size, synchronous
         "#]],
     );
 }
@@ -107,14 +107,14 @@ fn the_kind_of_an_engine_can_be_part_of_a_group() {
         &text.replace("kind = \"sqlite\", ", ""),
         &[],
         &expect![[r#"
-            engine.kind: must be given: The database engine; `proofload engines` lists them.
+            engine.kind: is required: The database engine; `proofload engines` lists them.
         "#]],
     );
     check(
         &text.replace("\"sqlite\"", "\"sqlight\""),
         &[],
         &expect![[r#"
-            line 11: engine.kind: there is no engine "sqlight"; built in: sqlite, server, restorer, documents, nothing
+            line 11: engine.kind: unknown engine "sqlight"; built in: sqlite, server, restorer, documents, nothing
         "#]],
     );
 }
@@ -134,13 +134,13 @@ fn every_fault_of_the_levels_is_told_at_once() {
         &study("", "replication", levels),
         &[],
         &expect![[r#"
-            line 13: replication.mode: "asynch" is not one of "none", "async", "remote_write", "remote_flush", "remote_apply"; did you mean "async"?
-            line 14: replication.standbies: this setting is not known; did you mean replication.standbys?
-            line 15: replication.standbys: "two" is not a whole number from 1 to 3
-            line 15: replication.network: this setting is the same for all points and cannot be a factor
-            line 16: replication: "async" is no table: replication is a group of settings, and a level says what it sets of them, such as { mode = … }
-            line 18: replication: level mode async stands twice
-            line 19: replication.netwrk: this setting is not known; did you mean replication.network?
+            line 13: replication.mode: "asynch" must be one of "none", "async", "remote_write", "remote_flush", "remote_apply"; did you mean "async"?
+            line 14: replication.standbies: unknown setting; did you mean replication.standbys?
+            line 15: replication.standbys: "two" must be a whole number from 1 to 3
+            line 15: replication.network: cannot be a factor: this setting is the same for all points
+            line 16: replication: "async" is not a table: replication is a group of settings, so each level is a table of the ones it sets, such as { mode = … }
+            line 18: replication: level mode async is listed twice
+            line 19: replication.netwrk: unknown setting; did you mean replication.network?
         "#]],
     );
 }
@@ -151,21 +151,21 @@ fn an_unknown_group_is_told_with_the_nearest_one() {
         &study("", "replicatoin", "[{ mode = \"async\" }]"),
         &[],
         &expect![[r#"
-            line 11: replicatoin: this setting is not known; did you mean replication?
+            line 11: replicatoin: unknown setting; did you mean replication?
         "#]],
     );
     check(
         &study("", "study", "[{ seed = 1 }, { seed = 2 }]"),
         &[],
         &expect![[r#"
-            line 12: study.seed: this setting is the same for all points and cannot be a factor
+            line 12: study.seed: cannot be a factor: this setting is the same for all points
         "#]],
     );
     check(
         &study("", "limits.memory", "[{ memory = \"64MiB\" }]"),
         &[],
         &expect![[r#"
-            line 12: limits.memory: { memory = "64MiB" } is not a size of at least 1MiB, such as "64MiB"
+            line 12: limits.memory: { memory = "64MiB" } must be a size of at least 1MiB, such as "64MiB"
         "#]],
     );
 }
@@ -180,21 +180,21 @@ fn a_setting_is_varied_once() {
         &other("procedure.warm_up.round", "[\"4s\", \"5s\"]"),
         &[],
         &expect![[r#"
-            line 15: procedure.warm_up.round: two factors vary this setting: procedure and procedure.warm_up.round
+            line 15: procedure.warm_up.round: varied by two factors: procedure and procedure.warm_up.round
         "#]],
     );
     check(
         &other("procedure.warm_up", "[{ round = \"4s\" }, { tolerance = 0.1 }]"),
         &[],
         &expect![[r#"
-            line 16: procedure.warm_up.round: two factors vary this setting: procedure and procedure.warm_up
+            line 16: procedure.warm_up.round: varied by two factors: procedure and procedure.warm_up
         "#]],
     );
     check(
         &other("procedure", "[{ measure = \"60s\" }, { measure = \"70s\" }]"),
         &[],
         &expect![[r#"
-            line 15: procedure: two factors vary this setting
+            line 15: procedure: varied by two factors
         "#]],
     );
     check(
@@ -213,7 +213,7 @@ fn levels_that_come_to_the_same_are_a_fault() {
         &study("", "workload", levels),
         &[],
         &expect![[r#"
-            line 11: workload: levels "as given" and "warehouses 4" set the same
+            line 11: workload: levels "as given" and "warehouses 4" are the same
         "#]],
     );
 }
@@ -232,7 +232,7 @@ fn rules_see_what_levels_of_a_group_assign() {
         &study("", "replication", "[{}, { rtt = \"1ms\" }]"),
         &[],
         &expect![[r#"
-            line 12: replication.rtt: only used with standbys; set replication.mode too, or leave it out
+            line 12: replication.rtt: only used with standbys; set replication.mode too, or remove it
         "#]],
     );
     check(
@@ -240,7 +240,7 @@ fn rules_see_what_levels_of_a_group_assign() {
         &["engine.kind=sqlite"],
         &expect![[r#"
             line 12: workload.warehouses: more than 50 want the engine server
-            line 12: workload.arrivals: only used with a rate; set workload.rate too, or leave it out
+            line 12: workload.arrivals: only used with a rate; set workload.rate too, or remove it
         "#]],
     );
     let text = study(
@@ -259,7 +259,7 @@ fn rules_see_what_levels_of_a_group_assign() {
         &text,
         &["search.setting=workload"],
         &expect![[r#"
-            search.setting: workload is not a load of this study's workload; a search can vary: workload.rate, workload.users
+            search.setting: workload is not a load setting of this workload; a search can vary workload.rate, workload.users
         "#]],
     );
 }

@@ -166,28 +166,28 @@ fn several_load_hosts_need_a_server_and_a_command_that_tells_them_apart() {
         GOOD,
         &[server, hosts, "agents.load=[\"ssh\", \"a\"]"],
         &expect![[r#"
-        agents.load: would start all 2 agents of agents.load_hosts in one place; put {host} where the host belongs, such as ["ssh", "-T", "{host}", "proofload", "agent"]
+        agents.load: would start all 2 agents of agents.load_hosts on one machine; put {host} where the host name belongs, such as ["ssh", "-T", "{host}", "proofload", "agent"]
     "#]],
     );
     check(
         GOOD,
         &["agents.load=[\"ssh\", \"{host}\"]"],
         &expect![[r#"
-        agents.load: contains {host}, but agents.load_hosts names no host
+        agents.load: contains {host}, but agents.load_hosts lists no host
     "#]],
     );
     check(
         GOOD,
         &[server, "agents.load_hosts=[\"a\", \"a:2\"]"],
         &expect![[r#"
-        agents.load_hosts: "a" is named twice; two agents on one host need two names, such as aliases of ssh
+        agents.load_hosts: "a" is listed twice; two agents on one host need two names, such as ssh aliases
     "#]],
     );
     check(
         GOOD,
         &[server, "agents.load_hosts=[\"a:0\"]"],
         &expect![[r#"
-        agents.load_hosts: "a:0" is not a host; write a name of letters, digits, '-', '_', '.' and '@', and after a colon its share of the load, 1..=1000, such as "loader1:2"
+        agents.load_hosts: "a:0" is not a host; use letters, digits, '-', '_', '.' and '@', optionally followed by a colon and the host's share of the load from 1 to 1000, such as "loader1:2"
     "#]],
     );
 }
@@ -221,20 +221,20 @@ level = 3
 "#,
         &[],
         &expect![[r#"
-            line 3: study.name: "a b" is not a name of letters, digits, '-' and '_'
-            line 4: study.titel: this setting is not known; did you mean study.title?
-            line 5: study.repetitions: 0 is not a whole number from 1 to 1000
-            line 7: workload.kind: there is no workload "tpoy"; built in: toy; did you mean toy?
-            line 8: workload.warehouses: "many" is not a whole number from 1 to 100
-            line 12: procedure.warm_up.at_least: "10" is not a duration from 0s to 720h, such as "30s"
-            line 12: procedure.warm_up.rounds: this setting is not known; did you mean procedure.warm_up.round?
-            line 13: procedure.restore: "every-runs" is not one of "every-run", "never"; did you mean "every-run"?
-            line 15: limits.memroy: this setting is not known; did you mean limits.memory?
-            line 18: study.seed: this setting is the same for all points and cannot be a factor
-            line 22: limits.cores: level 1 stands twice
-            line 22: limits.cores: "two" is not a whole number from 1 to 4096
-            line 23: factor.level: a factor has only setting and levels; did you mean levels?
-            study.title: must be given: Title of the report.
+            line 3: study.name: "a b" must be a name of letters, digits, '-' and '_'
+            line 4: study.titel: unknown setting; did you mean study.title?
+            line 5: study.repetitions: 0 must be a whole number from 1 to 1000
+            line 7: workload.kind: unknown workload "tpoy"; built in: toy; did you mean toy?
+            line 8: workload.warehouses: "many" must be a whole number from 1 to 100
+            line 12: procedure.warm_up.at_least: "10" must be a duration from 0s to 720h, such as "30s"
+            line 12: procedure.warm_up.rounds: unknown setting; did you mean procedure.warm_up.round?
+            line 13: procedure.restore: "every-runs" must be one of "every-run", "never"; did you mean "every-run"?
+            line 15: limits.memroy: unknown setting; did you mean limits.memory?
+            line 18: study.seed: cannot be a factor: this setting is the same for all points
+            line 22: limits.cores: level 1 is listed twice
+            line 22: limits.cores: "two" must be a whole number from 1 to 4096
+            line 23: factor.level: a factor takes only setting and levels; did you mean levels?
+            study.title: is required: Title of the report.
         "#]],
     );
 }
@@ -276,17 +276,17 @@ fn contradictions_are_found_when_all_else_is_well() {
         &["engine.kind=documents"],
         &expect![[r#"
         engine.kind: the workload toy needs SQL sessions, which documents does not have
-        procedure.restore: documents has no snapshot of files; say "never"
+        procedure.restore: documents has no file snapshots; use "never"
     "#]],
     );
     check(
         GOOD,
         &["engine.url=postgresql://u:secret@h/d"],
         &expect![[r#"
-        line 10: limits.memory: limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own
-        engine.url: sqlite is not reached by a URL; leave it out
-        procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
-        engine.url: contains a password, but a study is kept in its record; remove it
+        line 10: limits.memory: limits apply only to instances that Proofload starts, not to an existing server (engine.url)
+        engine.url: sqlite cannot be reached by URL; remove it
+        procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; use "never"
+        engine.url: contains a password, which would be stored in the record; remove it
     "#]],
     );
     check(
@@ -300,10 +300,10 @@ fn contradictions_are_found_when_all_else_is_well() {
         GOOD,
         &["limits.read_bandwidth=200", "limits.write_bandwidth=4KiB", "limits.read_iops=0", "limits.cpu=0.001"],
         &expect![[r#"
-            limits.read_bandwidth: 200 is not a size (per second) of at least 64KiB, such as "200MiB"
-            limits.write_bandwidth: "4KiB" is not a size (per second) of at least 64KiB, such as "200MiB"
-            limits.read_iops: 0 is not a whole number from 1 to 1000000000
-            limits.cpu: 0.001 is not a number from 0.01 to 4096
+            limits.read_bandwidth: 200 must be a size (per second) of at least 64KiB, such as "200MiB"
+            limits.write_bandwidth: "4KiB" must be a size (per second) of at least 64KiB, such as "200MiB"
+            limits.read_iops: 0 must be a whole number from 1 to 1000000000
+            limits.cpu: 0.001 must be a number from 0.01 to 4096
         "#]],
     );
     check(
@@ -318,8 +318,8 @@ fn contradictions_are_found_when_all_else_is_well() {
         &["procedure.warm_up.at_least=10m", "procedure.measure=1500ms", "storage.precondition.device=nvme0n1"],
         &expect![[r#"
             procedure.warm_up.at_least: is longer than procedure.warm_up.at_most
-            procedure.measure: intervals are one second long: give whole seconds
-            storage.precondition.device: "nvme0n1" is not a device; name a path below /dev
+            procedure.measure: must be whole seconds, because intervals are one second long
+            storage.precondition.device: "nvme0n1" is not a device; use a path below /dev
         "#]],
     );
 }
@@ -333,18 +333,18 @@ fn an_existing_server_is_asked_for_what_its_engine_can_do_there() {
         GOOD,
         &of_engine("engine.kind=server"),
         &expect![[r#"
-            limits.memory: limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own
-            limits.cores: limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own
-            procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
-            engine.url: contains a password, but a study is kept in its record; remove it and set SERVER_PASSWORD for the load agent
+            limits.memory: limits apply only to instances that Proofload starts, not to an existing server (engine.url)
+            limits.cores: limits apply only to instances that Proofload starts, not to an existing server (engine.url)
+            procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; use "never"
+            engine.url: contains a password, which would be stored in the record; remove it and set SERVER_PASSWORD for the load agent
         "#]],
     );
     check(
         GOOD,
         &of_engine("engine.kind=restorer"),
         &expect![[r#"
-            limits.cores: limits apply only to instances that Proofload starts; an existing server (engine.url) keeps its own
-            engine.url: contains a password, but a study is kept in its record; remove it and set SERVER_PASSWORD for the load agent
+            limits.cores: limits apply only to instances that Proofload starts, not to an existing server (engine.url)
+            engine.url: contains a password, which would be stored in the record; remove it and set SERVER_PASSWORD for the load agent
         "#]],
     );
 }
@@ -355,16 +355,16 @@ fn arrivals_need_a_rate_with_a_time() {
         GOOD,
         &["workload.arrivals=poisson", "factor.workload.queue_at_most=[\"1s\"]"],
         &expect![[r#"
-            workload.arrivals: only used with a rate; set workload.rate too, or leave it out
-            workload.queue_at_most: only used with a rate; set workload.rate too, or leave it out
+            workload.arrivals: only used with a rate; set workload.rate too, or remove it
+            workload.queue_at_most: only used with a rate; set workload.rate too, or remove it
         "#]],
     );
     check(
         GOOD,
         &["factor.workload.rate=[\"500/s\", 500, \"1/min\", \"7\"]", "workload.arrivals=poisson"],
         &expect![[r#"
-            workload.rate: level 500 stands twice
-            workload.rate: "7" is not a rate from 0.001 to 1000000000 per second, such as "500/s", "30000/min" or 500
+            workload.rate: level 500 is listed twice
+            workload.rate: "7" must be a rate from 0.001 to 1000000000 per second, such as "500/s", "30000/min" or 500
         "#]],
     );
     check(
@@ -396,7 +396,7 @@ fn the_command_line_replaces_settings_and_levels() {
         GOOD,
         &["workload.warehouses=2", "nonsense=1"],
         &expect![[r#"
-        nonsense: this setting is not known
+        nonsense: unknown setting
     "#]],
     );
     assert!(parse_assignment("workload.warehouses").is_err());
@@ -470,7 +470,7 @@ fn memory_by_the_size_of_the_data_is_given_once_and_enough_at_every_point() {
         &levels("[0.5]"),
         &["workload.warehouses=40", "limits.memory=64MiB"],
         &expect![[r#"
-        line 10: limits.memory_per_data: limits.memory gives the same limit in bytes; leave one of the two out
+        line 10: limits.memory_per_data: limits.memory gives the same limit in bytes; remove one of the two
     "#]],
     );
 }

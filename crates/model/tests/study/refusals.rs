@@ -14,15 +14,15 @@ fn refusal(text: &str, set: &[&str]) -> Vec<String> {
 #[test]
 fn data_lie_in_a_folder_of_their_own() {
     for (path, told) in [
-        ("", "names no folder"),
-        ("/", "is the root of the file system; name a folder below it"),
-        ("/srv/../", "is the root of the file system; name a folder below it"),
-        ("/etc/data", "lies in /etc, which belongs to the system"),
-        ("/srv/../etc/data", "lies in /etc, which belongs to the system"),
-        ("/dev/sdb", "lies in /dev, which belongs to the system"),
-        ("/sys", "lies in /sys, which belongs to the system"),
-        ("/var", "is /var itself, which others use as well; name a folder below it"),
-        ("/var/lib/.", "is /var/lib itself, which others use as well; name a folder below it"),
+        ("", "does not name a folder"),
+        ("/", "is the root of the file system; use a folder below it"),
+        ("/srv/../", "is the root of the file system; use a folder below it"),
+        ("/etc/data", "is inside /etc, which belongs to the system"),
+        ("/srv/../etc/data", "is inside /etc, which belongs to the system"),
+        ("/dev/sdb", "is inside /dev, which belongs to the system"),
+        ("/sys", "is inside /sys, which belongs to the system"),
+        ("/var", "is /var itself, which other programs use as well; use a folder below it"),
+        ("/var/lib/.", "is /var/lib itself, which other programs use as well; use a folder below it"),
         ("a\u{1b}[2J", "contains control characters"),
         ("a\u{202e}b", "contains control characters"),
     ] {
@@ -41,7 +41,7 @@ fn a_study_of_too_many_runs_is_refused_without_making_them() {
     let cores =
         format!("factor.limits.cpu=[{}]", (1..=1_000).map(|cpu| format!("{cpu}.0")).collect::<Vec<_>>().join(","));
     let faults = refusal(GOOD, &[&memory, &cores]);
-    assert!(faults.iter().any(|fault| fault.contains("runs, more than 100000; leave some levels out")), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.contains("runs, more than 100000; remove some levels")), "{faults:?}");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn only_a_limit_is_left_out_by_none() {
     };
     assert_eq!(points("limits.memory=none"), (false, 1), "neither a limit nor a factor any more");
     let faults = refusal(GOOD, &["workload.warehouses=none"]);
-    assert!(faults.len() == 1 && faults[0].contains("is not a whole number"), "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].contains("must be a whole number"), "{faults:?}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_setting_that_the_engine_does_not_have_is_a_fault_of_the_study() {
     let faults =
         refusal(GOOD, &["factor.engine.settings.shared_buffers=[1, 2]", "engine.settings.sqlite.cache_size=1"]);
     let expected =
-        "engine.settings.shared_buffers: sqlite has no setting \"shared_buffers\"; there are cache_size, synchronous";
+        "engine.settings.shared_buffers: sqlite has no setting \"shared_buffers\"; it has cache_size, synchronous";
     assert_eq!(faults, [expected]);
     assert_eq!(refusal(GOOD, &["engine.settings.server.shared_buffers=1"]), [""; 0], "another engine's");
     assert_eq!(refusal(GOOD, &["engine.kind=server", "engine.settings.work_mem=1"]), [""; 0], "only it knows");
@@ -85,7 +85,7 @@ fn cpu_time_that_does_not_fit_on_the_cores_is_refused() {
         faults,
         [
             "limits.standby_cpu: 2 CPU s/s do not fit on 1 cores (limits.cores)",
-            "limits.standby_cpu: only used with standbys; set replication.mode too, or leave it out",
+            "limits.standby_cpu: only used with standbys; set replication.mode too, or remove it",
         ]
     );
 }
@@ -105,11 +105,11 @@ fn faults_name_the_line_where_they_stand_and_are_told_once() {
     let faults = refusal(&text, &[]);
     let at = |line: usize, fault: &str| format!("line {line}: {fault}");
     assert!(
-        faults.contains(&at(line("setting = \"limits.memory\""), "limits.memory: two factors vary this setting")),
+        faults.contains(&at(line("setting = \"limits.memory\""), "limits.memory: varied by two factors")),
         "{faults:?}"
     );
-    assert_eq!(faults.iter().filter(|fault| fault.contains("stands twice")).count(), 1, "{faults:?}");
-    assert!(faults.contains(&at(line("[unknown]"), "unknown: this setting is not known")), "{faults:?}");
+    assert_eq!(faults.iter().filter(|fault| fault.contains("listed twice")).count(), 1, "{faults:?}");
+    assert!(faults.contains(&at(line("[unknown]"), "unknown: unknown setting")), "{faults:?}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn quiet_seconds_are_for_loads_that_leave_nothing_undone() {
     assert_eq!(refusal(GOOD, &["procedure.quiet_seconds=60"]), [""; 0]);
     let faults = refusal(GOOD, &["procedure.quiet_seconds=60", "workload.rate=100"]);
     assert!(
-        faults.iter().any(|fault| fault.starts_with("procedure.quiet_seconds: users that are paced")),
+        faults.iter().any(|fault| fault.starts_with("procedure.quiet_seconds: needs a saturated load")),
         "{faults:?}"
     );
 }
@@ -128,12 +128,15 @@ fn standbys_need_an_engine_a_mode_and_a_snapshot() {
     let with = |more: &[&str]| refusal(GOOD, &[&SERVER[..], more].concat());
     assert_eq!(with(&["limits.memory=64MiB", "factor.limits.memory=[\"64MiB\"]"]), [""; 0]);
     for (more, told) in [
-        (&["engine.kind=sqlite"][..], "replication.mode: sqlite has no standbys; leave it out or say \"none\""),
+        (&["engine.kind=sqlite"][..], "replication.mode: sqlite does not support standbys; remove it or use \"none\""),
         (
             &["replication.mode=remote_apply"],
             "replication.mode: server has no mode remote_apply; it has async, remote_flush",
         ),
-        (&["replication.confirm=any 2"], "replication.confirm: any 2 cannot confirm of 1 (replication.standbys)"),
+        (
+            &["replication.confirm=any 2"],
+            "replication.confirm: any 2 standbys cannot confirm when there are 1 (replication.standbys)",
+        ),
         (&["procedure.restore=never"], "procedure.restore: standbys start from the snapshot"),
         (
             &["engine.url=x://h/d", "replication.mode=async"],
@@ -141,11 +144,11 @@ fn standbys_need_an_engine_a_mode_and_a_snapshot() {
         ),
         (
             &["engine.url=x://h/d", "replication.rtt=1ms"],
-            "replication.rtt: is the existing server's own affair (engine.url); leave it out",
+            "replication.rtt: is up to the existing server (engine.url); remove it",
         ),
         (
             &["engine.url=x://h/d", "factor.replication.mode=[\"none\", \"remote_flush\"]"],
-            "replication.mode: an existing server (engine.url) keeps its standbys at every point",
+            "replication.mode: an existing server (engine.url) has the same standbys at every point",
         ),
         (&["engine.settings.synchronous_commit=off"], "engine.settings.synchronous_commit: is set by replication.mode"),
         (&["engine.settings.server.synchronous_commit=off"], "engine.settings.server.synchronous_commit: is set by"),
@@ -172,20 +175,17 @@ fn hosts_of_standbys_are_refused_with_every_reason_at_once() {
         assert!(parts && faults.len() == expected.len(), "{more:?}: {faults:#?}");
     };
     check(&["replication.mode=async", "replication.standbys=2"], &[]);
-    check(&["replication.mode=async"], &["names 2, and replication.standbys is 1"]);
+    check(&["replication.mode=async"], &["lists 2 hosts, but replication.standbys is 1"]);
     check(&[], &["only used with standbys"]);
     check(&["factor.replication.mode=[\"none\", \"async\"]", "replication.standbys=2"], &[]);
     check(
         &["replication.mode=async", "replication.manager=patroni", "agents.standby=[\"ssh\"]", "agents.address=x"],
-        &["agents.address: \"x\"", "in one place", "names 2, and", "Patroni runs all instances on one host"],
+        &["agents.address: \"x\"", "on one machine", "lists 2 hosts, but", "Patroni runs all instances on one host"],
     );
     check(
         &["replication.mode=remote_flush", "replication.standbys=2", "engine.url=x:///d", "procedure.restore=never"],
-        &["keeps its standbys where they are", "limits apply only"],
+        &["has its standbys on its own hosts", "limits apply only"],
     );
     let alone = refusal(GOOD, &["agents.address=10.0.0.1", "agents.standby=[\"ssh\"]"]);
-    assert!(
-        alone.len() == 2 && alone.iter().all(|fault| fault.contains("only used with hosts of standbys")),
-        "{alone:?}"
-    );
+    assert!(alone.len() == 2 && alone.iter().all(|fault| fault.contains("only used with standby hosts")), "{alone:?}");
 }

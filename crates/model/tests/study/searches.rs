@@ -84,33 +84,33 @@ fn all_faults_of_a_search_come_at_once() {
         &[],
         &expect![[r#"
             line 10: search.setting: workload.users is also a factor; a search chooses its levels itself
-            line 11: search.find.p50: a search has one goal: "max", or the limit of one percentile
+            line 11: search.find.p50: a search needs exactly one goal: "max", or the limit of one percentile
             line 11: search.find.p99: must be above 0
-            line 12: search.operation: there is no kind of operation "sale"; there are: buy, sell
-            line 13: search.plateau: only used with find = "max"; leave it out with the limit of a percentile
-            line 14: search.from: "0" is not a whole number from 1 to 100
-            line 15: search.to: "many" is not a whole number from 1 to 100
-            line 16: search.resolution: 2 is not a share from 0.001 to 1, such as 0.05 or "5%"
-            line 17: search.points: 1 is not a whole number from 2 to 1000
-            line 18: search.retries: this setting is not known; did you mean search.setting?
+            line 12: search.operation: unknown kind of operation "sale"; known: buy, sell
+            line 13: search.plateau: only used with find = "max"; remove it with the limit of a percentile
+            line 14: search.from: "0" must be a whole number from 1 to 100
+            line 15: search.to: "many" must be a whole number from 1 to 100
+            line 16: search.resolution: 2 must be a share from 0.001 to 1, such as 0.05 or "5%"
+            line 17: search.points: 1 must be a whole number from 2 to 1000
+            line 18: search.retries: unknown setting; did you mean search.setting?
         "#]],
     );
     check(
         &format!("{head}[search]\nfind = \"min\"\n"),
         &[],
         &expect![[r#"
-        line 10: search.find: "min" is not one of "max"; did you mean "max"?
-        search.setting: must be given: the setting that is searched, such as workload.virtual_users
-        search.from: must be given: the smallest load
-        search.to: must be given: the largest load
+        line 10: search.find: "min" must be one of "max"; did you mean "max"?
+        search.setting: is required: the setting that is searched, such as workload.virtual_users
+        search.from: is required: the smallest load
+        search.to: is required: the largest load
     "#]],
     );
     check(
         SEARCH,
         &["search.setting=workload.warehouses", "search.find=max", "search.operation=buy"],
         &expect![[r#"
-            search.setting: workload.warehouses is not a load of this study's workload; a search can vary: workload.rate, workload.users
-            search.operation: names the operation whose percentile is limited; leave it out with find = "max"
+            search.setting: workload.warehouses is not a load setting of this workload; a search can vary workload.rate, workload.users
+            search.operation: is only used with the limit of a percentile; remove it with find = "max"
         "#]],
     );
     check(

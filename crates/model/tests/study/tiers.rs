@@ -26,12 +26,12 @@ fn what_is_no_tier_is_told_all_at_once() {
         &wrong,
         &[],
         &expect![[r#"
-        line 11: storage.volume: sqlite reads and writes through its tier by files; leave it out
-        line 13: storage.cache.percent: storage.cache.size gives the same in bytes; leave one of the two out
-        line 14: storage.cache.line: 12KiB is not one of 4KiB, 8KiB, 16KiB, 32KiB and 64KiB
-        line 15: storage.cache.accelerate: data stands twice
-        line 15: storage.cache.accelerate: there is no volume "temp"; there are data and log
-    "#]],
+            line 11: storage.volume: sqlite accesses its tier through files; remove it
+            line 13: storage.cache.percent: storage.cache.size gives the same in bytes; remove one of the two
+            line 14: storage.cache.line: 12KiB must be 4KiB, 8KiB, 16KiB, 32KiB or 64KiB
+            line 15: storage.cache.accelerate: data is listed twice
+            line 15: storage.cache.accelerate: unknown volume "temp"; known: data and log
+        "#]],
     );
     let factor =
         "[[factor]]\nsetting = \"storage.cache\"\nlevels = [{ percent = 0 }, { percent = 30, accelerate = [] }]\n";
@@ -39,7 +39,7 @@ fn what_is_no_tier_is_told_all_at_once() {
         &(on_tier("") + factor),
         &[],
         &expect![[r#"
-        line 14: storage.cache.accelerate: names no volume; for no cache say storage.cache.size = "0B"
+        line 14: storage.cache.accelerate: lists no volume; for no cache use storage.cache.size = "0B"
     "#]],
     );
 }
@@ -72,7 +72,7 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
         &(served("volume = \"1GiB\"") + standbys),
         &[],
         &expect![[r#"
-        line 10: storage.kind: a tier lies under one server without standbys or drills
+        line 10: storage.kind: a tier needs a single server, without standbys or drills
     "#]],
     );
     let remote = served("").replace("kind = \"server\"", "kind = \"server\"\nurl = \"postgres://h\"");
@@ -80,8 +80,8 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
         &remote,
         &[],
         &expect![[r#"
-        line 11: storage.kind: server does not run on a tier: that takes an engine in the load agent's process, or a server that Proofload starts
-        procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; say "never"
+        line 11: storage.kind: server cannot run on a tier: a tier needs an engine in the load agent's process, or a server that Proofload starts
+        procedure.restore: an existing server (engine.url) cannot be restored from a file snapshot; use "never"
     "#]],
     );
     let real = served("volume = \"1GiB\"\nslow.drive = \"none\"\ncache.path = \"/ssd\"\ncache.percent = 30");
@@ -90,7 +90,7 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
         &(real + "\nslow.drives = 4"),
         &[],
         &expect![[r#"
-        line 16: storage.slow.drives: only modelled drives have it; leave it out
+        line 16: storage.slow.drives: only used with modelled drives; remove it
     "#]],
     );
     check(
@@ -98,7 +98,7 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
         &[],
         &expect![[r#"
         line 11: storage.slow.drive: the slow medium of sqlite is always modelled
-        line 12: storage.cache.path: the cache of sqlite lies beside its data; leave it out
+        line 12: storage.cache.path: the cache of sqlite is always stored beside its data; remove it
     "#]],
     );
 }

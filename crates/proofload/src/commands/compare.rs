@@ -72,8 +72,7 @@ fn failed(text: String) -> Failure {
 /// The levels that were asked for.
 pub(super) fn levels(pair: &PairArguments) -> Result<Vec<Level>, Failure> {
     let level = |text: &String| {
-        let wrong =
-            || (Exit::Usage, format!("--point {text}: write a setting and a level, such as limits.memory=64MiB"));
+        let wrong = || (Exit::Usage, format!("--point {text}: use a setting and a level, such as limits.memory=64MiB"));
         Level::parse(text).ok_or_else(wrong)
     };
     pair.points.iter().map(level).collect()

@@ -18,39 +18,43 @@ pub(super) fn expect_duet(one: &Study, other: &Study) -> Result<(), Failure> {
         let asks = |path: &str| study.settings.count(path).is_ok_and(|count| count > 0);
         if study.repetitions() % 2 == 1 {
             faults.push(format!(
-                "{name}: study.repetitions = {}: runs swap places, so their number is even",
+                "{name}: study.repetitions = {}: must be even, because the two studies swap places",
                 study.repetitions()
             ));
         }
         for path in ["procedure.retries", "procedure.quiet_seconds", "study.sentinel_every"] {
             if asks(path) {
-                faults.push(format!(
-                    "{name}: {path}: the partner of a run would not follow; set it to 0 or leave it out"
-                ));
+                faults.push(format!("{name}: {path}: a repeated run would have no partner; set it to 0 or remove it"));
             }
         }
         if !values_of("workload.rounds", &study.settings, &study.factors).is_empty() {
-            faults.push(format!("{name}: workload.rounds: a run that is rated whole has no seconds to compare"));
+            faults.push(format!("{name}: workload.rounds: a run rated as a whole has no seconds to compare"));
         }
     }
     let place =
         |study: &Study| (study.settings.text("storage.path").unwrap_or_default().to_owned(), study.name().to_owned());
     if place(one) == place(other) {
-        faults
-            .push("both studies have the same name and storage.path: they would use the same data at once".to_owned());
+        faults.push(
+            "both studies have the same name and storage.path: they would use the same data at the same time"
+                .to_owned(),
+        );
     }
     if one.settings.get("engine.url").is_some() && one.settings.get("engine.url") == other.settings.get("engine.url") {
         faults.push("both studies have the same engine.url: two loads on one server are not a duet".to_owned());
     }
     let levels = |study: &Study| expand(study).points.into_iter().map(|point| point.levels).collect::<Vec<_>>();
     if one.repetitions() != other.repetitions() || levels(one) != levels(other) {
-        faults.push("the studies have different points or repetitions: each run needs a partner".to_owned());
+        faults
+            .push("the studies must have the same points and repetitions, because each run needs a partner".to_owned());
     }
     faults.extend(room([one, other]));
     if faults.is_empty() {
         return Ok(());
     }
-    Err((Exit::StudyInvalid, format!("the two cannot be measured at once:\n  {}", faults.join("\n  "))))
+    Err((
+        Exit::StudyInvalid,
+        format!("the two studies cannot be measured at the same time:\n  {}", faults.join("\n  ")),
+    ))
 }
 
 /// What both together ask for and this machine does not have.
@@ -69,7 +73,9 @@ fn room(studies: [&Study; 2]) -> Vec<String> {
         |settings: &Settings| Some(settings.number("limits.cores").ok()? * f64::from(instances_together(settings)));
     for (path, asked) in [("limits.cores", sum(&cores)), ("limits.cpu", sum(&cpu_of_all))] {
         if asked > there {
-            faults.push(format!("{path}: {asked} of both, standbys included, and this machine has {there} cores"));
+            faults.push(format!(
+                "{path}: both studies need {asked} with their standbys, but this machine has {there} cores"
+            ));
         }
     }
     faults
@@ -94,7 +100,7 @@ pub(super) fn crowded(one: &Study, other: &Study) -> Option<String> {
     let taken = of(one) + of(other);
     let remote = [one, other].into_iter().any(|study| !study.settings.list("agents.host").is_empty());
     (!remote && taken + LEFT_TO_CLIENTS > cores).then(|| {
-        format!("the two databases have {taken} of {cores} cores, so the clients run beside them: the ratio may be drawn towards 1")
+        format!("the two databases use {taken} of {cores} cores, so the clients share these cores: the ratio may be biased towards 1")
     })
 }
 

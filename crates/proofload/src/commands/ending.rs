@@ -143,15 +143,15 @@ fn table(record: &Record) -> Option<String> {
 fn write_report(record: &Record, path: &Path) -> Result<String, String> {
     let file = path.with_extension("html");
     if file == path {
-        return Err(format!("the record itself is called {}", path.display()));
+        return Err(format!("{} is the record itself", path.display()));
     }
     let shown = file.display();
     if file.exists() && !is_ours(&file) {
         let named = format!("proofload report {} -o FILE", path.display());
-        return Err(format!("{shown} exists and is not a report of Proofload; give a name with: {named}"));
+        return Err(format!("{shown} exists and is not a Proofload report; choose another name: {named}"));
     }
     let page = render(record, Format::Html).map_err(|error| error.to_string())?;
-    std::fs::write(&file, page).map_err(|error| format!("writing {shown}: {error}"))?;
+    std::fs::write(&file, page).map_err(|error| format!("failed to write {shown}: {error}"))?;
     Ok(shown.to_string())
 }
 

@@ -28,7 +28,7 @@ fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
         let last = record.plan.runs.len().saturating_sub(1);
         return Err((
             Exit::Usage,
-            format!("--run {run}: the plan has runs 0 to {last}; `proofload status` lists them"),
+            format!("--run {run}: no such run; the plan has runs 0 to {last}, listed by `proofload status`"),
         ));
     }
     let selection = Selection { runs: arguments.runs.clone() };
@@ -38,7 +38,7 @@ fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
         }
         (Some(file), _) if file.as_os_str() != "-" => to_file(&record, &selection, arguments, &tables, file),
         _ => output::stream(|out| one(&record, &selection, arguments.format, &tables, out))
-            .map_err(|error| format!("writing to standard output: {error}")),
+            .map_err(|error| format!("failed to write to standard output: {error}")),
     };
     written.map_err(|text| (Exit::Failure, text))
 }
@@ -55,7 +55,7 @@ fn tables(arguments: &ExportArguments) -> Result<Vec<&'static ExportTable>, (Exi
     let to_stdout = arguments.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
     if arguments.format == ExportFormat::Csv && tables.len() > 1 && to_stdout {
         let text =
-            format!("csv has {} tables: choose one with --table, or name a folder for all with -o", tables.len());
+            format!("csv has {} tables: choose one with --table, or write all to a folder with -o", tables.len());
         return Err((Exit::Usage, text));
     }
     Ok(tables)
@@ -85,7 +85,7 @@ fn to_file(
 ) -> Result<(), String> {
     let mut file = BufWriter::new(target::make(path, arguments.overwrite)?);
     let written = one(record, selection, arguments.format, tables, &mut file).and_then(|()| file.flush());
-    written.map_err(|error| format!("writing {}: {error}", path.display()))?;
+    written.map_err(|error| format!("failed to write {}: {error}", path.display()))?;
     target::say_written(path);
     Ok(())
 }
@@ -98,7 +98,8 @@ fn files(
     folder: &Path,
     overwrite: bool,
 ) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|error| format!("making the folder {}: {error}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("failed to create the folder {}: {error}", folder.display()))?;
     let paths: Vec<_> = tables.iter().map(|table| folder.join(format!("{}.csv", table.name))).collect();
     if let Some(there) = paths.iter().find(|path| !overwrite && path.exists()) {
         return Err(target::exists(there, "folder"));
@@ -106,7 +107,7 @@ fn files(
     for (table, path) in tables.iter().zip(&paths) {
         let mut file = BufWriter::new(target::make(path, overwrite)?);
         let written = write_csv(record, selection, table, &mut file).and_then(|()| file.flush());
-        written.map_err(|error| format!("writing {}: {error}", path.display()))?;
+        written.map_err(|error| format!("failed to write {}: {error}", path.display()))?;
     }
     target::say_written(folder);
     Ok(())

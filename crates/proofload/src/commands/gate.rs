@@ -60,7 +60,7 @@ fn tolerance(text: &str) -> Result<f64, Failure> {
     let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let share = number.map(|percent| percent / 100.0).filter(|share| (0.0..1.0).contains(share));
     share.ok_or_else(|| {
-        (Exit::Usage, format!("{text:?} is not a tolerance; write a percentage from 0% to below 100%, such as 3%"))
+        (Exit::Usage, format!("{text:?} is not a tolerance; use a percentage from 0% to below 100%, such as 3%"))
     })
 }
 

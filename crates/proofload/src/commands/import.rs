@@ -13,7 +13,7 @@ use std::path::Path;
 /// Imports results.
 pub(crate) fn run(arguments: &ImportArguments) -> Exit {
     if arguments.json && arguments.output.as_os_str() == "-" {
-        let text = "--json describes the result on standard output, but -o - writes the result there; name a file";
+        let text = "--json describes the result on standard output, but -o - writes the result there; use a file";
         return output::failure(true, Exit::Usage, text);
     }
     match made(arguments).and_then(|made| write(arguments, &made.text).map(|()| made)) {
@@ -77,33 +77,33 @@ fn made(arguments: &ImportArguments) -> Result<ImportOutput, String> {
             });
             Ok(ImportOutput { text: reference_text(&reference), summary })
         }
-        _ => Err(format!("importing wrote nothing:\n{}", faults.join("\n"))),
+        _ => Err(format!("nothing was imported:\n{}", faults.join("\n"))),
     }
 }
 
 /// A study of one property file, named after it.
 fn study(sources: &[SourceFile], engine: &str) -> Result<String, String> {
     let [source] = sources else {
-        return Err("a study is made from one property file; merge several into one first".to_owned());
+        return Err("a study needs exactly one property file; merge them first".to_owned());
     };
     if proofload_engine::engine(engine).is_none() {
-        return Err(format!("there is no engine {engine}; `proofload engines` lists the built-in ones"));
+        return Err(format!("unknown engine {engine}; `proofload engines` lists the built-in ones"));
     }
-    let text = std::str::from_utf8(&source.content).map_err(|_| format!("{}: it is not text", source.name))?;
+    let text = std::str::from_utf8(&source.content).map_err(|_| format!("{}: not a text file", source.name))?;
     let stem =
         Path::new(&source.name).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().to_lowercase());
     let name: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
     let study = study_text(&source.name, text, &name, engine);
-    study.map_err(|faults| format!("importing wrote nothing:\n{}", faults_text(&faults)))
+    study.map_err(|faults| format!("nothing was imported:\n{}", faults_text(&faults)))
 }
 
 /// The bytes of a file of at most so many; the error names it.
 pub(crate) fn content(file: &Path, most: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(file).and_then(|open| open.take(most + 1).read_to_end(&mut bytes));
-    read.map_err(|error| format!("{}: reading it: {error}", file.display()))?;
+    read.map_err(|error| format!("failed to read {}: {error}", file.display()))?;
     if bytes.len() as u64 > most {
-        return Err(format!("{}: it is larger than {} MiB", file.display(), most >> 20));
+        return Err(format!("{}: larger than {} MiB", file.display(), most >> 20));
     }
     Ok(bytes)
 }

@@ -14,7 +14,7 @@ type Page = (String, Vec<u8>);
 
 /// Writes the pages.
 pub(crate) fn run(arguments: &ManArguments) -> Exit {
-    let pages = pages().map_err(|error| format!("making the manual pages: {error}"));
+    let pages = pages().map_err(|error| format!("failed to create the manual pages: {error}"));
     match pages.and_then(|pages| write(&arguments.output, &pages, arguments.overwrite)) {
         Ok(()) => {
             target::say_written(&arguments.output);
@@ -105,10 +105,10 @@ fn write(folder: &Path, pages: &[Page], overwrite: bool) -> Result<(), String> {
         return Err(target::exists(path, "folder"));
     }
     let made = std::fs::create_dir_all(folder);
-    made.map_err(|error| format!("making the folder {}: {error}", folder.display()))?;
+    made.map_err(|error| format!("failed to create the folder {}: {error}", folder.display()))?;
     for (name, text) in pages {
         let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|error| format!("writing {}: {error}", path.display()))?;
+        std::fs::write(&path, text).map_err(|error| format!("failed to write {}: {error}", path.display()))?;
     }
     Ok(())
 }

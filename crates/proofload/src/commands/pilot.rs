@@ -37,22 +37,22 @@ impl Pilot {
         let needed: Vec<Effort> = WANTED.into_iter().map(|half_width| needed(&findings, half_width)).collect();
         let file = path.display().to_string();
         if needed.iter().all(|needed| needed.repetitions.is_none() && needed.seconds.is_none()) {
-            return Err(format!("{file} has no valid point: its spread tells nothing of a longer run"));
+            return Err(format!("{file} has no valid point, so its spread cannot predict a longer run"));
         }
         Ok(Self { file, points: record.plan.points.len(), needed })
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = format!("\nby the pilot {}, a 95 % interval takes\n", self.file);
+        let mut text = format!("\nestimated from the pilot {}, a 95 % interval takes\n", self.file);
         for Effort { half_width, repetitions, seconds } in &self.needed {
             let mean = seconds.map_or_else(
-                || "no valid point tells how long for a mean".to_owned(),
+                || "no valid point to estimate the time for a mean".to_owned(),
                 |seconds| format!("{} of load for a mean", duration_words(Duration::from_secs(seconds))),
             );
             let ratio = match repetitions {
                 _ if self.points < 2 => String::new(),
                 Some(repetitions) => format!(", {repetitions} repetitions for a ratio between points"),
-                None => ", for a ratio it has too few repetitions (4 tell)".to_owned(),
+                None => ", too few repetitions for a ratio (needs 4)".to_owned(),
             };
             text.push_str(&format!("  {:<6} {mean}{ratio}\n", format!("±{:.0} %:", 100.0 * half_width)));
         }

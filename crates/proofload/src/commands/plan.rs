@@ -62,7 +62,7 @@ fn text(study: &Study) -> Result<String, Error> {
 fn search_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     let Some(search) = search(&study.settings)? else { return Ok(String::new()) };
     let goal = match &search.goal {
-        Goal::Max { plateau } => format!("the smallest with throughput within {} % of the largest", 100.0 * plateau),
+        Goal::Max { plateau } => format!("the smallest with throughput within {} % of the maximum", 100.0 * plateau),
         Goal::Percentile { statistic, at_most, operation } => {
             format!("the largest with {statistic} of {operation} at most {}", duration_words(*at_most))
         }
@@ -72,9 +72,9 @@ fn search_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     } else {
         format!(" for each of {} combinations of levels", plan.points.len())
     };
-    let beside = if search.blocks { ", each but the first side by side with the best so far" } else { "" };
+    let beside = if search.blocks { ", each except the first side by side with the best so far" } else { "" };
     Ok(format!(
-        "a search over {} from {} to {}: {goal}, to {} %\nat most {} points{combinations}{beside}, at most {} runs in all; each point is chosen from the results before it\n\n",
+        "a search over {} from {} to {}: {goal}, to {} %\nat most {} points{combinations}{beside}, at most {} runs in total; each point is chosen from earlier results\n\n",
         search.setting,
         search.from,
         search.to,
@@ -113,7 +113,7 @@ fn times_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     let sizes = data_sizes(study, plan)?;
     let build = match sizes.values().sum::<u64>() {
         0 => String::new(),
-        bytes => format!("building the data once: about {}\n", duration_words(build_time(bytes))),
+        bytes => format!("build the data once: about {}\n", duration_words(build_time(bytes))),
     };
     Ok(format!(
         "\nload: {}\n{build}{}{}\n",
@@ -162,10 +162,10 @@ fn space_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     let path = study.settings.text("storage.path")?;
     let cache = match largest_cache(study, plan)? {
         Bytes(0) => String::new(),
-        cache => format!("cache: up to about {cache} beside them\n"),
+        cache => format!("cache: up to about {cache} in addition\n"),
     };
     Ok(format!(
-        "space: about {} in {path} ({} data set{}, {copies} cop{} each, half as much again while it grows)\n{cache}",
+        "space: about {} in {path} ({} data set{}, {copies} cop{} each, plus half while it grows)\n{cache}",
         space(&sizes, copies),
         sizes.len(),
         if sizes.len() == 1 { "" } else { "s" },

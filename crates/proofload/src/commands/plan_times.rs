@@ -45,12 +45,12 @@ pub(super) fn in_all(study: &Study, plan: &Plan, now: WallTime, zone: &TimeZone)
     let runs = planned_runs(study, plan);
     let expectation = Expectation::of(runs.iter().map(|run| (run, false)), most_runs(study));
     let Some(left) = expectation.left(None) else {
-        return "in all: as long as the work takes, plus building, restoring, starting and verifying".to_owned();
+        return "in total: as long as the work takes, plus time to build, restore, start and verify".to_owned();
     };
     let about = if left.at_most { "at most about" } else { "about" };
     let ends = time_of_day_in(now, left.time, zone);
     format!(
-        "in all: {about} {} with building, restoring, starting and verifying; begun now, it ends {ends}",
+        "in total: {about} {}, including time to build, restore, start and verify; if started now, it ends {ends}",
         duration_words(left.time)
     )
 }
@@ -90,7 +90,7 @@ impl CalibrationPlan {
             return String::new();
         }
         let times = |count: usize| if count == 1 { "once".to_owned() } else { format!("{count} times") };
-        let costs = if *queries == 0 { String::new() } else { format!(", what queries cost ({queries} queries)") };
+        let costs = if *queries == 0 { String::new() } else { format!(", the cost of queries ({queries} queries)") };
         format!(
             "calibration before the first runs: reads of the device ({}), a scan cold and in cache ({}){costs}\n",
             times(*device),

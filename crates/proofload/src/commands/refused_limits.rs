@@ -60,7 +60,7 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
         return Err(Exit::Failure);
     }
     output::note(&format!(
-        "this machine does not allow {} (proofload doctor says why); carried out without, as asked",
+        "this machine does not allow {} (proofload doctor says why); running without, as requested",
         names(&refused)
     ));
     set.extend(refused.iter().map(|limit| format!("{}=none", limit.setting)));
@@ -159,14 +159,14 @@ fn stops(refused: &[RefusedLimit]) -> String {
     if refused.iter().all(RefusedLimit::is_beyond_the_machine) {
         return format!(
             "this machine does not allow {names}, and nothing was started: {first}\n\
-             try less, such as --set {}=…, or --without-limits (the title of the result says so)",
+             use less, such as --set {}=…, or --without-limits (the title of the result says so)",
             refused[0].setting
         );
     }
-    let mut text = format!("this machine does not allow {names}, and nothing was started: {first}\ntry one of\n");
+    let mut text = format!("this machine does not allow {names}, and nothing was started: {first}\nuse one of\n");
     let program = |way: &Way| if way.command.ends_with(' ') { "proofload run …" } else { "" };
     for way in ways() {
         text.push_str(&format!("  {}{}   ({})\n", way.command, program(&way), way.when));
     }
-    text + "  proofload run … --without-limits   (the title of the result says what it lacks)"
+    text + "  proofload run … --without-limits   (the title of the result says what is missing)"
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Exit {
 fn write(arguments: &ReportArguments) -> Result<(), String> {
     let file = target_file(arguments);
     if file.as_ref().is_some_and(|file| *file == arguments.record) {
-        return Err(format!("{} is the record itself; name another file with -o", arguments.record.display()));
+        return Err(format!("{} is the record itself; choose another file with -o", arguments.record.display()));
     }
     let beside = beside(&arguments.beside)?;
     let mut record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
@@ -50,7 +50,7 @@ fn beside(files: &[PathBuf]) -> Result<Vec<Reference>, String> {
             return recorded(file);
         }
         let text = super::import::content(file, REFERENCE_FILE_MOST)?;
-        let text = String::from_utf8(text).map_err(|_| format!("{}: it is not text", file.display()))?;
+        let text = String::from_utf8(text).map_err(|_| format!("{}: not a text file", file.display()))?;
         read_reference(&file.display().to_string(), &text)
     };
     let (good, bad): (Vec<_>, Vec<_>) = files.iter().map(read).partition(Result::is_ok);
@@ -58,7 +58,7 @@ fn beside(files: &[PathBuf]) -> Result<Vec<Reference>, String> {
         return Ok(good.into_iter().flatten().collect());
     }
     let faults: Vec<String> = bad.into_iter().filter_map(Result::err).collect();
-    Err(format!("drawing results of files beside the study's own:\n{}", faults.join("\n")))
+    Err(format!("failed to read the results to show beside the study:\n{}", faults.join("\n")))
 }
 
 /// Results of a record, named by its file and the file's hash.

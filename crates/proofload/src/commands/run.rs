@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
     };
     let exit = go(recorder, &mut assignment, &path, (&arguments.show, arguments.void == VoidPolicy::Ok));
     if exit == Exit::Failure && remove_if_empty(&path) {
-        output::note("nothing was measured, so no record is kept; once the cause is fixed, run the study again");
+        output::note("nothing was measured, so there is no record; fix the cause and run the study again");
     }
     exit
 }
@@ -149,7 +149,7 @@ pub(super) fn destructive_steps_named(study: &Study, confirmed: Option<&str>) ->
     purges_named(study, confirmed)?;
     match asked.and_then(|how| how.device) {
         Some(device) if confirmation_of(&device, confirmed).as_ref() != Some(&device) => Err(format!(
-            "this study destroys all data on {device} (storage.precondition.device); to confirm, name it again: --yes {device}"
+            "this study destroys all data on {device} (storage.precondition.device); to confirm, add --yes {device}"
         )),
         _ => Ok(()),
     }
@@ -163,7 +163,7 @@ fn purges_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "this study destroys all data on {} before each run (storage.purge); to confirm, name them again: --yes {}",
+        "this study destroys all data on {} before each run (storage.purge); to confirm, add --yes {}",
         devices.join(" and "),
         devices.join(",")
     ))
@@ -181,7 +181,7 @@ fn go(
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,
-        Err(error) => return failed(&format!("installing signal handlers: {error}")),
+        Err(error) => return failed(&format!("failed to install signal handlers: {error}")),
     };
     let mut journal = Journal::new(recorder, Arc::clone(&clock));
     let settings = &assignment.study.settings;
@@ -211,7 +211,7 @@ fn ending<'a>(outcome: Result<Outcome, Error>, path: &'a Path, style: EndingStyl
         Ok(outcome) => outcome,
         Err(error) => {
             let record = record.ok().filter(|record| !record.attempts.is_empty());
-            let next = record.as_ref().map(|_| resume("what was finished is kept; once the cause is fixed"));
+            let next = record.as_ref().map(|_| resume("finished runs are kept; after fixing the cause"));
             let (error, next) = (error.to_string(), next.unwrap_or_default());
             return Ok(Ending::stopped(None, path, Exit::Failure, error, next));
         }
@@ -227,7 +227,7 @@ fn ending<'a>(outcome: Result<Outcome, Error>, path: &'a Path, style: EndingStyl
         }
         Outcome::Failed { runs, reason } => {
             let what = if runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first") };
-            let next = resume("nothing that was finished is lost; once the cause is fixed");
+            let next = resume("finished runs are kept; after fixing the cause");
             Ending::stopped(Some(&record), path, Exit::Failure, format!("{what}: {reason}"), next)
         }
     })

@@ -43,7 +43,7 @@ fn closed(record: &Path) -> Result<(), String> {
     };
     if beside("-wal") || beside("-lock") {
         return Err(format!(
-            "{} is being written, or its conductor was killed; finish it with `proofload resume`, then sign it",
+            "{} is being written, or its conductor was killed; finish it with `proofload resume` before signing",
             record.display()
         ));
     }

@@ -17,7 +17,7 @@ pub(super) fn sign(file: &Path, key: &Path) -> Result<Vec<u8>, String> {
     if output.status.success() && output.stdout.starts_with(b"-----BEGIN SSH SIGNATURE-----") {
         return Ok(output.stdout);
     }
-    Err(format!("{PROGRAM} did not sign {}: {}", file.display(), last_words(&output)))
+    Err(format!("{PROGRAM} failed to sign {}: {}", file.display(), last_words(&output)))
 }
 
 /// The signer of a file, in the words of the program. Without allowed signers only the key is known.
@@ -31,7 +31,7 @@ pub(super) fn signer(
         let mut command = Command::new(PROGRAM);
         command.args(["-Y", "check-novalidate", "-n", NAMESPACE, "-s"]).arg(signature);
         let good = good(run(&mut command, file)?, signature)?;
-        return Ok(format!("{good}; whose key it is was not asked (--allowed-signers)"));
+        return Ok(format!("{good}; the signer was not checked (--allowed-signers)"));
     };
     let identity = match identity {
         Some(identity) => identity.to_owned(),
@@ -51,7 +51,9 @@ fn principal(signature: &Path, allowed: &Path) -> Result<String, String> {
     match named.lines().next().filter(|_| output.status.success()) {
         // A list of names stands in the file as one word with commas.
         Some(name) => Ok(name.split(',').next().unwrap_or(name).to_owned()),
-        None => Err(format!("nobody in {} made {}: {}", allowed.display(), signature.display(), last_words(&output))),
+        None => {
+            Err(format!("no signer in {} made {}: {}", allowed.display(), signature.display(), last_words(&output)))
+        }
     }
 }
 
@@ -59,16 +61,16 @@ fn good(output: Output, signature: &Path) -> Result<String, String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
     }
-    Err(format!("{} does not fit: {}", signature.display(), last_words(&output)))
+    Err(format!("{} does not match: {}", signature.display(), last_words(&output)))
 }
 
 fn run(command: &mut Command, file: &Path) -> Result<Output, String> {
-    let message = File::open(file).map_err(|error| format!("reading {}: {error}", file.display()))?;
+    let message = File::open(file).map_err(|error| format!("failed to read {}: {error}", file.display()))?;
     command.stdin(message).output().map_err(|error| missing(&error))
 }
 
 fn missing(error: &std::io::Error) -> String {
-    format!("starting {PROGRAM}: {error}; signatures need OpenSSH 8.2 or newer")
+    format!("failed to start {PROGRAM}: {error}; signatures need OpenSSH 8.2 or newer")
 }
 
 fn last_words(output: &Output) -> String {

@@ -54,7 +54,7 @@ fn once(arguments: &StatusArguments) -> Result<Exit, String> {
 /// Shows it each second until the study has ended or somebody has seen enough. Reads no more than that takes, since it may stand beside a
 /// measurement.
 fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
-    let interrupt = Interrupt::install().map_err(|error| format!("installing signal handlers: {error}"))?;
+    let interrupt = Interrupt::install().map_err(|error| format!("failed to install signal handlers: {error}"))?;
     let mut known = BTreeMap::new();
     let mut canvas = (!arguments.json && output::is_terminal()).then(Canvas::new);
     let mut printed = (String::new(), 0);
@@ -163,7 +163,7 @@ impl Status {
     fn text(&self, record: &Record, result: Option<&StudyResult>, path: &Path) -> String {
         let size = if output::is_terminal() { Canvas::new().size() } else { ScreenSize::UNKNOWN };
         let mut lines = self.lines(ScreenSize { lines: usize::MAX, ..size });
-        let doing = if record.being_written { "being written now" } else { "at rest" };
+        let doing = if record.being_written { "being written now" } else { "not running" };
         lines[0] += &format!("  {doing}");
         lines.extend(record.faults.iter().map(|fault| format!("CHANGED AFTER IT WAS WRITTEN: {fault}")));
         lines.extend(self.searches.iter().map(|(label, told, _)| format!("search{label}: {told}")));

@@ -42,7 +42,7 @@ fn carry_out(arguments: &StudiesArguments) -> Result<(), (Exit, String)> {
 fn named(name: &str) -> Result<&'static BuiltInStudy, (Exit, String)> {
     study(name).ok_or_else(|| {
         let names: Vec<&str> = STUDIES.iter().map(|study| study.name).collect();
-        (Exit::Usage, format!("there is no study {name}; there are {}", names.join(", ")))
+        (Exit::Usage, format!("unknown study {name}; known: {}", names.join(", ")))
     })
 }
 
@@ -58,12 +58,12 @@ fn copy(found: &BuiltInStudy, arguments: &StudiesArguments) -> Result<(), (Exit,
 /// The study of a file; all of them are valid, which a test checks.
 fn read(found: &BuiltInStudy) -> Result<Study, String> {
     validate(found.text, &[], &catalogue())
-        .map_err(|faults| format!("reading the built-in study {}: {}", found.name, faults_text(&faults)))
+        .map_err(|faults| format!("failed to read the built-in study {}: {}", found.name, faults_text(&faults)))
 }
 
 fn list() -> Result<String, String> {
     let mut text = String::new();
-    for (folder, about) in [("quick", "minutes on a laptop"), ("papers", "the sizes of published studies")] {
+    for (folder, about) in [("quick", "minutes on a laptop"), ("papers", "sizes of published studies")] {
         text.push_str(&format!("{folder}: {about}\n"));
         for found in STUDIES.iter().filter(|study| study.folder == folder) {
             let study = read(found)?;
@@ -74,7 +74,7 @@ fn list() -> Result<String, String> {
         }
         text.push('\n');
     }
-    text.push_str("proofload studies --copy NAME writes one to a file, --show NAME prints it\n");
+    text.push_str("proofload studies --copy NAME writes one to a file, --show NAME prints one\n");
     Ok(text)
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn faults_json(faults: &[Fault]) -> Json {
 /// Reads and checks.
 pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusal> {
     let bytes = std::fs::read(path)
-        .map_err(|error| Refusal::Usage(format!("reading the study {}: {error}", path.display())))?;
+        .map_err(|error| Refusal::Usage(format!("failed to read the study {}: {error}", path.display())))?;
     let text = String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))?;
     let (overrides, unreadable): (Vec<_>, Vec<_>) =
         set.iter().map(|assignment| parse_assignment(assignment)).partition(Result::is_ok);
@@ -110,7 +110,7 @@ fn with_logo(mut study: Study, path: &Path) -> Result<Study, Vec<Fault>> {
 fn not_utf8(path: &Path, error: &std::string::FromUtf8Error) -> Refusal {
     let (bytes, at) = (error.as_bytes(), error.utf8_error().valid_up_to());
     let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-    let reason = format!("not UTF-8: byte {:#04x} at offset {at}; a study is a text file", bytes[at]);
+    let reason = format!("not UTF-8: byte {:#04x} at offset {at}; a study must be a text file", bytes[at]);
     let fault = Fault { line: Some(line), key: String::new(), reason, suggestion: None };
     Refusal::Faults { text: format!("the study {} has 1 fault", path.display()), faults: vec![fault] }
 }

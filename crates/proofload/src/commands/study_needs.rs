@@ -91,10 +91,10 @@ fn needs(study: &Study) -> Result<Vec<String>, Error> {
     if is_limited && !is_elsewhere(study) {
         let without = settings.text("limits.when_refused") == Ok("without");
         let otherwise = if without { ", or runs without them" } else { "" };
-        needs.push(format!("the right to set limits, as root has it{otherwise}"));
+        needs.push(format!("permission to set limits, which root has{otherwise}"));
     }
     if !served_tiers(study).is_empty() {
-        needs.push("Linux and root, for volumes on loop devices over FUSE".to_owned());
+        needs.push("Linux and root, for FUSE volumes on loop devices".to_owned());
     }
     let managers: BTreeSet<String> = points
         .iter()
@@ -103,11 +103,11 @@ fn needs(study: &Study) -> Result<Vec<String>, Error> {
         .collect();
     needs.extend(managers.into_iter().map(|manager| format!("the failover manager {manager}")));
     if settings.get("engine.url").is_some() {
-        needs.push("a role and a database of its own on the server".to_owned());
+        needs.push("its own role and database on the server".to_owned());
     }
     let lost = destroyed(study)?;
     if !lost.is_empty() {
-        needs.push(format!("{}, whose data are all lost", lost.join(", ")));
+        needs.push(format!("{}; all its data is lost", lost.join(", ")));
     }
     Ok(needs)
 }

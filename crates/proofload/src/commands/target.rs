@@ -13,7 +13,7 @@ pub(super) fn make(path: &Path, overwrite: bool) -> Result<File, String> {
     let made = if overwrite { File::create(path) } else { File::create_new(path) };
     made.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => exists(path, "file"),
-        _ => format!("writing {}: {error}", path.display()),
+        _ => format!("failed to write {}: {error}", path.display()),
     })
 }
 
@@ -44,7 +44,7 @@ pub(super) fn write(path: Option<&Path>, overwrite: bool, text: &str) -> Result<
 /// Writes a file, and says so.
 pub(super) fn write_file(path: &Path, overwrite: bool, content: &[u8]) -> Result<(), String> {
     let mut file = make(path, overwrite)?;
-    file.write_all(content).map_err(|error| format!("writing {}: {error}", path.display()))?;
+    file.write_all(content).map_err(|error| format!("failed to write {}: {error}", path.display()))?;
     say_written(path);
     Ok(())
 }

@@ -34,8 +34,7 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
     }
     let files = RecordFiles { baseline: record_of(&pair.baseline), candidate: record_of(&pair.candidate) };
     if files.baseline == files.candidate {
-        let text =
-            format!("both studies would be recorded in {}: give their files different names", files.baseline.display());
+        let text = format!("both studies would be recorded in {}; use different file names", files.baseline.display());
         return Err((Exit::Usage, text));
     }
     let (mut sides, at_once) = match (files.baseline.exists(), files.candidate.exists()) {
@@ -62,7 +61,7 @@ fn record_of(study: &Path) -> PathBuf {
 
 fn alone(there: &Path, missing: &Path) -> Failure {
     let text = format!(
-        "{} exists and {} does not: measured in turns were neither or both; move the record away to run both",
+        "{} exists but {} does not, so they were not measured in turns; move the record away to run both",
         there.display(),
         missing.display()
     );
@@ -93,8 +92,10 @@ fn new_sides(pair: &PairArguments, files: &RecordFiles) -> Result<[Side; 2], Fai
 fn expect_turns(study: &Study) -> Result<(), Failure> {
     destructive_steps_named(study, None).map_err(|text| (Exit::Usage, text))?;
     if study.settings.get("search.setting").is_some() {
-        let text =
-            format!("{} searches: which loads it measures is not known before, so it has no turns", study.name());
+        let text = format!(
+            "{} is a search, which cannot be measured in turns because its loads are not known in advance",
+            study.name()
+        );
         return Err((Exit::Usage, text));
     }
     Ok(())
@@ -116,7 +117,7 @@ fn old_sides(files: &RecordFiles) -> Result<Option<([Side; 2], bool)>, Failure> 
     if together.is_none() || together != token(&records[1]) {
         let (one, other) = (files.baseline.display(), files.candidate.display());
         return Err(failed(format!(
-            "{one} and {other} exist and were not measured in turns; move them away to run both"
+            "{one} and {other} exist but were not measured in turns; move them away to run both"
         )));
     }
     if records.iter().all(|record| record.plan.runs.iter().all(|run| record.finished(run.index).is_some())) {
@@ -153,8 +154,8 @@ fn expect_data_apart(one: &Study, other: &Study) -> Result<(), Failure> {
     };
     let keeps = ![one, other].into_iter().all(restores);
     if shared && keeps {
-        let text = "both studies have the same name and storage.path, and procedure.restore = \"never\": each would go on with the \
-                    data that the other left; give them different names";
+        let text = "both studies have the same name and storage.path, and procedure.restore = \"never\": each would \
+                    continue with the other's data; use different names";
         return Err((Exit::StudyInvalid, text.to_owned()));
     }
     Ok(())
@@ -168,7 +169,7 @@ fn run(
 ) -> Result<(), Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let interrupt =
-        Interrupt::install().map_err(|error| (Exit::Failure, format!("installing signal handlers: {error}")))?;
+        Interrupt::install().map_err(|error| (Exit::Failure, format!("failed to install signal handlers: {error}")))?;
     let [one, other] = sides.each_ref().map(|side| &side.assignment);
     let how = if at_once { "at once" } else { "in turns" };
     let title = format!("{} and {} {how}", one.study.name(), other.study.name());
@@ -194,13 +195,13 @@ fn run(
     match outcome {
         Ok(Outcome::Complete) => Ok(()),
         Ok(Outcome::Interrupted) => {
-            output::note("interrupted; the same command goes on with what is missing");
+            output::note("interrupted; the same command runs what is missing");
             Err((Exit::Interrupted, "the two studies are not complete".to_owned()))
         }
         Ok(Outcome::Failed { runs, reason }) => {
             let text = format!("{runs} runs failed, the first: {reason}; the same command runs what is missing");
             Err((Exit::Failure, text))
         }
-        Err(error) => Err((Exit::Failure, format!("{error}; the same command goes on with what is missing"))),
+        Err(error) => Err((Exit::Failure, format!("{error}; the same command runs what is missing"))),
     }
 }

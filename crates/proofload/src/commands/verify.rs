@@ -53,10 +53,12 @@ fn answer(arguments: &VerifyArguments) -> Result<Answer, Error> {
 fn chain_text(proof: &proofload_record::Proof) -> String {
     match &proof.head {
         Some(head) => {
-            let end = if proof.closed { "closed" } else { "not closed: being written, or its conductor was killed" };
+            let end =
+                if proof.closed { "closed" } else { "not closed: it is being written, or its conductor was killed" };
             format!("{} links, the last {head}, {end}", proof.links)
         }
-        None => "none before format 4: seals cover rows of finished runs, not study, plan, events and logs".to_owned(),
+        None => "none before format 4: seals cover the rows of finished runs, but not study, plan, events and logs"
+            .to_owned(),
     }
 }
 
@@ -81,7 +83,7 @@ fn signature(arguments: &VerifyArguments) -> Result<String, String> {
     let asked = arguments.signature.is_some() || arguments.allowed_signers.is_some();
     let file = arguments.signature.clone().unwrap_or_else(|| signature_of(&arguments.record));
     if !file.exists() {
-        return if asked { Err(format!("there is no signature {}", file.display())) } else { Ok("none".to_owned()) };
+        return if asked { Err(format!("no such signature: {}", file.display())) } else { Ok("none".to_owned()) };
     }
     let (allowed, identity) = (arguments.allowed_signers.as_deref(), arguments.identity.as_deref());
     ssh_keygen::signer(&arguments.record, &file, allowed, identity)
@@ -89,7 +91,7 @@ fn signature(arguments: &VerifyArguments) -> Result<String, String> {
 
 fn as_text(answer: &Answer, record: &Path) -> String {
     let mut text = match answer.faults.as_slice() {
-        [] => format!("holds: {}\n", record.display()),
+        [] => format!("intact: {}\n", record.display()),
         [first, ..] if first.starts_with(&format!("{}: ", record.display())) => format!("broken: {first}\n"),
         [first, ..] => format!("broken: {}: {first}\n", record.display()),
     };

@@ -54,7 +54,7 @@ impl Agent {
         if offset.within > CLOCK_WITHIN {
             let within = offset.within;
             return Err(Error::refused(format!(
-                "the {name} agent's clock can only be placed to within {within:?}, {CLOCK_WITHIN:?} is the limit: the way to it is too slow"
+                "the clock of the {name} agent can only be aligned to within {within:?}, but the limit is {CLOCK_WITHIN:?}: the connection to it is too slow"
             )));
         }
         let now = clock.now();
@@ -84,7 +84,7 @@ impl Agent {
 
 /// Words for the loss of a silent agent.
 pub(super) fn silence_text() -> String {
-    format!("it has said nothing for {} s", SILENCE.as_secs())
+    format!("it has not answered for {} s", SILENCE.as_secs())
 }
 
 /// The offset between an agent's clock and ours, by exchanges of four stamps; and its process id. Source: Mills, RFC 5905, section 8.

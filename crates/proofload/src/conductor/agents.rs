@@ -172,7 +172,7 @@ impl Agents {
                     break;
                 }
             }
-            let broke_off = || Err(Error::new("the wait for an agent's answer broke off"));
+            let broke_off = || Err(Error::new("waiting for an agent's answer failed"));
             waiting.into_iter().map(|one| one.join().unwrap_or_else(|_| broke_off())).collect()
         });
         self.hear_all(heard)?;
@@ -251,5 +251,5 @@ fn not_running() -> Error {
 }
 
 fn broke_off() -> Error {
-    Error::new("asking a load agent broke off")
+    Error::new("a request to a load agent failed")
 }

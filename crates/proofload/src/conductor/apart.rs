@@ -26,7 +26,7 @@ pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Re
         }
     }
     make(context, prepared, apart)
-        .map_err(|error| error.context("make the snapshots of standbys on hosts of their own"))
+        .map_err(|error| error.context("failed to create the snapshots of standbys on other hosts"))
 }
 
 /// Starts the primary from its snapshot, copies it to each host, lets the copies follow, stops all, the primary first, and keeps all.
@@ -48,7 +48,7 @@ fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, apart: &Deployment
     let primary = context
         .primary_alone(prepared)
         .start(None, |instance, _| (place_of(instance), ReplicationPart::Primary(asked.clone())))?;
-    let from = primary.addresses.first().ok_or_else(|| Error::new("the primary told no address"))?;
+    let from = primary.addresses.first().ok_or_else(|| Error::new("the primary reported no address"))?;
     context.heard.view.progress("copying the data to the hosts of standbys", 0, 0);
     let mut testbed = context.testbed_of(apart);
     testbed.copy_to_standbys(from)?;

@@ -141,7 +141,7 @@ pub(super) fn find_out(
     number: usize,
 ) -> Result<Vec<Fact>, Error> {
     if prepared.primary().place.url.is_some() {
-        return Err(Error::refused("an existing server (engine.url) is neither started nor limited by us"));
+        return Err(Error::refused("an existing server (engine.url) is neither started nor limited by Proofload"));
     }
     match step {
         CalibrationStep::Device => read_device(context, prepared, number),

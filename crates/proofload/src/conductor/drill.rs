@@ -192,7 +192,7 @@ fn phase(longest: Duration, seed: u64) -> Duration {
 
 pub(super) fn of_name<'p>(prepared: &'p PreparedRun, name: &InstanceName) -> Result<&'p InstancePlan, Error> {
     let found = prepared.deployment.instances.iter().find(|instance| instance.name == *name);
-    found.ok_or_else(|| Error::refused(format!("make a fault: there is no instance {name}")))
+    found.ok_or_else(|| Error::refused(format!("failed to inject the fault: no such instance: {name}")))
 }
 
 /// Waits until the users' throughput is back and the primary is protected again, as far as it can be, or until the time is up.
@@ -241,7 +241,7 @@ fn leader<'p>(
         (None, Some(_)) => InstanceName::primary(),
     };
     let found = prepared.deployment.instances.iter().find(|instance| instance.name == name);
-    found.map(Some).ok_or_else(|| Error::refused(format!("watch {name}: there is no such instance")))
+    found.map(Some).ok_or_else(|| Error::refused(format!("failed to watch {name}: no such instance")))
 }
 
 /// Whether the mode is in force with all standbys that are left, or every other instance follows as a manager says. One that cannot be asked

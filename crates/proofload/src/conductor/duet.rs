@@ -43,7 +43,9 @@ pub(crate) fn conduct_duet(
         };
         let threads: Vec<_> = sides.iter_mut().zip(Meeting::of_two()).enumerate().map(begin).collect();
         let ended = |thread: std::thread::ScopedJoinHandle<'_, Result<Outcome, Error>>| {
-            thread.join().unwrap_or_else(|_| Err(Error::new("one of the two studies ended by a fault of this program")))
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(Error::new("one of the two studies ended because of a bug in Proofload")))
         };
         threads.into_iter().map(ended).collect::<Vec<_>>()
     });

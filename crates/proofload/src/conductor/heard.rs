@@ -130,7 +130,7 @@ impl<'a> Heard<'a> {
         let seconds = match merged {
             Ok(seconds) => seconds,
             Err(error) => {
-                return self.fail(name, error.context(format!("the {name} agent's seconds of load do not add up")));
+                return self.fail(name, error.context(format!("the load seconds of the {name} agent do not add up")));
             }
         };
         for MergedSecond { sample, agents } in seconds {

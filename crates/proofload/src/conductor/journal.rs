@@ -28,7 +28,7 @@ impl Journal {
 
     /// The attempt that is going on.
     fn current(&self) -> Result<AttemptId, Error> {
-        self.attempt.ok_or_else(|| Error::new("samples arrived while no run was going on"))
+        self.attempt.ok_or_else(|| Error::new("samples arrived while no run was active"))
     }
 
     pub(crate) fn begin(&mut self, run_index: u32) -> Result<(), Error> {

@@ -109,7 +109,7 @@ fn sums(agents: usize, faults: Vec<String>, totals: &[OperationCounts]) -> Check
     Check {
         group: "load agents".to_owned(),
         name: "counts of each agent".to_owned(),
-        rule: "what was merged of each load agent's seconds is what the agent counted, by kind of operation; each completed \
+        rule: "the merged seconds of each load agent equal its own counts, by kind of operation; each completed \
                operation has one response time"
             .to_owned(),
         found: format!("{operations} operations of {agents} agents, {} differ", faults.len()),
@@ -130,7 +130,7 @@ fn keep_clocks(context: &mut RunContext<'_>) -> Result<(), Error> {
             scope.spawn(move || clock_offset(&process, clock))
         };
         let measuring: Vec<_> = agents.iter().map(measure).collect();
-        let broke_off = || Err(Error::new("asking a load agent broke off"));
+        let broke_off = || Err(Error::new("a request to a load agent failed"));
         measuring.into_iter().map(|one| one.join().unwrap_or_else(|_| broke_off()).map(|(offset, _)| offset)).collect()
     });
     let (mut facts, mut stopped) = (Vec::new(), Vec::new());
@@ -140,7 +140,7 @@ fn keep_clocks(context: &mut RunContext<'_>) -> Result<(), Error> {
         let moved_by = Duration::from_nanos(moved.unsigned_abs());
         // What the exchanges cannot tell is not held against a clock.
         let certain = moved_by.saturating_sub(before.within + now.within);
-        let fact = clock_fact(&load_agent::CLOCK_MOVED.of(&agent.name), moved_by, "placed again after the load");
+        let fact = clock_fact(&load_agent::CLOCK_MOVED.of(&agent.name), moved_by, "aligned again after the load");
         facts.push(Fact { holds: Some(certain <= CLOCK_WITHIN), ..fact });
         stopped.push(LoadAgentStop { number, clock_moved_ns: Some(moved), clock_bound_ns: Some(nanos(now.within)) });
     }

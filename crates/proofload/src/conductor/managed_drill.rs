@@ -25,7 +25,9 @@ pub(super) fn replace(
     let before = context.testbed(prepared).read_cluster()?;
     if before.leader != Some(InstanceName::primary()) {
         let leader = before.leader.map_or("nobody".to_owned(), |name| name.to_string());
-        let text = format!("make a fault: {leader} leads where the primary should; the manager has changed it before");
+        let text = format!(
+            "failed to inject the fault: {leader} is the leader instead of the primary; the manager switched earlier"
+        );
         return Err(Error::verification(text));
     }
     if fault.kind == FaultKind::Switchover {

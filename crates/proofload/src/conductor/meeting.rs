@@ -53,7 +53,7 @@ impl Meeting {
             }
             if progress.done[other] > self.pair {
                 return Err(Error::new(
-                    "the run that was to be measured at once with this one did not come to its load; its record says why",
+                    "the run to be measured together with this one did not start its load; see its record",
                 ));
             }
             progress = self
@@ -123,7 +123,7 @@ mod tests {
         one.prepare(0);
         other.prepare(0);
         other.done();
-        assert!(one.wait(|| Ok(())).expect_err("it failed").to_string().contains("did not come to its load"));
+        assert!(one.wait(|| Ok(())).expect_err("it failed").to_string().contains("did not start its load"));
         one.prepare(1);
         assert!(!one.is_alone());
         drop(other);

@@ -56,12 +56,12 @@ impl PreparedRun {
         let settings = plan.settings(study, run.point);
         let workload_name = settings.text("workload.kind")?;
         let workload = proofload_load::workload(workload_name)
-            .ok_or_else(|| Error::new(format!("there is no workload {workload_name}")))?;
+            .ok_or_else(|| Error::new(format!("unknown workload {workload_name}")))?;
         let raw = workload.expected_bytes(&settings);
         let settings = with_memory(settings, raw);
         let engine_name = settings.text("engine.kind")?;
-        let engine = proofload_engine::engine(engine_name)
-            .ok_or_else(|| Error::new(format!("there is no engine {engine_name}")))?;
+        let engine =
+            proofload_engine::engine(engine_name).ok_or_else(|| Error::new(format!("unknown engine {engine_name}")))?;
         let limits = limits_asked(&settings);
         let sessions = workload.sessions(&settings);
         let mut place = data_place(&settings, place_settings(engine, &settings, sessions))?;

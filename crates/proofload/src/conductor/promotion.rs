@@ -41,7 +41,7 @@ pub(super) fn promote(
         of: u32::try_from(prepared.deployment.standbys().count()).unwrap_or(u32::MAX),
         holds_all: asked.is_some_and(|asked| asked.holds_all(&names)),
     };
-    let (chosen, others) = answering.split_first().ok_or_else(|| Error::lost("there is no standby to promote"))?;
+    let (chosen, others) = answering.split_first().ok_or_else(|| Error::lost("no standby to promote"))?;
     let asked = asked.map(|asked| asked.with_standbys_left(&names[1..])).filter(|_| !others.is_empty());
     if let Some(asked) = &asked {
         // Users come as soon as it takes writes: what they commit must wait from the first one on.
@@ -56,12 +56,12 @@ pub(super) fn promote(
 /// Waits until the failed instance can take no write any more: two primaries would both acknowledge.
 fn fence(context: &mut RunContext<'_>, prepared: &PreparedRun, failed: &InstanceName) -> Result<(), Error> {
     let instance = prepared.deployment.instances.iter().find(|instance| instance.name == *failed);
-    let instance = instance.ok_or_else(|| Error::refused(format!("fence {failed}: there is no such instance")))?;
+    let instance = instance.ok_or_else(|| Error::refused(format!("failed to fence {failed}: no such instance")))?;
     let begun = context.agents.now();
     while !context.testbed(prepared).is_fenced(instance)? {
         if context.agents.now().since(begun) > FENCED_WITHIN {
             return Err(Error::refused(format!(
-                "promote a standby: {failed} still runs {FENCED_WITHIN:?} after its fault and may take writes"
+                "failed to promote a standby: {failed} still runs {FENCED_WITHIN:?} after its fault and may take writes"
             )));
         }
         context.wait(GLANCE)?;
@@ -72,7 +72,7 @@ fn fence(context: &mut RunContext<'_>, prepared: &PreparedRun, failed: &Instance
 /// Standbys that answer, the one with the most log first.
 fn answering<'p>(context: &mut RunContext<'_>, prepared: &'p PreparedRun) -> Result<Vec<&'p InstancePlan>, Error> {
     let mut found: Vec<(u64, &InstancePlan)> = Vec::new();
-    let mut trouble = Error::lost("there is no standby to promote");
+    let mut trouble = Error::lost("no standby to promote");
     for standby in prepared.deployment.standbys() {
         match context.testbed(prepared).received(standby) {
             Ok(bytes) => found.push((bytes.0, standby)),
@@ -80,7 +80,7 @@ fn answering<'p>(context: &mut RunContext<'_>, prepared: &'p PreparedRun) -> Res
         }
     }
     if found.is_empty() {
-        return Err(trouble.context("choose a standby to promote"));
+        return Err(trouble.context("failed to choose a standby to promote"));
     }
     // Of equal ones the first by name: the sort is stable.
     found.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
@@ -96,8 +96,8 @@ fn follow(
 ) -> Result<(), Error> {
     for standby in others {
         let address = context.addresses.get(&leader.name).cloned();
-        let address =
-            address.ok_or_else(|| Error::refused(format!("follow {}: its address is not known", leader.name)))?;
+        let address = address
+            .ok_or_else(|| Error::refused(format!("failed to follow {}: its address is unknown", leader.name)))?;
         let told = context.testbed(prepared).follow(standby, address, link(&prepared.settings))?;
         context.upstreams.insert(standby.name.clone(), told);
     }

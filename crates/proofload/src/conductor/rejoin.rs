@@ -31,8 +31,8 @@ pub(super) fn rejoin(
 ) -> Result<(), Error> {
     let Some(promotion) = &course.promoted else { return Ok(()) };
     let upstream = context.addresses.get(&promotion.name).cloned();
-    let upstream =
-        upstream.ok_or_else(|| Error::refused(format!("follow {}: its address is not known", promotion.name)))?;
+    let upstream = upstream
+        .ok_or_else(|| Error::refused(format!("failed to follow {}: its address is unknown", promotion.name)))?;
     let (leader, has_standbys) = (promotion.name.clone(), promotion.has_standbys);
     course.rejoin_asked_at = Some(now(context));
     let (leader, failed) = (of_name(prepared, &leader)?, of_name(prepared, failed)?);
@@ -41,7 +41,7 @@ pub(super) fn rejoin(
     testbed.before_rewind(leader)?;
     testbed.rewind(failed, upstream, link(&prepared.settings))?;
     let mode = prepared.replication.as_ref().map(|mode| with_all_others(mode, prepared, leader));
-    let mode = mode.ok_or_else(|| Error::refused("rejoin: there is no mode of replication"))?;
+    let mode = mode.ok_or_else(|| Error::refused("failed to rejoin: no replication mode is set"))?;
     if !has_standbys {
         // Commits that waited for an instance that catches up would be a second outage.
         testbed.protect(leader, ReplicationAsked { mode: ReplicationMode::Async, ..mode.clone() })?;

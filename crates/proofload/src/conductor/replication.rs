@@ -45,7 +45,10 @@ pub(super) fn establish(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
     measure_links(context, prepared)?;
     let unheld = commits(context, prepared, ENDS_WITHIN)?;
     if !unheld {
-        return Err(unproved(asked, &format!("a commit had not ended after {ENDS_WITHIN:?} though nothing was held")));
+        return Err(unproved(
+            asked,
+            &format!("a commit had not finished after {ENDS_WITHIN:?} although nothing was held"),
+        ));
     }
     let waited_for_apply = withhold(context, prepared, asked, HeldPart::Apply)?;
     let waited_for_link = withhold(context, prepared, asked, HeldPart::Link)?;
@@ -65,7 +68,7 @@ pub(super) fn establish_existing(context: &mut RunContext<'_>, prepared: &Prepar
     context.testbed(prepared).watch_existing(asked.clone())?;
     wait_until_in_force(context, &prepared.deployment, asked)?;
     let mode = asked.mode.to_string();
-    let source = "the server's own views and a connection of ours; nothing was withheld";
+    let source = "the server's own views and a separate connection; nothing was withheld";
     context.heard.journal.facts(&[replication::MODE.compared(mode.clone(), Some(mode), true, source)])
 }
 
@@ -155,11 +158,14 @@ fn withhold(
         HeldPart::Apply => "standbys applied no log",
     };
     if waited && !context.testbed(prepared).end_commit(ENDS_WITHIN)? {
-        return Err(unproved(asked, &format!("a commit that waited while {what} had not ended {ENDS_WITHIN:?} later")));
+        return Err(unproved(
+            asked,
+            &format!("a commit that waited while {what} had not finished {ENDS_WITHIN:?} later"),
+        ));
     }
     match (waited, should_wait(asked.mode, part)) {
         (true, false) => Err(unproved(asked, &format!("a commit waited while {what}"))),
-        (false, true) => Err(unproved(asked, &format!("a commit ended while {what}"))),
+        (false, true) => Err(unproved(asked, &format!("a commit finished while {what}"))),
         _ => Ok(waited),
     }
 }

@@ -119,7 +119,7 @@ impl<'a> RunContext<'a> {
             }
             if let Some(patience) = state.patience.filter(|patience| self.agents.now().since(began) > *patience) {
                 return Err(Error::lost(format!(
-                    "no second of load was reported for {patience:?}; the load agent or the database hangs"
+                    "no load was reported for {patience:?}; the load agent or the database hangs"
                 )));
             }
         }

@@ -272,8 +272,8 @@ fn with_kills(context: &mut RunContext<'_>, prepared: &PreparedRun, error: Error
             Error::of(
                 error.kind(),
                 format!(
-                    "{error}; the kernel killed {processes} of the database ({kills}) because limits.memory = {limit} did not suffice: \
-                 raise it, or lower what the engine takes beside its cache or the users that work at once"
+                    "{error}; the kernel killed {processes} of the database ({kills}) because limits.memory = {limit} \
+                     is too small: raise it, or lower the engine's memory outside its cache or the number of users"
                 ),
             )
         }
@@ -291,7 +291,7 @@ fn clean_up(context: &mut RunContext<'_>, study: &Study, commands: &Commands) {
     let swept = start_hosts(context, study, commands);
     if let Err(error) = swept {
         let _noted =
-            context.heard.journal.log("error", "conductor", &format!("cleaning up after a failed run: {error}"));
+            context.heard.journal.log("error", "conductor", &format!("failed to clean up after a failed run: {error}"));
     }
 }
 
@@ -371,7 +371,7 @@ impl Commands {
     pub(super) fn of(study: &Study) -> Result<Self, Error> {
         let local = || -> Result<Vec<String>, Error> {
             let program = std::env::current_exe()
-                .map_err(|error| Error::new(format!("finding this program's own file: {error}")))?;
+                .map_err(|error| Error::new(format!("failed to find this program's own file: {error}")))?;
             Ok(vec![program.to_string_lossy().into_owned(), "agent".to_owned()])
         };
         let given = |path: &str| match study.settings.list(path) {

@@ -72,8 +72,8 @@ impl Both<'_> {
         let commands = Commands::of(&self.assignments[0].study)?;
         if commands != Commands::of(&self.assignments[1].study)? {
             return Err(Error::new(
-                "the two studies have different agents (agents.host, agents.standby_hosts, agents.load, agents.load_hosts): measured in turns are two \
-                 studies of the same hosts",
+                "the two studies have different agents (agents.host, agents.standby_hosts, agents.load, \
+                 agents.load_hosts): studies measured in turns must use the same hosts",
             ));
         }
         study::start_hosts(context, &self.assignments[0].study, &commands)?;

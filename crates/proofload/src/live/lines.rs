@@ -119,7 +119,7 @@ impl Lines {
             _ => String::new(),
         };
         let left = self.left().filter(|_| self.phase == Phase::Starting);
-        let left = left.map(|left| format!(", about {} left in all", clock_text(left.as_secs()))).unwrap_or_default();
+        let left = left.map(|left| format!(", about {} left in total", clock_text(left.as_secs()))).unwrap_or_default();
         format!("{}{lasts}{left}", self.phase.words())
     }
 

@@ -89,7 +89,7 @@ pub(crate) fn screen(head: &Head, rows: &[RunRow], foot: &str, size: ScreenSize,
     let mut lines = vec![fitted(head.line())];
     lines.extend(others(&rows[..shown.start], "before").map(&fitted));
     lines.extend(rows[shown.clone()].iter().map(|row| fitted(row.line(label, size.columns))));
-    lines.extend(others(&rows[shown.end..], "to come").map(&fitted));
+    lines.extend(others(&rows[shown.end..], "pending").map(&fitted));
     if !foot.is_empty() {
         lines.push(fitted(ScreenLine::default().with(format!("  {foot}"), Emphasis::Faint)));
     }
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    const FOOT: &str = "transactions per second; Ctrl-C stops, proofload resume goes on";
+    const FOOT: &str = "transactions per second; Ctrl-C stops, proofload resume continues";
 
     #[track_caller]
     fn check(rows: &[RunRow], columns: usize, expected: &Expect) {
@@ -219,7 +219,7 @@ mod tests {
               ✓ 1 GiB    valid, wide  601/s ±12 %     p99 38 ms
               ▶ 512 MiB  measuring    12 of 20 s  443/s  ▇█▇█▇▇  p99 41 ms  steal 3 %
               · 128 MiB
-              transactions per second; Ctrl-C stops, proofload resume goes on
+              transactions per second; Ctrl-C stops, proofload resume continues
         "#]],
         );
         check(
@@ -232,7 +232,7 @@ mod tests {
               ✓ 1 GiB    valid, wide  601/s ±12 %     p99 38 ms
               ▶ 512 MiB  measuring    ██████░░░░  12 of 20 s  443/s  █▇▇█▇▇█▇█▇▇█▇▇█▇▇█▇█▇▇█▇▇█▇█▇▇  p99 41 ms  steal 3 %  others 2 %
               · 128 MiB
-              transactions per second; Ctrl-C stops, proofload resume goes on
+              transactions per second; Ctrl-C stops, proofload resume continues
         "#]],
         );
     }
@@ -254,7 +254,7 @@ mod tests {
               ▶ 512 MiB  warming up   settled in 3:45 at the latest  443/s  p99 41 ms
               ✗ 512 MiB  failed       run 1: the server did not start log
               · 512 MiB  unfinished   its conductor ended; proofload resume runs it again
-              transactions per second; Ctrl-C stops, proofload resume goes on
+              transactions per second; Ctrl-C stops, proofload resume continues
         "#]],
         );
         check(
@@ -266,7 +266,7 @@ mod tests {
               ▶ 512 MiB  warming up   settled in 3:45 at the latest  443/s  █▇▇█▇▇█▇█▇▇█▇▇█▇▇█▇█▇▇█▇▇█▇█▇▇  p99 41 ms  steal 3 %  others 2 %
               ✗ 512 MiB  failed       run 1: the server did not start log
               · 512 MiB  unfinished   its conductor ended; proofload resume runs it again
-              transactions per second; Ctrl-C stops, proofload resume goes on
+              transactions per second; Ctrl-C stops, proofload resume continues
         "#]],
         );
         check(
@@ -294,7 +294,7 @@ mod tests {
         let lines = screen(&head(), &rows, FOOT, ScreenSize { columns: 79, lines: 12 }, false);
         assert_eq!(lines.len(), 11);
         assert_eq!(lines[1], "  … 21 before: 20 valid, 1 void");
-        assert_eq!(lines[9], "  … 12 to come");
+        assert_eq!(lines[9], "  … 12 pending");
         assert!(lines[6].starts_with("  ▶ point 25"), "{lines:#?}");
     }
 }

@@ -94,7 +94,7 @@ impl Terminal {
             None if self.before != Phase::Starting => format!("{}; ", self.before.words()),
             _ => String::new(),
         };
-        let stops = "Ctrl-C stops, proofload resume goes on";
+        let stops = "Ctrl-C stops, proofload resume continues";
         format!("{doing}{} per second; {stops}", self.work)
     }
 }

@@ -68,7 +68,7 @@ impl Phase {
         match self {
             Self::Starting => "starting",
             Self::Preconditioning => "preconditioning storage",
-            Self::WaitingForQuiet => "looking whether the host is quiet",
+            Self::WaitingForQuiet => "checking whether the host is quiet",
             Self::Building => "building",
             Self::Preparing => "preparing",
             Self::Restoring => "restoring",

@@ -70,7 +70,7 @@ impl AgentProcess {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| Error::new(format!("starting the {name} agent by {command:?}: {error}")))?;
+            .map_err(|error| Error::new(format!("failed to start the {name} agent with {command:?}: {error}")))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut stdout = BufReader::new(stdout.expect("it was asked for"));
         let lines: Lines = Arc::default();
@@ -93,7 +93,9 @@ impl AgentProcess {
         if let Err(error) = greeted {
             agent.kill();
             let _silent = silence.recv_timeout(LAST_WORDS);
-            return Err(error.context(format!("starting the {name} agent by {command:?}{}", said(&agent.stderr))));
+            return Err(
+                error.context(format!("failed to start the {name} agent with {command:?}{}", said(&agent.stderr)))
+            );
         }
         agent.listen(stdout, silence, events);
         Ok(agent)
@@ -103,7 +105,7 @@ impl AgentProcess {
     fn answer_greeting(&self) -> Result<(), Error> {
         let mut stdin = lock(&self.stdin);
         let stdin = stdin.as_mut().expect("it was asked for");
-        greeting::answer(stdin).map_err(|error| Error::new(format!("answering the agent's greeting: {error}")))
+        greeting::answer(stdin).map_err(|error| Error::new(format!("failed to answer the agent's greeting: {error}")))
     }
 
     /// Kills an agent that has not greeted in time, such as an `ssh` that asks for a password; a message to the sender calls it off.
@@ -141,7 +143,7 @@ impl AgentProcess {
                     Ok(Some(Message::Event(event))) => {
                         let _gone = events.send((name.clone(), AgentEvent::Event(event)));
                     }
-                    Ok(None) => break "its stream ended".to_owned(),
+                    Ok(None) => break "its output ended".to_owned(),
                     Err(error) => break error.to_string(),
                 }
             };
@@ -165,7 +167,7 @@ impl AgentProcess {
     /// The agent's own, or of the kind *lost* when no answer came.
     pub fn ask<A: Ask>(&self, ask: A, patience: Option<Duration>) -> Result<A::Answer, Error> {
         let reply = self.call(ask.into(), patience)?;
-        A::answer(reply).ok_or_else(|| Error::new(format!("the {} agent answered another request", self.name)))
+        A::answer(reply).ok_or_else(|| Error::new(format!("the {} agent answered a different request", self.name)))
     }
 
     fn call(&self, request: Request, patience: Option<Duration>) -> Result<Reply, Error> {
@@ -182,7 +184,7 @@ impl AgentProcess {
         if let Err(error) = sent {
             lock(&self.answers).remove(&id);
             return Err(error.or_kind(ErrorKind::Lost).context(format!(
-                "asking the {} agent{}",
+                "failed to ask the {} agent{}",
                 self.name,
                 said(&self.stderr)
             )));

@@ -10,17 +10,18 @@ const LARGEST: u32 = 64 << 20;
 
 /// Writes one message and flushes.
 pub(super) fn write<T: Serialize>(output: &mut impl Write, message: &T) -> Result<(), Error> {
-    let payload = postcard::to_allocvec(message).map_err(|error| Error::new(format!("encoding a message: {error}")))?;
+    let payload =
+        postcard::to_allocvec(message).map_err(|error| Error::new(format!("failed to encode a message: {error}")))?;
     let length = u32::try_from(payload.len()).ok().filter(|length| *length <= LARGEST);
-    let length = length
-        .ok_or_else(|| Error::new(format!("a message of {} bytes is larger than a frame may be", payload.len())))?;
+    let length =
+        length.ok_or_else(|| Error::new(format!("a message of {} bytes exceeds the frame size", payload.len())))?;
     let mut send = || {
         output.write_all(&length.to_le_bytes())?;
         output.write_all(&crc32fast::hash(&payload).to_le_bytes())?;
         output.write_all(&payload)?;
         output.flush()
     };
-    send().map_err(|error| Error::new(format!("writing to the other side: {error}")))
+    send().map_err(|error| Error::new(format!("failed to write to the peer: {error}")))
 }
 
 /// Reads one message; `None` at the orderly end of the stream.
@@ -30,7 +31,7 @@ pub(super) fn read<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<
         Ok(0) => return Ok(None),
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::Interrupted => return read(input),
-        Err(error) => return Err(Error::new(format!("reading from the other side: {error}"))),
+        Err(error) => return Err(Error::new(format!("failed to read from the peer: {error}"))),
     }
     let cut = |error: std::io::Error| Error::new(format!("the stream ended inside a message: {error}"));
     input.read_exact(&mut head[1..]).map_err(cut)?;
@@ -39,17 +40,17 @@ pub(super) fn read<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<
     let checksum = u32::from_le_bytes(checksum.try_into().expect("four bytes"));
     if length > LARGEST {
         return Err(Error::new(format!(
-            "a message claims {length} bytes; something else writes to the agent's stream"
+            "a message claims to have {length} bytes; does another program write to the agent's stream?"
         )));
     }
     let mut payload = vec![0; length as usize];
     input.read_exact(&mut payload).map_err(cut)?;
     if crc32fast::hash(&payload) != checksum {
         return Err(Error::new(
-            "a message was damaged on its way (checksum); something else writes to the agent's stream",
+            "a message was damaged in transit (checksum); does another program write to the agent's stream?",
         ));
     }
-    postcard::from_bytes(&payload).map(Some).map_err(|error| Error::new(format!("decoding a message: {error}")))
+    postcard::from_bytes(&payload).map(Some).map_err(|error| Error::new(format!("failed to decode a message: {error}")))
 }
 
 #[cfg(test)]

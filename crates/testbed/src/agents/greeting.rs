@@ -40,11 +40,11 @@ pub(super) fn expect_conductor(input: &mut impl Read) -> Result<bool, Error> {
         match input.read(&mut byte) {
             Ok(0) => return Ok(false),
             Ok(_) => line.push(byte[0]),
-            Err(error) => return Err(Error::new(format!("waiting for the conductor: {error}"))),
+            Err(error) => return Err(Error::new(format!("failed to wait for the conductor: {error}"))),
         }
         if byte[0] != wanted {
             return Err(Error::refused(format!(
-                "{:?} on standard input is not what a conductor of this version says; `proofload run` starts agents and speaks to them",
+                "unexpected input {:?} instead of a conductor's greeting; agents are started by `proofload run`",
                 String::from_utf8_lossy(&line)
             )));
         }
@@ -64,7 +64,8 @@ pub(super) fn expect_greeting(input: &mut impl Read) -> Result<(), Error> {
             let heard = if end.is_empty() { &last } else { &end };
             let heard = if heard.is_empty() { "nothing".to_owned() } else { format!("{heard:?}") };
             Error::new(format!(
-                "waiting for an agent's greeting: {error} after {heard}; does the command start `proofload agent`?"
+                "failed to wait for an agent's greeting: {error} after {heard}; does the command start `proofload \
+                 agent`?"
             ))
         })?;
         if byte[0] != b'\n' {
@@ -72,7 +73,7 @@ pub(super) fn expect_greeting(input: &mut impl Read) -> Result<(), Error> {
         }
         if skipped + line.len() > NOISE {
             return Err(Error::new(format!(
-                "no agent's greeting in the first {NOISE} bytes; does the command start `proofload agent`, without a terminal (ssh -T)?"
+                "no agent greeting in the first {NOISE} bytes; does the command start `proofload agent` without a terminal (ssh -T)?"
             )));
         }
         if byte[0] == b'\n' {
@@ -96,7 +97,7 @@ fn check(greeting: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::new(format!(
-        "the agent is another version: it says {greeting:?}, this program is {ours:?}; install the same Proofload on both machines"
+        "the agent has a different version: {greeting:?} instead of {ours:?}; install the same Proofload on both machines"
     )))
 }
 
@@ -120,7 +121,7 @@ mod tests {
         check_greeting(&good, None);
         check_greeting(&format!("Welcome to db1.\n\nLast login: never\r\n{good}"), None);
         check_greeting(&format!("prompt> {good}"), None);
-        check_greeting("PROOFLOAD-AGENT 999 0.1.0\n", Some("another version"));
+        check_greeting("PROOFLOAD-AGENT 999 0.1.0\n", Some("different version"));
         check_greeting("ssh: connect to host db1: refused\n", Some("does the command start"));
         check_greeting(&"noise\n".repeat(20_000), Some("without a terminal"));
     }

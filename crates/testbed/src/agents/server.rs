@@ -40,7 +40,7 @@ pub fn serve<H: Handler + 'static>(
     clock: &Arc<dyn Clock>,
     make: impl FnOnce(EventSink) -> H,
 ) -> Result<(), Error> {
-    greeting::greet(&mut output).map_err(|error| Error::new(format!("greeting the conductor: {error}")))?;
+    greeting::greet(&mut output).map_err(|error| Error::new(format!("failed to greet the conductor: {error}")))?;
     if !greeting::expect_conductor(&mut input)? {
         return Ok(());
     }
@@ -124,7 +124,7 @@ fn work<H: Handler>(mut handler: H, calls: &Receiver<(Call, Moment)>, messages: 
 fn handle<H: Handler>(handler: &mut H, request: Request) -> Result<Reply, Error> {
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| handler.handle(request)));
     caught.unwrap_or_else(|_| {
-        Err(Error::new("the agent broke off inside a request; this is a fault of Proofload, and its stderr says where"))
+        Err(Error::new("the agent panicked during a request; this is a bug in Proofload, see the agent's stderr"))
     })
 }
 

@@ -62,10 +62,10 @@ fn steps(with_undoing: Vec<(CacheStep, Option<CacheStep>)>) -> Result<Vec<CacheS
 pub fn refusal(order: &CacheOrder, confirmed: &[String]) -> Option<Error> {
     let devices = [&order.cache, &order.origin].map(|node| node.display().to_string());
     if devices[0] == devices[1] {
-        return Some(Error::refused(format!("{} cannot be cache and origin at once", devices[0])));
+        return Some(Error::refused(format!("{} cannot be both cache and origin", devices[0])));
     }
     if let Some(stranger) = confirmed.iter().find(|name| !devices.contains(name)) {
-        return Some(Error::refused(format!("--yes names {stranger}, which is no device of this command")));
+        return Some(Error::refused(format!("--yes names {stranger}, which is not a device of this command")));
     }
     let reasons: Vec<String> = devices
         .iter()
@@ -89,7 +89,8 @@ pub fn set_up(order: &CacheOrder, confirmed: &[String], clock: &dyn Clock) -> Re
         return Err(refusal);
     }
     let steps = order.system.set_up(&pair)?;
-    carry_out_or_undo(&steps, clock).map_err(|error| error.context(format!("set up {}", order.system.name())))?;
+    carry_out_or_undo(&steps, clock)
+        .map_err(|error| error.context(format!("failed to set up {}", order.system.name())))?;
     order.system.statistics(&pair, clock)
 }
 
@@ -107,10 +108,14 @@ pub fn recover(order: &CacheOrder, clock: &dyn Clock) -> Result<CacheStatistics,
             carry_out(&forgotten, clock)?;
             return order.system.statistics(&pair, clock);
         }
-        return Err(Error::refused(format!("{} is in place before {}", order.system.name(), order.origin.display())));
+        return Err(Error::refused(format!(
+            "{} is already in place in front of {}",
+            order.system.name(),
+            order.origin.display()
+        )));
     }
     let steps = order.system.recover(&pair)?;
-    let failed = |error: Error| error.context(format!("put {} in place again", order.system.name()));
+    let failed = |error: Error| error.context(format!("failed to put {} in place again", order.system.name()));
     carry_out_or_undo(&steps, clock).map_err(failed)?;
     order.system.statistics(&pair, clock)
 }
@@ -130,7 +135,7 @@ pub fn statistics(order: &CacheOrder, clock: &dyn Clock) -> Result<CacheStatisti
 pub fn take_down(order: &CacheOrder, patience: Duration, clock: &dyn Clock) -> Result<TakenDownCache, Error> {
     expect_root("take down")?;
     let system = order.system;
-    let failed = |error: Error| error.context(format!("take down {}", system.name()));
+    let failed = |error: Error| error.context(format!("failed to take down {}", system.name()));
     let mut outcome = TakenDownCache {
         left: Bytes(0),
         cleaned_per_second: Bytes(0),
@@ -146,7 +151,7 @@ pub fn take_down(order: &CacheOrder, patience: Duration, clock: &dyn Clock) -> R
         carry_out(&system.remains(pair), clock).map_err(failed)?;
         return match found {
             Ok(_) => Err(Error::refused(format!(
-                "{} is not in place, and its cache may have what the origin has not: put it in place again first",
+                "{} is not in place, and its cache may have newer content than the origin: put it in place again first",
                 system.name()
             ))),
             Err(_) => Ok(outcome),
@@ -176,7 +181,7 @@ pub fn take_down(order: &CacheOrder, patience: Duration, clock: &dyn Clock) -> R
 }
 
 fn expect_root(what: &str) -> Result<(), Error> {
-    if sys::is_root() { Ok(()) } else { Err(Error::refused(format!("{what} a cache of the kernel: only root may"))) }
+    if sys::is_root() { Ok(()) } else { Err(Error::refused(format!("{what} a cache of the kernel: this needs root"))) }
 }
 
 /// Devices for a new cache.
@@ -195,7 +200,7 @@ fn new_pair(order: &CacheOrder) -> Result<CachePair, Error> {
 fn existing_pair(order: &CacheOrder) -> Result<CachePair, Error> {
     let pair = new_pair(order)?;
     let block = order.system.recognise(&pair)?.unwrap_or(pair.block);
-    let damaged = |error: Error| error.context(format!("the superblock of {} says {block}", order.cache.display()));
+    let damaged = |error: Error| error.context(format!("the superblock of {} contains {block}", order.cache.display()));
     order.system.expect_block(block).map_err(damaged)?;
     Ok(CachePair { block, ..pair })
 }

@@ -55,16 +55,16 @@ impl KernelCache for Bcache {
         if block == Bytes(SECTOR) || block == Bytes(4 << 10) {
             return Ok(());
         }
-        Err(Error::refused("bcache has blocks of 512 B or 4 KiB"))
+        Err(Error::refused("bcache needs blocks of 512 B or 4 KiB"))
     }
 
     fn meanings(&self) -> &'static [(CacheCount, &'static str)] {
         &[
-            (CacheCount::Reads, "hits, misses, and reads past the cache; up to 14 s late, as all counts of bcache"),
-            (CacheCount::ReadHits, "reads that the cache answered in full"),
-            (CacheCount::ReadMisses, "reads that the cache answered in part or not at all"),
-            (CacheCount::ReadsBypassed, "reads that were not to be cached, whether the cache had them or not"),
-            (CacheCount::BytesBypassed, "bytes read and written past the cache; rounded to a tenth of their unit"),
+            (CacheCount::Reads, "hits, misses and bypassed reads; up to 14 s late, like all counters of bcache"),
+            (CacheCount::ReadHits, "reads served entirely from the cache"),
+            (CacheCount::ReadMisses, "reads served partly or not at all from the cache"),
+            (CacheCount::ReadsBypassed, "reads that were not to be cached, whether or not they were in the cache"),
+            (CacheCount::BytesBypassed, "bytes read and written around the cache; rounded to a tenth of their unit"),
         ]
     }
 
@@ -93,7 +93,7 @@ impl KernelCache for Bcache {
         let (cache, origin) = (cache?, origin?);
         if cache.get(SET_AT..SET_AT + 16) != origin.get(SET_AT..SET_AT + 16) {
             return Err(Error::new(format!(
-                "{} is of another set of bcache than {}, or was detached from it",
+                "{} belongs to a different bcache set than {}, or was detached from it",
                 pair.origin.node.display(),
                 pair.cache.node.display()
             )));
@@ -123,7 +123,7 @@ impl KernelCache for Bcache {
     fn statistics(&self, pair: &CachePair, _clock: &dyn Clock) -> Result<CacheStatistics, Error> {
         if !self.is_in_place(pair) {
             return Err(Error::new(format!(
-                "no cache of bcache is in place before {}; `tier kernel recover` puts it there again",
+                "no bcache is in place in front of {}; `tier kernel recover` restores it",
                 pair.origin.node.display()
             )));
         }
@@ -131,7 +131,8 @@ impl KernelCache for Bcache {
         let volume = volume.as_deref().and_then(Path::file_name).map(|name| Path::new("/dev").join(name));
         let files = |name: &str| {
             let path = of(&pair.origin, name);
-            std::fs::read_to_string(&path).map_err(|error| Error::new(format!("read {}: {error}", path.display())))
+            std::fs::read_to_string(&path)
+                .map_err(|error| Error::new(format!("failed to read {}: {error}", path.display())))
         };
         let found = statistics(files)?;
         Ok(CacheStatistics { volume: volume.unwrap_or_default().display().to_string(), block: pair.block, ..found })
@@ -170,7 +171,7 @@ impl KernelCache for Bcache {
     }
 
     fn origin_afterwards(&self) -> &'static str {
-        "the origin keeps a superblock of bcache, whose content begins 8 KiB later: register it and it serves without a cache"
+        "the origin keeps a bcache superblock, and its content starts 8 KiB later: register it to use it without a cache"
     }
 }
 
@@ -209,7 +210,8 @@ fn in_place(pair: &CachePair) -> Vec<(CacheStep, Option<CacheStep>)> {
 fn statistics(read: impl Fn(&str) -> Result<String, Error>) -> Result<CacheStatistics, Error> {
     let number = |file: &str| {
         let text = read(file)?;
-        amount(text.trim()).ok_or_else(|| Error::new(format!("{file} of bcache is not understood: {:?}", text.trim())))
+        amount(text.trim())
+            .ok_or_else(|| Error::new(format!("unexpected content of bcache's {file}: {:?}", text.trim())))
     };
     let total = |name: &str| number(&format!("stats_total/{name}"));
     let (hits, misses) = (total("cache_hits")?, total("cache_misses")?);

@@ -123,6 +123,6 @@ pub fn cache_named(name: &str) -> Result<&'static dyn KernelCache, Error> {
     let found = CACHES.iter().find(|cache| cache.name() == name);
     found.copied().ok_or_else(|| {
         let names: Vec<&str> = CACHES.iter().map(|cache| cache.name()).collect();
-        Error::refused(format!("there is no cache {name:?}; write one of {}", names.join(", ")))
+        Error::refused(format!("unknown cache {name:?}; use one of {}", names.join(", ")))
     })
 }

@@ -28,18 +28,20 @@ impl CacheDevice {
     /// # Errors
     /// It is not there, no block device, or the kernel does not tell its size.
     pub(super) fn find(node: &Path) -> Result<Self, Error> {
-        let failed = |why: String| Error::new(format!("look at {}: {why}", node.display()));
+        let failed = |why: String| Error::new(format!("failed to inspect {}: {why}", node.display()));
         let found = fs::metadata(node).map_err(|error| failed(error.to_string()))?;
         if !found.file_type().is_block_device() {
             return Err(failed(
-                "it is no block device; a cache of the kernel needs devices, a file does with `tier format`".to_owned(),
+                "it is not a block device; a cache of the kernel needs devices, `tier format` also takes files"
+                    .to_owned(),
             ));
         }
         let number = format!("{}:{}", rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
         let folder =
             fs::canonicalize(Path::new("/sys/dev/block").join(&number)).map_err(|error| failed(error.to_string()))?;
         let size = fs::read_to_string(folder.join("size")).map_err(|error| failed(error.to_string()))?;
-        let sectors: u64 = size.trim().parse().map_err(|_| failed(format!("the kernel tells its size as {size:?}")))?;
+        let sectors: u64 =
+            size.trim().parse().map_err(|_| failed(format!("the kernel reports its size as {size:?}")))?;
         Ok(Self { node: node.to_owned(), folder, size: Bytes(sectors.saturating_mul(SECTOR)) })
     }
 
@@ -52,7 +54,7 @@ impl CacheDevice {
     pub(super) fn head(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; 8192];
         let read = File::open(&self.node).and_then(|mut file| file.read_exact(&mut bytes));
-        read.map_err(|error| Error::new(format!("read {}: {error}", self.node.display())))?;
+        read.map_err(|error| Error::new(format!("failed to read {}: {error}", self.node.display())))?;
         Ok(bytes)
     }
 }
@@ -89,6 +91,6 @@ mod tests {
     fn a_file_is_no_device_and_is_told_what_to_do() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = CacheDevice::find(file.path()).unwrap_err().to_string();
-        assert!(error.contains("no block device") && error.contains("tier format"), "{error}");
+        assert!(error.contains("not a block device") && error.contains("tier format"), "{error}");
     }
 }

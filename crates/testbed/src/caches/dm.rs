@@ -38,10 +38,7 @@ pub(super) fn remove_mapped(names: &[String]) -> Vec<CacheStep> {
 /// It is not in place, or another target is.
 pub(super) fn status(name: &str, target: &str, clock: &dyn Clock) -> Result<Vec<String>, Error> {
     if !is_mapped(name) {
-        return Err(Error::new(format!(
-            "{} is not in place; `tier kernel recover` puts it there again",
-            node(name).display()
-        )));
+        return Err(Error::new(format!("{} is not in place; `tier kernel recover` restores it", node(name).display())));
     }
     let text = output_of(DMSETUP, &["status".to_owned(), name.to_owned()], PROGRAM, clock)?;
     words(&text, target).ok_or_else(|| not_understood(target, &text))
@@ -56,5 +53,5 @@ pub(super) fn words(text: &str, target: &str) -> Option<Vec<String>> {
 
 /// An error for what a target says.
 pub(super) fn not_understood(target: &str, text: &str) -> Error {
-    Error::new(format!("what {target} says of itself is not understood: {:?}", text.trim()))
+    Error::new(format!("unexpected status of {target}: {:?}", text.trim()))
 }

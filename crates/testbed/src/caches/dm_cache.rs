@@ -66,21 +66,21 @@ impl KernelCache for DmCache {
         if block >= BLOCKS.0 && block <= BLOCKS.1 && block.0.is_multiple_of(BLOCKS.0.0) {
             return Ok(());
         }
-        Err(Error::refused(format!("dm-cache has blocks of {} to {}, in steps of {}", BLOCKS.0, BLOCKS.1, BLOCKS.0)))
+        Err(Error::refused(format!("dm-cache needs blocks of {} to {}, in steps of {}", BLOCKS.0, BLOCKS.1, BLOCKS.0)))
     }
 
     fn meanings(&self) -> &'static [(CacheCount, &'static str)] {
         &[
             (CacheCount::Reads, "read hits and read misses"),
-            (CacheCount::ReadHits, "reads of a block that is in the cache, once for each block that a request touches"),
+            (CacheCount::ReadHits, "reads of a block that is in the cache, counted for each block of a request"),
             (CacheCount::ReadMisses, "reads of a block that is not in the cache"),
             (CacheCount::Writes, "write hits and write misses"),
             (
                 CacheCount::WriteHits,
-                "writes to a block that is in the cache; in write-back mode the cache alone has them",
+                "writes to a block that is in the cache; in write-back mode they are only in the cache",
             ),
-            (CacheCount::Promotions, "blocks that were copied into the cache, each whole"),
-            (CacheCount::Evictions, "blocks that were given up (demotions)"),
+            (CacheCount::Promotions, "whole blocks copied into the cache"),
+            (CacheCount::Evictions, "blocks evicted from the cache (demotions)"),
         ]
     }
 
@@ -138,7 +138,7 @@ impl KernelCache for DmCache {
     }
 
     fn origin_afterwards(&self) -> &'static str {
-        "the origin is whole without the cache"
+        "the origin is complete without the cache"
     }
 }
 
@@ -167,7 +167,7 @@ fn map(pair: &CachePair) -> Result<Vec<(CacheStep, Option<CacheStep>)>, Error> {
     let data = pair.cache.size.0.saturating_sub(metadata.0) / pair.block.0 * pair.block.0;
     if data < pair.block.0 {
         return Err(Error::refused(format!(
-            "{} has {}: {metadata} of metadata leave no block of {}",
+            "{} has {}: after {metadata} of metadata there is no room for a block of {}",
             pair.cache.node.display(),
             pair.cache.size,
             pair.block
@@ -275,7 +275,7 @@ mod tests {
         ];
         assert_eq!(told, expected);
         assert!(steps[3..6].iter().all(|(_, undo)| undo.is_some()));
-        assert!(DmCache.set_up(&pair(5, Bytes(64 << 10))).unwrap_err().to_string().contains("leave no block"));
+        assert!(DmCache.set_up(&pair(5, Bytes(64 << 10))).unwrap_err().to_string().contains("no room for a block"));
         assert!(DmCache.expect_block(Bytes(48 << 10)).is_err() && DmCache.expect_block(Bytes(96 << 10)).is_ok());
     }
 

@@ -47,17 +47,17 @@ impl KernelCache for DmWritecache {
         if block >= BLOCKS.0 && block <= BLOCKS.1 && block.0.is_power_of_two() {
             return Ok(());
         }
-        Err(Error::refused(format!("dm-writecache has blocks of {} to {}, powers of two", BLOCKS.0, BLOCKS.1)))
+        Err(Error::refused(format!("dm-writecache needs blocks of {} to {}, powers of two", BLOCKS.0, BLOCKS.1)))
     }
 
     fn meanings(&self) -> &'static [(CacheCount, &'static str)] {
         &[
             (CacheCount::Reads, "blocks that were read from the volume"),
-            (CacheCount::ReadHits, "blocks that were read from the cache, since they were written lately"),
+            (CacheCount::ReadHits, "blocks read from the cache, because they were written recently"),
             (CacheCount::ReadMisses, "blocks that were read from the origin"),
             (CacheCount::Writes, "blocks that were written"),
-            (CacheCount::WritesAbsorbed, "blocks written that hit or were given a place in the cache"),
-            (CacheCount::WritesBypassed, "blocks written to the origin, past the cache"),
+            (CacheCount::WritesAbsorbed, "blocks written that hit the cache or were allocated there"),
+            (CacheCount::WritesBypassed, "blocks written directly to the origin"),
             (CacheCount::Flushes, "flush requests"),
             (CacheCount::Discards, "discard requests"),
         ]
@@ -107,7 +107,7 @@ impl KernelCache for DmWritecache {
     }
 
     fn origin_afterwards(&self) -> &'static str {
-        "the origin is whole without the cache"
+        "the origin is complete without the cache"
     }
 }
 

@@ -48,18 +48,18 @@ impl KernelCache for OpenCas {
         if sizes.contains(&block) {
             Ok(())
         } else {
-            Err(Error::refused("Open CAS has lines of 4, 8, 16, 32 or 64 KiB"))
+            Err(Error::refused("Open CAS needs lines of 4, 8, 16, 32 or 64 KiB"))
         }
     }
 
     fn meanings(&self) -> &'static [(CacheCount, &'static str)] {
         &[
-            (CacheCount::Reads, "read requests, those that passed through included"),
-            (CacheCount::ReadHits, "read requests all of whose data were in the cache"),
-            (CacheCount::ReadPartialHits, "read requests of whose data a part was in the cache (partial misses)"),
-            (CacheCount::ReadMisses, "read requests of whose data nothing was in the cache (full misses)"),
-            (CacheCount::Writes, "write requests, those that passed through included"),
-            (CacheCount::WriteHits, "write requests all of whose lines were in the cache"),
+            (CacheCount::Reads, "read requests, including pass-through"),
+            (CacheCount::ReadHits, "read requests found entirely in the cache"),
+            (CacheCount::ReadPartialHits, "read requests found partly in the cache (partial misses)"),
+            (CacheCount::ReadMisses, "read requests not found in the cache (full misses)"),
+            (CacheCount::Writes, "write requests, including pass-through"),
+            (CacheCount::WriteHits, "write requests whose lines were all in the cache"),
             (CacheCount::WritesBypassed, "write requests that passed through"),
             (CacheCount::ReadsBypassed, "read requests that passed through"),
         ]
@@ -118,8 +118,7 @@ impl KernelCache for OpenCas {
         let id = number(pair).to_string();
         let words = ["--stats", "--cache-id", &id, "--core-id", CORE, "--output-format", "csv"].map(str::to_owned);
         let text = output_of(CASADM, &words, PROGRAM, clock)?;
-        let found =
-            statistics(&text).ok_or_else(|| Error::new(format!("what casadm says is not understood: {text:?}")))?;
+        let found = statistics(&text).ok_or_else(|| Error::new(format!("unexpected output of casadm: {text:?}")))?;
         Ok(CacheStatistics { volume: volume(pair).display().to_string(), ..found })
     }
 
@@ -144,7 +143,7 @@ impl KernelCache for OpenCas {
     }
 
     fn origin_afterwards(&self) -> &'static str {
-        "the origin is whole without the cache"
+        "the origin is complete without the cache"
     }
 }
 
@@ -181,7 +180,7 @@ fn statistics(text: &str) -> Option<CacheStatistics> {
     let (occupied, free, dirty) = (blocks("occupancy")?, blocks("free"), blocks("dirty")?);
     let status = all.get("status").filter(|status| !["Active", "Running"].contains(*status));
     // Statistics of a core do not say the mode in every release.
-    let mode = all.get("write policy").map_or("mode not told", |mode| mode);
+    let mode = all.get("write policy").map_or("mode not reported", |mode| mode);
     Some(CacheStatistics {
         mode: mode.to_owned(),
         block: BLOCK,

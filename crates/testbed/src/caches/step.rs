@@ -64,9 +64,9 @@ impl CacheStep {
         match self {
             Self::Run { program, arguments } => output_of(program, arguments, PROGRAM, clock).map(drop),
             Self::Write { path, text } => std::fs::write(path, text)
-                .map_err(|error| Error::new(format!("write {text} to {}: {error}", path.display()))),
+                .map_err(|error| Error::new(format!("failed to write {text} to {}: {error}", path.display()))),
             Self::Appear(path) => expect(&format!("{} did not appear", path.display()), clock, || path.exists()),
-            Self::Vanish(path) => expect(&format!("{} is still there", path.display()), clock, || !path.exists()),
+            Self::Vanish(path) => expect(&format!("{} still exists", path.display()), clock, || !path.exists()),
         }
     }
 }
@@ -119,7 +119,7 @@ pub(super) fn carry_out_or_undo(steps: &[(CacheStep, Option<CacheStep>)], clock:
                 .filter_map(|(_, undo)| undo.as_ref()?.carry_out(clock).err())
                 .map(|error| error.to_string())
                 .collect();
-            let left = if left.is_empty() { String::new() } else { format!("; not undone: {}", left.join("; ")) };
+            let left = if left.is_empty() { String::new() } else { format!("; not rolled back: {}", left.join("; ")) };
             return Err(error
                 .context(format!("step {} of {}", number + 1, steps.len()))
                 .context(format!("undone{left}")));
@@ -148,7 +148,7 @@ pub(super) fn output_of(
     }
     let mut child = command.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            Error::new(format!("{}: {program} is not on this machine; {}", line(), package(program)))
+            Error::new(format!("{}: {program} is not installed; {}", line(), package(program)))
         }
         _ => Error::new(format!("{}: {error}", line())),
     })?;
@@ -180,7 +180,7 @@ fn ended(child: &mut Child, within: Duration, clock: &dyn Clock) -> Result<std::
             Ok(Some(status)) => return Ok(status),
             Ok(None) if clock.now() > end => {
                 let _gone_already = child.kill();
-                return Err(Error::new(format!("did not end within {} s and was killed", within.as_secs())));
+                return Err(Error::new(format!("did not finish within {} s and was killed", within.as_secs())));
             }
             Ok(None) => clock.sleep(LOOK),
             Err(error) => return Err(Error::new(error.to_string())),
@@ -193,7 +193,7 @@ fn package(program: &str) -> String {
     let package = match program {
         "dmsetup" => "dmsetup (lvm2)",
         "make-bcache" => "bcache-tools",
-        "casadm" => return "Open CAS is built from its sources: https://open-cas.com".to_owned(),
+        "casadm" => return "build Open CAS from its sources: https://open-cas.com".to_owned(),
         "modprobe" => "kmod",
         _ => return "install it".to_owned(),
     };
@@ -250,7 +250,10 @@ mod tests {
         let make = |name: &str| (CacheStep::run("mkdir", [path(name)]), Some(CacheStep::run("rmdir", [path(name)])));
         let steps = [make("a"), make("a/b"), (CacheStep::write(path("none/x"), "1"), None), make("c")];
         let error = carry_out_or_undo(&steps, &TestClock::new()).unwrap_err().to_string();
-        assert!(error.contains("step 3 of 4") && error.contains("none/x") && !error.contains("not undone"), "{error}");
+        assert!(
+            error.contains("step 3 of 4") && error.contains("none/x") && !error.contains("not rolled back"),
+            "{error}"
+        );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
@@ -267,6 +270,6 @@ mod tests {
         let hung = run("sh", "exec sleep 60", Duration::from_millis(50)).unwrap_err();
         assert!(hung.contains("was killed"), "{hung}");
         let missing = run("make-bcache-none", "", long).unwrap_err();
-        assert!(missing.contains("is not on this machine"), "{missing}");
+        assert!(missing.contains("is not installed"), "{missing}");
     }
 }

@@ -34,9 +34,9 @@ pub(crate) fn control_groups() -> &'static str {
         .is_ok_and(|text| text.split(' ').any(|word| word.trim() == "memory"));
     let v1 = std::path::Path::new("/sys/fs/cgroup/memory/memory.limit_in_bytes").exists();
     if v2 {
-        "version 2, with memory"
+        "v2, with memory"
     } else if v1 {
-        "version 1, with memory"
+        "v1, with memory"
     } else {
         "none with memory"
     }

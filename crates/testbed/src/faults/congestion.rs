@@ -35,7 +35,7 @@ impl FaultMaker for Congestion {
         let relay = site.relay()?;
         let (before, now) = (relay.law(), slow(relay.asked(), site.strength));
         expect(now != relay.asked() || before != relay.asked(), || {
-            format!("make a link slow: {} is what it has without a fault", site.strength)
+            format!("failed to slow the link down: {} is its value without the fault", site.strength)
         })?;
         relay.set_law(now);
         Ok(())
@@ -52,9 +52,11 @@ impl FaultMaker for Congestion {
             FaultStrength::Bandwidth(rate) => {
                 let found = relay.bandwidth()?;
                 let as_slow = found.is_some_and(|found| found.0 as f64 <= rate.0 as f64 * (1.0 + RATE_TOLERANCE));
-                expect(as_slow, || format!("{found:?} pass the link, not {rate}"))
+                expect(as_slow, || format!("the link transfers {found:?}, not {rate}"))
             }
-            other => Err(Error::refused(format!("make a link slow: a strength {other:?} is none of a link"))),
+            other => Err(Error::refused(format!(
+                "failed to slow the link down: {other:?} is not a strength of a link fault"
+            ))),
         }
     }
 
@@ -66,7 +68,7 @@ impl FaultMaker for Congestion {
 
     fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
         let relay = site.relay()?;
-        expect(relay.law() == relay.asked(), || "the link is as slow as in the fault".to_owned())?;
+        expect(relay.law() == relay.asked(), || "the link is still as slow as during the fault".to_owned())?;
         match site.strength {
             FaultStrength::Rtt(rtt) => {
                 let shortest = relay.round_trips(ROUND_TRIPS)?.into_iter().min().unwrap_or_default();

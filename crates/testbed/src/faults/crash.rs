@@ -50,6 +50,6 @@ pub(super) fn end_all(site: &FaultSite<'_>) -> Result<(), Error> {
 fn expect_empty(site: &FaultSite<'_>) -> Result<(), Error> {
     match site.group.map(|group| group.members().len()) {
         None | Some(0) => Ok(()),
-        Some(members) => Err(Error::new(format!("{members} processes are in the control group"))),
+        Some(members) => Err(Error::new(format!("{members} processes are still in the control group"))),
     }
 }

@@ -40,10 +40,14 @@ impl FaultMaker for Disk {
     fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
         let limits = site.limits()?;
         let members = limits.group().dir(Controller::Io).map_err(|error| {
-            Error::refused(format!("slow a disk: {error}; a control group is needed, as for limits.write_iops"))
+            Error::refused(format!(
+                "failed to slow the disk down: {error}; this needs a control group, as for limits.write_iops"
+            ))
         })?;
         let root = site.server()?.process();
-        expect(members.members().contains(&root), || "slow a disk: the server is not in its control group".to_owned())?;
+        expect(members.members().contains(&root), || {
+            "failed to slow the disk down: the server is not in its control group".to_owned()
+        })?;
         match self {
             Self::Slow => limits.slow_writes(rate(site.strength)?),
             Self::Stalled => {
@@ -77,7 +81,7 @@ impl FaultMaker for Disk {
                 let least = implied.mul_f64(AT_LEAST);
                 let took = writes.carry_out(count, least)?;
                 expect(took.is_none_or(|took| took >= least), || {
-                    format!("{count} synced writes of 8 KiB took {took:?}, and the limit implies {implied:?}")
+                    format!("{count} synced writes of 8 KiB took {took:?}, but the limit implies {implied:?}")
                 })
             }
             Self::Stalled => {
@@ -95,14 +99,16 @@ impl FaultMaker for Disk {
         let limits = site.limits()?;
         limits.expect_restored_writes()?;
         let took = SyncedWrites { limits, data: site.data, clock: site.clock }.carry_out(1, STALLED_AFTER * 10)?;
-        expect(took.is_some(), || "a synced write of 8 KiB does not end".to_owned())
+        expect(took.is_some(), || "a synced write of 8 KiB does not finish".to_owned())
     }
 }
 
 fn rate(strength: FaultStrength) -> Result<WriteRate, Error> {
     match strength {
         FaultStrength::WriteIops(rate) => Ok(WriteRate::Requests(u64::from(rate))),
-        other => Err(Error::refused(format!("slow a disk: a strength {other:?} is none of a disk"))),
+        other => {
+            Err(Error::refused(format!("failed to slow the disk down: {other:?} is not a strength of a disk fault")))
+        }
     }
 }
 
@@ -111,14 +117,14 @@ fn refuse_shared(data: &Path) -> Result<(), Error> {
     let file_system = |path: &Path| {
         std::fs::metadata(path)
             .map(|found| found.dev())
-            .map_err(|error| Error::new(format!("look at {}: {error}", path.display())))
+            .map_err(|error| Error::new(format!("failed to inspect {}: {error}", path.display())))
     };
     if file_system(data)? != file_system(Path::new("/"))? {
         return Ok(());
     }
     Err(Error::refused(format!(
-        "stall the disk: {} lies on the file system of the machine, and everybody who waits for its journal would stand still; set \
-         storage.volume, or storage.path to a file system of its own",
+        "failed to stall the disk: {} is on the file system of the machine, and all programs that use it would stall; \
+         set storage.volume, or set storage.path to a separate file system",
         data.display()
     )))
 }

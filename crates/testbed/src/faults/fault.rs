@@ -78,15 +78,15 @@ pub(crate) trait Replay {
 
 impl<'a> FaultSite<'a> {
     pub(super) fn server(&self) -> Result<&'a Server, Error> {
-        self.server.ok_or_else(|| Error::refused("make a fault: the instance does not run"))
+        self.server.ok_or_else(|| Error::refused("failed to inject the fault: the instance is not running"))
     }
 
     pub(super) fn relay(&self) -> Result<&'a Relay, Error> {
-        self.relay.ok_or_else(|| Error::refused("change a link: it has no relay; set replication.rtt"))
+        self.relay.ok_or_else(|| Error::refused("failed to change a link: it has no relay; set replication.rtt"))
     }
 
     pub(super) fn limits(&self) -> Result<&'a AppliedLimits, Error> {
-        self.limits.ok_or_else(|| Error::refused("slow the disk of an instance: no limits were prepared"))
+        self.limits.ok_or_else(|| Error::refused("failed to slow the disk of an instance: no limits were prepared"))
     }
 
     /// Processes that were there before the fault and run.
@@ -98,7 +98,7 @@ impl<'a> FaultSite<'a> {
     pub(super) fn expect_none_left(&self) -> Result<(), Error> {
         match self.left().count() {
             0 => Ok(()),
-            left => Err(Error::new(format!("{left} of {} processes run", self.processes.len()))),
+            left => Err(Error::new(format!("{left} of {} processes are still running", self.processes.len()))),
         }
     }
 }

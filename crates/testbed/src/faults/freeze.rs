@@ -31,13 +31,13 @@ impl FaultMaker for Freeze {
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
         let server = site.server()?;
         let (root, family) = (server.process(), Process::of_server(server));
-        expect(!family.is_empty(), || "no process is there".to_owned())?;
+        expect(!family.is_empty(), || "there is no process".to_owned())?;
         match site.group {
             Some(group) => {
                 expect(group.members().contains(&root), || "the server is not in its control group".to_owned())?;
                 expect(limits::is_frozen(group)?, || "the control group is not frozen".to_owned())
             }
-            None => expect(family.into_iter().all(Process::is_stopped), || "processes run".to_owned()),
+            None => expect(family.into_iter().all(Process::is_stopped), || "processes are running".to_owned()),
         }
     }
 
@@ -53,7 +53,7 @@ impl FaultMaker for Freeze {
 
     fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
         let frozen = site.group.map_or(Ok(false), limits::is_frozen)?;
-        expect(!frozen && !site.left().any(Process::is_stopped), || "processes stand still".to_owned())
+        expect(!frozen && !site.left().any(Process::is_stopped), || "processes are frozen".to_owned())
     }
 }
 

@@ -32,7 +32,7 @@ impl FaultMaker for FullDisk {
     }
 
     fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        storages::expect_own_volume(site.data).map_err(|error| error.context("fill the disk"))?;
+        storages::expect_own_volume(site.data).map_err(|error| error.context("failed to fill the disk"))?;
         // A server that finds no room for its log ends by itself.
         site.server()?.expect_end();
         fill(&ballast(site.data))
@@ -40,7 +40,7 @@ impl FaultMaker for FullDisk {
 
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
         let room = sys::space_at(site.data)?.available;
-        expect(room < FULL, || format!("{room} are free"))
+        expect(room < FULL, || format!("{room} are still free"))
     }
 
     fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
@@ -50,7 +50,7 @@ impl FaultMaker for FullDisk {
         }
         match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::new(format!("remove {}: {error}", ballast(site.data).display())))
+                Err(Error::new(format!("failed to remove {}: {error}", ballast(site.data).display())))
             }
             _ => Ok(()),
         }
@@ -64,7 +64,7 @@ impl FaultMaker for FullDisk {
 
 /// Takes room until there is none.
 fn fill(ballast: &Path) -> Result<(), Error> {
-    let failed = |error: String| Error::new(format!("make {}: {error}", ballast.display()));
+    let failed = |error: String| Error::new(format!("failed to create {}: {error}", ballast.display()));
     let file = File::options().create(true).append(true).open(ballast).map_err(|error| failed(error.to_string()))?;
     loop {
         let room = sys::space_at(ballast)?.available.0;

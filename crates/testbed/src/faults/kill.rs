@@ -23,7 +23,7 @@ impl FaultMaker for Kill {
     }
 
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        expect(!site.first.is_some_and(Process::is_running), || "the first process runs".to_owned())
+        expect(!site.first.is_some_and(Process::is_running), || "the first process is still running".to_owned())
     }
 
     /// What ended stays so until it is started again.

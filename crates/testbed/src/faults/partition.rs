@@ -55,11 +55,11 @@ impl FaultMaker for Partition {
     /// Nothing passes where it is cut, and something elsewhere.
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
         if let Some(cable) = self.cable(site) {
-            return expect(!cable.answers(SILENCE), || format!("{} answers", cable.peer));
+            return expect(!cable.answers(SILENCE), || format!("{} still answers", cable.peer));
         }
         let passes = site.relay()?.passes(SILENCE);
         let as_asked = Way::BOTH.iter().all(|way| passes.contains(way) != self.cut().contains(way));
-        expect(as_asked, || format!("bytes pass by {passes:?}"))
+        expect(as_asked, || format!("bytes still pass by {passes:?}"))
     }
 
     fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
@@ -75,6 +75,6 @@ impl FaultMaker for Partition {
             return expect(cable.answers(SILENCE), || format!("{} does not answer", cable.peer));
         }
         let passes = site.relay()?.passes(SILENCE);
-        expect(passes == Way::BOTH, || format!("bytes pass by {passes:?} only"))
+        expect(passes == Way::BOTH, || format!("bytes pass only by {passes:?}"))
     }
 }

@@ -43,7 +43,7 @@ const LOOK: Duration = Duration::from_millis(1);
 
 fn of(kind: FaultKind) -> Result<&'static dyn FaultMaker, Error> {
     let fault = FAULTS.iter().find(|fault| fault.kind() == kind);
-    fault.copied().ok_or_else(|| Error::refused(format!("make a fault: there is none of the kind {kind:?}")))
+    fault.copied().ok_or_else(|| Error::refused(format!("failed to inject the fault: unknown kind {kind:?}")))
 }
 
 /// Makes a fault; answers once it is in force. One that cannot be found so is undone.
@@ -89,7 +89,7 @@ pub(super) fn make_within(
         Err(why) => {
             let _undone = fault.undo(site);
             Err(Error::verification(format!(
-                "make a fault: {:?} was not in force within {within:?}: {why}; this is no drill",
+                "failed to inject the fault: {:?} did not take effect within {within:?}: {why}; the drill is void",
                 fault.kind()
             )))
         }
@@ -100,9 +100,12 @@ pub(super) fn undo_within(fault: &dyn FaultMaker, site: &FaultSite<'_>, within: 
     let before = site.clock.now();
     fault.undo(site)?;
     let undone = until(|| fault.expect_undone(site), site, (before, within));
-    undone
-        .map(|(_, at)| at)
-        .map_err(|why| Error::verification(format!("undo a fault: {:?} goes on after {within:?}: {why}", fault.kind())))
+    undone.map(|(_, at)| at).map_err(|why| {
+        Error::verification(format!(
+            "failed to undo the fault: {:?} is still in force after {within:?}: {why}",
+            fault.kind()
+        ))
+    })
 }
 
 /// Looks until a check holds; the last moment at which it did not, and the first at which it did.

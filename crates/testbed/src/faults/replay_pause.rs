@@ -8,7 +8,7 @@ use proofload_model::error::Error;
 pub(super) struct ReplayPause;
 
 fn replay<'a>(site: &FaultSite<'a>) -> Result<&'a dyn Replay, Error> {
-    site.replay.ok_or_else(|| Error::refused("pause the replay: the instance is no standby that runs"))
+    site.replay.ok_or_else(|| Error::refused("failed to pause the replay: the instance is not a running standby"))
 }
 
 impl FaultMaker for ReplayPause {
@@ -21,7 +21,7 @@ impl FaultMaker for ReplayPause {
     }
 
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        expect(replay(site)?.is_paused()?, || "the standby applies its log".to_owned())
+        expect(replay(site)?.is_paused()?, || "the standby still applies its log".to_owned())
     }
 
     fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
@@ -29,6 +29,6 @@ impl FaultMaker for ReplayPause {
     }
 
     fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        expect(!replay(site)?.is_paused()?, || "the standby applies no log".to_owned())
+        expect(!replay(site)?.is_paused()?, || "the standby still applies no log".to_owned())
     }
 }

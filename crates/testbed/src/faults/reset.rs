@@ -18,7 +18,7 @@ impl FaultMaker for Reset {
     }
 
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        expect(site.relay()?.refuses(), || "the link takes new connections".to_owned())
+        expect(site.relay()?.refuses(), || "the link still accepts connections".to_owned())
     }
 
     fn undo(&self, site: &FaultSite<'_>) -> Result<(), Error> {
@@ -26,6 +26,6 @@ impl FaultMaker for Reset {
     }
 
     fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        expect(!site.relay()?.refuses(), || "the link refuses connections".to_owned())
+        expect(!site.relay()?.refuses(), || "the link still refuses connections".to_owned())
     }
 }

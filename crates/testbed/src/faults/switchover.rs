@@ -18,13 +18,14 @@ impl FaultMaker for Switchover {
     }
 
     fn make(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        let order =
-            site.switch_over.ok_or_else(|| Error::refused("switch over: no failover manager runs the instance"))?;
+        let order = site
+            .switch_over
+            .ok_or_else(|| Error::refused("failed to switch over: no failover manager runs the instance"))?;
         order()
     }
 
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
-        expect(!site.first.is_some_and(Process::is_running), || "the server that led runs".to_owned())
+        expect(!site.first.is_some_and(Process::is_running), || "the old primary is still running".to_owned())
     }
 
     /// What the manager has changed it may change again; we do not.

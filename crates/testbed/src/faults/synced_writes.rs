@@ -42,7 +42,7 @@ impl SyncedWrites<'_> {
     pub(super) fn carry_out(&self, count: u32, within: Duration) -> Result<Option<Duration>, Error> {
         let file = file(self.data);
         let folder = file.parent().unwrap_or(self.data).to_owned();
-        let failed = |error: std::io::Error| Error::new(format!("write to {}: {error}", file.display()));
+        let failed = |error: std::io::Error| Error::new(format!("failed to write to {}: {error}", file.display()));
         let length = BLOCK * count as usize;
         if std::fs::metadata(&file).map_or(0, |found| found.len()) < length as u64 {
             // By us, who are under no limit.
@@ -87,7 +87,7 @@ impl SyncedWrites<'_> {
                 }
             }
         });
-        let broke_off = |_| Error::new("synced writes: the thread that begins them ended by a panic");
+        let broke_off = |_| Error::new("synced writes: the thread that starts them panicked");
         let writer = beginning.recv().map_err(broke_off)??;
         match end.recv_timeout(within) {
             Ok(Ok(status)) if status.success() => Ok(Some(self.clock.now().since(since))),

@@ -203,7 +203,7 @@ fn walk(by_group: bool) {
         }
         let nothing = Without { fault, injection: true };
         let refused = make_within(&nothing, &site, SHORT).unwrap_err().to_string();
-        assert!(refused.contains("was not in force") && refused.contains("this is no drill"), "{refused}");
+        assert!(refused.contains("did not take effect") && refused.contains("the drill is void"), "{refused}");
         // What is undone by an end of the instance has ended the one before.
         let bench = if kind.ends_the_server() {
             drop(bench);
@@ -220,7 +220,7 @@ fn walk(by_group: bool) {
         }
         if !kind.ends_the_server() {
             let goes_on = undo_within(&Without { fault, injection: false }, &site, SHORT).unwrap_err().to_string();
-            assert!(goes_on.contains("goes on"), "{goes_on}");
+            assert!(goes_on.contains("is still in force"), "{goes_on}");
         }
         undo_within(fault, &site, fault.patience()).unwrap_or_else(|error| panic!("{kind:?}: {error}"));
         assert_eq!(kind.ends_the_server(), site.left().count() == 0, "{kind:?}");
@@ -305,11 +305,11 @@ fn a_cable_that_is_not_cut_is_no_partition_and_one_that_stays_cut_is_not_undone(
     let fault = of(FaultKind::Partition).unwrap();
     let site = FaultSite { cable: Some(&far.cable), relay: None, ..bench.site(FaultKind::Partition, false) };
     let refused = make_within(&Without { fault, injection: true }, &site, SHORT).unwrap_err().to_string();
-    assert!(refused.contains("was not in force") && refused.contains("198.18.255.1:4000 answers"), "{refused}");
+    assert!(refused.contains("did not take effect") && refused.contains("198.18.255.1:4000 answers"), "{refused}");
     make_within(fault, &site, fault.patience()).unwrap();
     assert!(!far.cable.answers(SHORT));
     let goes_on = undo_within(&Without { fault, injection: false }, &site, SHORT).unwrap_err().to_string();
-    assert!(goes_on.contains("goes on"), "{goes_on}");
+    assert!(goes_on.contains("is still in force"), "{goes_on}");
     undo_within(fault, &site, fault.patience()).unwrap();
     assert!(far.cable.answers(SHORT));
 }

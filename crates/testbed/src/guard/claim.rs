@@ -77,8 +77,8 @@ fn claim_on(
     match claimed {
         Some(claim) if reasons.is_empty() => Ok(claim),
         _ => Err(Error::new(format!(
-            "refuse to {} {device}, whose data would all be lost: {}; name a spare {}, or free this one (umount, swapoff) and \
-             clear it (wipefs --all) if nothing on it is needed",
+            "refuse to {} {device}, which would lose all its data: {}; use a spare {}, or free this one (umount, \
+             swapoff) and clear it (wipefs --all) if nothing on it is needed",
             wanted.deed(),
             reasons.join("; "),
             if wanted.whole_drive() { "whole device" } else { "device" }
@@ -97,12 +97,12 @@ fn unconfirmed(device: &str, confirmed: Option<&str>) -> Option<String> {
 /// The block device behind a path, without links.
 fn node_of(device: &str) -> Result<PathBuf, String> {
     if !device.starts_with("/dev/") {
-        return Err("it is not named by an absolute path below /dev".to_owned());
+        return Err("it must be given as an absolute path below /dev".to_owned());
     }
     let node = std::fs::canonicalize(device).map_err(|error| format!("it cannot be found: {error}"))?;
-    let found = std::fs::metadata(&node).map_err(|error| format!("it cannot be looked at: {error}"))?;
+    let found = std::fs::metadata(&node).map_err(|error| format!("it cannot be inspected: {error}"))?;
     if !node.starts_with("/dev") {
-        return Err(format!("it leads out of /dev, to {}", node.display()));
+        return Err(format!("it links outside /dev, to {}", node.display()));
     }
     if found.file_type().is_block_device() { Ok(node) } else { Err("it is not a block device".to_owned()) }
 }
@@ -116,7 +116,7 @@ fn examine(
 ) -> Option<Claim> {
     let number = match std::fs::metadata(&node) {
         Ok(found) => format!("{}:{}", rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev())),
-        Err(error) => return refused(reasons, format!("it cannot be looked at: {error}")),
+        Err(error) => return refused(reasons, format!("it cannot be inspected: {error}")),
     };
     let size = match Device::find(machine, &number) {
         Ok(device) => {
@@ -128,14 +128,14 @@ fn examine(
             ));
             device.size().unwrap_or_default()
         }
-        Err(error) => return refused(reasons, format!("it cannot be told whether it is in use: {error}")),
+        Err(error) => return refused(reasons, format!("whether it is in use is unknown: {error}")),
     };
     // Held before its content is read, so that nothing comes upon it in between.
     let held = exclusive(&node).map_err(|error| {
-        reasons.push(format!("it cannot be had for ourselves alone, so something uses it: {error}"));
+        reasons.push(format!("it cannot be opened exclusively, so something uses it: {error}"));
     });
     match File::open(&node).and_then(|mut content| signatures::found(&mut content)) {
-        Ok(found) => reasons.extend(found.into_iter().map(|name| format!("it carries {name}"))),
+        Ok(found) => reasons.extend(found.into_iter().map(|name| format!("it contains {name}"))),
         Err(error) => reasons.push(format!("its content cannot be read: {error}")),
     }
     held.ok().map(|held| Claim { node, size, _held: held })
@@ -178,12 +178,12 @@ mod tests {
 
     #[test]
     fn a_device_is_named_twice_alike_and_by_its_path() {
-        check("/dev/null", None, &["add --yes /dev/null", "not a block device", "all be lost"]);
+        check("/dev/null", None, &["add --yes /dev/null", "not a block device", "lose all its data"]);
         check("/dev/null", Some("/dev/zero"), &["--yes names \"/dev/zero\" instead", "not a block device"]);
         check("nvme0n1", Some("nvme0n1"), &["absolute path below /dev"]);
         check("/tmp/image", Some("/tmp/image"), &["absolute path below /dev"]);
         check("/dev/nothing/here", Some("/dev/nothing/here"), &["cannot be found"]);
-        check("/dev/../etc/passwd", Some("/dev/../etc/passwd"), &["leads out of /dev, to /etc/passwd"]);
+        check("/dev/../etc/passwd", Some("/dev/../etc/passwd"), &["links outside /dev, to /etc/passwd"]);
     }
 
     /// The device under this very test is refused, on any machine that has one.
@@ -198,6 +198,6 @@ mod tests {
             println!("SKIPPED: the_device_under_the_system_is_refused: there is no {path} here");
             return;
         }
-        check(&path, Some(&path), &["/ (/) lies on it"]);
+        check(&path, Some(&path), &["/ (/) is on it"]);
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn refusals(machine: &Machine, device: &Device, keep: &[(&str, &Path)
     let mut reasons = Vec::new();
     let mut take = |found: Result<Vec<String>, Error>| match found {
         Ok(found) => reasons.extend(found),
-        Err(error) => reasons.push(format!("it cannot be told whether it is in use: {error}")),
+        Err(error) => reasons.push(format!("whether it is in use is unknown: {error}")),
     };
     take(nature(device, wanted));
     take(composition(device, wanted));
@@ -119,7 +119,7 @@ fn nature(device: &Device, wanted: DeviceUse) -> Result<Vec<String>, Error> {
         reasons.push("it is read-only".to_owned());
     }
     if device.size()? == Bytes(0) {
-        reasons.push("it has no size; is there a medium in it?".to_owned());
+        reasons.push("it has no size; is a medium inserted?".to_owned());
     }
     let partitions: Vec<&str> = device.parts[1..].iter().map(|part| part.name.as_str()).collect();
     if !partitions.is_empty() {
@@ -142,7 +142,7 @@ fn composition(device: &Device, wanted: DeviceUse) -> Result<Vec<String>, Error>
     if !device.folder.join("partition").exists() || slaves.exists() {
         let slaves = names_in(&slaves)?;
         if wanted.whole_drive() && !slaves.is_empty() {
-            reasons.push(format!("it is made of {}; name a drive itself", slaves.join(", ")));
+            reasons.push(format!("it consists of {}; use a drive itself", slaves.join(", ")));
         }
     }
     Ok(reasons)
@@ -176,7 +176,7 @@ fn below(
     (name, path): &(&str, &Path),
 ) -> Result<Option<String>, Error> {
     let mount =
-        mounts::holding(mounts, path).ok_or_else(|| Error::new(format!("no mount holds {}", path.display())))?;
+        mounts::holding(mounts, path).ok_or_else(|| Error::new(format!("{} is on no known mount", path.display())))?;
     let start = match machine.folder_of(&mount.number) {
         Ok(folder) => Some(folder),
         Err(_) => by_name(machine, &mount.source),
@@ -185,7 +185,7 @@ fn below(
     if let Some(start) = start {
         dig(&start, &mut layers)?;
     }
-    Ok(layers.contains(&device.folder).then(|| format!("{name} ({}) lies on it", path.display())))
+    Ok(layers.contains(&device.folder).then(|| format!("{name} ({}) is on it", path.display())))
 }
 
 /// The folder below `/sys` of what a mount calls its source, if that is a device here.
@@ -217,16 +217,17 @@ fn name_of(folder: impl AsRef<Path>) -> String {
 }
 
 fn resolved(path: &Path) -> Result<PathBuf, Error> {
-    std::fs::canonicalize(path).map_err(|error| Error::new(format!("look at {}: {error}", path.display())))
+    std::fs::canonicalize(path).map_err(|error| Error::new(format!("failed to inspect {}: {error}", path.display())))
 }
 
 fn text_of(path: &Path) -> Result<String, Error> {
     let text = std::fs::read_to_string(path);
-    text.map(|text| text.trim().to_owned()).map_err(|error| Error::new(format!("read {}: {error}", path.display())))
+    text.map(|text| text.trim().to_owned())
+        .map_err(|error| Error::new(format!("failed to read {}: {error}", path.display())))
 }
 
 fn names_in(folder: &Path) -> Result<Vec<String>, Error> {
-    let failed = |error: std::io::Error| Error::new(format!("list {}: {error}", folder.display()));
+    let failed = |error: std::io::Error| Error::new(format!("failed to list {}: {error}", folder.display()));
     let entries = std::fs::read_dir(folder).map_err(failed)?;
     let names = entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()));
     let mut names: Vec<String> = names.collect::<Result<_, _>>().map_err(failed)?;

@@ -22,9 +22,9 @@ pub(super) struct Mount {
 /// All mounts, in the order in which they were made. Source: proc(5), `/proc/pid/mountinfo`.
 pub(super) fn all(proc: &Path) -> Result<Vec<Mount>, Error> {
     let path = proc.join("self/mountinfo");
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| Error::new(format!("read {}: {error}", path.display())))?;
-    let unread = |line: &str| Error::new(format!("{}: a line is not understood: {line:?}", path.display()));
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Error::new(format!("failed to read {}: {error}", path.display())))?;
+    let unread = |line: &str| Error::new(format!("{}: unexpected line {line:?}", path.display()));
     text.lines().map(|line| read(line).ok_or_else(|| unread(line))).collect()
 }
 
@@ -38,7 +38,7 @@ pub(super) fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount>
 pub(crate) fn discards(path: &Path) -> Result<bool, Error> {
     let mounts = all(Path::new("/proc"))?;
     let mount = holding(&mounts, path);
-    let mount = mount.ok_or_else(|| Error::new(format!("no mount holds {}", path.display())))?;
+    let mount = mount.ok_or_else(|| Error::new(format!("{} is on no known mount", path.display())))?;
     Ok(says_discard(&mount.options))
 }
 

@@ -68,9 +68,11 @@ impl ManagedCluster {
     ) -> Result<Self, Error> {
         managers::ready(asked.kind)?;
         let manager = managers::manager(asked.kind)?;
-        let first = nodes.first().ok_or_else(|| Error::refused("run a failover manager: there is no instance"))?;
+        let first =
+            nodes.first().ok_or_else(|| Error::refused("failed to run a failover manager: no instance exists"))?;
         let recipe = engine(&first.place)?.server();
-        let recipe = recipe.ok_or_else(|| Error::refused("run a failover manager: the engine has no server"))?;
+        let recipe =
+            recipe.ok_or_else(|| Error::refused("failed to run a failover manager: the engine has no server"))?;
         let user = User::for_server(recipe.unprivileged_users())?;
         let engine = facet(&first.place)?;
         let place = PathBuf::from(format!("{}.{}", absolute(&first.place)?.display(), InstanceName::arbiter()));
@@ -135,7 +137,8 @@ impl ManagedCluster {
             events: &self.events,
             remains: &self.remains,
         });
-        self.arbiter = Some(arbiter.map_err(|error| error.context("start the arbiter of the failover manager"))?);
+        self.arbiter =
+            Some(arbiter.map_err(|error| error.context("failed to start the arbiter of the failover manager"))?);
         Ok(())
     }
 
@@ -166,7 +169,7 @@ impl ManagedCluster {
 
     /// A node, its manager's program, and the user to run it as. Its files are written.
     pub(super) fn node(&self, number: usize) -> Result<(NodePlan, ProcessPlan, Option<User>), Error> {
-        let node = self.plan.nodes.get(number).ok_or_else(|| Error::new(format!("there is no node {number}")))?;
+        let node = self.plan.nodes.get(number).ok_or_else(|| Error::new(format!("no such node: {number}")))?;
         let process = self.manager.node(&self.plan, node)?;
         self.prepare(&process)?;
         for file in &node.server.files {
@@ -191,9 +194,9 @@ impl ManagedCluster {
                 return Ok(());
             }
             if self.tools.clock.now().since(begun) > LEADS_WITHIN {
-                let why = seen.map_or_else(|error| error.to_string(), |seen| format!("it says {:?}", seen.leader));
+                let why = seen.map_or_else(|error| error.to_string(), |seen| format!("it reports {:?}", seen.leader));
                 return Err(Error::new(format!(
-                    "wait until {} has a leader: none after {LEADS_WITHIN:?}: {why}",
+                    "failed to elect a leader of {}: no leader after {LEADS_WITHIN:?}: {why}",
                     self.manager.kind()
                 )));
             }
@@ -229,12 +232,12 @@ impl ManagedCluster {
 
     /// Gives the order to switch over, and does not wait: what becomes of it is seen at the servers.
     pub(super) fn switch_over(&self, leader: &InstanceName) -> Result<(), Error> {
-        let leader = self.plan.node(leader.as_str()).ok_or_else(|| Error::new(format!("there is no node {leader}")))?;
+        let leader = self.plan.node(leader.as_str()).ok_or_else(|| Error::new(format!("no such node: {leader}")))?;
         let (command, folder) = self.manager.switch_over(&self.plan, leader)?;
         let (tools, events) = (self.tools.clone(), Arc::clone(&self.events));
         std::thread::spawn(move || {
             if let Err(error) = tools.run(&command, &folder, SWITCHED_WITHIN) {
-                let text = format!("switch over: {error}");
+                let text = format!("failed to switch over: {error}");
                 events(proofload_model::wire::Event::Log { level: "warning".to_owned(), text });
             }
         });
@@ -243,8 +246,9 @@ impl ManagedCluster {
 
     /// Makes the folder of a process anew, with its files.
     fn prepare(&self, process: &ProcessPlan) -> Result<(), Error> {
-        let failed =
-            |what: &str, path: &Path, error: std::io::Error| Error::new(format!("{what} {}: {error}", path.display()));
+        let failed = |what: &str, path: &Path, error: std::io::Error| {
+            Error::new(format!("failed to {what} {}: {error}", path.display()))
+        };
         // A manager may replace the data folder, which lies in that of the instance.
         process.folder.parent().map_or(Ok(()), |place| self.own(place))?;
         let beside = process.beside.iter().map(|name| process.folder.with_file_name(name));
@@ -275,7 +279,7 @@ impl ManagedCluster {
         let mut options = std::fs::OpenOptions::new();
         let opened = options.create(true).truncate(true).write(true).mode(0o600).open(path);
         let written = opened.and_then(|mut file| std::io::Write::write_all(&mut file, content.as_bytes()));
-        written.map_err(|error| Error::new(format!("write {}: {error}", path.display())))?;
+        written.map_err(|error| Error::new(format!("failed to write {}: {error}", path.display())))?;
         self.own(path)
     }
 
@@ -293,5 +297,6 @@ fn node_plan(engine: &dyn Replication, node: &ManagedNode) -> Result<NodePlan, E
 }
 
 fn absolute(place: &DataLocation) -> Result<PathBuf, Error> {
-    std::path::absolute(&place.folder).map_err(|error| Error::new(format!("find the folder {}: {error}", place.folder)))
+    std::path::absolute(&place.folder)
+        .map_err(|error| Error::new(format!("failed to find the folder {}: {error}", place.folder)))
 }

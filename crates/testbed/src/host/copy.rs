@@ -21,11 +21,13 @@ pub(super) fn copy(
     clock: &dyn Clock,
     remains: &InstanceRemains,
 ) -> Result<(), Error> {
-    let recipe = engine(place)?.server().ok_or_else(|| Error::refused("copy an instance: the engine has no server"))?;
+    let recipe = engine(place)?
+        .server()
+        .ok_or_else(|| Error::refused("failed to copy an instance: the engine has no server"))?;
     snapshots::claim(folder)?;
     snapshots::remove_data(folder)?;
     let data = snapshots::data_folder(folder);
-    std::fs::create_dir(&data).map_err(|error| Error::new(format!("make {}: {error}", data.display())))?;
+    std::fs::create_dir(&data).map_err(|error| Error::new(format!("failed to create {}: {error}", data.display())))?;
     let passwords = folder.join(PASSWORDS);
     let (command, content) = facet(place)?.copy(from, &data, (&passwords, password))?;
     let _until_it_is_copied = SecretFiles::one(passwords.clone());
@@ -35,5 +37,5 @@ pub(super) fn copy(
     if copied.is_err() {
         let _half_copied = snapshots::remove_data(folder);
     }
-    copied.map_err(|error| error.context(format!("copy the instance at {from}")))
+    copied.map_err(|error| error.context(format!("failed to copy the instance at {from}")))
 }

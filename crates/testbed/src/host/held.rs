@@ -154,7 +154,7 @@ impl InstanceResources {
     /// Puts limits in place, in the place of earlier ones.
     pub(super) fn prepare_limits(&mut self, asked: LimitsAsked) -> Result<Vec<Fact>, Error> {
         self.drop_limits();
-        self.folder().map_err(|error| error.context("prepare limits"))?;
+        self.folder().map_err(|error| error.context("failed to prepare limits"))?;
         let limits = AppliedLimits::prepare(&self.name, asked, self.devices())?;
         self.remains.set_group(Some(limits.group().clone()));
         let facts = limits.verify();
@@ -169,14 +169,16 @@ impl InstanceResources {
 
     /// Puts a process that is no child of ours under the limits.
     pub(super) fn join_limits(&mut self, process: u32) -> Result<(), Error> {
-        let limits = self.limits.as_mut().ok_or_else(|| Error::new("join limits: none were prepared"))?;
+        let limits =
+            self.limits.as_mut().ok_or_else(|| Error::new("failed to join limits: no limits were prepared"))?;
         self.remains.add_foreign_pid(process);
         limits.join(process)
     }
 
     /// What a process needs to be born under the limits.
     pub(super) fn within(&self) -> Result<Within, Error> {
-        let limits = self.limits.as_ref().ok_or_else(|| Error::new("read under limits: none were prepared"))?;
+        let limits =
+            self.limits.as_ref().ok_or_else(|| Error::new("failed to read under limits: no limits were prepared"))?;
         let (groups, cores) = limits.entrance()?;
         Ok(Within { groups, cores })
     }
@@ -191,8 +193,8 @@ impl InstanceResources {
     pub(super) fn start(&mut self, place: DataLocation, part: ReplicationPart) -> Result<StartedInstance, Error> {
         self.refuse_while_running("start the server")?;
         self.end_faulty();
-        let without = || Error::new(format!("start the server: no recipe says how to run {}", place.engine));
-        let data = self.folder().map_err(|error| error.context("start the server"))?;
+        let without = || Error::new(format!("failed to start the server: no recipe says how to run {}", place.engine));
+        let data = self.folder().map_err(|error| error.context("failed to start the server"))?;
         let (standby, reached) = self.admission_of(&place, &part, &data)?;
         let (server, facts) = instances::start(Start {
             instance: &self.name,
@@ -302,7 +304,7 @@ impl InstanceResources {
 
     /// Measures its relay.
     pub(super) fn measure_link(&self, count: u32) -> Result<LinkMeasured, Error> {
-        let relay = self.link.as_ref().ok_or_else(|| Error::new("measure the link: there is no relay"))?;
+        let relay = self.link.as_ref().ok_or_else(|| Error::new("failed to measure the link: there is no relay"))?;
         let mut round_trips = relay.round_trips(count)?;
         round_trips.sort_unstable();
         Ok(LinkMeasured { round_trips, bandwidth: relay.bandwidth()? })
@@ -314,7 +316,7 @@ impl InstanceResources {
             relay.hold(&Way::BOTH, held);
             return Ok(());
         }
-        let server = self.process().ok_or_else(|| Error::new("hold a standby: it does not run"))?;
+        let server = self.process().ok_or_else(|| Error::new("failed to hold a standby: it is not running"))?;
         self.replication.as_ref().ok_or_else(alone)?.hold(server, part, held, &*self.clock)
     }
 
@@ -323,7 +325,8 @@ impl InstanceResources {
         if self.ended_by_fault {
             return Ok(Vec::new());
         }
-        let limits = self.limits.as_ref().ok_or_else(|| Error::new("verify limits: none were prepared"))?;
+        let limits =
+            self.limits.as_ref().ok_or_else(|| Error::new("failed to verify limits: no limits were prepared"))?;
         let mut facts = limits.verify();
         facts.extend(self.storage.iter().flat_map(|storage| storage.verify()));
         if let Some(running) = self.server.as_ref().filter(|_| !self.part_may_have_changed) {
@@ -406,7 +409,8 @@ impl InstanceResources {
     pub(super) fn rewind(&mut self, place: &DataLocation, upstream: &str) -> Result<(), Error> {
         self.end_faulty();
         self.refuse_while_running("rewind the instance")?;
-        let recipe = engine(place)?.server().ok_or_else(|| Error::refused("rewind: the engine has no server"))?;
+        let recipe =
+            engine(place)?.server().ok_or_else(|| Error::refused("failed to rewind: the engine has no server"))?;
         let data = self.folder()?;
         let passwords = instances::rewind_passwords(&data);
         let password = self.password().map(|password| (passwords.as_path(), password));
@@ -421,7 +425,7 @@ impl InstanceResources {
     }
 
     fn standby(&self) -> Result<(&'static dyn Replication, &Target), Error> {
-        let running = self.server.as_ref().ok_or_else(|| Error::new("ask a standby: it does not run"))?;
+        let running = self.server.as_ref().ok_or_else(|| Error::new("failed to ask a standby: it is not running"))?;
         Ok((replication::facet(&running.target.place)?, &running.target))
     }
 
@@ -500,7 +504,7 @@ impl InstanceResources {
 }
 
 fn alone() -> Error {
-    Error::new("look at the replication: the instance has no part in one")
+    Error::new("failed to observe the replication: the instance takes no part in it")
 }
 
 /// A sink that says of telemetry whose it is.
@@ -518,14 +522,13 @@ fn stamping(name: &InstanceName, events: &EventSink) -> EventSink {
 
 /// The engine of a place.
 pub(super) fn engine(place: &DataLocation) -> Result<&'static dyn Engine, Error> {
-    proofload_engine::engine(&place.engine)
-        .ok_or_else(|| Error::refused(format!("there is no engine {:?}", place.engine)))
+    proofload_engine::engine(&place.engine).ok_or_else(|| Error::refused(format!("unknown engine {:?}", place.engine)))
 }
 
 /// Asks the engine for its own view of its settings. What cannot be read back is a fact that does not hold.
 fn settings_in_force(target: &Target) -> Result<Vec<Fact>, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Error::new(format!("make a runtime: {error}")))?;
+    let runtime = runtime.map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))?;
     let engine = engine(&target.place)?;
     Ok(runtime
         .block_on(engine.verify_settings(target))

@@ -20,7 +20,7 @@ pub(super) fn start(
     nodes: Vec<ManagedNode>,
 ) -> Result<Vec<StartedInstance>, Error> {
     let begun = role.parts().0.now();
-    let first = nodes.first().ok_or_else(|| Error::refused("run a failover manager: there is no instance"))?;
+    let first = nodes.first().ok_or_else(|| Error::refused("failed to run a failover manager: no instance exists"))?;
     role.held(&first.instance).start(first.place.clone(), ReplicationPart::Alone)?;
     let target = role.held(&first.instance).target().cloned();
     let given = target.map_or(Ok(()), |target| role.cluster()?.set_accounts(&target));
@@ -64,7 +64,7 @@ pub(super) fn make_fault(role: &mut HostRole, ask: MakeFault) -> Result<FaultInF
     if cluster.is_some() {
         instances.values_mut().for_each(InstanceResources::part_may_change);
     }
-    let held = instances.get_mut(&name).ok_or_else(|| Error::new(format!("there is no instance {name}")))?;
+    let held = instances.get_mut(&name).ok_or_else(|| Error::new(format!("no such instance: {name}")))?;
     match cluster {
         Some(cluster) => {
             let cluster: &ManagedCluster = cluster;
@@ -76,8 +76,11 @@ pub(super) fn make_fault(role: &mut HostRole, ask: MakeFault) -> Result<FaultInF
 
 fn of_arbiter(role: &mut HostRole, kind: FaultKind) -> Result<FaultInForce, Error> {
     let (clock, instances, cluster) = role.parts();
-    let cluster = cluster.ok_or_else(|| Error::refused("make a fault of the arbiter: no failover manager runs"))?;
-    let arbiter = cluster.arbiter().ok_or_else(|| Error::refused("make a fault of the arbiter: it does not run"))?;
+    let cluster =
+        cluster.ok_or_else(|| Error::refused("failed to inject a fault of the arbiter: no failover manager runs"))?;
+    let arbiter = cluster
+        .arbiter()
+        .ok_or_else(|| Error::refused("failed to inject a fault of the arbiter: it is not running"))?;
     let processes = Process::of_server(arbiter);
     let made = faults::make(
         kind,

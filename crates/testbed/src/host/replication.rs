@@ -63,10 +63,12 @@ pub(super) fn start_relay(
     link: LinkAsked,
     clock: Arc<dyn Clock>,
 ) -> Result<(Relay, String), Error> {
-    let recipe = engine(place)?.server().ok_or_else(|| Error::refused("start a relay: the engine has no server"))?;
+    let recipe =
+        engine(place)?.server().ok_or_else(|| Error::refused("failed to start a relay: the engine has no server"))?;
     let folder = std::path::absolute(Path::new(&place.folder).join(LINK));
-    let folder = folder.map_err(|error| Error::new(format!("find the folder of the relay: {error}")))?;
-    std::fs::create_dir_all(&folder).map_err(|error| Error::new(format!("make {}: {error}", folder.display())))?;
+    let folder = folder.map_err(|error| Error::new(format!("failed to find the folder of the relay: {error}")))?;
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Error::new(format!("failed to create {}: {error}", folder.display())))?;
     let places = facet(place)?.relayed(upstream, &folder)?;
     let law = LinkLaw { delay: link.rtt / 2, rate: link.bandwidth };
     let relay = Relay::start(&places.at, places.to, law, clock)?;
@@ -77,7 +79,7 @@ pub(super) fn start_relay(
 /// The replication of the engine of a place.
 pub(super) fn facet(place: &DataLocation) -> Result<&'static dyn Replication, Error> {
     let facet = engine(place)?.replication();
-    facet.ok_or_else(|| Error::refused(format!("replicate: {} has no standbys", place.engine)))
+    facet.ok_or_else(|| Error::refused(format!("failed to replicate: {} has no standbys", place.engine)))
 }
 
 impl InstanceReplication {
@@ -117,12 +119,12 @@ impl InstanceReplication {
         if self.watch.is_none() {
             self.watch = self.open_watch()?;
         }
-        self.watch.as_mut().ok_or_else(|| Error::new("watch the replication: the instance is no primary"))
+        self.watch.as_mut().ok_or_else(|| Error::new("failed to watch the replication: the instance is no primary"))
     }
 
     /// Holds a part of what a standby does, or lets it go on; `server`: the root of its processes.
     pub(super) fn hold(&self, server: u32, part: HeldPart, held: bool, clock: &dyn Clock) -> Result<(), Error> {
-        let facet = self.facet.ok_or_else(|| Error::refused("hold a standby: it was not started here"))?;
+        let facet = self.facet.ok_or_else(|| Error::refused("failed to hold a standby: it was not started here"))?;
         match part {
             HeldPart::Apply => Ok(facet.hold_apply(&self.target, held)?),
             HeldPart::Link => hold_link(facet.receiver(), server, held, clock),
@@ -133,14 +135,20 @@ impl InstanceReplication {
 /// The standbys of an existing server of the engine of a target.
 fn existing(target: &Target) -> Result<&'static dyn ExistingReplication, Error> {
     let facet = engine(&target.place)?.existing_replication();
-    facet.ok_or_else(|| Error::refused(format!("watch standbys: {} has none by URL", target.place.engine)))
+    facet.ok_or_else(|| {
+        Error::refused(format!("failed to watch standbys: {} does not support standbys by URL", target.place.engine))
+    })
 }
 
 /// Stops the process that receives, and looks that it has stopped.
 fn hold_link(role: &str, server: u32, held: bool, clock: &dyn Clock) -> Result<(), Error> {
     let receiver = sys::descendants(server).into_iter().find(|process| threads_role(*process).as_deref() == Some(role));
     let Some(receiver) = receiver else {
-        return if held { Err(Error::new(format!("hold the link: there is no process {role}"))) } else { Ok(()) };
+        return if held {
+            Err(Error::new(format!("failed to hold the link: no such process: {role}")))
+        } else {
+            Ok(())
+        };
     };
     let mut looks = if sys::signal(receiver, if held { STOP } else { CONTINUE }) { LOOKS } else { 0 };
     while looks > 0 {
@@ -150,6 +158,6 @@ fn hold_link(role: &str, server: u32, held: bool, clock: &dyn Clock) -> Result<(
         clock.sleep(GLANCE);
         looks -= 1;
     }
-    let what = if held { "stop" } else { "go on" };
-    Err(Error::new(format!("hold the link: process {receiver} ({role}) does not {what}")))
+    let what = if held { "stop" } else { "continue" };
+    Err(Error::new(format!("failed to hold the link: process {receiver} ({role}) does not {what}")))
 }

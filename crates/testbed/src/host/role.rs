@@ -111,7 +111,7 @@ impl HostRole {
 
     /// The cluster of the failover manager.
     pub(super) fn cluster(&mut self) -> Result<&mut ManagedCluster, Error> {
-        self.cluster.as_mut().ok_or_else(|| Error::new("ask the failover manager: there is none"))
+        self.cluster.as_mut().ok_or_else(|| Error::new("failed to ask the failover manager: there is none"))
     }
 
     /// The same, if there is one.
@@ -200,12 +200,13 @@ impl HostService for HostRole {
         if place.url.is_some() {
             return Ok(());
         }
-        self.held(&instance).refuse_while_running("make an instance")?;
+        self.held(&instance).refuse_while_running("create an instance")?;
         let folder = absolute(&place)?;
         snapshots::claim(&folder)?;
         snapshots::remove_data(&folder)?;
         let data = snapshots::data_folder(&folder);
-        std::fs::create_dir(&data).map_err(|error| Error::new(format!("make {}: {error}", data.display())))?;
+        std::fs::create_dir(&data)
+            .map_err(|error| Error::new(format!("failed to create {}: {error}", data.display())))?;
         let Some(recipe) = engine(&place)?.server() else { return Ok(()) };
         let made = instances::create(recipe, &data, &*self.clock, &self.remains.of(&instance));
         if made.is_err() {
@@ -216,7 +217,7 @@ impl HostService for HostRole {
 
     fn admit(&mut self, ask: Admit) -> Result<(), Error> {
         let held = self.held(&ask.instance);
-        held.refuse_while_running("have other hosts reach an instance")?;
+        held.refuse_while_running("make an instance reachable from other hosts")?;
         held.admit(ask);
         Ok(())
     }
@@ -232,7 +233,8 @@ impl HostService for HostRole {
         let (clock, remains) = (Arc::clone(&self.clock), self.remains.of(&instance));
         let held = self.held(&instance);
         held.refuse_while_running("copy an instance to its standby")?;
-        let password = held.password().ok_or_else(|| Error::new("copy an instance: no password was given"))?;
+        let password =
+            held.password().ok_or_else(|| Error::new("failed to copy an instance: no password was given"))?;
         copy::copy(&place, &folder, (&from, password), &*clock, &remains)
     }
 
@@ -452,5 +454,6 @@ impl Drop for HostRole {
 
 /// The folder as processes see it that work elsewhere.
 fn absolute(place: &DataLocation) -> Result<PathBuf, Error> {
-    std::path::absolute(&place.folder).map_err(|error| Error::new(format!("find the folder {}: {error}", place.folder)))
+    std::path::absolute(&place.folder)
+        .map_err(|error| Error::new(format!("failed to find the folder {}: {error}", place.folder)))
 }

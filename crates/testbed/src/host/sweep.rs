@@ -24,10 +24,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     let (removed, kept) = limits::orphans();
-    found.extend(removed.iter().map(|group| format!("removed control group {}, whose owner is dead", group.display())));
+    found.extend(removed.iter().map(|group| format!("removed control group {} of a dead process", group.display())));
     if let Some(group) = kept.first() {
-        let text =
-            format!("control group {} of a dead process cannot be removed: its processes do not die", group.display());
+        let text = format!(
+            "control group {} of a dead process cannot be removed: its processes cannot be killed",
+            group.display()
+        );
         return Err(Error::new(text));
     }
     // All managers before the first server, which they would start again.
@@ -46,8 +48,8 @@ pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Err
         }
         for file in faults::left_files(&data) {
             let removed = std::fs::remove_file(&file);
-            removed.map_err(|error| Error::new(format!("remove {}: {error}", file.display())))?;
-            found.push(format!("removed {}, which a fault has left", file.display()));
+            removed.map_err(|error| Error::new(format!("failed to remove {}: {error}", file.display())))?;
+            found.push(format!("removed {}, left by a fault", file.display()));
         }
         preconditioning::sweep(&place)?;
         found.extend(snapshots::remove_drafts(&place)?.into_iter().map(|draft| format!("removed {}", draft.display())));

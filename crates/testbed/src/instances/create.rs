@@ -37,10 +37,10 @@ pub(crate) fn fill(
     }
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     std::fs::set_permissions(data, private)
-        .map_err(|error| Error::new(format!("make {} private: {error}", data.display())))?;
+        .map_err(|error| Error::new(format!("failed to restrict access to {}: {error}", data.display())))?;
     for command in commands {
         run(command, data, &data.with_file_name("create.log"), user.as_ref(), clock, remains)
-            .map_err(|error| error.context(format!("make an instance in {}", data.display())))?;
+            .map_err(|error| error.context(format!("failed to create an instance in {}", data.display())))?;
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ pub(super) fn run(
                 let _gone = child.kill();
             }
             Ok(Some(status)) => break Ok(status),
-            Err(error) => break Err(Error::new(format!("wait for {}: {error}", command.program.display()))),
+            Err(error) => break Err(Error::new(format!("failed to wait for {}: {error}", command.program.display()))),
         }
     };
     remains.set_server(None);

@@ -108,7 +108,9 @@ fn give_birth(birth: Birth, at_our_death: i32, watch: &Arc<InstanceWatch>, event
             }
         }
     });
-    birthday.recv().unwrap_or_else(|_| Err(Error::new("start the server: the thread that starts it ended by a panic")))
+    birthday
+        .recv()
+        .unwrap_or_else(|_| Err(Error::new("failed to start the server: the thread that starts it panicked")))
 }
 
 fn until_it_answers(server: &Server, answers: Answers<'_>) -> Result<(), Error> {
@@ -116,14 +118,15 @@ fn until_it_answers(server: &Server, answers: Answers<'_>) -> Result<(), Error> 
     loop {
         let answer = answers(&server.address);
         if let Some(reason) = server.watch.ended() {
-            return Err(Error::new(format!("start the server: it ended at once: {reason}")));
+            return Err(Error::new(format!("failed to start the server: it exited at once: {reason}")));
         }
         let Err(error) = answer else { return Ok(()) };
         if server.remains.is_abandoned() {
-            return Err(Error::new("start the server: the conductor is gone"));
+            return Err(Error::new("failed to start the server: the conductor is gone"));
         }
         if server.clock.now().since(begun) > PATIENCE {
-            let text = format!("start the server: no answer within {PATIENCE:?}: {error}; {}", server.watch.tail());
+            let text =
+                format!("failed to start the server: no answer within {PATIENCE:?}: {error}; {}", server.watch.tail());
             return Err(Error::new(text));
         }
         server.clock.sleep(GLANCE);

@@ -22,7 +22,7 @@ pub(super) struct Log {
 impl Log {
     /// Opens the file for appending; it belongs to the server's user.
     pub(super) fn open(path: &Path, user: Option<&User>) -> Result<(Self, File), Error> {
-        let failed = |error: std::io::Error| Error::new(format!("open the log {}: {error}", path.display()));
+        let failed = |error: std::io::Error| Error::new(format!("failed to open the log {}: {error}", path.display()));
         let file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
         let from = file.metadata().map_err(failed)?.len();
         user.map_or(Ok(()), |user| user.own(path))?;
@@ -34,8 +34,8 @@ impl Log {
         let text = self.read().unwrap_or_default();
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         match lines.as_slice() {
-            [] => format!("its log {} says nothing", self.path.display()),
-            lines => format!("its log says: {}", lines[lines.len().saturating_sub(LINES)..].join(" | ")),
+            [] => format!("its log {} is empty", self.path.display()),
+            lines => format!("its log: {}", lines[lines.len().saturating_sub(LINES)..].join(" | ")),
         }
     }
 
@@ -60,14 +60,10 @@ mod tests {
         let path = folder.path().join("log");
         std::fs::write(&path, "of an earlier run\n").unwrap();
         let (log, mut file) = Log::open(&path, None).unwrap();
-        assert!(log.tail().ends_with("says nothing"));
+        assert!(log.tail().ends_with("is empty"));
         for number in 0..20 {
             writeln!(file, "line {number}").unwrap();
         }
-        assert!(
-            log.tail().starts_with("its log says: line 8 | ") && log.tail().ends_with("| line 19"),
-            "{}",
-            log.tail()
-        );
+        assert!(log.tail().starts_with("its log: line 8 | ") && log.tail().ends_with("| line 19"), "{}", log.tail());
     }
 }

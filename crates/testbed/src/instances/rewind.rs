@@ -27,7 +27,8 @@ pub(crate) fn rewind(
     remains: &InstanceRemains,
 ) -> Result<(), Error> {
     let folder = data.with_file_name(WORK);
-    fs::create_dir_all(&folder).map_err(|error| Error::new(format!("make {}: {error}", folder.display())))?;
+    fs::create_dir_all(&folder)
+        .map_err(|error| Error::new(format!("failed to create {}: {error}", folder.display())))?;
     give_to_server(recipe, &[&folder])?;
     lead(&folder, &how.links)?;
     let user = User::for_server(recipe.unprivileged_users())?;
@@ -38,7 +39,7 @@ pub(crate) fn rewind(
     let output = data.with_file_name("rewind.log");
     let done = run(&how.command, &folder, &output, user.as_ref(), clock, remains);
     log.put_back()?;
-    done.map_err(|error| error.context(format!("rewind the instance in {}", data.display())))?;
+    done.map_err(|error| error.context(format!("failed to rewind the instance in {}", data.display())))?;
     how.others.iter().try_for_each(|name| remove(&data.join(name)))
 }
 
@@ -58,7 +59,7 @@ pub(crate) fn unlead(folder: &Path, names: &[&str]) -> Result<(), Error> {
 fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::new(format!("remove {}: {error}", path.display())))
+            Err(Error::new(format!("failed to remove {}: {error}", path.display())))
         }
         _ => Ok(()),
     }
@@ -84,7 +85,7 @@ impl KeptLog {
     fn moved(&self, from: &Path, to: &Path) -> Result<(), Error> {
         match fs::rename(from, to) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::new(format!("keep the server's log {}: {error}", self.inside.display())))
+                Err(Error::new(format!("failed to keep the server's log {}: {error}", self.inside.display())))
             }
             _ => Ok(()),
         }

@@ -14,7 +14,7 @@ pub(crate) fn write_secret(path: &Path, content: &str, user: Option<&User>) -> R
     let _left = std::fs::remove_file(path);
     let opened = OpenOptions::new().create_new(true).write(true).mode(0o600).open(path);
     let written = opened.and_then(|mut file| file.write_all(content.as_bytes()));
-    written.map_err(|error| Error::new(format!("write {}: {error}", path.display())))?;
+    written.map_err(|error| Error::new(format!("failed to write {}: {error}", path.display())))?;
     user.map_or(Ok(()), |user| user.own(path))
 }
 

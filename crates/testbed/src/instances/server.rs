@@ -69,7 +69,7 @@ impl InstanceWatch {
     fn reason(&self, status: std::io::Result<ExitStatus>) -> String {
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
         let kills = self.group.as_ref().and_then(crate::limits::kills).unwrap_or(0);
-        let memory = if kills > self.kills_before { "; killed by the memory limit: it is too small" } else { "" };
+        let memory = if kills > self.kills_before { "; killed by the memory limit, which is too small" } else { "" };
         format!("{status}{memory}; {}", self.log.tail())
     }
 
@@ -164,7 +164,7 @@ impl Server {
     /// It had ended before, or did not end at the polite signal within the recipe's patience and was made to.
     pub(crate) fn stop(self) -> Result<(), Error> {
         if let Some(reason) = self.watch.ended() {
-            return Err(Error::new(format!("stop the server: it had ended before: {reason}")));
+            return Err(Error::new(format!("failed to stop the server: it had already exited: {reason}")));
         }
         let StopSignals { polite, patience, .. } = self.signals;
         self.tell(polite);
@@ -174,7 +174,7 @@ impl Server {
         }
         // Dropping it does what is left to do.
         Err(Error::new(format!(
-            "stop the server: it did not end within {patience:?} of signal {polite} and was made to; its files are no clean copy; {}",
+            "failed to stop the server: it did not exit within {patience:?} of signal {polite} and was killed; its files are not a clean copy; {}",
             self.watch.tail()
         )))
     }

@@ -93,10 +93,13 @@ pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
 
 fn refuse_unfit(recipe: &dyn ServerRecipe, data: &Path, user: Option<&User>) -> Result<(), Error> {
     if !data.is_dir() {
-        return Err(Error::new(format!("start the server: there is no instance in {}", data.display())));
+        return Err(Error::new(format!("failed to start the server: no instance exists in {}", data.display())));
     }
     if let Some(process) = recipe.running_pid(data).filter(|process| is_server_of(*process, data)) {
-        return Err(Error::new(format!("start the server: process {process} already serves {}", data.display())));
+        return Err(Error::new(format!(
+            "failed to start the server: process {process} already serves {}",
+            data.display()
+        )));
     }
     user.map_or(Ok(()), |user| user.can_reach(data))
 }
@@ -110,13 +113,14 @@ pub(crate) fn free_port() -> Result<u16, Error> {
 fn free_port_at(at: IpAddr) -> Result<u16, Error> {
     let listener = TcpListener::bind((at, 0)).and_then(|listener| listener.local_addr());
     listener.map(|address| address.port()).map_err(|error| {
-        Error::new(format!("find a free port at {at}, which must be an address of this host: {error}"))
+        Error::new(format!("failed to find a free port at {at}, which must be an address of this host: {error}"))
     })
 }
 
 fn write(data: &Path, file: &FileToWrite, user: Option<&User>) -> Result<(), Error> {
     let path = data.join(&file.path);
-    std::fs::write(&path, &file.content).map_err(|error| Error::new(format!("write {}: {error}", path.display())))?;
+    std::fs::write(&path, &file.content)
+        .map_err(|error| Error::new(format!("failed to write {}: {error}", path.display())))?;
     user.map_or(Ok(()), |user| user.own(&path))
 }
 

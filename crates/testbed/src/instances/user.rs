@@ -20,7 +20,7 @@ pub(crate) fn give_to_server(recipe: &dyn ServerRecipe, paths: &[&Path]) -> Resu
     for path in paths {
         let alone = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         let closed = std::fs::set_permissions(path, alone);
-        closed.map_err(|error| Error::new(format!("close {} to others: {error}", path.display())))?;
+        closed.map_err(|error| Error::new(format!("failed to restrict access to {}: {error}", path.display())))?;
         user.as_ref().map_or(Ok(()), |user| user.own(path))?;
     }
     Ok(())
@@ -31,10 +31,10 @@ impl User {
     pub(crate) fn for_server(candidates: &[&str]) -> Result<Option<Self>, Error> {
         let Some(best) = candidates.first().filter(|_| sys::is_root()) else { return Ok(None) };
         let accounts = std::fs::read_to_string("/etc/passwd")
-            .map_err(|error| Error::new(format!("read /etc/passwd for an unprivileged user: {error}")))?;
+            .map_err(|error| Error::new(format!("failed to read /etc/passwd for an unprivileged user: {error}")))?;
         find(&accounts, candidates).map(Some).ok_or_else(|| {
             Error::new(format!(
-                "the server refuses to run as root and there is no user {}; create one: useradd --system {best}",
+                "the server refuses to run as root and the user {} does not exist; create it: useradd --system {best}",
                 candidates.join(" or ")
             ))
         })
@@ -54,10 +54,10 @@ impl User {
     pub(crate) fn can_reach(&self, path: &Path) -> Result<(), Error> {
         for folder in path.ancestors().skip(1) {
             let found = std::fs::metadata(folder)
-                .map_err(|error| Error::new(format!("look at {}: {error}", folder.display())))?;
+                .map_err(|error| Error::new(format!("failed to inspect {}: {error}", folder.display())))?;
             if !self.may_pass(found.mode(), found.uid(), found.gid()) {
                 return Err(Error::new(format!(
-                    "user {}, as whom the server runs, cannot pass {} (mode {:o}); chmod o+x {} or choose another storage.path",
+                    "the server's user {} cannot enter {} (mode {:o}); run chmod o+x {} or choose another storage.path",
                     self.name,
                     folder.display(),
                     found.mode() & 0o7777,
@@ -119,9 +119,9 @@ mod tests {
         let shut = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         std::fs::set_permissions(closed.path(), shut).unwrap();
         let error = user.can_reach(&closed.path().join("study/data")).unwrap_err().to_string();
-        assert!(error.contains("look at"), "a missing folder is told: {error}");
+        assert!(error.contains("failed to inspect"), "a missing folder is told: {error}");
         let error = user.can_reach(&closed.path().join("data")).unwrap_err().to_string();
-        let expected = format!("cannot pass {} (mode 700); chmod o+x", closed.path().display());
+        let expected = format!("cannot enter {} (mode 700); run chmod o+x", closed.path().display());
         assert!(error.contains(&expected), "{error}");
     }
 }

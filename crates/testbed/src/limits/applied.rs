@@ -30,7 +30,9 @@ impl AppliedLimits {
     fn with(state: LimitState) -> Result<Self, Error> {
         let mut applied = Self { state };
         for limit in LIMITS {
-            limit.apply(&mut applied.state).map_err(|error| error.context(format!("apply {}", limit.setting())))?;
+            limit
+                .apply(&mut applied.state)
+                .map_err(|error| error.context(format!("failed to apply {}", limit.setting())))?;
         }
         Ok(applied)
     }
@@ -100,7 +102,9 @@ impl AppliedLimits {
         }
         let lifted: Vec<Result<(), Error>> = LIMITS
             .iter()
-            .map(|limit| limit.lift(&self.state).map_err(|error| error.context(format!("lift {}", limit.setting()))))
+            .map(|limit| {
+                limit.lift(&self.state).map_err(|error| error.context(format!("failed to remove {}", limit.setting())))
+            })
             .collect();
         self.state.is_lifted = true;
         self.state.group.remove();
@@ -160,7 +164,7 @@ pub(crate) fn try_out(asked: LimitsAsked, devices: Devices) -> Result<&'static s
     let version = needed.first().and_then(|controller| trial.state.group.dir(*controller).ok()).map(CgroupDir::version);
     match trial.verify().into_iter().find(|fact| fact.holds == Some(false)) {
         Some(fact) => Err(Error::new(format!(
-            "{} is {}, but {} was asked for, says {}",
+            "{} is {} instead of {}, according to {}",
             fact.name,
             fact.effective.as_deref().unwrap_or("not readable"),
             fact.requested.as_deref().unwrap_or("nothing"),

@@ -92,7 +92,8 @@ impl CgroupDir {
     pub(crate) fn read(&self, file: &str) -> Result<String, Error> {
         let path = self.folder.join(file);
         let text = std::fs::read_to_string(&path);
-        text.map(|text| text.trim().to_owned()).map_err(|error| Error::new(format!("read {}: {error}", path.display())))
+        text.map(|text| text.trim().to_owned())
+            .map_err(|error| Error::new(format!("failed to read {}: {error}", path.display())))
     }
 
     /// Where a fact was read, without the path: that bears numbers of processes and differs in every run.
@@ -110,13 +111,13 @@ impl CgroupDir {
         OpenOptions::new()
             .write(true)
             .open(&path)
-            .map_err(|error| Error::new(format!("open {}: {error}", path.display())))
+            .map_err(|error| Error::new(format!("failed to open {}: {error}", path.display())))
     }
 
     /// Moves a process with all its threads into the group.
     pub(crate) fn admit(&self, process: u32) -> Result<(), Error> {
         self.write("cgroup.procs", &process.to_string())
-            .map_err(|error| error.context(format!("limit process {process}")))
+            .map_err(|error| error.context(format!("failed to limit process {process}")))
     }
 
     /// Processes in the group.
@@ -160,7 +161,8 @@ pub(super) fn within(patience: Duration, mut works: impl FnMut() -> bool) -> boo
 }
 
 fn write(path: &Path, value: &str) -> Result<(), Error> {
-    std::fs::write(path, value).map_err(|error| Error::new(format!("write {value} to {}: {error}", path.display())))
+    std::fs::write(path, value)
+        .map_err(|error| Error::new(format!("failed to write {value} to {}: {error}", path.display())))
 }
 
 /// Makes a group below `parent` that has the controllers that are required.

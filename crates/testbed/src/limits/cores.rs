@@ -31,7 +31,7 @@ impl Limit for Cores {
             let others =
                 if before > 0 { format!(", {before} of them for the instances before it") } else { String::new() };
             return Err(Error::new(format!(
-                "limit cores to {count}: this agent may use {there}{others}; change limits.cores or start the agent with more"
+                "failed to limit cores to {count}: this agent may use only {there}{others}; change limits.cores or start the agent with more"
             )));
         }
         state.cores = Some(state.all_cores[before..before + wanted].to_vec());
@@ -86,5 +86,5 @@ fn cores_of_members(state: &LimitState) -> Result<BTreeSet<usize>, Error> {
 }
 
 fn restrict_all(process: u32, cores: &[usize]) -> Result<(), Error> {
-    each_thread(process, |thread| sys::restrict(thread, cores)).map_err(|error| error.context("limit cores"))
+    each_thread(process, |thread| sys::restrict(thread, cores)).map_err(|error| error.context("failed to limit cores"))
 }

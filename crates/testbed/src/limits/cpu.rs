@@ -46,7 +46,7 @@ impl Limit for Cpu {
                 Version::Two => dir.write(MAX, &format!("{} {PERIOD}", allowance(rate))),
             }
         };
-        set().map_err(|error| error.context(format!("limit CPU time to {rate}")))
+        set().map_err(|error| error.context(format!("failed to limit CPU time to {rate}")))
     }
 
     fn verify(&self, state: &LimitState) -> Vec<Fact> {
@@ -101,7 +101,7 @@ fn in_force(dir: &CgroupDir, asked: CpuRate) -> Fact {
     let above =
         dir.above().filter_map(|folder| rate_in(version, |file| std::fs::read_to_string(folder.join(file)).ok())).min();
     if let Some(above) = above.filter(|above| *above < asked) {
-        let source = format!("{source}: a group above it allows less");
+        let source = format!("{source}: a parent group allows less");
         return verified(&limit::CPU, asked.to_string(), Ok((above, false)), source);
     }
     let compared = dir.read(file).map(|_| {

@@ -30,5 +30,5 @@ pub(super) fn each_thread(process: u32, change: impl Fn(u32) -> Result<(), Error
             };
         }
     }
-    Err(Error::new(format!("process {process} makes threads faster than they can be limited")))
+    Err(Error::new(format!("process {process} creates threads faster than they can be limited")))
 }

@@ -48,7 +48,7 @@ impl Limit for Memory {
     fn apply(&self, state: &mut LimitState) -> Result<(), Error> {
         let Some(Bytes(bytes)) = state.asked.memory else { return Ok(()) };
         let group = state.group.dir(Controller::Memory);
-        let group = group.map_err(|error| error.context(format!("limit memory to {}", Bytes(bytes))))?;
+        let group = group.map_err(|error| error.context(format!("failed to limit memory to {}", Bytes(bytes))))?;
         group.write(files(group.version()).limit, &bytes.to_string())?;
         match group.version() {
             Version::Two if group.has("memory.swap.max") => group.write("memory.swap.max", "0"),
@@ -95,7 +95,7 @@ fn limit_in_force(group: &CgroupDir, asked: Bytes) -> Fact {
     let source = group.source(file);
     match (own, smallest) {
         (Ok(Some(own)), Some(above)) if above < own => {
-            let source = format!("{source}: a group above it allows less than its {}", Bytes(own));
+            let source = format!("{source}: a parent group allows less than its {}", Bytes(own));
             verified(&limit::MEMORY, asked.to_string(), Ok((Bytes(above), false)), source)
         }
         (own, _) => {
@@ -129,8 +129,8 @@ fn swap_in_force(group: &CgroupDir) -> Fact {
 
 /// All swap of the machine, where the group's cannot be limited.
 fn swap_of_machine() -> Result<Option<u64>, Error> {
-    let text =
-        std::fs::read_to_string("/proc/swaps").map_err(|error| Error::new(format!("read /proc/swaps: {error}")))?;
+    let text = std::fs::read_to_string("/proc/swaps")
+        .map_err(|error| Error::new(format!("failed to read /proc/swaps: {error}")))?;
     let sizes = text.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().nth(2)?.parse::<u64>().ok());
     Ok(Some(sizes.sum::<u64>() * 1024))
 }

@@ -59,6 +59,6 @@ impl AppliedLimits {
 fn expect(found: Vec<Option<u64>>, rate: Option<u64>) -> Result<(), Error> {
     match found.iter().find(|found| **found != rate) {
         None if !found.is_empty() => Ok(()),
-        _ => Err(Error::new(format!("the kernel's limit of writes is {found:?} per second, and {rate:?} was set"))),
+        _ => Err(Error::new(format!("the kernel's write limit is {found:?} per second, but {rate:?} was set"))),
     }
 }

@@ -64,7 +64,7 @@ impl Limit for Throttle {
             let dir = state.group.dir(Controller::Io)?;
             self.write(dir, &state.devices, Some(rate))
         };
-        set().map_err(|error| error.context(format!("limit {} to {}", self.fact.name, (self.text)(rate))))
+        set().map_err(|error| error.context(format!("failed to limit {} to {}", self.fact.name, (self.text)(rate))))
     }
 
     fn verify(&self, state: &LimitState) -> Vec<Fact> {
@@ -164,7 +164,7 @@ impl Throttle {
             }
         };
         if let Some(above) = above.filter(|above| *above < asked) {
-            source.push_str(": a group above it allows less");
+            source.push_str(": a parent group allows less");
             return verified(
                 &self.fact,
                 (self.text)(asked),
@@ -190,9 +190,8 @@ impl Throttle {
     /// What the limit does not reach.
     fn reach(&self, version: Version) -> Option<Fact> {
         (version == Version::One && self.direction == Direction::Write).then(|| {
-            let text =
-                "direct writes and those of the database's own syncs; not what the kernel writes back later by itself";
-            limit::REACH.of(&self.fact.name).observed(text, "control groups of version 1")
+            let text = "direct writes and those of the database's own syncs; not later write-back by the kernel";
+            limit::REACH.of(&self.fact.name).observed(text, "control groups v1")
         })
     }
 }

@@ -25,25 +25,23 @@ struct Rights {
 
 const WRITABLE_MOUNT: Way = Way {
     command: "docker run --privileged --cgroupns=host -v /sys/fs/cgroup:/sys/fs/cgroup:rw …",
-    when: "the control groups are mounted read-only here: a container needs them writable",
+    when: "the control groups are mounted read-only: a container needs them writable",
 };
 
 const ROOT: Way = Way { command: "sudo ", when: "where you may" };
 
-const SCOPE: Way = Way {
-    command: "systemd-run --user --scope -p Delegate=yes ",
-    when: "systemd gives users control groups of their own",
-};
+const SCOPE: Way =
+    Way { command: "systemd-run --user --scope -p Delegate=yes ", when: "systemd gives each user control groups" };
 
 const DELEGATED_TREE: Way = Way {
     command: "sudo sh -c 'g=/sys/fs/cgroup/you; mkdir -p $g/shell; echo +memory +cpu +cpuset +io > /sys/fs/cgroup/cgroup.subtree_control; \
               chown -R you $g; echo PID > $g/shell/cgroup.procs'",
-    when: "once, as root, for the shell of this PID and user: a control group of its own",
+    when: "once, as root, for the shell with this PID and user: its own control group",
 };
 
 const DELEGATED_FOLDERS: Way = Way {
     command: "sudo sh -c 'for c in memory cpu cpuacct blkio freezer; do g=/sys/fs/cgroup/$c/you; mkdir -p $g; chown -R you $g; echo PID > $g/cgroup.procs; done'",
-    when: "once, as root, for the shell of this PID and user: a folder in each controller, as control groups of version 1 want it",
+    when: "once, as root, for the shell of this PID and user: its own folder in each controller, for control groups v1",
 };
 
 /// Ways that may help on this machine, best first.

@@ -124,7 +124,7 @@ impl Manager for Patroni {
 
     /// Asks the nodes one after the other: the last ones first, since it is the first that fails.
     fn view(&self, plan: &ClusterPlan, _: &Tools) -> Result<ClusterView, Error> {
-        let mut outcome = Err(Error::new("ask Patroni: there is no node"));
+        let mut outcome = Err(Error::new("failed to query Patroni: there is no node"));
         for node in plan.nodes.iter().rev() {
             outcome = get(&format!("{}/cluster", local(node.own_port))).map(|cluster| view_of(&cluster, plan));
             if outcome.is_ok() {
@@ -136,14 +136,15 @@ impl Manager for Patroni {
 
     fn switch_over(&self, plan: &ClusterPlan, leader: &NodePlan) -> Result<(CommandLine, PathBuf), Error> {
         let other = plan.nodes.iter().find(|node| node.name != leader.name);
-        let other = other.ok_or_else(|| Error::refused("switch over: there is no other node"))?;
+        let other = other.ok_or_else(|| Error::refused("failed to switch over: there is no other node"))?;
         let (from, to) = (leader.name.as_str(), other.name.as_str());
         let arguments = ["-c", FILE, "switchover", SCOPE, "--leader", from, "--candidate", to, "--force"];
         Ok((command(find(CONTROL)?, &leader.folder, &leader.server.programs, &arguments), leader.folder.clone()))
     }
 
     fn settings(&self, plan: &ClusterPlan, _: &Tools) -> Result<Vec<Fact>, Error> {
-        let node = plan.nodes.first().ok_or_else(|| Error::new("read Patroni's settings: there is no node"))?;
+        let node =
+            plan.nodes.first().ok_or_else(|| Error::new("failed to read Patroni's settings: there is no node"))?;
         let (found, of_node) = (get(&format!("{}/config", local(node.own_port)))?, local(node.own_port));
         let about = get(&format!("{of_node}/patroni"))?;
         let mut facts = vec![
@@ -172,10 +173,10 @@ fn local(port: u16) -> String {
 }
 
 fn get(url: &str) -> Result<Value, Error> {
-    let failed = |why: String| Error::new(format!("ask {url}: {why}"));
+    let failed = |why: String| Error::new(format!("failed to query {url}: {why}"));
     let answer = minreq::get(url).with_timeout(PATIENCE).send().map_err(|error| failed(error.to_string()))?;
     if answer.status_code != 200 && answer.status_code != 503 {
-        return Err(failed(format!("it answers {} {}", answer.status_code, answer.reason_phrase)));
+        return Err(failed(format!("it answered {} {}", answer.status_code, answer.reason_phrase)));
     }
     serde_json::from_slice(answer.as_bytes()).map_err(|error| failed(format!("its answer is not JSON: {error}")))
 }

@@ -94,7 +94,7 @@ impl Manager for PgAutoFailover {
         for (name, value) in &plan.asked.settings {
             let value = value.replace('\'', "''");
             sql(plan, tools, &format!("ALTER SYSTEM SET {SETTINGS}{name} = '{value}'"))
-                .map_err(|error| error.context(format!("set replication.manager_settings.{name}")))?;
+                .map_err(|error| error.context(format!("failed to set replication.manager_settings.{name}")))?;
         }
         sql(plan, tools, "SELECT pg_reload_conf()").map(drop)
     }
@@ -142,7 +142,7 @@ impl Manager for PgAutoFailover {
             "SELECT json_agg(json_build_object('name', nodename, 'reported', reportedstate, 'assigned', goalstate)) FROM pgautofailover.node",
         )?;
         let rows: Value = serde_json::from_str(rows.trim())
-            .map_err(|error| Error::new(format!("read the monitor's nodes: {error}: {rows}")))?;
+            .map_err(|error| Error::new(format!("failed to read the monitor's nodes: {error}: {rows}")))?;
         Ok(view_of(&rows, plan))
     }
 
@@ -164,7 +164,7 @@ impl Manager for PgAutoFailover {
             "SELECT json_object_agg(substr(name, 16), json_build_array(setting, current_setting(name))) FROM pg_settings WHERE name LIKE 'pgautofailover.%'",
         )?;
         let rows: Value = serde_json::from_str(rows.trim())
-            .map_err(|error| Error::new(format!("read the monitor's settings: {error}: {rows}")))?;
+            .map_err(|error| Error::new(format!("failed to read the monitor's settings: {error}: {rows}")))?;
         for (name, value) in rows.as_object().into_iter().flatten() {
             let (plain, shown) = (text(&value[0]), text(&value[1]));
             let fact = replication::MANAGER_SETTING.of(name);
@@ -181,7 +181,7 @@ impl Manager for PgAutoFailover {
 }
 
 fn first(plan: &ClusterPlan) -> Result<&NodePlan, Error> {
-    plan.nodes.first().ok_or_else(|| Error::new("run pg_auto_failover: there is no node"))
+    plan.nodes.first().ok_or_else(|| Error::new("failed to run pg_auto_failover: there is no node"))
 }
 
 fn monitor_data(plan: &ClusterPlan) -> PathBuf {
@@ -201,7 +201,7 @@ fn sql(plan: &ClusterPlan, tools: &Tools, statement: &str) -> Result<String, Err
     let asked = command(program, &plan.arbiter.folder, Path::new(&server.programs), &arguments);
     tools
         .run(&beside_sockets(asked, server.sockets), &plan.arbiter.folder, PATIENCE)
-        .map_err(|error| error.context("ask the monitor"))
+        .map_err(|error| error.context("failed to query the monitor"))
 }
 
 /// The environment by which the socket of a server is put into a folder, and found there.

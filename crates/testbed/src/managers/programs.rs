@@ -21,7 +21,7 @@ pub(crate) fn find(program: NeededProgram) -> Result<PathBuf, Error> {
     let found = folders.map(|folder| folder.join(program.name)).find(|path| is_program(path));
     found.ok_or_else(|| {
         Error::refused(format!(
-            "{} is not installed on this host: install the package that has it (Debian, Ubuntu: apt-get install {})",
+            "{} is not installed on this host: install its package (Debian, Ubuntu: apt-get install {})",
             program.name, program.package
         ))
     })
@@ -38,7 +38,7 @@ pub(crate) fn refuse_services(names: &[&str]) -> Result<(), Error> {
         if let Some(name) = names.iter().find(|name| is_of_service(&groups, name)) {
             let process = entry.file_name().to_string_lossy().into_owned();
             return Err(Error::refused(format!(
-                "the service {name} of a package runs on this host (process {process}); stop it: systemctl disable --now {name}"
+                "the package's service {name} runs on this host (process {process}); stop it: systemctl disable --now {name}"
             )));
         }
     }

@@ -13,7 +13,7 @@ const MANAGERS: &[&dyn Manager] = &[&Patroni, &PgAutoFailover];
 /// The manager of a kind.
 pub(crate) fn manager(kind: ManagerKind) -> Result<&'static dyn Manager, Error> {
     let found = MANAGERS.iter().find(|manager| manager.kind() == kind);
-    found.copied().ok_or_else(|| Error::refused(format!("run {kind}: there is no adapter for it")))
+    found.copied().ok_or_else(|| Error::refused(format!("failed to run {kind}: it is not supported")))
 }
 
 /// Makes sure that a manager can be used on this host.

@@ -45,7 +45,7 @@ impl Tool {
     /// Starts it.
     fn start(command: &CommandLine, folder: &Path, user: Option<&User>) -> Result<Self, Error> {
         let name = format!("{} {}", command.program.display(), command.arguments.first().map_or("", String::as_str));
-        let failed = |error: std::io::Error| Error::new(format!("run {name}: {error}"));
+        let failed = |error: std::io::Error| Error::new(format!("failed to run {name}: {error}"));
         let path = folder.join(format!("answer.{}", std::process::id()));
         let mut file = std::fs::OpenOptions::new();
         let output = file.create(true).truncate(true).read(true).write(true).open(&path).map_err(failed)?;
@@ -74,17 +74,20 @@ impl Tool {
                 Ok(None) if clock.now().since(begun) < within => clock.sleep(GLANCE),
                 Ok(None) => {
                     let _gone = self.child.kill().and_then(|()| self.child.wait());
-                    return Err(Error::new(format!("run {}: it had not ended after {within:?}", self.name)));
+                    return Err(Error::new(format!(
+                        "failed to run {}: it had not finished after {within:?}",
+                        self.name
+                    )));
                 }
-                Err(error) => return Err(Error::new(format!("run {}: {error}", self.name))),
+                Err(error) => return Err(Error::new(format!("failed to run {}: {error}", self.name))),
             }
         };
         let mut text = String::new();
         let read = self.output.rewind().and_then(|()| self.output.read_to_string(&mut text));
-        read.map_err(|error| Error::new(format!("read what {} says: {error}", self.name)))?;
+        read.map_err(|error| Error::new(format!("failed to read the output of {}: {error}", self.name)))?;
         if status.success() {
             return Ok(text);
         }
-        Err(Error::new(format!("run {}: it ended with {status}: {}", self.name, text.trim())))
+        Err(Error::new(format!("failed to run {}: it exited with {status}: {}", self.name, text.trim())))
     }
 }

@@ -40,7 +40,9 @@ impl Network {
         let start = sys::start_time(own).unwrap_or(0);
         let prefix = format!("{OURS}-{own}-{start}-{}", MADE.fetch_add(1, Ordering::Relaxed));
         let mut network = Self { prefix, names: Vec::new() };
-        network.wire(members).map_err(|error| error.context("make the network namespaces of replication.network"))?;
+        network
+            .wire(members)
+            .map_err(|error| error.context("failed to create the network namespaces of replication.network"))?;
         Ok(network)
     }
 
@@ -120,7 +122,7 @@ fn expect_allowed() -> Result<(), Error> {
     let asked = "replication.network = \"namespaces\"";
     if !sys::is_root() {
         return Err(Error::refused(format!(
-            "{asked} needs root, who may make network namespaces; leave it out, or run as root"
+            "{asked} needs root to create network namespaces; remove it, or run as root"
         )));
     }
     for (program, package, words) in [("ip", "iproute2", "-V"), (ENTER, "util-linux", "--version")] {

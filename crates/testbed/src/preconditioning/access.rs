@@ -56,5 +56,5 @@ pub(super) fn find(fio: &Fio, target: &Target) -> Result<(Access, JobOutput), Er
             }
         }
     }
-    Err(Error::new(format!("no way to write to {} was found: {}", target.path().display(), refused.join("; "))))
+    Err(Error::new(format!("no I/O engine can write to {}: {}", target.path().display(), refused.join("; "))))
 }

@@ -36,7 +36,7 @@ pub(super) struct Transfer {
 /// Fails when fio reports an error, or when a figure is missing: fio before 3.0 had other fields.
 pub(super) fn read(document: &str, direction: Direction) -> Result<Transfer, Error> {
     let value = json_of(document)?;
-    let job = value.pointer("/jobs/0").ok_or_else(|| Error::new("fio's JSON has no job in it"))?;
+    let job = value.pointer("/jobs/0").ok_or_else(|| Error::new("fio's JSON contains no job"))?;
     match job.get("error").and_then(Value::as_i64) {
         Some(0) => (),
         Some(error) => {
@@ -66,13 +66,13 @@ fn json_of(document: &str) -> Result<Value, Error> {
     let mut values = serde_json::Deserializer::from_str(&document[start..]).into_iter::<Value>();
     match values.next() {
         Some(Ok(value)) => Ok(value),
-        Some(Err(error)) => Err(Error::new(format!("read fio's JSON: {error}"))),
+        Some(Err(error)) => Err(Error::new(format!("failed to read fio's JSON: {error}"))),
         None => Err(Error::new("fio wrote no JSON")),
     }
 }
 
 fn missing(name: &str, direction: Direction) -> Error {
-    Error::new(format!("fio's JSON has no {name:?} of {}s; fio 3.0 or later is needed", direction.word()))
+    Error::new(format!("fio's JSON has no {name:?} of {}s; use fio 3.0 or later", direction.word()))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use std::time::Duration;
 type Progress<'a> = &'a dyn Fn(&str, u64, u64);
 
 /// What an operator can do without fio.
-const WITHOUT_FIO: &str = "take [storage.precondition] out of the study";
+const WITHOUT_FIO: &str = "remove [storage.precondition] from the study";
 
 /// Preconditions the file system of the study's folder by a file, which is removed afterwards, or a whole device, ALL OF WHOSE
 /// DATA IS LOST. Takes hours on a large drive. The calling thread must not end before it.
@@ -84,12 +84,12 @@ fn precondition_with(
 fn check(how: &Preconditioning) -> Result<(), Error> {
     let mut faults = Vec::new();
     if how.device.is_none() && how.size < FILL_BLOCK {
-        faults.push(format!("storage.precondition.size is {}; {FILL_BLOCK} is the least that can be filled", how.size));
+        faults.push(format!("storage.precondition.size is {}, but must be at least {FILL_BLOCK}", how.size));
     }
     if how.rounds_at_most > 0 && how.round < Duration::from_millis(1) {
-        faults.push("storage.precondition.round is no time at all; a minute is usual".to_owned());
+        faults.push("storage.precondition.round must be above 0; a minute is usual".to_owned());
     }
-    if faults.is_empty() { Ok(()) } else { Err(Error::new(format!("precondition: {}", faults.join("; ")))) }
+    if faults.is_empty() { Ok(()) } else { Err(Error::new(format!("failed to precondition: {}", faults.join("; ")))) }
 }
 
 fn course(
@@ -98,7 +98,7 @@ fn course(
     how: &Preconditioning,
     progress: Progress<'_>,
 ) -> Result<PreconditioningResult, Error> {
-    let named = |error: Error| error.context(format!("precondition {}", target.path().display()));
+    let named = |error: Error| error.context(format!("failed to precondition {}", target.path().display()));
     let (access, first) = access::find(fio, target).map_err(named)?;
     let mut course = Course { fio, target, access: &access, progress, number: 0, kept: vec![first] };
     let fills = course.over_all("sequential-fill", Pattern::SequentialFill, how.sequential_fills).map_err(named)?;

@@ -26,8 +26,8 @@ impl Fio {
         let candidates = std::env::split_paths(search).map(|folder| folder.join("fio"));
         let path = candidates.into_iter().find(|path| is_program(path)).ok_or_else(|| {
             Error::new(format!(
-                "fio is not installed: looked for on the path ({}); install it on this host (apt-get install fio, dnf install \
-                 fio), or {otherwise}",
+                "fio is not installed: not found on the PATH ({}); install it on this host (apt-get install fio, dnf \
+                 install fio), or {otherwise}",
                 search.display()
             ))
         })?;
@@ -37,7 +37,7 @@ impl Fio {
 
     /// The program at a path, once it has told its version.
     pub(super) fn ask(path: PathBuf) -> Result<Self, Error> {
-        let failed = |text: String| Error::new(format!("ask {} for its version: {text}", path.display()));
+        let failed = |text: String| Error::new(format!("failed to get the version of {}: {text}", path.display()));
         let output = Command::new(&path)
             .arg("--version")
             .stdin(Stdio::null())
@@ -45,7 +45,7 @@ impl Fio {
             .map_err(|error| failed(error.to_string()))?;
         let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         if !output.status.success() || !version.starts_with("fio-") {
-            return Err(failed(format!("{version:?}, {}; is this the Flexible I/O tester?", output.status)));
+            return Err(failed(format!("{version:?}, {}; is this the Flexible I/O Tester?", output.status)));
         }
         Ok(Self { path, version })
     }
@@ -59,7 +59,7 @@ fn is_program(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    const WITHOUT: &str = "take [storage.precondition] out of the study";
+    const WITHOUT: &str = "remove [storage.precondition] from the study";
 
     fn script(folder: &Path, body: &str, mode: u32) -> PathBuf {
         let path = folder.join("fio");

@@ -16,7 +16,7 @@ pub(crate) fn purge(device: &str, confirmed: Option<&str>, folder: &Path) -> Res
     let (node, size) = (claim.node().to_owned(), claim.size());
     // By force, since we hold the device ourselves.
     run("blkdiscard", &["--force"], &node).map_err(|error| {
-        error.context(format!("purge {device}: a drive that discards nothing is purged by its vendor's program"))
+        error.context(format!("failed to purge {device}; for a drive without discard use its vendor's program"))
     })?;
     drop(claim);
     run("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard"], &node)?;
@@ -82,6 +82,6 @@ mod tests {
         }
         assert!(purge(&device.0, Some(&device.0), elsewhere).is_ok(), "its file system of ours is no obstacle");
         let signed = purge(&device.0, Some(&device.0), elsewhere).unwrap_err().to_string();
-        assert!(signed.contains("it carries"), "a file system that was never mounted by us is one: {signed}");
+        assert!(signed.contains("it contains"), "a file system that was never mounted by us is one: {signed}");
     }
 }

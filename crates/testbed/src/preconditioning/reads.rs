@@ -38,7 +38,7 @@ pub(crate) fn measure_reads(
     let target = Target::to_read(scratch.folder(), Bytes(read.size.0.max(FILL_BLOCK.0)));
     target.check_room("calibrate with", OTHERWISE)?;
     let measured = course(&fio, &target, read.time, within, progress);
-    let measured = measured.map_err(|error| error.context(format!("read {}", target.path().display())))?;
+    let measured = measured.map_err(|error| error.context(format!("failed to read {}", target.path().display())))?;
     scratch.close()?;
     Ok(measured)
 }
@@ -52,7 +52,7 @@ fn course(
 ) -> Result<ReadsMeasured, Error> {
     let (access, first) = access::find(fio, target)?;
     if !access.direct || access.buffered_all_the_same {
-        return Err(Error::new("its file system buffers direct reads, so memory would be measured"));
+        return Err(Error::new("its file system buffers direct reads, so memory would be measured instead"));
     }
     let whole = target.size();
     let job = |name, number, pattern| Job { name, number, pattern, access: &access, target };
@@ -65,7 +65,7 @@ fn course(
     let depth = reading.depth();
     let read = run_within(fio, &reading, within, &|_| ())?;
     let how = format!(
-        "{}: sequential direct reads of 1MiB, {depth} in flight by {}, for {}, of a file of {whole}",
+        "{}: sequential direct reads of 1MiB, {depth} in flight by {}, for {}, from a file of {whole}",
         fio.version,
         access.engine,
         duration_text(time)
@@ -86,7 +86,7 @@ mod tests {
         match measure_reads(&read, Within::default(), &|_, _, _| ()) {
             Ok(reads) => {
                 assert!(reads.rate.0 > 1_000_000, "{reads:?}");
-                assert!(reads.how.contains("of a file of 8MiB") && reads.documents.len() == 3, "{}", reads.how);
+                assert!(reads.how.contains("from a file of 8MiB") && reads.documents.len() == 3, "{}", reads.how);
             }
             Err(error) => {
                 let text = error.to_string();

@@ -58,9 +58,10 @@ pub(super) fn run_within(
 ) -> Result<JobOutput, Error> {
     let folder = job.target.folder();
     let (output, log) = (folder.join(OUTPUT), folder.join(LOG));
-    let stale = |error: std::io::Error| Error::new(format!("prepare {}: {error}", output.display()));
+    let stale = |error: std::io::Error| Error::new(format!("failed to prepare {}: {error}", output.display()));
     File::create(&output).map_err(stale)?;
-    let heard = File::create(&log).map_err(|error| Error::new(format!("create {}: {error}", log.display())))?;
+    let heard =
+        File::create(&log).map_err(|error| Error::new(format!("failed to create {}: {error}", log.display())))?;
     let arguments = job.arguments(Path::new(OUTPUT));
     let child = sys::spawn(Spawn {
         program: &fio.path,
@@ -79,7 +80,7 @@ pub(super) fn run_within(
     let failed = |error: Error| error.context(said(&text_of(&log), &document));
     if !status.success() {
         let cause = output::read(&document, job.pattern.direction()).err().filter(|_| document.contains('{'));
-        let ended = Error::new(format!("fio ended with {status}"));
+        let ended = Error::new(format!("fio exited with {status}"));
         return Err(failed(cause.map_or(ended.clone(), |cause| ended.context(cause.to_string()))));
     }
     let moved = output::read(&document, job.pattern.direction()).map_err(failed)?;
@@ -93,7 +94,7 @@ impl FioProcess {
     fn wait(mut self, progress: &dyn Fn(Bytes)) -> Result<ExitStatus, Error> {
         let mut looks = 0u32;
         loop {
-            let ended = self.0.try_wait().map_err(|error| Error::new(format!("wait for fio: {error}")))?;
+            let ended = self.0.try_wait().map_err(|error| Error::new(format!("failed to wait for fio: {error}")))?;
             if let Some(status) = ended {
                 return Ok(status);
             }
@@ -154,7 +155,7 @@ fn said(log: &str, document: &str) -> String {
     }
     let words = lines.join(" ");
     let from = words.char_indices().rev().nth(TEXT_IN_ERROR).map_or(0, |(at, _)| at);
-    if words.is_empty() { "fio said nothing".to_owned() } else { words[from..].to_owned() }
+    if words.is_empty() { "fio printed nothing".to_owned() } else { words[from..].to_owned() }
 }
 
 #[cfg(test)]
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn fio_is_quoted_without_repetition_and_not_at_length() {
         assert_eq!(said("a\nb\na\n\n", "b\n c\n{\n}"), "a b c");
-        assert_eq!(said("", "{}"), "fio said nothing");
+        assert_eq!(said("", "{}"), "fio printed nothing");
         let long: String = (0..500).map(|line| format!("line {line}\n")).collect();
         let quoted = said(&long, "");
         assert!(quoted.len() < 700 && quoted.ends_with("line 499"), "{quoted}");

@@ -25,7 +25,8 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Makes the folder when it is not there, and removes what an earlier, killed preconditioning left in it.
     pub(super) fn open(folder: &Path) -> Result<Self, Error> {
-        let failed = |error: std::io::Error| Error::new(format!("make the folder {}: {error}", folder.display()));
+        let failed =
+            |error: std::io::Error| Error::new(format!("failed to create the folder {}: {error}", folder.display()));
         std::fs::create_dir_all(folder).map_err(failed)?;
         // Absolute and without links: the guard compares it with mount points, fio works in it.
         let folder = std::fs::canonicalize(folder).map_err(failed)?;
@@ -60,7 +61,7 @@ pub fn sweep(folder: &Path) -> Result<(), Error> {
 fn remove(path: &Path) -> Result<(), Error> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::new(format!("remove {}, left by fio: {error}", path.display())))
+            Err(Error::new(format!("failed to remove {}, left by fio: {error}", path.display())))
         }
         _ => Ok(()),
     }

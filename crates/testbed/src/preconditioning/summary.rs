@@ -43,7 +43,7 @@ pub(super) fn facts(done: &PreconditioningRun<'_>) -> Vec<Fact> {
 }
 
 fn target(done: &PreconditioningRun<'_>) -> String {
-    let kind = if done.how.device.is_some() { "device" } else { "file, removed afterwards," };
+    let kind = if done.how.device.is_some() { "device" } else { "file (removed afterwards)" };
     format!("{kind} {} of {}", done.target.path().display(), done.target.size())
 }
 
@@ -53,7 +53,7 @@ fn verdict(done: &PreconditioningRun<'_>) -> Fact {
     let text = match judgement {
         _ if count == 0 => "not tested".to_owned(),
         Some(judgement) if judgement.steady => format!("steady after {count} rounds"),
-        _ if count < WINDOW => format!("not steady after {count} rounds ({WINDOW} are needed to tell)"),
+        _ if count < WINDOW => format!("not steady after {count} rounds (at least {WINDOW} are needed)"),
         _ => format!("not steady after {count} rounds"),
     };
     let rule =
@@ -63,12 +63,12 @@ fn verdict(done: &PreconditioningRun<'_>) -> Fact {
 
 fn access_facts(access: &Access) -> [Fact; 3] {
     let source = if access.refused.is_empty() {
-        "one block was written so".to_owned()
+        "one block was written this way".to_owned()
     } else {
-        format!("one block was written so, after {}", access.refused.join("; "))
+        format!("one block was written this way, after {}", access.refused.join("; "))
     };
     let direct = match access.direct {
-        true if access.buffered_all_the_same => "no: accepted, but the file system buffers all the same (statx)",
+        true if access.buffered_all_the_same => "no: accepted, but the file system buffers anyway (statx)",
         true => "yes",
         false => "no: through the page cache",
     };
@@ -132,8 +132,10 @@ fn kept_fact(target: &Target) -> Fact {
     match discards(target.folder()) {
         Ok(true) => stay_written.compared(
             "yes",
-            Some("no: mounted with discard, so the drive hears that the file's blocks are free; the drive's state is better than \
-             that of one in use"),
+            Some(
+                "no: mounted with discard, so the drive learns that the file's blocks are free; its state is better \
+                 than that of a drive in use",
+            ),
             false,
             source,
         ),

@@ -71,7 +71,7 @@ impl Target {
         }
         Err(Error::new(format!(
             "{what} a file of {} in {}: {needed} needed (with {OUTPUT_ROOM} for fio's output), {available} available; \
-             free some, or {remedy}",
+             free some space, or {remedy}",
             self.size,
             self.folder.display()
         )))

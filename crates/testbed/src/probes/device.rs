@@ -81,7 +81,7 @@ impl DeviceCounters {
 fn counters(text: &str) -> Result<DeviceCounters, Error> {
     let fields: Vec<f64> = text.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
     if fields.len() < 11 {
-        return Err(Error::new(format!("a device's counters have {} fields where 11 are needed", fields.len())));
+        return Err(Error::new(format!("the device has {} counters, but 11 are needed", fields.len())));
     }
     Ok(DeviceCounters {
         reads: fields[0],

@@ -79,5 +79,5 @@ pub(super) fn reading(name: &str, component: impl Into<String>, unit: &str, valu
 /// Reads a file of the kernel.
 pub(crate) fn read_file(path: impl AsRef<std::path::Path>) -> Result<String, Error> {
     let path = path.as_ref();
-    std::fs::read_to_string(path).map_err(|error| Error::new(format!("reading {}: {error}", path.display())))
+    std::fs::read_to_string(path).map_err(|error| Error::new(format!("failed to read {}: {error}", path.display())))
 }

@@ -62,7 +62,7 @@ mod tests {
             };
             let lost = self.0 > 1;
             Ok(ReplicationReading {
-                out_of_force: lost.then(|| "standby-1 does not stream".to_owned()),
+                out_of_force: lost.then(|| "standby-1 is not streaming".to_owned()),
                 unprotected: lost,
                 standbys: if lost { Vec::new() } else { vec![here] },
                 log_end: Some(Bytes(self.0 * 1000)),
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(
             second,
             [
-                row("out_of_force", "standby-1 does not stream", 1.0),
+                row("out_of_force", "standby-1 is not streaming", 1.0),
                 row("unprotected", "", 1.0),
                 row("log", "", 2000.0)
             ]

@@ -167,7 +167,10 @@ fn next_due(due: Moment, now: Moment) -> Moment {
 }
 
 fn warning(name: &str, text: &str) -> Event {
-    Event::Log { level: "warning".to_owned(), text: format!("probe {name}: {text}; its series have a gap from here") }
+    Event::Log {
+        level: "warning".to_owned(),
+        text: format!("probe {name}: {text}; its series have a gap from here on"),
+    }
 }
 
 #[cfg(test)]
@@ -233,7 +236,7 @@ mod tests {
         let expected = [(0, 0), (1, 1), (2, 1), (5, 3), (6, 1), (7, 1)]
             .map(|(at, span)| (at * second, span * second, span as f64));
         assert_eq!(spans, expected);
-        assert_eq!(warnings, ["probe engine: connection refused; its series have a gap from here"]);
+        assert_eq!(warnings, ["probe engine: connection refused; its series have a gap from here on"]);
     }
 
     #[test]

@@ -62,7 +62,8 @@ impl Probe for TierProbe {
             self.disk = None;
             return Ok(Vec::new());
         };
-        let reading = client.reading().map_err(|error| Error::new(format!("read the cache tier: {error}")))?;
+        let reading =
+            client.reading().map_err(|error| Error::new(format!("failed to read the cache tier: {error}")))?;
         let mut readings = self.readings(&reading, span);
         readings.extend(self.miniatures.read(&client, span));
         Ok(readings)

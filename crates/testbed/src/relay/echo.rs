@@ -17,7 +17,7 @@ pub(super) fn round_trips(
     patience: Duration,
     clock: &dyn Clock,
 ) -> Result<Vec<Duration>, Error> {
-    let failed = |error: std::io::Error| Error::new(format!("measure the round trip of the link: {error}"));
+    let failed = |error: std::io::Error| Error::new(format!("failed to measure the round trip of the link: {error}"));
     let (mut near, near_end) = UnixStream::pair().map_err(failed)?;
     let (far_end, mut far) = UnixStream::pair().map_err(failed)?;
     let connection = RelayedConnection::start([Stream::Unix(near_end), Stream::Unix(far_end)], directions.clone());
@@ -56,7 +56,7 @@ pub(super) fn passes(directions: &[Arc<Direction>; 2], within: Duration) -> [boo
 
 /// Time from the first of so many bytes to the answer to the last.
 pub(super) fn transfer(directions: &[Arc<Direction>; 2], bytes: usize, clock: &dyn Clock) -> Result<Duration, Error> {
-    let failed = |error: std::io::Error| Error::new(format!("measure the rate of the link: {error}"));
+    let failed = |error: std::io::Error| Error::new(format!("failed to measure the rate of the link: {error}"));
     let (mut near, near_end) = UnixStream::pair().map_err(failed)?;
     let (far_end, mut far) = UnixStream::pair().map_err(failed)?;
     let connection = RelayedConnection::start([Stream::Unix(near_end), Stream::Unix(far_end)], directions.clone());

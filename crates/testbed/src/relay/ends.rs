@@ -23,7 +23,7 @@ pub(super) enum Stream {
 impl Stream {
     /// Connects.
     pub(super) fn connect(to: &SocketPlace) -> Result<Self, Error> {
-        let failed = |error: std::io::Error| Error::new(format!("connect the relay to {to}: {error}"));
+        let failed = |error: std::io::Error| Error::new(format!("failed to connect the relay to {to}: {error}"));
         match to {
             SocketPlace::File(path) => {
                 by_handle(path, |path| UnixStream::connect(path)).map(Self::Unix).map_err(failed)
@@ -90,7 +90,7 @@ impl AsFd for Stream {
 pub(super) fn listen(path: &Path) -> Result<UnixListener, Error> {
     let _left = std::fs::remove_file(path);
     by_handle(path, |path| UnixListener::bind(path))
-        .map_err(|error| Error::new(format!("let the relay listen at {}: {error}", path.display())))
+        .map_err(|error| Error::new(format!("failed to listen at {} with the relay: {error}", path.display())))
 }
 
 /// Does something with a path that is short however long the folder's is.

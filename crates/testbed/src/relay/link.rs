@@ -207,7 +207,8 @@ impl Relay {
         if !self.link.closed.load(Ordering::Acquire) {
             return Ok(());
         }
-        let failed = |error: std::io::Error| Error::new(format!("let {} be used: {error}", self.file.display()));
+        let failed =
+            |error: std::io::Error| Error::new(format!("failed to change access to {}: {error}", self.file.display()));
         let before = std::fs::metadata(&self.file).map_err(failed)?;
         let listener = listen(&self.file)?;
         std::fs::set_permissions(&self.file, before.permissions()).map_err(failed)?;
@@ -275,7 +276,7 @@ impl Link {
     fn lead(&self, accepted: UnixStream, to: &SocketPlace) -> Result<(), Error> {
         let ends = [Stream::Unix(accepted), Stream::connect(to)?];
         let connection = RelayedConnection::start(ends, self.directions.clone());
-        let connection = connection.map_err(|error| Error::new(format!("relay a connection: {error}")))?;
+        let connection = connection.map_err(|error| Error::new(format!("failed to relay a connection: {error}")))?;
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         connections.retain(|one| !one.has_ended());
         connections.push(connection);

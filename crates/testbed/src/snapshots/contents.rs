@@ -50,18 +50,18 @@ impl Contents {
             self.0.iter().map(|(path, content)| (escaped(path), content)).collect();
         for line in noted.lines() {
             let [hash, size, path] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else {
-                return Err(format!("its list of files is damaged at {line:?}"));
+                return Err(format!("its file list is damaged at {line:?}"));
             };
             let Some(found) = left.remove(path) else { return Err(format!("{path} is missing")) };
             if size != found.size.to_string() {
-                return Err(format!("{path} has {} bytes where {size} were saved", found.size));
+                return Err(format!("{path} has {} bytes, but {size} were saved", found.size));
             }
             if hash != "-" && found.sha256.as_deref().is_some_and(|found| found != hash) {
-                return Err(format!("{path} has another content than was saved (its SHA-256 differs)"));
+                return Err(format!("the content of {path} has changed (its SHA-256 differs)"));
             }
         }
         match left.keys().next() {
-            Some(path) => Err(format!("{path} was not saved")),
+            Some(path) => Err(format!("{path} is not part of the snapshot")),
             None => Ok(()),
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn hashed(
 /// The error of a snapshot that is not as it was saved.
 pub(super) fn damaged(folder: &Path, difference: &str) -> Error {
     Error::verification(format!(
-        "the snapshot in {} is not as it was saved: {difference}; delete that folder, and the next run builds the data again",
+        "the snapshot in {} has changed: {difference}; delete that folder to rebuild the data in the next run",
         folder.display()
     ))
 }
@@ -133,11 +133,8 @@ mod tests {
         let saved = contents(&[("a", "one"), ("b c", "two")]).text();
         let check = |files: &[(&str, &str)]| contents(files).expect(&saved).err().unwrap_or_default();
         assert_eq!(check(&[("a", "one"), ("b c", "two")]), "");
-        assert_eq!(
-            check(&[("a", "one"), ("b c", "twp")]),
-            "b c has another content than was saved (its SHA-256 differs)"
-        );
-        assert_eq!(check(&[("a", "one"), ("b c", "three")]), "b c has 5 bytes where 3 were saved");
+        assert_eq!(check(&[("a", "one"), ("b c", "twp")]), "the content of b c has changed (its SHA-256 differs)");
+        assert_eq!(check(&[("a", "one"), ("b c", "three")]), "b c has 5 bytes, but 3 were saved");
         assert_eq!(check(&[("a", "one")]), "b c is missing");
         assert_eq!(check(&[("a", "one"), ("b c", "two"), ("d", "")]), "d was not saved");
         assert!(contents(&[]).expect("nonsense").unwrap_err().contains("damaged"));

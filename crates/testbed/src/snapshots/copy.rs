@@ -121,7 +121,8 @@ impl TreeCopy<'_> {
             return Ok(());
         }
         Err(Error::new(format!(
-            "copying {} to {}: {} MiB are needed and {} MiB are free; make room or choose another storage.path",
+            "failed to copy {} to {}: {} MiB are needed, but only {} MiB are free; free space or choose another \
+             storage.path",
             self.from.display(),
             self.to.display(),
             needed.div_ceil(1 << 20),
@@ -131,29 +132,27 @@ impl TreeCopy<'_> {
 }
 
 fn keep_rights(path: &Path, like: &Metadata) -> Result<(), Error> {
-    fs::set_permissions(path, like.permissions()).map_err(|error| failed("setting the mode of", path, &error))?;
+    fs::set_permissions(path, like.permissions()).map_err(|error| failed("set the mode of", path, &error))?;
     let is = look(path)?;
     if (is.uid(), is.gid()) == (like.uid(), like.gid()) { Ok(()) } else { sys::set_owner(path, like.uid(), like.gid()) }
 }
 
 fn entries(folder: &Path) -> Result<Vec<std::path::PathBuf>, Error> {
-    let entries = fs::read_dir(folder).map_err(|error| failed("looking into", folder, &error))?;
-    entries
-        .map(|entry| entry.map(|entry| entry.path()).map_err(|error| failed("looking into", folder, &error)))
-        .collect()
+    let entries = fs::read_dir(folder).map_err(|error| failed("inspect", folder, &error))?;
+    entries.map(|entry| entry.map(|entry| entry.path()).map_err(|error| failed("inspect", folder, &error))).collect()
 }
 
 fn look(path: &Path) -> Result<Metadata, Error> {
-    fs::symlink_metadata(path).map_err(|error| failed("looking at", path, &error))
+    fs::symlink_metadata(path).map_err(|error| failed("inspect", path, &error))
 }
 
 fn failed(what: &str, path: &Path, error: &std::io::Error) -> Error {
     let remedy = if error.kind() == std::io::ErrorKind::StorageFull {
-        "; the file system is full: make room or choose another storage.path"
+        "; the file system is full: free space or choose another storage.path"
     } else {
         ""
     };
-    Error::new(format!("{what} {}: {error}{remedy}", path.display()))
+    Error::new(format!("failed to {what} {}: {error}{remedy}", path.display()))
 }
 
 #[cfg(test)]
@@ -198,13 +197,13 @@ mod tests {
 
     #[test]
     fn a_copy_that_cannot_fit_is_refused_with_both_sizes() {
-        check_full(1, 3 << 20, "3 MiB are needed and 1 MiB are free; make room");
+        check_full(1, 3 << 20, "3 MiB are needed, but only 1 MiB are free; free space");
     }
 
     #[test]
     fn a_file_system_that_fills_up_meanwhile_is_told() {
         // Each file of one byte takes a page: little is needed by the sum, and yet there is no room.
-        check_full(600, 1, "the file system is full: make room");
+        check_full(600, 1, "the file system is full: free space");
     }
 
     #[test]

@@ -13,21 +13,22 @@ pub(crate) fn data_folder(folder: &Path) -> PathBuf {
 
 /// Makes the folder, or checks that it is ours. Refuses one that has content of somebody else.
 pub(crate) fn claim(folder: &Path) -> Result<(), Error> {
-    let failed = |what: &str, error: &std::io::Error| Error::new(format!("{what} {}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(|error| failed("making the folder", &error))?;
+    let failed =
+        |what: &str, error: &std::io::Error| Error::new(format!("failed to {what} {}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(|error| failed("create the folder", &error))?;
     let mark = folder.join(MARK);
     if mark.exists() {
         return Ok(());
     }
-    let mut entries = std::fs::read_dir(folder).map_err(|error| failed("looking into", &error))?;
+    let mut entries = std::fs::read_dir(folder).map_err(|error| failed("inspect", &error))?;
     if entries.next().is_some() {
         return Err(Error::new(format!(
-            "the folder {} is not empty and not ours; choose another storage.path, or empty it yourself",
+            "the folder {} is not empty and was not created by Proofload; choose another storage.path, or empty it",
             folder.display()
         )));
     }
     let text =
-        "This folder belongs to Proofload: data and snapshot of a study. It may be deleted when no study runs.\n";
+        "This folder belongs to Proofload: data and snapshot of a study. It can be deleted when no study is running.\n";
     std::fs::write(&mark, text).map_err(|error| failed("marking", &error))
 }
 
@@ -41,7 +42,10 @@ pub(super) fn expect_ours(folder: &Path) -> Result<(), Error> {
     if is_ours(folder) {
         return Ok(());
     }
-    Err(Error::new(format!("the folder {} is not ours (it has no {MARK}); nothing was touched", folder.display())))
+    Err(Error::new(format!(
+        "the folder {} was not created by Proofload (it has no {MARK}); nothing was changed",
+        folder.display()
+    )))
 }
 
 #[cfg(test)]
@@ -58,7 +62,7 @@ mod tests {
         let theirs = place.path().join("theirs");
         std::fs::create_dir(&theirs).unwrap();
         std::fs::write(theirs.join("letter"), "dear").unwrap();
-        assert!(claim(&theirs).unwrap_err().to_string().contains("not ours"));
+        assert!(claim(&theirs).unwrap_err().to_string().contains("not created by Proofload"));
         assert!(expect_ours(&theirs).is_err());
         assert_eq!(std::fs::read_dir(&theirs).unwrap().count(), 1);
     }

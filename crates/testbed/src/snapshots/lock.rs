@@ -17,7 +17,8 @@ pub(crate) struct FolderLock {
 
 /// Takes the lock of a study's folder, waiting for an agent that is about to end.
 pub(crate) fn hold(folder: &Path, clock: &dyn Clock) -> Result<FolderLock, Error> {
-    let failed = |error: &std::io::Error| Error::new(format!("locking the folder {}: {error}", folder.display()));
+    let failed =
+        |error: &std::io::Error| Error::new(format!("failed to lock the folder {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
     let file = File::options().create(true).truncate(false).write(true).open(folder.join(".proofload-lock"));
     let file = file.map_err(|error| failed(&error))?;
@@ -31,7 +32,7 @@ pub(crate) fn hold(folder: &Path, clock: &dyn Clock) -> Result<FolderLock, Error
             }
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::new(format!(
-                    "another Proofload works in the folder {}; wait for it, or choose another study.name or storage.path",
+                    "another Proofload is using the folder {}; wait for it, or choose another study.name or storage.path",
                     folder.display()
                 )));
             }

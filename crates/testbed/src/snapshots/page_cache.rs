@@ -18,10 +18,11 @@ pub(crate) fn drop_page_cache(folder: &Path) -> Result<(), Error> {
 
 fn drop_below(folder: &Path) -> Result<(), Error> {
     let entries =
-        fs::read_dir(folder).map_err(|error| Error::new(format!("looking into {}: {error}", folder.display())))?;
+        fs::read_dir(folder).map_err(|error| Error::new(format!("failed to inspect {}: {error}", folder.display())))?;
     for entry in entries.flatten() {
-        let kind =
-            entry.file_type().map_err(|error| Error::new(format!("looking at {}: {error}", entry.path().display())))?;
+        let kind = entry
+            .file_type()
+            .map_err(|error| Error::new(format!("failed to inspect {}: {error}", entry.path().display())))?;
         if kind.is_dir() {
             drop_below(&entry.path())?;
         } else if kind.is_file()

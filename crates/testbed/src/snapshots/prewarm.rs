@@ -23,10 +23,10 @@ const TRIES: u32 = 3;
 /// Reads every file below `folder`, in which a server may run; answers with their bytes.
 pub(crate) fn prewarm(folder: &Path, within: Within) -> Result<u64, Error> {
     let (mut files, mut bytes) = (Vec::new(), 0);
-    fs::metadata(folder).map_err(|error| Error::new(format!("look at {}: {error}", folder.display())))?;
+    fs::metadata(folder).map_err(|error| Error::new(format!("failed to inspect {}: {error}", folder.display())))?;
     collect(folder, &mut files, &mut bytes)?;
     files.sort();
-    let failed = |error: std::io::Error| Error::new(format!("prewarm {}: {error}", folder.display()));
+    let failed = |error: std::io::Error| Error::new(format!("failed to prewarm {}: {error}", folder.display()));
     let nowhere = OpenOptions::new().write(true).open("/dev/null").map_err(failed)?;
     files.chunks(AT_ONCE).try_for_each(|some| read_what_is_there(folder, some, &within, &nowhere))?;
     Ok(bytes)
@@ -49,7 +49,7 @@ fn read_all(folder: &Path, files: &[String], within: &Within, nowhere: &fs::File
     if files.is_empty() {
         return Ok(());
     }
-    let failed = |error: std::io::Error| Error::new(format!("prewarm {}: {error}", folder.display()));
+    let failed = |error: std::io::Error| Error::new(format!("failed to prewarm {}: {error}", folder.display()));
     let groups = within.groups.iter().map(fs::File::try_clone).collect::<Result<_, _>>().map_err(failed)?;
     let mut reader = sys::spawn(Spawn {
         program: Path::new(READER),
@@ -64,14 +64,15 @@ fn read_all(folder: &Path, files: &[String], within: &Within, nowhere: &fs::File
     })?;
     let status = reader.wait().map_err(failed)?;
     if !status.success() {
-        return Err(Error::new(format!("prewarm {}: {READER} ended with {status}", folder.display())));
+        return Err(Error::new(format!("failed to prewarm {}: {READER} exited with {status}", folder.display())));
     }
     Ok(())
 }
 
 fn collect(folder: &Path, files: &mut Vec<String>, bytes: &mut u64) -> Result<(), Error> {
-    let failed =
-        |path: PathBuf| move |error: std::io::Error| Error::new(format!("look at {}: {error}", path.display()));
+    let failed = |path: PathBuf| {
+        move |error: std::io::Error| Error::new(format!("failed to inspect {}: {error}", path.display()))
+    };
     let entries = match fs::read_dir(folder) {
         // A server that runs has removed it meanwhile.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -87,8 +88,9 @@ fn collect(folder: &Path, files: &mut Vec<String>, bytes: &mut u64) -> Result<()
             collect(&entry.path(), files, bytes)?;
         } else if kind.is_file() {
             let path = entry.path();
-            let name =
-                path.to_str().ok_or_else(|| Error::new(format!("read {}: its name is no text", path.display())))?;
+            let name = path
+                .to_str()
+                .ok_or_else(|| Error::new(format!("failed to read {}: its name is not valid text", path.display())))?;
             files.push(name.to_owned());
             *bytes += kind.len();
         }
@@ -111,7 +113,7 @@ mod tests {
         fs::create_dir(folder.path().join("a folder")).unwrap();
         assert!(read(["gone", "a folder"]).is_err(), "one that is gone excuses no other");
         let error = read(["one", "a folder"]).unwrap_err().to_string();
-        assert!(error.starts_with("prewarm") && error.contains("ended with exit status"), "{error}");
+        assert!(error.starts_with("failed to prewarm") && error.contains("exited with exit status"), "{error}");
     }
 
     #[test]
@@ -122,6 +124,6 @@ mod tests {
         fs::write(folder.path().join("base/two"), [2; 50]).unwrap();
         assert_eq!(prewarm(folder.path(), Within::default()).unwrap(), 150);
         let missing = prewarm(&folder.path().join("nothing"), Within::default()).unwrap_err().to_string();
-        assert!(missing.starts_with("look at") && missing.contains("nothing"), "{missing}");
+        assert!(missing.starts_with("failed to inspect") && missing.contains("nothing"), "{missing}");
     }
 }

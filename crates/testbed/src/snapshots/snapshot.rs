@@ -20,7 +20,7 @@ pub(crate) fn save(folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Err
     let contents = if tally.contents.is_hashed() { tally.contents.clone() } else { contents_of(&snapshot)? };
     let file = contents_file(folder);
     let written = fs::write(&file, contents.text()).and_then(|()| File::open(&file)?.sync_all());
-    written.map_err(|error| Error::new(format!("writing {}: {error}", file.display())))?;
+    written.map_err(|error| Error::new(format!("failed to write {}: {error}", file.display())))?;
     Ok(SnapshotCopy { bytes: Bytes(tally.bytes), method: method(&tally), took: clock.now().since(begun) })
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn label(folder: &Path, label: &str) -> Result<(), Error> {
         fs::rename(&draft, &file)?;
         File::open(folder)?.sync_all()
     };
-    write().map_err(|error| Error::new(format!("writing {}: {error}", file.display())))
+    write().map_err(|error| Error::new(format!("failed to write {}: {error}", file.display())))
 }
 
 /// Whether there is a whole snapshot with this label.
@@ -48,14 +48,14 @@ pub(crate) fn restore(from: &Path, folder: &Path, clock: &dyn Clock) -> Result<S
     expect_ours(from)?;
     expect_ours(folder)?;
     if !label_file(from).exists() {
-        return Err(Error::new(format!("{} has no whole snapshot to restore", from.display())));
+        return Err(Error::new(format!("{} has no complete snapshot to restore", from.display())));
     }
     let begun = clock.now();
     let expected = |contents: &Contents| match fs::read_to_string(contents_file(from)) {
         Ok(noted) => contents.expect(&noted).map_err(|difference| damaged(from, &difference)),
         // A snapshot of an earlier version has no list.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(damaged(from, &format!("its list of files cannot be read: {error}"))),
+        Err(error) => Err(damaged(from, &format!("its file list cannot be read: {error}"))),
     };
     let tally = replace(&snapshot_folder(from), &data_folder(folder), expected)?;
     Ok(SnapshotCopy { bytes: Bytes(tally.bytes), method: method(&tally), took: clock.now().since(begun) })
@@ -72,10 +72,10 @@ fn replace(from: &Path, to: &Path, check: impl FnOnce(&Contents) -> Result<(), E
         remove_folder(&draft)?;
         return Err(error);
     }
-    fs::rename(&draft, to).map_err(|error| Error::new(format!("naming {}: {error}", to.display())))?;
+    fs::rename(&draft, to).map_err(|error| Error::new(format!("failed to rename {}: {error}", to.display())))?;
     if let Some(parent) = to.parent() {
         let synced = File::open(parent).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| Error::new(format!("writing back {}: {error}", parent.display())))?;
+        synced.map_err(|error| Error::new(format!("failed to sync {}: {error}", parent.display())))?;
     }
     Ok(tally)
 }
@@ -124,7 +124,7 @@ fn contents_file(folder: &Path) -> PathBuf {
 fn remove_folder(folder: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::new(format!("removing {}: {error}", folder.display())))
+            Err(Error::new(format!("failed to remove {}: {error}", folder.display())))
         }
         _ => Ok(()),
     }
@@ -133,7 +133,7 @@ fn remove_folder(folder: &Path) -> Result<(), Error> {
 fn remove_file(file: &Path) -> Result<(), Error> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::new(format!("removing {}: {error}", file.display())))
+            Err(Error::new(format!("failed to remove {}: {error}", file.display())))
         }
         _ => Ok(()),
     }
@@ -219,7 +219,9 @@ mod tests {
         let (place, other) = (study(), tempfile::tempdir().unwrap());
         save(place.path(), &Still).unwrap();
         label(place.path(), "a").unwrap();
-        assert!(restore(place.path(), other.path(), &Still).unwrap_err().to_string().contains("not ours"));
+        assert!(
+            restore(place.path(), other.path(), &Still).unwrap_err().to_string().contains("not created by Proofload")
+        );
         claim(other.path()).unwrap();
         restore(place.path(), other.path(), &Still).unwrap();
         assert_eq!(fs::read(data_folder(other.path()).join("base/1/table")).unwrap(), vec![7; 300_000]);
@@ -230,7 +232,7 @@ mod tests {
     fn a_snapshot_counts_only_with_its_own_label() {
         let place = study();
         assert!(!find(place.path(), "a"));
-        assert!(restore(place.path(), place.path(), &Still).unwrap_err().to_string().contains("no whole snapshot"));
+        assert!(restore(place.path(), place.path(), &Still).unwrap_err().to_string().contains("no complete snapshot"));
         save(place.path(), &Still).unwrap();
         assert!(!find(place.path(), "a"), "saved, and the kill came before the label");
         label(place.path(), "a").unwrap();
@@ -254,8 +256,7 @@ mod tests {
         }
         fs::write(&table, bytes).unwrap();
         let error = restore(place.path(), place.path(), &Still).unwrap_err().to_string();
-        let expected =
-            if shares { "base/1/table has 299999 bytes" } else { "base/1/table has another content than was saved" };
+        let expected = if shares { "base/1/table has 299999 bytes" } else { "the content of base/1/table has changed" };
         assert!(error.contains(expected), "{error}");
         assert!(error.contains("delete that folder"), "{error}");
         assert!(!data_folder(place.path()).exists() && !draft_of(&data_folder(place.path())).exists());
@@ -283,7 +284,7 @@ mod tests {
             restore(place.path(), place.path(), &Still).map(|_| ()),
             label(place.path(), "x"),
         ] {
-            assert!(done.unwrap_err().to_string().contains("not ours"));
+            assert!(done.unwrap_err().to_string().contains("not created by Proofload"));
         }
         assert!(data_folder(place.path()).join("secret").exists());
     }

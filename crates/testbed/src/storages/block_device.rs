@@ -34,13 +34,13 @@ pub(crate) fn device_of(path: &Path) -> Result<BlockDevice, Error> {
         .find(|candidate| candidate.exists() && !candidate.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     let metadata = std::fs::metadata(existing)
-        .map_err(|error| Error::new(format!("looking at {}: {error}", existing.display())))?;
+        .map_err(|error| Error::new(format!("failed to inspect {}: {error}", existing.display())))?;
     let number = metadata.dev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let direct = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
     let folder = if direct.exists() { direct } else { of_mount(existing)? };
     let real = std::fs::canonicalize(&folder)
-        .map_err(|error| Error::new(format!("resolving {}: {error}", folder.display())))?;
+        .map_err(|error| Error::new(format!("failed to resolve {}: {error}", folder.display())))?;
     let whole = if real.join("partition").exists() {
         real.parent().map_or_else(|| real.clone(), Path::to_path_buf)
     } else {
@@ -52,12 +52,8 @@ pub(crate) fn device_of(path: &Path) -> Result<BlockDevice, Error> {
 
 /// The device that the mount names, for file systems with device numbers of their own (btrfs, overlay).
 fn of_mount(path: &Path) -> Result<PathBuf, Error> {
-    let none = || {
-        Error::new(format!(
-            "{} is on no block device that the kernel names; device figures are not observed",
-            path.display()
-        ))
-    };
+    let none =
+        || Error::new(format!("{} is on no known block device; device figures are not observed", path.display()));
     let path = std::fs::canonicalize(path).map_err(|_| none())?;
     let mounts = read_file("/proc/self/mountinfo")?;
     let source = mounts

@@ -10,7 +10,7 @@ pub(crate) struct Devices(Result<Vec<BlockDevice>, Error>);
 
 impl Default for Devices {
     fn default() -> Self {
-        Self(Err(Error::new("no storage is attached, so no device is known")))
+        Self(Err(Error::new("no storage is attached, so the device is unknown")))
     }
 }
 

@@ -93,6 +93,6 @@ pub(crate) trait AttachedStorage: Send + std::fmt::Debug {
 /// No such storage, or what stands in its way.
 pub(crate) fn attach(plan: &StoragePlan, order: &StorageOrder<'_>) -> Result<Box<dyn AttachedStorage>, Error> {
     let storage = STORAGES.iter().find(|storage| storage.name() == plan.kind);
-    let storage = storage.ok_or_else(|| Error::refused(format!("there is no storage {:?}", plan.kind)))?;
-    storage.attach(order).map_err(|error| error.context(format!("attach the storage {}", plan.kind)))
+    let storage = storage.ok_or_else(|| Error::refused(format!("unknown storage {:?}", plan.kind)))?;
+    storage.attach(order).map_err(|error| error.context(format!("failed to attach the storage {}", plan.kind)))
 }

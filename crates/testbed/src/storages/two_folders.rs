@@ -59,7 +59,7 @@ impl AttachedStorage for DataAndLog {
     }
 
     fn detach(&mut self) -> Result<(), Error> {
-        std::fs::remove_file(self.link()).map_err(|error| Error::new(format!("unlink the log: {error}")))
+        std::fs::remove_file(self.link()).map_err(|error| Error::new(format!("failed to unlink the log: {error}")))
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         };
         let limits = || PrepareLimits { instance: instance.clone(), limits: LimitsAsked::default() };
         let early = role.prepare_limits(limits()).unwrap_err().to_string();
-        assert_eq!(early, "prepare limits: no storage is attached");
+        assert_eq!(early, "failed to prepare limits: no storage is attached");
         let facts = role.attach(attach("two folders")).unwrap();
         assert_eq!(of(&facts, "log").map(|fact| (fact.holds, &fact.instance)), Some((Some(true), &instance)));
         role.prepare_limits(limits()).unwrap();
@@ -131,6 +131,6 @@ mod tests {
         role.attach(attach("directory")).unwrap();
         assert!(!link.exists(), "another storage takes its place");
         let error = role.attach(attach("holograms")).unwrap_err();
-        assert_eq!(error.to_string(), "there is no storage \"holograms\"");
+        assert_eq!(error.to_string(), "unknown storage \"holograms\"");
     }
 }

@@ -41,10 +41,14 @@ impl Volume {
     /// # Errors
     /// The folder is in use, or what a program says.
     pub(crate) fn on_device(folder: &Path, device: &DeviceToMount) -> Result<Self, Error> {
-        let failed = |error: std::io::Error| Error::new(format!("mount a device at {}: {error}", folder.display()));
+        let failed =
+            |error: std::io::Error| Error::new(format!("failed to mount a device at {}: {error}", folder.display()));
         fs::create_dir_all(folder).map_err(failed)?;
         if fs::read_dir(folder).map_err(failed)?.next().is_some() {
-            return Err(Error::refused(format!("mount a device at {}: data lie there; delete them", folder.display())));
+            return Err(Error::refused(format!(
+                "failed to mount a device at {}: the folder already contains data; delete them",
+                folder.display()
+            )));
         }
         let volume = Self { folder: folder.to_owned(), file: named(folder, DEVICE_ENDING), size: device.size };
         fs::write(&volume.file, device.node.as_os_str().as_encoded_bytes()).map_err(failed)?;
@@ -61,18 +65,20 @@ impl Volume {
         let volume = Self { folder: folder.to_owned(), file: file_of(folder), size };
         if !sys::is_root() {
             return Err(Error::refused(
-                "mount a volume for storage.volume: only root may; run as root, or leave storage.volume out",
+                "failed to mount a volume for storage.volume: this needs root; run as root, or remove storage.volume",
             ));
         }
         if is_mounted(folder) {
             // Left by an agent of the same study that has ended meanwhile.
             end(folder)?;
         }
-        let failed = |error: std::io::Error| Error::new(format!("make the volume of {}: {error}", folder.display()));
+        let failed =
+            |error: std::io::Error| Error::new(format!("failed to create the volume of {}: {error}", folder.display()));
         fs::create_dir_all(folder).map_err(failed)?;
         if fs::read_dir(folder).map_err(failed)?.next().is_some() {
             return Err(Error::refused(format!(
-                "mount a volume at {}: data lie there that are not on it; delete them, or choose another storage.path",
+                "failed to mount a volume at {}: the folder already contains data that are not on it; delete them, or \
+                 choose another storage.path",
                 folder.display()
             )));
         }
@@ -91,7 +97,7 @@ impl Volume {
 
     /// Makes the file with its file system. Its blocks are taken at once: room that is promised is there.
     fn make(&self) -> Result<(), Error> {
-        let failed = |error: String| Error::new(format!("make {}: {error}", self.file.display()));
+        let failed = |error: String| Error::new(format!("failed to create {}: {error}", self.file.display()));
         let file = File::create(&self.file).map_err(|error| failed(error.to_string()))?;
         sys::allocate(&file, 0, self.size.0).map_err(|error| failed(error.to_string()))?;
         make_file_system(&self.file, self.size)
@@ -103,7 +109,8 @@ impl Volume {
             return Ok(());
         }
         Err(Error::refused(format!(
-            "mount the volume {}: it has {}, and storage.volume is {}; delete it, or ask for its size",
+            "failed to mount the volume {}: its size is {}, but storage.volume is {}; delete it, or set storage.volume \
+             to its size",
             self.file.display(),
             Bytes(found),
             self.size
@@ -127,7 +134,7 @@ impl Volume {
         let device = Some(&self.file).filter(|file| **file == named(&self.folder, DEVICE_ENDING));
         let on = device.and_then(|file| fs::read_to_string(file).ok()).map(|device| format!("{device}, purged"));
         let on = on.unwrap_or_else(|| "a file".to_owned());
-        let effective = found.ok().filter(|_| holds).map(|total| format!("ext4 on {on}, {total} of room"));
+        let effective = found.ok().filter(|_| holds).map(|total| format!("ext4 on {on}, capacity {total}"));
         vec![storage::VOLUME.compared(self.size.to_string(), effective, holds, "statvfs of the mounted volume")]
     }
 }
@@ -163,7 +170,7 @@ pub(crate) fn expect_own_volume(data: &Path) -> Result<(), Error> {
     if is_mounted(folder) && file_of(folder).exists() {
         return Ok(());
     }
-    Err(Error::refused(format!("{} lies on no volume of the study's own; set storage.volume", data.display())))
+    Err(Error::refused(format!("{} is not on a volume made for the study; set storage.volume", data.display())))
 }
 
 /// Makes a file system in a file. Its last block is left to the label of a cache tier.
@@ -239,7 +246,7 @@ mod tests {
         assert_eq!(sweep(study.path()).unwrap(), std::slice::from_ref(&folder), "left by an agent that was killed");
         assert!(!is_mounted(&folder) && sweep(study.path()).unwrap().is_empty());
         let other = Volume::mount(&folder, Bytes(48 << 20)).unwrap_err().to_string();
-        assert!(other.contains("delete it, or ask for its size"), "{other}");
+        assert!(other.contains("delete it, or set storage.volume to its size"), "{other}");
         let again = Volume::mount(&folder, size).unwrap();
         assert!(folder.join("data").is_dir(), "its content is kept");
         drop(again);

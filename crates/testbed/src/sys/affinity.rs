@@ -7,14 +7,14 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 /// Cores that a thread may run on, ascending; of the calling thread when none is named.
 pub(crate) fn allowed_cores(thread: Option<u32>) -> Result<Vec<usize>, Error> {
     let set = sched_getaffinity(thread.map(number).transpose()?)
-        .map_err(|error| Error::new(format!("read the cores of thread {thread:?}: {error}")))?;
+        .map_err(|error| Error::new(format!("failed to read the cores of thread {thread:?}: {error}")))?;
     Ok((0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
 }
 
 /// Lets a thread run on these cores only.
 pub(crate) fn restrict(thread: u32, cores: &[usize]) -> Result<(), Error> {
     sched_setaffinity(Some(number(thread)?), &set_of(cores))
-        .map_err(|error| Error::new(format!("restrict thread {thread} to cores {cores:?}: {error}")))
+        .map_err(|error| Error::new(format!("failed to restrict thread {thread} to cores {cores:?}: {error}")))
 }
 
 /// A set of cores as the kernel takes it; numbers beyond its size are left out.

@@ -14,7 +14,7 @@ pub(crate) fn clone_file(from: &File, to: &File) -> bool {
 /// Drops the cached pages of a file that are written back. Advice: the kernel keeps pages that are in use.
 pub(crate) fn drop_cached(file: &File) -> Result<(), Error> {
     rustix::fs::fadvise(file, 0, None, Advice::DontNeed)
-        .map_err(|error| Error::new(format!("drop the cached pages of a file: {error}")))
+        .map_err(|error| Error::new(format!("failed to drop the cached pages of a file: {error}")))
 }
 
 /// Times that the kernel is asked to forget: one that was used lately is passed over first, as a name and as an inode. Source: the kernel's
@@ -37,7 +37,7 @@ pub(crate) fn forget_inodes() {
 
 /// Writes back everything of the file system that holds `path`.
 pub(crate) fn sync_file_system(path: &Path) -> Result<(), Error> {
-    let failed = |error: String| Error::new(format!("write back the file system of {}: {error}", path.display()));
+    let failed = |error: String| Error::new(format!("failed to sync the file system of {}: {error}", path.display()));
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;
     rustix::fs::syncfs(&file).map_err(|error| failed(error.to_string()))
 }
@@ -45,13 +45,13 @@ pub(crate) fn sync_file_system(path: &Path) -> Result<(), Error> {
 /// Gives a file, folder or symbolic link (not what it points to) to a user and group.
 pub(crate) fn set_owner(path: &Path, user: u32, group: u32) -> Result<(), Error> {
     std::os::unix::fs::lchown(path, Some(Uid::from_raw(user).as_raw()), Some(Gid::from_raw(group).as_raw()))
-        .map_err(|error| Error::new(format!("give {} to user {user}: {error}", path.display())))
+        .map_err(|error| Error::new(format!("failed to change the owner of {} to {user}: {error}", path.display())))
 }
 
 /// Gives a file room from a place on, and the length that goes with it.
 pub(crate) fn allocate(file: &File, from: u64, length: u64) -> Result<(), Error> {
     rustix::fs::fallocate(file, FallocateFlags::empty(), from, length)
-        .map_err(|error| Error::new(format!("take {} on a file system: {error}", Bytes(length))))
+        .map_err(|error| Error::new(format!("failed to allocate {} on the file system: {error}", Bytes(length))))
 }
 
 /// Room of a file system.
@@ -66,7 +66,7 @@ pub(crate) struct Space {
 /// Room of the file system that holds `path`.
 pub(crate) fn space_at(path: &Path) -> Result<Space, Error> {
     let found = rustix::fs::statvfs(path)
-        .map_err(|error| Error::new(format!("ask for the free space at {}: {error}", path.display())))?;
+        .map_err(|error| Error::new(format!("failed to get the free space at {}: {error}", path.display())))?;
     Ok(Space { total: Bytes(found.f_blocks * found.f_frsize), available: Bytes(found.f_bavail * found.f_frsize) })
 }
 

@@ -52,7 +52,7 @@ fn done(answer: libc::c_long, what: &str, thread: u32) -> Result<(), Error> {
         return Ok(());
     }
     let error = std::io::Error::last_os_error();
-    Err(Error::new(format!("{what} the scheduling of thread {thread}: {error}")))
+    Err(Error::new(format!("failed to {what} the scheduling of thread {thread}: {error}")))
 }
 
 #[cfg(test)]

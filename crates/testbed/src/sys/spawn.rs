@@ -33,7 +33,7 @@ pub(crate) struct Spawn<'a> {
 /// Starts it, as the head of a process group of its own. The calling thread must live as long as the child should.
 #[expect(unsafe_code, reason = "the standard library has no safe way to act between fork and exec")]
 pub(crate) fn spawn(spawn: Spawn<'_>) -> Result<Child, Error> {
-    let failed = |error: String| Error::new(format!("start {}: {error}", spawn.program.display()));
+    let failed = |error: String| Error::new(format!("failed to start {}: {error}", spawn.program.display()));
     let log = || spawn.log.try_clone().map_err(|error| failed(error.to_string()));
     let mut command = Command::new(spawn.program);
     command.args(spawn.arguments).current_dir(spawn.folder).process_group(0);

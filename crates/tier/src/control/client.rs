@@ -29,7 +29,8 @@ impl ControlClient {
     ///
     /// When nobody listens there.
     pub fn connect(path: &Path) -> Result<Self, Error> {
-        let failed = |error| Error::control("connected to", path, error, "is the pool open, and by the same user?");
+        let failed =
+            |error| Error::control("connected to", path, error, "is the pool open, and does this user own it?");
         connect(path).map_err(failed)?;
         Ok(Self { path: path.to_owned() })
     }
@@ -116,7 +117,7 @@ impl ControlClient {
     fn unexpected(&self, frame: &Frame) -> Error {
         match ControlAnswer::from_frame(frame) {
             Ok(ControlAnswer::Refused(text)) => Error::control("asked", &self.path, text, "try again later"),
-            Ok(_) => Error::control("asked", &self.path, "an answer to something else", "is it a pool's socket?"),
+            Ok(_) => Error::control("asked", &self.path, "an answer to a different request", "is it a pool's socket?"),
             Err(fault) => Error::frame("decoded", self.path.display().to_string(), fault),
         }
     }

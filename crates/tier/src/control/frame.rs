@@ -50,12 +50,12 @@ pub enum FrameFault {
 impl fmt::Display for FrameFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { found, wanted } => write!(f, "it ends after {found} bytes of {wanted}"),
-            Self::TooLong { found, most } => write!(f, "it has {found} bytes where {most} are allowed"),
-            Self::Version { found, wanted } => write!(f, "it is of version {found} where {wanted} is understood"),
-            Self::Mark => f.write_str("it does not begin as a message of a control socket does"),
+            Self::Truncated { found, wanted } => write!(f, "it ends after {found} of {wanted} bytes"),
+            Self::TooLong { found, most } => write!(f, "it has {found} bytes, but at most {most} are allowed"),
+            Self::Version { found, wanted } => write!(f, "it has version {found}, but {wanted} is supported"),
+            Self::Mark => f.write_str("it is not a message of a control socket"),
             Self::Checksum => f.write_str("its checksum is wrong"),
-            Self::Content => f.write_str("it has a kind or a value that there is not"),
+            Self::Content => f.write_str("it has an unknown kind or value"),
         }
     }
 }

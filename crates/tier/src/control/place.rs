@@ -18,7 +18,7 @@ pub(crate) struct SocketPlace {
 impl SocketPlace {
     /// Makes a socket in the place of one on which nobody listens, and refuses any other file.
     pub(crate) fn listen(path: &Path) -> Result<(UnixListener, Self), Error> {
-        let failed = |error: io::Error| Error::control("made", path, error, "give a new name in a folder of yours");
+        let failed = |error: io::Error| Error::control("made", path, error, "use a new name in a folder of your own");
         refuse_taken(path)?;
         // The socket gets its mode in a folder that nobody else can enter, and then its name.
         let private = private_folder(path);
@@ -66,13 +66,13 @@ fn refuse_taken(path: &Path) -> Result<(), Error> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::control("made", path, error, "look at the folder")),
-        Ok(data) if !data.file_type().is_socket() => return refused("a file is there", "give another path"),
+        Ok(data) if !data.file_type().is_socket() => return refused("a file exists there", "use another path"),
         Ok(_) => {}
     }
     match connect(path) {
-        Ok(_) => refused("another process listens on it", "stop that one, or give another path"),
+        Ok(_) => refused("another process listens on it", "stop it, or use another path"),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
-        Err(error) => Err(Error::control("tried", path, error, "give another path")),
+        Err(error) => Err(Error::control("tried", path, error, "use another path")),
     }
 }
 

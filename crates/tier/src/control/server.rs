@@ -66,7 +66,7 @@ impl ControlServer {
     ///
     /// When another process listens there, another file is there, or the socket cannot be made.
     pub fn start(path: &Path, subject: ControlSubject) -> Result<Self, Error> {
-        let failed = |error| Error::control("served", path, error, "are there too many files or threads?");
+        let failed = |error| Error::control("served", path, error, "are there too many open files or threads?");
         let (listener, place) = SocketPlace::listen(path)?;
         let state = ControlState {
             subject,
@@ -196,13 +196,13 @@ impl ControlState {
     fn tell_owner(&self) -> ControlAnswer {
         match self.subject.stops.try_send(()) {
             Ok(()) | Err(TrySendError::Full(())) => ControlAnswer::Stopping,
-            Err(TrySendError::Disconnected(())) => ControlAnswer::Refused("the owner does not listen".to_owned()),
+            Err(TrySendError::Disconnected(())) => ControlAnswer::Refused("the owner does not respond".to_owned()),
         }
     }
 
     fn drain(&self, limit: Duration) -> ControlAnswer {
         if self.draining.swap(true, Ordering::AcqRel) {
-            return ControlAnswer::Refused("another drain is at work".to_owned());
+            return ControlAnswer::Refused("another drain is running".to_owned());
         }
         let outcome = self.drain_in_slices(limit);
         self.draining.store(false, Ordering::Release);

@@ -36,8 +36,8 @@ impl LoopDevice {
         match direct.trim() {
             "1" => Ok(device),
             found => {
-                let came = format!("loop/dio is {found:?}, so that pages would be cached twice");
-                let advice = "does the file system under it take direct input and output?";
+                let came = format!("loop/dio is {found:?}, so pages would be cached twice");
+                let advice = "does the file system under it support direct I/O?";
                 Err(Error::program("verified", device.node.display().to_string(), came, advice))
             }
         }
@@ -93,7 +93,7 @@ fn release(node: &Path) -> Result<(), Error> {
     // A device in use goes with its last use, and the program does not say so.
     match until(MOST_LOOKS, LOOK, || !about(node).exists()) {
         true => Ok(()),
-        false => Err(Error::program("released", name, "it is still in use after 5 s", "end its users")),
+        false => Err(Error::program("released", name, "it is still in use after 5 s", "stop the programs that use it")),
     }
 }
 

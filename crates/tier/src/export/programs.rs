@@ -13,14 +13,15 @@ const MOST_LOOKS: u32 = 500;
 /// Runs a program; returns what it wrote on standard output.
 pub(super) fn run(program: &'static str, arguments: &[&str]) -> Result<String, Error> {
     let shown = || format!("{program} {}", arguments.join(" "));
-    let failed = |came: String| Error::program("ran", shown(), came, "is it installed, and may this user do it?");
+    let failed =
+        |came: String| Error::program("ran", shown(), came, "is it installed, and does this user have permission?");
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
     if !ends(&mut child) {
         // One that waits for a device in the kernel cannot be waited for either.
         drop(child.kill());
-        return Err(failed("it had not ended after 10 s".to_owned()));
+        return Err(failed("it had not finished after 10 s".to_owned()));
     }
     let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
     match output.status.success() {

@@ -70,7 +70,11 @@ impl Tier {
     /// a device fails.
     pub fn resize(&self, lines: u32, limit: Duration) -> Result<(), Error> {
         if !(8..=self.geometry.most_lines).contains(&lines) || self.cache.bytes() < self.geometry.byte_of_line(lines) {
-            return Err(Error::unfit("number of lines", u64::from(lines), "8 to what the cache was made for"));
+            return Err(Error::unfit(
+                "number of lines",
+                u64::from(lines),
+                "8 to the number the cache was created with",
+            ));
         }
         let before = self.lock_superblock().active_lines;
         if lines >= before {
@@ -86,7 +90,7 @@ impl Tier {
         if emptied.is_err() || !empty {
             self.lock().machine.set_active_lines(before);
             emptied?;
-            return Err(Error::busy("the lines beyond the new size were not clean in time", "allow more time"));
+            return Err(Error::busy("the lines beyond the new size were not cleaned in time", "allow more time"));
         }
         self.write_active_lines(lines)
     }
@@ -117,7 +121,7 @@ impl Tier {
             (0..self.volumes()).zip(modes).for_each(|(volume, mode)| _ = state.machine.replace_mode(volume, mode));
             drop(state);
             drained?;
-            return Err(Error::busy("the cache was not clean in time", "allow more time, or stop the writes"));
+            return Err(Error::busy("the cache was not cleaned in time", "allow more time, or stop the writes"));
         }
         self.settle()?;
         let superblock = self.lock_superblock();

@@ -37,7 +37,7 @@ pub(super) fn open(target: &Target, options: &Options) -> Result<OpenDatabase, E
     let path = file(target);
     let library = locate::library(options.library.as_deref())?;
     if !path.exists() {
-        return Err(Error::other(format!("open {}: there is no such database; build it first", path.display())));
+        return Err(Error::other(format!("failed to open {}: no such database; build it first", path.display())));
     }
     let opened = connected(library, target, options)?;
     refuse_foreign(&opened.connection, &path)?;
@@ -53,28 +53,32 @@ pub(super) fn create(target: &Target) -> Result<(), Error> {
         return open(target, &options).map(|_| ());
     }
     let folder = path.parent().expect("the file lies in a folder");
-    fs::create_dir_all(folder).map_err(|error| Error::other(format!("make folder {}: {error}", folder.display())))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| Error::other(format!("failed to create folder {}: {error}", folder.display())))?;
     let new = connected(library, target, &options)?;
     let mark = new.connection.run(&format!("CREATE SCHEMA {MARK}"));
-    mark.map_err(|text| failed(text).context(format!("mark {} as ours", path.display())))
+    mark.map_err(|text| failed(text).context(format!("failed to mark {} as created by Proofload", path.display())))
 }
 
 /// Analyses, moves the log into the file and writes it to the device.
 pub(super) fn settle(target: &Target) -> Result<(), Error> {
     let opened = open(target, &Options::read(&target.place.settings)?)?;
-    opened.connection.run("ANALYZE; CHECKPOINT").map_err(|text| failed(text).context("analyse and checkpoint"))?;
+    opened
+        .connection
+        .run("ANALYZE; CHECKPOINT")
+        .map_err(|text| failed(text).context("failed to analyze and checkpoint the database"))?;
     drop(opened);
     let path = file(target);
     fs::File::open(&path)
         .and_then(|file| file.sync_all())
-        .map_err(|error| Error::other(format!("write {} to its device: {error}", path.display())))
+        .map_err(|error| Error::other(format!("failed to flush {} to its device: {error}", path.display())))
 }
 
 fn connected(library: LoadedLibrary, target: &Target, options: &Options) -> Result<OpenDatabase, Error> {
     let path = file(target);
     let folder = path.parent().expect("the file lies in a folder");
-    let folder =
-        fs::canonicalize(folder).map_err(|error| Error::other(format!("open folder {}: {error}", folder.display())))?;
+    let folder = fs::canonicalize(folder)
+        .map_err(|error| Error::other(format!("failed to open folder {}: {error}", folder.display())))?;
     let path = folder.join(path.file_name().expect("the file has a name"));
     let share = Share::take(library, &path, options, &temporary(target))?;
     Ok(OpenDatabase { connection: share.connect()?, library, _share: share })
@@ -83,11 +87,11 @@ fn connected(library: LoadedLibrary, target: &Target, options: &Options) -> Resu
 /// An error unless the database carries our mark.
 fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(), Error> {
     let sql = format!("SELECT 1 FROM duckdb_schemas() WHERE schema_name = '{MARK}'");
-    let context = |text: String| failed(text).context(format!("open {}", path.display()));
+    let context = |text: String| failed(text).context(format!("failed to open {}", path.display()));
     let mut statement = connection.prepare(&sql).map_err(context)?;
     if statement.execute().map_err(context)?.next_chunk().is_some() {
         return Ok(());
     }
-    let advice = "it is left as it is, choose another storage.path";
-    Err(Error::other(format!("{} is a database that Proofload did not make; {advice}", path.display())))
+    let advice = "it stays untouched; choose another storage.path";
+    Err(Error::other(format!("{} was not created by Proofload; {advice}", path.display())))
 }

@@ -19,7 +19,7 @@ impl Engine for Duckdb {
     fn about(&self) -> About {
         About {
             name: "duckdb",
-            title: "DuckDB, its library loaded at run time; runs inside the load agent",
+            title: "DuckDB, loaded as a library at run time; runs inside the load agent",
             keeps_data: true,
             minimum_memory_bytes: 128 << 20,
             settings: SETTINGS,

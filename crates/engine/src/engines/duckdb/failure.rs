@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How to get a library that works.
-pub(super) const REMEDY: &str = "`make duckdb` fetches one, or name one by engine.library or PROOFLOAD_DUCKDB";
+pub(super) const REMEDY: &str = "run `make duckdb` to fetch it, or set engine.library or PROOFLOAD_DUCKDB";
 
 /// The code of an error of a statement that was interrupted by `engine.statement_timeout`.
 pub(super) const TIMEOUT: &str = "statement_timeout";
@@ -48,11 +48,13 @@ pub(super) fn unusable(path: &Path, failure: LoadFailure) -> Error {
         // The loader begins with the path, which is said already.
         LoadFailure::Refused(words) => words.trim_start_matches(&format!("{}: ", path.display())).to_owned(),
         LoadFailure::Lacks { function, version: Some(version) } => {
-            format!("it is DuckDB {version} and lacks the function {function}; 1.5 or later is needed")
+            format!("DuckDB {version} lacks the function {function}; use 1.5 or later")
         }
-        LoadFailure::Lacks { function, .. } => format!("it lacks the function {function}, so it is not DuckDB's"),
+        LoadFailure::Lacks { function, .. } => {
+            format!("it lacks the function {function}, so it is not the DuckDB library")
+        }
     };
-    Error::other(format!("load DuckDB's library {}: {why}; {REMEDY}", path.display()))
+    Error::other(format!("failed to load DuckDB's library {}: {why}; {REMEDY}", path.display()))
 }
 
 /// The first line of a text; later ones repeat the SQL and give advice on interactive use.
@@ -76,7 +78,7 @@ mod tests {
         check("TransactionContext Error: Current transaction is aborted", ErrorClass::Other, "TransactionContext");
         check("Out of Memory Error: failed to allocate data", ErrorClass::OutOfSpace, "Out of Memory");
         check("IO Error: Could not write file: No space left on device", ErrorClass::OutOfSpace, "IO");
-        check("the path holds a zero byte", ErrorClass::Other, "");
+        check("the path contains a NUL byte", ErrorClass::Other, "");
         check("a very long text that is no kind of exception at all Error: x", ErrorClass::Other, "");
     }
 

@@ -59,7 +59,7 @@ fn accept(version: &str) -> Result<(), String> {
     if [major, minor] >= LEAST {
         return Ok(());
     }
-    Err(format!("DuckDB {version}, and {}.{} or later is needed", LEAST[0], LEAST[1]))
+    Err(format!("DuckDB {version}, but {}.{} or later is needed", LEAST[0], LEAST[1]))
 }
 
 #[cfg(test)]

@@ -10,20 +10,21 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::optional(
         "engine.library",
         Kind::Text,
-        "DuckDB's library, or the folder that contains it. By default the first of `PROOFLOAD_DUCKDB`, the program's folder, the user's data \
-         folder, where `make duckdb` puts it, and the usual folders.",
+        "The DuckDB library, or the folder that contains it. By default Proofload looks in `PROOFLOAD_DUCKDB`, the \
+         program's folder, the user's data folder (where `make duckdb` puts it) and the usual library folders, in this \
+         order.",
     )
     .only(Scope::Engine("duckdb")),
     SettingSpec::optional(
         "engine.threads",
         Kind::Integer { least: 1, most: 4096 },
-        "Threads that DuckDB uses for all sessions together; by default one for each core that it may use.",
+        "Threads that all DuckDB sessions share; by default one for each core that DuckDB may use.",
     )
     .only(Scope::Engine("duckdb")),
     SettingSpec::optional(
         "engine.statement_timeout",
         Kind::Duration { least_ms: 10, most_ms: 24 * 3_600_000 },
-        "Longest time of one statement; a longer one is interrupted and counts as failed. By default there is no limit.",
+        "Time limit of one statement; a longer one is interrupted and counts as failed. By default there is no limit.",
     )
     .only(Scope::Engine("duckdb")),
 ];
@@ -54,7 +55,11 @@ impl Options {
                 "library" => options.library = Some(value.clone()),
                 "statement_timeout" => options.statement_timeout = Some(limit(value)?),
                 _ if is_name(name) => options.ask(name, value),
-                _ => return Err(Error::other(format!("DuckDB setting {name:?} is no name of letters, digits and '_'"))),
+                _ => {
+                    return Err(Error::other(format!(
+                        "DuckDB setting {name:?} must consist of letters, digits and '_'"
+                    )));
+                }
             }
         }
         Ok(options)

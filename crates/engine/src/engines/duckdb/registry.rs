@@ -57,11 +57,13 @@ impl Share {
     /// A new connection with the options that can only be set there.
     pub(super) fn connect(&self) -> Result<Connection, Error> {
         let database = self.database.clone().expect("there until it is dropped");
-        let connection = Connection::open(database).map_err(|text| failed(text).context("connect to DuckDB"))?;
-        let of_sessions = open_databases().iter().find(|entry| entry.path == self.path).map(|entry| entry.of_sessions.clone());
+        let connection =
+            Connection::open(database).map_err(|text| failed(text).context("failed to connect to DuckDB"))?;
+        let of_sessions =
+            open_databases().iter().find(|entry| entry.path == self.path).map(|entry| entry.of_sessions.clone());
         for (name, value) in of_sessions.into_iter().flatten() {
             let value = value.replace('\'', "''");
-            let context = |text: String| failed(text).context(format!("set {name} to {value}"));
+            let context = |text: String| failed(text).context(format!("failed to set {name} to {value}"));
             connection.run(&format!("SET {name} = '{value}'")).map_err(context)?;
         }
         Ok(connection)
@@ -90,7 +92,7 @@ fn joined<'e>(entry: &'e mut OpenDatabase, library: LoadedLibrary, options: &Opt
         return Ok(entry);
     }
     let path = entry.path.display();
-    Err(Error::other(format!("{path} is open in this process with other settings; close its sessions first")))
+    Err(Error::other(format!("{path} is already open in this process with other settings; close its sessions first")))
 }
 
 fn opened(library: LoadedLibrary, path: &Path, options: &Options, temporary: &Path) -> Result<OpenDatabase, Error> {
@@ -104,7 +106,7 @@ fn opened(library: LoadedLibrary, path: &Path, options: &Options, temporary: &Pa
             of_sessions.push((name.clone(), value.clone()));
         }
     }
-    let context = |text: String| failed(text).context(format!("open {}", path.display()));
+    let context = |text: String| failed(text).context(format!("failed to open {}", path.display()));
     let database = Arc::new(Database::open(library, path, &configuration).map_err(context)?);
     let (path, asked, library) = (path.to_owned(), options.asked.clone(), library.path);
     Ok(OpenDatabase { path, library, asked, database, of_sessions, users: 0 })

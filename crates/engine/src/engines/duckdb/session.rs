@@ -27,7 +27,8 @@ impl DuckdbSession {
             Watchdog::start(limit, move || interrupter.interrupt())
         };
         let watchdog = options.statement_timeout.map(watch).transpose();
-        let watchdog = watchdog.map_err(|error| Error::other(format!("start the thread of statement_timeout: {error}")))?;
+        let watchdog = watchdog
+            .map_err(|error| Error::other(format!("failed to start the thread of statement_timeout: {error}")))?;
         Ok(Self { watchdog, statements: None, opened, seen: [0; 2] })
     }
 
@@ -72,8 +73,9 @@ impl DuckdbSession {
     }
 
     fn rows(&self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
-        let mut statement = self.opened.connection.prepare(sql).map_err(|text| failed(text).context("prepare a query"))?;
-        let mut rows = statement.execute().map_err(|text| failed(text).context("run a query"))?;
+        let mut statement =
+            self.opened.connection.prepare(sql).map_err(|text| failed(text).context("failed to prepare a query"))?;
+        let mut rows = statement.execute().map_err(|text| failed(text).context("failed to run a query"))?;
         let width = rows.width();
         let mut found = Vec::new();
         while let Some(chunk) = rows.next_chunk() {
@@ -110,11 +112,11 @@ impl crate::contract::Session for DuckdbSession {
 
     /// Runs a script without the time-out: scripts build.
     async fn script(&mut self, sql: &str) -> Result<(), Error> {
-        self.opened.connection.run(sql).map_err(|text| failed(text).context("run a script"))
+        self.opened.connection.run(sql).map_err(|text| failed(text).context("failed to run a script"))
     }
 
     async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
-        let context = |error: Error| error.context(format!("append to {}", table.name));
+        let context = |error: Error| error.context(format!("failed to append to {}", table.name));
         if self.in_transaction()? {
             return self.append_rows(table, rows).map_err(context);
         }

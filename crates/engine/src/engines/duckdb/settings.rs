@@ -29,11 +29,11 @@ pub(super) fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let opened = database::open(target, &options)?;
     let mut facts = vec![
         engine::VERSION.observed(opened.library.version, "duckdb_library_version"),
-        engine::LIBRARY.observed(opened.library.path.display().to_string(), "the library that was loaded"),
+        engine::LIBRARY.observed(opened.library.path.display().to_string(), "the loaded library"),
         engine::FILE.observed(file(target).display().to_string(), "the study's folder"),
     ];
     if let Some(limit) = options.statement_timeout {
-        facts.push(client::STATEMENT_TIMEOUT.carried_out(duration_text(limit), "kept by the client"));
+        facts.push(client::STATEMENT_TIMEOUT.carried_out(duration_text(limit), "enforced by the client"));
     }
     for (name, asked) in &options.asked {
         facts.push(compared(name, asked, read_back(&opened.connection, name)?));
@@ -62,7 +62,7 @@ fn read_back(connection: &Connection, name: &str) -> Result<Option<String>, Erro
     } else {
         format!("SELECT value FROM duckdb_settings() WHERE name = '{name}'")
     };
-    let context = |text: String| failed(text).context(format!("read {name} back"));
+    let context = |text: String| failed(text).context(format!("failed to read {name} back"));
     let mut statement = connection.prepare(&sql).map_err(context)?;
     let mut rows = statement.execute().map_err(context)?;
     let Some(chunk) = rows.next_chunk() else { return Ok(None) };

@@ -69,7 +69,7 @@ impl Statements {
             Control::Begin => (&mut self.begin, "begin"),
             Control::BeginReadOnly => (&mut self.begin_read_only, "begin read only"),
             Control::Commit if self.spoilt => {
-                return Err(Error::other("commit: a call of this transaction has failed; roll back"));
+                return Err(Error::other("failed to commit: a statement of this transaction failed; roll back"));
             }
             Control::Commit => (&mut self.commit, "commit"),
             Control::Rollback => (&mut self.rollback, "rollback"),
@@ -85,10 +85,9 @@ impl Statements {
 
     fn run(&mut self, flight: &mut Flight, index: usize, statement: StatementId) -> Result<(), Error> {
         let known = self.entries.len();
-        let entry = self
-            .entries
-            .get_mut(usize::from(statement.0))
-            .ok_or_else(|| Error::other(format!("run statement {}: only {known} are prepared", statement.0)))?;
+        let entry = self.entries.get_mut(usize::from(statement.0)).ok_or_else(|| {
+            Error::other(format!("failed to run statement {}: only {known} are prepared", statement.0))
+        })?;
         self.runs += 1;
         self.rows += entry.run(flight, index).map_err(|error| error.context(&entry.name))?;
         Ok(())
@@ -101,7 +100,7 @@ impl Entry {
     fn run(&mut self, flight: &mut Flight, index: usize) -> Result<u64, Error> {
         if flight.parameter_count(index) != self.listed {
             let (given, wanted) = (flight.parameter_count(index), self.listed);
-            return Err(Error::other(format!("called with {given} parameters where {wanted} are declared")));
+            return Err(Error::other(format!("called with {given} parameters, but {wanted} are declared")));
         }
         for (slot, &place) in self.order.iter().enumerate() {
             self.prepared.bind(slot + 1, values::bound(flight.parameter(index, place))?).map_err(failed)?;
@@ -109,7 +108,7 @@ impl Entry {
         let mut rows = self.prepared.execute().map_err(failed)?;
         if rows.width() != self.width {
             let (found, declared) = (rows.width(), self.width);
-            return Err(Error::other(format!("returned {found} columns where {declared} are declared")));
+            return Err(Error::other(format!("returned {found} columns, but {declared} are declared")));
         }
         flight.start_answer(index, self.width);
         if self.width == 0 {
@@ -139,17 +138,17 @@ fn copy(rows: &mut Rows<'_>, flight: &mut Flight, index: usize, width: usize) ->
 
 /// Prepares one statement.
 fn entry(connection: &Connection, asked: &Statement) -> Result<Entry, Error> {
-    let context = |error: Error| error.context(format!("prepare {}", asked.name));
+    let context = |error: Error| error.context(format!("failed to prepare {}", asked.name));
     let numbered = parameters::number(&asked.sql, &asked.parameters).map_err(context)?;
     let prepared = connection.prepare(&numbered.sql).map_err(|text| context(failed(text)))?;
     let (declared, slots) = (usize::from(asked.columns), prepared.parameters());
     let width = prepared.width().unwrap_or(declared);
     if slots != numbered.order.len() {
         let found = numbered.order.len();
-        return Err(context(Error::other(format!("DuckDB sees {slots} parameters where the SQL names {found}"))));
+        return Err(context(Error::other(format!("DuckDB sees {slots} parameters, but the SQL names {found}"))));
     }
     if width != declared {
-        return Err(context(Error::other(format!("returns {width} columns where {declared} are declared"))));
+        return Err(context(Error::other(format!("returns {width} columns, but {declared} are declared"))));
     }
     Ok(Entry { name: asked.name.clone(), prepared, order: numbered.order, listed: asked.parameters.len(), width })
 }

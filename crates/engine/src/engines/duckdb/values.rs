@@ -19,7 +19,7 @@ pub(super) fn bound(value: Value<'_>) -> Result<BindValue<'_>, Error> {
         Value::Text(value) => BindValue::Text(value),
         Value::Time(value) => BindValue::Time(value),
         Value::Integers(_) => {
-            return Err(Error::new(ErrorClass::Data, "", "lists of integers are not bound to parameters of DuckDB"));
+            return Err(Error::new(ErrorClass::Data, "", "DuckDB parameters cannot be lists of integers"));
         }
     })
 }
@@ -127,11 +127,15 @@ fn exact(mut units: i128, mut scale: u8) -> Option<Decimal> {
 #[cold]
 fn unreadable(kind: VectorKind, cell: VectorCell<'_>) -> Error {
     let text = match cell {
-        VectorCell::NotText => "a text column holds bytes that are not UTF-8".to_owned(),
+        VectorCell::NotText => "a text column contains bytes that are not UTF-8".to_owned(),
         VectorCell::Other => {
-            format!("a column of {kind:?} is not read; cast it to an integer, DECIMAL, VARCHAR, DATE or TIMESTAMP")
+            format!(
+                "columns of type {kind:?} are not supported; cast to an integer, DECIMAL, VARCHAR, DATE or TIMESTAMP"
+            )
         }
-        _ => format!("the value {cell:?} of {kind:?} does not fit 64 bits and 18 digits after the point; cast or round it"),
+        _ => {
+            format!("the value {cell:?} of type {kind:?} does not fit 64 bits with 18 decimal places; cast or round it")
+        }
     };
     Error::new(ErrorClass::Data, "", text)
 }

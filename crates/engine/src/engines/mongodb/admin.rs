@@ -30,7 +30,7 @@ pub(super) struct Reply(Vec<u8>);
 impl Reply {
     /// Its document.
     pub(super) fn document(&self) -> Result<Document<'_>, Error> {
-        Document::whole(&self.0).map_err(|_| lost("the reply is damaged: it is not BSON"))
+        Document::whole(&self.0).map_err(|_| lost("the reply is damaged: not valid BSON"))
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// The file's text. The server listens on the loopback alone; its log is its standard output, because no file is named.
 pub(super) fn mongod_conf(folder: &Path, options: &Options, port: u16) -> Result<String, Error> {
-    let mut text = "# Written whole by Proofload before each start.\n".to_owned();
+    let mut text = "# Overwritten by Proofload before each start.\n".to_owned();
     let folder = quoted(&folder.display().to_string());
     push(&mut text, format_args!("storage:\n  dbPath: {folder}"));
     if let Some(size) = options.cache_size {
@@ -49,8 +49,8 @@ fn check(name: &str, value: &str) -> Result<(), Error> {
     let word = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     if !word {
         return Err(Error::other(format!(
-            "MongoDB server parameter {name:?} is not a name of letters, digits and '_'; below engine.settings stand \
-             parameters of setParameter"
+            "MongoDB server parameter {name:?} must consist of letters, digits and '_'; engine.settings takes \
+             setParameter parameters"
         )));
     }
     if value.contains(char::is_control) {
@@ -82,7 +82,7 @@ mod tests {
             ("logLevel", "1"),
             ("syncdelay", "30"),
         ];
-        let expected = "# Written whole by Proofload before each start.\n\
+        let expected = "# Overwritten by Proofload before each start.\n\
             storage:\n  dbPath: \"/data/a \\\"b\\\"\"\n  wiredTiger:\n    engineConfig:\n      cacheSizeGB: 0.25\n\
             net:\n  bindIp: 127.0.0.1\n  port: 27018\n  unixDomainSocket:\n    enabled: false\n\
             replication:\n  replSetName: proofload\n\

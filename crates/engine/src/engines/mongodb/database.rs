@@ -25,16 +25,19 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
     match notes.iter().find(|(key, _)| key == MARK.0) {
         Some((_, text)) if text == MARK.1 => Ok(()),
         Some((_, other)) => Err(Error::other(format!(
-            "database {database} holds data of another format, {other:?} instead of {:?}; drop it to build anew",
+            "database {database} has data in format {other:?}, but {:?} is needed; drop the database to rebuild it",
             MARK.1
         ))),
         None if strangers.is_empty() => {
             let note = [(MARK.0.to_owned(), MARK.1.to_owned())];
-            session.note(MARK_COLLECTION, &note).await.map_err(|error| error.context(format!("mark database {database}")))
+            session
+                .note(MARK_COLLECTION, &note)
+                .await
+                .map_err(|error| error.context(format!("failed to mark database {database} as created by Proofload")))
         }
         None => Err(Error::other(format!(
-            "database {database} holds the collection {} that Proofload did not make; it is left as it is, name another \
-             database in engine.url",
+            "database {database} has the collection {}, which Proofload did not create; it stays untouched, use \
+             another database in engine.url",
             strangers[0]
         ))),
     }
@@ -45,14 +48,15 @@ async fn check_server(target: &Target) -> Result<(), Error> {
     let greeting = Admin::connect(target).await?.hello().await?;
     if !greeting.writable {
         return Err(Error::other(
-            "the server takes no writes: it is no primary; name the primary in engine.url, or use engine.path = \"driver\"",
+            "the server does not accept writes because it is not the primary; use the primary in engine.url, or set \
+             engine.path = \"driver\"",
         ));
     }
     let wants_set = Options::read(&target.place.settings)?.replica_set;
     if wants_set && greeting.set_name.is_none() && !greeting.router {
         return Err(Error::other(
-            "engine.replica_set is asked for, but the server is in no replica set and has no transactions; start it with \
-             --replSet, or leave engine.replica_set out",
+            "engine.replica_set is set, but the server is not in a replica set and cannot run transactions; start it \
+             with --replSet, or remove engine.replica_set",
         ));
     }
     Ok(())
@@ -65,6 +69,6 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
     match admin.run(SERVER, |command| command.int32("fsync", 1)).await {
         // The data are complete without it; what the server offers is told among the facts.
         Err(error) if NOT_OFFERED.contains(&error.code()) && target.address().is_none() => Ok(()),
-        outcome => outcome.map(|_| ()).map_err(|error| error.context("write everything to the drive (fsync)")),
+        outcome => outcome.map(|_| ()).map_err(|error| error.context("failed to flush all data to the drive (fsync)")),
     }
 }

@@ -18,7 +18,7 @@ impl Engine for Mongodb {
     fn about(&self) -> About {
         About {
             name: "mongodb",
-            title: "MongoDB, started locally (not yet tried on a mongod) or reached by URL",
+            title: "MongoDB, started locally (not yet tested with a mongod) or reached by URL",
             keeps_data: true,
             minimum_memory_bytes: 512 << 20,
             settings: SETTINGS,

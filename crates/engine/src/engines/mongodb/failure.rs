@@ -29,11 +29,15 @@ fn class(code: i64) -> ErrorClass {
 /// An error that a document of the server tells: `code`, `codeName`, `errmsg`.
 pub(super) fn told(document: Document<'_>) -> Error {
     let code = document.get("code").and_then(|code| code.integer()).unwrap_or(0);
-    let text = document.get("errmsg").and_then(|text| text.text()).unwrap_or("the server gives no reason");
+    let text = document.get("errmsg").and_then(|text| text.text()).unwrap_or("the server gave no reason");
     let name = document.get("codeName").and_then(|name| name.text()).map(|name| format!("{name}: ")).unwrap_or_default();
     let advice = match code {
-        13 | 18 | 8000 => "; a server with authentication needs engine.path = \"driver\" with MONGODB_USER and MONGODB_PASSWORD",
-        10107 | 13435 | 13436 => "; this member is not the primary: name the primary in engine.url, or use engine.path = \"driver\"",
+        13 | 18 | 8000 => {
+            "; a server with authentication needs engine.path = \"driver\" with MONGODB_USER and MONGODB_PASSWORD"
+        }
+        10107 | 13435 | 13436 => {
+            "; this member is not the primary: use the primary in engine.url, or set engine.path = \"driver\""
+        }
         _ => "",
     };
     with_code(code, format!("{name}{text}{advice}"))

@@ -22,14 +22,14 @@ pub(super) fn find() -> Result<Program, Error> {
     let folders = on_path.into_iter().flatten().chain(FOLDERS.iter().map(PathBuf::from));
     let path = folders.map(|folder| folder.join("mongod")).find(|path| path.is_file()).ok_or_else(|| {
         Error::other(
-            "find MongoDB: no mongod on the PATH or in the usual folders; give engine.url of a server, or install the \
-             server from MongoDB's own packages (few distributions have one)",
+            "failed to find MongoDB: no mongod on the PATH or in the usual folders; set engine.url to use an existing \
+             server, or install MongoDB's own packages (few distributions have one)",
         )
     })?;
-    let failed = |text: String| Error::other(format!("ask {} for its version: {text}", path.display()));
+    let failed = |text: String| Error::other(format!("failed to get the version of {}: {text}", path.display()));
     let output = Command::new(&path).arg("--version").output().map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let version = version(&text).ok_or_else(|| failed(format!("it says {text:?}")))?;
+    let version = version(&text).ok_or_else(|| failed(format!("it printed {text:?}")))?;
     Ok(Program { version: version.to_owned(), path })
 }
 

@@ -44,7 +44,7 @@ impl Observer for ServerObserver {
         if outcome.is_err() {
             self.admin = None;
         }
-        outcome.map_err(|error: Error| error.context("read the server's statistics"))
+        outcome.map_err(|error: Error| error.context("failed to read the server's statistics"))
     }
 }
 

@@ -12,23 +12,23 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
         "engine.path",
         Kind::OneOf(&["lean", "driver"]),
         "lean",
-        "Client path: `lean` is one connection per session straight to one server without TLS and authentication; `driver` is \
-         MongoDB's own Rust driver, for everything else.",
+        "Client path: `lean` opens one connection per session to a single server, without TLS and authentication; \
+         `driver` uses MongoDB's own Rust driver, for everything else.",
     )
     .only(Scope::Engine("mongodb")),
     SettingSpec::new(
         "engine.replica_set",
         Kind::Boolean,
         "false",
-        "Local instance: run it as a replica set of one member, which transactions need. Server by URL: require that it is \
-         a member of a replica set.",
+        "Local instance: run it as a replica set of one member, because transactions need a replica set. Server by \
+         URL: require that it is a member of a replica set.",
     )
     .only(Scope::Engine("mongodb")),
     SettingSpec::new(
         "engine.write_concern",
         Kind::Free,
         "1",
-        "Members that must have a write before it is acknowledged: a number from 1, or `majority`. 0 is refused: an \
+        "Number of members that must have a write before it is acknowledged, from 1, or `majority`. 0 is refused: an \
          unacknowledged write has no response time.",
     )
     .only(Scope::Engine("mongodb")),
@@ -43,13 +43,15 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
         "engine.timeout",
         Kind::Duration { least_ms: 10, most_ms: 3_600_000 },
         "30s",
-        "Longest wait for the answer to one operation; then the connection counts as lost and the outcome as unknown.",
+        "Longest wait for the answer to one operation; after that the connection counts as lost and the outcome as \
+         unknown.",
     )
     .only(Scope::Engine("mongodb")),
     SettingSpec::optional(
         "engine.cache_size",
         Kind::Bytes { least: 256 << 20 },
-        "Size of the WiredTiger cache of a local instance, at least 256MiB. By default it follows from `limits.memory`.",
+        "Size of the WiredTiger cache of a local instance, at least 256MiB. By default it is derived from \
+         `limits.memory`.",
     )
     .only(Scope::Engine("mongodb")),
 ];
@@ -103,7 +105,7 @@ impl Options {
             parameters: Vec::new(),
         };
         for (name, value) in settings {
-            options.set(name, value).map_err(|error| error.context(format!("read engine setting {name}")))?;
+            options.set(name, value).map_err(|error| error.context(format!("failed to read engine setting {name}")))?;
         }
         Ok(options)
     }
@@ -126,11 +128,11 @@ impl Options {
 fn path(value: &str) -> Result<ClientPath, Error> {
     let known = [ClientPath::Lean, ClientPath::Driver];
     let found = known.into_iter().find(|path| path.word() == value);
-    found.ok_or_else(|| Error::other(format!("{value:?} is neither \"lean\" nor \"driver\"")))
+    found.ok_or_else(|| Error::other(format!("{value:?} must be \"lean\" or \"driver\"")))
 }
 
 fn switch(value: &str) -> Result<bool, Error> {
-    value.parse().map_err(|_| Error::other(format!("{value:?} is neither true nor false")))
+    value.parse().map_err(|_| Error::other(format!("{value:?} must be true or false")))
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ impl ServerRecipe for Recipe {
         let address = address.to_owned();
         // A thread of its own, because a runtime may not be started inside another.
         let asked = std::thread::spawn(move || runtime()?.block_on(probe(address))).join();
-        asked.unwrap_or_else(|_| Err(Error::other("the probe of the server ended by a panic")))
+        asked.unwrap_or_else(|_| Err(Error::other("the probe of the server panicked")))
     }
 
     fn stop_signals(&self) -> (i32, i32, Duration) {
@@ -83,7 +83,7 @@ impl ServerRecipe for Recipe {
 /// A runtime for one blocking task.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     let builder = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    builder.map_err(|error| Error::other(format!("make a runtime: {error}")))
+    builder.map_err(|error| Error::other(format!("failed to start the async runtime: {error}")))
 }
 
 async fn probe(address: String) -> Result<(), Error> {
@@ -91,13 +91,15 @@ async fn probe(address: String) -> Result<(), Error> {
     let target = Target::new(place, Some(address.clone()));
     let (mut connection, greeting) = lean::open(&target, PROBE).await?;
     if greeting.wants_set {
-        initiate(&mut connection, &address).await.map_err(|error| error.context("make the replica set of one"))?;
+        initiate(&mut connection, &address)
+            .await
+            .map_err(|error| error.context("failed to create the replica set of one member"))?;
     }
     ready(&greeting)
 }
 
 fn ready(greeting: &Greeting) -> Result<(), Error> {
-    if greeting.writable { Ok(()) } else { Err(Error::other("the server answers, but takes no writes yet")) }
+    if greeting.writable { Ok(()) } else { Err(Error::other("the server answers, but does not accept writes yet")) }
 }
 
 /// Makes the replica set, or gives a set that was made on another port its new address.

@@ -64,7 +64,9 @@ impl ReplicationWatch for SetWatch {
             let admin = admin.as_mut().expect("opened above");
             match admin.run(SERVER, |command| command.int32("replSetGetStatus", 1)).await {
                 Ok(status) => Ok(out_of_force(asked, status.document()?)),
-                Err(error) if error.code() == NO_REPLICATION => Ok(Some("the server is no member of a replica set".to_owned())),
+                Err(error) if error.code() == NO_REPLICATION => {
+                    Ok(Some("the server is not a member of a replica set".to_owned()))
+                }
                 Err(error) => Err(error),
             }
         };
@@ -74,14 +76,14 @@ impl ReplicationWatch for SetWatch {
         }
         // A set tells how far its members are in operations and times, not in bytes.
         let reading = |out_of_force| ReplicationReading { unprotected: false, out_of_force, standbys: Vec::new(), log_end: None };
-        outcome.map(reading).map_err(|error: Error| error.context("read the replica set"))
+        outcome.map(reading).map_err(|error: Error| error.context("failed to read the replica set"))
     }
 }
 
 /// Why a mode is not in force by a set's status.
 fn out_of_force(asked: &ReplicationAsked, status: Document<'_>) -> Option<String> {
     let Some(members) = status.at("members").and_then(Element::document) else {
-        return Some("the replica set names no members".to_owned());
+        return Some("the replica set lists no members".to_owned());
     };
     let (mut primaries, mut secondaries) = (0, 0);
     for member in members.iter().map_while(Result::ok).filter_map(|(_, member)| member.document()) {
@@ -95,14 +97,14 @@ fn out_of_force(asked: &ReplicationAsked, status: Document<'_>) -> Option<String
     let wanted = asked.standbys.len();
     let majority = status.at("writeMajorityCount").and_then(Element::number).unwrap_or(2.0);
     if primaries != 1 {
-        return Some(format!("the set has {primaries} primaries"));
+        return Some(format!("the replica set has {primaries} primaries"));
     }
     if secondaries < wanted {
-        return Some(format!("{secondaries} members are SECONDARY where replication.standbys is {wanted}"));
+        return Some(format!("{secondaries} members are SECONDARY, but replication.standbys is {wanted}"));
     }
     let there = 1 + secondaries;
     (asked.mode.waits() && f64::from(u32::try_from(there).unwrap_or(u32::MAX)) < majority)
-        .then(|| format!("{there} members are there where a majority is {majority}"))
+        .then(|| format!("{there} members are reachable, but a majority is {majority}"))
 }
 
 #[cfg(test)]

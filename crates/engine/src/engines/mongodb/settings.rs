@@ -16,10 +16,10 @@ const OBSERVED: &[&str] =
     &["syncdelay", "journalCommitInterval", "wiredTigerConcurrentReadTransactions", "wiredTigerConcurrentWriteTransactions"];
 /// What the self-check asks for.
 #[cfg(feature = "mongodb-driver")]
-const ALIKE: &str = "answers as the official driver does";
+const ALIKE: &str = "gives the same answers as the official driver";
 /// How the answers are compared.
 #[cfg(feature = "mongodb-driver")]
-const BOTH_PATHS: &str = "the same operations by both client paths";
+const BOTH_PATHS: &str = "the same operations through both client paths";
 /// The cache that the server says it has may differ by the rounding of its option, bytes.
 const ROUNDING: u64 = 1 << 20;
 /// Where the cache's size stands in `serverStatus`.
@@ -58,14 +58,14 @@ async fn agreement(options: &Options, target: &Target) -> Option<Fact> {
     Some(match super::self_check(target).await {
         Ok(None) => client::SELF_CHECK.carried_out(ALIKE, BOTH_PATHS),
         Ok(Some(difference)) => client::SELF_CHECK.compared(ALIKE, Some(difference), false, BOTH_PATHS),
-        Err(error) => client::SELF_CHECK.observed(format!("not made: {error}"), "the official driver"),
+        Err(error) => client::SELF_CHECK.observed(format!("not done: {error}"), "the official driver"),
     })
 }
 
 /// Compares nothing: the official driver is not built in.
 #[cfg(not(feature = "mongodb-driver"))]
 async fn agreement(options: &Options, _target: &Target) -> Option<Fact> {
-    let text = "not made: built without the official driver";
+    let text = "not done: built without the official driver";
     (options.path == ClientPath::Lean).then(|| client::SELF_CHECK.observed(text, "proofload"))
 }
 
@@ -84,7 +84,7 @@ fn client_facts(options: &Options, target: &Target) -> Result<Vec<Fact>, Error> 
         client::PATH.carried_out(options.path.word(), path),
         client::WRITE_CONCERN.carried_out(acknowledged, "sent with each write"),
         client::JOURNAL.carried_out(concern.journal, "sent with each write"),
-        client::TIMEOUT.carried_out(duration_text(options.timeout), "kept by the client"),
+        client::TIMEOUT.carried_out(duration_text(options.timeout), "enforced by the client"),
         engine::DATABASE.observed(Url::of(target)?.database, "engine.url"),
     ])
 }
@@ -108,11 +108,12 @@ fn membership(greeting: &Greeting, options: &Options) -> Vec<Fact> {
 /// Version, and the product where it is not MongoDB itself.
 fn product(reply: &Reply) -> Result<Vec<Fact>, Error> {
     let document = reply.document()?;
-    let version = document.get("version").and_then(Element::text).unwrap_or("not told");
+    let version = document.get("version").and_then(Element::text).unwrap_or("not reported");
     let mut facts = vec![engine::SERVER_VERSION.observed(version, "buildInfo")];
     let names = document.iter().filter_map(|element| Some(std::str::from_utf8(element.ok()?.0).ok()?.to_lowercase()));
     if names.into_iter().any(|name| name.contains("ferretdb")) {
-        let source = "buildInfo; a proxy on another database, which stands for MongoDB in tests only; its fsync does nothing";
+        let source =
+            "buildInfo; a proxy on another database, which replaces MongoDB in tests only; its fsync does nothing";
         facts.push(engine::PRODUCT.observed("FerretDB", source));
     }
     Ok(facts)

@@ -31,15 +31,18 @@ impl Url {
     /// The address of a target: of the started instance, else the study's URL.
     pub(super) fn of(target: &Target) -> Result<Self, Error> {
         let text = target.address().or(target.place.url.as_deref());
-        Self::parse(text.ok_or_else(|| Error::other("connect to MongoDB: neither a started instance nor engine.url is given"))?)
+        Self::parse(text.ok_or_else(|| {
+            Error::other("failed to connect to MongoDB: there is neither a started instance nor an engine.url")
+        })?)
     }
 
     /// Reads a URL; refuses one that carries a password, without showing it.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let plain = text.strip_prefix("mongodb://").map(|rest| (rest, false));
-        let (rest, by_name_service) = plain.or_else(|| Some((text.strip_prefix("mongodb+srv://")?, true))).ok_or_else(|| {
-            Error::other("read the MongoDB URL: it does not begin with mongodb:// or mongodb+srv://")
-        })?;
+        let (rest, by_name_service) =
+            plain.or_else(|| Some((text.strip_prefix("mongodb+srv://")?, true))).ok_or_else(|| {
+                Error::other("failed to read the MongoDB URL: it must start with mongodb:// or mongodb+srv://")
+            })?;
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = place.split_once('/').unwrap_or((place, ""));
         let (user, hosts) = match authority.rsplit_once('@') {
@@ -66,14 +69,14 @@ fn without_password(user: &str) -> Result<String, Error> {
     match user.split_once(':') {
         None | Some((_, "")) => Ok(user.trim_end_matches(':').to_owned()),
         Some(_) => Err(Error::other(
-            "the MongoDB URL carries a password, which would be kept with the study; leave it out and set MONGODB_USER and \
-             MONGODB_PASSWORD on the load host",
+            "the MongoDB URL contains a password, which would be stored with the study; remove it and set MONGODB_USER \
+             and MONGODB_PASSWORD on the load host",
         )),
     }
 }
 
 fn host(text: &str) -> Result<(String, u16), Error> {
-    let wrong = || Error::other(format!("read the MongoDB URL: {text:?} is not a host, or a host and a port"));
+    let wrong = || Error::other(format!("failed to read the MongoDB URL: {text:?} is not a host or host:port"));
     let (name, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, "")) => (address, None),
         Some((address, port)) => (address, Some(port.strip_prefix(':').ok_or_else(wrong)?)),
@@ -90,7 +93,7 @@ fn option(text: &str) -> Result<(String, String), Error> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     match SETTINGS_INSTEAD.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
         Some((_, instead)) => {
-            Err(Error::other(format!("the MongoDB URL has the option {name}; leave it out and use {instead} instead")))
+            Err(Error::other(format!("the MongoDB URL has the option {name}; remove it and use {instead}")))
         }
         None => Ok((name.to_owned(), value.to_owned())),
     }
@@ -99,10 +102,14 @@ fn option(text: &str) -> Result<(String, String), Error> {
 /// Refuses names that no server takes, and the server's own databases.
 fn check_database(name: &str) -> Result<(), Error> {
     if name.contains(['/', '\\', '.', ' ', '"', '$', '%', '\0']) || name.len() > 63 {
-        return Err(Error::other(format!("the MongoDB URL names the database {name:?}, which is not a name that a server takes")));
+        return Err(Error::other(format!(
+            "the MongoDB URL names the database {name:?}, which is not a valid database name"
+        )));
     }
     if ["admin", "local", "config"].contains(&name) {
-        return Err(Error::other(format!("the MongoDB URL names the database {name}, which is the server's own; name another")));
+        return Err(Error::other(format!(
+            "the MongoDB URL names the database {name}, which belongs to the server; use another one"
+        )));
     }
     Ok(())
 }
@@ -132,9 +139,9 @@ mod tests {
         check("mongodb://me:s3cret@db1/shop", Err("MONGODB_PASSWORD"));
         check("mongodb://db1/shop?w=0", Err("engine.write_concern"));
         check("mongodb://db1/shop?PASSWORD=s3cret", Err("MONGODB_PASSWORD"));
-        check("mongodb://db1/admin", Err("server's own"));
-        check("mongodb://db1/a.b", Err("not a name"));
-        check("mongodb://db1:x", Err("host and a port"));
+        check("mongodb://db1/admin", Err("belongs to the server"));
+        check("mongodb://db1/a.b", Err("not a valid database name"));
+        check("mongodb://db1:x", Err("not a host or host:port"));
         check("mongodb://", Err("host"));
         check("postgresql://db1", Err("mongodb://"));
     }

@@ -46,11 +46,13 @@ impl Acknowledgement {
         match (text, text.parse::<u32>()) {
             ("majority", _) => Ok(Self::ByMajority),
             (_, Ok(0)) => Err(Error::other(
-                "engine.write_concern is 0: a write that nobody acknowledges has no response time and may be lost unnoticed; \
+                "engine.write_concern is 0: an unacknowledged write has no response time and may be lost unnoticed; \
                  use 1 or majority",
             )),
             (_, Ok(members)) if members <= 50 => Ok(Self::By(members)),
-            _ => Err(Error::other(format!("engine.write_concern is {text:?}; use 1, a number of members up to 50, or majority"))),
+            _ => Err(Error::other(format!(
+                "engine.write_concern is {text:?}; use a number of members from 1 to 50, or majority"
+            ))),
         }
     }
 }

@@ -17,7 +17,8 @@ const SETTINGS: &[SettingSpec] = &[SettingSpec::new(
     "engine.service_time",
     Kind::Duration { least_ms: 0, most_ms: 60_000 },
     "0s",
-    "Time that each flight of calls takes; 0s answers at once. The client thread's timer rounds it up to whole milliseconds.",
+    "Time that each flight of calls takes; with 0s the engine answers at once. The client thread's timer rounds it up \
+     to whole milliseconds.",
 )
 .only(Scope::Engine("null"))];
 
@@ -25,7 +26,7 @@ impl Engine for Null {
     fn about(&self) -> About {
         About {
             name: "null",
-            title: "answers at once and keeps nothing: measures Proofload itself",
+            title: "answers at once and stores nothing: measures Proofload itself",
             keeps_data: false,
             minimum_memory_bytes: 16 << 20,
             settings: SETTINGS,
@@ -73,9 +74,12 @@ fn service_time(target: &Target) -> Result<Duration, Error> {
     let mut time = Duration::ZERO;
     for (name, value) in &target.place.settings {
         if name != "service_time" {
-            return Err(Error::other(format!("the null engine has no setting {name:?}; it has \"service_time\"")));
+            return Err(Error::other(format!(
+                "the null engine has no setting {name:?}; its only setting is \"service_time\""
+            )));
         }
-        time = parse_duration(value).map_err(|error| Error::other(error.to_string()).context("read service_time"))?;
+        time = parse_duration(value)
+            .map_err(|error| Error::other(error.to_string()).context("failed to read service_time"))?;
     }
     Ok(time)
 }

@@ -21,7 +21,11 @@ impl NullSession {
         for index in 0..flight.len() {
             let Action::Run(statement) = flight.action(index) else { continue };
             let width = *self.widths.get(usize::from(statement.0)).ok_or_else(|| {
-                Error::other(format!("run statement {}: only {} are prepared", statement.0, self.widths.len()))
+                Error::other(format!(
+                    "failed to run statement {}: only {} are prepared",
+                    statement.0,
+                    self.widths.len()
+                ))
             })?;
             flight.start_answer(index, usize::from(width));
             for _ in 0..width {

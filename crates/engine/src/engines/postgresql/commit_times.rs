@@ -36,7 +36,8 @@ pub(super) async fn time_commits(
         }
         Ok(times)
     };
-    let late = |_| Err(Error::other(format!("a commit had not ended {:?} after the begin", within + GRACE)));
+    let late =
+        |_| Err(Error::other(format!("a commit had not finished {:?} after the transaction began", within + GRACE)));
     tokio::time::timeout(within + GRACE, work).await.unwrap_or_else(late)
 }
 

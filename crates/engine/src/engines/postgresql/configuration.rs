@@ -48,7 +48,7 @@ const OURS: &[&str] = &[
 
 /// The file's text.
 pub(super) fn postgresql_conf(settings: &[(String, String)], port: u16) -> Result<String, Error> {
-    let mut text = "# Written whole by Proofload before each start.\nlisten_addresses = ''\n".to_owned();
+    let mut text = "# Overwritten by Proofload before each start.\nlisten_addresses = ''\n".to_owned();
     let mut line = |name: &str, value: &str| {
         writeln!(text, "{name} = {}", quoted(value)).expect("a string takes all text");
     };
@@ -87,10 +87,12 @@ fn allowed(name: &str, value: &str) -> Result<(), Error> {
             && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
     };
     if !name.split('.').all(word) {
-        return Err(Error::other(format!("PostgreSQL setting {name:?} is not a name of letters, digits and '_'")));
+        return Err(Error::other(format!("PostgreSQL setting {name:?} must consist of letters, digits and '_'")));
     }
     if OURS.contains(&name.to_ascii_lowercase().as_str()) {
-        return Err(Error::other(format!("PostgreSQL setting {name} is how Proofload reaches the instance; leave it out")));
+        return Err(Error::other(format!(
+            "PostgreSQL setting {name} is reserved: Proofload needs it to reach the instance; remove it"
+        )));
     }
     if value.contains(['\n', '\r', '\0']) {
         return Err(Error::other(format!("PostgreSQL setting {name} has a line break in its value {value:?}")));

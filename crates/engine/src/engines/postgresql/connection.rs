@@ -50,7 +50,7 @@ impl DerefMut for ServerConfig {
 /// How the server of a target is reached.
 pub(super) fn config(target: &Target) -> Result<ServerConfig, Error> {
     let text = target.address().or(target.place.url.as_deref()).ok_or_else(|| {
-        Error::other("connect to PostgreSQL: neither a started instance nor engine.url is given")
+        Error::other("failed to connect to PostgreSQL: there is neither a started instance nor an engine.url")
     })?;
     let mut config = parse(text)?;
     if target.place.url.is_some() {
@@ -78,11 +78,12 @@ fn ask_for_level(config: &mut Config, settings: &[(String, String)]) {
 /// Reads an address or URL; refuses what would leak a secret.
 pub(super) fn parse(text: &str) -> Result<ServerConfig, Error> {
     let (text, tls) = TlsAsked::part(text)?;
-    let mut config: Config = text.parse().map_err(|error| failed(error).context("read the PostgreSQL URL"))?;
+    let mut config: Config =
+        text.parse().map_err(|error| failed(error).context("failed to read the PostgreSQL URL"))?;
     if config.get_password().is_some() {
         return Err(Error::other(
-            "the PostgreSQL URL carries a password, which would be kept with the study; leave it out and set PGPASSWORD \
-             or write ~/.pgpass on the load host",
+            "the PostgreSQL URL contains a password, which would be stored with the study; remove it and set \
+             PGPASSWORD or write ~/.pgpass on the load host",
         ));
     }
     // TLS is ours: the driver logs on over a socket that has it already.
@@ -169,7 +170,7 @@ fn refused(error: Error, account: &str) -> Error {
         true => "; set PGPASSWORD or write ~/.pgpass on the load host",
         false => "",
     };
-    error.context(format!("connect to {account}{advice}"))
+    error.context(format!("failed to connect to {account}{advice}"))
 }
 
 /// Asks whether a server answers at this address. Blocking; may be called on any thread.
@@ -186,13 +187,13 @@ pub(super) fn probe(address: &str) -> Result<(), Error> {
         })
     };
     // A thread of its own, because a runtime may not be started inside another.
-    std::thread::spawn(ask).join().unwrap_or_else(|_| Err(Error::other("the probe of the server ended by a panic")))
+    std::thread::spawn(ask).join().unwrap_or_else(|_| Err(Error::other("the probe of the server panicked")))
 }
 
 /// A runtime for one blocking task.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     let builder = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    builder.map_err(|error| Error::other(format!("make a runtime: {error}")))
+    builder.map_err(|error| Error::other(format!("failed to start the async runtime: {error}")))
 }
 
 /// The password for the first host, unless it is our own instance's socket, which asks for none.
@@ -227,7 +228,7 @@ fn shortened(config: ServerConfig) -> Result<(ServerConfig, Option<File>), Error
         return Ok((config, None));
     }
     let handle = File::open(folder)
-        .map_err(|error| Error::other(format!("open socket folder {}: {error}", folder.display())))?;
+        .map_err(|error| Error::other(format!("failed to open socket folder {}: {error}", folder.display())))?;
     let mut short = Config::new();
     short.host_path(format!("/proc/self/fd/{}", handle.as_raw_fd())).ssl_mode(SslMode::Disable);
     short.application_name(config.get_application_name().unwrap_or(APPLICATION));
@@ -270,7 +271,7 @@ mod tests {
         check("postgresql://me:s3cret@db1/shop", Err("PGPASSWORD"));
         check("postgresql://me@db1/shop?sslmode=require", Ok("shop on db1 port 5432"));
         check("postgresql://me@db1/shop?sslmode=on", Err("verify-full"));
-        check("postgresql://me@db1/shop?password=s3cret&nonsense=s3cret", Err("read the PostgreSQL URL"));
+        check("postgresql://me@db1/shop?password=s3cret&nonsense=s3cret", Err("failed to read the PostgreSQL URL"));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) async fn append(
     table: &Table<'_>,
     rows: &mut dyn RowSource,
 ) -> Result<u64, Error> {
-    let context = |error: Error| error.context(format!("append to {}", table.name));
+    let context = |error: Error| error.context(format!("failed to append to {}", table.name));
     begin(connection, &copy_sql(table)).await.map_err(context)?;
     let mut rows_to_send = Vec::with_capacity(MESSAGE_BYTES + SPARE_BYTES);
     rows_to_send.extend_from_slice(HEADER);
@@ -73,7 +73,7 @@ async fn begin(connection: &mut Connection, sql: &str) -> Result<(), Error> {
             connection.settle().await?;
             Err(error)
         }
-        _ => Err(Error::other("the server does not take rows for COPY")),
+        _ => Err(Error::other("the server does not accept rows for COPY")),
     }
 }
 
@@ -109,7 +109,12 @@ fn copy_sql(table: &Table) -> String {
 /// One row: the number of fields, then each with its length.
 fn write_row(table: &Table, row: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), Error> {
     if row.len() != table.columns.len() {
-        let text = format!("append to {}: {} values for {} columns", table.name, row.len(), table.columns.len());
+        let text = format!(
+            "failed to append to {}: the row has {} values for {} columns",
+            table.name,
+            row.len(),
+            table.columns.len()
+        );
         return Err(Error::new(ErrorClass::Data, "", text));
     }
     let whole = out.len();
@@ -119,7 +124,7 @@ fn write_row(table: &Table, row: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), 
             out.extend_from_slice(&NULL);
         } else if write_field(column, *value, out).is_none() {
             out.truncate(whole);
-            let text = format!("append to {}: {value:?} does not fit column {}", table.name, column.name);
+            let text = format!("failed to append to {}: {value:?} does not fit column {}", table.name, column.name);
             return Err(Error::new(ErrorClass::Data, "", text));
         }
     }

@@ -12,7 +12,7 @@ const STOPPED: &[&str] = &["shut down", "shut down in recovery"];
 /// Reads it by `pg_controldata`.
 pub(super) fn read(folder: &Path) -> Result<DataEnd, Error> {
     let program = installation::with(&["pg_controldata"])?.join("pg_controldata");
-    let failed = |text: &str| Error::other(format!("read the control file of {}: {text}", folder.display()));
+    let failed = |text: &str| Error::other(format!("failed to read the control file of {}: {text}", folder.display()));
     let output = Command::new(&program).arg(folder).env("LC_ALL", "C").output();
     let output = output.map_err(|error| failed(&format!("{}: {error}", program.display())))?;
     if !output.status.success() {
@@ -24,11 +24,11 @@ pub(super) fn read(folder: &Path) -> Result<DataEnd, Error> {
 fn of(text: &str) -> Result<DataEnd, String> {
     let value = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-        line.map(|value| value.trim().to_owned()).ok_or_else(|| format!("it does not say {name:?}"))
+        line.map(|value| value.trim().to_owned()).ok_or_else(|| format!("pg_controldata does not print {name:?}"))
     };
     let state = value("Database cluster state")?;
     if !STOPPED.contains(&state.as_str()) {
-        return Err(format!("its server was not stopped cleanly: {state:?}"));
+        return Err(format!("the server was not stopped cleanly: {state:?}"));
     }
     let (place, timeline) = (value("Latest checkpoint location")?, value("Latest checkpoint's TimeLineID")?);
     Ok(DataEnd { system: value("Database system identifier")?, checkpoint: format!("{place} of timeline {timeline}") })

@@ -14,7 +14,7 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
         create_database(target).await?;
     }
     let client = connection::open(connection::config(target)?).await?;
-    let context = |error| failed(error).context(format!("look for schema {SCHEMA}"));
+    let context = |error| failed(error).context(format!("failed to look up the schema {SCHEMA}"));
     let rows = client
         .query("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1", &[&SCHEMA])
         .await
@@ -22,16 +22,19 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
     let Some(row) = rows.first() else {
         let script = format!("BEGIN; CREATE SCHEMA {SCHEMA}; COMMENT ON SCHEMA {SCHEMA} IS '{MARK}'; COMMIT");
         return client.batch_execute(&script).await.map_err(|error| {
-            failed(error).context(format!("create schema {SCHEMA}; the user needs CREATE on the database"))
+            failed(error).context(format!(
+                "failed to create the schema {SCHEMA}; the user needs the CREATE privilege on the database"
+            ))
         });
     };
     match row.try_get::<_, Option<&str>>(0).map_err(context)? {
         Some(MARK) => Ok(()),
         Some(other) if other.starts_with("proofload:") => Err(Error::other(format!(
-            "schema {SCHEMA} holds data of another format, {other:?} instead of {MARK:?}; drop the schema to build anew"
+            "schema {SCHEMA} has data in format {other:?}, but {MARK:?} is needed; drop the schema to rebuild it"
         ))),
         _ => Err(Error::other(format!(
-            "there is a schema {SCHEMA} that Proofload did not make; it is left as it is, name another database in engine.url"
+            "the database has a schema {SCHEMA} that Proofload did not create; it stays untouched, use another \
+             database in engine.url"
         ))),
     }
 }
@@ -42,7 +45,7 @@ async fn create_database(target: &Target) -> Result<(), Error> {
     let name = config.get_dbname().unwrap_or(SCHEMA).to_owned();
     config.dbname("postgres");
     let client = connection::open(config).await?;
-    let context = |error| failed(error).context(format!("create database {name}"));
+    let context = |error| failed(error).context(format!("failed to create database {name}"));
     let found = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.map_err(context)?;
     if found.is_empty() {
         client.batch_execute(&format!("CREATE DATABASE {}", identifier(&name))).await.map_err(context)?;
@@ -55,7 +58,10 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
     let client = connection::open(connection::config(target)?).await?;
     for table in tables(&client).await? {
         let statement = format!("VACUUM (FREEZE, ANALYZE) {}.{}", identifier(SCHEMA), identifier(&table));
-        client.batch_execute(&statement).await.map_err(|error| failed(error).context(format!("vacuum {table}")))?;
+        client
+            .batch_execute(&statement)
+            .await
+            .map_err(|error| failed(error).context(format!("failed to vacuum {table}")))?;
     }
     match client.batch_execute("CHECKPOINT").await.map_err(failed) {
         // A server that is not ours may keep checkpoints to its owner; the data are complete without one.
@@ -65,7 +71,7 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
 }
 
 async fn tables(client: &Client) -> Result<Vec<String>, Error> {
-    let context = |error| failed(error).context("list the study's tables");
+    let context = |error| failed(error).context("failed to list the study's tables");
     let rows = client
         .query("SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY 1", &[&SCHEMA])
         .await

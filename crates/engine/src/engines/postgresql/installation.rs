@@ -22,9 +22,9 @@ pub(super) fn find() -> Result<Programs, Error> {
     let candidates = on_path.into_iter().flatten().chain(by_pg_config()).chain(versioned());
     let folder = candidates.into_iter().find(|folder| is_complete(folder)).ok_or_else(|| {
         Error::other(
-            "find PostgreSQL: no folder with both postgres and initdb on the PATH, by pg_config or below /usr/lib/postgresql; \
-             install the server package (Debian: apt install postgresql; Red Hat: dnf install postgresql-server) \
-             or give engine.url",
+            "failed to find PostgreSQL: no folder has both postgres and initdb (searched the PATH, pg_config and \
+             /usr/lib/postgresql); install the server package (Debian: apt install postgresql; Red Hat: dnf install \
+             postgresql-server) or set engine.url",
         )
     })?;
     let version = version(&folder)?;
@@ -46,7 +46,8 @@ pub(super) fn with(programs: &[&str]) -> Result<PathBuf, Error> {
     let has_all = |folder: &PathBuf| programs.iter().all(|program| folder.join(program).is_file());
     std::iter::once(folder.clone()).chain(behind).find(has_all).ok_or_else(|| {
         Error::other(format!(
-            "find the programs beside the server: {} has not all of {}; install the server and client packages",
+            "failed to find the programs beside the server: {} does not have all of {}; install the server and client \
+             packages",
             folder.display(),
             programs.join(", ")
         ))
@@ -79,9 +80,9 @@ fn versioned() -> Vec<PathBuf> {
 /// The version that the server program tells: `postgres (PostgreSQL) 15.18 (Debian …)` gives `15.18`.
 fn version(folder: &Path) -> Result<String, Error> {
     let program = folder.join("postgres");
-    let failed = |text: String| Error::other(format!("ask {} for its version: {text}", program.display()));
+    let failed = |text: String| Error::other(format!("failed to get the version of {}: {text}", program.display()));
     let output = Command::new(&program).arg("--version").output().map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let version = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
-    version.map(str::to_owned).ok_or_else(|| failed(format!("it says {text:?}")))
+    version.map(str::to_owned).ok_or_else(|| failed(format!("it printed {text:?}")))
 }

@@ -66,7 +66,7 @@ impl Observer for ServerObserver {
         if outcome.is_err() {
             self.link = None;
         }
-        outcome.map_err(|error| error.context("read the server's statistics"))
+        outcome.map_err(|error| error.context("failed to read the server's statistics"))
     }
 }
 
@@ -119,7 +119,10 @@ async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<
     }
     let list: String = counters.iter().map(|counter| format!(", {}::float8", counter.column)).collect();
     let sql = format!("SELECT {}::text{list} FROM {} WHERE {}", view.component, view.name, view.condition);
-    let statement = client.prepare(&sql).await.map_err(|error| failed(error).context(format!("prepare {}", view.name)))?;
+    let statement = client
+        .prepare(&sql)
+        .await
+        .map_err(|error| failed(error).context(format!("failed to prepare {}", view.name)))?;
     Ok(Some(CounterSource { counters, statement }))
 }
 

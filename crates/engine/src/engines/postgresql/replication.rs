@@ -81,10 +81,10 @@ const LOG_KEPT: &str = "512MB";
 const SOCKETS_OF_PROCESS: &str = "/proc/self/cwd/pg_stat_tmp";
 
 /// Access to a managed instance: sessions of this host by the private socket, managers and standbys with a password.
-const MANAGED_HBA: &str = "# Written by Proofload: by the private socket, or from this host with a password.\nlocal all all trust\nlocal replication all trust\nhost all all 127.0.0.1/32 scram-sha-256\nhost replication all 127.0.0.1/32 scram-sha-256\n";
+const MANAGED_HBA: &str = "# Written by Proofload: access through the private socket, or from this host with a password.\nlocal all all trust\nlocal replication all trust\nhost all all 127.0.0.1/32 scram-sha-256\nhost replication all 127.0.0.1/32 scram-sha-256\n";
 
 /// Access to an instance that other hosts reach.
-const REACHABLE_HBA: &str = "# Written by Proofload: by the private socket, or from anywhere with the password of the run.\nlocal all all trust\nlocal replication all trust\nhost all all all scram-sha-256\nhost replication all all scram-sha-256\n";
+const REACHABLE_HBA: &str = "# Written by Proofload: access through the private socket, or from anywhere with the password of the run.\nlocal all all trust\nlocal replication all trust\nhost all all all scram-sha-256\nhost replication all all scram-sha-256\n";
 
 /// File of a standby's folder, in which its server works, with the password by which it comes to the instance that it follows.
 const PASSWORDS: &str = "passwords";
@@ -137,7 +137,9 @@ impl Replication for Postgresql {
     fn copy(&self, from: &str, to: &Path, (at, password): (&Path, &str)) -> Result<(CommandLine, String), Error> {
         let UpstreamAddress { host, port, user } = UpstreamAddress::of(from)?;
         let Host::Tcp(host) = host else {
-            return Err(Error::other(format!("copy the instance at {from:?}: it is reached by no network")));
+            return Err(Error::other(format!(
+                "failed to copy the instance at {from:?}: it cannot be reached over a network"
+            )));
         };
         let address = format!("host='{host}' port={port} user={user} application_name='copy'");
         let arguments = ["--wal-method=stream", "--checkpoint=fast", "--no-password", "--dbname"].map(str::to_owned);
@@ -152,7 +154,7 @@ impl Replication for Postgresql {
             let row = client.query_one(APPLIED_ALL, &[]).await.map_err(failed)?;
             row.try_get::<_, bool>(0).map_err(failed)
         })
-        .map_err(|error| error.context("read what the standby has applied"))
+        .map_err(|error| error.context("failed to read the standby's replay position"))
     }
 
     fn data_end(&self, folder: &Path) -> Result<DataEnd, Error> {
@@ -184,7 +186,7 @@ impl Replication for Postgresql {
             }
             Ok(())
         })
-        .map_err(|error| error.context("change settings of a running instance"))
+        .map_err(|error| error.context("failed to change settings of a running instance"))
     }
 
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
@@ -212,7 +214,7 @@ impl Replication for Postgresql {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        let late = |_| Err(Error::other(format!("it still applies log after {APPLY_STOPS_WITHIN:?}")));
+        let late = |_| Err(Error::other(format!("it still applies WAL after {APPLY_STOPS_WITHIN:?}")));
         let outcome = runtime()?
             .block_on(async { tokio::time::timeout(APPLY_STOPS_WITHIN, hold).await.unwrap_or_else(late) });
         outcome.map_err(|error| error.context(if held { "pause the standby's replay" } else { "resume the standby's replay" }))
@@ -223,7 +225,7 @@ impl Replication for Postgresql {
             let row = client.query_one("SELECT pg_get_wal_replay_pause_state()", &[]).await.map_err(failed)?;
             Ok(row.try_get::<_, &str>(0).map_err(failed)? == "paused")
         })
-        .map_err(|error| error.context("read whether the standby's replay is paused"))
+        .map_err(|error| error.context("failed to read whether the standby's replay is paused"))
     }
 
     fn received(&self, standby: &Target) -> Result<Bytes, Error> {
@@ -231,7 +233,7 @@ impl Replication for Postgresql {
             let row = client.query_one(RECEIVED, &[]).await.map_err(failed)?;
             Ok(Bytes(u64::try_from(row.try_get::<_, i64>(0).map_err(failed)?).unwrap_or(0)))
         })
-        .map_err(|error| error.context("read what the standby has received"))
+        .map_err(|error| error.context("failed to read the standby's receive position"))
     }
 
     fn managed_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
@@ -288,7 +290,7 @@ impl Replication for Postgresql {
         let asked = ask_by(by, PATIENCE, async |client| executed(client, &accounts).await);
         asked
             .and_then(|()| ask_by(of_all, PATIENCE, async |client| executed(client, &grants).await))
-            .map_err(|error| error.context("give the accounts of the instance a password"))
+            .map_err(|error| error.context("failed to set the passwords of the instance's accounts"))
     }
 
     fn takes_writes(&self, server: &Target) -> Result<bool, Error> {
@@ -301,7 +303,7 @@ impl Replication for Postgresql {
     /// Makes the checkpoint without which `pg_rewind` finds nothing to do on the new timeline.
     fn before_rewind(&self, leader: &Target) -> Result<(), Error> {
         ask(leader, CHECKPOINT_WITHIN, async |client| client.batch_execute("CHECKPOINT").await.map_err(failed))
-            .map_err(|error| error.context("make a checkpoint before another instance is rewound"))
+            .map_err(|error| error.context("failed to run a checkpoint before another instance is rewound"))
     }
 
     fn rewind(&self, data: &Path, upstream: &str, password: Option<(&Path, &str)>) -> Result<Rewind, Error> {
@@ -338,7 +340,7 @@ impl Replication for Postgresql {
                 tokio::time::sleep(PROMOTION_LOOK).await;
             }
         })
-        .map_err(|error| error.context("promote the standby"))
+        .map_err(|error| error.context("failed to promote the standby"))
     }
 }
 
@@ -355,7 +357,7 @@ fn ask_by<T>(
 ) -> Result<T, Error> {
     config.connect_timeout(PATIENCE);
     let work = async { work(&connection::open(config).await?).await };
-    let late = |_| Err(Error::other(format!("it was not done after {within:?}")));
+    let late = |_| Err(Error::other(format!("it was not promoted after {within:?}")));
     runtime()?.block_on(async { tokio::time::timeout(within, work).await.unwrap_or_else(late) })
 }
 
@@ -368,9 +370,10 @@ struct UpstreamAddress {
 
 impl UpstreamAddress {
     fn of(text: &str) -> Result<Self, Error> {
-        let config: Config = text.parse().map_err(|error| failed(error).context("read the primary's address"))?;
+        let config: Config =
+            text.parse().map_err(|error| failed(error).context("failed to read the primary's address"))?;
         let host = config.get_hosts().first().cloned();
-        let host = host.ok_or_else(|| Error::other(format!("the primary's address {text:?} names no host")))?;
+        let host = host.ok_or_else(|| Error::other(format!("the primary's address {text:?} contains no host")))?;
         let port = config.get_ports().first().copied().unwrap_or(5432);
         Ok(Self { host, port, user: config.get_user().unwrap_or_default().to_owned() })
     }

@@ -75,7 +75,7 @@ impl ReplicationWatch for PrimaryWatch {
         if outcome.is_err() {
             self.client = None;
         }
-        outcome.map_err(|error| error.context("read the primary's replication"))
+        outcome.map_err(|error| error.context("failed to read the primary's replication status"))
     }
 
     fn begin_commit(&mut self, within: Duration) -> Result<bool, Error> {
@@ -93,7 +93,7 @@ impl ReplicationWatch for PrimaryWatch {
         clock: &dyn Clock,
     ) -> Result<Vec<Duration>, Error> {
         let timed = self.runtime.block_on(time_commits(self.config.clone(), levels, within, clock));
-        timed.map_err(|error| error.context("time commits by what they wait for"))
+        timed.map_err(|error| error.context("failed to time commits by commit level"))
     }
 
     fn end_commit(&mut self, within: Duration) -> Result<bool, Error> {
@@ -101,8 +101,11 @@ impl ReplicationWatch for PrimaryWatch {
         let ended = self.runtime.block_on(async { tokio::time::timeout(within, commit).await });
         let Ok(ended) = ended else { return Ok(false) };
         self.commit = None;
-        let broke_off = |error| Err(Error::other(format!("the commit broke off: {error}")));
-        ended.unwrap_or_else(broke_off).map(|()| true).map_err(|error| error.context("commit as users do"))
+        let broke_off = |error| Err(Error::other(format!("the commit failed: {error}")));
+        ended
+            .unwrap_or_else(broke_off)
+            .map(|()| true)
+            .map_err(|error| error.context("failed to commit a test transaction"))
     }
 }
 
@@ -157,7 +160,7 @@ fn out_of_force(asked: &ReplicationAsked, settings: &[String; 3], rows: &[Standb
     }
     let streaming = |name: &&InstanceName| rows.iter().any(|row| row.streams && row.reading.name == **name);
     if let Some(absent) = asked.standbys.iter().find(|name| !streaming(name)) {
-        return Some(format!("{absent} does not stream"));
+        return Some(format!("{absent} is not streaming"));
     }
     too_few_wait(asked, rows)
 }
@@ -167,10 +170,10 @@ fn settings_differ(asked: &ReplicationAsked, settings: &[String; 3]) -> Option<S
     let [found_level, found_names, overrides] = settings;
     let (level, names) = (level(asked.mode), standby_names(asked));
     if found_level != level {
-        return Some(format!("synchronous_commit is {found_level} where {} takes {level}", asked.mode));
+        return Some(format!("synchronous_commit is {found_level}, but {} needs {level}", asked.mode));
     }
     if Quorum::of(found_names) != Quorum::of(&names) {
-        return Some(format!("synchronous_standby_names is {found_names:?} where {} takes {names:?}", asked.mode));
+        return Some(format!("synchronous_standby_names is {found_names:?}, but {} needs {names:?}", asked.mode));
     }
     if !overrides.is_empty() {
         return Some(format!("a role or database overrides the level: {overrides}"));
@@ -186,7 +189,7 @@ fn out_of_force_by_url(asked: &ReplicationAsked, settings: &[String; 3], rows: &
     }
     let (streaming, wanted) = (rows.iter().filter(|row| row.streams).count(), asked.standbys.len());
     if streaming < wanted {
-        return Some(format!("{streaming} standbys stream where replication.standbys is {wanted}"));
+        return Some(format!("{streaming} standbys are streaming, but replication.standbys is {wanted}"));
     }
     too_few_wait(asked, rows)
 }
@@ -195,7 +198,7 @@ fn settings_differ_by_url(asked: &ReplicationAsked, settings: &[String; 3]) -> O
     let [found_level, found_names, _] = settings;
     let level = existing_replication::level(asked.mode);
     if found_level != level {
-        return Some(format!("a connection has synchronous_commit {found_level} where {} takes {level}", asked.mode));
+        return Some(format!("a connection has synchronous_commit {found_level}, but {} needs {level}", asked.mode));
     }
     if asked.mode.waits() && found_names.is_empty() {
         return Some("synchronous_standby_names is empty: no commit waits for a standby".to_owned());
@@ -207,7 +210,7 @@ fn too_few_wait(asked: &ReplicationAsked, rows: &[StandbyRow]) -> Option<String>
     let counting = rows.iter().filter(|row| row.counts && row.streams).count();
     let wanted = asked.confirmation.count() as usize;
     (asked.mode.waits() && counting < wanted)
-        .then(|| format!("commits wait for {counting} standbys where {} are asked for", asked.confirmation))
+        .then(|| format!("commits wait for {counting} standbys, but {} were requested", asked.confirmation))
 }
 
 #[cfg(test)]
@@ -246,8 +249,8 @@ mod tests {
         check(ReplicationMode::RemoteFlush, ["on", "", ""], &good, Some("synchronous_standby_names is \"\""));
         let overridden = ["on", NAMES, "synchronous_commit=local"];
         check(ReplicationMode::RemoteFlush, overridden, &good, Some("overrides the level"));
-        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[], Some("standby-1 does not stream"));
-        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", false, true)], Some("not stream"));
+        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[], Some("standby-1 is not streaming"));
+        check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", false, true)], Some("not streaming"));
         check(ReplicationMode::RemoteFlush, ["on", NAMES, ""], &[row("standby-1", true, false)], Some("wait for 0"));
         let asked = |mode| ReplicationAsked {
             mode,
@@ -263,7 +266,7 @@ mod tests {
         check(ReplicationMode::RemoteFlush, ["on", "*", ""], &good, Some("synchronous_standby_names is \"*\""));
         check(ReplicationMode::Async, ["on", "", ""], &[row("standby-1", true, false)], None);
         check(ReplicationMode::Async, ["on", NAMES, ""], &good, Some("synchronous_standby_names"));
-        check(ReplicationMode::RemoteApply, ["on", NAMES, ""], &good, Some("where remote_apply takes remote_apply"));
+        check(ReplicationMode::RemoteApply, ["on", NAMES, ""], &good, Some("but remote_apply needs remote_apply"));
     }
 
     #[test]
@@ -281,7 +284,7 @@ mod tests {
         check(ReplicationMode::Async, ["local", "*", ""], &theirs, None);
         check(ReplicationMode::Async, ["on", "*", ""], &theirs, Some("has synchronous_commit on"));
         check(ReplicationMode::RemoteFlush, ["on", "", ""], &theirs, Some("no commit waits"));
-        check(ReplicationMode::RemoteFlush, ["on", "*", ""], &[], Some("0 standbys stream"));
+        check(ReplicationMode::RemoteFlush, ["on", "*", ""], &[], Some("0 standbys are streaming"));
         check(ReplicationMode::RemoteFlush, ["on", "*", ""], &[row("db2", true, false)], Some("wait for 0"));
     }
 }

@@ -38,11 +38,11 @@ pub(super) fn find(account: Account<'_>) -> Result<Option<Secret>, Error> {
     let Some(file) = file.or_else(home) else { return Ok(None) };
     let Ok(about) = std::fs::metadata(&file) else { return Ok(None) };
     if about.permissions().mode() & 0o077 != 0 {
-        let text = format!("password file {} can be read by others; run chmod 600 on it", file.display());
+        let text = format!("password file {} is readable by others; run chmod 600 on it", file.display());
         return Err(Error::other(text));
     }
     let lines = std::fs::read_to_string(&file)
-        .map_err(|error| Error::other(format!("read password file {}: {error}", file.display())))?;
+        .map_err(|error| Error::other(format!("failed to read password file {}: {error}", file.display())))?;
     Ok(lines.lines().find_map(|line| password_of(line, account)))
 }
 

@@ -90,11 +90,12 @@ impl PostgresqlSession {
         let mut connection = connection::open_lean(connection::config(target)?).await?;
         let setup = format!("SET search_path = {SCHEMA}; SET timezone = 'UTC'");
         let ignored = |_: &[u8]| {};
-        connection.script(&setup, ignored).await.map_err(|error| error.context("set up the session"))?;
+        connection.script(&setup, ignored).await.map_err(|error| error.context("failed to set up the session"))?;
         for (what, sql) in settings::to_apply(target) {
             connection.script(&sql, ignored).await.map_err(|error| error.context(what))?;
         }
-        let context = |(place, error): (usize, Error)| error.context(format!("prepare {}", CONTROLS[place].1));
+        let context =
+            |(place, error): (usize, Error)| error.context(format!("failed to prepare {}", CONTROLS[place].1));
         let controls = describe(&mut connection, &CONTROLS).await.map_err(context)?;
         Ok(Self { connection, controls, entries: Vec::new(), spoilt: false })
     }
@@ -105,16 +106,20 @@ impl PostgresqlSession {
         for index in 0..flight.len() {
             match flight.action(index) {
                 Action::Control(Control::Commit) if spoilt => {
-                    return Err(Error::other("commit: a call of this transaction has failed; roll back"));
+                    return Err(Error::other("failed to commit: a statement of this transaction failed; roll back"));
                 }
                 Action::Control(_) => spoilt = false,
                 Action::Run(id) => {
                     let entry = self.entries.get(usize::from(id.0)).ok_or_else(|| {
-                        Error::other(format!("run statement {}: only {} are prepared", id.0, self.entries.len()))
+                        Error::other(format!(
+                            "failed to run statement {}: only {} are prepared",
+                            id.0,
+                            self.entries.len()
+                        ))
                     })?;
                     let given = flight.parameter_count(index);
                     if given != entry.parameters {
-                        let text = format!("called with {given} parameters where {} are declared", entry.parameters);
+                        let text = format!("called with {given} parameters, but {} are declared", entry.parameters);
                         return Err(Error::other(text).context(&entry.name));
                     }
                 }
@@ -221,7 +226,7 @@ impl PostgresqlSession {
     /// Runs the query that is prepared without a name.
     async fn rows(&mut self, prepared: &PreparedStatement) -> Result<Vec<OwnedRow>, Error> {
         if prepared.parameters() > 0 {
-            return Err(Error::other("a query outside the hot path has no parameters"));
+            return Err(Error::other("queries outside the hot path cannot have parameters"));
         }
         prepared.queue(std::iter::empty(), self.connection.queue())?;
         self.connection.queue_sync();
@@ -263,8 +268,8 @@ impl crate::contract::Session for PostgresqlSession {
     async fn prepare(&mut self, statements: &[Statement]) -> Result<(), Error> {
         self.entries.clear();
         let context = |(place, error): (usize, Error)| match statements.get(place) {
-            Some(statement) => error.context(format!("prepare {}", statement.name)),
-            None => error.context("prepare statements"),
+            Some(statement) => error.context(format!("failed to prepare {}", statement.name)),
+            None => error.context("failed to prepare statements"),
         };
         let mut numbered = Vec::with_capacity(statements.len());
         for (place, statement) in statements.iter().enumerate() {
@@ -276,7 +281,7 @@ impl crate::contract::Session for PostgresqlSession {
         for ((place, statement), ((_, text), prepared)) in statements.iter().enumerate().zip(numbered.into_iter().zip(prepared)) {
             let width = prepared.readers.len();
             if width != usize::from(statement.columns) {
-                let text = format!("returns {width} columns where {} are declared", statement.columns);
+                let text = format!("returns {width} columns, but {} are declared", statement.columns);
                 return Err(context((place, Error::other(text))));
             }
             let (name, parameters) = (statement.name.clone(), statement.parameters.len());
@@ -298,14 +303,15 @@ impl crate::contract::Session for PostgresqlSession {
     }
 
     async fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
-        let context = |error: Error| error.context("run a query");
+        let context = |error: Error| error.context("failed to run a query");
         let prepared = describe(&mut self.connection, &[("", sql)]).await.map_err(|(_, error)| context(error))?;
-        let prepared = prepared.into_iter().next().ok_or_else(|| context(Error::other("the server describes nothing")))?;
+        let prepared =
+            prepared.into_iter().next().ok_or_else(|| context(Error::other("the server sent no description")))?;
         self.rows(&prepared).await.map_err(context)
     }
 
     async fn script(&mut self, sql: &str) -> Result<(), Error> {
-        self.connection.script(sql, |_| {}).await.map_err(|error| error.context("run a script"))
+        self.connection.script(sql, |_| {}).await.map_err(|error| error.context("failed to run a script"))
     }
 
     async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {

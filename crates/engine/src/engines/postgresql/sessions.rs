@@ -53,7 +53,7 @@ impl SessionSampler for ActivitySampler {
         if outcome.is_err() {
             self.link = None;
         }
-        outcome.map_err(|error| error.context("look at the sessions of the load"))
+        outcome.map_err(|error| error.context("failed to sample the sessions of the load"))
     }
 }
 

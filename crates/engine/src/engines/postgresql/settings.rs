@@ -101,8 +101,8 @@ fn compared(name: &str, asked: &str, found: Option<InForce>) -> Fact {
         fulfils(asked, &found.setting, shape) && !found.pending_restart
     });
     let source = match &found {
-        None => "pg_settings has no such name",
-        Some(found) if found.pending_restart => "pg_settings, a restart is pending",
+        None => "pg_settings has no such setting",
+        Some(found) if found.pending_restart => "pg_settings, pending a restart",
         Some(_) => "pg_settings",
     };
     engine::SETTING.of(name).compared(asked, found.map(|found| found.shown), holds, source)
@@ -110,7 +110,7 @@ fn compared(name: &str, asked: &str, found: Option<InForce>) -> Fact {
 
 /// The server's view of a setting; `None` when it does not know the name.
 async fn read(client: &Client, name: &str) -> Result<Option<InForce>, Error> {
-    let context = |error| failed(error).context(format!("read setting {name}"));
+    let context = |error| failed(error).context(format!("failed to read setting {name}"));
     let row = client
         .query_opt(
             "SELECT setting, unit, vartype, pending_restart, current_setting(name) \

@@ -73,14 +73,15 @@ impl TlsAsked {
         match key {
             "sslmode" => self.mode = mode(value)?,
             "sslrootcert" if value == "system" => {
-                let text = "sslrootcert=system is not known here: name a file with the certificates of the authorities";
+                let text = "sslrootcert=system is not supported: use a file with the CA certificates";
                 return Err(Error::other(text));
             }
             "sslrootcert" => self.root = file(),
             "sslcert" => self.certificate = file(),
             "sslkey" => self.key = file(),
             "channel_binding" if value == "require" => {
-                let text = "channel_binding=require is not spoken; use sslmode=verify-full, which proves the server as well";
+                let text = "channel_binding=require is not supported; use sslmode=verify-full, which verifies the \
+                            server as well";
                 return Err(Error::other(text));
             }
             _ => return Ok(false),
@@ -92,15 +93,16 @@ impl TlsAsked {
     pub(super) fn client(&self) -> Result<ClientConfig, Error> {
         let provider = Arc::new(ring::default_provider());
         let verifier = Arc::new(self.verifier(&provider)?);
-        let wrong = |error: rustls::Error| Error::other(format!("set up TLS: {error}"));
+        let wrong = |error: rustls::Error| Error::other(format!("failed to set up TLS: {error}"));
         let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let builder = builder.map_err(wrong)?.dangerous().with_custom_certificate_verifier(verifier);
         let certificate = self.certificate.clone().or_else(|| default_file("postgresql.crt"));
         let Some(certificate) = certificate else { return Ok(builder.with_no_client_auth()) };
         let key = self.key.clone().or_else(|| default_file("postgresql.key"));
-        let key = key.ok_or_else(|| Error::other("sslcert is given without sslkey: name the file of its private key"))?;
+        let key = key.ok_or_else(|| Error::other("sslcert needs sslkey: add the file of its private key"))?;
         let read = PrivateKeyDer::from_pem_file(&key);
-        let key = read.map_err(|error| Error::other(format!("read the private key {}: {error}", key.display())))?;
+        let key =
+            read.map_err(|error| Error::other(format!("failed to read the private key {}: {error}", key.display())))?;
         builder.with_client_auth_cert(certificates(&certificate)?, key).map_err(wrong)
     }
 
@@ -114,8 +116,8 @@ impl TlsAsked {
         let root = self.root.clone().or_else(|| default_file("root.crt"));
         match (root, self.mode >= TlsMode::VerifyCa) {
             (None, true) => {
-                let text = "sslmode=verify-ca and verify-full need the certificates of the authorities: name their file as sslrootcert, \
-                            or keep it as ~/.postgresql/root.crt on the load host";
+                let text = "sslmode=verify-ca and verify-full need the CA certificates: set sslrootcert to their file, \
+                            or put it at ~/.postgresql/root.crt on the load host";
                 return Err(Error::other(text));
             }
             (None, false) => {}
@@ -142,7 +144,8 @@ fn mode(word: &str) -> Result<TlsMode, Error> {
         "verify-full" => TlsMode::VerifyFull,
         _ => {
             let text = format!(
-                "read the PostgreSQL URL: sslmode={word:?} is not known; there are disable, allow, prefer, require, verify-ca, verify-full"
+                "failed to read the PostgreSQL URL: unknown sslmode={word:?}; use disable, allow, prefer, require, \
+                 verify-ca or verify-full"
             );
             return Err(Error::other(text));
         }
@@ -151,10 +154,12 @@ fn mode(word: &str) -> Result<TlsMode, Error> {
 
 /// Every certificate of a PEM file, of which there is at least one.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let wrong = |error: &dyn std::fmt::Display| Error::other(format!("read certificates of {}: {error}", file.display()));
+    let wrong = |error: &dyn std::fmt::Display| {
+        Error::other(format!("failed to read certificates of {}: {error}", file.display()))
+    };
     let read = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&error))?;
     let found: Vec<_> = read.collect::<Result<_, _>>().map_err(|error| wrong(&error))?;
-    if found.is_empty() { Err(wrong(&"it has none")) } else { Ok(found) }
+    if found.is_empty() { Err(wrong(&"the file contains none")) } else { Ok(found) }
 }
 
 /// A file in libpq's folder of this user; `None` where there is none.

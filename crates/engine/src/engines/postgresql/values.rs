@@ -37,7 +37,7 @@ impl Writer {
             Type::INT4_ARRAY => Self::Integers,
             _ => {
                 let advice = "cast it to boolean, an integer, numeric, text, timestamp or integer[]";
-                return Err(Error::other(format!("a parameter is of type {kind}: {advice}")));
+                return Err(Error::other(format!("a parameter has the unsupported type {kind}: {advice}")));
             }
         })
     }
@@ -174,8 +174,9 @@ impl Reader {
             Type::DATE => Self::Date,
             Type::VOID => Self::Void,
             _ => {
-                let advice = "cast it to an integer, numeric, text or timestamp type, values here are exact";
-                return Err(Error::other(format!("column {column} is of type {kind}: {advice}")));
+                let advice =
+                    "cast it to an integer, numeric, text or timestamp type, because values are compared exactly";
+                return Err(Error::other(format!("column {column} has the unsupported type {kind}: {advice}")));
             }
         })
     }

@@ -20,7 +20,7 @@ pub(super) fn file(target: &Target) -> PathBuf {
 pub(super) fn open(target: &Target) -> Result<Connection, Error> {
     let path = file(target);
     if !path.exists() {
-        return Err(Error::other(format!("open {}: there is no such database; build it first", path.display())));
+        return Err(Error::other(format!("failed to open {}: no such database; build it first", path.display())));
     }
     let pragmas = pragma::asked(&target.place.settings)?;
     let mount = mounted(target)?;
@@ -43,12 +43,14 @@ pub(super) fn mounted(target: &Target) -> Result<Option<MountGuard>, Error> {
 
 /// A connection to a database whose tier is open.
 fn connection_through_tier(path: &Path) -> Result<Connection, Error> {
-    let vfs = tier::register().ok_or_else(|| Error::other("open the cache tier: this SQLite has no VFS of its own"))?;
+    let vfs = tier::register()
+        .ok_or_else(|| Error::other("failed to open the cache tier: this SQLite has no default VFS"))?;
     // The tier is found by the path as SQLite knows it.
-    let path = path.canonicalize().map_err(|error| Error::other(format!("open {}: {error}", path.display())))?;
+    let path =
+        path.canonicalize().map_err(|error| Error::other(format!("failed to open {}: {error}", path.display())))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags_and_vfs(&path, flags, vfs)
-        .map_err(|error| failed(error).context(format!("open {} through its tier", path.display())))
+        .map_err(|error| failed(error).context(format!("failed to open {} through its tier", path.display())))
 }
 
 /// Makes the database, or leaves one that is ours as it is, so that a build can go on. Refuses any other file, but one that holds
@@ -63,11 +65,12 @@ pub(super) fn create(target: &Target) -> Result<(), Error> {
         }
     }
     let folder = path.parent().expect("the file lies in a folder");
-    fs::create_dir_all(folder).map_err(|error| Error::other(format!("make folder {}: {error}", folder.display())))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| Error::other(format!("failed to create folder {}: {error}", folder.display())))?;
     let new = connection(&path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     pragma::apply(&new, &settings)?;
     new.execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))
-        .map_err(|error| failed(error).context(format!("mark {} as ours", path.display())))
+        .map_err(|error| failed(error).context(format!("failed to mark {} as created by Proofload", path.display())))
 }
 
 /// Analyses, moves the log into the file and writes everything to the device, also when the build ran without syncing.
@@ -79,24 +82,25 @@ pub(super) fn settle(target: &Target) -> Result<(), Error> {
     let busy: i64 =
         checkpoint.query_row([], |row| row.get(0)).map_err(|error| failed(error).context("checkpoint"))?;
     if busy != 0 {
-        return Err(Error::other("checkpoint: another session still uses the log; close all sessions first"));
+        return Err(Error::other("failed to checkpoint: another session still uses the log; close all sessions first"));
     }
     let path = file(target);
     fs::File::open(&path)
         .and_then(|file| file.sync_all())
-        .map_err(|error| Error::other(format!("write {} to its device: {error}", path.display())))
+        .map_err(|error| Error::other(format!("failed to flush {} to its device: {error}", path.display())))
 }
 
 /// A connection that does not wait in SQLite's own mutex: a session belongs to one thread.
 fn connection(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     if is_behind_a_tier(path) {
         return Err(Error::other(format!(
-            "open {}: it lies behind a cache tier, which may hold newer content; open it with the same storage.kind, or restore it",
+            "failed to open {}: it is behind a cache tier, which may hold newer content; open it with the same \
+             storage.kind, or restore it",
             path.display()
         )));
     }
     Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(|error| failed(error).context(format!("open {}", path.display())))
+        .map_err(|error| failed(error).context(format!("failed to open {}", path.display())))
 }
 
 /// Whether it is an empty database that nobody has marked.
@@ -104,19 +108,19 @@ fn is_blank(connection: &Connection, path: &Path) -> Result<bool, Error> {
     let sql = "SELECT (SELECT application_id FROM pragma_application_id) = 0 AND NOT EXISTS (SELECT 1 FROM sqlite_schema)";
     connection
         .query_row(sql, [], |row| row.get(0))
-        .map_err(|error| failed(error).context(format!("look into {}", path.display())))
+        .map_err(|error| failed(error).context(format!("failed to inspect {}", path.display())))
 }
 
 /// An error unless the file carries our mark.
 fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(), Error> {
     let found = connection
         .query_row("PRAGMA application_id", [], |row| row.get::<_, i64>(0))
-        .map_err(|error| failed(error).context(format!("open {}", path.display())))?;
+        .map_err(|error| failed(error).context(format!("failed to open {}", path.display())))?;
     if found == APPLICATION_ID {
         return Ok(());
     }
     Err(Error::other(format!(
-        "{} is a database that Proofload did not make (application_id {found}); it is left as it is, choose another storage.path",
+        "{} was not created by Proofload (application_id {found}); it stays untouched, choose another storage.path",
         path.display()
     )))
 }
@@ -161,7 +165,7 @@ mod tests {
         create(&target).expect("a killed process left it so");
         open(&target).expect("it is ours now").execute_batch("PRAGMA application_id = 0; CREATE TABLE t (a)").expect("writes");
         let error = create(&target).expect_err("it holds a table").to_string();
-        assert!(error.contains("did not make"), "{error}");
+        assert!(error.contains("was not created by Proofload"), "{error}");
     }
 
     #[test]

@@ -15,7 +15,8 @@ const SETTINGS: &[SettingSpec] = &[SettingSpec::new(
     "engine.writers",
     Kind::OneOf(&["busy", "queue"]),
     "busy",
-    "How writers of the load agent meet: `busy`, in SQLite, which lets the later one sleep and try again; `queue`, in the order in which they come.",
+    "How concurrent writers of the load agent are ordered: `busy`, by SQLite, where the later one sleeps and retries; \
+     `queue`, first come, first served.",
 )
 .only(Scope::Engine("sqlite"))];
 

@@ -113,7 +113,7 @@ pub(super) fn asked(settings: &[(String, String)]) -> Result<Vec<Pragma>, Error>
         .find(|(name, _)| ![STATEMENT_TIMEOUT, WRITERS].contains(&name.as_str()) && !PRAGMAS.iter().any(|(known, _)| known == name))
     {
         let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
-        return Err(Error::other(format!("SQLite setting {name:?} is not known; there are {}", known.join(", "))));
+        return Err(Error::other(format!("unknown SQLite setting {name:?}; known: {}", known.join(", "))));
     }
     let value = |name: &str| {
         let given = settings.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
@@ -128,7 +128,9 @@ pub(super) fn expect_for_tier(pragmas: &[Pragma]) -> Result<(), Error> {
     if is("journal_mode", "WAL") && is("mmap_size", "0") {
         return Ok(());
     }
-    Err(Error::other("storage.kind = \"tier\" carries SQLite with journal_mode = \"WAL\" and without mmap_size; leave both out"))
+    Err(Error::other(
+        "storage.kind = \"tier\" needs SQLite's journal_mode = \"WAL\" and no mmap_size; remove both settings",
+    ))
 }
 
 /// Applies pragmas to a connection.
@@ -136,7 +138,7 @@ pub(super) fn apply(connection: &Connection, pragmas: &[Pragma]) -> Result<(), E
     for pragma in pragmas {
         connection
             .execute_batch(&format!("PRAGMA {} = {}", pragma.name, pragma.canonical))
-            .map_err(|error| failed(error).context(format!("set {} to {}", pragma.name, pragma.asked)))?;
+            .map_err(|error| failed(error).context(format!("failed to set {} to {}", pragma.name, pragma.asked)))?;
     }
     Ok(())
 }
@@ -161,7 +163,7 @@ pub(super) fn facts(connection: &Connection, pragmas: &[Pragma]) -> Result<Vec<F
 /// Brings a value to its written form.
 fn pragma(name: &'static str, form: Form, asked: &str) -> Result<Pragma, Error> {
     let canonical = canonical(form, asked.trim())
-        .ok_or_else(|| Error::other(format!("SQLite setting {name} = {asked:?} is not {}", words(form))))?;
+        .ok_or_else(|| Error::other(format!("SQLite setting {name} = {asked:?} must be {}", words(form))))?;
     Ok(Pragma { name, asked: asked.to_owned(), canonical })
 }
 
@@ -209,7 +211,7 @@ fn read_back(connection: &Connection, name: &str) -> Result<String, Error> {
                 other => other.as_str().unwrap_or("not text").to_owned(),
             })
         })
-        .map_err(|error| failed(error).context(format!("read {name} back")))?;
+        .map_err(|error| failed(error).context(format!("failed to read {name} back")))?;
     let form = PRAGMAS.iter().find(|(known, _)| *known == name).map(|(_, form)| *form);
     Ok(form.and_then(|form| canonical(form, &text)).unwrap_or(text))
 }

@@ -193,7 +193,7 @@ impl<'c> SessionStatements<'c> {
             Control::Begin => (&mut self.begin, "begin"),
             Control::BeginReadOnly => (&mut self.begin_read_only, "begin read only"),
             Control::Commit if self.spoilt => {
-                return Err(Error::other("commit: a call of this transaction has failed; roll back"));
+                return Err(Error::other("failed to commit: a statement of this transaction failed; roll back"));
             }
             Control::Commit => (&mut self.commit, "commit"),
             Control::Rollback if self.connection.is_autocommit() => return Ok(()),
@@ -211,10 +211,9 @@ impl<'c> SessionStatements<'c> {
         if writes && self.connection.is_autocommit() {
             self.take_turn();
         }
-        let entry = self
-            .entries
-            .get_mut(usize::from(statement.0))
-            .ok_or_else(|| Error::other(format!("run statement {}: only {known} are prepared", statement.0)))?;
+        let entry = self.entries.get_mut(usize::from(statement.0)).ok_or_else(|| {
+            Error::other(format!("failed to run statement {}: only {known} are prepared", statement.0))
+        })?;
         let ran = run_entry(entry, flight, index, self.connection).map_err(|error| error.context(&entry.name));
         self.end_turn();
         ran
@@ -236,7 +235,7 @@ impl<'c> SessionStatements<'c> {
 
 /// Prepares one statement and finds its parameters.
 fn entry<'c>(connection: &'c Connection, asked: &Statement) -> Result<Entry<'c>, Error> {
-    let context = |error: Error| error.context(format!("prepare {}", asked.name));
+    let context = |error: Error| error.context(format!("failed to prepare {}", asked.name));
     let statement = connection.prepare(&asked.sql).map_err(|error| context(failed(error)))?;
     let slot = |name: &String| {
         let found = statement.parameter_index(&format!(":{}", name.trim_start_matches(':')));
@@ -246,12 +245,12 @@ fn entry<'c>(connection: &'c Connection, asked: &Statement) -> Result<Entry<'c>,
     for place in 1..=statement.parameter_count() {
         if !slots.contains(&place) {
             let name = statement.parameter_name(place).unwrap_or("?");
-            return Err(context(Error::other(format!("parameter {name} of the SQL is not in the list of parameters"))));
+            return Err(context(Error::other(format!("parameter {name} of the SQL is not in the parameter list"))));
         }
     }
     let width = statement.column_count();
     if width != usize::from(asked.columns) {
-        return Err(context(Error::other(format!("returns {width} columns where {} are declared", asked.columns))));
+        return Err(context(Error::other(format!("returns {width} columns, but {} are declared", asked.columns))));
     }
     Ok(Entry { name: asked.name.clone(), statement, slots, width })
 }
@@ -260,7 +259,7 @@ fn entry<'c>(connection: &'c Connection, asked: &Statement) -> Result<Entry<'c>,
 fn run_entry(entry: &mut Entry<'_>, flight: &mut Flight, index: usize, connection: &Connection) -> Result<(), Error> {
     if flight.parameter_count(index) != entry.slots.len() {
         let (given, wanted) = (flight.parameter_count(index), entry.slots.len());
-        return Err(Error::other(format!("called with {given} parameters where {wanted} are declared")));
+        return Err(Error::other(format!("called with {given} parameters, but {wanted} are declared")));
     }
     for (position, &slot) in entry.slots.iter().enumerate().filter(|(_, slot)| **slot != 0) {
         values::bind(&mut entry.statement, slot, flight.parameter(index, position))?;

@@ -37,7 +37,8 @@ impl SqliteSession {
     ) -> Result<Self, Error> {
         let handle = connection.get_interrupt_handle();
         let watchdog = limit.map(|limit| Watchdog::start(limit, move || handle.interrupt())).transpose();
-        let watchdog = watchdog.map_err(|error| Error::other(format!("start the thread of statement_timeout: {error}")))?;
+        let watchdog = watchdog
+            .map_err(|error| Error::other(format!("failed to start the thread of statement_timeout: {error}")))?;
         Ok(Self { watchdog, runner: None, connection: Rc::new(connection), queued, seen: Work::default() })
     }
 
@@ -48,11 +49,12 @@ impl SqliteSession {
 
     /// All rows of a query.
     fn rows(&self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
-        let mut statement = self.connection.prepare(sql).map_err(|error| failed(error).context("prepare a query"))?;
+        let mut statement =
+            self.connection.prepare(sql).map_err(|error| failed(error).context("failed to prepare a query"))?;
         let width = statement.column_count();
         let mut found = Vec::new();
         let mut rows = statement.raw_query();
-        while let Some(row) = rows.next().map_err(|error| failed(error).context("run a query"))? {
+        while let Some(row) = rows.next().map_err(|error| failed(error).context("failed to run a query"))? {
             let value = |column| values::read_owned(row.get_ref(column).map_err(failed)?);
             found.push((0..width).map(value).collect::<Result<OwnedRow, Error>>()?);
         }
@@ -106,11 +108,11 @@ impl crate::contract::Session for SqliteSession {
     }
 
     async fn script(&mut self, sql: &str) -> Result<(), Error> {
-        self.connection.execute_batch(sql).map_err(|error| failed(error).context("run a script"))
+        self.connection.execute_batch(sql).map_err(|error| failed(error).context("failed to run a script"))
     }
 
     async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
-        let context = |error: Error| error.context(format!("append to {}", table.name));
+        let context = |error: Error| error.context(format!("failed to append to {}", table.name));
         if !self.connection.is_autocommit() {
             return self.insert(table, rows).map_err(context);
         }

@@ -12,7 +12,7 @@ pub(super) fn bind(statement: &mut Statement<'_>, position: usize, value: Value<
         Value::Integer(value) | Value::Time(value) => statement.raw_bind_parameter(position, value),
         Value::Decimal(value) => statement.raw_bind_parameter(position, value.units),
         Value::Text(value) => statement.raw_bind_parameter(position, value),
-        Value::Integers(_) => return Err(Error::new(ErrorClass::Data, "", "SQLite has no arrays to bind a list to")),
+        Value::Integers(_) => return Err(Error::new(ErrorClass::Data, "", "SQLite parameters cannot be lists")),
     }
     .map_err(failed)
 }
@@ -22,7 +22,7 @@ pub(super) fn of_column<'a>(column: &Column, value: Value<'a>) -> Result<Value<'
     match (column.kind, value) {
         (ColumnKind::Decimal { scale }, Value::Decimal(decimal)) => {
             decimal.rescale(scale).map(|same| Value::Integer(same.units)).ok_or_else(|| {
-                let text = format!("column {}: {decimal:?} has more than {scale} digits after the point", column.name);
+                let text = format!("column {}: {decimal:?} has more than {scale} decimal places", column.name);
                 Error::new(ErrorClass::Data, "", text)
             })
         }
@@ -37,13 +37,13 @@ pub(super) fn read(value: ValueRef<'_>) -> Result<Value<'_>, Error> {
         ValueRef::Integer(value) => Ok(Value::Integer(value)),
         ValueRef::Text(bytes) => std::str::from_utf8(bytes)
             .map(Value::Text)
-            .map_err(|_| Error::new(ErrorClass::Data, "", "a text column holds bytes that are not UTF-8")),
+            .map_err(|_| Error::new(ErrorClass::Data, "", "a text column contains bytes that are not UTF-8")),
         ValueRef::Real(value) => Err(Error::new(
             ErrorClass::Data,
             "",
-            format!("a column holds the REAL {value}, and values here are exact; keep it as an integer"),
+            format!("a column has the REAL {value}, but values must be exact; store an integer"),
         )),
-        ValueRef::Blob(_) => Err(Error::new(ErrorClass::Data, "", "a column holds a BLOB, which no workload uses")),
+        ValueRef::Blob(_) => Err(Error::new(ErrorClass::Data, "", "a column has a BLOB, which is not supported")),
     }
 }
 

@@ -91,7 +91,7 @@ impl InputPlan {
 
     pub(super) fn source(&self, user: i32) -> Source {
         let InputSettings { seed, homes, users, warehouses, mix, .. } = self.settings;
-        assert!((0..users).contains(&user), "user {user} is not among 0..{users}");
+        assert!((0..users).contains(&user), "user {user} must be below {users}");
         let seed = seed.of(INPUTS).of(u64::from(user.unsigned_abs()));
         Source {
             seed: seed.of(1),

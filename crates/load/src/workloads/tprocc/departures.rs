@@ -37,13 +37,13 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
         Err(text) => found.push(Contradiction::new(PATH, text)),
         Ok(given) if is_named && !given.is_empty() => found.push(Contradiction::new(
             PATH,
-            "this profile already has its departures; leave them out, or set workload.profile = \"spec\"",
+            "this profile already has its departures; remove them, or set workload.profile = \"spec\"",
         )),
         Ok(_) => {}
     }
     if is_named && is_paced {
         let reason =
-            "what HammerDB does under keying and think times is not reproduced; say workload.pacing = \"saturated\"";
+            "HammerDB's behaviour under keying and think times is not reproduced; use workload.pacing = \"saturated\"";
         found.push(Contradiction::new("workload.profile", reason));
     }
     found
@@ -82,7 +82,7 @@ mod tests {
         check(&[("departures", "4")], Ok("spec with departures 4"));
         check(&[("departures", "[\"unused-item-kept\", \"1\"]")], Ok("spec with departures 1, 6"));
         check(&[("profile", "hammerdb-compatible")], Ok("hammerdb-compatible"));
-        check(&[("departures", "7")], Err("no departure is called \"7\"; known are: uniform-ids, "));
+        check(&[("departures", "7")], Err("unknown departure \"7\"; known: uniform-ids, "));
         check(
             &[("profile", "hammerdb-compatible"), ("departures", "4")],
             Err("this profile already has its departures"),

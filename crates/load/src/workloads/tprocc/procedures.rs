@@ -12,14 +12,14 @@ use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 
 /// Remedy for a missing or changed procedure.
-const REMEDY: &str = "build again: it installs the procedures and leaves the data as they are";
+const REMEDY: &str = "build again: this installs the procedures and keeps the data";
 
 /// Contradiction of a form by procedures on an engine that has none.
 pub(super) fn lacking(dialect: &Dialect, form: Form) -> Option<Contradiction> {
     let lacks = form == Form::Procedures && dialect.procedures().is_empty();
     let reason = || {
         let others = with_procedures().join(" or ");
-        format!("{} has no procedures for {NAME}; say \"statements\", or choose {others}", dialect.engine)
+        format!("{} has no procedures for {NAME}; use \"statements\", or choose {others}", dialect.engine)
     };
     lacks.then(|| Contradiction::new("workload.form", reason()))
 }
@@ -46,7 +46,7 @@ fn install_all(session: &mut BlockingSession, dialect: &Dialect) -> Result<(), E
         let (remove, add) = (remove_entry(dialect, &entry(name))?, add_entry(dialect, &entry(name), &version(create))?);
         script.push_str(&format!("{create};\n{remove}{add}"));
     }
-    session.script(&format!("{script}COMMIT;")).map_err(|error| error.context("installing the procedures"))
+    session.script(&format!("{script}COMMIT;")).map_err(|error| error.context("failed to install the procedures"))
 }
 
 /// Names each procedure that is not as in the suite, and the remedy; `None` when all are.
@@ -64,9 +64,9 @@ pub(super) fn faults(
         let body = row.map(|row| text(row, 1)).transpose()?;
         match (body, manifest.content(&entry(name))) {
             (None, _) => faults.push(format!("procedure {name} is missing")),
-            (Some(_), None) => faults.push(format!("procedure {name} is not noted in the manifest")),
+            (Some(_), None) => faults.push(format!("procedure {name} is missing in the manifest")),
             (Some(_), Some(noted)) if noted != needed => {
-                faults.push(format!("procedure {name} is of version {noted} where {needed} is needed"));
+                faults.push(format!("procedure {name} has version {noted}, but {needed} is needed"));
             }
             (Some(body), Some(_)) if body.is_empty() || !create.contains(body) => {
                 faults.push(format!("procedure {name} has been changed in the database"));

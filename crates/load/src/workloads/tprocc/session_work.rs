@@ -90,7 +90,7 @@ pub(super) fn int(value: i32) -> Value<'static> {
 
 /// The one row that a call must have brought.
 pub(super) fn only<'a>(flight: &'a Flight, call: usize, what: &str) -> Result<Row<'a>, Error> {
-    flight.row(call, 0).ok_or_else(|| wrong(format!("there is no such row of {what}")))
+    flight.row(call, 0).ok_or_else(|| wrong(format!("no such row of {what}")))
 }
 
 /// Values of a row, checked: a null or another kind is an error of the data.
@@ -119,7 +119,7 @@ impl<'a> Columns<'a> for Row<'a> {
         match self.value(column) {
             Value::Text(text) => Ok(text),
             Value::Integer(_) => Ok(""),
-            _ => Err(unfit(self, column, "a text")),
+            _ => Err(unfit(self, column, "text")),
         }
     }
 
@@ -137,5 +137,5 @@ pub(super) fn wrong(text: String) -> Error {
 }
 
 fn unfit(row: &Row<'_>, column: usize, wanted: &str) -> Error {
-    wrong(format!("column {} of an answer is {:?} where {wanted} must be", column + 1, row.value(column)))
+    wrong(format!("column {} of an answer is {:?}, but must be {wanted}", column + 1, row.value(column)))
 }

@@ -30,19 +30,19 @@ const SCOPE: Scope = Scope::Workload(NAME);
 /// Settings of the workload in a study.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.warehouses", Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
-    SettingSpec::optional("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users. A saturated load must give their number, and each has a session; in a paced load they are terminals, by default 10 per warehouse, and share `workload.connections`.").load().only(SCOPE),
-    SettingSpec::new("workload.form", Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions reach the engine: as statements, sent together if they do not need each other's answers, or as one call each of a procedure stored in the server.").only(SCOPE),
-    SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated", "paced"]), "saturated", "Waits of users: none, or the keying and think times of the TPC-C specification, with Deliveries queued and done later.").only(SCOPE),
+    SettingSpec::optional("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Number of virtual users. Required for a saturated load, where each user has a session; in a paced load users are terminals, by default 10 per warehouse, that share `workload.connections`.").load().only(SCOPE),
+    SettingSpec::new("workload.form", Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions are sent to the engine: as statements, pipelined where they do not need each other's results, or as one call of a stored procedure each.").only(SCOPE),
+    SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated", "paced"]), "saturated", "Waits of users: none, or the keying and think times of the TPC-C specification, with Deliveries queued and executed later.").only(SCOPE),
     SettingSpec::optional("workload.connections", Kind::Integer { least: 1, most: 10_000 }, "Sessions that the terminals of a paced load share; response times include waiting for one. By default 100, or 4 on an embedded engine, but no more than terminals.").only(SCOPE),
-    SettingSpec::optional("workload.delivery_workers", Kind::Integer { least: 1, most: 1_000 }, "Further sessions that carry out the queued Deliveries of a paced load; by default one for every 25 connections.").only(SCOPE),
-    SettingSpec::new("workload.all_warehouses", Kind::Boolean, "false", "Each user owns its share of all warehouses and draws one per transaction, instead of one home warehouse for the whole run.").only(SCOPE),
+    SettingSpec::optional("workload.delivery_workers", Kind::Integer { least: 1, most: 1_000 }, "Additional sessions that execute the queued Deliveries of a paced load; by default one for every 25 connections.").only(SCOPE),
+    SettingSpec::new("workload.all_warehouses", Kind::Boolean, "false", "Each user owns a share of all warehouses and draws one for each transaction, instead of using one home warehouse for the whole run.").only(SCOPE),
     SettingSpec::new("workload.mix", Kind::OneOf(&["deck", "weights", "draw"]), "deck", "Order of transactions: shuffled decks of 23 cards (10 New-Order, 10 Payment, 1 each of the rest), independent draws with those weights, or with `workload.weights`.").only(SCOPE),
     SettingSpec::new("workload.weights", Kind::Text, "45/43/4/4/4", "Weights of New-Order, Payment, Order-Status, Delivery and Stock-Level when the mix is `weights`.").only(SCOPE),
-    SettingSpec::new("workload.profile", Kind::OneOf(&Profile::NAMES), "spec", "Rules of data, inputs and transactions: those of the TPC-C specification, revision 5.11, or those of HammerDB 6.0, which are all departures of `workload.departures`.").fixed().only(SCOPE),
-    SettingSpec::optional("workload.departures", Kind::List, "Single departures from the specification, by name or number, such as [\"uniform-ids\", \"4\"]; \"none\" is a level without any. Departures that change the loaded data need data of their own.").only(SCOPE),
-    SettingSpec::new("workload.scale", Kind::OneOf(&["full", "toy"]), "full", "Rows per warehouse: as specified, or, for tests only, a hundredth of the rows and of keying and think times.").fixed().only(SCOPE),
+    SettingSpec::new("workload.profile", Kind::OneOf(&Profile::NAMES), "spec", "Rules of data, inputs and transactions: those of the TPC-C specification, revision 5.11, or those of HammerDB 6.0, which combine all departures of `workload.departures`.").fixed().only(SCOPE),
+    SettingSpec::optional("workload.departures", Kind::List, "Single departures from the specification, by name or number, such as [\"uniform-ids\", \"4\"]; \"none\" is a level without departures. Departures that change the loaded data need a separate data set.").only(SCOPE),
+    SettingSpec::new("workload.scale", Kind::OneOf(&["full", "toy"]), "full", "Rows per warehouse: as specified or, for tests only, a hundredth of the rows and of keying and think times.").fixed().only(SCOPE),
     SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per user on an embedded engine.").only(SCOPE),
-    SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is retried, with the same inputs, after a deadlock, serialization failure or busy answer.").only(SCOPE),
+    SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is retried, with the same inputs, after a deadlock, a serialization failure or a busy error.").only(SCOPE),
 ];
 
 /// Form in which a transaction reaches the engine.
@@ -230,16 +230,16 @@ pub(super) fn pacing_contradictions(settings: &Settings) -> Vec<Contradiction> {
         }
     };
     if settings.text("workload.pacing") != Ok("paced") {
-        fault(!given("workload.virtual_users"), "workload.virtual_users", "must be given for a saturated load");
+        fault(!given("workload.virtual_users"), "workload.virtual_users", "is required for a saturated load");
         for path in ["workload.connections", "workload.delivery_workers"] {
-            fault(given(path), path, "only used in a paced load; set workload.pacing = \"paced\", or leave it out");
+            fault(given(path), path, "only used in a paced load; set workload.pacing = \"paced\", or remove it");
         }
         return found;
     }
     fault(
         given("workload.rate"),
         "workload.rate",
-        "the rate of a paced load follows from the waits of its terminals; leave one of the two out",
+        "the rate of a paced load is determined by the waits of its terminals; remove one of the two",
     );
     let all = settings.boolean("workload.all_warehouses") == Ok(true);
     fault(all, "workload.all_warehouses", "a terminal of a paced load has one home warehouse; set it to false");
@@ -249,7 +249,7 @@ pub(super) fn pacing_contradictions(settings: &Settings) -> Vec<Contradiction> {
     fault(
         too_many,
         "workload.connections",
-        "there are fewer terminals than that; they are the virtual users, or 10 per warehouse",
+        "exceeds the number of terminals, which are the virtual users, or 10 per warehouse",
     );
     found
 }
@@ -275,9 +275,7 @@ fn mix(settings: &Settings) -> Result<Mix, Error> {
 /// Reads five weights such as `45/43/4/4/4`.
 fn weights(text: &str) -> Result<Weights, Error> {
     let wrong = || {
-        Error::new(format!(
-            "workload.weights is {text:?}; write five whole numbers, not all 0, such as \"45/43/4/4/4\""
-        ))
+        Error::new(format!("workload.weights is {text:?}; use five whole numbers, not all 0, such as \"45/43/4/4/4\""))
     };
     let numbers: Vec<u32> =
         text.split('/').map(|part| part.trim().parse().map_err(|_| wrong())).collect::<Result<_, _>>()?;

@@ -70,7 +70,7 @@ impl Workload for Tprocc {
     fn data_label(&self, settings: &Settings, seed: u64) -> String {
         match TproccSettings::read(settings) {
             Ok(read) => read.label(seed) + &procedures_label(settings),
-            Err(error) => format!("{NAME} with faulty settings: {error}"),
+            Err(error) => format!("{NAME} with invalid settings: {error}"),
         }
     }
 
@@ -106,9 +106,9 @@ mod tests {
         check(
             "sqlite",
             "procedures",
-            &["sqlite has no procedures for tprocc; say \"statements\", or choose postgresql"],
+            &["sqlite has no procedures for tprocc; use \"statements\", or choose postgresql"],
         );
-        check("null", "procedures", &["null has no procedures for tprocc; say \"statements\", or choose postgresql"]);
+        check("null", "procedures", &["null has no procedures for tprocc; use \"statements\", or choose postgresql"]);
         // The need of SQL sessions is told already.
         check("mongodb", "procedures", &[]);
     }

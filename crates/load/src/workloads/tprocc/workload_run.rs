@@ -100,14 +100,14 @@ impl TproccRun {
     /// The manifest of data that fit the study and whose build has ended; else the state that they are in.
     fn manifest(&self, session: &mut BlockingSession) -> Result<Result<Manifest, DataState>, Error> {
         let Some(manifest) = Manifest::read(session, &self.dialect)? else {
-            let why = "the database has no manifest of Proofload; build the data first".to_owned();
+            let why = "the database has no Proofload manifest; build the data first".to_owned();
             return Ok(Err(DataState::Empty { why }));
         };
         if let Err(differs) = manifest.fits(&wanted(&self.settings, &self.settings.population(&self.request.spec))) {
             return Ok(Err(DataState::Differs { why: differs.to_string() }));
         }
         if !manifest.is_complete() {
-            let why = "the build of the data is incomplete; build again to continue where it stopped".to_owned();
+            let why = "the build of the data is incomplete; build again to continue".to_owned();
             return Ok(Err(DataState::Unfinished { why }));
         }
         let of_form =
@@ -211,7 +211,7 @@ impl TproccRun {
         let runner = self.runner(&context).await?;
         let queue = self.queues(paced).of_worker(worker as usize);
         let mut queue =
-            queue.ok_or_else(|| Error::new("a queue of Deliveries has two workers; this is a fault of Proofload"))?;
+            queue.ok_or_else(|| Error::new("a queue of Deliveries has two workers; this is a bug in Proofload"))?;
         let mut worker = DeliveryWorker::new(runner);
         let Some(origin) = context.ready().await else { return Ok(()) };
         self.run().origin = Some(origin);

@@ -14,7 +14,7 @@ pub(super) fn golden(tallies: &[Tally]) -> Check {
     Check {
         group: "answers".to_owned(),
         name: "golden answers".to_owned(),
-        rule: "answers agree with golden ones where there are any; a wrong one is a failed query".to_owned(),
+        rule: "answers match the golden answers, if there are any; a wrong answer counts as a failed query".to_owned(),
         found: format!("{right} right, {wrong} wrong, {other} not validated"),
         outcome: match (right, wrong) {
             (_, 1..) => CheckOutcome::Failed,

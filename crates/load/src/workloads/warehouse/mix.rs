@@ -35,7 +35,7 @@ impl Mix {
             text.split('/').map(|part| part.trim().parse::<u32>().ok().map(u64::from)).collect();
         let Some(Ok(weights)) = weights.map(<[u64; 3]>::try_from) else {
             return Err(Error::new(format!(
-                "{text:?} is neither \"{EACH}\" nor three whole numbers for simple, average and complex queries, such as \
+                "{text:?} must be \"{EACH}\" or three whole numbers for simple, average and complex queries, such as \
                  \"70/20/10\""
             )));
         };
@@ -47,7 +47,7 @@ impl Mix {
         let queries = if USUAL.is_multiple_of(least) { USUAL } else { least };
         if queries > MOST {
             return Err(Error::new(format!(
-                "{text:?} needs rounds of {queries} queries, more than {MOST}; give rounder weights"
+                "{text:?} needs rounds of {queries} queries, more than {MOST}; use rounder weights"
             )));
         }
         Ok(Self::Weighted(weights.map(|weight| (weight * queries / sum) as usize)))
@@ -94,7 +94,7 @@ impl Rounds {
         let empty: Vec<&str> = empty.map(|(class, _)| class.word()).collect();
         if !empty.is_empty() {
             return Err(Error::new(format!(
-                "it gives {} queries a weight, but none is chosen; choose one in workload.queries or set the weight of the class to 0",
+                "it gives {} queries a weight, but none is chosen; choose one in workload.queries or set the weight to 0",
                 empty.join(" and ")
             )));
         }
@@ -150,7 +150,7 @@ mod tests {
         check("50/25/26", Err("needs rounds of 101 queries"));
         check("0/0/0", Err("add up to 0"));
         for text in ["", "70/20", "70/20/10/0", "70/20/x", "70/-20/50", "0.7/0.2/0.1", "Each", "99999999999/1/1"] {
-            check(text, Err("is neither \"each\" nor three whole numbers"));
+            check(text, Err("must be \"each\" or three whole numbers"));
         }
         assert_eq!(Mix::read("each"), Ok(Mix::Each));
     }

@@ -48,7 +48,8 @@ impl Probe {
             }
             Err(error) => drop(answer.send(Err(error))),
         });
-        let thread = thread.map_err(|error| Error::new(format!("starting a thread for probe queries: {error}")))?;
+        let thread =
+            thread.map_err(|error| Error::new(format!("failed to start a thread for probe queries: {error}")))?;
         let probe_thread = ProbeThread { queries: Some(queries), answers, thread: Some(thread) };
         probe_thread.answer()?;
         *held = Some(probe_thread);
@@ -68,7 +69,7 @@ impl Probe {
 
 impl ProbeThread {
     fn answer(&self) -> Result<ProbeResult, Error> {
-        self.answers.recv().unwrap_or_else(|_| Err(Error::new("the thread of the probe queries broke off")))
+        self.answers.recv().unwrap_or_else(|_| Err(Error::new("the thread of the probe queries failed")))
     }
 }
 
@@ -127,7 +128,8 @@ impl ProbeSession {
         if let Some(settle) = &self.reads.settle {
             self.session.script(settle)?;
         }
-        let row = self.session.one_row(logical).map_err(|error| error.context("reading what the engine counts"))?;
+        let row =
+            self.session.one_row(logical).map_err(|error| error.context("failed to read the engine's counters"))?;
         // Settling lifts the cap, which is not meant for it.
         self.session.runtime.block_on(self.opener.tell(&mut self.session.session))?;
         integer(&row, 0).map(Some)

@@ -64,7 +64,7 @@ impl SessionOpener {
     pub(super) async fn tell(&self, session: &mut AnySession) -> Result<(), EngineError> {
         if !self.script.is_empty() {
             let told = session.script(&self.script).await;
-            told.map_err(|error| error.context("telling a stream's session its limits"))?;
+            told.map_err(|error| error.context("failed to set the limits of a stream's session"))?;
         }
         Ok(())
     }
@@ -78,7 +78,7 @@ impl SessionOpener {
             BlockingSession { runtime, session }.one_row(&dialect.suite.statement("parallelism_in_force")?.sql)?;
         let found = integer(&row, 0)?;
         let holds = found == i64::from(threads);
-        let source = "a session like those of the streams";
+        let source = "a session with the settings of the streams";
         Ok(vec![engine::PARALLELISM.compared(threads.to_string(), Some(found), holds, source)])
     }
 }

@@ -23,17 +23,17 @@ const SCOPE: Scope = Scope::Workload(NAME);
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.scale_factor", Kind::Number { least: 0.01, most: 100_000.0 }, "Size of the TPC-H-derived data: 1 is about 1.1 GB of table text; fractions down to 0.01, below which keys of the generator collide.").only(SCOPE),
     SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run rounds of queries, one query after another, in their own order. One stream is a power run.").load().only(SCOPE),
-    SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "Rounds of each stream; the run ends when all streams have finished, and is rated whole. workload.mix gives the queries of a round. By default the run ends with the measured window.").only(SCOPE),
-    SettingSpec::new("workload.warm_up_rounds", Kind::Integer { least: 0, most: 1_000_000 }, "0", "Unrated rounds of each stream at the beginning of a run that ends by workload.rounds. 0: the run is rated from its first query on, and starts cold.").only(SCOPE),
-    SettingSpec::optional("workload.queries", Kind::List, "Names of the queries to run, such as [\"q01\", \"q06\"]; by default all of the suite without its probes, and with them if workload.mix gives weights.").only(SCOPE),
-    SettingSpec::new("workload.mix", Kind::Text, EACH, "The queries of a round: `each`, every chosen query once; or weights of simple, average and complex queries by count, such as `70/20/10`, in a round of 20 queries or the fewest (at most 100) that give the weights exactly. The queries of a class take turns, so that each occurs equally often over several rounds.").only(SCOPE),
-    SettingSpec::new("workload.parameters", Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden ones. `seeded`: drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
-    SettingSpec::new("workload.layout", Kind::OneOf(&[OWN, "rows", "columns"]), OWN, "How tables are stored: `engine`, the engine's own choice; `rows`, with keys and indexes; `columns`, without. SQLite has rows, DuckDB columns; PostgreSQL has rows, and columns if its server has the access method columnar.").only(SCOPE),
-    SettingSpec::optional("workload.parallelism", Kind::Integer { least: 1, most: 4096 }, "Threads that a query may use, its own included: on PostgreSQL set by max_parallel_workers_per_gather, on DuckDB shared by all queries. It is read back, and a run in which it is not in force is void. SQLite has no such setting. By default the engine decides.").only(SCOPE),
-    SettingSpec::optional("workload.query_cap", Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Longest time of a query; one that takes longer is ended and fails with the code query_cap, and its stream continues.").only(SCOPE),
-    SettingSpec::new("workload.calibrate", Kind::OneOf(&["none", "scan", "queries"]), "scan", "What is measured before the first run on equal data and limits, without the memory limit: `scan`, how fast the device reads in order (by fio, from a file of the raw size, 64MiB to 4GiB) and how much data a core consumes cold and in cache (by probe_scan); `queries`, also the cost of each chosen query, once; `none`, nothing, so that the report cannot say what bound a run.").fixed().only(SCOPE),
-    SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Sessions that load in parallel; by default as many as speed up the engine's load.").fixed().only(SCOPE),
-    SettingSpec::new("workload.check_load", Kind::OneOf(&["full", "counts"]), "full", "After the load: `full` reads every row back and compares a hash of each column; `counts` compares only numbers of rows.").fixed().only(SCOPE),
+    SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "Rounds of each stream; the run ends when all streams have finished, and is rated as a whole. workload.mix sets the queries of a round. By default the run ends with the measured window.").only(SCOPE),
+    SettingSpec::new("workload.warm_up_rounds", Kind::Integer { least: 0, most: 1_000_000 }, "0", "Warm-up rounds of each stream, not rated, at the start of a run with workload.rounds. 0: the run is rated from its first query and starts cold.").only(SCOPE),
+    SettingSpec::optional("workload.queries", Kind::List, "Names of the queries to run, such as [\"q01\", \"q06\"]; by default all queries of the suite, including its probes only if workload.mix has weights.").only(SCOPE),
+    SettingSpec::new("workload.mix", Kind::Text, EACH, "The queries of a round: `each`, every chosen query once; or weights of simple, average and complex queries by count, such as `70/20/10`, in a round of 20 queries or the fewest (at most 100) that give the weights exactly. The queries of a class rotate, so that each occurs equally often over several rounds.").only(SCOPE),
+    SettingSpec::new("workload.parameters", Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden answers. `seeded`: values drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
+    SettingSpec::new("workload.layout", Kind::OneOf(&[OWN, "rows", "columns"]), OWN, "How tables are stored: `engine`, the engine's own choice; `rows`, with keys and indexes; `columns`, without. SQLite stores rows, DuckDB columns; PostgreSQL stores rows, or columns if its server has the access method columnar.").only(SCOPE),
+    SettingSpec::optional("workload.parallelism", Kind::Integer { least: 1, most: 4096 }, "Threads that a query may use, including its own: on PostgreSQL set through max_parallel_workers_per_gather, on DuckDB shared by all queries. It is read back, and a run without it in force is void. SQLite does not support it. By default the engine decides.").only(SCOPE),
+    SettingSpec::optional("workload.query_cap", Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Time limit of a query; a longer one is cancelled and fails with the code query_cap, and its stream continues.").only(SCOPE),
+    SettingSpec::new("workload.calibrate", Kind::OneOf(&["none", "scan", "queries"]), "scan", "What is measured before the first run on the same data and limits, but without the memory limit: `scan`, how fast the device reads in order (by fio, from a file of the raw size, 64MiB to 4GiB) and how much data a core consumes cold and in cache (by probe_scan); `queries`, also the cost of each chosen query, once; `none`: nothing, so the report cannot say what limited a run.").fixed().only(SCOPE),
+    SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Parallel sessions of the load; by default as many as the engine benefits from.").fixed().only(SCOPE),
+    SettingSpec::new("workload.check_load", Kind::OneOf(&["full", "counts"]), "full", "After the load: `full` reads every row back and compares a hash of each column; `counts` compares only row counts.").fixed().only(SCOPE),
     SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per stream on an embedded engine.").only(SCOPE),
 ];
 
@@ -124,7 +124,7 @@ impl WarehouseSettings {
             Calibrate::Queries => self.inputs.queries().into_iter().map(|place| kinds()[place]).collect(),
         };
         let threads =
-            self.parallelism.map_or("threads as the engine decides".to_owned(), |count| format!("{count} threads"));
+            self.parallelism.map_or("threads chosen by the engine".to_owned(), |count| format!("{count} threads"));
         let cap = self.query_cap.map_or("no cap".to_owned(), |cap| format!("a cap of {}", duration_text(cap)));
         Some(Calibration { scan: SCAN, queries, under: format!("{threads}, {cap}") })
     }
@@ -162,7 +162,7 @@ fn threads(settings: &Settings) -> Result<(), Contradiction> {
     let same = settings.text("engine.kind").and_then(parallelism);
     match same.map_err(|error| Contradiction::new(PATH, error.to_string()))? {
         Some(same) if settings.get(same).is_some() => {
-            Err(Contradiction::new(PATH, format!("{same} sets the same; leave one of the two out")))
+            Err(Contradiction::new(PATH, format!("{same} sets the same; remove one of the two")))
         }
         _ => Ok(()),
     }
@@ -178,10 +178,8 @@ fn layout(settings: &Settings) -> Result<Layout, Contradiction> {
 fn too_much_warm_up(settings: &Settings) -> Option<Contradiction> {
     let warm_up = settings.count("workload.warm_up_rounds").ok().filter(|rounds| *rounds > 0)?;
     let reason = match settings.count("workload.rounds") {
-        Err(_) => {
-            "a run without workload.rounds warms up until it is steady; leave it out, or give the rounds".to_owned()
-        }
-        Ok(rounds) if rounds <= warm_up => format!("of {rounds} rounds (workload.rounds) none is left to be rated"),
+        Err(_) => "a run without workload.rounds warms up until it is steady; remove it, or set the rounds".to_owned(),
+        Ok(rounds) if rounds <= warm_up => format!("none of the {rounds} rounds (workload.rounds) is left to be rated"),
         Ok(_) => return None,
     };
     Some(Contradiction::new("workload.warm_up_rounds", reason))
@@ -217,14 +215,14 @@ fn chosen(names: &[String], mix: Mix) -> Result<Vec<usize>, Contradiction> {
     }
     let place = |name: &str| {
         let place = known.iter().position(|known| *known == name);
-        place.ok_or_else(|| wrong(format!("there is no query {name:?}; there are {}", known.join(", "))))
+        place.ok_or_else(|| wrong(format!("unknown query {name:?}; known: {}", known.join(", "))))
     };
     let names = names.iter().flat_map(|text| text.split([',', ' '])).map(str::trim).filter(|name| !name.is_empty());
     let mut places = names.map(place).collect::<Result<Vec<_>, _>>()?;
     places.sort_unstable();
     places.dedup();
     match places.is_empty() {
-        true => Err(wrong("it names no query; leave it out to run all".to_owned())),
+        true => Err(wrong("it lists no query; remove it to run all".to_owned())),
         false => Ok(places),
     }
 }
@@ -275,7 +273,7 @@ mod tests {
     fn warm_up_rounds_leave_something_to_rate() {
         check_warm_up(&[("rounds", 3), ("warm_up_rounds", 2)], "");
         check_warm_up(&[("warm_up_rounds", 0)], "");
-        check_warm_up(&[("rounds", 2), ("warm_up_rounds", 2)], "of 2 rounds (workload.rounds) none is left");
+        check_warm_up(&[("rounds", 2), ("warm_up_rounds", 2)], "none of the 2 rounds (workload.rounds) is left");
         check_warm_up(&[("warm_up_rounds", 1)], "a run without workload.rounds warms up until it is steady");
     }
 
@@ -287,7 +285,7 @@ mod tests {
         check("100/0/0", &[], Ok((3, 20)));
         check("100/0/0", &["q06"], Ok((1, 20)));
         check("1/1/1", &["q06, q03 q22"], Ok((3, 3)));
-        check("1/0", &[], Err("workload.mix: \"1/0\" is neither"));
+        check("1/0", &[], Err("workload.mix: \"1/0\" must be"));
         check("0/0/0", &[], Err("workload.mix: the weights"));
         check("1/1/1", &["q06", "q03"], Err("workload.mix: it gives complex queries a weight, but none is chosen"));
         check(
@@ -295,7 +293,7 @@ mod tests {
             &["q06", "q03", "q22"],
             Err("workload.queries: q22 is complex, a class that workload.mix gives no"),
         );
-        check("each", &["q01", "q99"], Err("workload.queries: there is no query \"q99\"; there are q01, "));
-        check("each", &[" , "], Err("workload.queries: it names no query"));
+        check("each", &["q01", "q99"], Err("workload.queries: unknown query \"q99\"; known: q01, "));
+        check("each", &[" , "], Err("workload.queries: it lists no query"));
     }
 }

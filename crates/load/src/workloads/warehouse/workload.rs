@@ -34,7 +34,7 @@ impl Workload for Warehouse {
     fn data_label(&self, settings: &Settings, _seed: u64) -> String {
         match WarehouseSettings::read(settings) {
             Ok(settings) => settings.label(),
-            Err(error) => format!("{NAME} with faulty settings: {error}"),
+            Err(error) => format!("{NAME} with invalid settings: {error}"),
         }
     }
 

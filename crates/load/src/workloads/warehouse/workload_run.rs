@@ -50,14 +50,14 @@ impl WarehouseRun {
     fn manifest(&self) -> Result<Result<Manifest, DataState>, Error> {
         let mut session = BlockingSession::open(self.request.engine, &self.request.target)?;
         let Some(manifest) = Manifest::read(&mut session, &self.plan.dialect.suite)? else {
-            let why = "the database has no manifest of Proofload; load the data first".to_owned();
+            let why = "the database has no Proofload manifest; load the data first".to_owned();
             return Ok(Err(DataState::Empty { why }));
         };
         if let Err(differs) = manifest.fits(&self.settings.data()) {
             return Ok(Err(DataState::Differs { why: differs.to_string() }));
         }
         if !manifest.is_complete() {
-            let why = "the load of the data is incomplete; load again to continue where it stopped".to_owned();
+            let why = "the load of the data is incomplete; load again to continue".to_owned();
             return Ok(Err(DataState::Unfinished { why }));
         }
         Ok(Ok(manifest))
@@ -150,7 +150,7 @@ impl WorkloadRun for WarehouseRun {
 
     fn probe(&self, query: &str) -> Result<ProbeResult, Error> {
         let known = self.plan.dialect.queries.iter().find(|known| known.name == query);
-        let known = known.ok_or_else(|| Error::new(format!("there is no query {query:?}")))?;
+        let known = known.ok_or_else(|| Error::new(format!("unknown query {query:?}")))?;
         let sql = self.plan.dialect.sql(known, Draw::Validation, self.settings.scale)?;
         self.probe.run(sql)
     }

@@ -138,10 +138,10 @@ impl User {
             return Err(not_found(&self.key));
         }
         if self.found.len() > scan_length as usize {
-            return Err(wrong(format!("a scan of {scan_length} records gave {}", self.found.len())));
+            return Err(wrong(format!("a scan of {scan_length} records returned {}", self.found.len())));
         }
         if self.read_checks.every != 0 && !self.found.iter().is_sorted_by(|one, next| one.key() < next.key()) {
-            return Err(wrong("a scan gave records out of the order of their keys".to_owned()));
+            return Err(wrong("a scan returned records out of key order".to_owned()));
         }
         self.look_at_first(field)
     }
@@ -160,7 +160,7 @@ impl User {
         let wanted = field.map_or(self.plan.settings().shape.fields, |_| 1);
         if found.values().count() != usize::from(wanted) {
             let count = found.values().count();
-            return Err(wrong(format!("record {} has {count} fields where {wanted} were asked for", self.key)));
+            return Err(wrong(format!("record {} has {count} fields, but {wanted} were requested", self.key)));
         }
         for (field, value) in found.values() {
             if let Err(fault) = self.values.check(self.operation.record, field, value) {

@@ -20,7 +20,8 @@ pub struct Ycsb;
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let Ok(read) = YcsbSettings::read(settings) else { return Vec::new() };
     let grows = read.mix.share(Kind::Insert) > 0.0;
-    let why = "a mix with inserts needs one load agent: which records can be read depends on how far all users are";
+    let why = "a mix with inserts needs one load agent, because which records can be read depends on the progress of \
+               all users";
     let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
     let engine = engine.and_then(|engine| StoreDialect::of(engine, read.form, read.shape.fields).err());
     if let Some(error) = engine {
@@ -50,7 +51,7 @@ impl Workload for Ycsb {
     fn data_label(&self, settings: &Settings, seed: u64) -> String {
         match YcsbSettings::read(settings) {
             Ok(settings) => settings.label(seed),
-            Err(error) => format!("{NAME} with faulty settings: {error}"),
+            Err(error) => format!("{NAME} with invalid settings: {error}"),
         }
     }
 

@@ -86,14 +86,14 @@ impl YcsbRun {
             return Self::has_table(session);
         }
         let Some(manifest) = Manifest::read(session)? else {
-            let why = "the database has no manifest of Proofload; load the data first".to_owned();
+            let why = "the database has no Proofload manifest; load the data first".to_owned();
             return Ok(DataState::Empty { why });
         };
         if let Err(differs) = manifest.fits(&wanted(self.settings.data(self.request.spec.data_seed), &self.plan)) {
             return Ok(DataState::Differs { why: differs.to_string() });
         }
         if !manifest.is_complete() {
-            let why = "the load of the data is incomplete; load again to continue where it stopped".to_owned();
+            let why = "the load of the data is incomplete; load again to continue".to_owned();
             return Ok(DataState::Unfinished { why });
         }
         Ok(DataState::Fits)
@@ -115,11 +115,11 @@ impl YcsbRun {
             return Ok(found);
         }
         let why = if found > wanted && !self.settings.adopted {
-            "an earlier run has inserted some; let procedure.restore be \"every-run\" or load anew"
+            "an earlier run inserted some; set procedure.restore to \"every-run\" or load again"
         } else {
-            "operations would look for records that are not there; set workload.records to what there is"
+            "operations would look for missing records; set workload.records to the actual number"
         };
-        Err(Error::new(format!("{TABLE} holds {found} records and workload.records is {wanted}: {why}")))
+        Err(Error::new(format!("{TABLE} has {found} records, but workload.records is {wanted}: {why}")))
     }
 
     /// Facts about the inputs of this run.

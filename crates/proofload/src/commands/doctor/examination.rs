@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Exit {
         Some(path) => match crate::commands::study_file::read_with(path, &arguments.set) {
             Ok(file) => {
                 if !arguments.json {
-                    output::note(&format!("looking at this host for {} s …", quiet_check::LOOK.as_secs()));
+                    output::note(&format!("observing this host for {} s …", quiet_check::LOOK.as_secs()));
                 }
                 of_study(path, &file.study)
             }
@@ -91,10 +91,10 @@ impl Examination {
             1 => "no, one thing is missing".to_owned(),
             many => format!("no, {many} things are missing"),
         };
-        let quiet = self.neighbours.as_ref().map_or_else(|| "not known".to_owned(), Neighbours::verdict);
+        let quiet = self.neighbours.as_ref().map_or_else(|| "unknown".to_owned(), Neighbours::verdict);
         let next = match missing {
             0 => format!("next: proofload run {}\n", study.display()),
-            _ => format!("next: what is missing above, then proofload doctor {}\n", study.display()),
+            _ => format!("next: fix what is missing above, then run proofload doctor {}\n", study.display()),
         };
         format!(
             "Can it run?  {can_run}\n{}\nIs it quiet?  {quiet}\n{}\nWhat this machine does to results\n{}\n{next}",

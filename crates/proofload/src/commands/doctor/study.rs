@@ -48,7 +48,7 @@ impl Neighbours {
         let said = taken_in_words(&self.disturbance, &named(&self.check));
         let bar = format!("up to {:.0} % counts as quiet", 100.0 * self.tolerated);
         match (self.disturbance.observed(), self.is_quiet()) {
-            (None, _) => format!("not known: what others take cannot be seen here ({said})"),
+            (None, _) => format!("unknown: CPU time used by others is not visible here ({said})"),
             (_, true) => format!("yes: {said}; {bar}"),
             (_, false) => format!("no: {said}; {bar}"),
         }
@@ -72,8 +72,8 @@ pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
         return vec![Diagnosis::bad(
             "host under test",
             State::Warning,
-            "another machine, or one that may be (engine.url, agents.host); nothing of it was looked at, and what follows is of this one",
-            "proofload doctor with this study on that machine, without engine.url and agents.host",
+            "(possibly) another machine (engine.url, agents.host), which was not checked; what follows is about this machine",
+            "run proofload doctor with this study on that machine, without engine.url and agents.host",
         )];
     }
     let mut found = limits(study);
@@ -115,7 +115,7 @@ fn limits(study: &Study) -> Vec<Diagnosis> {
                 setting,
                 if without { State::Warning } else { State::Missing },
                 format!("{values}; {}", limit.why.cause()),
-                "ask for less than the machine has",
+                "use less than the machine has",
             ),
             Some(limit) => Diagnosis {
                 subject: setting.to_owned(),
@@ -133,9 +133,9 @@ fn limits(study: &Study) -> Vec<Diagnosis> {
 fn ways_in_words(without: bool) -> String {
     let ways: Vec<&str> = doctor::ways().iter().map(|way| way.command.trim_end()).collect();
     let ways =
-        if ways.is_empty() { "see whether the kernel has the controller".to_owned() } else { ways.join("; or ") };
+        if ways.is_empty() { "check whether the kernel has the controller".to_owned() } else { ways.join("; or ") };
     match without {
-        true => format!("{ways}; else they are left out, and the title of the result says so"),
+        true => format!("{ways}; otherwise the limits are dropped, and the title of the result says so"),
         false => format!("{ways}; or --without-limits"),
     }
 }
@@ -153,7 +153,7 @@ fn memory(study: &Study) -> Option<Diagnosis> {
     (asked <= has).then(|| {
         let found = format!("{} for the database, the machine has {}", gib(asked), gib(has));
         if asked.0 as f64 > 0.9 * has.0 as f64 {
-            let remedy = "leave the kernel and the clients a tenth of the machine: lower limits.memory";
+            let remedy = "lower limits.memory to leave a tenth of the memory to the kernel and the clients";
             Diagnosis::bad("memory", State::Warning, found, remedy)
         } else {
             Diagnosis::good("memory", found)
@@ -168,18 +168,18 @@ fn space(study: &Study, folder: &Path) -> Option<Diagnosis> {
     let shown = folder.display();
     Some(match doctor::free_space(folder) {
         Some(free) if free >= needed => {
-            Diagnosis::good("space", format!("about {} in {shown}, {} are free", gib(needed), gib(free)))
+            Diagnosis::good("space", format!("needs about {} in {shown}, {} are free", gib(needed), gib(free)))
         }
         Some(free) => Diagnosis::bad(
             "space",
             State::Missing,
-            format!("about {} in {shown}, only {} are free", gib(needed), gib(free)),
-            "choose another storage.path, or less data",
+            format!("needs about {} in {shown}, only {} are free", gib(needed), gib(free)),
+            "choose another storage.path or use less data",
         ),
         None => Diagnosis::bad(
             "space",
             State::Warning,
-            format!("about {} in {shown}; what is free cannot be read", gib(needed)),
+            format!("needs about {} in {shown}; the free space cannot be read", gib(needed)),
             "choose another storage.path",
         ),
     })
@@ -194,7 +194,7 @@ pub(super) fn quiet(study: &Study, neighbours: &Result<Neighbours, Error>) -> Ve
                 "others",
                 State::Warning,
                 error.to_string(),
-                "look again where /proc is readable",
+                "run this where /proc is readable",
             )];
         }
     };
@@ -202,7 +202,7 @@ pub(super) fn quiet(study: &Study, neighbours: &Result<Neighbours, Error>) -> Ve
     found.extend(allowance(study, neighbours));
     found.extend(neighbours.check.spin_p99.map(computing));
     found.extend(neighbours.check.sync_p99.map(|time| {
-        Diagnosis::good("durable writes", format!("of a page: {} at the 99th percentile", milliseconds(time)))
+        Diagnosis::good("durable writes", format!("one page: {} at the 99th percentile", milliseconds(time)))
     }));
     found
 }
@@ -210,12 +210,12 @@ pub(super) fn quiet(study: &Study, neighbours: &Result<Neighbours, Error>) -> Ve
 /// What figures may claim while the host stays as it is.
 fn claim(neighbours: &Neighbours) -> Diagnosis {
     match neighbours.is_quiet() {
-        true => Diagnosis::good("figures", "of a quiet host, while it stays like this"),
+        true => Diagnosis::good("figures", "as of a quiet host, while it stays like this"),
         false => Diagnosis::bad(
             "figures",
             State::Warning,
-            "as given by this host, unless a limit of the study is reached all the time",
-            "end what is named above, or set procedure.wait_for_quiet and procedure.retries; ratios formed inside repetitions hold all the same",
+            "as given by this host, unless a limit of the study is always reached",
+            "stop the programs named above, or set procedure.wait_for_quiet and procedure.retries; ratios inside repetitions still hold",
         ),
     }
 }
@@ -224,19 +224,19 @@ fn claim(neighbours: &Neighbours) -> Diagnosis {
 fn allowance(study: &Study, neighbours: &Neighbours) -> Option<Diagnosis> {
     let asked = largest(study, |settings| settings.number("limits.cpu").ok())?;
     let has = f64::from(neighbours.check.cores) * (1.0 - neighbours.disturbance.at_least());
-    let found = format!("limits.cpu allows {asked} CPU s/s; others leave {has:.1}");
+    let found = format!("limits.cpu allows {asked} CPU s/s; other programs leave {has:.1}");
     Some(if asked + LEFT_TO_CLIENTS <= has {
         Diagnosis::good("allowance", found)
     } else {
-        let remedy = "lower limits.cpu so that it binds whatever others do; the database's group goes before others where it is set";
+        let remedy = "lower limits.cpu so that it is reached whatever other programs do; with limits.cpu the database's group has precedence over them";
         Diagnosis::bad("allowance", State::Warning, found, remedy)
     })
 }
 
 fn computing(p99: Duration) -> Diagnosis {
-    let found = format!("of {} took {} at the 99th percentile", milliseconds(SPIN), milliseconds(p99));
+    let found = format!("{} took {} at the 99th percentile", milliseconds(SPIN), milliseconds(p99));
     if p99.as_secs_f64() > CROWDED * SPIN.as_secs_f64() {
-        Diagnosis::bad("computing", State::Warning, found, "tails of response times will hold such waits")
+        Diagnosis::bad("computing", State::Warning, found, "tails of response times will contain such waits")
     } else {
         Diagnosis::good("computing", found)
     }

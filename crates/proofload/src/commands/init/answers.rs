@@ -59,7 +59,7 @@ fn given_place(arguments: &InitArguments, row: &WorkloadRow) -> Result<Option<Da
             Ok(Some(DatabasePlace::Engine(engine.clone())))
         }
         (None, Some(engine)) => Err(format!(
-            "--engine {engine}: the workload {} runs on {}; or name an existing server with --url",
+            "--engine {engine}: the workload {} runs on {}; or use an existing server with --url",
             row.word,
             row.engines.join(", ")
         )),
@@ -71,14 +71,14 @@ fn given_place(arguments: &InitArguments, row: &WorkloadRow) -> Result<Option<Da
 fn server(url: &str, engine: Option<&str>, row: &WorkloadRow) -> Result<DatabasePlace, String> {
     if holds_password(url) {
         let remedy = engine.or_else(|| engine_of_url(url)).and_then(proofload_engine::engine);
-        let remedy = remedy.and_then(|engine| engine.facts().password).unwrap_or("use the engine's own means");
+        let remedy = remedy.and_then(|engine| engine.facts().password).unwrap_or("use the engine's own mechanism");
         return Err(format!(
-            "the URL contains a password, but a study is kept in its record; leave it out and {remedy}"
+            "the URL contains a password, which would be stored in the record; remove it and {remedy}"
         ));
     }
-    let named = engine.or_else(|| engine_of_url(url)).ok_or(
-        "the URL's beginning names no engine, as postgresql:// and mongodb:// do; beside --url, --engine can name it",
-    )?;
+    let named = engine
+        .or_else(|| engine_of_url(url))
+        .ok_or("the URL does not start with a known scheme such as postgresql:// or mongodb://; add --engine")?;
     if row.servers.is_empty() {
         return Err(format!(
             "--url: the workload {} needs an engine on this machine: {}",
@@ -88,7 +88,7 @@ fn server(url: &str, engine: Option<&str>, row: &WorkloadRow) -> Result<Database
     }
     if !row.servers.contains(&named) {
         return Err(format!(
-            "--url: the workload {} is measured on existing servers of {}, not of {named}",
+            "--url: the workload {} supports existing servers of {}, not {named}",
             row.word,
             row.servers.join(", ")
         ));
@@ -101,16 +101,16 @@ fn expect_varied(row: &WorkloadRow, place: &DatabasePlace, vary: &Vary, may: &[&
         return Ok(());
     }
     let why = if place.is_server() && row.vary.contains(&vary.word()) {
-        "an existing server keeps its own memory".to_owned()
+        "the memory of an existing server cannot be set".to_owned()
     } else {
         format!("the workload {} has no such factor", row.word)
     };
-    Err(format!("--vary {}: {why}; it can be {}", vary.word(), may.join(", ")))
+    Err(format!("--vary {}: {why}; use {}", vary.word(), may.join(", ")))
 }
 
 fn ask_workload(who: &mut Questioner<'_>) -> Result<crate::cli_first::InitWorkload, String> {
     let offers: Vec<Offer<'_>> = WORKLOADS.iter().map(|row| (row.word, row.about.to_owned())).collect();
-    Ok(WORKLOADS[who.choose("What is measured?", &offers)?].workload)
+    Ok(WORKLOADS[who.choose("What do you want to measure?", &offers)?].workload)
 }
 
 fn ask_place(who: &mut Questioner<'_>, row: &WorkloadRow) -> Result<DatabasePlace, String> {
@@ -140,10 +140,9 @@ fn ask_vary(who: &mut Questioner<'_>, may: &[&'static str]) -> Result<Vary, Stri
         (*word, found.map_or_else(String::new, |(_, about)| (*about).to_owned()))
     };
     let offers: Vec<Offer<'_>> = may.iter().map(about).collect();
-    match may[who.choose("What varies?", &offers)?] {
-        SETTING => {
-            who.ask("setting and levels, such as engine.settings.synchronous_commit=[\"on\", \"off\"]", Vary::parse)
-        }
+    match may[who.choose("What should vary?", &offers)?] {
+        SETTING => who
+            .ask("a setting and its levels, such as engine.settings.synchronous_commit=[\"on\", \"off\"]", Vary::parse),
         word => Vary::parse(word),
     }
 }
@@ -195,15 +194,15 @@ mod tests {
             assert!(text.contains(expected), "{line:?}: {text}");
             assert!(!text.contains("s3cret"), "{text}");
         };
-        check(&["--workload", "oltp", "--engine", "mongodb"], "runs on sqlite, postgresql; or name an existing server");
+        check(&["--workload", "oltp", "--engine", "mongodb"], "runs on sqlite, postgresql; or use an existing server");
         check(&["--workload", "cache-tier", "--url", "postgresql://db1/x"], "needs an engine on this machine");
         check(&["--workload", "oltp", "--url", "mongodb://u:s3cret@db1/x"], "the URL contains a password");
-        check(&["--workload", "oltp", "--url", "mongodb://db1/x"], "existing servers of postgresql, not of mongodb");
-        check(&["--workload", "oltp", "--url", "db1/x"], "names no engine");
+        check(&["--workload", "oltp", "--url", "mongodb://db1/x"], "existing servers of postgresql, not mongodb");
+        check(&["--workload", "oltp", "--url", "db1/x"], "known scheme");
         check(
             &["--url", "postgresql://db1/x", "--vary", "memory"],
-            "keeps its own memory; it can be users, setting, nothing",
+            "the memory of an existing server cannot be set; use users, setting, nothing",
         );
-        check(&["--engine", "sqlite", "--vary", "cache"], "has no such factor; it can be memory, users");
+        check(&["--engine", "sqlite", "--vary", "cache"], "has no such factor; use memory, users");
     }
 }

@@ -39,7 +39,7 @@ pub(super) const WORKLOADS: &[WorkloadRow] = &[
     WorkloadRow {
         workload: InitWorkload::KeyValue,
         word: "key-value",
-        about: "reads and updates of single records, as YCSB has them",
+        about: "reads and updates of single records, as in YCSB",
         result: "Key-value throughput",
         engines: &["sqlite", "postgresql", "mongodb"],
         servers: &["postgresql", "mongodb"],
@@ -59,7 +59,7 @@ pub(super) const WORKLOADS: &[WorkloadRow] = &[
     WorkloadRow {
         workload: InitWorkload::CacheTier,
         word: "cache-tier",
-        about: "orders and payments on slow drives, an SSD cache before them",
+        about: "orders and payments on slow drives with an SSD cache",
         result: "OLTP throughput behind an SSD cache",
         engines: &["sqlite", "postgresql"],
         servers: &[],
@@ -77,10 +77,10 @@ pub(super) const NOTHING: &str = "nothing";
 /// What may vary, and what each means.
 pub(super) const VARIED: &[(&str, &str)] = &[
     (MEMORY, "the memory of the database"),
-    (USERS, "the number of users at work"),
+    (USERS, "the number of active users"),
     (CACHE, "the size of the cache"),
     (SETTING, "one setting, such as engine.settings.synchronous_commit"),
-    (NOTHING, "one point only"),
+    (NOTHING, "nothing: a single point"),
 ];
 
 /// Beginnings of URLs, and the engines that they are of.
@@ -169,8 +169,8 @@ impl Vary {
                     Ok(Self::Setting { path: path.to_owned(), levels: levels.to_owned() })
                 }
                 _ => Err(format!(
-                    "--vary {other}: write memory, users, cache, nothing, or a setting with its levels, such as \
-                     --vary 'engine.settings.synchronous_commit=[\"on\", \"off\"]'"
+                    "--vary {other}: use memory, users, cache, nothing, or a setting with its levels, such as --vary \
+                     'engine.settings.synchronous_commit=[\"on\", \"off\"]'"
                 )),
             },
         }

@@ -27,7 +27,7 @@ fn carry_out(arguments: &InitArguments) -> Result<(), (Exit, String)> {
     }
     let Answers { choice, taken } = found(arguments).map_err(|text| (Exit::Usage, text))?;
     if !taken.is_empty() {
-        output::note(&format!("nobody could be asked here, so taken: {}", taken.join(" ")));
+        output::note(&format!("not interactive, using: {}", taken.join(" ")));
     }
     let file = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.toml", choice.name())));
     let name = name_of(&file).unwrap_or_else(|| choice.name());
@@ -46,7 +46,7 @@ fn found(arguments: &InitArguments) -> Result<Answers, String> {
     let mut input = std::io::stdin().lock();
     let mut show = output::prompt;
     answers(arguments, Some(&mut Questioner { input: &mut input, show: &mut show }))
-        .map_err(|text| format!("{text}; `proofload init --help` names the flags that answer"))
+        .map_err(|text| format!("{text}; `proofload init --help` lists the flags that answer the questions"))
 }
 
 /// The name of a study after its file, where a study may be called so.
@@ -61,7 +61,7 @@ pub(in crate::commands) fn tell_next(file: &Path) {
     let shown = shell_word(&file.display().to_string());
     output::note(&format!("next     proofload doctor {shown}   can it run here?"));
     output::note(&format!("         proofload plan {shown}     what will be done, how long, how large?"));
-    output::note(&format!("         proofload run {shown}      do it"));
+    output::note(&format!("         proofload run {shown}      run it"));
 }
 
 /// A word as a shell takes it, in quotes where it needs them.

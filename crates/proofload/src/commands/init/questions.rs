@@ -26,7 +26,7 @@ impl Questioner<'_> {
             match by_number.filter(|index| *index < offers.len()).or(by_word) {
                 Some(index) => return Ok(index),
                 None if answer.is_empty() => return Ok(0),
-                None => (self.show)(&format!("{answer:?} is none of them\n")),
+                None => (self.show)(&format!("{answer:?} is not one of the choices\n")),
             }
         }
     }
@@ -47,7 +47,7 @@ impl Questioner<'_> {
         match self.input.read_line(&mut line) {
             Ok(0) => Err("the input ended before the question was answered".to_owned()),
             Ok(_) => Ok(line.trim().to_owned()),
-            Err(error) => Err(format!("reading the answer: {error}")),
+            Err(error) => Err(format!("failed to read the answer: {error}")),
         }
     }
 }
@@ -71,7 +71,11 @@ mod tests {
         check("2\n", Ok(1), "Which?\n  1 one    the first\n  2 three  the other\n");
         check("Three\n", Ok(1), "number or word [1]: ");
         check("\n", Ok(0), "Which?");
-        check("0\n3\ntwo\n1\n", Ok(0), "\"0\" is none of them\nnumber or word [1]: \"3\" is none of them\n");
+        check(
+            "0\n3\ntwo\n1\n",
+            Ok(0),
+            "\"0\" is not one of the choices\nnumber or word [1]: \"3\" is not one of the choices\n",
+        );
         check("", Err("the input ended before the question was answered"), "Which?");
     }
 }

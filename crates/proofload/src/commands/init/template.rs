@@ -30,7 +30,7 @@ fn checked(text: &str) -> Result<Study, String> {
         faults_text(&faults.iter().map(without_lines).collect::<Vec<_>>())
     };
     validate(text, &[], &catalogue())
-        .map_err(|faults| format!("these answers make no valid study:\n{}", told(&faults).trim_end()))
+        .map_err(|faults| format!("these answers do not make a valid study:\n{}", told(&faults).trim_end()))
 }
 
 /// The comment at the top: what it answers, what it takes, what to change.
@@ -38,10 +38,8 @@ fn head(study: &Study, needs: &StudyNeeds, name: &str) -> String {
     let mut lines = vec![format!("{}.", study.title()), String::new(), format!("As it stands: {}.", needs.time())];
     lines.extend(needs.needs().iter().map(|need| format!("It needs {need}.")));
     lines.push(String::new());
-    lines.push(format!(
-        "Written by `proofload init`; every line may be changed. `proofload validate {name}.toml` names"
-    ));
-    lines.push("each fault, and `proofload schema --reference` lists all settings.".to_owned());
+    lines.push(format!("Written by `proofload init`; edit it as you like. `proofload validate {name}.toml` lists"));
+    lines.push("all faults, and `proofload schema --reference` all settings.".to_owned());
     lines.iter().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect()
 }
 
@@ -82,7 +80,7 @@ fn study(choice: &Choice, name: &str) -> String {
     let rows = [
         (format!("name = {}", quoted(name)), "names the record and the folder of the data"),
         (format!("title = {title}"), ""),
-        ("repetitions = 1".to_owned(), "3 or more tell what one run cannot: how much runs differ"),
+        ("repetitions = 1".to_owned(), "use 3 or more to see how much runs differ"),
     ];
     let rows: Vec<(&str, &str)> = rows.iter().map(|(key, comment)| (key.as_str(), *comment)).collect();
     format!("[study]\n{}", lines(&rows))
@@ -93,10 +91,10 @@ fn title(choice: &Choice) -> String {
     let engine = choice.place.engine();
     let engine = named_engine(engine).map_or_else(|| engine.to_owned(), |engine| engine.title.clone());
     match &choice.vary {
-        Vary::Memory => format!("{result} against database memory, on {engine}"),
-        Vary::Users => format!("{result} against the number of users, on {engine}"),
-        Vary::Cache => format!("{result} against its size, on {engine}"),
-        Vary::Setting { path, .. } => format!("{result} against {path}, on {engine}"),
+        Vary::Memory => format!("{result} by database memory, on {engine}"),
+        Vary::Users => format!("{result} by number of users, on {engine}"),
+        Vary::Cache => format!("{result} by cache size, on {engine}"),
+        Vary::Setting { path, .. } => format!("{result} by {path}, on {engine}"),
         Vary::Nothing => format!("{result}, on {engine}"),
     }
 }
@@ -108,29 +106,29 @@ fn workload(choice: &Choice) -> String {
         (format!("records = {records}"), format!("10 fields of 100 characters each: about {} MB", records / 1_000));
     let rows: &[(&str, &str)] = match choice.workload {
         InitWorkload::Oltp => &[
-            ("kind = \"tprocc\"", "orders, payments and queries about them"),
+            ("kind = \"tprocc\"", "orders, payments and status queries"),
             ("warehouses = 4", "size of the data, about 100 MB each"),
-            ("virtual_users = 4", "sessions at work at the same time"),
-            ("pacing = \"saturated\"", "the next transaction begins at once; \"paced\" has keying and think times"),
+            ("virtual_users = 4", "concurrent sessions"),
+            ("pacing = \"saturated\"", "the next transaction starts at once; \"paced\" has keying and think times"),
         ],
         InitWorkload::KeyValue => &[
             ("kind = \"ycsb\"", ""),
-            ("mix = \"a\"", "half reads, half updates; b to f are YCSB's other mixes"),
+            ("mix = \"a\"", "half reads, half updates; b to f are the other YCSB mixes"),
             (&records, &size),
-            ("virtual_users = 4", "sessions at work at the same time"),
+            ("virtual_users = 4", "concurrent sessions"),
         ],
         InitWorkload::Warehouse => &[
             ("kind = \"warehouse\"", ""),
             ("scale_factor = 0.1", "size of the data: 1 is about 1.1 GB of text"),
-            ("streams = 1", "users that each ask one query after another"),
-            ("rounds = 3", "each stream asks all 22 queries so often; then the run ends"),
-            ("query_cap = \"60s\"", "a query that takes longer is ended and counts as failed"),
+            ("streams = 1", "users, each running one query after another"),
+            ("rounds = 3", "times that each stream runs all 22 queries; then the run ends"),
+            ("query_cap = \"60s\"", "a query that takes longer is cancelled and counts as failed"),
         ],
         InitWorkload::CacheTier => &[
-            ("kind = \"tprocc\"", "orders, payments and queries about them"),
+            ("kind = \"tprocc\"", "orders, payments and status queries"),
             ("warehouses = 2", "size of the data, about 100 MB each"),
-            ("virtual_users = 4", "sessions at work at the same time"),
-            ("pacing = \"saturated\"", "the next transaction begins at once"),
+            ("virtual_users = 4", "concurrent sessions"),
+            ("pacing = \"saturated\"", "the next transaction starts at once"),
         ],
     };
     format!("[workload]\n{}", lines(rows))
@@ -141,20 +139,20 @@ fn engine(choice: &Choice) -> String {
     let facts = proofload_engine::engine(choice.place.engine()).map(|engine| engine.facts());
     match &choice.place {
         DatabasePlace::Server { url, .. } => {
-            let password = facts.and_then(|facts| facts.password).unwrap_or("none is needed");
+            let password = facts.and_then(|facts| facts.password).unwrap_or("not needed");
             let url = format!("url = {}", quoted(url));
-            let rows = [(kind.as_str(), ""), (url.as_str(), "Proofload starts nothing and keeps to this database")];
-            format!("[engine]\n{}# Password: {password}. It must not stand here.\n", lines(&rows))
+            let rows = [(kind.as_str(), ""), (url.as_str(), "Proofload starts nothing and uses only this database")];
+            format!("[engine]\n{}# Password: {password}. Never put it in this file.\n", lines(&rows))
         }
         DatabasePlace::Engine(_) => {
             let is_embedded = facts.is_some_and(|facts| facts.capabilities.embedded);
             let how = if is_embedded { "embedded: there is no server" } else { "Proofload starts and stops it" };
-            let queue = ("writers = \"queue\"", "writers come in their order, as in a server");
+            let queue = ("writers = \"queue\"", "writers are served in order, as in a server");
             let mut rows = vec![(kind.as_str(), how)];
             rows.extend(takes_turns(choice).then_some(queue));
             let mut text = format!("[engine]\n{}", lines(&rows));
             if takes_turns(choice) && choice.workload == InitWorkload::CacheTier {
-                text.push_str("\n[engine.settings]\ncache_size = \"8MiB\"  # of each session: small beside the data, so that reads reach the tier\n");
+                text.push_str("\n[engine.settings]\ncache_size = \"8MiB\"  # of each session: small compared with the data, so that reads reach the tier\n");
             }
             text
         }
@@ -174,20 +172,20 @@ fn storage(choice: &Choice) -> String {
     let is_embedded = facts.is_some_and(|facts| facts.capabilities.embedded);
     let path = format!("path = {}", quoted(if is_embedded { "proofload-data" } else { SERVER_FOLDER }));
     let about = if is_embedded {
-        "folder of data and snapshots, on the drive under test"
+        "folder for data and snapshots, on the drive under test"
     } else {
-        "on the drive under test; the server's user must reach it"
+        "on the drive under test; the server's user needs access"
     };
     let mut rows = vec![(path.as_str(), about)];
     if choice.workload != InitWorkload::CacheTier {
         return format!("[storage]\n{}", lines(&rows));
     }
-    rows.push(("kind = \"tier\"", "slow drives that are modelled, and a cache before them"));
+    rows.push(("kind = \"tier\"", "modelled slow drives with a cache in front"));
     if !is_embedded {
-        rows.push(("volume = \"2GiB\"", "size of the slow volume: data and their snapshot"));
+        rows.push(("volume = \"2GiB\"", "size of the slow volume: data and snapshot"));
     }
     let slow = [
-        ("drive = \"7.2k\"", "modelled hard disks of 7,200 revolutions"),
+        ("drive = \"7.2k\"", "modelled hard disks with 7,200 rpm"),
         ("raid = \"raid-5\"", ""),
         ("drives = 8", ""),
         ("write_cache = \"64MiB\"", "battery-backed, in the controller"),
@@ -195,8 +193,8 @@ fn storage(choice: &Choice) -> String {
     let mut text = format!("[storage]\n{}\n[storage.slow]\n{}", lines(&rows), lines(&slow));
     if choice.vary != Vary::Cache {
         let cache = [
-            ("percent = 30", "size of the cache in per cent of the data"),
-            ("accelerate = [\"data\"]", "what is cached: data, log"),
+            ("percent = 30", "size of the cache in percent of the data"),
+            ("accelerate = [\"data\"]", "what to cache: data, log"),
         ];
         text.push_str(&format!("\n[storage.cache]\n{}", lines(&cache)));
     }
@@ -208,7 +206,7 @@ fn limits(choice: &Choice) -> String {
         return String::new();
     }
     let rows =
-        [("when_refused = \"without\"", "who may not set limits gets a result without them, and its title says so")];
+        [("when_refused = \"without\"", "without permission to set limits, run without them; the title says so")];
     format!(
         "[limits]\n{}# cores = 2, cpu = 0.5, read_iops = 1000 and others: proofload schema --reference\n",
         lines(&rows)
@@ -221,16 +219,19 @@ fn procedure(choice: &Choice) -> String {
         return format!("[procedure]\n{}", lines(&rows));
     }
     let restore = if choice.place.is_server() {
-        ("restore = \"never\"", "an existing server cannot be put back: each point finds what the last one left")
+        (
+            "restore = \"never\"",
+            "an existing server cannot be restored: each point continues with the data of the last one",
+        )
     } else {
         ("restore = \"every-run\"", "each point starts from the same data")
     };
     let mut rows = vec![restore];
     if !choice.place.is_server() {
-        rows.push(("prewarm = true", "the data are read once before the load"));
+        rows.push(("prewarm = true", "read the data once before the load"));
     }
     rows.push(("warm_up.at_least = \"10s\"", "load before the measurement"));
-    rows.push(("measure = \"30s\"", "the longer, the narrower the interval of the result"));
+    rows.push(("measure = \"30s\"", "longer gives a narrower interval of the result"));
     format!("[procedure]\n{}", lines(&rows))
 }
 

@@ -75,11 +75,11 @@ fn as_text(found: &PoolFinding, arguments: &CheckPoolArguments) -> String {
     text.extend(found.origins.iter().map(|fault| format!("  FAULT       {fault}\n")));
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<11} {value}\n"));
     line("cache", superblock.cache.to_string());
-    let state = if superblock.clean { "closed" } else { "not closed: the next start is as after a crash" };
+    let state = if superblock.clean { "closed" } else { "not closed: the next start recovers as after a crash" };
     line("state", format!("{state}; opened {} times", count(superblock.mounts)));
     let geometry = &superblock.geometry;
     line("lines", format!("{} of {} in use", count(superblock.active_lines), bytes(geometry.line_bytes.into())));
-    line("journal", format!("{} records behind the checkpoint", count(found.inspection.journal_records as u64)));
+    line("journal", format!("{} records after the checkpoint", count(found.inspection.journal_records as u64)));
     for (number, volume) in (0..).zip(&superblock.volumes) {
         let (lines, dirty) = found.inspection.lines_of(number);
         let of = format!("{}, {} lines, {} dirty", bytes(volume.bytes), count(lines), count(dirty));
@@ -91,13 +91,13 @@ fn as_text(found: &PoolFinding, arguments: &CheckPoolArguments) -> String {
 }
 
 fn checksums(found: &PoolFinding) -> String {
-    let Some(data) = &found.data else { return "of data were left out".to_owned() };
+    let Some(data) = &found.data else { return "of data were skipped".to_owned() };
     let mut text = format!("{} sectors compared", count(data.sectors));
     for kind in KINDS.into_iter().filter(|kind| found.of_kind(*kind) > 0) {
         let meaning = match kind {
             FaultKind::Lost => "dirty and damaged: their content is lost",
             FaultKind::Unreadable => "cannot be read",
-            FaultKind::Torn => "dirty and overwritten after the last flush, which a crash may leave",
+            FaultKind::Torn => "dirty and overwritten after the last flush, which is possible after a crash",
             FaultKind::Clean => "clean and damaged: they will be read from the origin",
         };
         text.push_str(&format!(", {} {meaning}", count(found.of_kind(kind) as u64)));

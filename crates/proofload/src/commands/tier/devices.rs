@@ -64,7 +64,9 @@ pub(super) fn open_one(path: &Path, page_cache: PageCache) -> Result<(DeviceClai
         let cause = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
         let refused = cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::InvalidInput);
         match page_cache {
-            PageCache::Bypassed if refused => format!("{error}; where a file system has no direct I/O, --page-cache"),
+            PageCache::Bypassed if refused => {
+                format!("{error}; if the file system has no direct I/O, use --page-cache")
+            }
             _ => error.to_string(),
         }
     })?;
@@ -82,7 +84,7 @@ fn behind(slow: &SlowDisks, origins: Vec<FileDevice>) -> Result<SlowOrigins, Str
     let array = slow.array();
     let wanted: u64 = origins.iter().map(Device::bytes).sum();
     if wanted > array.bytes() {
-        return Err(format!("the origins have {wanted} bytes and the modelled drives only {}", array.bytes()));
+        return Err(format!("the origins need {wanted} bytes, but the modelled drives have only {}", array.bytes()));
     }
     let mut array = Some(array);
     let mut disks: Vec<Arc<ModelledDisk>> = Vec::new();

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &DrainArguments) -> Exit {
     let drained = match (&arguments.control, &arguments.cache) {
         (Some(control), _) => by_socket(control, within),
         (None, Some(cache)) => by_devices(arguments, cache, &origins, within),
-        (None, None) => Err("there is no pool to drain".to_owned()),
+        (None, None) => Err("no pool to drain was given".to_owned()),
     };
     match drained {
         Ok(drained) => {
@@ -76,15 +76,15 @@ fn by_devices(
 fn as_text(drained: &DrainOutcome, within: Duration) -> String {
     let status = &drained.status;
     if status.dirty_lines == 0 {
-        let free = if drained.detached { "; the origins are free of the cache" } else { "" };
+        let free = if drained.detached { "; the origins are detached from the cache" } else { "" };
         return format!("drained: no line is dirty{free}");
     }
     let rate = bytes(status.bytes_per_second as u64);
     let left = match status.left {
         Some(left) => format!("about {} more at {rate}/s", time_text(left)),
-        None => "nothing was cleaned in the last moment, so nobody knows for how long".to_owned(),
+        None => "nothing was cleaned recently, so the remaining time is unknown".to_owned(),
     };
-    format!("not drained in {}: {} lines are dirty; {left}", time_text(within), count(status.dirty_lines))
+    format!("not drained within {}: {} lines are dirty; {left}", time_text(within), count(status.dirty_lines))
 }
 
 fn as_json(drained: &DrainOutcome) -> String {

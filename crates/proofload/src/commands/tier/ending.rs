@@ -36,20 +36,20 @@ pub(super) fn end(served: ServerParts, tier: Arc<Tier>, within: Duration) -> Exi
     std::thread::spawn(move || close(served, tier, &shared, &done));
     match outcome.recv_timeout(within) {
         Ok(Ok(())) => {
-            output::result(&format!("stopped: the pool is closed, {} dirty lines stay on its cache", count(dirty)));
+            output::result(&format!("stopped: the pool is closed, {} dirty lines remain in the cache", count(dirty)));
             Exit::Good
         }
-        Ok(Err(text)) => output::failure(false, Exit::Failure, &format!("closing the pool: {text}")),
+        Ok(Err(text)) => output::failure(false, Exit::Failure, &format!("failed to close the pool: {text}")),
         Err(RecvTimeoutError::Timeout) => {
             let at = *stage.lock().unwrap_or_else(PoisonError::into_inner);
             let text = format!(
-                "the pool was not closed in {}, still at work: {at}; what was flushed is on its cache, and the next \
-                 start is as after a crash",
+                "the pool was not closed within {}, still busy: {at}; flushed data are in the cache, and the next \
+                 start recovers as after a crash",
                 time(within)
             );
             output::failure(false, Exit::Failure, &text)
         }
-        Err(RecvTimeoutError::Disconnected) => output::failure(false, Exit::Failure, "closing the pool broke off"),
+        Err(RecvTimeoutError::Disconnected) => output::failure(false, Exit::Failure, "closing the pool failed"),
     }
 }
 
@@ -66,7 +66,7 @@ fn close(mut served: ServerParts, tier: Arc<Tier>, stage: &Stage, done: &SyncSen
     let closed = match Arc::into_inner(tier) {
         Some(tier) => tier.close().map_err(|error| error.to_string()),
         None if left.is_empty() => Err("something still uses it".to_owned()),
-        None => Err(format!("{}; the next start is as after a crash", left.join("; "))),
+        None => Err(format!("{}; the next start recovers as after a crash", left.join("; "))),
     };
     drop(served);
     drop(socket);

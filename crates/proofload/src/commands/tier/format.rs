@@ -42,7 +42,7 @@ fn wanted(arguments: &FormatArguments) -> Result<FormatOrder, Exit> {
     let line = size_of_line(&arguments.line, &mut faults);
     let cache = &arguments.devices.cache;
     if arguments.size.is_none() && !cache.exists() {
-        faults.add(format!("{} is not there; to make it, give its --size", cache.display()));
+        faults.add(format!("{} does not exist; to create it, add --size", cache.display()));
     }
     faults.settle(false, line.map(|line_bytes| FormatOrder { line_bytes, size, origins }))
 }
@@ -61,7 +61,7 @@ fn format(arguments: &FormatArguments, wanted: &FormatOrder) -> Result<String, (
     let losses = losses(arguments, wanted).map_err(|text| (Exit::Failure, text))?;
     confirm(&losses, arguments, wanted).map_err(|text| (Exit::Usage, text))?;
     let identities = (0..=wanted.origins.len()).map(|_| identity()).collect::<std::io::Result<Vec<_>>>();
-    let identities = identities.map_err(|error| (Exit::Failure, format!("reading /dev/urandom: {error}")))?;
+    let identities = identities.map_err(|error| (Exit::Failure, format!("failed to read /dev/urandom: {error}")))?;
     if let Some(size) = wanted.size {
         make_room(path, size, page_cache).map_err(|text| (Exit::Failure, text))?;
     }
@@ -122,7 +122,7 @@ fn loss(content: DeviceContent) -> Option<String> {
         DeviceContent::Cache { dirty_lines: 0 } => Some("is the cache of a pool".to_owned()),
         DeviceContent::Cache { dirty_lines: u32::MAX } => Some("is the cache of a pool that is damaged".to_owned()),
         DeviceContent::Cache { dirty_lines } => {
-            Some(format!("is the cache of a pool with {} lines that no origin has", count(dirty_lines)))
+            Some(format!("is the cache of a pool and has {} lines that no origin has", count(dirty_lines)))
         }
         DeviceContent::Origin => Some("is the origin of a pool, whose cache may have newer content".to_owned()),
         DeviceContent::Foreign => Some("has content of another program".to_owned()),
@@ -137,7 +137,7 @@ fn confirm(losses: &[(String, String)], arguments: &FormatArguments, wanted: &Fo
         origins.chain([arguments.devices.cache.as_path()]).any(|path| path == Path::new(name))
     };
     if let Some(stranger) = named.iter().find(|name| !known(name)) {
-        return Err(format!("--yes names {stranger}, which is no device of this command"));
+        return Err(format!("--yes names {stranger}, which is not a device of this command"));
     }
     let open = losses.iter().filter(|(path, _)| !named.contains(&path.as_str()));
     let texts: Vec<String> = open.map(|(path, loss)| format!("{path} {loss}")).collect();
@@ -145,7 +145,7 @@ fn confirm(losses: &[(String, String)], arguments: &FormatArguments, wanted: &Fo
         return Ok(());
     }
     let names: Vec<&str> = losses.iter().map(|(path, _)| path.as_str()).collect();
-    Err(format!("{}; to lose that, name them again: --yes {}", texts.join("; "), names.join(",")))
+    Err(format!("{}; to destroy that, add --yes {}", texts.join("; "), names.join(",")))
 }
 
 /// Makes the file of a cache that is not there, or gives an empty one its size.
@@ -154,7 +154,7 @@ fn make_room(path: &Path, size: u64, page_cache: PageCache) -> Result<(), String
         Err(_) => FileDevice::create(path, size, page_cache).map(drop).map_err(|error| error.to_string()),
         Ok(data) if data.is_file() && data.len() < size => {
             let grown = std::fs::OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(size));
-            grown.map_err(|error| format!("growing {} to {}: {error}", path.display(), bytes(size)))
+            grown.map_err(|error| format!("failed to grow {} to {}: {error}", path.display(), bytes(size)))
         }
         Ok(_) => Ok(()),
     }

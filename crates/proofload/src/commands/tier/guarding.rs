@@ -13,7 +13,7 @@ pub(super) fn guard() -> Vec<(&'static str, String)> {
 fn locked() -> String {
     // Under a limit a later allocation would fail, which is worse than to be swapped out.
     if !geteuid().is_root() && getrlimit(Resource::Memlock).current.is_some() {
-        return "memory is not locked: this user may lock only a part of it; as root all is".to_owned();
+        return "memory is not locked: this user may lock only part of it; root may lock all".to_owned();
     }
     match mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT) {
         Ok(()) => "memory stays in memory".to_owned(),
@@ -26,8 +26,8 @@ fn flusher() -> String {
     match configure_io_flusher_behavior(true) {
         Ok(()) => "the kernel frees memory for this process without writing to its volumes".to_owned(),
         Err(Errno::PERM) => {
-            "not told to the kernel, which wants CAP_SYS_RESOURCE; under memory pressure writes may wait".to_owned()
+            "not set in the kernel, because it needs CAP_SYS_RESOURCE; under memory pressure writes may wait".to_owned()
         }
-        Err(error) => format!("not told to the kernel: {error}; under memory pressure writes may wait"),
+        Err(error) => format!("not set in the kernel: {error}; under memory pressure writes may wait"),
     }
 }

@@ -72,7 +72,7 @@ fn recover(arguments: &KernelRecoverArguments) -> Exit {
         return told(arguments.json, planned.map(|parts| plan_text(arguments.json, &parts, None)));
     }
     let done = caches::recover(&order, &SystemClock);
-    told(arguments.json, done.map(|found| in_place(arguments.json, &order, "in place again", &found)))
+    told(arguments.json, done.map(|found| in_place(arguments.json, &order, "back in place", &found)))
 }
 
 fn stats(arguments: &KernelStatsArguments) -> Exit {
@@ -108,7 +108,7 @@ fn take_down(arguments: &KernelTakeDownArguments) -> Exit {
     };
     if arguments.dry_run {
         let planned = caches::take_down_plan(&order);
-        let planned = planned.map(|(drain, remove)| vec![("", drain), ("when nothing is dirty any more", remove)]);
+        let planned = planned.map(|(drain, remove)| vec![("", drain), ("once nothing is dirty", remove)]);
         return told(arguments.json, planned.map(|parts| plan_text(arguments.json, &parts, None)));
     }
     match caches::take_down(&order, within, &SystemClock) {

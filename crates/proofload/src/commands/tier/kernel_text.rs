@@ -14,7 +14,7 @@ pub(super) fn of(system: &dyn KernelCache, found: &CacheStatistics) -> String {
         }
         _ => format!("blocks of {}", bytes(found.block.0)),
     };
-    let over = found.over.map_or_else(|| "since it was put in place".to_owned(), |over| format!("over {}", time(over)));
+    let over = found.over.map_or_else(|| "since it was set up".to_owned(), |over| format!("over {}", time(over)));
     lines.push(format!("{}, {blocks}; counts {over}", found.mode));
     for of in CacheCount::ALL {
         if let Some((_, meaning)) = system.meanings().iter().find(|(meant, _)| meant == of) {
@@ -39,8 +39,8 @@ fn answer(system: &dyn KernelCache, found: &CacheStatistics) -> String {
         share(found.read_hit_ratio(), CacheCount::Reads, "reads hit"),
         share(found.write_hit_ratio(), CacheCount::Writes, "writes hit"),
         share(found.write_absorbed_ratio(), CacheCount::Writes, "writes were absorbed by the cache"),
-        found.count(CacheCount::BytesBypassed).map(|past| format!("{} went past the cache", bytes(past))),
-        found.count(CacheCount::WritesBypassed).map(|past| format!("{} writes went past the cache", count(past))),
+        found.count(CacheCount::BytesBypassed).map(|past| format!("{} bypassed the cache", bytes(past))),
+        found.count(CacheCount::WritesBypassed).map(|past| format!("{} writes bypassed the cache", count(past))),
         found.dirty.map(|dirty| format!("{} dirty", bytes(dirty.0))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -63,21 +63,21 @@ pub(super) fn in_place(system: &dyn KernelCache, what: &str, found: &CacheStatis
 /// The end of a cache.
 pub(super) fn taken_down(system: &dyn KernelCache, outcome: &TakenDownCache, within: Duration) -> String {
     if outcome.left.0 == 0 && !outcome.was_in_place {
-        return format!("{} was not in place; nothing of it is left", system.name());
+        return format!("{} was not set up; nothing is left of it", system.name());
     }
     if outcome.left.0 == 0 {
         return format!("taken down: {} is gone, nothing was dirty; {}", system.name(), outcome.origin);
     }
     let rate = outcome.cleaned_per_second.0;
     let more = match rate {
-        0 => "nothing was cleaned, so nobody knows for how long".to_owned(),
+        0 => "nothing was cleaned, so the remaining time is unknown".to_owned(),
         rate => {
             let left = Duration::from_secs_f64(outcome.left.0 as f64 / rate as f64);
             format!("about {} more at {}/s", time(left), bytes(rate))
         }
     };
     format!(
-        "not taken down in {}: {} are dirty; {more}. {} stays in place and goes on cleaning; repeat this command",
+        "not taken down within {}: {} are dirty; {more}. {} stays in place and keeps cleaning; repeat this command",
         time(within),
         bytes(outcome.left.0),
         system.name()
@@ -93,6 +93,6 @@ pub(super) fn plan(parts: &[(&str, Vec<CacheStep>)], against: Option<&str>) -> S
         }
         lines.extend(steps.iter().map(CacheStep::to_string));
     }
-    lines.extend(against.into_iter().flat_map(str::lines).map(|line| format!("# as things are: {line}")));
+    lines.extend(against.into_iter().flat_map(str::lines).map(|line| format!("# currently: {line}")));
     lines.join("\n")
 }

@@ -29,13 +29,13 @@ fn sizes(arguments: &PredictArguments, faults: &mut Faults) -> Vec<CacheSize> {
     let mut sizes = Vec::new();
     for text in &arguments.sizes {
         match faults.take(&format!("--size {text}"), Bytes::parse(text)) {
-            Some(Bytes(0)) => faults.add(format!("--size {text}: write a size above 0")),
+            Some(Bytes(0)) => faults.add(format!("--size {text}: must be above 0")),
             found => sizes.extend(found.map(CacheSize::Bytes)),
         }
     }
     for percent in &arguments.percents {
         match percent {
-            0 => faults.add("--percent 0: write a part of the data above 0"),
+            0 => faults.add("--percent 0: must be above 0"),
             _ => sizes.push(CacheSize::PercentOfData(*percent)),
         }
     }
@@ -45,6 +45,6 @@ fn sizes(arguments: &PredictArguments, faults: &mut Faults) -> Vec<CacheSize> {
 fn text(arguments: &PredictArguments, sizes: &[CacheSize]) -> Result<String, String> {
     let record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
     let format = if arguments.json { ForecastFormat::Json } else { ForecastFormat::Text };
-    let told = |error| format!("forecast from {}: {error}", arguments.record.display());
+    let told = |error| format!("failed to forecast from {}: {error}", arguments.record.display());
     render_forecast(&record, sizes, format).map_err(told)
 }

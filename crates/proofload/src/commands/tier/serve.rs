@@ -73,7 +73,7 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
 
 fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String> {
     let text = |error: proofload_tier::Error| error.to_string();
-    let interrupt = Interrupt::install().map_err(|error| format!("listening to signals: {error}"))?;
+    let interrupt = Interrupt::install().map_err(|error| format!("failed to listen to signals: {error}"))?;
     // Before any thread: each inherits it.
     let guarded = guard();
     let page_cache = devices::page_cache(arguments.devices.page_cache);
@@ -131,17 +131,13 @@ fn told(arguments: &ServeArguments, wanted: &ServeOrder, tier: &Tier, more: &[(&
             bytes(u64::from(status.active_lines) * u64::from(status.line_bytes)),
             count(status.dirty_lines),
             wanted.settings.policy.name(),
-            if status.after_crash {
-                "after a crash: clean lines are compared before use"
-            } else {
-                "after a clean stop"
-            }
+            if status.after_crash { "after a crash: clean lines are checked before use" } else { "after a clean stop" }
         ),
     );
     line("memory", format!("{} for the table of lines ({each:.1} B a line)", bytes(status.memory_bytes)));
     for (volume, place) in snapshot.volumes.iter().zip(&wanted.origins) {
         let text = format!("{}, {}, {}", place.class.name(), bytes(volume.bytes), volume.mode.name());
-        line("volume", format!("{text}, before {}", place.path.display()));
+        line("volume", format!("{text}, in front of {}", place.path.display()));
     }
     if let Some(slow) = &wanted.slow {
         line("slow disk", slow.text());
@@ -168,7 +164,7 @@ fn wait(interrupt: &Interrupt, stops: &Receiver<()>, tier: &Tier, wanted: &Serve
             if volume.failed && !std::mem::replace(told, true) {
                 let name = place.class.name();
                 output::error(&format!(
-                    "volume {name} has failed and serves nothing more; stop, mend, and serve again"
+                    "volume {name} has failed and is no longer served; stop, repair it and serve again"
                 ));
             }
         }

@@ -23,10 +23,10 @@ impl SlowDisks {
         if layout.is_some() {
             parts.next();
         }
-        let drives = parts.next().ok_or_else(|| format!("{text:?} has no drives; write raid-5:8x7.2k"))?;
+        let drives = parts.next().ok_or_else(|| format!("{text:?} has no drives; use a form such as raid-5:8x7.2k"))?;
         let (count, profile) = match drives.split_once('x') {
             Some((count, profile)) => {
-                (count.parse().map_err(|_| format!("{count:?} is no number of drives"))?, profile)
+                (count.parse().map_err(|_| format!("{count:?} is not a number of drives"))?, profile)
             }
             None => (1, drives),
         };
@@ -36,7 +36,7 @@ impl SlowDisks {
             None => 0,
         };
         if let Some(more) = parts.next() {
-            return Err(format!("{more:?} is too much; write LAYOUT:COUNTxPROFILE:CACHE"));
+            return Err(format!("{more:?} is not expected; use LAYOUT:COUNTxPROFILE:CACHE"));
         }
         let layout = layout.unwrap_or(if count == 1 { ArrayLayout::Single } else { ArrayLayout::Raid0 });
         let disks = Self { layout, drives: count, profile, cache_bytes };
@@ -54,7 +54,7 @@ impl SlowDisks {
         if fits && self.drives <= MOST_DRIVES {
             return Ok(());
         }
-        Err(format!("{} cannot be made of {} drives, {MOST_DRIVES} at most", self.layout.name(), self.drives))
+        Err(format!("{} cannot have {} drives; the maximum is {MOST_DRIVES}", self.layout.name(), self.drives))
     }
 
     /// The array.
@@ -81,7 +81,7 @@ fn profile_named(word: &str) -> Result<DriveProfile, String> {
     let found = DriveProfile::ALL.into_iter().find(|profile| plain(profile.name) == word.to_lowercase());
     found.ok_or_else(|| {
         let names = DriveProfile::ALL.map(|profile| plain(profile.name)).join(", ");
-        format!("there is no layout or drive {word:?}; write one of {names}")
+        format!("unknown layout or drive {word:?}; use one of {names}")
     })
 }
 
@@ -101,13 +101,13 @@ mod tests {
         check("7.2K", "modelled: single of 1 × 7.2K");
         check("4x15k", "modelled: raid-0 of 4 × 15K");
         check("single:hp-97560", "modelled: single of 1 × HP 97560");
-        check("raid-5:2x10k", "cannot be made of 2 drives");
-        check("raid-10:3x10k", "cannot be made of 3 drives");
-        check("raid-5:ax10k", "\"a\" is no number");
+        check("raid-5:2x10k", "cannot have 2 drives");
+        check("raid-10:3x10k", "cannot have 3 drives");
+        check("raid-5:ax10k", "\"a\" is not a number");
         check("raid-5", "has no drives");
-        check("raid-6:4x10k", "no layout or drive \"raid-6\"");
-        check("4x5k", "no layout or drive \"5k\"");
+        check("raid-6:4x10k", "unknown layout or drive \"raid-6\"");
+        check("4x5k", "unknown layout or drive \"5k\"");
         check("4x10k:1", "is not a size");
-        check("4x10k:1GiB:x", "is too much");
+        check("4x10k:1GiB:x", "is not expected");
     }
 }

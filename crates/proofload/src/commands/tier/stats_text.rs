@@ -82,7 +82,7 @@ fn details(figures: &PoolFigures, volume: &VolumeFigures) -> Vec<String> {
     line(
         "cleaner",
         format!(
-            "{} cleaned ({}/s), {} a run; {} given up",
+            "{} cleaned ({}/s), {} per run; {} evicted",
             lines_text(u32::try_from(counters.cleaned_lines).unwrap_or(u32::MAX)),
             bytes(rate(counters.cleaned_bytes, figures.over)),
             counters.mean_clean_run_bytes().map_or_else(|| "—".to_owned(), |mean| bytes(mean as u64)),

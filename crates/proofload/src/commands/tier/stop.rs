@@ -33,6 +33,6 @@ pub(super) fn run(arguments: &StopArguments) -> Exit {
         }
         SystemClock.sleep(LOOK);
     }
-    let text = format!("the server was told to stop and has not in {}; it goes on stopping", time_text(within));
+    let text = format!("the server did not stop within {}; it is still stopping", time_text(within));
     output::failure(false, Exit::Failure, &text)
 }

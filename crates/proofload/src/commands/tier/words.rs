@@ -44,7 +44,7 @@ pub(super) fn origins(texts: &[String], faults: &mut Faults) -> Vec<OriginPlace>
     let mut places: Vec<OriginPlace> = Vec::new();
     for text in texts {
         let Some((class, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-            faults.add(format!("--origin {text}: write VOLUME=FILE, such as data=/dev/sdb"));
+            faults.add(format!("--origin {text}: use VOLUME=FILE, such as data=/dev/sdb"));
             continue;
         };
         match class_named(class) {
@@ -61,7 +61,7 @@ pub(super) fn origins(texts: &[String], faults: &mut Faults) -> Vec<OriginPlace>
 
 fn class_named(word: &str) -> Result<VolumeClass, String> {
     let found = VolumeClass::ALL.into_iter().find(|class| class.name() == word);
-    found.ok_or_else(|| format!("there is no volume {word:?}; write data, log or temp"))
+    found.ok_or_else(|| format!("unknown volume {word:?}; use data, log or temp"))
 }
 
 /// Reads `[VOLUME=]REST` for a pool with these volumes; without a name it is for the only one.
@@ -69,7 +69,7 @@ pub(super) fn for_volume<'a>(text: &'a str, places: &[OriginPlace]) -> Result<(u
     let named = text.split_once('=').filter(|(word, _)| class_named(word).is_ok());
     match named {
         None if places.len() == 1 => Ok((0, text)),
-        None => Err("say for which volume, such as data=…".to_owned()),
+        None => Err("add the volume, such as data=…".to_owned()),
         Some((word, rest)) => {
             let place = places.iter().position(|place| place.class.name() == word);
             place.map(|place| (place, rest)).ok_or_else(|| format!("the pool has no volume {word}"))
@@ -99,9 +99,7 @@ pub(super) fn modes(texts: &[String], places: &[OriginPlace], faults: &mut Fault
 /// Reads the name of a mode.
 pub(super) fn mode(word: &str) -> Result<CacheMode, String> {
     let found = CacheMode::ALL.into_iter().find(|mode| mode.name() == word);
-    found.ok_or_else(|| {
-        format!("there is no such mode; write one of {}", CacheMode::ALL.map(CacheMode::name).join(", "))
-    })
+    found.ok_or_else(|| format!("unknown mode; use one of {}", CacheMode::ALL.map(CacheMode::name).join(", ")))
 }
 
 /// Reads the name of a policy.
@@ -109,7 +107,7 @@ pub(super) fn policy(word: &str) -> Result<PolicyChoice, String> {
     let found = PolicyChoice::ALL.into_iter().find(|policy| policy.name() == word);
     found.ok_or_else(|| {
         let names = PolicyChoice::ALL.map(PolicyChoice::name).join(", ");
-        format!("there is no policy {word:?}; write one of {names}")
+        format!("unknown policy {word:?}; use one of {names}")
     })
 }
 

@@ -98,8 +98,8 @@ fn the_system_disk_has_all_reasons_against_it() {
             "it is partitioned: sda1, sda2",
             "its partition sda2 is swap space in use",
             "its partition sda1 is mounted at /",
-            "/ (/) lies on it",
-            "the study's folder (/data/study) lies on it",
+            "/ (/) is on it",
+            "the study's folder (/data/study) is on it",
         ],
     );
 }
@@ -118,7 +118,7 @@ fn a_mount_is_known_by_number_and_by_source() {
     fake.check("8:16", &["it is mounted at /mnt/my disk"]);
     // btrfs: a number of its own.
     fake.mounts(&[root, "30 22 0:44 / /data rw - btrfs /dev/sdb rw"]);
-    fake.check("8:16", &["it is mounted at /data", "the study's folder (/data/study) lies on it"]);
+    fake.check("8:16", &["it is mounted at /data", "the study's folder (/data/study) is on it"]);
     fake.partition("sdb", "sdb1", "8:17");
     fake.mounts(&[root, "30 22 8:17 / /mnt rw - xfs /dev/sdb1 rw"]);
     fake.check("8:16", &["it is partitioned: sdb1", "its partition sdb1 is mounted at /mnt"]);
@@ -132,9 +132,9 @@ fn layers_are_seen_from_above_and_from_below() {
     fake.stack("md0", "sdb");
     fake.stack("dm-0", "md0");
     fake.check("8:16", &["it is held by md0"]);
-    fake.check("9:0", &["it is held by dm-0", "it is made of sdb; name a drive itself"]);
+    fake.check("9:0", &["it is held by dm-0", "it consists of sdb; use a drive itself"]);
     fake.mounts(&["22 1 8:1 / / rw - ext4 /dev/sda1 rw", "30 22 253:0 / /data rw - xfs /dev/mapper/data rw"]);
-    fake.check("8:16", &["it is held by md0", "the study's folder (/data/study) lies on it"]);
+    fake.check("8:16", &["it is held by md0", "the study's folder (/data/study) is on it"]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn read_only_and_empty_devices_are_refused() {
     let fake = Fake::new();
     std::fs::write(fake.folder("sdb").join("ro"), "1\n").unwrap();
     std::fs::write(fake.folder("sdb").join("size"), "0\n").unwrap();
-    fake.check("8:16", &["it is read-only", "it has no size; is there a medium in it?"]);
+    fake.check("8:16", &["it is read-only", "it has no size; is a medium inserted?"]);
 }
 
 #[test]
@@ -162,10 +162,7 @@ fn what_cannot_be_told_is_a_refusal() {
         std::fs::remove_file(fake.root.path().join(path)).unwrap();
         let device = Device::find(&fake.machine, "8:16").unwrap();
         let found = refusals(&fake.machine, &device, &[], DeviceUse::Preconditioning);
-        assert!(
-            found.len() == 1 && found[0].starts_with("it cannot be told whether it is in use"),
-            "{path}: {found:?}"
-        );
+        assert!(found.len() == 1 && found[0].starts_with("whether it is in use is unknown"), "{path}: {found:?}");
     }
     for folder in ["holders", "slaves"] {
         let fake = Fake::new();

@@ -33,12 +33,12 @@ impl InstanceResources {
         switch_over: Option<&dyn Fn() -> Result<(), Error>>,
     ) -> Result<FaultInForce, Error> {
         if let Some(fault) = &self.fault {
-            return Err(Error::refused(format!(
-                "make a fault: {:?} is in force, and two would hide each other",
-                fault.kind
-            )));
+            return Err(Error::refused(format!("failed to inject the fault: {:?} is already in force", fault.kind)));
         }
-        let running = self.server.as_ref().ok_or_else(|| Error::refused("make a fault: the instance does not run"))?;
+        let running = self
+            .server
+            .as_ref()
+            .ok_or_else(|| Error::refused("failed to inject the fault: the instance is not running"))?;
         let (first, processes) = (Process::of(running.server.process()), Process::of_server(&running.server));
         let stays = kind == FaultKind::Switchover || kind == FaultKind::Kill && running.server.is_managed();
         let fault = InstanceFault { kind, strength, first, processes };

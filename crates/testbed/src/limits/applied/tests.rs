@@ -140,7 +140,7 @@ fn more_cores_than_there_are_is_refused_with_their_number() {
     )
     .unwrap_err()
     .to_string();
-    assert!(error.contains("limits.cores") && error.contains("this agent may use"), "{error}");
+    assert!(error.contains("limits.cores") && error.contains("this agent may use only"), "{error}");
 }
 
 #[test]

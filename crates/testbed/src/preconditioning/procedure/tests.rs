@@ -107,7 +107,7 @@ fn a_file_is_filled_passed_over_and_measured_in_rounds() {
     assert_eq!(fact(&done, "fio").effective.as_deref(), Some(fio.version.as_str()));
     check_fact(&done, "sequential_fill.1.bytes", "4MiB", Some(true));
     check_fact(&done, "random_pass.2.bytes", "4MiB", Some(true));
-    check_fact(&done, "verdict", "not steady after 2 rounds (5 are needed to tell)", None);
+    check_fact(&done, "verdict", "not steady after 2 rounds (at least 5 are needed)", None);
     check_fact(&done, "rounds", "2 of 1s", None);
     let direct = fact(&done, "direct");
     assert_eq!(direct.holds, Some(direct.effective.as_deref() == Some("yes")), "{direct:?}");
@@ -233,7 +233,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
 fn a_failing_fio_is_told_with_its_words_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let never = script(folder.path(), "echo 'fio: cannot do that' >&2; exit 3");
-    let words = ["no way to write", "libaio, direct: fio: cannot do that", "psync, buffered", "exit status: 3"];
+    let words = ["no I/O engine can write", "libaio, direct: fio: cannot do that", "psync, buffered", "exit status: 3"];
     check_failure(folder.path(), &never, &small(), &words);
     let pretended = pretending(folder.path(), &[1]);
     let inner = folder.path().join("inner");
@@ -372,7 +372,7 @@ fn a_signed_device_is_refused_and_untouched() {
     signed[510..512].copy_from_slice(&[0x55, 0xAA]);
     let Some(refused) = on_loop(&fio, &signed, test) else { return };
     let error = refused.unwrap_err().to_string();
-    for part in ["it carries an ext2, ext3 or ext4", "it carries a DOS partition table", "wipefs --all"] {
+    for part in ["it contains an ext2, ext3 or ext4", "it contains a DOS partition table", "wipefs --all"] {
         assert!(error.contains(part), "{part:?} in {error}");
     }
 }

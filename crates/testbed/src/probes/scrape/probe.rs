@@ -100,14 +100,14 @@ impl Endpoint {
             let there = || told.iter().copied().collect::<Vec<_>>().join(", ");
             let found = told.contains(named.as_str()).then(|| named.clone());
             let missing =
-                || Error::new(format!("scrape {}: there is no device {named}; there are {}", self.url, there()));
+                || Error::new(format!("failed to scrape {}: unknown device {named}; known: {}", self.url, there()));
             return found.map(Some).ok_or_else(missing);
         }
         let mut own = told.iter().filter(|device| !stands_on_others(device));
         match (own.next(), own.next()) {
             (Some(only), None) => Ok(Some((*only).to_owned())),
             _ => Err(Error::new(format!(
-                "scrape {}: it reports several devices ({}); name the database's in observe.device",
+                "failed to scrape {}: it reports several devices ({}); set observe.device to the database's",
                 self.url,
                 told.iter().copied().collect::<Vec<_>>().join(", ")
             ))),
@@ -235,7 +235,7 @@ mod tests {
     fn several_devices_want_one_named() {
         let text = "node_disk_read_bytes_total{device=\"sda\"} 1\nnode_disk_read_bytes_total{device=\"sdb\"} 1\n";
         let refused = |device| endpoint(device).understand(text, None).unwrap_err().to_string();
-        assert!(refused(None).contains("several devices (sda, sdb); name the database's in observe.device"));
-        assert!(refused(Some("sdc")).contains("there is no device sdc; there are sda, sdb"));
+        assert!(refused(None).contains("several devices (sda, sdb); set observe.device to the database's"));
+        assert!(refused(Some("sdc")).contains("unknown device sdc; known: sda, sdb"));
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// A file or program fails.
 pub(super) fn lay_apart(place: &TierPlace, data: &Path, folder: &str, size: Bytes) -> Result<(), Error> {
     let (log, volume) = (data.join(folder), place.log_origin());
-    let failed = |error: std::io::Error| Error::new(format!("put {} on a volume: {error}", log.display()));
+    let failed = |error: std::io::Error| Error::new(format!("failed to put {} on a volume: {error}", log.display()));
     File::create(&volume).and_then(|file| file.set_len(size.0)).map_err(failed)?;
     make_file_system(&volume, size)?;
     let moved = place.log().join(folder);
@@ -35,7 +35,7 @@ pub(super) fn put_back(place: &TierPlace, data: &Path) -> Result<(), Error> {
     let mut links = fs::read_dir(data).into_iter().flatten().flatten().map(|entry| entry.path());
     let ours = |link: &PathBuf| fs::read_link(link).is_ok_and(|to| to.starts_with(place.log()));
     if let Some(link) = links.find(ours) {
-        let failed = |error: std::io::Error| Error::new(format!("put {} back: {error}", link.display()));
+        let failed = |error: std::io::Error| Error::new(format!("failed to put {} back: {error}", link.display()));
         let name = link.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let aside = aside(place, &name);
         let _left = fs::remove_dir_all(&aside);
@@ -55,7 +55,7 @@ fn aside(place: &TierPlace, folder: &str) -> PathBuf {
 /// Does something while the volume of the log is mounted.
 fn on_volume(place: &TierPlace, work: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
     let log = place.log();
-    fs::create_dir_all(&log).map_err(|error| Error::new(format!("make {}: {error}", log.display())))?;
+    fs::create_dir_all(&log).map_err(|error| Error::new(format!("failed to create {}: {error}", log.display())))?;
     mount_file(&place.log_origin(), &log)?;
     let done = work();
     unmount(&log).and_then(|()| expect_released(&place.log_origin())).and(done)

@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// # Errors
 /// There is no such device, or what the program says.
 pub(super) fn mount_served(file: &Path, at: &Path) -> Result<(), Error> {
-    let none = || Error::new(format!("mount {}: the cache tier has no loop device over it", file.display()));
+    let none = || Error::new(format!("failed to mount {}: the cache tier has no loop device over it", file.display()));
     run("mount", &[], &[&loop_over(file).ok_or_else(none)?, at])
 }
 
@@ -74,8 +74,8 @@ pub(super) fn expect_released(file: &Path) -> Result<(), Error> {
     }
     let device = loop_over(file).unwrap_or_default();
     Err(Error::new(format!(
-        "unmount {} for the cache tier: {} is still in use, by another mount namespace (a container, or a service with mounts of its own); \
-         end it, or start it before the study",
+        "failed to unmount {} for the cache tier: {} is still in use by another mount namespace (a container, or a \
+         service with private mounts); stop it, or start it before the study",
         file.display(),
         device.display()
     )))

@@ -13,12 +13,12 @@ pub(crate) fn needs(plan: &TierPlan) -> Result<(), Error> {
     let folder = plan.cache.folder.as_deref();
     let missing: Vec<&str> = [
         (cfg!(feature = "fuse"), "this program was built without FUSE; build it with its default features"),
-        (sys::is_root(), "only root may mount file systems; run as root"),
-        (Path::new("/dev/fuse").exists(), "the kernel has no /dev/fuse; load its module fuse"),
-        (Path::new("/dev/loop-control").exists(), "the kernel has no /dev/loop-control; load its module loop"),
+        (sys::is_root(), "mounting file systems needs root; run as root"),
+        (Path::new("/dev/fuse").exists(), "/dev/fuse does not exist; load the kernel module fuse"),
+        (Path::new("/dev/loop-control").exists(), "/dev/loop-control does not exist; load the kernel module loop"),
         (
             folder.is_none_or(|folder| Path::new(folder).is_dir()),
-            "the folder of storage.cache.path is not there; make it",
+            "the folder of storage.cache.path does not exist; create it",
         ),
     ]
     .into_iter()
@@ -28,7 +28,7 @@ pub(crate) fn needs(plan: &TierPlan) -> Result<(), Error> {
         return Ok(());
     }
     let text = format!(
-        "serve a cache tier to a server: {}; or take an embedded engine, which needs nothing of this",
+        "failed to serve a cache tier to a server: {}; or use an embedded engine, which does not need this",
         missing.join("; ")
     );
     Err(Error::refused(text))

@@ -45,11 +45,11 @@ impl Storage for TierVolumes {
     }
 
     fn attach(&self, order: &StorageOrder<'_>) -> Result<Box<dyn AttachedStorage>, Error> {
-        let plan = order.place.tier.as_deref().ok_or_else(|| Error::refused("the place has no tier"))?;
+        let plan = order.place.tier.as_deref().ok_or_else(|| Error::refused("the storage has no tier"))?;
         needs(plan)?;
         let folder = order.data.parent().unwrap_or(order.data);
         let folder = fs::canonicalize(folder)
-            .map_err(|error| Error::new(format!("look at the volume {}: {error}", folder.display())))?;
+            .map_err(|error| Error::new(format!("failed to look at the volume {}: {error}", folder.display())))?;
         let engine = proofload_engine::engine(&order.place.engine);
         let log = engine.and_then(|engine| engine.server()).and_then(|recipe| recipe.log_folder());
         let mut served = ServedTier {
@@ -93,7 +93,7 @@ impl ServedTier {
         let made = fs::create_dir_all(folder)
             .and_then(|()| fs::set_permissions(folder, fs::Permissions::from_mode(0o711)))
             .and_then(|()| fs::create_dir_all(self.place.files()));
-        made.map_err(|error| Error::new(format!("make {}: {error}", folder.display())))?;
+        made.map_err(|error| Error::new(format!("failed to create {}: {error}", folder.display())))?;
         free_of_cache(&self.place)?;
         if let Some(log) = log {
             let size = fs::metadata(self.place.data_origin()).map_or(0, |found| found.len());
@@ -128,7 +128,7 @@ impl ServedTier {
             events: means.events,
             remains: &means.remains,
         });
-        self.server = Some(server.map_err(|error| error.context("serve the cache tier"))?);
+        self.server = Some(server.map_err(|error| error.context("failed to serve the cache tier"))?);
         self.first = Some(self.read()?);
         mount_served(&self.place.files().join(TierVolume::Data.word()), &self.place.instance)?;
         if self.volumes.contains(&TierVolume::Log) {
@@ -261,7 +261,8 @@ pub(in super::super) fn sweep(folder: &Path) -> Result<Vec<String>, Error> {
     let instance = |entry: fs::DirEntry| Some(folder.join(entry.file_name().to_str()?.strip_suffix(ENDING)?));
     let mut found = Vec::new();
     for place in entries.filter_map(instance).map(|instance| TierPlace::of(&instance)) {
-        let failed = |error: std::io::Error| Error::new(format!("sweep {}: {error}", place.folder().display()));
+        let failed =
+            |error: std::io::Error| Error::new(format!("failed to clean up {}: {error}", place.folder().display()));
         let absolute = fs::canonicalize(folder).map_err(failed)?;
         let place = TierPlace::of(&absolute.join(place.instance.file_name().unwrap_or_default()));
         for process in servers(&place) {

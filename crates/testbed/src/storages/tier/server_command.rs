@@ -17,7 +17,8 @@ pub(super) fn server_command(
     volumes: &[TierVolume],
     is_direct: bool,
 ) -> Result<CommandLine, Error> {
-    let program = program.ok_or_else(|| Error::new("serve the cache tier: nobody told where this program is"))?;
+    let program =
+        program.ok_or_else(|| Error::new("failed to serve the cache tier: the path of this program is unknown"))?;
     let path = |path: &Path| path.display().to_string();
     let mut arguments = vec!["tier".to_owned(), "serve".to_owned(), path(&place.cache())];
     let mut option = |name: &str, value: String| arguments.extend([name.to_owned(), value]);

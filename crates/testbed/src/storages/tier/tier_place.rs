@@ -52,13 +52,15 @@ impl TierPlace {
     /// A file of that name is there already, or the link cannot be made.
     pub(super) fn lay_out_cache(&self, folder: Option<&str>) -> Result<PathBuf, Error> {
         let Some(folder) = folder else { return Ok(self.cache()) };
-        let failed = |error: std::io::Error| Error::new(format!("make the cache in {folder}: {error}"));
+        let failed = |error: std::io::Error| Error::new(format!("failed to create the cache in {folder}: {error}"));
         let name = self.instance.file_name().unwrap_or_default().to_string_lossy();
         let study = self.instance.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let file = std::path::absolute(folder).map_err(failed)?.join(format!("{study}.{name}.proofload-cache"));
         if file.exists() {
-            let text =
-                format!("make the cache {}: it is there already, of another study's run; delete it", file.display());
+            let text = format!(
+                "failed to create the cache {}: it already exists from a run of another study; delete it",
+                file.display()
+            );
             return Err(Error::refused(text));
         }
         std::os::unix::fs::symlink(&file, self.cache()).map_err(failed)?;
@@ -73,7 +75,7 @@ impl TierPlace {
         let target = std::fs::read_link(self.cache()).ok();
         target.into_iter().chain([self.cache()]).try_for_each(|file| match std::fs::remove_file(&file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::new(format!("remove {}: {error}", file.display())))
+                Err(Error::new(format!("failed to remove {}: {error}", file.display())))
             }
             _ => Ok(()),
         })

@@ -112,7 +112,7 @@ impl FuseServer {
         }
         unmount(&self.folder, true)?;
         let came = last.map_or_else(String::new, |error| error.to_string());
-        let advice = "end the users of its files; until then they are served";
+        let advice = "stop the programs that use its files; until then they are served";
         Err(Error::program("unmounted", self.folder.display().to_string(), came, advice))
     }
 }
@@ -126,7 +126,7 @@ impl Drop for FuseServer {
 
 /// The name under which this process mounts: who reads it can tell whether the process still lives.
 fn owner() -> std::io::Result<String> {
-    let start = start_of("self").ok_or_else(|| std::io::Error::other("/proc/self/stat does not tell a start"))?;
+    let start = start_of("self").ok_or_else(|| std::io::Error::other("/proc/self/stat contains no start time"))?;
     Ok(format!("{MARK}{}.{start}", std::process::id()))
 }
 
@@ -173,7 +173,7 @@ fn require_empty(folder: &Path) -> Result<(), Error> {
     let mut entries = fs::read_dir(folder).map_err(|error| Error::device("looked at", &*name, 0, error))?;
     match entries.next() {
         None => Ok(()),
-        Some(_) => Err(Error::taken(name, "files are in it")),
+        Some(_) => Err(Error::taken(name, "it contains files")),
     }
 }
 

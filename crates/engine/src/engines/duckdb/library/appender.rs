@@ -36,7 +36,7 @@ impl Connection {
         table: &str,
         columns: impl IntoIterator<Item = &'n str>,
     ) -> Result<Appender, String> {
-        let name = |text: &str| CString::new(text).map_err(|_| format!("the name {text:?} holds a zero byte"));
+        let name = |text: &str| CString::new(text).map_err(|_| format!("the name {text:?} contains a NUL byte"));
         let functions = self.handle.functions();
         let mut appender = Appender::empty(self.handle.clone());
         let table = name(table)?;
@@ -137,7 +137,7 @@ impl Appender {
     #[inline]
     pub(in super::super) fn end_row(&mut self) -> Result<(), String> {
         if self.column != self.places.len() {
-            return Err(format!("a row of {} values where {} are wanted", self.column, self.places.len()));
+            return Err(format!("the row has {} values, but {} columns are expected", self.column, self.places.len()));
         }
         (self.column, self.filled) = (0, self.filled + 1);
         if self.filled == self.capacity { self.hand_over() } else { Ok(()) }

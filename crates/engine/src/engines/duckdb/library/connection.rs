@@ -85,7 +85,7 @@ impl Interrupter {
 
 /// SQL with a zero byte at its end.
 pub(super) fn sql_text(sql: &str) -> Result<CString, String> {
-    CString::new(sql).map_err(|_| "the SQL holds a zero byte".to_owned())
+    CString::new(sql).map_err(|_| "the SQL contains a NUL byte".to_owned())
 }
 
 /// The error of a result that failed.

@@ -52,7 +52,8 @@ impl Database {
     /// Opens or creates the file; the error is DuckDB's text.
     pub(in super::super) fn open(library: LoadedLibrary, path: &Path, options: &Configuration) -> Result<Self, String> {
         let functions = library.functions;
-        let file = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| "the path holds a zero byte".to_owned())?;
+        let file =
+            CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| "the path contains a NUL byte".to_owned())?;
         let (mut raw, mut error) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: the path ends with a zero byte, the options live, both places are ours.
         let state = unsafe { (functions.open_ext)(file.as_ptr(), &raw mut raw, options.raw, &raw mut error) };

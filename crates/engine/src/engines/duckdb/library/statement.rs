@@ -94,7 +94,7 @@ impl PreparedStatement {
             return Ok(());
         }
         // SAFETY: the statement is ours; its text ends with a zero byte and lives as long as it.
-        Err(unsafe { text((self.handle.functions().prepare_error)(self.raw), "there is no such parameter") })
+        Err(unsafe { text((self.handle.functions().prepare_error)(self.raw), "no such parameter") })
     }
 
     #[inline]

@@ -89,7 +89,7 @@ impl<'a> Element<'a> {
     pub(in super::super) fn word(self) -> &'static str {
         match self {
             Self::Double(_) | Self::Int32(_) | Self::Int64(_) => "a number",
-            Self::Text(_) => "a text",
+            Self::Text(_) => "text",
             Self::Document(_) => "a document",
             Self::Array(_) => "an array",
             Self::Binary(_) => "bytes",

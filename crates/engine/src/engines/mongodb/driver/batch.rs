@@ -27,7 +27,7 @@ impl Batch {
             let raw = names.whole(document)?;
             let bytes = raw.as_bytes().len();
             if bytes > MOST_BYTES {
-                let text = format!("the document has {bytes} bytes, the server takes {MOST_BYTES}");
+                let text = format!("the document has {bytes} bytes, but the server accepts at most {MOST_BYTES}");
                 batch.refused.push((place, with_code(DOCUMENT_TOO_LARGE, text)));
             } else {
                 batch.documents.push(raw);

@@ -83,7 +83,7 @@ async fn warm(client: &Client, url: &Url, connections: usize) -> Result<(), Erro
     let database = client.database(&url.database);
     let ask = |_| database.run_command(doc! { "ping": 1 }).into_future();
     let answers = join_all((0..connections).map(ask)).await;
-    let failed = |error| failed(error).context(format!("connect to MongoDB, {}", url.words()));
+    let failed = |error| failed(error).context(format!("failed to connect to MongoDB, {}", url.words()));
     answers.into_iter().try_for_each(|answer| answer.map(drop).map_err(failed))
 }
 
@@ -110,7 +110,7 @@ fn remember(url: &str, shared: SharedClient) -> Rc<SharedClient> {
 /// A client as the URL and the environment say; nothing is connected yet.
 async fn make(url: &Url) -> Result<Client, Error> {
     let parsed = ClientOptions::parse(&url.text).await;
-    let mut options = parsed.map_err(|error| failed(error).context("read the MongoDB URL"))?;
+    let mut options = parsed.map_err(|error| failed(error).context("failed to read the MongoDB URL"))?;
     options.app_name.get_or_insert_with(|| APPLICATION.to_owned());
     options.server_selection_timeout.get_or_insert(PATIENCE);
     options.max_pool_size.get_or_insert(u32::MAX);
@@ -118,7 +118,7 @@ async fn make(url: &Url) -> Result<Client, Error> {
     let user = std::env::var("MONGODB_USER").ok();
     let password = std::env::var("MONGODB_PASSWORD").ok();
     options.credential = with_secret(options.credential.take(), user, password);
-    Client::with_options(options).map_err(|error| failed(error).context("make a client of MongoDB"))
+    Client::with_options(options).map_err(|error| failed(error).context("failed to create the MongoDB client"))
 }
 
 /// What the URL says of the account, completed from the environment. A user in the URL wins; a password without a user is left

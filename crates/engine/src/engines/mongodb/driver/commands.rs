@@ -28,7 +28,7 @@ impl Commands {
 
     /// Runs a command in a database; the reply is BSON.
     pub(in super::super) async fn run(&mut self, database: &str, command: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let unreadable = |error| Error::other(format!("a command or its reply is no BSON: {error}"));
+        let unreadable = |error| Error::other(format!("a command or its reply is not valid BSON: {error}"));
         let command = RawDocumentBuf::from_bytes(command).map_err(unreadable)?;
         let database = self.client.database(database);
         let answer = database.run_raw_command(command).into_future();

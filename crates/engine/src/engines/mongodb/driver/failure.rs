@@ -18,7 +18,7 @@ pub(super) fn failed(error: mongodb::error::Error) -> Error {
         | ErrorKind::InvalidResponse { .. }
         | ErrorKind::ServerSelection { .. }) => lost(kind.to_string()),
         kind @ ErrorKind::Authentication { .. } => {
-            Error::other(format!("{kind}; is the account right that MONGODB_USER and MONGODB_PASSWORD name on the load host?"))
+            Error::other(format!("{kind}; check MONGODB_USER and MONGODB_PASSWORD on the load host"))
         }
         kind => Error::other(kind.to_string()),
     }
@@ -51,7 +51,7 @@ pub(super) fn left_out(error: mongodb::error::Error, places: &[u32]) -> Result<V
 }
 
 fn one(error: &IndexedWriteError, places: &[u32]) -> Result<(u32, Error), Error> {
-    let beyond = || Error::other(format!("the server refuses document {}, which was not sent", error.index));
+    let beyond = || Error::other(format!("the server rejected document {}, which was not sent", error.index));
     let place = *places.get(error.index).ok_or_else(beyond)?;
     Ok((place, told(error.code, error.code_name.as_deref().unwrap_or_default(), &error.message)))
 }

@@ -20,13 +20,13 @@ impl Names {
     /// The names; an error when one cannot be the name of a field.
     pub(super) fn new(fields: &[String]) -> Result<Self, Error> {
         let name = |field: &String| {
-            CString::try_from(field.as_str()).map_err(|_| misfit(format!("field name {field:?} has a zero in it")))
+            CString::try_from(field.as_str()).map_err(|_| misfit(format!("field name {field:?} contains a NUL byte")))
         };
         fields.iter().map(name).collect::<Result<_, _>>().map(Self)
     }
 
     fn name(&self, field: u16) -> Result<&CString, Error> {
-        let missing = || misfit(format!("field {field} of a collection of {} fields", self.0.len()));
+        let missing = || misfit(format!("field {field} does not exist, the collection has {} fields", self.0.len()));
         self.0.get(usize::from(field)).ok_or_else(missing)
     }
 
@@ -60,8 +60,10 @@ impl Names {
 
     /// Adds a document that came back; fields that the collection does not name are left out.
     pub(super) fn read(&self, document: &RawDocument, found: &mut DocumentBuffer) -> Result<(), Error> {
-        let broken = |error| Error::other(format!("read a document: {error}"));
-        let key = document.get_str("_id").map_err(|error| misfit(format!("read the key of a document: {error}")))?;
+        let broken = |error| Error::other(format!("failed to read a document: {error}"));
+        let key = document
+            .get_str("_id")
+            .map_err(|error| misfit(format!("failed to read the key of a document: {error}")))?;
         found.begin(key);
         let mut expected = 0;
         for element in document {
@@ -69,7 +71,10 @@ impl Names {
             let Some(field) = self.place(name.as_str(), expected) else { continue };
             expected = field + 1;
             let bytes = bytes(value).ok_or_else(|| {
-                misfit(format!("field {name} of document {key} holds {:?}, neither bytes nor text", value.element_type()))
+                misfit(format!(
+                    "field {name} of document {key} is {:?}, but must be bytes or text",
+                    value.element_type()
+                ))
             })?;
             found.put(u16::try_from(field).map_err(|_| misfit("more than 65,535 fields"))?, bytes);
         }
@@ -127,7 +132,7 @@ mod tests {
     #[test]
     fn text_is_taken_unknown_fields_are_left_out_and_other_kinds_refused() {
         check(doc! { "_id": "a", "field1": "text", "other": 1 }, Ok(1));
-        check(doc! { "_id": "a", "field0": 1 }, Err("field field0 of document a holds Int32"));
+        check(doc! { "_id": "a", "field0": 1 }, Err("field field0 of document a is Int32"));
         check(doc! { "_id": 1 }, Err("read the key"));
         check(doc! { "field0": "x" }, Err("read the key"));
     }

@@ -12,13 +12,13 @@ pub(super) struct Batch<'a> {
 }
 
 pub(super) fn malformed(_: MalformedBson) -> Error {
-    lost("the reply is damaged: it is not BSON")
+    lost("the reply is damaged: not valid BSON")
 }
 
 /// The batch of a reply, the first one or a later one.
 #[inline]
 pub(super) fn batch(reply: Document<'_>) -> Result<Batch<'_>, Error> {
-    let missing = || Error::other("the reply has no batch of documents");
+    let missing = || Error::other("the reply contains no batch of documents");
     let cursor = reply.get("cursor").and_then(Element::document).ok_or_else(missing)?;
     let (mut id, mut documents) = (0, None);
     for element in cursor.iter() {
@@ -37,7 +37,7 @@ impl<'a> Batch<'a> {
     pub(super) fn documents(&self) -> impl Iterator<Item = Result<Document<'a>, Error>> + use<'a> {
         self.documents.iter().map(|element| match element.map_err(malformed)? {
             (_, Element::Document(document)) => Ok(document),
-            (_, other) => Err(Error::other(format!("the reply has {} among its documents", other.word()))),
+            (_, other) => Err(Error::other(format!("the reply contains {} in place of a document", other.word()))),
         })
     }
 }
@@ -45,7 +45,7 @@ impl<'a> Batch<'a> {
 /// Adds a document to a buffer: its key, and those fields that the collection has.
 #[inline]
 pub(super) fn take(document: Document<'_>, fields: &[String], found: &mut DocumentBuffer) -> Result<(), Error> {
-    let key = document.get("_id").and_then(Element::text).ok_or_else(|| odd("a document has no key", "a text"))?;
+    let key = document.get("_id").and_then(Element::text).ok_or_else(|| odd("a document has no key", "text"))?;
     found.begin(key);
     // Fields mostly come in the order of the collection: the next one is looked at first.
     let mut next = 0;
@@ -71,7 +71,11 @@ fn place(name: &[u8], fields: &[String], next: usize) -> Option<usize> {
 }
 
 fn odd(what: &str, wanted: &str) -> Error {
-    Error::new(ErrorClass::Data, "", format!("{what}, where Proofload would have written {wanted}: the data are not ours"))
+    Error::new(
+        ErrorClass::Data,
+        "",
+        format!("{what}, but Proofload would have written {wanted}: these data were not written by Proofload"),
+    )
 }
 
 /// The count of documents that a write matched or took, unless the reply carries an error.
@@ -98,7 +102,7 @@ pub(super) fn refused(
         let (_, element) = element.map_err(malformed)?;
         let error = element.document().ok_or_else(|| malformed(MalformedBson))?;
         let place = error.get("index").and_then(Element::integer).and_then(|index| usize::try_from(index).ok());
-        each(place.ok_or_else(|| Error::other("the server refuses a document without saying which"))?, told(error))?;
+        each(place.ok_or_else(|| Error::other("the server rejected a document without saying which"))?, told(error))?;
     }
     Ok(())
 }

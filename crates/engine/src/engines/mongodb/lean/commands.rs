@@ -29,9 +29,11 @@ impl Scope {
     pub(super) fn check(&self, fields: impl IntoIterator<Item = u16>) -> Result<(), Error> {
         match fields.into_iter().find(|field| usize::from(*field) >= self.fields.len()) {
             None => Ok(()),
-            Some(field) => {
-                Err(Error::other(format!("field {field} of {}: it has only {}", self.collection, self.fields.len())))
-            }
+            Some(field) => Err(Error::other(format!(
+                "field {field} does not exist: {} has only {} fields",
+                self.collection,
+                self.fields.len()
+            ))),
         }
     }
 

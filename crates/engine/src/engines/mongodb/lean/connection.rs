@@ -38,8 +38,8 @@ impl Connection {
         let connecting = tokio::time::timeout(patience, TcpStream::connect((host, port))).await;
         let stream = connecting
             .map_err(|_| lost(format!("no connection within {patience:?}")))?
-            .map_err(|error| lost(format!("{error}; is the server running, and are host and port right?")))?;
-        stream.set_nodelay(true).map_err(|error| lost(format!("set TCP_NODELAY: {error}")))?;
+            .map_err(|error| lost(format!("{error}; is the server running, and are host and port correct?")))?;
+        stream.set_nodelay(true).map_err(|error| lost(format!("failed to set TCP_NODELAY: {error}")))?;
         let (input, output) = (vec![0; INPUT_BYTES], Vec::new());
         Ok(Self { stream, input, filled: 0, output, request: 0, usable: true, patience })
     }
@@ -73,7 +73,7 @@ impl Connection {
     #[inline]
     pub(super) async fn exchange(&mut self) -> Result<Document<'_>, Error> {
         if !std::mem::replace(&mut self.usable, false) {
-            return Err(lost("the connection was lost by an earlier operation, or that was given up while it waited"));
+            return Err(lost("an earlier operation lost the connection or was given up while it waited"));
         }
         message::finish(&mut self.output);
         self.filled = 0;
@@ -104,7 +104,7 @@ impl Connection {
             }
             Poll::Ready(Ok(()))
         });
-        written.await.map_err(|error| lost(format!("send {} bytes: {error}", self.output.len())))
+        written.await.map_err(|error| lost(format!("failed to send {} bytes: {error}", self.output.len())))
     }
 
     /// Reads one message; returns its length.
@@ -116,7 +116,10 @@ impl Connection {
                 return Ok(length);
             }
             if self.filled > length {
-                return Err(lost(format!("{} bytes follow the reply: the connection is out of step", self.filled - length)));
+                return Err(lost(format!(
+                    "{} bytes follow the reply: the connection is out of sync",
+                    self.filled - length
+                )));
             }
             if self.input.len() <= length {
                 // One byte more than the message, so that a read which fills less tells the runtime that no more is there.
@@ -133,9 +136,9 @@ impl Connection {
             Poll::Ready(Ok::<_, std::io::Error>(buffer.filled().len()))
         });
         match read.await {
-            Ok(0) if self.filled == 0 => Err(lost("the server closed the connection instead of an answer")),
+            Ok(0) if self.filled == 0 => Err(lost("the server closed the connection without an answer")),
             Ok(0) => Err(lost(format!(
-                "the server closed the connection in the middle of an answer, after {} bytes that begin with {:?}",
+                "the server closed the connection in the middle of an answer, after {} bytes that start with {:?}",
                 self.filled,
                 String::from_utf8_lossy(&self.input[..self.filled.min(32)])
             ))),
@@ -143,7 +146,7 @@ impl Connection {
                 self.filled += bytes;
                 Ok(())
             }
-            Err(error) => Err(lost(format!("receive an answer: {error}"))),
+            Err(error) => Err(lost(format!("failed to receive an answer: {error}"))),
         }
     }
 }

@@ -58,7 +58,7 @@ impl Greeting {
         let (least, most) = self.wire_versions;
         if most < *WIRE_VERSIONS.start() || least > *WIRE_VERSIONS.end() {
             return Err(Error::other(format!(
-                "the server speaks wire versions {least} to {most}, we speak {} (MongoDB 4.2) to {}",
+                "the server speaks wire versions {least} to {most}, but Proofload needs {} (MongoDB 4.2) to {}",
                 WIRE_VERSIONS.start(),
                 WIRE_VERSIONS.end()
             )));
@@ -79,7 +79,7 @@ pub(in super::super) async fn open(target: &Target, timeout: Duration) -> Result
         connection.patience = timeout;
         Ok((connection, greeting))
     };
-    greeted.await.map_err(|error: Error| error.context(format!("connect to MongoDB, {}", url.words())))
+    greeted.await.map_err(|error: Error| error.context(format!("failed to connect to MongoDB, {}", url.words())))
 }
 
 async fn greet(connection: &mut Connection) -> Result<Greeting, Error> {
@@ -110,6 +110,6 @@ fn wrong_server(error: Error, has_heard: bool) -> Error {
         return error;
     }
     let class = if has_heard { ErrorClass::Other } else { ErrorClass::ConnectionLost };
-    let advice = "is this a MongoDB server, and one without TLS? TLS needs engine.path = \"driver\"";
-    Error::new(class, error.code(), format!("greet the server: {error}; {advice}"))
+    let advice = "is this a MongoDB server without TLS? TLS needs engine.path = \"driver\"";
+    Error::new(class, error.code(), format!("failed to shake hands with the server: {error}; {advice}"))
 }

@@ -91,9 +91,12 @@ fn place(index: usize) -> u32 {
 }
 
 fn too_large(bytes: usize, limits: &Greeting) -> Error {
-    with_code(DOCUMENT_TOO_LARGE, format!("the document has {bytes} bytes, the server takes {}", limits.document_bytes))
+    with_code(
+        DOCUMENT_TOO_LARGE,
+        format!("the document has {bytes} bytes, but the server accepts at most {}", limits.document_bytes),
+    )
 }
 
 fn beyond(index: usize) -> Error {
-    Error::other(format!("the server refuses document {index}, which was not sent"))
+    Error::other(format!("the server rejected document {index}, which was not sent"))
 }

@@ -69,7 +69,7 @@ pub(super) fn length(bytes: &[u8]) -> Result<Option<usize>, Error> {
         return Ok(Some(length));
     }
     Err(lost(format!(
-        "what came back is no message of MongoDB's wire protocol (OP_MSG); it begins with {:?}",
+        "the answer is not a message of MongoDB's wire protocol (OP_MSG); it starts with {:?}",
         String::from_utf8_lossy(&bytes[..bytes.len().min(32)])
     )))
 }
@@ -79,13 +79,15 @@ pub(super) fn length(bytes: &[u8]) -> Result<Option<usize>, Error> {
 pub(super) fn reply(message: &[u8], request: i32) -> Result<Document<'_>, Error> {
     let answered = u32_at(message, 8);
     if answered != request as u32 {
-        return Err(lost(format!("the reply answers request {answered}, not {request}: the connection is out of step")));
+        return Err(lost(format!(
+            "the reply answers request {answered}, not {request}: the connection is out of sync"
+        )));
     }
-    let malformed = |_: MalformedBson| lost("the reply is damaged: its document is not BSON of the stated length");
+    let malformed = |_: MalformedBson| lost("the reply is damaged: its BSON document does not have the stated length");
     let flags = message.get(HEADER_BYTES..HEADER_BYTES + 4).map_or(REQUIRED, |flags| u32_at(flags, 0));
     if flags & REQUIRED & !CHECKSUM != 0 {
         let why = if flags & REQUIRED == MORE_TO_COME { "more messages follow" } else { "unknown" };
-        return Err(lost(format!("the reply has flags {flags:#x} ({why}) that were not asked for")));
+        return Err(lost(format!("the reply has unexpected flags {flags:#x} ({why})")));
     }
     let end = message.len() - if flags & CHECKSUM != 0 { 4 } else { 0 };
     match message.get(HEADER_BYTES + 4..end) {
@@ -134,8 +136,8 @@ mod tests {
         check(&message(9, 2013, 0), Ok(1));
         check(&message(9, 2013, CHECKSUM), Ok(1));
         check(&message(9, 2013, 1 << 16), Ok(1));
-        check(&message(8, 2013, 0), Err("out of step"));
-        check(&message(9, 1, 0), Err("no message"));
+        check(&message(8, 2013, 0), Err("out of sync"));
+        check(&message(9, 1, 0), Err("not a message"));
         check(&message(9, 2013, MORE_TO_COME), Err("more messages"));
         check(&message(9, 2013, 1 << 5), Err("unknown"));
         check(b"HTTP/1.1 400 Bad Request\r\n", Err("HTTP/1.1 400"));

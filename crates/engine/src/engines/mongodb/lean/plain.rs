@@ -11,17 +11,17 @@ pub(super) fn server<'a>(url: &'a Url, target: &Target) -> Result<(&'a str, u16)
     let stranger = url.options.iter().find(|(name, _)| !HARMLESS.iter().any(|known| known.eq_ignore_ascii_case(name)));
     let authenticates = target.address().is_none() && std::env::var_os("MONGODB_USER").is_some();
     let reason = match (&url.hosts[..], stranger) {
-        _ if url.by_name_service => "mongodb+srv asks the name service for hosts".to_owned(),
-        _ if url.user.is_some() => "a user wants authentication".to_owned(),
-        _ if authenticates => "MONGODB_USER is set and wants authentication".to_owned(),
+        _ if url.by_name_service => "mongodb+srv looks hosts up in DNS".to_owned(),
+        _ if url.user.is_some() => "it names a user, which needs authentication".to_owned(),
+        _ if authenticates => "MONGODB_USER is set, which needs authentication".to_owned(),
         ([(host, _)], _) if host.contains('%') => "its host is a socket".to_owned(),
         (_, Some((name, value))) => format!("it has the option {name}={value}"),
         ([(host, port)], None) => return Ok((host, *port)),
         _ => "it names several servers".to_owned(),
     };
     Err(Error::other(format!(
-        "the lean path speaks to one server without TLS and authentication, but of the URL {reason}; \
-         set engine.path = \"driver\""
+        "the lean path connects to one server without TLS and authentication, but {reason}; set engine.path = \
+         \"driver\""
     )))
 }
 
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn what_needs_the_driver_is_refused_and_says_so() {
         check("mongodb://db1/shop?directConnection=true&appname=x", None);
-        check("mongodb+srv://cluster.example", Some("name service"));
+        check("mongodb+srv://cluster.example", Some("in DNS"));
         check("mongodb://db1,db2", Some("several servers"));
         check("mongodb://me@db1", Some("authentication"));
         check("mongodb://db1/?tls=true", Some("tls=true"));

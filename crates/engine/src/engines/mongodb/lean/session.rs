@@ -63,7 +63,7 @@ impl Session {
             None => Ok(0),
             Some(group) => {
                 let count = group?.get("n").and_then(Element::integer).and_then(|count| u64::try_from(count).ok());
-                count.ok_or_else(|| Error::other("the reply to a count has no count"))
+                count.ok_or_else(|| Error::other("the reply to count contains no count"))
             }
         }
     }
@@ -131,26 +131,29 @@ impl Documents for Session {
         let patience = std::mem::replace(&mut self.connection.patience, COUNTING);
         let count = self.count_documents().await;
         self.connection.patience = patience;
-        count.map_err(|error| error.context(format!("count the documents of {}", self.scope.collection)))
+        count.map_err(|error| error.context(format!("failed to count the documents of {}", self.scope.collection)))
     }
 
     async fn collections(&mut self) -> Result<Vec<String>, Error> {
         self.connection.write(&self.scope.database, commands::list_collections);
         let names = self.all("$cmd.listCollections", |entry| entry.get("name")?.text().map(str::to_owned)).await;
-        let mut names = names.map_err(|error| error.context("list the collections"))?;
+        let mut names = names.map_err(|error| error.context("failed to list the collections"))?;
         names.retain(|name| !is_internal(name));
         Ok(names)
     }
 
     async fn notes(&mut self, collection: &str) -> Result<Vec<(String, String)>, Error> {
         self.connection.write(&self.scope.database, |command| commands::find_all(command, collection));
-        let note = |note: Document<'_>| Some((note.get("_id")?.text()?.to_owned(), note.get("text")?.text()?.to_owned()));
-        self.all(collection, note).await.map_err(|error| error.context(format!("read the notes in {collection}")))
+        let note =
+            |note: Document<'_>| Some((note.get("_id")?.text()?.to_owned(), note.get("text")?.text()?.to_owned()));
+        self.all(collection, note)
+            .await
+            .map_err(|error| error.context(format!("failed to read the notes in {collection}")))
     }
 
     async fn note(&mut self, collection: &str, notes: &[(String, String)]) -> Result<(), Error> {
         for (key, text) in notes {
-            let context = |error: Error| error.context(format!("write note {key} in {collection}"));
+            let context = |error: Error| error.context(format!("failed to write note {key} in {collection}"));
             let note = (key.as_str(), text.as_str());
             let reply = self.connection.run(&self.scope.database, |command| commands::note(command, collection, note)).await;
             answer::written(reply.map_err(context)?).map_err(context)?;

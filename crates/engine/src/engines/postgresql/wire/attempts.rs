@@ -30,7 +30,7 @@ pub(in crate::engines::postgresql) async fn connect<T>(
     config: &ServerConfig,
     log_on: impl AsyncFn(Socket) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut outcome = Err(Error::other("neither a host nor an address of one is given"));
+    let mut outcome = Err(Error::other("no host or host address is given"));
     for place in socket::places(config)? {
         for encryption in encryptions(&place, config.tls.mode) {
             outcome = attempt(&place, config, *encryption, &log_on).await;
@@ -85,22 +85,23 @@ async fn encrypted(
 ) -> Result<Socket, Error> {
     let client = config.tls.client()?;
     let name = ServerName::try_from(name.to_owned())
-        .map_err(|_| Error::other(format!("{name:?} is no name that a certificate can be made out for")))?;
+        .map_err(|_| Error::other(format!("{name:?} is not a valid name for a certificate")))?;
     let mut answer = [0];
     let ask = async {
         stream.write_all(&SSL_REQUEST).await?;
         stream.read_exact(&mut answer).await
     };
-    ask.await.map_err(|error| lost(&format!("asking the server for TLS: {error}")))?;
+    ask.await.map_err(|error| lost(&format!("failed to request TLS from the server: {error}")))?;
     match (answer[0], encryption) {
         (b'S', _) => {
             let shaken = TlsConnector::from(Arc::new(client)).connect(name, stream).await;
-            let stream = shaken.map_err(|error| lost(&format!("TLS with the server: {error}")))?;
+            let stream = shaken.map_err(|error| lost(&format!("the TLS handshake with the server failed: {error}")))?;
             Ok(Socket::Tls(Box::new(stream)))
         }
         (b'N', Encryption::Offered) => Ok(Socket::Tcp(stream)),
         _ => Err(Error::other(
-            "the server does not speak TLS, which sslmode asks for: set ssl = on there, or use sslmode=disable on a private network",
+            "the server does not support TLS, but sslmode requires it: set ssl = on on the server, or use \
+             sslmode=disable on a private network",
         )),
     }
 }

@@ -351,7 +351,7 @@ fn closed() -> Error {
 
 /// A message that cannot be written: a text with a zero in it, or one too large.
 pub(super) fn unsendable(error: io::Error) -> Error {
-    Error::new(ErrorClass::Data, "", format!("the message to the server cannot be written: {error}"))
+    Error::new(ErrorClass::Data, "", format!("failed to write to the server: {error}"))
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
 /// An answer that does not keep the protocol.
 #[cold]
 pub(super) fn broken(what: &str) -> Error {
-    Error::other(format!("the server's answer is not understood: {what}"))
+    Error::other(format!("unexpected answer from the server: {what}"))
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl PreparedStatement {
         let length = u32::try_from(out.len() - start - 1).ok().filter(|length| i32::try_from(*length).is_ok());
         let Some(length) = length else {
             out.truncate(start);
-            return Err(Error::new(ErrorClass::Data, "", "the parameters are larger than 2 GiB"));
+            return Err(Error::new(ErrorClass::Data, "", "the parameters exceed 2 GiB"));
         };
         out[start + 1..start + 5].copy_from_slice(&length.to_be_bytes());
         out.put_slice(EXECUTE);
@@ -166,7 +166,7 @@ impl<'a> WireRow<'a> {
         let mut reading = Reading(body);
         match reading.short() {
             Some(count) if usize::from(count) == fields => Ok(Self(reading)),
-            _ => Err(broken("a row of another width than its statement")),
+            _ => Err(broken("a row whose width differs from its statement")),
         }
     }
 

@@ -150,11 +150,11 @@ pub(super) fn places(config: &Config) -> Result<Vec<Place>, Error> {
     let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let count = hosts.len().max(addresses.len());
     if !hosts.is_empty() && !addresses.is_empty() && hosts.len() != addresses.len() {
-        let text = format!("{} hosts and {} addresses of hosts are given", hosts.len(), addresses.len());
+        let text = format!("{} hosts but {} host addresses are given", hosts.len(), addresses.len());
         return Err(Error::other(text));
     }
     if ports.len() > 1 && ports.len() != count {
-        return Err(Error::other(format!("{} ports are given for {count} hosts", ports.len())));
+        return Err(Error::other(format!("{} ports but {count} hosts are given", ports.len())));
     }
     let port = |index: usize| ports.get(index).or(ports.first()).copied().unwrap_or(5432);
     let place = |index: usize| match (addresses.get(index), hosts.get(index)) {
@@ -190,7 +190,7 @@ pub(super) async fn open(place: &Place, config: &Config) -> Result<Socket, Error
 }
 
 async fn open_tcp(name: &str, port: u16, patience: Option<Duration>) -> io::Result<TcpStream> {
-    let mut outcome = Err(io::Error::new(io::ErrorKind::InvalidInput, "the name has no address"));
+    let mut outcome = Err(io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address"));
     for address in lookup_host((name, port)).await? {
         outcome = in_time(patience, TcpStream::connect(address)).await;
         if outcome.is_ok() {

@@ -34,7 +34,7 @@ impl MountGuard {
     /// # Errors
     /// When it cannot be opened, or is open by another plan.
     pub(in crate::engines::sqlite) fn open(data: &Path, plan: &TierPlan) -> Result<Self, Error> {
-        let failed = |error| Error::other(format!("open {}: {error}", data.display()));
+        let failed = |error| Error::other(format!("failed to open {}: {error}", data.display()));
         let path = data.canonicalize().map_err(failed)?;
         let place = {
             let mut places = lock(&PLACES);
@@ -46,7 +46,10 @@ impl MountGuard {
         let mut state = lock(&place.0);
         let mount = match &state.mount {
             Some(mount) if mount.plan() != plan => {
-                return Err(Error::other(format!("open {}: its tier is open with other settings", path.display())));
+                return Err(Error::other(format!(
+                    "failed to open {}: its tier is already open with other settings",
+                    path.display()
+                )));
             }
             Some(mount) => Arc::clone(mount),
             None => Arc::new(TierMount::open(&TierFiles::of(&path), plan)?),

@@ -93,7 +93,9 @@ impl LogFile {
             (content.take_changed(), content.failed.clone())
         };
         let outcome = match failed {
-            Some(reason) => Err(Error::other(format!("sync the log: what an earlier sync held is lost: {reason}"))),
+            Some(reason) => {
+                Err(Error::other(format!("failed to sync the log: data of an earlier sync are lost: {reason}")))
+            }
             None => runs.iter().try_for_each(|(at, bytes)| volume.write(*at, bytes)).and_then(|()| volume.flush()),
         };
         if let Err(error) = &outcome {

@@ -101,15 +101,15 @@ impl TierMount {
     /// When another process has it open, when cache and data do not belong together, or when files fail.
     pub(super) fn open(files: &TierFiles, plan: &TierPlan) -> Result<Self, Error> {
         let said = |what: &str, path: &Path| {
-            let text = format!("{what} {}", path.display());
+            let text = format!("failed to {what} {}", path.display());
             move |error: std::io::Error| Error::other(format!("{text}: {error}"))
         };
-        fs::create_dir_all(&files.folder).map_err(said("make folder", &files.folder))?;
+        fs::create_dir_all(&files.folder).map_err(said("create folder", &files.folder))?;
         let lock = lock(&files.folder.join("lock"))?;
         let data = open_file(&files.data, false).map_err(said("open", &files.data))?;
         let log_file = open_file(&files.log, true).map_err(said("open", &files.log))?;
-        let length = data.metadata().map_err(said("look at", &files.data))?.len();
-        let log_length = log_file.metadata().map_err(said("look at", &files.log))?.len();
+        let length = data.metadata().map_err(said("inspect", &files.data))?.len();
+        let log_length = log_file.metadata().map_err(said("inspect", &files.log))?.len();
         let OpenPool { tier, disk, is_direct, asked_size } = open_pool(files, plan, Bytes(length))?;
         let mut log = vec![0; usize::try_from(log_length).unwrap_or(usize::MAX)];
         tier.read(LOG, 0, &mut log).map_err(tier_error)?;
@@ -163,7 +163,7 @@ impl TierMount {
             volumes: tiers::volumes(true),
             asked_size: self.asked_size,
             data: Bytes(self.data_length()),
-            export: tier::EXPORT.observed("in the load agent's process, as a VFS of SQLite", tiers::SOURCE),
+            export: tier::EXPORT.observed("in the load agent's process, as an SQLite VFS", tiers::SOURCE),
             is_direct: self.is_direct,
             first: &self.first,
             now: &self.tier().snapshot(),
@@ -198,7 +198,7 @@ impl TierMount {
         let end = at + from.len() as u64;
         if end > self.data_length() {
             // The file is as long as the data, so that it is a database without the tier once that is clean.
-            self.data.set_len(end).map_err(|error| Error::other(format!("lengthen the data: {error}")))?;
+            self.data.set_len(end).map_err(|error| Error::other(format!("failed to extend the data: {error}")))?;
             self.length.fetch_max(end, Ordering::AcqRel);
         }
         self.tier().write(DATA, at, from).map_err(tier_error)
@@ -210,7 +210,7 @@ impl TierMount {
         if length < before {
             self.tier().discard(DATA, length, before - length).map_err(tier_error)?;
         }
-        self.data.set_len(length).map_err(|error| Error::other(format!("cut the data: {error}")))
+        self.data.set_len(length).map_err(|error| Error::other(format!("failed to truncate the data: {error}")))
     }
 
     /// Makes data durable.
@@ -235,14 +235,14 @@ impl TierMount {
         if length < before {
             self.tier().discard(LOG, length, before - length).map_err(tier_error)?;
         }
-        self.log_file.set_len(length).map_err(|error| Error::other(format!("cut the log: {error}")))
+        self.log_file.set_len(length).map_err(|error| Error::other(format!("failed to truncate the log: {error}")))
     }
 }
 
 impl LogVolume for TierMount {
     fn write(&self, at: u64, from: &[u8]) -> Result<(), Error> {
         let end = at + from.len() as u64;
-        let failed = |error| Error::other(format!("lengthen the log: {error}"));
+        let failed = |error| Error::other(format!("failed to extend the log: {error}"));
         if self.log_file.metadata().map_err(failed)?.len() < end {
             self.log_file.set_len(end).map_err(failed)?;
         }
@@ -272,13 +272,14 @@ fn tier_error(error: proofload_tier::Error) -> Error {
 
 /// Takes the lock of a tier.
 fn lock(path: &Path) -> Result<File, Error> {
-    let told = |error: std::io::Error| Error::other(format!("open {}: {error}", path.display()));
+    let told = |error: std::io::Error| Error::other(format!("failed to open {}: {error}", path.display()));
     let file = open_file(path, true).map_err(told)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => {
-            Err(Error::other(format!("lock {}: another process has the cache tier open; end it first", path.display())))
-        }
+        Err(fs::TryLockError::WouldBlock) => Err(Error::other(format!(
+            "failed to lock {}: another process has the cache tier open; end it first",
+            path.display()
+        ))),
         Err(fs::TryLockError::Error(error)) => Err(told(error)),
     }
 }
@@ -310,7 +311,8 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
     };
     let devices = (labelled(&files.data, &files.data_label())?, labelled(&files.log, &files.log_label())?);
     let disks = tiers::disks(&plan.slow, devices.0.clone(), devices.1.clone(), Arc::clone(&clock));
-    let [data_disk, log_disk] = disks.ok_or_else(|| Error::other("open the tier: its slow medium is not modelled"))?;
+    let [data_disk, log_disk] =
+        disks.ok_or_else(|| Error::other("failed to open the tier: its slow medium is not modelled"))?;
     let slow: Vec<Arc<dyn Device>> = vec![data_disk.clone(), log_disk];
     if is_left && !is_same {
         // At the speed of the files: nobody measures.
@@ -320,7 +322,7 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
         let _none = fs::remove_file(files.made_by());
         tiers::make_cache(&files.cache(), plan, data, &slow)?;
         fs::write(files.made_by(), asked)
-            .map_err(|error| Error::other(format!("write {}: {error}", files.made_by().display())))?;
+            .map_err(|error| Error::other(format!("failed to write {}: {error}", files.made_by().display())))?;
     }
     let OpenCache { device, is_direct } = tiers::open_cache(&files.cache())?;
     let devices = TierDevices { cache: device, origins: slow };

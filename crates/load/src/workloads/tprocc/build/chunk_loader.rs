@@ -46,7 +46,7 @@ impl StreamVisitor for ChunkLoader<'_> {
         let loaded = runtime.block_on(session.append(&shape(table), &mut source))?;
         if loaded != source.content.rows {
             let draws = source.content.rows;
-            return Err(Error::new(format!("{}: {draws} rows were drawn and {loaded} loaded", table.name())));
+            return Err(Error::new(format!("{}: {draws} rows were generated, but {loaded} were loaded", table.name())));
         }
         let content = source.content;
         (self.more)(content.rows % ROWS_TOLD);

@@ -55,7 +55,7 @@ impl Manifest {
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.
     pub(crate) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
-        let remedy = "give the study another name or storage.path, or remove the data to build anew";
+        let remedy = "give the study another name or storage.path, or remove the data to rebuild them";
         manifest::fits(|name| self.content(name), wanted, remedy)
     }
 

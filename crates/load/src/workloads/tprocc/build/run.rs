@@ -82,7 +82,7 @@ impl<'j> Build<'j> {
             script.push_str(&manifest::add(self.dialect, name, value)?);
         }
         script.push_str("COMMIT;");
-        session.script(&script).map_err(|error| error.context("making the tables"))
+        session.script(&script).map_err(|error| error.context("failed to create the tables"))
     }
 
     /// `Ok` when the failed step has been noted since this build read the manifest; see [`unless_noted`].
@@ -134,8 +134,8 @@ impl<'j> Build<'j> {
         more: &mut dyn FnMut(u64),
     ) -> Result<Vec<Part>, Error> {
         chunk_loader::load(session, &self.population, chunk, more).map_err(|error| match chunk.warehouse() {
-            Some(w_id) => error.context(format!("loading {} of warehouse {w_id}", chunk.name())),
-            None => error.context(format!("loading {}", chunk.name())),
+            Some(w_id) => error.context(format!("failed to load {} of warehouse {w_id}", chunk.name())),
+            None => error.context(format!("failed to load {}", chunk.name())),
         })
     }
 
@@ -203,7 +203,7 @@ impl<'j> Build<'j> {
         let found = conditions::examine(session, self.dialect, &self.settings, &self.request.progress)?;
         let checks = checks::excused(conditions::checks(&found), &self.population.profile);
         match checks.into_iter().find(|check| check.outcome == CheckOutcome::Failed) {
-            Some(check) => Err(Error::new(format!("after the load {} does not hold: {}", check.name, check.found))),
+            Some(check) => Err(Error::new(format!("after the load, {} does not hold: {}", check.name, check.found))),
             None => Ok(()),
         }
     }

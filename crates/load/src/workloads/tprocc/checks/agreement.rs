@@ -24,7 +24,7 @@ fn new_orders(before: &Totals, after: &Totals, tally: &Tally) -> Check {
         group: "agreement".to_owned(),
         name: "new orders".to_owned(),
         rule: "the sum of d_next_o_id grows by the New-Orders that were acknowledged as committed".to_owned(),
-        found: format!("database {gained}, acknowledged {acknowledged}, of unknown outcome {unknown}"),
+        found: format!("database {gained}, acknowledged {acknowledged}, unknown outcome {unknown}"),
         outcome: if range.contains(&i128::from(gained)) { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: Vec::new(),
         sample: None,

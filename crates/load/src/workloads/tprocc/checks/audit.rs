@@ -84,7 +84,7 @@ fn of_distributions(draws: &DrawCounts, law: &InputSettings) -> Vec<Check> {
 fn lines_uniform(tally: &Tally) -> Check {
     let classes: Vec<(f64, f64)> =
         (5..=15).map(|lines| (tally.orders_by_lines[lines] as f64, tally.new_orders() as f64 / 11.0)).collect();
-    chi_square("numbers of lines", "orders have 5 to 15 lines, each as often".to_owned(), &classes, None)
+    chi_square("numbers of lines", "orders have 5 to 15 lines, equally often".to_owned(), &classes, None)
 }
 
 /// The warehouses drawn for each home are uniform over the others. Given the draws per home, the statistic is at most
@@ -94,7 +94,7 @@ fn uniform_targets(name: &str, draws: &RemoteDraws) -> Check {
     let expected = |home: &u64| (all - *home as f64) / others;
     let classes: Vec<(f64, f64)> =
         draws.by_target.iter().zip(&draws.by_home).map(|(target, home)| (*target as f64, expected(home))).collect();
-    chi_square(name, "every other warehouse is drawn as often".to_owned(), &classes, None)
+    chi_square(name, "every other warehouse is drawn equally often".to_owned(), &classes, None)
 }
 
 /// Deliveries that found a queue empty are at most one or 1 % (clause 5.5.1.6).
@@ -104,11 +104,7 @@ fn skipped_deliveries(tally: &Tally, settings: &TproccSettings) -> Check {
     let rule = "deliveries that found a district without undelivered orders are at most 1 %, or one".to_owned();
     let met = skipped <= 1 || skipped * 100 <= all;
     let check = check("skipped deliveries", rule, found, if met { CheckOutcome::Met } else { CheckOutcome::Failed });
-    if settings.scale == Scale::FULL {
-        check
-    } else {
-        not_applicable(check, "queues of the toy scale run empty by themselves")
-    }
+    if settings.scale == Scale::FULL { check } else { not_applicable(check, "queues run empty at the toy scale") }
 }
 
 /// The least shares of clause 5.2.3. A study's own weights below a floor are its departure, not a fault of the run.

@@ -87,7 +87,7 @@ pub(super) fn at_least(name: &str, what: &str, (part, whole): (u64, u64), law: f
     let limits = format!("at least {:.0} %", floor * 100.0);
     let rule = format!("{what} is {limits} of all transactions");
     if whole == 0 || law < floor {
-        let why = if whole == 0 { "there were no transactions" } else { "the study's own mix has less" };
+        let why = if whole == 0 { "there were no transactions" } else { "the study's own mix has a smaller share" };
         return check(name, rule, why.to_owned(), CheckOutcome::NotApplicable);
     }
     let found = part as f64 / whole as f64;
@@ -116,10 +116,10 @@ pub(super) fn chi_square(name: &str, rule: String, classes: &[(f64, f64)], obser
     let impossible = classes.iter().any(|(observed, expected)| *expected <= 0.0 && *observed > 0.0);
     let count: f64 = classes.iter().map(|(observed, _)| observed).sum();
     if impossible {
-        return check(name, rule, "a class that cannot occur has occurred".to_owned(), CheckOutcome::Failed);
+        return check(name, rule, "an impossible class occurred".to_owned(), CheckOutcome::Failed);
     }
     if possible.iter().any(|(_, expected)| *expected < LEAST_PER_CLASS) || possible.len() < 2 {
-        return check(name, rule, format!("{count} draws are too few to tell"), CheckOutcome::TooSmall);
+        return check(name, rule, format!("{count} draws are too few for a test"), CheckOutcome::TooSmall);
     }
     let statistic: f64 = possible.iter().map(|(observed, expected)| (observed - expected).powi(2) / expected).sum();
     let degrees = possible.len() as u64 - 1;
@@ -152,7 +152,7 @@ pub(super) fn nurand(name: &str, what: &str, law: &NuRand, counts: &[u32]) -> Ch
     let tenth = &hottest_first[..hottest_first.len() / 10];
     let exact = tenth.iter().map(|(_, pairs)| pairs).sum::<u64>() as f64 / total;
     let share = tenth.iter().map(|(place, _)| u64::from(count_at(*place))).sum::<u64>() as f64 / n as f64;
-    let observed = format!("the hottest tenth of them got {} where {} are exact", percent(share), percent(exact));
+    let observed = format!("the hottest tenth of them got {}, exact would be {}", percent(share), percent(exact));
     let expected = |pairs: u64| pairs as f64 / total * n as f64;
     let numbers = hottest_first.into_iter().map(|(place, pairs)| (f64::from(count_at(place)), expected(pairs)));
     let classes = together(numbers, n as f64);
@@ -227,7 +227,7 @@ mod tests {
         for ((law, _), exact) in laws().into_iter().zip(["61.32", "54.23", "70.98"]) {
             let found = nurand("numbers", "numbers", &law, &vec![1; (law.high - law.low + 1) as usize]);
             let observed = found.sample.unwrap().observed;
-            let start = format!("the hottest tenth of them got 10.00 % where {exact} % are exact; chi-square ");
+            let start = format!("the hottest tenth of them got 10.00 %, exact would be {exact} %; chi-square ");
             assert!(observed.starts_with(&start), "{observed}");
         }
     }

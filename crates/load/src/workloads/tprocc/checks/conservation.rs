@@ -71,7 +71,7 @@ fn check(sum: &Sum, unknown: u64) -> Check {
         (false, 0) => CheckOutcome::Failed,
         (false, unknown) => {
             found.push_str(&format!(
-                "; {unknown} transactions of unknown outcome, so the sums cannot be compared exactly"
+                "; {unknown} transactions have an unknown outcome, so the sums cannot be compared exactly"
             ));
             CheckOutcome::NotApplicable
         }

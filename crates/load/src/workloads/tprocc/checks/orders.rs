@@ -109,7 +109,7 @@ impl OrderComparison {
                     self.unasked.add(|| tell(have));
                     right = rest;
                 }
-                (Some(_), None) => unreachable!("an asked order without a counterpart is lost, see above"),
+                (Some(_), None) => unreachable!("an order without a counterpart is lost, see above"),
             }
         }
     }
@@ -132,20 +132,20 @@ impl OrderComparison {
                 "every acknowledged order has its customer and number of lines",
                 self.other,
                 0,
-                "other than sent",
+                "different from what was sent",
             ),
             check(
                 "orders unasked",
-                "orders that nobody was told of are at most the New-Orders of unknown outcome",
+                "unacknowledged orders are at most the New-Orders of unknown outcome",
                 self.unasked,
                 unknown,
-                &format!("more in the database, {unknown} of unknown outcome"),
+                &format!("more in the database, {unknown} with unknown outcome"),
             ),
         ];
         if unfit > 0 {
             for check in &mut checks {
                 check.outcome = CheckOutcome::Failed;
-                check.found.push_str(&format!("; {unfit} acknowledged orders have keys too large to be kept"));
+                check.found.push_str(&format!("; {unfit} acknowledged orders have keys that are too large to store"));
             }
         }
         checks

@@ -33,7 +33,7 @@ fn deliveries(evidence: &Evidence<'_>) -> Check {
     let failed: u64 = evidence.counts.iter().map(failed).sum();
     check(
         "queued deliveries".to_owned(),
-        "every Delivery that was queued has been done when the load has ended".to_owned(),
+        "every queued Delivery was executed by the end of the load".to_owned(),
         format!("{queued} queued, {done} done, {failed} failed"),
         if queued == done { CheckOutcome::Met } else { CheckOutcome::Failed },
     )
@@ -46,9 +46,9 @@ fn seconds(time: Duration) -> f64 {
 /// The mean keying time; it is fixed, so nothing is left to chance.
 fn keying(transaction: Transaction, waits: Waits, (count, sum): (u64, Duration)) -> Check {
     let least = seconds(waits.keying(transaction));
-    let (name, rule) = (format!("keying of {}", transaction.name()), format!("keying takes {least} s at least"));
+    let (name, rule) = (format!("keying time of {}", transaction.name()), format!("keying takes at least {least} s"));
     if count == 0 {
-        return check(name, rule, "there was none".to_owned(), CheckOutcome::NotApplicable);
+        return check(name, rule, "there were none".to_owned(), CheckOutcome::NotApplicable);
     }
     let mean = seconds(sum) / count as f64;
     // A nanosecond for the rounding of the mean.
@@ -61,9 +61,9 @@ fn keying(transaction: Transaction, waits: Waits, (count, sum): (u64, Duration))
 fn thinking(transaction: Transaction, waits: Waits, (count, sum): (u64, Duration)) -> Check {
     let least = seconds(waits.mean_think(transaction));
     let name = format!("think time of {}", transaction.name());
-    let rule = format!("think times are {least} s on average, at least");
+    let rule = format!("think times average at least {least} s");
     if count == 0 {
-        return check(name, rule, "there was none".to_owned(), CheckOutcome::NotApplicable);
+        return check(name, rule, "there were none".to_owned(), CheckOutcome::NotApplicable);
     }
     let mean = seconds(sum) / count as f64;
     let p = normal_p((mean - least) / (least / (count as f64).sqrt()));

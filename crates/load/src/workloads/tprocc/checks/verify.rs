@@ -74,8 +74,8 @@ pub(crate) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
     let check = |group: &str| Check {
         group: group.to_owned(),
         name: format!("all of {group}"),
-        rule: "an engine that keeps data is needed".to_owned(),
-        found: format!("the engine keeps no data; {transactions} transactions were answered"),
+        rule: "needs an engine that stores data".to_owned(),
+        found: format!("the engine stores no data; {transactions} transactions were answered"),
         outcome: CheckOutcome::NotApplicable,
         offenders: Vec::new(),
         sample: None,

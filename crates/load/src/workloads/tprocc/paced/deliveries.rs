@@ -56,7 +56,7 @@ impl DeliverySender {
         let sender = &self.senders[self.next];
         self.next = (self.next + 1) % self.senders.len();
         sender.try_send(QueuedItem { item, at }).map_err(|_| {
-            let text = format!("a queue of Deliveries has no room for more than {ROOM}, or its worker has ended");
+            let text = format!("a queue of Deliveries is full ({ROOM}), or its worker ended");
             Error::new(ErrorClass::Other, "delivery_queue", text)
         })
     }

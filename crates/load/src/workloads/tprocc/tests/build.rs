@@ -57,7 +57,7 @@ fn check_resuming(engine: &str) {
     drop(killed);
 
     let error = case.workload_run().check_data().unwrap_err().to_string();
-    assert_eq!(error, "the build of the data is incomplete; build again to continue where it stopped");
+    assert_eq!(error, "the build of the data is incomplete; build again to continue");
     let manifest = Manifest::read(&mut case.session(), &case.dialect).unwrap().unwrap();
     let loaded: Vec<bool> = chunks.iter().map(|chunk| manifest.has(*chunk)).collect();
     assert_eq!(loaded, [true, true, true, true, false, false, false, false, false]);
@@ -92,9 +92,9 @@ fn data_that_do_not_fit_are_refused_with_each_difference() {
     let other = TproccRun::new(request).unwrap();
     let [ours, theirs] = [1, 7].map(|seed| CLoad::draw(Seed(seed), &Profile::SPEC).0);
     let expected = format!(
-        "the data in the database do not match the study: warehouses is 2 where the study needs 3, seed is 1 where the study \
-         needs 7, c_load is {ours} where the study needs {theirs}; give the study another name or storage.path, or remove \
-         the data to build anew"
+        "the data in the database do not match the study: warehouses is 2, but the study needs 3, seed is 1, but the \
+         study needs 7, c_load is {ours}, but the study needs {theirs}; give the study another name or storage.path, \
+         or remove the data to rebuild them"
     );
     assert_eq!(other.check_data().unwrap_err().to_string(), expected);
     assert_eq!(other.build().unwrap_err().to_string(), expected);
@@ -113,10 +113,10 @@ fn a_database_with_other_tables_is_refused() {
     let error = case.workload_run().build().unwrap_err().to_string();
     assert_eq!(
         error,
-        "the database is not empty: it has a table precious but no manifest of Proofload; name an empty database"
+        "the database is not empty: it has a table precious but no Proofload manifest; use an empty database"
     );
     let error = case.workload_run().check_data().unwrap_err().to_string();
-    assert_eq!(error, "the database has no manifest of Proofload; build the data first");
+    assert_eq!(error, "the database has no Proofload manifest; build the data first");
 }
 
 #[test]

@@ -132,6 +132,6 @@ fn data_of_another_profile_are_refused() {
     // Departures of inputs and transactions need no data of their own.
     assert_eq!(check("[\"1\", \"4\", \"6\", \"8\", \"10\", \"11\"]"), Ok(()));
     let error = check("[\"3\", \"4\"]").unwrap_err();
-    let start = "the data in the database do not match the study: profile is spec where the study needs spec with departures 3; ";
+    let start = "the data in the database do not match the study: profile is spec, but the study needs spec with departures 3; ";
     assert!(error.starts_with(start), "{error}");
 }

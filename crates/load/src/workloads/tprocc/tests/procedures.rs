@@ -12,7 +12,7 @@ fn check(case: &Case, breaking: &str, expected: &str) {
     case.session().script(breaking).unwrap();
     let error = case.workload_run().check_data().unwrap_err().to_string();
     let begun = case.workload_run().begin().unwrap_err().to_string();
-    let remedy = "; build again: it installs the procedures and leaves the data as they are";
+    let remedy = "; build again: this installs the procedures and keeps the data";
     assert_eq!((error.as_str(), begun.as_str()), (&*format!("{expected}{remedy}"), &*format!("{expected}{remedy}")));
     case.workload_run().build().unwrap();
     case.workload_run().check_data().unwrap();
@@ -28,7 +28,7 @@ fn procedures_that_do_not_fit_are_refused_and_a_build_installs_them() {
     check(
         &case,
         "DROP FUNCTION tprocc_payment; DELETE FROM proofload_manifest WHERE entry = 'procedure tprocc_delivery'",
-        "procedure tprocc_payment is missing, procedure tprocc_delivery is not noted in the manifest",
+        "procedure tprocc_payment is missing, procedure tprocc_delivery is missing in the manifest",
     );
     check(
         &case,
@@ -48,7 +48,7 @@ fn procedures_that_do_not_fit_are_refused_and_a_build_installs_them() {
         .and_then(|()| case.workload_run().check_data())
         .unwrap_err()
         .to_string();
-    assert!(older.starts_with("procedure tprocc_order_status is of version 00 where "), "{older}");
+    assert!(older.starts_with("procedure tprocc_order_status has version 00, but "), "{older}");
     case.workload_run().build().unwrap();
     case.workload_run().check_data().unwrap();
 }
@@ -68,5 +68,5 @@ fn an_engine_without_procedures_is_refused_when_the_workload_is_opened() {
     let mut request = case.request.clone();
     request.spec.settings = super::case::toy(PROCEDURES);
     let error = crate::workloads::tprocc::workload_run::TproccRun::new(request).err().unwrap().to_string();
-    assert_eq!(error, "workload.form: sqlite has no procedures for tprocc; say \"statements\", or choose postgresql");
+    assert_eq!(error, "workload.form: sqlite has no procedures for tprocc; use \"statements\", or choose postgresql");
 }

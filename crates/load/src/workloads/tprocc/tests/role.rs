@@ -125,5 +125,5 @@ fn a_run_on_sqlite_is_verified() {
     let new_orders = case.workload_run().counters().unwrap();
     let acknowledged = checks.iter().find(|check| check.name == "new orders").unwrap();
     let gained = new_orders[0].1 - 2 * 10 * 31;
-    assert_eq!(acknowledged.found, format!("database {gained}, acknowledged {gained}, of unknown outcome 0"));
+    assert_eq!(acknowledged.found, format!("database {gained}, acknowledged {gained}, unknown outcome 0"));
 }

@@ -43,7 +43,7 @@ pub(super) async fn new_order(work: &mut SessionWork, input: &NewOrder) -> Resul
     let missing = input.ol_cnt - answer.int(6)?;
     if missing != i32::from(input.rolls_back) {
         return Err(wrong(format!(
-            "{missing} of {} lines have no item or no stock where {} must",
+            "{missing} of {} lines have no item or stock, but {} are expected",
             input.ol_cnt,
             i32::from(input.rolls_back)
         )));
@@ -99,9 +99,9 @@ pub(super) async fn delivery(work: &mut SessionWork, input: &Delivery) -> Result
 
 /// The order delivered of a district, from the row at the district's index.
 fn delivered(row: Option<Row<'_>>, place: usize) -> Result<Option<i32>, Error> {
-    let row = row.ok_or_else(|| wrong(format!("tprocc_delivery says nothing of district {}", place + 1)))?;
+    let row = row.ok_or_else(|| wrong(format!("tprocc_delivery returned nothing for district {}", place + 1)))?;
     if usize::try_from(row.int(0)?) != Ok(place + 1) {
-        return Err(wrong(format!("tprocc_delivery names district {} at place {}", row.int(0)?, place + 1)));
+        return Err(wrong(format!("tprocc_delivery returned district {} at position {}", row.int(0)?, place + 1)));
     }
     if row.value(1) == Value::Null { Ok(None) } else { row.int(1).map(Some) }
 }

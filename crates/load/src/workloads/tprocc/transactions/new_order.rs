@@ -88,7 +88,7 @@ async fn by_statements(work: &mut SessionWork, input: &NewOrder) -> Result<NewOr
     let date = work.date();
     let (mut output, missing) = enter(&work.first, &mut work.second, (input, &supplies), date, departures)?;
     if input.rolls_back && !missing && work.keeps_data {
-        return Err(wrong("there is an item of the number that no item may have".to_owned()));
+        return Err(wrong("the item with the reserved unused number exists".to_owned()));
     }
     output.rolled_back = input.rolls_back && !departures.has(Departure::UnusedItemKept);
     work.second.control(if output.rolled_back { Control::Rollback } else { Control::Commit });
@@ -157,7 +157,7 @@ fn enter(
                 }
                 continue;
             }
-            return Err(wrong(format!("there is no item {}", line.ol_i_id)));
+            return Err(wrong(format!("no such item: {}", line.ol_i_id)));
         };
         let supply = supplies.place(line.ol_supply_w_id, line.ol_i_id).expect("every line has its stock row");
         let stock = only(answers, FIRST_ITEM + input.lines().len() + supply, "stock")?;

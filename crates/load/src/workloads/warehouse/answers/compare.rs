@@ -13,7 +13,7 @@ pub(crate) fn compare(query: &Query, golden: &Answer, found: &Answer) -> Result<
         return Ok(());
     }
     if golden.len() != found.len() {
-        return Err(format!("{} rows where {} are right", found.len(), golden.len()));
+        return Err(format!("{} rows, but {} are expected", found.len(), golden.len()));
     }
     let mut start = 0;
     while start < golden.len() {
@@ -55,7 +55,7 @@ fn first_difference(query: &Query, golden: &[String], found: &[String]) -> Optio
 fn told(query: &Query, golden: &[String], found: Option<&Vec<String>>) -> String {
     let Some(found) = found else { return "a row is missing".to_owned() };
     let place = first_difference(query, golden, found).unwrap_or(0);
-    format!("{} is {:?} where {:?} is right", query.columns[place].name, found[place], golden[place])
+    format!("{} is {:?}, but {:?} is expected", query.columns[place].name, found[place], golden[place])
 }
 
 /// Whether written values are equal within the column's bound.

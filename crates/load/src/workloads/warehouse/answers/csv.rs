@@ -30,7 +30,7 @@ pub(crate) fn read_csv(query: &Query, text: &str) -> Result<Answer, String> {
     let mut rows = text.lines().map(fields);
     let names: Vec<String> = query.columns.iter().map(|column| column.name.clone()).collect();
     if rows.next().as_ref() != Some(&names) {
-        return Err(format!("the answer of {} has other columns than the query", query.name));
+        return Err(format!("the answer of {} does not have the columns of the query", query.name));
     }
     let rows: Answer = rows.collect();
     match rows.iter().position(|row| row.len() != names.len()) {

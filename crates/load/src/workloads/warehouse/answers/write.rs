@@ -21,7 +21,7 @@ pub(crate) fn written(query: &Query, rows: &[OwnedRow]) -> Result<Answer, String
 
 fn write_row(query: &Query, row: &OwnedRow) -> Result<Vec<String>, String> {
     if row.len() != query.columns.len() {
-        return Err(format!("a row has {} columns where {} are declared", row.len(), query.columns.len()));
+        return Err(format!("a row has {} columns, but {} are declared", row.len(), query.columns.len()));
     }
     let pairs = row.iter().zip(&query.columns);
     pairs.map(|(value, column)| write(value, column).ok_or_else(|| format!("{} is {value:?}", column.name))).collect()

@@ -72,7 +72,7 @@ pub(super) fn append(session: &mut BlockingSession, chunk: Chunk, scale: f64, da
     };
     let taken = session.runtime.block_on(session.session.append(&shape, &mut source))?;
     if taken != source.content.rows {
-        return Err(Error::new(format!("the engine took {taken} rows where {} were sent", source.content.rows)));
+        return Err(Error::new(format!("the engine accepted {taken} rows, but {} were sent", source.content.rows)));
     }
     Ok(source.content)
 }

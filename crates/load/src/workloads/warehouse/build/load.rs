@@ -93,7 +93,7 @@ impl<'j> Load<'j> {
             script.push_str(&manifest::add(suite, name, value)?);
         }
         script.push_str("COMMIT;");
-        session.script(&script).map_err(|error| error.context("making the tables"))
+        session.script(&script).map_err(|error| error.context("failed to create the tables"))
     }
 
     /// `Ok` when the failed step has been noted since this load read the manifest: `entry`, as `content`. See [`unless_noted`].
@@ -117,13 +117,13 @@ impl<'j> Load<'j> {
     fn prepare_layout(&self, session: &mut BlockingSession) -> Result<(), Error> {
         let word = self.settings.layout.store.word();
         if let Some(statement) = self.of_layout(Moment::Prepare) {
-            let context = |error: Error| error.context(format!("preparing the server to store {word}"));
+            let context = |error: Error| error.context(format!("failed to prepare the server to store {word}"));
             session.script(&statement.sql).map_err(context)?;
         }
         let Some(statement) = self.of_layout(Moment::Missing) else { return Ok(()) };
         match session.query(&statement.sql)?.first() {
             None => Ok(()),
-            Some(row) => Err(Error::new(format!("to store {word} the server lacks {}", text(row, 0)?))),
+            Some(row) => Err(Error::new(format!("to store {word}, the server needs {}", text(row, 0)?))),
         }
     }
 
@@ -138,7 +138,7 @@ impl<'j> Load<'j> {
             || self.session(),
             |session, chunk| {
                 self.load_chunk(session, *chunk)
-                    .map_err(|error| error.context(format!("loading {}", chunk_entry(*chunk))))?;
+                    .map_err(|error| error.context(format!("failed to load {}", chunk_entry(*chunk))))?;
                 (self.request.progress)("loading tables", loaded.fetch_add(1, Ordering::Relaxed) + 1, all.len() as u64);
                 Ok(())
             },
@@ -175,7 +175,9 @@ impl<'j> Load<'j> {
                 let entry = index_entry(name);
                 let note = manifest::add(suite, &entry, DONE)?;
                 let script = format!("BEGIN; {}; {note} COMMIT;", suite.statement(name)?.sql);
-                let ended = session.script(&script).map_err(|error| error.context(format!("making the index {name}")));
+                let ended = session
+                    .script(&script)
+                    .map_err(|error| error.context(format!("failed to create the index {name}")));
                 ended.or_else(|error| self.unless_noted(session, error, &entry, DONE))
             },
         )

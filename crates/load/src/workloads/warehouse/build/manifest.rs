@@ -34,7 +34,7 @@ impl Manifest {
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.
     pub(crate) fn fits(&self, wanted: &[(&'static str, String)]) -> Result<(), Error> {
-        let remedy = "give the study another name or storage.path, or remove the data to load anew";
+        let remedy = "give the study another name or storage.path, or remove the data to load them again";
         manifest::fits(|name| self.text(name), wanted, remedy)
     }
 
@@ -59,8 +59,7 @@ impl Manifest {
         let mut content = Content::default();
         for (entry, text) in self.entries.iter().filter(|(entry, _)| entry.starts_with(&prefix)) {
             let part = Content::read(text, table);
-            content
-                .merge(&part.ok_or_else(|| Error::new(format!("the manifest's entry {entry:?} is not understood")))?);
+            content.merge(&part.ok_or_else(|| Error::new(format!("the manifest's entry {entry:?} is not valid")))?);
         }
         Ok(content)
     }

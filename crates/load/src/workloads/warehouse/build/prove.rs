@@ -16,7 +16,7 @@ pub(super) fn count(session: &mut BlockingSession, table: Table, sent: &Content)
     if u64::try_from(found) == Ok(sent.rows) {
         return Ok(());
     }
-    Err(Error::new(format!("{name} has {found} rows where {} were sent; the load is not complete", sent.rows)))
+    Err(Error::new(format!("{name} has {found} rows, but {} were sent; the load is not complete", sent.rows)))
 }
 
 /// Fails unless all tables are stored as they should be; `otherwise` names those that are not.
@@ -27,7 +27,7 @@ pub(super) fn layout(session: &mut BlockingSession, otherwise: &Statement, layou
         return Ok(());
     }
     let word = layout.store.word();
-    Err(Error::new(format!("{} were to be stored by {word} and are stored otherwise", names.join(", "))))
+    Err(Error::new(format!("{} should be stored by {word}, but are not", names.join(", "))))
 }
 
 /// Fails unless the rows of a table are those that were sent, column by column.
@@ -39,7 +39,7 @@ pub(super) fn columns(session: &mut BlockingSession, table: Table, scale: f64, s
         return Ok(());
     }
     Err(Error::new(format!(
-        "{} rows of {} were read back where {} were sent; columns that differ: {}; the load is not complete",
+        "{} rows of {} were read back, but {} were sent; columns that differ: {}; the load is not complete",
         found.rows,
         table.name(),
         sent.rows,

@@ -57,7 +57,7 @@ pub(crate) const PARALLELISM: &str = "parallelism";
 pub(crate) fn parallelism(engine: &str) -> Result<Option<&'static str>, Error> {
     let dialect = SUITES.dialect(engine)?;
     if statements(&dialect)?.find(PARALLELISM).is_none() {
-        return Err(Error::new(format!("{engine} runs each query on one thread; leave it out")));
+        return Err(Error::new(format!("{engine} runs each query on one thread; remove it")));
     }
     let text = dialect.nearest("session.sql").map_or("", |file| file.text);
     Ok(text.lines().find_map(|line| line.strip_prefix("-- same:")).map(str::trim))

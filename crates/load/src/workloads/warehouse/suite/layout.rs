@@ -60,7 +60,7 @@ impl Layout {
         let fits = |layout: &&Self| if word == OWN { layout.own } else { layout.store.word() == word };
         all.iter().find(fits).copied().ok_or_else(|| {
             let words: Vec<&str> = all.iter().map(|layout| layout.store.word()).collect();
-            Error::new(format!("{dialect} stores tables by {} only; say \"{OWN}\" or \"{}\"", words[0], words[0]))
+            Error::new(format!("{dialect} stores tables only by {}; use \"{OWN}\" or \"{}\"", words[0], words[0]))
         })
     }
 
@@ -126,9 +126,9 @@ mod tests {
             assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_owned), "{folder} {word}");
         };
         check("sqlite", OWN, Ok((Store::Rows, true)));
-        check("sqlite", "columns", Err("sqlite stores tables by rows only; say \"engine\" or \"rows\""));
+        check("sqlite", "columns", Err("sqlite stores tables only by rows; use \"engine\" or \"rows\""));
         check("duckdb", OWN, Ok((Store::Columns, false)));
-        check("duckdb", "rows", Err("duckdb stores tables by columns only; say \"engine\" or \"columns\""));
+        check("duckdb", "rows", Err("duckdb stores tables only by columns; use \"engine\" or \"columns\""));
         check("postgresql", OWN, Ok((Store::Rows, true)));
         check("postgresql", "columns", Ok((Store::Columns, false)));
         check("mariadb", OWN, Ok((Store::Rows, true)));

@@ -58,13 +58,13 @@ pub(super) fn check_other_data(case: &Case) {
             );
         }
     };
-    refused(&[("scale_factor", "0.02")], "scale factor is 0.01 where the study needs 0.02");
+    refused(&[("scale_factor", "0.02")], "scale factor is 0.01, but the study needs 0.02");
     let note = |generator: &str| {
         let sql = format!("UPDATE proofload_manifest SET content = '{generator}' WHERE entry = 'generator'");
         case.session().script(&sql).unwrap();
     };
     note("dbgen 1");
-    refused(&[], "generator is dbgen 1 where the study needs tpchgen");
+    refused(&[], "generator is dbgen 1, but the study needs tpchgen");
     note(crate::workloads::warehouse::data::GENERATOR);
     case.workload_run().check_data().unwrap();
 }

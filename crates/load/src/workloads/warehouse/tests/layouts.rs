@@ -21,8 +21,8 @@ fn what_an_engine_cannot_do_is_a_fault_of_the_study() {
     check(
         "sqlite",
         &[("layout", "columns"), ("mix", "1/1")],
-        "workload.mix: \"1/1\" is neither \"each\" nor three whole numbers for simple, average and complex queries, such as \
-         \"70/20/10\"\nworkload.layout: sqlite stores tables by rows only; say \"engine\" or \"rows\"\n",
+        "workload.mix: \"1/1\" must be \"each\" or three whole numbers for simple, average and complex queries, such \
+         as \"70/20/10\"\nworkload.layout: sqlite stores tables only by rows; use \"engine\" or \"rows\"\n",
     );
     let label = |layout| {
         let settings = super::case::settings("postgresql", &[("layout", layout)]);
@@ -31,15 +31,11 @@ fn what_an_engine_cannot_do_is_a_fault_of_the_study() {
     assert_eq!(label("engine"), label("rows"));
     assert_ne!(label("columns"), label("rows"));
     check("postgresql", &[("parallelism", "4")], "");
-    check(
-        "sqlite",
-        &[("parallelism", "1")],
-        "workload.parallelism: sqlite runs each query on one thread; leave it out\n",
-    );
+    check("sqlite", &[("parallelism", "1")], "workload.parallelism: sqlite runs each query on one thread; remove it\n");
     check(
         "null",
         &[],
-        "engine.kind: the workload warehouse has no SQL for the engine null; it has SQL for duckdb, postgresql, sqlite\n",
+        "engine.kind: the workload warehouse does not support the engine null; it supports duckdb, postgresql, sqlite\n",
     );
 }
 
@@ -48,7 +44,7 @@ fn threads_are_set_by_the_workload_or_by_the_engine_and_not_by_both() {
     let mut settings = super::case::settings("duckdb", &[("parallelism", "2")]);
     assert_eq!(contradictions(&settings), "");
     settings.0.insert("engine.threads".to_owned(), Setting::Integer(2));
-    let expected = "workload.parallelism: engine.threads sets the same; leave one of the two out\n";
+    let expected = "workload.parallelism: engine.threads sets the same; remove one of the two\n";
     assert_eq!(contradictions(&settings), expected);
 }
 
@@ -70,13 +66,13 @@ const COLUMNAR: &str = "CREATE ACCESS METHOD columnar TYPE TABLE HANDLER heap_ta
 fn columns_of_postgresql_need_an_access_method_and_are_in_force_after_the_load() {
     let Some(case) = Case::new("postgresql", &[("layout", "columns"), ("check_load", "counts")]) else { return };
     let error = case.workload_run().build().unwrap_err().to_string();
-    assert!(error.starts_with("to store columns the server lacks the access method columnar: install"), "{error}");
+    assert!(error.starts_with("to store columns, the server needs the access method columnar: install"), "{error}");
     case.session().script(COLUMNAR).unwrap();
     let manifest = case.load().begin().unwrap();
     case.load().load_missing(&manifest).unwrap();
     case.session().script("ALTER TABLE region SET ACCESS METHOD heap").unwrap();
     let error = case.workload_run().build().unwrap_err().to_string();
-    assert_eq!(error, "region were to be stored by columns and are stored otherwise");
+    assert_eq!(error, "region should be stored by columns, but are not");
     case.session().script("ALTER TABLE region SET ACCESS METHOD columnar").unwrap();
 
     let facts = case.workload_run().build().unwrap();
@@ -86,5 +82,5 @@ fn columns_of_postgresql_need_an_access_method_and_are_in_force_after_the_load()
         "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() AND tablename <> 'proofload_manifest'";
     assert_eq!(integer(&case.session().one_row(indexes).unwrap(), 0).unwrap(), 0);
     let error = case.opened_with(&[("layout", "rows")]).check_data().unwrap_err().to_string();
-    assert!(error.contains("layout is columns where the study needs rows"), "{error}");
+    assert!(error.contains("layout is columns, but the study needs rows"), "{error}");
 }

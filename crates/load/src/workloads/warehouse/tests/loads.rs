@@ -22,7 +22,7 @@ fn check_resuming(engine: &str) {
     drop(session);
 
     let error = case.workload_run().check_data().unwrap_err().to_string();
-    assert_eq!(error, "the load of the data is incomplete; load again to continue where it stopped");
+    assert_eq!(error, "the load of the data is incomplete; load again to continue");
     let facts = case.workload_run().build().unwrap();
     case.workload_run().check_data().unwrap();
     assert_eq!(case.workload_run().build().unwrap(), facts, "a load that has ended changes nothing");
@@ -73,14 +73,14 @@ fn a_chunk_committed_late_is_taken_as_loaded() {
 fn data_that_do_not_fit_are_refused_with_each_difference() {
     let case = Case::new("sqlite", &[]).unwrap();
     case.load().begin().unwrap();
-    let expected = "the data in the database do not match the study: scale factor is 0.01 where the study needs 0.02; give the \
-                    study another name or storage.path, or remove the data to load anew";
+    let expected = "the data in the database do not match the study: scale factor is 0.01, but the study needs 0.02; \
+                    give the study another name or storage.path, or remove the data to load them again";
     let other = case.opened_with(&[("scale_factor", "0.02")]);
     assert_eq!(other.check_data().unwrap_err().to_string(), expected);
     assert_eq!(other.build().unwrap_err().to_string(), expected);
     case.session().script("UPDATE proofload_manifest SET content = 'dbgen 1' WHERE entry = 'generator'").unwrap();
     let error = case.workload_run().build().unwrap_err().to_string();
-    assert!(error.contains("generator is dbgen 1 where the study needs tpchgen"), "{error}");
+    assert!(error.contains("generator is dbgen 1, but the study needs tpchgen"), "{error}");
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn a_database_with_other_tables_is_refused() {
     runtime.block_on(case.request.engine.create_database(&case.request.target)).unwrap();
     case.session().script("CREATE TABLE precious (a)").unwrap();
     let error = case.workload_run().build().unwrap_err().to_string();
-    assert!(error.contains("it has a table precious but no manifest of Proofload"), "{error}");
+    assert!(error.contains("it has a table precious but no Proofload manifest"), "{error}");
     let error = case.workload_run().check_data().unwrap_err().to_string();
-    assert_eq!(error, "the database has no manifest of Proofload; load the data first");
+    assert_eq!(error, "the database has no Proofload manifest; load the data first");
 }
 
 /// Spoils what is stored, by one statement after the chunks are loaded; the load must say so.

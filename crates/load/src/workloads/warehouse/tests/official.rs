@@ -65,7 +65,7 @@ pub(super) fn differences(queries: &[Query], answers: &[Answer]) -> Vec<String> 
         });
         if ours.len() != theirs.len() || differs.is_some() {
             let (found, right) = (ours.len(), theirs.len());
-            wrong.push(format!("{}, official kit: {found} rows where {right} are right; {differs:?}", query.name));
+            wrong.push(format!("{}, official kit: {found} rows, but {right} are expected; {differs:?}", query.name));
         }
     }
     wrong

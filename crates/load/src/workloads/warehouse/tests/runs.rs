@@ -161,6 +161,6 @@ fn a_query_that_is_not_there_is_named() {
     let mut request = case.request.clone();
     request.spec.settings = case.settings_with(&[("queries", "q01,q99")]);
     let error = crate::workload("warehouse").unwrap().open(request).err().unwrap().to_string();
-    assert!(error.starts_with("workload.queries: there is no query \"q99\"; there are q01, "), "{error}");
+    assert!(error.starts_with("workload.queries: unknown query \"q99\"; known: q01, "), "{error}");
     assert!(case.workload_run().counters().unwrap().is_empty());
 }

@@ -53,7 +53,7 @@ impl<'j> Load<'j> {
             runtime()?.block_on(self.request.engine.after_build(&self.target))?;
             return Ok(self.facts(&checked.to_string()));
         }
-        Ok(self.facts("0, the load was complete already"))
+        Ok(self.facts("0, the load was already complete"))
     }
 
     fn access(&self) -> StoreAccess<'_> {
@@ -73,7 +73,7 @@ impl<'j> Load<'j> {
     fn begin(&self) -> Result<Manifest, Error> {
         if self.settings.adopted {
             return Err(Error::new(
-                "workload.data is \"adopted\": the data come from another client, and Proofload neither loads nor replaces them; give engine.url of a database that holds them",
+                "workload.data is \"adopted\": the data come from another client, and Proofload neither loads nor replaces them; set engine.url to a database with these data",
             ));
         }
         runtime()?.block_on(self.request.engine.create_database(&self.target))?;
@@ -115,7 +115,7 @@ impl<'j> Load<'j> {
         let mut rows = ChunkRows { next: &mut next, fields: self.settings.shape.fields };
         let ended = session.work(async |store| store.load(&mut rows, (&note.0, &note.1)).await);
         let ended = ended.or_else(|error| unless_noted(error, is_noted(session, &note)));
-        ended.map_err(|error| error.context(format!("loading chunk {number}")))
+        ended.map_err(|error| error.context(format!("failed to load chunk {number}")))
     }
 
     /// The load is complete only when the count is right and the sample is.
@@ -128,7 +128,7 @@ impl<'j> Load<'j> {
         let wanted = self.settings.records;
         if found != wanted {
             return Err(Error::new(format!(
-                "the load ended with {found} records where {wanted} were sent; the load is not complete"
+                "the load ended with {found} records, but {wanted} were sent; the load is not complete"
             )));
         }
         let read = read_back::run(self.access(), self.plan, wanted, &self.request.progress)?;
@@ -167,7 +167,7 @@ fn make_table(session: &mut BlockingStore, wanted: &[(String, String)]) -> Resul
     if let Some(name) = tables.iter().find(|name| *name != MANIFEST) {
         return Err(not_empty(name));
     }
-    session.work(async |store| store.create(wanted).await).map_err(|error| error.context("making the table"))
+    session.work(async |store| store.create(wanted).await).map_err(|error| error.context("failed to create the table"))
 }
 
 /// Whether the manifest holds this entry by now.

@@ -29,7 +29,7 @@ impl Manifest {
     /// An error unless the data are those that are wanted; it names each difference and what to do.
     pub(crate) fn fits(&self, wanted: &[(String, String)]) -> Result<(), Error> {
         let remedy = format!(
-            "give the study another name, storage.path or database, or remove {TABLE} and the manifest to load anew"
+            "give the study another name, storage.path or database, or remove {TABLE} and the manifest to load again"
         );
         manifest::fits(|name| self.text(name), wanted, &remedy)
     }

@@ -30,7 +30,7 @@ pub(super) fn check(session: &mut BlockingStore, plan: &Plan, tallies: &[Tally],
     Ok(Check {
         group: "acknowledged".to_owned(),
         name: "latest writes".to_owned(),
-        rule: "the latest acknowledged writes of each user are stored, or a later one of another".to_owned(),
+        rule: "the latest acknowledged writes of each user are stored, or a later write of another user".to_owned(),
         found: format!("{lost} of {checked} are lost"),
         outcome: match (lost, checked) {
             (0, 0) => CheckOutcome::NotApplicable,
@@ -62,7 +62,7 @@ fn lost(
     let values = checker.values();
     let (key, found) = checker.read(session, record)?;
     let Some(found) = found.get(0) else {
-        return Ok(Some(format!("{key}: operation {index} was acknowledged and the record is missing")));
+        return Ok(Some(format!("{key}: operation {index} was acknowledged, but the record is missing")));
     };
     for (place, value) in found.values().filter(|(place, _)| field.is_none_or(|field| field == *place)) {
         let older = match values.check(record, place, value) {
@@ -75,7 +75,7 @@ fn lost(
         };
         if let Some(older) = older {
             return Ok(Some(format!(
-                "{key}, field {place}: operation {index} was acknowledged and the value is of {older}"
+                "{key}, field {place}: operation {index} was acknowledged, but the value is from {older}"
             )));
         }
     }

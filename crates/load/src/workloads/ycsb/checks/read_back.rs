@@ -63,7 +63,7 @@ pub(crate) fn run(
             });
         }
     });
-    found.into_inner().unwrap_or_else(|_| Err(Error::new("a session that read records back broke off")))
+    found.into_inner().unwrap_or_else(|_| Err(Error::new("a session that read records back failed")))
 }
 
 /// One session's part.

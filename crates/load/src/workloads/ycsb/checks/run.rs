@@ -59,8 +59,7 @@ impl CheckEvidence<'_> {
         Check {
             group: "data".to_owned(),
             name: "reads of the run".to_owned(),
-            rule: "every compared read gives what its writer wrote; a wrong one counts as a failed operation"
-                .to_owned(),
+            rule: "every compared read returns what was written; a wrong one counts as a failed operation".to_owned(),
             found: format!("{checked} reads compared byte by byte"),
             outcome: if checked > 0 { CheckOutcome::Met } else { CheckOutcome::NotApplicable },
             offenders: Vec::new(),
@@ -73,7 +72,7 @@ fn of_data(read: &read_back::ReadBack) -> Check {
     Check {
         group: "data".to_owned(),
         name: "records read back".to_owned(),
-        rule: "records read after the run hold, in every byte, what their writers wrote".to_owned(),
+        rule: "records read after the run contain exactly what was written".to_owned(),
         found: format!("{} of {} are missing or wrong", read.wrong, read.checked),
         outcome: if read.wrong == 0 { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: read.offenders.clone(),

@@ -137,11 +137,14 @@ pub(super) fn refusals(inserted: &InsertOutcome, sent: usize) -> Result<(), Erro
     match inserted.refused.first() {
         Some((place, error)) => {
             let (refused, place) = (inserted.refused.len(), place + 1);
-            Err(error.clone().context(format!("{refused} of {sent} records refused, the first of them number {place}")))
+            Err(error
+                .clone()
+                .context(format!("{refused} of {sent} records were rejected, the first is number {place}")))
         }
-        None if inserted.count != sent as u64 => {
-            Err(Error::other(format!("{sent} records were sent and {} arrived, without a reason", inserted.count)))
-        }
+        None if inserted.count != sent as u64 => Err(Error::other(format!(
+            "{sent} records were sent, but only {} arrived, without an error",
+            inserted.count
+        ))),
         None => Ok(()),
     }
 }

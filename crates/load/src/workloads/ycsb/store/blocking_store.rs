@@ -77,5 +77,5 @@ pub(crate) fn runtime() -> Result<Runtime, Error> {
     Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Error::new(format!("starting a runtime: {error}")))
+        .map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))
 }

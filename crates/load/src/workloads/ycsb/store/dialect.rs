@@ -41,7 +41,7 @@ impl StoreDialect {
             Form::Json => match folder(facts.name, form)? {
                 Some(folder) => Self::sql(folder, form, fields),
                 None => Err(Error::new(format!(
-                    "workload.form = \"{}\" is for {}; {} has \"columns\" (documents are what they are)",
+                    "workload.form = \"{}\" is for {}; {} supports \"columns\" (documents have no choice)",
                     form.word(),
                     with_form(form).join(", "),
                     facts.name
@@ -54,7 +54,7 @@ impl StoreDialect {
         let dialect = SUITES.dialect(name)?;
         if let Some(most) = dialect.description.count("most_fields")?.filter(|most| u32::from(fields) > *most) {
             return Err(Error::new(format!(
-                "workload.form = \"{}\" takes at most {most} fields, and workload.fields is {fields}",
+                "workload.form = \"{}\" takes at most {most} fields, but workload.fields is {fields}",
                 form.word()
             )));
         }
@@ -113,14 +113,14 @@ mod tests {
     fn what_an_engine_does_not_have_is_refused_with_those_that_have_it() {
         let json = |engine| dialect(engine, Form::Json, 10).unwrap_err();
         let expected =
-            "workload.form = \"json\" is for postgresql; sqlite has \"columns\" (documents are what they are)";
+            "workload.form = \"json\" is for postgresql; sqlite supports \"columns\" (documents have no choice)";
         assert_eq!(json("sqlite"), expected);
         assert_eq!(json("null"), expected.replace("sqlite", "null"));
         let fields = dialect("postgresql", Form::Json, 51).unwrap_err();
-        assert_eq!(fields, "workload.form = \"json\" takes at most 50 fields, and workload.fields is 51");
+        assert_eq!(fields, "workload.form = \"json\" takes at most 50 fields, but workload.fields is 51");
         assert!(dialect("null", Form::Columns, 51).unwrap().suite.is_none());
         let none = dialect("duckdb", Form::Columns, 10).unwrap_err();
-        assert!(none.starts_with("the workload ycsb has no SQL for the engine duckdb; it has SQL for "), "{none}");
+        assert!(none.starts_with("the workload ycsb does not support the engine duckdb; it supports "), "{none}");
         assert!(none.ends_with("postgresql, sqlite"), "{none}");
     }
 }

@@ -51,7 +51,7 @@ impl DocumentStore {
             let arrived = inserted.count + inserted.refused.len() as u64;
             if arrived != batch.len() as u64 {
                 let sent = batch.len();
-                return Err(Error::other(format!("of {sent} records sent {arrived} were taken or refused")));
+                return Err(Error::other(format!("{sent} records were sent, but {arrived} were accepted or rejected")));
             }
             for (place, error) in &inserted.refused {
                 let record = batch.get(*place as usize).ok_or_else(|| error.clone())?;
@@ -74,7 +74,7 @@ impl DocumentStore {
         self.found.clear();
         self.session.find(record.key(), Fields::All, &mut self.found).await?;
         let same = self.found.get(0).is_some_and(|found| found.values().eq(record.values()));
-        let other = || refusal.clone().context(format!("record {} is there with another content", record.key()));
+        let other = || refusal.clone().context(format!("record {} exists with different content", record.key()));
         if same { Ok(()) } else { Err(other()) }
     }
 

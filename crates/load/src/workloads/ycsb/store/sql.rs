@@ -211,7 +211,7 @@ impl SqlStore {
         let sql = self.statement("count")?.sql.clone();
         let rows = self.session.query(&sql).await?;
         let count = rows.first().and_then(|row| row.first()).and_then(|value| value.as_value().integer());
-        count.map(i64::unsigned_abs).ok_or_else(|| Error::other("counting the records gave no number"))
+        count.map(i64::unsigned_abs).ok_or_else(|| Error::other("counting the records returned no number"))
     }
 
     pub(super) fn counters(&mut self, into: &mut Vec<Reading>) {
@@ -237,14 +237,14 @@ fn add(found: &mut DocumentBuffer, row: proofload_engine::Row<'_>, first: usize,
 fn text(value: Value<'_>) -> Result<&str, Error> {
     match value {
         Value::Text(text) => Ok(text),
-        other => Err(Error::other(format!("a column of the table holds {other:?} where a text must be"))),
+        other => Err(Error::other(format!("a column of the table is {other:?}, but must be text"))),
     }
 }
 
 fn owned_text(value: Option<&OwnedValue>) -> Result<String, Error> {
     match value {
         Some(OwnedValue::Text(text)) => Ok(text.clone()),
-        other => Err(Error::other(format!("a query gave {other:?} where a text must be"))),
+        other => Err(Error::other(format!("a query returned {other:?}, but text is expected"))),
     }
 }
 

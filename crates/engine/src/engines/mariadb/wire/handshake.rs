@@ -1,0 +1,265 @@
+//! From a connected socket to a session: greeting, TLS where it is asked for, proof of the password. Reads no byte beyond the packet that it
+//! waits for, so that nothing that came unencrypted is taken for what came encrypted. Source: knowledge base, "Connection".
+
+use super::answer::error;
+use super::auth::{self, CACHING_SHA2, NATIVE};
+use super::packet::{self, HEAD, Reading, broken, put_bytes};
+use crate::contract::{Error, ErrorClass};
+use crate::engines::mariadb::address::{Encryption, ServerAddress};
+use crate::engines::wire::{Place, Socket, encrypted, open};
+use bytes::{BufMut as _, BytesMut};
+use std::ops::BitOr;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// What a client or a server can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Abilities(u64);
+
+impl Abilities {
+    /// Set by MySQL; a server that leaves it unset is MariaDB, and tells more abilities of its own.
+    const MYSQL: Self = Self(1);
+    /// Rows that a condition finds count as touched, also where nothing changes.
+    const FOUND_ROWS: Self = Self(1 << 1);
+    const WITH_DATABASE: Self = Self(1 << 3);
+    const LOCAL_FILES: Self = Self(1 << 7);
+    const PROTOCOL_41: Self = Self(1 << 9);
+    const TLS: Self = Self(1 << 11);
+    const TRANSACTIONS: Self = Self(1 << 13);
+    const SECURE: Self = Self(1 << 15);
+    const SEVERAL_STATEMENTS: Self = Self(1 << 16);
+    const SEVERAL_RESULTS: Self = Self(1 << 17);
+    const SEVERAL_RESULTS_OF_PREPARED: Self = Self(1 << 18);
+    const AUTH_PLUGINS: Self = Self(1 << 19);
+    const SIZED_AUTH: Self = Self(1 << 21);
+    const WITHOUT_EOF: Self = Self(1 << 24);
+    const CACHES_COLUMNS: Self = Self(1 << 36);
+
+    fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Abilities {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// utf8mb4, by a collation that every server has.
+const UTF8MB4: u8 = 45;
+/// The longest packet that we take.
+const MOST_BYTES: u32 = 1 << 24;
+/// Reserved bytes of our answer to the greeting, before MariaDB's own abilities.
+const RESERVED: usize = 19;
+
+/// A session that stands.
+pub(super) struct Session {
+    pub(super) socket: Socket,
+    pub(super) caches_columns: bool,
+}
+
+/// What a server says first.
+#[derive(Debug)]
+struct Greeting {
+    abilities: Abilities,
+    salt: Vec<u8>,
+    method: String,
+}
+
+/// Connects and logs on.
+pub(super) async fn log_on(address: &ServerAddress, database: Option<&str>) -> Result<Session, Error> {
+    let work = async {
+        let socket = open(&address.place, &address.options).await?;
+        let mut link = PacketLink { socket, number: 0 };
+        let greeting = greeting(&link.receive().await?)?;
+        let wanted = wanted(&greeting, database)?;
+        let link = encrypt(link, address, wanted, &greeting).await?;
+        prove(link, address, database, wanted, greeting).await
+    };
+    match address.options.patience {
+        None => work.await,
+        Some(patience) => tokio::time::timeout(patience, work)
+            .await
+            .unwrap_or_else(|_| Err(lost("the server did not let us in within the connect timeout"))),
+    }
+}
+
+/// Packets before a session stands.
+struct PacketLink {
+    socket: Socket,
+    number: u8,
+}
+
+impl PacketLink {
+    async fn receive(&mut self) -> Result<Vec<u8>, Error> {
+        let mut head = [0; HEAD];
+        self.socket.read_exact(&mut head).await.map_err(|error| lost(&format!("logging on: {error}")))?;
+        let [first, second, third, number] = head;
+        self.number = number;
+        let mut body = vec![0; u32::from_le_bytes([first, second, third, 0]) as usize];
+        self.socket.read_exact(&mut body).await.map_err(|error| lost(&format!("logging on: {error}")))?;
+        if body.first() == Some(&0xFF) { Err(error(&body)) } else { Ok(body) }
+    }
+
+    async fn send(&mut self, write: impl FnOnce(&mut BytesMut)) -> Result<(), Error> {
+        self.number = self.number.wrapping_add(1);
+        let mut out = BytesMut::new();
+        let start = packet::begin(&mut out);
+        write(&mut out);
+        packet::end(&mut out, start, self.number)?;
+        let sent = async {
+            self.socket.write_all(&out).await?;
+            self.socket.flush().await
+        };
+        sent.await.map_err(|error| lost(&format!("logging on: {error}")))
+    }
+}
+
+fn greeting(body: &[u8]) -> Result<Greeting, Error> {
+    let mut reading = Reading(body);
+    let mut read = || {
+        let version = reading.byte()?;
+        let _server = reading.until_zero();
+        let (_thread, salt) = (reading.long()?, reading.bytes(8)?.to_vec());
+        let (_zero, low) = (reading.byte()?, reading.short()?);
+        let (_set, _status, high) = (reading.byte()?, reading.short()?, reading.short()?);
+        let (salt_length, _reserved, more) = (reading.byte()?, reading.bytes(6)?, reading.long()?);
+        let rest = reading.bytes(usize::from(salt_length).saturating_sub(9).max(12))?;
+        // A zero ends the salt.
+        let _zero = reading.byte();
+        let common = Abilities(u64::from(low) | u64::from(high) << 16);
+        let own = if common.has(Abilities::MYSQL) { 0 } else { u64::from(more) << 32 };
+        let method = String::from_utf8_lossy(reading.until_zero()).into_owned();
+        Some((version, Greeting { abilities: common | Abilities(own), salt: [&salt, rest].concat(), method }))
+    };
+    match read() {
+        Some((10, greeting)) => Ok(greeting),
+        Some((version, _)) => Err(Error::other(format!("the server speaks version {version} of the protocol; 10 is needed"))),
+        None => Err(broken("a greeting that ends early")),
+    }
+}
+
+/// What we ask of the session.
+fn wanted(greeting: &Greeting, database: Option<&str>) -> Result<Abilities, Error> {
+    let needed = Abilities::PROTOCOL_41
+        | Abilities::TRANSACTIONS
+        | Abilities::SECURE
+        | Abilities::SEVERAL_STATEMENTS
+        | Abilities::SEVERAL_RESULTS
+        | Abilities::SEVERAL_RESULTS_OF_PREPARED
+        | Abilities::AUTH_PLUGINS
+        | Abilities::SIZED_AUTH
+        | Abilities::WITHOUT_EOF;
+    if !greeting.abilities.has(needed) {
+        let text = "the server lacks abilities of the protocol that MariaDB 10.2 and MySQL 5.7.5 have; a newer one is needed";
+        return Err(Error::other(text));
+    }
+    let offered = |ability: Abilities| if greeting.abilities.has(ability) { ability } else { Abilities(0) };
+    let optional = offered(Abilities::CACHES_COLUMNS) | offered(Abilities::LOCAL_FILES);
+    let database = database.map_or(Abilities(0), |_| Abilities::WITH_DATABASE);
+    Ok(needed | Abilities::FOUND_ROWS | optional | database)
+}
+
+/// The part of our answer that a request for TLS has as well.
+fn put_head(wanted: Abilities, out: &mut BytesMut) {
+    out.put_u32_le((wanted.0 & 0xFFFF_FFFF) as u32);
+    out.put_u32_le(MOST_BYTES);
+    out.put_u8(UTF8MB4);
+    out.put_bytes(0, RESERVED);
+    out.put_u32_le((wanted.0 >> 32) as u32);
+}
+
+/// Shakes hands for TLS where it is asked for, on TCP.
+async fn encrypt(mut link: PacketLink, address: &ServerAddress, wanted: Abilities, greeting: &Greeting) -> Result<PacketLink, Error> {
+    let asked = match (&link.socket, address.tls.mode) {
+        (Socket::Tcp(_), mode) => mode,
+        _ => Encryption::Disabled,
+    };
+    let can = greeting.abilities.has(Abilities::TLS);
+    if asked == Encryption::Disabled || (asked == Encryption::Preferred && !can) {
+        return Ok(link);
+    }
+    if !can {
+        let text = "the server does not speak TLS, which ssl-mode asks for: give it a certificate (ssl_cert, ssl_key), or use \
+                    ssl-mode=disabled on a private network";
+        return Err(Error::other(text));
+    }
+    let client = address.tls.client()?;
+    link.send(|out| put_head(wanted | Abilities::TLS, out)).await?;
+    match (link.socket, &address.place) {
+        (Socket::Tcp(stream), Place::Tcp { name, .. }) => {
+            Ok(PacketLink { socket: encrypted(stream, name, client).await?, number: link.number })
+        }
+        (socket, _) => Ok(PacketLink { socket, number: link.number }),
+    }
+}
+
+/// Proves the password by the method that the server wants.
+async fn prove(
+    mut link: PacketLink,
+    address: &ServerAddress,
+    database: Option<&str>,
+    wanted: Abilities,
+    greeting: Greeting,
+) -> Result<Session, Error> {
+    let password = address.password.as_ref().map_or("", |password| password.reveal()).as_bytes();
+    let Greeting { mut salt, mut method, .. } = greeting;
+    // A method that we do not speak may be the server's default only, and not the account's.
+    if auth::answer(&method, password, &salt).is_err() {
+        method = NATIVE.to_owned();
+    }
+    let answer = auth::answer(&method, password, &salt)?;
+    let is_private = !matches!(link.socket, Socket::Tcp(_));
+    let tls = if matches!(link.socket, Socket::Tls(_)) { Abilities::TLS } else { Abilities(0) };
+    link.send(|out| {
+        put_head(wanted | tls, out);
+        out.put_slice(address.user.as_bytes());
+        out.put_u8(0);
+        put_bytes(out, &answer);
+        if let Some(database) = database {
+            out.put_slice(database.as_bytes());
+            out.put_u8(0);
+        }
+        out.put_slice(method.as_bytes());
+        out.put_u8(0);
+    })
+    .await?;
+    loop {
+        let body = link.receive().await?;
+        match (body.first(), body.get(1)) {
+            (Some(0), _) => {
+                let caches_columns = wanted.has(Abilities::CACHES_COLUMNS);
+                return Ok(Session { socket: link.socket, caches_columns });
+            }
+            (Some(0xFE), Some(_)) => {
+                let mut reading = Reading(&body[1..]);
+                method = String::from_utf8_lossy(reading.until_zero()).into_owned();
+                salt = reading.0.strip_suffix(&[0]).unwrap_or(reading.0).to_vec();
+                let answer = auth::answer(&method, password, &salt)?;
+                link.send(|out| out.put_slice(&answer)).await?;
+            }
+            // The server knows the password's hash; its word follows.
+            (Some(1), Some(3)) => {}
+            // It does not, and wants the password itself.
+            (Some(1), Some(4)) if method == CACHING_SHA2 && is_private => {
+                link.send(|out| {
+                    out.put_slice(password);
+                    out.put_u8(0);
+                })
+                .await?;
+            }
+            (Some(1), Some(4)) => {
+                return Err(Error::other(
+                    "the server wants the password itself for caching_sha2_password, which is not sent unencrypted: say \
+                     ssl-mode=required in the URL, or connect over the server's socket",
+                ));
+            }
+            _ => return Err(broken("an answer to the proof of a password")),
+        }
+    }
+}
+
+fn lost(text: &str) -> Error {
+    Error::new(ErrorClass::ConnectionLost, "", text)
+}

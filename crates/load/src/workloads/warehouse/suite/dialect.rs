@@ -5,7 +5,7 @@ use super::files;
 use super::lists::Lists;
 use super::parameters::Draw;
 use super::query::Query;
-use crate::workloads::dialect::{self, STANDARD, Suites};
+use crate::workloads::dialect::{self, BuildSteps, STANDARD, Suites};
 use crate::workloads::suite::{Suite, SuiteFile};
 use crate::workloads::warehouse::settings::NAME;
 use proofload_engine::Engine;
@@ -39,6 +39,8 @@ pub(crate) struct Dialect {
     pub(crate) build_settings: Vec<(String, String)>,
     /// Sessions that load at the same time, unless the study says otherwise.
     pub(crate) loaders: usize,
+    /// How the steps of a load are put together.
+    pub(in crate::workloads) steps: BuildSteps,
     /// All queries, in the order of [`files::kinds`].
     pub(crate) queries: Vec<Query>,
     lists: Lists,
@@ -74,6 +76,7 @@ impl Dialect {
             lists: Lists::of_suite()?,
             build_settings: dialect.build_settings,
             loaders: dialect.loaders,
+            steps: dialect.steps,
         })
     }
 

@@ -2,7 +2,7 @@
 //! time. May not contain SQL, and may not know an engine by name.
 
 use super::template;
-use crate::workloads::dialect::Suites;
+use crate::workloads::dialect::{BuildSteps, Suites};
 use crate::workloads::suite::Suite;
 use crate::workloads::ycsb::settings::{Form, NAME};
 use proofload_engine::Engine;
@@ -26,6 +26,8 @@ pub(crate) struct StoreDialect {
     pub(crate) build_settings: Vec<(String, String)>,
     /// Sessions that load at the same time, unless the study says otherwise.
     pub(crate) loaders: usize,
+    /// How the steps of a load are put together; `None` for sessions of documents.
+    pub(super) steps: Option<BuildSteps>,
 }
 
 impl StoreDialect {
@@ -35,7 +37,7 @@ impl StoreDialect {
         let by_sql = SUITES.names().any(|name| name == facts.name);
         match form {
             Form::Columns if facts.capabilities.documents && !by_sql => {
-                Ok(Self { suite: None, form, build_settings: Vec::new(), loaders: DOCUMENT_LOADERS })
+                Ok(Self { suite: None, form, build_settings: Vec::new(), loaders: DOCUMENT_LOADERS, steps: None })
             }
             Form::Columns => Self::sql(facts.name, form, fields),
             Form::Json => match folder(facts.name, form)? {
@@ -59,7 +61,8 @@ impl StoreDialect {
             )));
         }
         let suite = Some(template::suite(&dialect, fields)?);
-        Ok(Self { suite, form, build_settings: dialect.build_settings, loaders: dialect.loaders })
+        let steps = Some(dialect.steps);
+        Ok(Self { suite, form, build_settings: dialect.build_settings, loaders: dialect.loaders, steps })
     }
 }
 

@@ -24,11 +24,15 @@ impl ServerRecipe for Recipe {
         &["mysql", "postgres", "nobody"]
     }
 
+    /// Temporary files stay in the folder too: a server that starts removes what others have left where it keeps its own.
     fn create(&self, folder: &Path) -> Result<Vec<CommandLine>, Error> {
         let programs = installation::find()?;
+        let temporary = format!("--tmpdir={}", folder.display());
         let folder = format!("--datadir={}", folder.display());
-        let options =
-            ["--no-defaults", folder.as_str(), "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"];
+        let options = [
+            "--no-defaults",
+            folder.as_str(),
+            temporary.as_str(), "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"];
         Ok(vec![command(programs.install, options.iter().map(|&option| option.to_owned()).collect())])
     }
 

@@ -94,8 +94,21 @@ mod tests {
     fn statements_of_each_engine_are_these() {
         let hash = |(engine, form)| dialect(engine, form, 10).unwrap().suite.unwrap().hash();
         assert_eq!(
-            [("sqlite", Form::Columns), ("postgresql", Form::Columns), ("postgresql", Form::Json)].map(hash),
-            [2_205_902_837_208_875_884, 18_115_255_813_564_878_788, 993_278_163_550_555_340]
+            [
+                ("sqlite", Form::Columns),
+                ("postgresql", Form::Columns),
+                ("postgresql", Form::Json),
+                ("mariadb", Form::Columns),
+                ("mariadb", Form::Json)
+            ]
+            .map(hash),
+            [
+                2_205_902_837_208_875_884,
+                18_115_255_813_564_878_788,
+                993_278_163_550_555_340,
+                11_298_400_462_160_310_594,
+                11_170_545_581_013_101_963
+            ]
         );
     }
 
@@ -116,7 +129,7 @@ mod tests {
     fn what_an_engine_does_not_have_is_refused_with_those_that_have_it() {
         let json = |engine| dialect(engine, Form::Json, 10).unwrap_err();
         let expected =
-            "workload.form = \"json\" is for postgresql; sqlite has \"columns\" (documents are what they are)";
+            "workload.form = \"json\" is for mariadb, postgresql; sqlite has \"columns\" (documents are what they are)";
         assert_eq!(json("sqlite"), expected);
         assert_eq!(json("null"), expected.replace("sqlite", "null"));
         let fields = dialect("postgresql", Form::Json, 51).unwrap_err();

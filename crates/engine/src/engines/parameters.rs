@@ -14,7 +14,7 @@ pub(super) struct RewrittenSql {
 
 /// How an engine writes parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ParameterForm {
     /// `$1`, the same for each occurrence of a name.
     Numbered,
     /// `?`, one for each occurrence.
@@ -23,15 +23,15 @@ enum Form {
 
 /// Rewrites to numbers. A name may occur several times; a listed name may be absent, an unlisted one is an error.
 pub(super) fn number(sql: &str, parameters: &[String]) -> Result<RewrittenSql, Error> {
-    rewrite(sql, parameters, Form::Numbered)
+    rewrite(sql, parameters, ParameterForm::Numbered)
 }
 
 /// Rewrites to question marks, likewise.
 pub(super) fn mark(sql: &str, parameters: &[String]) -> Result<RewrittenSql, Error> {
-    rewrite(sql, parameters, Form::Marked)
+    rewrite(sql, parameters, ParameterForm::Marked)
 }
 
-fn rewrite(sql: &str, parameters: &[String], form: Form) -> Result<RewrittenSql, Error> {
+fn rewrite(sql: &str, parameters: &[String], form: ParameterForm) -> Result<RewrittenSql, Error> {
     let mut rewritten = RewrittenSql { sql: String::with_capacity(sql.len()), order: Vec::new() };
     let mut rest = sql;
     while !rest.is_empty() {
@@ -44,14 +44,14 @@ fn rewrite(sql: &str, parameters: &[String], form: Form) -> Result<RewrittenSql,
             let place = place.ok_or_else(|| {
                 Error::other(format!("parameter :{name} of the SQL is not in the list of parameters"))
             })?;
-            let known = rewritten.order.iter().position(|&used| used == place && form == Form::Numbered);
+            let known = rewritten.order.iter().position(|&used| used == place && form == ParameterForm::Numbered);
             let index = known.unwrap_or_else(|| {
                 rewritten.order.push(place);
                 rewritten.order.len() - 1
             });
             match form {
-                Form::Numbered => rewritten.sql.push_str(&format!("${}", index + 1)),
-                Form::Marked => rewritten.sql.push('?'),
+                ParameterForm::Numbered => rewritten.sql.push_str(&format!("${}", index + 1)),
+                ParameterForm::Marked => rewritten.sql.push('?'),
             }
             rest = &rest[1 + name.len()..];
         } else {

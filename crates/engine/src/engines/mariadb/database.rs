@@ -2,7 +2,7 @@
 
 use super::address::ServerAddress;
 use super::session::connect;
-use super::wire::Connection;
+use super::wire::ServerConnection;
 use crate::contract::{Error, Target};
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
 }
 
 /// Statistics of a table's keys and columns. What is wrong is told in rows.
-async fn analyse(connection: &mut Connection, table: &str) -> Result<(), Error> {
+async fn analyse(connection: &mut ServerConnection, table: &str) -> Result<(), Error> {
     let rows = connection.rows(&format!("ANALYZE TABLE {} PERSISTENT FOR ALL", identifier(table))).await?;
     let wrong = rows.iter().find(|row| matches!(row.get(2), Some(Some(kind)) if kind.eq_ignore_ascii_case("error")));
     match wrong {

@@ -5,7 +5,7 @@
 //! base, "LOAD DATA INFILE".
 
 use super::database::identifier;
-use super::wire::{Answer, Connection, broken, write_text_field};
+use super::wire::{Answer, ServerConnection, broken, write_text_field};
 use crate::contract::{Error, ErrorClass, RowSource, Table, Value};
 
 /// The name that the server is told, and has to ask for: there is no such file.
@@ -31,7 +31,7 @@ const INSIDE: Bracket = Bracket {
 
 /// Appends all rows, inside the open transaction if there is one; returns how many the server took.
 pub(super) async fn append(
-    connection: &mut Connection,
+    connection: &mut ServerConnection,
     table: &Table<'_>,
     rows: &mut dyn RowSource,
 ) -> Result<u64, Error> {
@@ -50,7 +50,7 @@ pub(super) async fn append(
 }
 
 /// Sends the rows; an error unless the server has taken each as it is.
-async fn load(connection: &mut Connection, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
+async fn load(connection: &mut ServerConnection, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
     begin(connection, &statement(table)).await?;
     let mut buffer = Vec::with_capacity(PACKET_BYTES + SPARE_BYTES);
     let (mut count, mut misfit) = (0, None);
@@ -78,7 +78,7 @@ async fn load(connection: &mut Connection, table: &Table<'_>, rows: &mut dyn Row
 }
 
 /// Asks the server to take rows.
-async fn begin(connection: &mut Connection, sql: &str) -> Result<(), Error> {
+async fn begin(connection: &mut ServerConnection, sql: &str) -> Result<(), Error> {
     connection.queue_text(sql)?;
     connection.flush().await?;
     let packet = connection.receive().await?;
@@ -101,7 +101,7 @@ async fn begin(connection: &mut Connection, sql: &str) -> Result<(), Error> {
 }
 
 /// The first thing that is wrong with rows that the server has taken otherwise than they are.
-async fn first_warning(connection: &mut Connection, sent: u64, taken: u64, warnings: u16) -> Error {
+async fn first_warning(connection: &mut ServerConnection, sent: u64, taken: u64, warnings: u16) -> Error {
     let counts = format!("{sent} rows were sent and {taken} taken, with {warnings} warnings");
     let found = connection.rows("SHOW WARNINGS LIMIT 1").await.unwrap_or_default();
     match found.first().map(Vec::as_slice) {

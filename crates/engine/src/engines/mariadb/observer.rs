@@ -4,7 +4,7 @@ use super::address::ServerAddress;
 use super::probe::{PATIENCE, runtime};
 use super::session::connect;
 use super::statistics::{COUNTERS, WAITS};
-use super::wire::Connection;
+use super::wire::ServerConnection;
 use crate::contract::{Error, Observation, Observer, Target};
 use proofload_model::samples::Reading;
 use proofload_model::series::engine::ACTIVE_SESSIONS;
@@ -13,7 +13,7 @@ use proofload_model::series::engine::ACTIVE_SESSIONS;
 #[derive(Debug)]
 pub(super) struct ServerObserver {
     /// Declared before the runtime, on which its socket is registered.
-    link: Option<Connection>,
+    link: Option<ServerConnection>,
     address: ServerAddress,
     status: String,
     runtime: tokio::runtime::Runtime,
@@ -55,13 +55,13 @@ impl Observer for ServerObserver {
 }
 
 /// A server that does not answer in a second is not waited for.
-async fn opened(address: &ServerAddress) -> Result<Connection, Error> {
+async fn opened(address: &ServerAddress) -> Result<ServerConnection, Error> {
     let mut connection = connect(address, None).await?;
     connection.text("SET SESSION max_statement_time = 1", |_| {}).await?;
     Ok(connection)
 }
 
-async fn read(connection: &mut Connection, status: &str) -> Result<Vec<Observation>, Error> {
+async fn read(connection: &mut ServerConnection, status: &str) -> Result<Vec<Observation>, Error> {
     let mut found = Vec::new();
     for row in connection.rows(status).await? {
         let [Some(variable), Some(value)] = &row[..] else { continue };

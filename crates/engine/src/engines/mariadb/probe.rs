@@ -1,7 +1,7 @@
 //! Whether a server answers, asked from any thread; a runtime for blocking work.
 
 use super::address::ServerAddress;
-use super::wire::Connection;
+use super::wire::ServerConnection;
 use crate::contract::Error;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(super) fn probe(address: &str) -> Result<(), Error> {
     address.options.patience = Some(PATIENCE);
     let ask = move || {
         runtime()?.block_on(async {
-            let mut connection = Connection::open(&address, None).await?;
+            let mut connection = ServerConnection::open(&address, None).await?;
             let answer = connection.text("SELECT 1", |_| {});
             tokio::time::timeout(PATIENCE, answer)
                 .await

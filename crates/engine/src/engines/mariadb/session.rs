@@ -6,7 +6,7 @@
 //! where the next call needs it otherwise.
 
 use super::address::ServerAddress;
-use super::wire::{Answer, Connection, Packet, PreparedStatement, WireRow, broken, prepare};
+use super::wire::{Answer, ServerConnection, Packet, PreparedStatement, WireRow, broken, prepare};
 use super::{load_data, settings};
 use crate::contract::{Action, Control, Error, ErrorClass, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value};
 use crate::engines::parameters;
@@ -27,7 +27,7 @@ const ROLLBACK: &str = "ROLLBACK";
 
 /// A prepared statement and where its parameters come from.
 #[derive(Debug)]
-struct Entry {
+struct PreparedEntry {
     name: String,
     prepared: PreparedStatement,
     /// Index in the call's list of each parameter of the server's form.
@@ -46,8 +46,8 @@ enum Transaction {
 
 /// A connection of one user. Dropping it ends the server's session.
 pub struct MariadbSession {
-    connection: Connection,
-    entries: Vec<Entry>,
+    connection: ServerConnection,
+    entries: Vec<PreparedEntry>,
     transaction: Transaction,
     /// A flight is under way: its caller has gone away where the next call finds it so.
     flying: bool,
@@ -134,7 +134,7 @@ impl MariadbSession {
                         self.connection.queue_text(AUTOCOMMIT_ON)?;
                         autocommit = true;
                     }
-                    let Entry { name, prepared, order, .. } = &mut self.entries[usize::from(id.0)];
+                    let PreparedEntry { name, prepared, order, .. } = &mut self.entries[usize::from(id.0)];
                     let values = order.iter().map(|&place| flight.parameter(index, place));
                     prepared.queue(values, &mut self.connection).map_err(|error| error.context(name))?;
                 }
@@ -220,7 +220,7 @@ impl MariadbSession {
 
     /// Copies the answer of one call into the flight, up to its end.
     async fn land_call(&mut self, flight: &mut Flight, index: usize, entry: usize) -> Result<Result<(), Error>, Error> {
-        let Entry { prepared, columns, .. } = &mut self.entries[entry];
+        let PreparedEntry { prepared, columns, .. } = &mut self.entries[entry];
         flight.start_answer(index, usize::from(*columns));
         let mut keep = |value: Value<'_>| flight.answer_value(index, value);
         let mut affected = 0;
@@ -283,7 +283,7 @@ impl MariadbSession {
 /// connection's; `width` is what a result must have.
 #[inline]
 async fn land_answer(
-    connection: &mut Connection,
+    connection: &mut ServerConnection,
     prepared: &mut PreparedStatement,
     width: Option<u16>,
     keep: &mut impl FnMut(Value<'_>),
@@ -335,7 +335,7 @@ async fn land_answer(
 /// Reads the fields of a row.
 #[inline]
 fn read_row(
-    connection: &Connection,
+    connection: &ServerConnection,
     packet: &Packet,
     prepared: &PreparedStatement,
     result: usize,
@@ -350,9 +350,9 @@ fn read_row(
 }
 
 /// Connects and sets the session up, in a database or in none.
-pub(super) async fn connect(address: &ServerAddress, database: Option<&str>) -> Result<Connection, Error> {
+pub(super) async fn connect(address: &ServerAddress, database: Option<&str>) -> Result<ServerConnection, Error> {
     let context = |error: Error| refused(error, &address.in_words());
-    let mut connection = Connection::open(address, database).await.map_err(context)?;
+    let mut connection = ServerConnection::open(address, database).await.map_err(context)?;
     connection.text(SETUP, |_| {}).await.map_err(|error| error.context("set up the session"))?;
     if address.must_take_writes {
         let rows = connection.rows("SELECT @@global.read_only").await?;
@@ -400,7 +400,7 @@ impl crate::contract::Session for MariadbSession {
                 return Err(context((place, Error::other(text))));
             }
             let (name, parameters, columns) = (statement.name.clone(), statement.parameters.len(), statement.columns);
-            self.entries.push(Entry { name, prepared, order: text.order, parameters, columns });
+            self.entries.push(PreparedEntry { name, prepared, order: text.order, parameters, columns });
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::address::ServerAddress;
 use super::configuration::canonical;
 use super::quantity::{fulfils, literal};
 use super::session::connect;
-use super::wire::Connection;
+use super::wire::ServerConnection;
 use crate::contract::{Error, Target};
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
@@ -64,7 +64,7 @@ fn asked(target: &Target) -> BTreeMap<&str, &str> {
 
 /// Settings for a session of a server by URL: the statement that sets each, and its effect in words. A local instance has them in its
 /// configuration; what a session may not set is left to be read back.
-pub(super) async fn to_apply(target: &Target, connection: &mut Connection) -> Result<Vec<(String, String)>, Error> {
+pub(super) async fn to_apply(target: &Target, connection: &mut ServerConnection) -> Result<Vec<(String, String)>, Error> {
     let asked = asked(target);
     if target.is_ours() || asked.is_empty() {
         return Ok(Vec::new());
@@ -105,7 +105,7 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
 }
 
 /// All settings that the server has, by name.
-async fn read(connection: &mut Connection) -> Result<BTreeMap<String, InForce>, Error> {
+async fn read(connection: &mut ServerConnection) -> Result<BTreeMap<String, InForce>, Error> {
     let sql = format!(
         "SELECT lower(variable_name), coalesce(session_value, global_value), variable_scope LIKE '%SESSION%' AND read_only = 'NO' \
          FROM {SOURCE}"

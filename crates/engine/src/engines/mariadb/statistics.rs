@@ -3,7 +3,7 @@
 
 /// One number of the status.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Counter {
+pub(super) struct StatusVariable {
     /// Its name in the server's list.
     pub(super) variable: &'static str,
     /// Name of the series.
@@ -14,25 +14,25 @@ pub(super) struct Counter {
     pub(super) cumulative: bool,
 }
 
-const fn events(variable: &'static str, name: &'static str) -> Counter {
-    Counter { variable, name, unit: "1/s", cumulative: true }
+const fn events(variable: &'static str, name: &'static str) -> StatusVariable {
+    StatusVariable { variable, name, unit: "1/s", cumulative: true }
 }
 
-const fn bytes(variable: &'static str, name: &'static str) -> Counter {
-    Counter { variable, name, unit: "B/s", cumulative: true }
+const fn bytes(variable: &'static str, name: &'static str) -> StatusVariable {
+    StatusVariable { variable, name, unit: "B/s", cumulative: true }
 }
 
 /// Milliseconds spent per second.
-const fn busy(variable: &'static str, name: &'static str) -> Counter {
-    Counter { variable, name, unit: "ms/s", cumulative: true }
+const fn busy(variable: &'static str, name: &'static str) -> StatusVariable {
+    StatusVariable { variable, name, unit: "ms/s", cumulative: true }
 }
 
-const fn level(variable: &'static str, name: &'static str, unit: &'static str) -> Counter {
-    Counter { variable, name, unit, cumulative: false }
+const fn level(variable: &'static str, name: &'static str, unit: &'static str) -> StatusVariable {
+    StatusVariable { variable, name, unit, cumulative: false }
 }
 
 /// All of them. Commits and rollbacks are statements, those inside of routines included; what commits by itself is not among them.
-pub(super) const COUNTERS: &[Counter] = &[
+pub(super) const COUNTERS: &[StatusVariable] = &[
     events("com_commit", "commits"),
     events("com_rollback", "rollbacks"),
     events("innodb_buffer_pool_reads", "block_reads"),

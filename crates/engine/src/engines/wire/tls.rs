@@ -14,9 +14,9 @@ use std::sync::Arc;
 /// How far a server is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::engines) enum Proof {
-    /// By any certificate.
+    /// Any certificate suffices.
     None,
-    /// By a certificate that a known authority signed.
+    /// A certificate that a known authority signed.
     Authority,
     /// The same, made out for this host.
     Host,

@@ -1,7 +1,7 @@
 //! What the packets of an answer are, and how far an answer has come. Kept in the connection, so that whoever goes away in between leaves
 //! it where the next one can go on. May not know what a row means.
 
-use super::packet::{Reading, broken};
+use super::packet::{PacketReader, broken};
 use crate::contract::Error;
 use crate::engines::mariadb::failure;
 use std::ops::Range;
@@ -11,9 +11,9 @@ const IN_TRANSACTION: u16 = 0x0001;
 const AUTOCOMMIT: u16 = 0x0002;
 const MORE_RESULTS: u16 = 0x0008;
 
-/// What an answer is to.
+/// Kind of request that an answer is to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RequestKind {
     /// A statement to prepare.
     Prepare,
     /// Anything else.
@@ -93,7 +93,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// That of a session that stands.
+    /// Begins where a session stands.
     pub(super) fn new(caches_columns: bool) -> Self {
         Self { caches_columns, ..Self::default() }
     }
@@ -109,7 +109,7 @@ impl Course {
     }
 
     /// What the next packet is; the second part tells whether it ends the answer.
-    pub(super) fn take(&mut self, asked: Asked, body: &[u8]) -> Result<(Answer, bool), Error> {
+    pub(super) fn take(&mut self, asked: RequestKind, body: &[u8]) -> Result<(Answer, bool), Error> {
         let answer = match (self.phase, body.first()) {
             (_, None) => return Err(broken("an empty packet")),
             (Phase::Columns(left), _) => {
@@ -126,7 +126,7 @@ impl Course {
             }
             (Phase::Rows, Some(0xFE)) => self.done(body, true),
             (Phase::Rows, Some(_)) => Some(Answer::Row),
-            (Phase::Start, Some(0)) if asked == Asked::Prepare => self.prepared(body),
+            (Phase::Start, Some(0)) if asked == RequestKind::Prepare => self.prepared(body),
             (Phase::Start, Some(0 | 0xFE)) => self.done(body, false),
             (Phase::Start, Some(0xFB)) => Some(Answer::File),
             (Phase::Start, Some(_)) => self.result(body),
@@ -141,7 +141,7 @@ impl Course {
     }
 
     fn done(&mut self, body: &[u8], of_rows: bool) -> Option<Answer> {
-        let mut reading = Reading(body.get(1..)?);
+        let mut reading = PacketReader(body.get(1..)?);
         let (affected, _last_id) = (reading.length()?, reading.length()?);
         let (status, warnings) = (reading.short()?, reading.short()?);
         (self.status, self.phase) = (status, Phase::Start);
@@ -149,7 +149,7 @@ impl Course {
     }
 
     fn result(&mut self, body: &[u8]) -> Option<Answer> {
-        let mut reading = Reading(body);
+        let mut reading = PacketReader(body);
         let columns = u16::try_from(reading.length()?).ok().filter(|columns| *columns > 0)?;
         let described = !self.caches_columns || reading.byte()? != 0;
         self.phase = if described { Phase::Columns(columns) } else { Phase::Rows };
@@ -157,7 +157,7 @@ impl Course {
     }
 
     fn prepared(&mut self, body: &[u8]) -> Option<Answer> {
-        let mut reading = Reading(body.get(1..)?);
+        let mut reading = PacketReader(body.get(1..)?);
         let (id, columns, parameters) = (reading.long()?, reading.short()?, reading.short()?);
         let descriptions = u32::from(columns) + u32::from(parameters);
         self.phase = if descriptions > 0 { Phase::Descriptions(descriptions) } else { Phase::Start };
@@ -167,7 +167,7 @@ impl Course {
 
 /// The error that a packet tells: number, then `#` and five characters of state once the session stands, then the text.
 pub(super) fn error(body: &[u8]) -> Error {
-    let mut reading = Reading(body.get(1..).unwrap_or_default());
+    let mut reading = PacketReader(body.get(1..).unwrap_or_default());
     let code = reading.short().unwrap_or(0);
     let state = match reading.0.split_first() {
         Some((b'#', rest)) if rest.len() >= 5 => {
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn results_and_their_end_are_told_apart() {
         let mut course = Course::new(true);
-        let mut take = |body: &[u8]| course.take(Asked::Command, body).expect("it is understood");
+        let mut take = |body: &[u8]| course.take(RequestKind::Command, body).expect("it is understood");
         assert_eq!(take(&[2, 1]), (Answer::Result { columns: 2, described: true }, false));
         assert_eq!(take(&[3, b'd', b'e', b'f']).0, Answer::Column);
         assert_eq!(take(&[3, b'd', b'e', b'f']).0, Answer::Column);

@@ -1,4 +1,4 @@
-//! Proofs of a password: what each method of authentication sends. Source: knowledge base, "Connection", and MySQL's source documentation,
+//! Proofs of a password: what each method of authentication sends. Source: knowledge base, "ServerConnection", and MySQL's source documentation,
 //! "Caching_sha2_password information".
 
 use crate::contract::Error;

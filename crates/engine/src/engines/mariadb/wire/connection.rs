@@ -1,9 +1,9 @@
 //! A connection: commands queued and sent together, answers received packet by packet, in memory that is kept. It knows what the server
 //! still owes, so that a caller that goes away in between leaves it usable. May not know statements or rows.
 
-use super::answer::{self, Answer, Asked, Course, Packet};
-use super::handshake::{self, Session};
-use super::packet::{self, HEAD, Reading};
+use super::answer::{self, Answer, RequestKind, Course, Packet};
+use super::handshake::{self, SessionSocket};
+use super::packet::{self, HEAD, PacketReader};
 use crate::contract::{Error, ErrorClass};
 use crate::engines::mariadb::address::ServerAddress;
 use crate::engines::wire::Socket;
@@ -20,7 +20,7 @@ const QUERY: u8 = 3;
 
 /// A connection. Dropping it says goodbye.
 #[derive(Debug)]
-pub(in crate::engines::mariadb) struct Connection {
+pub(in crate::engines::mariadb) struct ServerConnection {
     socket: Socket,
     /// Commands to send, and how many bytes of them are sent.
     out: BytesMut,
@@ -30,7 +30,7 @@ pub(in crate::engines::mariadb) struct Connection {
     start: usize,
     end: usize,
     /// Answers that the server has still to give.
-    owed: VecDeque<Asked>,
+    owed: VecDeque<RequestKind>,
     course: Course,
     /// Number of the packet received last.
     number: u8,
@@ -39,10 +39,10 @@ pub(in crate::engines::mariadb) struct Connection {
     lost: bool,
 }
 
-impl Connection {
+impl ServerConnection {
     /// Connects and logs on.
     pub(in crate::engines::mariadb) async fn open(address: &ServerAddress, database: Option<&str>) -> Result<Self, Error> {
-        let Session { socket, caches_columns } = handshake::log_on(address, database).await?;
+        let SessionSocket { socket, caches_columns } = handshake::log_on(address, database).await?;
         Ok(Self::on(socket, caches_columns))
     }
 
@@ -82,7 +82,7 @@ impl Connection {
         self.out.put_u8(QUERY);
         self.out.put_slice(sql.as_bytes());
         packet::end(&mut self.out, start, 0)?;
-        self.owed.push_back(Asked::Command);
+        self.owed.push_back(RequestKind::Command);
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Connection {
     #[inline]
     pub(super) fn queue(
         &mut self,
-        asked: Option<Asked>,
+        asked: Option<RequestKind>,
         write: impl FnOnce(&mut BytesMut) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let start = packet::begin(&mut self.out);
@@ -137,7 +137,7 @@ impl Connection {
     pub(in crate::engines::mariadb) async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
         let mut rows = Vec::new();
         self.text(sql, |body| {
-            let (mut reading, mut values) = (Reading(body), Vec::new());
+            let (mut reading, mut values) = (PacketReader(body), Vec::new());
             while !reading.0.is_empty() {
                 let value = reading.sized();
                 values.push(value.map(|value| String::from_utf8_lossy(value).into_owned()));
@@ -256,7 +256,7 @@ impl Connection {
     /// The body of the next packet that has arrived whole.
     #[inline]
     fn received(&mut self) -> Option<std::ops::Range<usize>> {
-        let mut reading = Reading(&self.input[self.start..self.end]);
+        let mut reading = PacketReader(&self.input[self.start..self.end]);
         let [first, second, third, number] = reading.array()?;
         let length = u32::from_le_bytes([first, second, third, 0]) as usize;
         let body = self.start + HEAD..self.start + HEAD + length;
@@ -316,7 +316,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for ServerConnection {
     fn drop(&mut self) {
         if !self.lost && self.sent == self.out.len() && self.owed.is_empty() {
             // Nobody is left to tell when the goodbye does not fit.

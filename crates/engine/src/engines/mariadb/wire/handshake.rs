@@ -1,9 +1,9 @@
-//! From a connected socket to a session: greeting, TLS where it is asked for, proof of the password. Reads no byte beyond the packet that it
-//! waits for, so that nothing that came unencrypted is taken for what came encrypted. Source: knowledge base, "Connection".
+//! Log-on, which makes a session of a connected socket: greeting, TLS where it is asked for, proof of the password. Reads no byte beyond the packet that it
+//! waits for, so that nothing that came unencrypted is taken for what came encrypted. Source: knowledge base, "ServerConnection".
 
 use super::answer::error;
 use super::auth::{self, CACHING_SHA2, NATIVE};
-use super::packet::{self, HEAD, Reading, broken, put_bytes};
+use super::packet::{self, HEAD, PacketReader, broken, put_bytes};
 use crate::contract::{Error, ErrorClass};
 use crate::engines::mariadb::address::{Encryption, ServerAddress};
 use crate::engines::wire::{Place, Socket, encrypted, open};
@@ -54,7 +54,7 @@ const MOST_BYTES: u32 = 1 << 24;
 const RESERVED: usize = 19;
 
 /// A session that stands.
-pub(super) struct Session {
+pub(super) struct SessionSocket {
     pub(super) socket: Socket,
     pub(super) caches_columns: bool,
 }
@@ -68,7 +68,7 @@ struct Greeting {
 }
 
 /// Connects and logs on.
-pub(super) async fn log_on(address: &ServerAddress, database: Option<&str>) -> Result<Session, Error> {
+pub(super) async fn log_on(address: &ServerAddress, database: Option<&str>) -> Result<SessionSocket, Error> {
     let work = async {
         let socket = open(&address.place, &address.options).await?;
         let mut link = PacketLink { socket, number: 0 };
@@ -117,7 +117,7 @@ impl PacketLink {
 }
 
 fn greeting(body: &[u8]) -> Result<Greeting, Error> {
-    let mut reading = Reading(body);
+    let mut reading = PacketReader(body);
     let mut read = || {
         let version = reading.byte()?;
         let _server = reading.until_zero();
@@ -202,7 +202,7 @@ async fn prove(
     database: Option<&str>,
     wanted: Abilities,
     greeting: Greeting,
-) -> Result<Session, Error> {
+) -> Result<SessionSocket, Error> {
     let password = address.password.as_ref().map_or("", |password| password.reveal()).as_bytes();
     let Greeting { mut salt, mut method, .. } = greeting;
     // A method that we do not speak may be the server's default only, and not the account's.
@@ -230,10 +230,10 @@ async fn prove(
         match (body.first(), body.get(1)) {
             (Some(0), _) => {
                 let caches_columns = wanted.has(Abilities::CACHES_COLUMNS);
-                return Ok(Session { socket: link.socket, caches_columns });
+                return Ok(SessionSocket { socket: link.socket, caches_columns });
             }
             (Some(0xFE), Some(_)) => {
-                let mut reading = Reading(&body[1..]);
+                let mut reading = PacketReader(&body[1..]);
                 method = String::from_utf8_lossy(reading.until_zero()).into_owned();
                 salt = reading.0.strip_suffix(&[0]).unwrap_or(reading.0).to_vec();
                 let answer = auth::answer(&method, password, &salt)?;

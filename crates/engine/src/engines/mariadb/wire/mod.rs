@@ -12,7 +12,7 @@ mod prepared;
 mod values;
 
 pub(super) use answer::{Answer, Packet};
-pub(super) use connection::Connection;
+pub(super) use connection::ServerConnection;
 pub(super) use packet::broken;
 pub(super) use prepared::{PreparedStatement, WireRow, prepare};
 pub(super) use values::write_text_field;

@@ -56,11 +56,11 @@ pub(super) fn put_bytes(out: &mut BytesMut, bytes: &[u8]) {
     out.put_slice(bytes);
 }
 
-/// Reader of numbers and texts one after another; `None` where a packet is too short.
+/// ColumnReader of numbers and texts one after another; `None` where a packet is too short.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reading<'a>(pub(super) &'a [u8]);
+pub(super) struct PacketReader<'a>(pub(super) &'a [u8]);
 
-impl<'a> Reading<'a> {
+impl<'a> PacketReader<'a> {
     /// The next `count` bytes.
     #[inline]
     pub(super) fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
@@ -136,11 +136,11 @@ mod tests {
         for length in [0, 250, 251, 0xFFFF, 0x1_0000, 0xFF_FFFF, 0x100_0000] {
             let mut out = BytesMut::new();
             put_length(&mut out, length);
-            let mut reading = Reading(&out);
+            let mut reading = PacketReader(&out);
             assert_eq!((reading.length(), reading.0.len()), (Some(length as u64), 0), "{length}");
         }
-        assert_eq!(Reading(&[0xFB]).length(), None, "null");
-        assert_eq!(Reading(&[0xFC, 1]).length(), None, "cut off");
+        assert_eq!(PacketReader(&[0xFB]).length(), None, "null");
+        assert_eq!(PacketReader(&[0xFC, 1]).length(), None, "cut off");
     }
 
     #[test]

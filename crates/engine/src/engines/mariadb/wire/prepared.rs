@@ -1,9 +1,9 @@
 //! Prepared statements: described once, executed with what is known of them from then on. May not wait while queueing.
 
-use super::answer::{Answer, Asked, Packet};
-use super::connection::Connection;
-use super::packet::{Reading, broken};
-use super::values::{self, NO_TYPE, Reader};
+use super::answer::{Answer, RequestKind, Packet};
+use super::connection::ServerConnection;
+use super::packet::{PacketReader, broken};
+use super::values::{self, NO_TYPE, ColumnReader};
 use crate::contract::{Error, ErrorClass, Value};
 use bytes::BufMut as _;
 
@@ -23,7 +23,7 @@ pub(in crate::engines::mariadb) struct PreparedStatement {
     /// Whether the server has those.
     types_are_sent: bool,
     /// How the columns of each result are read.
-    results: Vec<Vec<Reader>>,
+    results: Vec<Vec<ColumnReader>>,
 }
 
 impl PreparedStatement {
@@ -42,7 +42,7 @@ impl PreparedStatement {
     pub(in crate::engines::mariadb) fn queue<'v>(
         &mut self,
         values: impl Iterator<Item = Value<'v>> + Clone,
-        connection: &mut Connection,
+        connection: &mut ServerConnection,
     ) -> Result<(), Error> {
         let mut same = self.types_are_sent;
         for (known, value) in self.types.iter_mut().zip(values.clone()) {
@@ -51,7 +51,7 @@ impl PreparedStatement {
             }
         }
         let Self { id, types, .. } = self;
-        let queued = connection.queue(Some(Asked::Command), |out| {
+        let queued = connection.queue(Some(RequestKind::Command), |out| {
             out.put_u8(EXECUTE);
             out.put_u32_le(*id);
             // No cursor, once.
@@ -94,19 +94,19 @@ impl PreparedStatement {
 
     /// Takes the description of the next column of a result.
     pub(in crate::engines::mariadb) fn describe(&mut self, number: usize, description: &[u8]) -> Result<(), Error> {
-        let reader = Reader::of(description)?;
+        let reader = ColumnReader::of(description)?;
         self.results[number].push(reader);
         Ok(())
     }
 
     /// How the columns of a result are read.
     #[inline]
-    pub(in crate::engines::mariadb) fn readers(&self, number: usize) -> &[Reader] {
+    pub(in crate::engines::mariadb) fn readers(&self, number: usize) -> &[ColumnReader] {
         self.results.get(number).map_or(&[], Vec::as_slice)
     }
 
     /// Queues the server's forgetting of it, which is not answered.
-    pub(in crate::engines::mariadb) fn queue_close(&self, connection: &mut Connection) {
+    pub(in crate::engines::mariadb) fn queue_close(&self, connection: &mut ServerConnection) {
         let closing = connection.queue(None, |out| {
             out.put_u8(CLOSE);
             out.put_u32_le(self.id);
@@ -118,12 +118,12 @@ impl PreparedStatement {
 
 /// Prepares statements, all in one round trip; the error names the place of the one that failed.
 pub(in crate::engines::mariadb) async fn prepare(
-    connection: &mut Connection,
+    connection: &mut ServerConnection,
     statements: &[&str],
 ) -> Result<Vec<PreparedStatement>, (usize, Error)> {
     connection.settle().await.map_err(|error| (0, error))?;
     for (place, sql) in statements.iter().enumerate() {
-        let queued = connection.queue(Some(Asked::Prepare), |out| {
+        let queued = connection.queue(Some(RequestKind::Prepare), |out| {
             out.put_u8(PREPARE);
             out.put_slice(sql.as_bytes());
             Ok(())
@@ -146,7 +146,7 @@ pub(in crate::engines::mariadb) async fn prepare(
 }
 
 /// Takes the answer to one. The outer error is the connection's.
-async fn one(connection: &mut Connection) -> Result<Result<PreparedStatement, Error>, Error> {
+async fn one(connection: &mut ServerConnection) -> Result<Result<PreparedStatement, Error>, Error> {
     let packet = connection.receive().await?;
     let (id, columns, parameters) = match packet.kind {
         Answer::Prepared { id, columns, parameters } => (id, columns, parameters),
@@ -160,7 +160,7 @@ async fn one(connection: &mut Connection) -> Result<Result<PreparedStatement, Er
     let mut readers = Ok(Vec::with_capacity(usize::from(columns)));
     for _ in 0..columns {
         let packet = connection.receive().await?;
-        let reader = Reader::of(connection.body(&packet));
+        let reader = ColumnReader::of(connection.body(&packet));
         readers = readers.and_then(|mut readers| {
             readers.push(reader?);
             Ok(readers)
@@ -174,15 +174,15 @@ async fn one(connection: &mut Connection) -> Result<Result<PreparedStatement, Er
 #[derive(Debug)]
 pub(in crate::engines::mariadb) struct WireRow<'a> {
     nulls: &'a [u8],
-    rest: Reading<'a>,
+    rest: PacketReader<'a>,
     place: usize,
 }
 
 impl<'a> WireRow<'a> {
     /// A row of so many fields.
     #[inline]
-    pub(in crate::engines::mariadb) fn of(connection: &'a Connection, packet: &Packet, fields: usize) -> Result<Self, Error> {
-        let mut rest = Reading(connection.body(packet));
+    pub(in crate::engines::mariadb) fn of(connection: &'a ServerConnection, packet: &Packet, fields: usize) -> Result<Self, Error> {
+        let mut rest = PacketReader(connection.body(packet));
         // Two bits of the map stand for nothing.
         let nulls = rest.byte().and_then(|_| rest.bytes((fields + 9) / 8));
         nulls.map(|nulls| Self { nulls, rest, place: 2 }).ok_or_else(|| broken("a row that ends early"))
@@ -190,7 +190,7 @@ impl<'a> WireRow<'a> {
 
     /// The next field.
     #[inline]
-    pub(in crate::engines::mariadb) fn field(&mut self, reader: Reader) -> Result<Value<'a>, Error> {
+    pub(in crate::engines::mariadb) fn field(&mut self, reader: ColumnReader) -> Result<Value<'a>, Error> {
         let is_null = self.nulls[self.place / 8] & (1 << (self.place % 8)) != 0;
         self.place += 1;
         if is_null { Ok(Value::Null) } else { reader.read(&mut self.rest) }

@@ -3,7 +3,7 @@
 
 use super::calendar::{self, Fields};
 use super::decimal::{self, DecimalText};
-use super::packet::{Reading, broken, put_bytes, put_length};
+use super::packet::{PacketReader, broken, put_bytes, put_length};
 use crate::contract::{ColumnKind, Decimal, Error, ErrorClass, Value};
 use bytes::{BufMut as _, BytesMut};
 
@@ -81,7 +81,7 @@ fn put_list(list: &[i32], out: &mut BytesMut) {
 
 /// How a column is read, decided when it is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::engines::mariadb) enum Reader {
+pub(in crate::engines::mariadb) enum ColumnReader {
     Tiny,
     UnsignedTiny,
     Short,
@@ -96,10 +96,10 @@ pub(in crate::engines::mariadb) enum Reader {
     Null,
 }
 
-impl Reader {
+impl ColumnReader {
     /// The reader of a described column; the error says what to write instead.
     pub(super) fn of(description: &[u8]) -> Result<Self, Error> {
-        let mut reading = Reading(description);
+        let mut reading = PacketReader(description);
         let mut read = || {
             // Catalogue, schema, table and original table.
             for _ in 0..4 {
@@ -131,7 +131,7 @@ impl Reader {
 
     /// Reads the next value of a row that is not null.
     #[inline]
-    pub(super) fn read<'a>(self, row: &mut Reading<'a>) -> Result<Value<'a>, Error> {
+    pub(super) fn read<'a>(self, row: &mut PacketReader<'a>) -> Result<Value<'a>, Error> {
         let start = *row;
         self.value(row).ok_or_else(|| {
             let bytes = start.0.len().min(40);
@@ -141,7 +141,7 @@ impl Reader {
     }
 
     #[inline]
-    fn value<'a>(self, row: &mut Reading<'a>) -> Option<Value<'a>> {
+    fn value<'a>(self, row: &mut PacketReader<'a>) -> Option<Value<'a>> {
         Some(match self {
             Self::Tiny => Value::Integer(i64::from(row.byte()?.cast_signed())),
             Self::UnsignedTiny => Value::Integer(i64::from(row.byte()?)),
@@ -234,7 +234,7 @@ mod tests {
         for (list, text) in [(&[][..], "[]"), (&[7], "[7]"), (&[1, -2, i32::MAX], "[1,-2,2147483647]")] {
             let mut out = BytesMut::new();
             put_list(list, &mut out);
-            let mut reading = Reading(&out);
+            let mut reading = PacketReader(&out);
             assert_eq!((reading.sized(), reading.0.len()), (Some(text.as_bytes()), 0));
         }
     }
@@ -242,11 +242,11 @@ mod tests {
     proptest! {
         #[test]
         fn broken_descriptions_and_rows_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            if let Ok(reader) = Reader::of(&bytes) {
-                let _ = reader.read(&mut Reading(&bytes));
+            if let Ok(reader) = ColumnReader::of(&bytes) {
+                let _ = reader.read(&mut PacketReader(&bytes));
             }
-            for reader in [Reader::Decimal, Reader::Text, Reader::Time, Reader::UnsignedLongLong] {
-                let _ = reader.read(&mut Reading(&bytes));
+            for reader in [ColumnReader::Decimal, ColumnReader::Text, ColumnReader::Time, ColumnReader::UnsignedLongLong] {
+                let _ = reader.read(&mut PacketReader(&bytes));
             }
         }
     }

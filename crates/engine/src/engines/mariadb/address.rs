@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// The database of a local instance and of a URL that names none.
 pub(super) const DATABASE: &str = "proofload";
-/// Names of the protocol before `://`.
-const SCHEMES: &[&str] = &["mariadb", "mysql"];
+/// How a URL begins.
+const SCHEME: &str = "mariadb";
 /// Port of a URL without one.
 const PORT: u16 = 3306;
 
@@ -95,8 +95,8 @@ impl ServerAddress {
             ))
         };
         let (scheme, rest) = text.split_once("://").ok_or_else(|| wrong("it has no ://"))?;
-        if !SCHEMES.contains(&scheme) {
-            return Err(wrong("it begins neither with mariadb:// nor with mysql://"));
+        if scheme != SCHEME {
+            return Err(wrong("it does not begin with mariadb://"));
         }
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn urls_are_completed_or_refused_without_showing_a_password() {
         check("mariadb://me@db1:3307/shop", Ok("me: shop on db1 port 3307"));
-        check("mysql://db1", Ok("proofload: proofload on db1 port 3306"));
+        check("mariadb://db1", Ok("proofload: proofload on db1 port 3306"));
         check("mariadb://me@[::1]:7/x?connect-timeout=2&ssl-mode=VERIFY_IDENTITY", Ok("me: x on ::1 port 7"));
         check("mariadb://root@localhost/x?socket=%2Ftmp%2Fa%20b.sock", Ok("root: x on /tmp/a b.sock"));
         check("mariadb://me:s3cret@db1/shop", Err("MYSQL_PWD"));

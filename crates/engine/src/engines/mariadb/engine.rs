@@ -17,7 +17,7 @@ impl Engine for Mariadb {
             name: "mariadb",
             title: "MariaDB, started locally or reached by URL",
             keeps_data: true,
-            minimum_memory_bytes: 128 << 20,
+            minimum_memory_bytes: 96 << 20,
             settings: &[],
         }
     }

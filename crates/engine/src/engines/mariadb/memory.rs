@@ -11,6 +11,8 @@ const AT_REST_MIB: u64 = 100;
 const SESSION_MIB: u64 = 2;
 /// The smallest pool.
 const LEAST_POOL_MIB: u64 = 16;
+/// Blocks of a pool for each MiB.
+const BLOCKS_PER_MIB: u64 = 64;
 /// Connections kept free for the observer, checks and the conductor.
 const SPARE_CONNECTIONS: u32 = 16;
 
@@ -20,8 +22,11 @@ impl Memory for Mariadb {
         let limit = memory.0 / MIB;
         let others = AT_REST_MIB + u64::from(sessions) * SESSION_MIB + limit * 15 / 100;
         let pool = limit.saturating_sub(others).max(LEAST_POOL_MIB);
+        // So many blocks are kept free: by default 1,536, which is more than a small pool has.
+        let free = (pool * BLOCKS_PER_MIB / 16).clamp(100, 1_536);
         [
             ("innodb_buffer_pool_size", format!("{pool}M")),
+            ("innodb_lru_scan_depth", free.to_string()),
             ("innodb_log_buffer_size", "16M".to_owned()),
             ("key_buffer_size", "8M".to_owned()),
             ("aria_pagecache_buffer_size", "16M".to_owned()),

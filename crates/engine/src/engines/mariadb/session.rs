@@ -410,6 +410,10 @@ impl crate::contract::Session for MariadbSession {
         self.settle().await?;
         self.flying = true;
         self.spoilt = false;
+        // What a script has begun goes on, and is ended as if a flight had begun it.
+        if self.transaction == Transaction::None && self.connection.in_transaction() {
+            self.transaction = Transaction::Writing;
+        }
         let mut next = 0;
         while next < flight.len() {
             let before = (self.transaction, self.connection.autocommit());

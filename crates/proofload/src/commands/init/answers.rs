@@ -195,10 +195,16 @@ mod tests {
             assert!(text.contains(expected), "{line:?}: {text}");
             assert!(!text.contains("s3cret"), "{text}");
         };
-        check(&["--workload", "oltp", "--engine", "mongodb"], "runs on sqlite, postgresql; or name an existing server");
+        check(
+            &["--workload", "oltp", "--engine", "mongodb"],
+            "runs on sqlite, postgresql, mariadb; or name an existing server",
+        );
         check(&["--workload", "cache-tier", "--url", "postgresql://db1/x"], "needs an engine on this machine");
         check(&["--workload", "oltp", "--url", "mongodb://u:s3cret@db1/x"], "the URL contains a password");
-        check(&["--workload", "oltp", "--url", "mongodb://db1/x"], "existing servers of postgresql, not of mongodb");
+        check(
+            &["--workload", "oltp", "--url", "mongodb://db1/x"],
+            "existing servers of postgresql, mariadb, not of mongodb",
+        );
         check(&["--workload", "oltp", "--url", "db1/x"], "names no engine");
         check(
             &["--url", "postgresql://db1/x", "--vary", "memory"],

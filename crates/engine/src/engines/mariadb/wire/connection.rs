@@ -329,3 +329,59 @@ impl Drop for ServerConnection {
 fn closed() -> Error {
     Error::new(ErrorClass::ConnectionLost, "", "connection closed")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::prepared::{WireRow, prepare};
+    use super::*;
+    use proptest::prelude::*;
+    use tokio::net::UnixStream;
+
+    /// Every answer, in whatever pieces it comes, is read to its end: as packets, or as an error.
+    async fn check(answer: &[u8], piece: usize) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        let read = async {
+            let mut connection = ServerConnection::on(Socket::Unix(ours), true);
+            let prepared = prepare(&mut connection, &["SELECT 1"]).await;
+            let scripted = connection.rows("SELECT 1").await;
+            let mut row = Ok(());
+            if connection.queue_text("SELECT 1").is_ok() && connection.flush().await.is_ok() {
+                while let Ok(packet) = connection.receive().await {
+                    row = WireRow::of(&connection, &packet, 3).map(drop);
+                }
+            }
+            (prepared.is_ok(), scripted.is_ok(), row.is_ok())
+            // The connection ends here: who still writes to it is told so, and does not wait for room that nobody makes.
+        };
+        let write = async {
+            for part in answer.chunks(piece.max(1)) {
+                theirs.writable().await.expect("it is open");
+                if theirs.try_write(part).is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock) {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+            drop(theirs);
+        };
+        let _either = futures_util::future::join(read, write).await;
+    }
+
+    proptest! {
+        #[test]
+        fn broken_answers_are_survived(
+            firsts in proptest::collection::vec(proptest::sample::select(vec![0u8, 1, 2, 0xFB, 0xFC, 0xFE, 0xFF]), 1..20),
+            body in proptest::collection::vec(any::<u8>(), 0..40),
+            wrong in 0u32..8, piece in 1usize..50,
+        ) {
+            let mut answer = Vec::new();
+            for first in firsts {
+                let length = u32::try_from(body.len()).expect("short") + 1;
+                let told = if wrong == 0 { length + 3 } else { length };
+                answer.extend_from_slice(&[told as u8, 0, 0, 1, first]);
+                answer.extend_from_slice(&body);
+            }
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(check(&answer, piece));
+        }
+    }
+}

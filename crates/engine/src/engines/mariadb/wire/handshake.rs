@@ -263,3 +263,93 @@ async fn prove(
 fn lost(text: &str) -> Error {
     Error::new(ErrorClass::ConnectionLost, "", text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::mariadb::password::Password;
+    use tokio::net::{TcpListener, TcpStream, UnixStream};
+
+    const SALT: &[u8] = b"12345678abcdefghijkl";
+
+    /// A packet of a scripted server.
+    fn packet(number: u8, body: &[u8]) -> Vec<u8> {
+        [&[body.len() as u8, 0, 0, number][..], body].concat()
+    }
+
+    /// Reads one packet of the client.
+    async fn heard(socket: &mut Socket) -> Vec<u8> {
+        let mut head = [0; HEAD];
+        socket.read_exact(&mut head).await.expect("a head");
+        let mut body = vec![0; usize::from(head[0])];
+        socket.read_exact(&mut body).await.expect("a body");
+        body
+    }
+
+    /// What a server that knows the password's hash, or not, hears of a client that proves it by `caching_sha2_password`.
+    async fn check(ours: Socket, mut theirs: Socket, knows: bool) -> Result<Vec<u8>, String> {
+        let mut address = ServerAddress::parse("mariadb://me@localhost/x").expect("an address");
+        address.password = Some(Password::new("s3cret"));
+        let link = PacketLink { socket: ours, number: 0 };
+        let greeting = Greeting { abilities: Abilities(u64::MAX), salt: SALT.to_vec(), method: CACHING_SHA2.to_owned() };
+        let wanted = wanted(&greeting, Some("x")).expect("the server can all");
+        let client = prove(link, &address, Some("x"), wanted, greeting);
+        let server = async {
+            let first = heard(&mut theirs).await;
+            let proof = auth::answer(CACHING_SHA2, b"s3cret", SALT).expect("it is spoken");
+            assert!(first.windows(proof.len()).any(|part| part == proof) && !first.windows(6).any(|part| part == b"s3cret"));
+            let mut last = Vec::new();
+            if knows {
+                theirs.write_all(&packet(2, &[1, 3])).await.expect("writes");
+                theirs.write_all(&packet(3, &[0, 0, 0, 2, 0, 0, 0])).await.expect("writes");
+            } else {
+                theirs.write_all(&packet(2, &[1, 4])).await.expect("writes");
+                let mut byte = [0];
+                if let Ok(1) = theirs.read(&mut byte).await {
+                    last = vec![0; usize::from(byte[0]) + 3];
+                    theirs.read_exact(&mut last).await.expect("the rest");
+                    theirs.write_all(&packet(4, &[0, 0, 0, 2, 0, 0, 0])).await.expect("writes");
+                }
+            }
+            last.split_off(last.len().min(3))
+        };
+        let client = async { client.await.map(|_| ()).map_err(|error| error.to_string()) };
+        let (outcome, heard) = futures_util::future::join(client, server).await;
+        outcome.map(|()| heard)
+    }
+
+    fn run(work: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(work);
+    }
+
+    #[test]
+    fn a_password_itself_goes_over_private_ways_only() {
+        run(async {
+            let pair = || UnixStream::pair().map(|(one, other)| (Socket::Unix(one), Socket::Unix(other))).expect("a pair");
+            let (ours, theirs) = pair();
+            assert_eq!(check(ours, theirs, true).await, Ok(Vec::new()), "the hash is known");
+            let (ours, theirs) = pair();
+            assert_eq!(check(ours, theirs, false).await, Ok(b"s3cret\0".to_vec()), "a socket of the host is private");
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let address = listener.local_addr().expect("an address");
+            let (ours, theirs) = futures_util::future::join(TcpStream::connect(address), listener.accept()).await;
+            let (ours, theirs) = (Socket::Tcp(ours.expect("connects")), Socket::Tcp(theirs.expect("accepts").0));
+            let refused = check(ours, theirs, false).await.expect_err("it is not encrypted");
+            assert!(refused.contains("ssl-mode=required") && !refused.contains("s3cret"), "{refused}");
+        });
+    }
+
+    #[test]
+    fn greetings_are_read_or_refused() {
+        let tail = [&[0, 0xFF, 0xFF, 45, 2, 0, 0xFF, 0xFF, 21], &[0; 6][..], &[0x1D, 0, 0, 0], &SALT[8..], &[0], b"x_y\0"].concat();
+        let body = [&[10], &b"5.5.5-10.11\0"[..], &[1, 0, 0, 0], &SALT[..8], &tail].concat();
+        let read = greeting(&body).expect("it is whole");
+        assert_eq!((read.salt.as_slice(), read.method.as_str()), (SALT, "x_y"));
+        assert!(!read.abilities.has(Abilities::CACHES_COLUMNS), "MySQL's last bytes say nothing");
+        for end in 0..body.len() - 4 {
+            assert!(greeting(&body[..end]).is_err() || end > body.len() - 6, "{end}");
+        }
+        assert!(greeting(&[&[9], &body[1..]].concat()).expect_err("another version").to_string().contains("version 9"));
+    }
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that what the tests need is there: a C compiler, PostgreSQL's server programs, fio, failover managers, a browser.
+# Makes sure that what the tests need is there: a C compiler, PostgreSQL's and MariaDB's server programs, fio, failover managers, a browser.
 #
 # On Debian and Ubuntu as root it installs what is missing; anywhere else it says what is missing and how
 # to get it, and succeeds: the tests concerned then say that they were skipped. It does nothing when all is there.
@@ -19,9 +19,19 @@ has_postgresql() {
     return 1
 }
 
+# The core packages have the programs without a service.
+has_mariadb() {
+    local folder
+    for folder in $(tr ':' '\n' <<<"$PATH") /usr/sbin /usr/libexec /usr/local/mysql/bin /opt/homebrew/opt/mariadb/bin; do
+        [[ -x "$folder/mariadbd" ]] && command -v mariadb-install-db >/dev/null && return 0
+    done
+    return 1
+}
+
 missing_packages() {
     has_compiler || echo gcc libc6-dev
     has_postgresql || echo postgresql
+    has_mariadb || echo mariadb-server-core mariadb-client-core
     has_fio || echo fio
 }
 
@@ -69,8 +79,8 @@ fi
 echo "needs: missing: $missing"
 echo "needs: get them with one of"
 echo "    sudo apt-get install $missing            # Debian, Ubuntu"
-echo "    sudo dnf install gcc postgresql-server fio"
-echo "    brew install postgresql fio"
+echo "    sudo dnf install gcc postgresql-server mariadb-server fio"
+echo "    brew install postgresql mariadb fio"
 if ! has_compiler; then
     echo "needs: without a C compiler nothing can be built" >&2
     exit 1

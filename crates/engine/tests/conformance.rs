@@ -21,6 +21,8 @@ struct Dialect {
     not_in_force: (String, String),
     /// The last element and the number of a list's elements, where the dialect has lists.
     of_list: Option<String>,
+    /// An update that returns what it left, where the dialect has no RETURNING.
+    bump: Option<String>,
     /// How to make a database that is not ours.
     foreign: Vec<(String, String)>,
 }
@@ -36,10 +38,10 @@ impl Dialect {
 }
 
 fn dialect(engine: &dyn Engine) -> Dialect {
-    let (name, keys) = (engine.facts().name, ["types", "of_list", "settings.*", "not_in_force.*", "foreign.*"]);
+    let (name, keys) = (engine.facts().name, ["types", "of_list", "bump", "settings.*", "not_in_force.*", "foreign.*"]);
     if !engine.facts().capabilities.durable {
         let (types, not_in_force) = (Default::default(), (name.to_owned(), String::new()));
-        return Dialect { types, settings: Vec::new(), not_in_force, of_list: None, foreign: Vec::new() };
+        return Dialect { types, settings: Vec::new(), not_in_force, of_list: None, bump: None, foreign: Vec::new() };
     }
     let path = format!("{}/src/engines/{name}/conformance.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -54,6 +56,7 @@ fn dialect(engine: &dyn Engine) -> Dialect {
         settings: table("settings"),
         not_in_force: table("not_in_force").pop().expect("a setting that is not in force"),
         of_list: file.text("of_list").expect("a text").map(str::to_owned),
+        bump: file.text("bump").expect("a text").map(str::to_owned),
         foreign: table("foreign"),
     }
 }
@@ -108,7 +111,8 @@ fn statement(name: &str, sql: &str, parameters: &[&str], columns: u16) -> Statem
     Statement { name: name.to_owned(), sql: sql.to_owned(), parameters, columns }
 }
 
-fn statements() -> Vec<Statement> {
+fn statements(dialect: &Dialect) -> Vec<Statement> {
+    let bump = dialect.bump.as_deref().unwrap_or("UPDATE kept SET big = big + :by WHERE id = :id RETURNING big, name");
     vec![
         statement(
             "insert",
@@ -118,7 +122,7 @@ fn statements() -> Vec<Statement> {
         ),
         statement("select", "SELECT id, big, amount, name, moment FROM kept WHERE id >= :low ORDER BY id", &["low"], 5),
         statement("update", "UPDATE kept SET big = big + :by WHERE id <= :high", &["high", "by"], 0),
-        statement("bump", "UPDATE kept SET big = big + :by WHERE id = :id RETURNING big, name", &["id", "by"], 2),
+        statement("bump", bump, &["id", "by"], 2),
         statement("count", "SELECT count(*) FROM kept", &[], 1),
     ]
 }
@@ -132,7 +136,7 @@ async fn make_tables(place: &Place) {
 
 async fn prepared(place: &Place) -> AnySession {
     let mut session = place.connect().await;
-    session.prepare(&statements()).await.expect("prepares");
+    session.prepare(&statements(&dialect(place.engine))).await.expect("prepares");
     session
 }
 

@@ -40,3 +40,7 @@ SELECT coalesce(sum(s_ytd), 0), coalesce(sum(s_order_cnt), 0), coalesce(sum(s_re
 -- Orders of one warehouse that are younger than the load or the run's start, by key.
 -- name: orders_of_warehouse(w_id, least_o_id) columns=4
 SELECT o_d_id, o_id, o_c_id, o_ol_cnt FROM orders WHERE o_w_id = :w_id AND o_id >= :least_o_id ORDER BY o_d_id, o_id;
+
+-- Statistics of the tables for the choice of plans, after the rows.
+-- name: analyze()
+ANALYZE;

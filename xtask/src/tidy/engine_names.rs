@@ -14,8 +14,8 @@ const SHARED: &[&str] =
 /// Folder of the engines, and of what is known of others by name.
 const ENGINES: &[&str] = &["crates/engine/src/engines/", "suites/engines/"];
 
-/// Names that are words of SQL or of tests as well.
-const WORDS: &[&str] = &["null", "example"];
+/// Names that are words of SQL or of tests as well, and a folder that engines share.
+const WORDS: &[&str] = &["null", "example", "wire"];
 
 /// Other names of products, and that of the fixture as code would write it.
 const ALIASES: &[&str] = &["postgres", "mongo", "mysql", "sql server", "\"example\""];

@@ -5,6 +5,7 @@ mod parameters;
 mod place;
 mod registry;
 mod watchdog;
+mod wire;
 
 pub use place::place_settings;
 pub use registry::engine;
@@ -12,6 +13,7 @@ pub use registry::engine;
 registry::registry! {
     sqlite: Sqlite { sql },
     postgresql: Postgresql { sql },
+    mariadb: Mariadb { sql },
     mongodb: Mongodb { documents },
     duckdb: Duckdb { sql },
     null: Null { sql, documents },

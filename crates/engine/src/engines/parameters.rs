@@ -1,44 +1,65 @@
-//! Named parameters to numbered ones, as PostgreSQL and DuckDB write them: `:name` becomes `$1`. Knows quotes, comments and
-//! casts, nothing else of SQL.
+//! Named parameters to those of an engine: `:name` becomes `$1`, as PostgreSQL and DuckDB write it, or `?`, as MariaDB does. Knows quotes,
+//! comments and casts, nothing else of SQL.
 
 use crate::contract::Error;
 
-/// SQL with numbered parameters.
+/// SQL with an engine's parameters.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NumberedSql {
+pub(super) struct RewrittenSql {
     /// The SQL.
     pub(super) sql: String,
-    /// Index in the list of parameters for `$1`, `$2` …
+    /// Index in the list of parameters for `$1`, `$2` …, or for each `?`.
     pub(super) order: Vec<usize>,
 }
 
-/// Rewrites. A name may occur several times; a listed name may be absent, an unlisted one is an error.
-pub(super) fn number(sql: &str, parameters: &[String]) -> Result<NumberedSql, Error> {
-    let mut numbered = NumberedSql { sql: String::with_capacity(sql.len()), order: Vec::new() };
+/// How an engine writes parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ParameterForm {
+    /// `$1`, the same for each occurrence of a name.
+    Numbered,
+    /// `?`, one for each occurrence.
+    Marked,
+}
+
+/// Rewrites to numbers. A name may occur several times; a listed name may be absent, an unlisted one is an error.
+pub(super) fn number(sql: &str, parameters: &[String]) -> Result<RewrittenSql, Error> {
+    rewrite(sql, parameters, ParameterForm::Numbered)
+}
+
+/// Rewrites to question marks, likewise.
+pub(super) fn mark(sql: &str, parameters: &[String]) -> Result<RewrittenSql, Error> {
+    rewrite(sql, parameters, ParameterForm::Marked)
+}
+
+fn rewrite(sql: &str, parameters: &[String], form: ParameterForm) -> Result<RewrittenSql, Error> {
+    let mut rewritten = RewrittenSql { sql: String::with_capacity(sql.len()), order: Vec::new() };
     let mut rest = sql;
     while !rest.is_empty() {
         let length = opaque(rest);
         if length > 0 {
-            numbered.sql.push_str(&rest[..length]);
+            rewritten.sql.push_str(&rest[..length]);
             rest = &rest[length..];
         } else if let Some(name) = named(rest) {
             let place = parameters.iter().position(|listed| listed.trim_start_matches(':') == name);
             let place = place
                 .ok_or_else(|| Error::other(format!("parameter :{name} of the SQL is not in the parameter list")))?;
-            let known = numbered.order.iter().position(|&used| used == place);
+            let known = rewritten.order.iter().position(|&used| used == place && form == ParameterForm::Numbered);
             let index = known.unwrap_or_else(|| {
-                numbered.order.push(place);
-                numbered.order.len() - 1
+                rewritten.order.push(place);
+                rewritten.order.len() - 1
             });
-            numbered.sql.push_str(&format!("${}", index + 1));
+            match form {
+                ParameterForm::Numbered => rewritten.sql.push_str(&format!("${}", index + 1)),
+                ParameterForm::Marked => rewritten.sql.push('?'),
+            }
             rest = &rest[1 + name.len()..];
         } else {
             let letter = rest.chars().next().expect("the rest is not empty");
-            numbered.sql.push(letter);
+            rewritten.sql.push(letter);
             rest = &rest[letter.len_utf8()..];
         }
     }
-    Ok(numbered)
+    Ok(rewritten)
 }
 
 /// The name of a parameter that starts here.
@@ -64,6 +85,7 @@ fn opaque(rest: &str) -> usize {
     match rest.as_bytes()[0] {
         b'\'' => quoted(rest, 0, '\'', false),
         b'"' => quoted(rest, 0, '"', false),
+        b'`' => quoted(rest, 0, '`', false),
         b'E' | b'e' if rest[1..].starts_with('\'') => quoted(rest, 1, '\'', true),
         b'$' => dollar_quoted(rest),
         first if first.is_ascii_alphanumeric() || first == b'_' => word(rest),
@@ -135,6 +157,13 @@ mod tests {
         check("'it''s :a', E'\\':a', table'x' = :a", "'it''s :a', E'\\':a', table'x' = $1", &[0]);
         check("a[1:2], :a::int", "a[1:2], $1::int", &[0]);
         assert!(number("SELECT :c", &[]).is_err());
+    }
+
+    #[test]
+    fn names_become_question_marks_one_for_each() {
+        let names = ["a".to_owned(), "b_2".to_owned()];
+        let marked = mark("SELECT :b_2, :a, ':a', `:a`, :b_2", &names).expect("all names are listed");
+        assert_eq!((marked.sql.as_str(), marked.order), ("SELECT ?, ?, ':a', `:a`, ?", vec![1, 0, 1]));
     }
 
     proptest! {

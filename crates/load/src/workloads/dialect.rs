@@ -16,7 +16,7 @@ pub(super) const STANDARD: &str = "standard";
 const DESCRIPTION: &str = "dialect.toml";
 
 /// Keys of the description that every workload reads.
-const KEYS: &[&str] = &["falls_back", "loaders", "build_settings.*"];
+const KEYS: &[&str] = &["falls_back", "loaders", "build_settings.*", "ddl_in_transaction"];
 
 /// The suites of one workload.
 #[derive(Debug)]
@@ -36,10 +36,30 @@ pub(super) struct Dialect {
     pub(super) build_settings: Vec<(String, String)>,
     /// Sessions that load at the same time, unless the study says otherwise.
     pub(super) loaders: usize,
+    /// How the steps of a build are put together.
+    pub(super) steps: BuildSteps,
     /// All that the dialect says of itself.
     pub(super) description: DataFile,
     /// Folders of its texts, those that others replace first.
     folders: Vec<String>,
+}
+
+/// How a step of a build is put together that makes tables, indexes or routines and notes that they are made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BuildSteps {
+    ddl_in_transaction: bool,
+}
+
+impl BuildSteps {
+    /// The script of a step: one transaction where the engine can, else what is made first, each statement of which must find what an earlier
+    /// try has made, and then the notes in one transaction.
+    pub(super) fn script(self, made: &str, notes: &str) -> String {
+        if self.ddl_in_transaction {
+            format!("BEGIN;\n{made}\n{notes}COMMIT;")
+        } else {
+            format!("{made}\nBEGIN;\n{notes}COMMIT;")
+        }
+    }
 }
 
 impl Suites {
@@ -70,7 +90,8 @@ impl Suites {
         let settings = description.table("build_settings")?;
         let build_settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let loaders = description.count("loaders")?.ok_or_else(|| Error::new("loaders is missing").context(&path))?;
-        Ok(Dialect { name: known, build_settings, loaders: loaders.max(1) as usize, description, folders })
+        let steps = BuildSteps { ddl_in_transaction: description.flag("ddl_in_transaction")?.unwrap_or(true) };
+        Ok(Dialect { name: known, build_settings, loaders: loaders.max(1) as usize, steps, description, folders })
     }
 }
 

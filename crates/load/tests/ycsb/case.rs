@@ -100,7 +100,8 @@ impl Case {
                 Some(Self { place: Some(place), spec, clock: RealClock::new() })
             }
             Err(reason) => {
-                assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "{name} is required: {reason}");
+                let required = format!("PROOFLOAD_REQUIRE_{}", name.to_uppercase());
+                assert!(std::env::var_os(required).is_none(), "{name} is required: {reason}");
                 eprintln!("SKIPPED: {name}: {reason}");
                 None
             }

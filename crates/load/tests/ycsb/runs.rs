@@ -46,6 +46,16 @@ fn core_workloads_on_postgresql_as_json() {
 }
 
 #[test]
+fn core_workloads_on_mariadb() {
+    check_runs("mariadb", &["a", "e"], &[]);
+}
+
+#[test]
+fn core_workloads_on_mariadb_as_json() {
+    check_runs("mariadb", &["e", "f"], &[("form", "json"), ("field_lengths", "uniform")]);
+}
+
+#[test]
 fn core_workloads_in_the_mode_of_ycsb() {
     check_runs("sqlite", ALL, &[("key_mode", "ycsb"), ("operations", "600")]);
 }

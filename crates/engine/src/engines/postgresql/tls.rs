@@ -2,15 +2,9 @@
 
 use super::hosts::words;
 use crate::contract::Error;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::server::ParsedCertificate;
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use crate::engines::wire::{Proof, TlsClient, decoded};
+use rustls::ClientConfig;
+use std::path::PathBuf;
 
 /// Whether a connection is encrypted, and how far the server is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,46 +85,28 @@ impl TlsAsked {
 
     /// The client side for one connection.
     pub(super) fn client(&self) -> Result<ClientConfig, Error> {
-        let provider = Arc::new(ring::default_provider());
-        let verifier = Arc::new(self.verifier(&provider)?);
-        let wrong = |error: rustls::Error| Error::other(format!("failed to set up TLS: {error}"));
-        let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let builder = builder.map_err(wrong)?.dangerous().with_custom_certificate_verifier(verifier);
-        let certificate = self.certificate.clone().or_else(|| default_file("postgresql.crt"));
-        let Some(certificate) = certificate else { return Ok(builder.with_no_client_auth()) };
-        let key = self.key.clone().or_else(|| default_file("postgresql.key"));
-        let key = key.ok_or_else(|| Error::other("sslcert needs sslkey: add the file of its private key"))?;
-        let read = PrivateKeyDer::from_pem_file(&key);
-        let key =
-            read.map_err(|error| Error::other(format!("failed to read the private key {}: {error}", key.display())))?;
-        builder.with_client_auth_cert(certificates(&certificate)?, key).map_err(wrong)
-    }
-
-    fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Verifier, Error> {
-        let mut verifier = Verifier {
-            level: self.mode,
-            roots: RootCertStore::empty(),
-            known: Vec::new(),
-            provider: Arc::clone(provider),
-        };
         let root = self.root.clone().or_else(|| default_file("root.crt"));
-        match (root, self.mode >= TlsMode::VerifyCa) {
-            (None, true) => {
-                let text = "sslmode=verify-ca and verify-full need the CA certificates: set sslrootcert to their file, \
-                            or put it at ~/.postgresql/root.crt on the load host";
-                return Err(Error::other(text));
-            }
-            (None, false) => {}
-            (Some(root), _) => {
-                verifier.known = certificates(&root)?;
-                verifier.roots.add_parsable_certificates(verifier.known.iter().cloned());
-                // A file of authorities makes `require` prove the certificate, as in libpq.
-                if self.mode == TlsMode::Require {
-                    verifier.level = TlsMode::VerifyCa;
-                }
-            }
+        let proof = match self.mode {
+            TlsMode::VerifyFull => Proof::Host,
+            TlsMode::VerifyCa => Proof::Authority,
+            // A file of authorities makes `require` prove the certificate, as in libpq.
+            TlsMode::Require if root.is_some() => Proof::Authority,
+            _ => Proof::None,
+        };
+        if root.is_none() && proof > Proof::None {
+            let text = "sslmode=verify-ca and verify-full need the certificates of the authorities: name their file as sslrootcert, \
+                        or keep it as ~/.postgresql/root.crt on the load host";
+            return Err(Error::other(text));
         }
-        Ok(verifier)
+        let certificate = self.certificate.clone().or_else(|| default_file("postgresql.crt"));
+        let key = self.key.clone().or_else(|| default_file("postgresql.key"));
+        let identity = match (certificate, key) {
+            (Some(_), None) => {
+                return Err(Error::other("sslcert needs sslkey: add the file of its private key"));
+            }
+            (certificate, key) => certificate.zip(key),
+        };
+        TlsClient { proof, root, identity }.config()
     }
 }
 
@@ -152,88 +128,10 @@ fn mode(word: &str) -> Result<TlsMode, Error> {
     })
 }
 
-/// Every certificate of a PEM file, of which there is at least one.
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        Error::other(format!("failed to read certificates of {}: {error}", file.display()))
-    };
-    let read = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&error))?;
-    let found: Vec<_> = read.collect::<Result<_, _>>().map_err(|error| wrong(&error))?;
-    if found.is_empty() { Err(wrong(&"the file contains none")) } else { Ok(found) }
-}
-
 /// A file in libpq's folder of this user; `None` where there is none.
 fn default_file(name: &str) -> Option<PathBuf> {
     let home = std::env::var_os("HOME")?;
     Some(PathBuf::from(home).join(".postgresql").join(name)).filter(|file| file.exists())
-}
-
-/// A value of a URL with its percent-encoded bytes decoded.
-fn decoded(value: &str) -> String {
-    let bytes = value.as_bytes();
-    let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while let Some(byte) = bytes.get(at) {
-        let digits = bytes.get(at + 1..at + 3).filter(|_| *byte == b'%');
-        let code = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        decoded.push(code.unwrap_or(*byte));
-        at += if code.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
-}
-
-/// Proof of the server's certificate as far as the mode wants it.
-#[derive(Debug)]
-struct Verifier {
-    level: TlsMode,
-    roots: RootCertStore,
-    /// Certificates of the file itself: a server may have one of them, signed by nobody else.
-    known: Vec<CertificateDer<'static>>,
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Verifier {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        if self.level >= TlsMode::VerifyCa {
-            let certificate = ParsedCertificate::try_from(end_entity)?;
-            if !self.known.contains(end_entity) {
-                let algorithms = self.provider.signature_verification_algorithms.all;
-                verify_server_cert_signed_by_trust_anchor(&certificate, &self.roots, intermediates, now, algorithms)?;
-            }
-            if self.level == TlsMode::VerifyFull {
-                verify_server_name(&certificate, server_name)?;
-            }
-        }
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
 }
 
 #[cfg(test)]

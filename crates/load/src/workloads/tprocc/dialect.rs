@@ -2,7 +2,7 @@
 //! by name.
 
 use super::settings::NAME;
-use crate::workloads::dialect::{self, Suites};
+use crate::workloads::dialect::{self, BuildSteps, Suites};
 use crate::workloads::suite::{Suite, SuiteFile, chosen_lines};
 use proofload_engine::Engine;
 use proofload_gen::tprocc::Departures;
@@ -43,6 +43,8 @@ pub(super) struct Dialect {
     pub(super) build_settings: Vec<(String, String)>,
     /// Connections that load rows at the same time, at most.
     pub(super) loaders: usize,
+    /// How the steps of a build are put together.
+    pub(super) steps: BuildSteps,
 }
 
 impl Dialect {
@@ -55,7 +57,8 @@ impl Dialect {
     pub(super) fn of(engine: &dyn Engine, departures: Departures) -> Result<Self, Error> {
         let dialect = SUITES.dialect(engine.facts().name)?;
         let suite = suite(&files(&dialect), departures)?;
-        Ok(Self { engine: dialect.name, suite, build_settings: dialect.build_settings, loaders: dialect.loaders })
+        let dialect::Dialect { name, build_settings, loaders, steps, .. } = dialect;
+        Ok(Self { engine: name, suite, build_settings, loaders, steps })
     }
 }
 
@@ -146,7 +149,7 @@ mod tests {
 
     #[test]
     fn only_dialects_with_procedures_are_proposed_for_them() {
-        assert_eq!(with_procedures(), ["postgresql"]);
+        assert_eq!(with_procedures(), ["mariadb", "postgresql"]);
     }
 
     /// What is sent to each engine; taken from suites in which no dialect shared a file with another.
@@ -158,11 +161,12 @@ mod tests {
         let all = Profile::hammerdb_compatible().departures;
         let of_engine = |engine| [hash(engine, Departures::NONE), hash(engine, all)];
         assert_eq!(
-            ["sqlite", "null", "postgresql"].map(of_engine),
+            ["sqlite", "null", "postgresql", "mariadb"].map(of_engine),
             [
-                [17_992_782_034_316_625_420, 318_601_021_496_094_056],
-                [17_992_782_034_316_625_420, 318_601_021_496_094_056],
-                [11_938_678_170_479_235_770, 15_777_433_882_160_811_201]
+                [17_346_116_025_727_023_701, 3_502_351_767_001_395_097],
+                [17_346_116_025_727_023_701, 3_502_351_767_001_395_097],
+                [7_907_177_375_310_308_031, 14_079_768_566_315_901_820],
+                [12_683_273_382_502_457_694, 16_119_145_608_750_322_418]
             ]
         );
     }

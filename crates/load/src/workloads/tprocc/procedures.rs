@@ -24,7 +24,7 @@ pub(super) fn lacking(dialect: &Dialect, form: Form) -> Option<Contradiction> {
     lacks.then(|| Contradiction::new("workload.form", reason()))
 }
 
-/// Installs the dialect's procedures in one transaction, replacing those that are there. Nothing when it has none.
+/// Installs the dialect's procedures in one step, replacing those that are there. Nothing when it has none.
 pub(super) fn install(session: &mut BlockingSession, dialect: &Dialect) -> Result<(), Error> {
     if dialect.procedures().is_empty() {
         return Ok(());
@@ -37,16 +37,18 @@ pub(super) fn install(session: &mut BlockingSession, dialect: &Dialect) -> Resul
 }
 
 fn install_all(session: &mut BlockingSession, dialect: &Dialect) -> Result<(), Error> {
-    let mut script = "BEGIN;\n".to_owned();
+    let (mut made, mut notes) = (String::new(), String::new());
     for row in session.query(&dialect.suite.statement("routines_to_drop")?.sql)? {
-        script.push_str(&format!("{};\n", text(&row, 0)?));
+        made.push_str(&format!("{};\n", text(&row, 0)?));
     }
     for name in dialect.procedures() {
         let create = &dialect.suite.statement(name)?.sql;
         let (remove, add) = (remove_entry(dialect, &entry(name))?, add_entry(dialect, &entry(name), &version(create))?);
-        script.push_str(&format!("{create};\n{remove}{add}"));
+        made.push_str(&format!("{create};\n"));
+        notes.push_str(&(remove + &add));
     }
-    session.script(&format!("{script}COMMIT;")).map_err(|error| error.context("failed to install the procedures"))
+    let script = dialect.steps.script(&made, &notes);
+    session.script(&script).map_err(|error| error.context("failed to install the procedures"))
 }
 
 /// Names each procedure that is not as in the suite, and the remedy; `None` when all are.

@@ -102,13 +102,18 @@ mod tests {
     fn procedures_need_an_engine_that_has_them() {
         check("postgresql", "procedures", &[]);
         check("postgresql", "statements", &[]);
+        check("mariadb", "procedures", &[]);
         check("sqlite", "statements", &[]);
         check(
             "sqlite",
             "procedures",
-            &["sqlite has no procedures for tprocc; use \"statements\", or choose postgresql"],
+            &["sqlite has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql"],
         );
-        check("null", "procedures", &["null has no procedures for tprocc; use \"statements\", or choose postgresql"]);
+        check(
+            "null",
+            "procedures",
+            &["null has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql"],
+        );
         // The need of SQL sessions is told already.
         check("mongodb", "procedures", &[]);
     }

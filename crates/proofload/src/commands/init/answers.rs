@@ -194,10 +194,16 @@ mod tests {
             assert!(text.contains(expected), "{line:?}: {text}");
             assert!(!text.contains("s3cret"), "{text}");
         };
-        check(&["--workload", "oltp", "--engine", "mongodb"], "runs on sqlite, postgresql; or use an existing server");
+        check(
+            &["--workload", "oltp", "--engine", "mongodb"],
+            "runs on sqlite, postgresql, mariadb; or use an existing server",
+        );
         check(&["--workload", "cache-tier", "--url", "postgresql://db1/x"], "needs an engine on this machine");
         check(&["--workload", "oltp", "--url", "mongodb://u:s3cret@db1/x"], "the URL contains a password");
-        check(&["--workload", "oltp", "--url", "mongodb://db1/x"], "existing servers of postgresql, not mongodb");
+        check(
+            &["--workload", "oltp", "--url", "mongodb://db1/x"],
+            "existing servers of postgresql, mariadb, not mongodb",
+        );
         check(&["--workload", "oltp", "--url", "db1/x"], "known scheme");
         check(
             &["--url", "postgresql://db1/x", "--vary", "memory"],

@@ -1,14 +1,12 @@
 //! The ways in which a server is reached: its places in order, each with TLS or without as is asked, until one admits us.
 
-use super::socket::{self, Place, Socket};
+use super::places::{options, places};
+use crate::engines::wire::{Place, Socket, encrypted as shake, open};
 use crate::contract::{Error, ErrorClass};
 use crate::engines::postgresql::connection::ServerConfig;
 use crate::engines::postgresql::tls::TlsMode;
-use rustls::pki_types::ServerName;
-use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
 
 /// The message that asks a server for TLS: its length, and a code in the place of a version.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
@@ -31,7 +29,7 @@ pub(in crate::engines::postgresql) async fn connect<T>(
     log_on: impl AsyncFn(Socket) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let mut outcome = Err(Error::other("no host or host address is given"));
-    for place in socket::places(config)? {
+    for place in places(config)? {
         for encryption in encryptions(&place, config.tls.mode) {
             outcome = attempt(&place, config, *encryption, &log_on).await;
             match &outcome {
@@ -60,7 +58,7 @@ async fn attempt<T>(
     encryption: Encryption,
     log_on: &impl AsyncFn(Socket) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let socket = socket::open(place, config).await?;
+    let socket = open(place, &options(config)).await?;
     let socket = match (socket, place) {
         (Socket::Tcp(stream), Place::Tcp { name, .. }) if encryption != Encryption::Without => {
             let encrypted = encrypted(stream, name, config, encryption);
@@ -84,8 +82,6 @@ async fn encrypted(
     encryption: Encryption,
 ) -> Result<Socket, Error> {
     let client = config.tls.client()?;
-    let name = ServerName::try_from(name.to_owned())
-        .map_err(|_| Error::other(format!("{name:?} is not a valid name for a certificate")))?;
     let mut answer = [0];
     let ask = async {
         stream.write_all(&SSL_REQUEST).await?;
@@ -93,11 +89,7 @@ async fn encrypted(
     };
     ask.await.map_err(|error| lost(&format!("failed to request TLS from the server: {error}")))?;
     match (answer[0], encryption) {
-        (b'S', _) => {
-            let shaken = TlsConnector::from(Arc::new(client)).connect(name, stream).await;
-            let stream = shaken.map_err(|error| lost(&format!("the TLS handshake with the server failed: {error}")))?;
-            Ok(Socket::Tls(Box::new(stream)))
-        }
+        (b'S', _) => shake(stream, name, client).await,
         (b'N', Encryption::Offered) => Ok(Socket::Tcp(stream)),
         _ => Err(Error::other(
             "the server does not support TLS, but sslmode requires it: set ssl = on on the server, or use \

@@ -3,7 +3,7 @@
 
 use super::message::{self, Message, Tag, broken};
 use super::attempts::connect;
-use super::socket::Socket;
+use crate::engines::wire::Socket;
 use super::{handshake, message::Reading};
 use crate::contract::{Error, ErrorClass};
 use bytes::{BufMut as _, BytesMut};

@@ -3,7 +3,7 @@
 //! The driver borrows the socket and gives it back when the server is ready for queries. It is given one message at a time, so that
 //! it cannot take bytes that come after that.
 
-use super::socket::Socket;
+use crate::engines::wire::Socket;
 use crate::contract::Error;
 use crate::engines::postgresql::failure::failed;
 use std::io;

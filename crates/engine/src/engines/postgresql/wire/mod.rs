@@ -5,8 +5,8 @@ mod attempts;
 mod connection;
 mod handshake;
 mod message;
+mod places;
 mod prepared;
-mod socket;
 
 pub(super) use attempts::connect;
 pub(super) use connection::{Connection, State};

@@ -39,7 +39,7 @@ pub(crate) fn wanted(settings: &TproccSettings, population: &Population) -> Vec<
 }
 
 impl Manifest {
-    /// Reads it; `None` when the database has none.
+    /// Reads it; `None` when the database has none, or one whose build was killed before it noted anything.
     pub(crate) fn read(session: &mut BlockingSession, dialect: &Dialect) -> Result<Option<Self>, Error> {
         let found = session.query(&dialect.suite.statement("manifest_exists")?.sql)?;
         if found.first().map(|row| integer(row, 0)).transpose()?.unwrap_or(0) == 0 {
@@ -50,7 +50,7 @@ impl Manifest {
             let note = Note { row_count: integer(&row, 2)?, content: text(&row, 3)?.to_owned() };
             manifest.notes.insert((text(&row, 0)?.to_owned(), integer(&row, 1)?), note);
         }
-        Ok(Some(manifest))
+        Ok((!manifest.notes.is_empty()).then_some(manifest))
     }
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.

@@ -69,19 +69,19 @@ impl<'j> Build<'j> {
         Ok(manifest)
     }
 
-    /// Makes the empty tables and the manifest in one transaction, in an empty database only.
+    /// Makes the empty tables and the manifest in one step, in an empty database only.
     fn make_tables(&self, session: &mut BlockingSession) -> Result<(), Error> {
         let foreign = session.query(&self.dialect.suite.statement("foreign_tables")?.sql)?;
         if let Some(first) = foreign.first() {
             return Err(not_empty(&format!("a table {}", text(first, 0)?)));
         }
         let suite = &self.dialect.suite;
-        let mut script =
-            format!("BEGIN;\n{};\n{};\n", suite.statement("schema")?.sql, suite.statement("manifest_schema")?.sql);
+        let made = format!("{};\n{};", suite.statement("manifest_schema")?.sql, suite.statement("schema")?.sql);
+        let mut notes = String::new();
         for (name, value) in &manifest::wanted(&self.settings, &self.population) {
-            script.push_str(&manifest::add(self.dialect, name, value)?);
+            notes.push_str(&manifest::add(self.dialect, name, value)?);
         }
-        script.push_str("COMMIT;");
+        let script = self.dialect.steps.script(&made, &notes);
         session.script(&script).map_err(|error| error.context("failed to create the tables"))
     }
 
@@ -154,7 +154,7 @@ impl<'j> Build<'j> {
         self.on_all(&missing, |session, name| {
             let (entry, sql) = (index_entry(name), &self.dialect.suite.statement(name)?.sql);
             let note = manifest::add(self.dialect, &entry, "yes")?;
-            let made = session.script(&format!("BEGIN; {sql}; {note} COMMIT;"));
+            let made = session.script(&self.dialect.steps.script(&format!("{sql};"), &note));
             made.or_else(|error| {
                 let is_noted = |manifest: &Manifest| Ok(manifest.content(&entry).is_some());
                 self.unless_noted(session, error.context(entry.as_str()), is_noted)
@@ -163,7 +163,7 @@ impl<'j> Build<'j> {
             Ok(())
         })?;
         let mut session = self.session()?;
-        session.script("ANALYZE")?;
+        session.script(&self.dialect.suite.statement("analyze")?.sql)?;
         if self.keeps_data() {
             (self.request.progress)("checking the data", 0, 0);
             self.prove(&mut session)?;

@@ -84,6 +84,11 @@ fn a_killed_build_goes_on_to_the_same_content_on_postgresql() {
 }
 
 #[test]
+fn a_killed_build_goes_on_to_the_same_content_on_mariadb() {
+    check_resuming("mariadb");
+}
+
+#[test]
 fn data_that_do_not_fit_are_refused_with_each_difference() {
     let case = Case::built("sqlite", &[]).unwrap();
     let mut request = case.request.clone();

@@ -113,7 +113,8 @@ impl Case {
         match Place::new(of_name, &[], &Special { prefix: "proofload-tprocc-", ..Special::default() }) {
             Ok(place) => Some(Self::at(place, of_name, changes)),
             Err(reason) => {
-                assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "{name} is required: {reason}");
+                let required = format!("PROOFLOAD_REQUIRE_{}", name.to_uppercase());
+                assert!(std::env::var_os(required).is_none(), "{name} is required: {reason}");
                 eprintln!("SKIPPED: {name}: {reason}");
                 None
             }

@@ -114,6 +114,8 @@ fn by_last_name_the_middle_row_is_taken_or_the_one_below() {
         ("8", "sqlite", "statements"),
         ("8", "postgresql", "statements"),
         ("8", "postgresql", "procedures"),
+        ("none", "mariadb", "procedures"),
+        ("8", "mariadb", "statements"),
     ];
     for (departures, engine, form) in ways {
         let Some(case) = Case::built(engine, &[("departures", departures), ("form", form)]) else { continue };

@@ -74,6 +74,17 @@ fn payments_by_procedures_race_and_none_is_lost() {
     check_many("postgresql", &by_procedures(LOST_UPDATES), 6, 150);
 }
 
+/// The locks of a row and of what a range holds are InnoDB's, and a deadlock ends a transaction at the server.
+#[test]
+fn deliveries_race_on_mariadb_and_deliver_each_order_once() {
+    check_many("mariadb", RACE, 6, 150);
+}
+
+#[test]
+fn payments_by_procedures_race_on_mariadb_and_none_is_lost() {
+    check_many("mariadb", &by_procedures(LOST_UPDATES), 6, 150);
+}
+
 #[test]
 fn five_transactions_of_many_users_keep_sqlite_consistent() {
     check_many("sqlite", &[("virtual_users", "4"), ("mix", "weights"), ("weights", "10/10/2/2/2")], 4, 60);

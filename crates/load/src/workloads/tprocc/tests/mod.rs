@@ -1,5 +1,5 @@
-//! Tests that need a database. SQLite is always there; PostgreSQL's are skipped aloud where it is missing, unless
-//! `PROOFLOAD_REQUIRE_POSTGRESQL` is set.
+//! Tests that need a database. SQLite is always there; those of another engine are skipped aloud where it is missing, unless
+//! `PROOFLOAD_REQUIRE_POSTGRESQL` or `PROOFLOAD_REQUIRE_MARIADB` is set.
 
 mod build;
 pub(super) mod case;

@@ -53,6 +53,22 @@ fn procedures_that_do_not_fit_are_refused_and_a_build_installs_them() {
     case.workload_run().check_data().unwrap();
 }
 
+#[test]
+fn procedures_of_mariadb_that_do_not_fit_are_refused_and_a_build_installs_them() {
+    let Some(case) = Case::built("mariadb", PROCEDURES) else { return };
+    case.workload_run().check_data().unwrap();
+    check(
+        &case,
+        "DROP PROCEDURE tprocc_payment; DELETE FROM proofload_manifest WHERE entry = 'procedure tprocc_delivery'",
+        "procedure tprocc_payment is missing, procedure tprocc_delivery is not noted in the manifest",
+    );
+    check(
+        &case,
+        "CREATE OR REPLACE PROCEDURE tprocc_stock_level(p_w_id integer, p_d_id integer, p_threshold integer) SELECT 1, 1",
+        "procedure tprocc_stock_level has been changed in the database",
+    );
+}
+
 /// Data whose build installed none, as an earlier version of ours made them, can be run by statements at once.
 #[test]
 fn statements_need_no_procedures() {
@@ -68,5 +84,8 @@ fn an_engine_without_procedures_is_refused_when_the_workload_is_opened() {
     let mut request = case.request.clone();
     request.spec.settings = super::case::toy(PROCEDURES);
     let error = crate::workloads::tprocc::workload_run::TproccRun::new(request).err().unwrap().to_string();
-    assert_eq!(error, "workload.form: sqlite has no procedures for tprocc; use \"statements\", or choose postgresql");
+    assert_eq!(
+        error,
+        "workload.form: sqlite has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql"
+    );
 }

@@ -1,4 +1,4 @@
-//! A PostgreSQL that crashes under load and is started again: users come back, nothing that was acknowledged is lost,
+//! A server that crashes under load and is started again: users come back, nothing that was acknowledged is lost,
 //! and what was in flight is of unknown outcome and no more.
 
 use super::case::{Case, failed};
@@ -13,9 +13,9 @@ const DOWN: Duration = Duration::from_millis(2500);
 const AFTERWARDS: End = End::AfterMeanwhile(Duration::from_secs(4));
 
 /// Runs so far; the server crashes after 2 s.
-fn crash(end: End, settings: &[(&str, &str)]) -> Option<Ran> {
+fn crash(engine: &str, end: End, settings: &[(&str, &str)]) -> Option<Ran> {
     let settings = [&[("reconnect_within", "60s"), ("warehouses", "4")], settings].concat();
-    let case = Case::new("postgresql", &settings)?;
+    let case = Case::new(engine, &settings)?;
     let crash = || {
         std::thread::sleep(Duration::from_secs(2));
         case.place.crash(DOWN);
@@ -53,8 +53,8 @@ fn longest(ran: &Ran) -> f64 {
 
 #[test]
 fn saturated_users_come_back_after_a_crash() {
-    for form in ["statements", "procedures"] {
-        let Some(ran) = crash(AFTERWARDS, &[("virtual_users", "4"), ("form", form)]) else { return };
+    for (engine, form) in [("postgresql", "statements"), ("postgresql", "procedures"), ("mariadb", "statements")] {
+        let Some(ran) = crash(engine, AFTERWARDS, &[("virtual_users", "4"), ("form", form)]) else { continue };
         check(&ran, 4);
         assert!(longest(&ran) > DOWN.as_secs_f64() - 0.2, "the outage is in a response time: {}", longest(&ran));
     }
@@ -62,14 +62,14 @@ fn saturated_users_come_back_after_a_crash() {
 
 #[test]
 fn counters_wait_for_a_server_that_is_away_at_the_end_of_the_window() {
-    let Some(ran) = crash(End::After(Duration::from_secs(3)), &[("virtual_users", "2")]) else { return };
+    let Some(ran) = crash("postgresql", End::After(Duration::from_secs(3)), &[("virtual_users", "2")]) else { return };
     assert_eq!(failed(&ran.checks), [""; 0], "{:#?}", ran.checks);
     assert!(ran.seconds.len() > 4, "the load goes on while they wait: {} s", ran.seconds.len());
 }
 
 #[test]
 fn users_at_a_rate_come_back_and_work_off_what_waited() {
-    let Some(ran) = crash(AFTERWARDS, &[("virtual_users", "4"), ("rate", "50")]) else { return };
+    let Some(ran) = crash("postgresql", AFTERWARDS, &[("virtual_users", "4"), ("rate", "50")]) else { return };
     assert!(!ran.lost.is_empty() && ran.lost.iter().all(|lost| lost.returned.is_some()), "{:?}", ran.lost);
     assert_eq!(failed(&ran.checks), [""; 0], "{:#?}", ran.checks);
     assert!(longest(&ran) > DOWN.as_secs_f64() - 0.2, "{}", longest(&ran));

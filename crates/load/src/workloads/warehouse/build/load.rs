@@ -76,24 +76,25 @@ impl<'j> Load<'j> {
         Ok(manifest)
     }
 
-    /// Makes the empty tables and the manifest in one transaction, in an empty database only.
+    /// Makes the empty tables and the manifest in one step, in an empty database only.
     fn make_tables(&self, session: &mut BlockingSession) -> Result<(), Error> {
         let suite = &self.dialect.suite;
         if let Some(first) = session.query(&suite.statement("foreign_tables")?.sql)?.first() {
             return Err(not_empty(&format!("a table {}", text(first, 0)?)));
         }
         self.prepare_layout(session)?;
-        let mut script = "BEGIN;\n".to_owned();
+        let (mut made, mut notes) = (String::new(), String::new());
         let (before, after) = (self.of_layout(Moment::Before), self.of_layout(Moment::After));
-        let schema = [Some(suite.statement("schema")?), Some(suite.statement("manifest_schema")?)];
-        for statement in [before, schema[0], after, schema[1]].into_iter().flatten() {
-            script.push_str(&format!("{};\n", statement.sql));
+        let schema = [Some(suite.statement("manifest_schema")?), Some(suite.statement("schema")?)];
+        for statement in [schema[0], before, schema[1], after].into_iter().flatten() {
+            made.push_str(&format!("{};\n", statement.sql));
         }
         for (name, value) in &self.settings.data() {
-            script.push_str(&manifest::add(suite, name, value)?);
+            notes.push_str(&manifest::add(suite, name, value)?);
         }
-        script.push_str("COMMIT;");
-        session.script(&script).map_err(|error| error.context("failed to create the tables"))
+        session
+            .script(&self.dialect.steps.script(&made, &notes))
+            .map_err(|error| error.context("failed to create the tables"))
     }
 
     /// `Ok` when the failed step has been noted since this load read the manifest: `entry`, as `content`. See [`unless_noted`].
@@ -174,7 +175,7 @@ impl<'j> Load<'j> {
             |session, name| {
                 let entry = index_entry(name);
                 let note = manifest::add(suite, &entry, DONE)?;
-                let script = format!("BEGIN; {}; {note} COMMIT;", suite.statement(name)?.sql);
+                let script = self.dialect.steps.script(&format!("{};", suite.statement(name)?.sql), &note);
                 let ended = session
                     .script(&script)
                     .map_err(|error| error.context(format!("failed to create the index {name}")));

@@ -21,7 +21,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Reads it; `None` when the database has none.
+    /// Reads it; `None` when the database has none, or one whose load was killed before it noted anything.
     pub(crate) fn read(session: &mut BlockingSession, suite: &Suite) -> Result<Option<Self>, Error> {
         let found = session.one_row(&suite.statement("manifest_exists")?.sql)?;
         if integer(&found, 0)? == 0 {
@@ -29,7 +29,8 @@ impl Manifest {
         }
         let rows = session.query(&suite.statement("manifest_rows")?.sql)?;
         let entry = |row| Ok((text(row, 0)?.to_owned(), text(row, 1)?.to_owned()));
-        Ok(Some(Self { entries: rows.iter().map(entry).collect::<Result<_, Error>>()? }))
+        let entries: BTreeMap<String, String> = rows.iter().map(entry).collect::<Result<_, Error>>()?;
+        Ok((!entries.is_empty()).then_some(Self { entries }))
     }
 
     /// An error unless the data are those that are wanted; it names each difference and what to do.

@@ -5,7 +5,7 @@ use super::files;
 use super::lists::Lists;
 use super::parameters::Draw;
 use super::query::Query;
-use crate::workloads::dialect::{self, STANDARD, Suites};
+use crate::workloads::dialect::{self, BuildSteps, STANDARD, Suites};
 use crate::workloads::suite::{Suite, SuiteFile};
 use crate::workloads::warehouse::settings::NAME;
 use proofload_engine::Engine;
@@ -39,6 +39,8 @@ pub(crate) struct Dialect {
     pub(crate) build_settings: Vec<(String, String)>,
     /// Sessions that load at the same time, unless the study says otherwise.
     pub(crate) loaders: usize,
+    /// How the steps of a load are put together.
+    pub(in crate::workloads) steps: BuildSteps,
     /// All queries, in the order of [`files::kinds`].
     pub(crate) queries: Vec<Query>,
     lists: Lists,
@@ -74,6 +76,7 @@ impl Dialect {
             lists: Lists::of_suite()?,
             build_settings: dialect.build_settings,
             loaders: dialect.loaders,
+            steps: dialect.steps,
         })
     }
 
@@ -131,7 +134,7 @@ mod tests {
                 [3_859_446_131_500_626_724, 16_638_095_544_035_421_050],
                 [8_344_507_750_997_481_690, 8_916_220_805_918_471_612],
                 [8_344_507_750_997_481_690, 5_151_199_351_234_805_636],
-                [15_960_589_721_893_620_249, 7_374_907_927_019_341_413]
+                [15_960_589_721_893_620_249, 8_147_392_377_792_379_029]
             ]
         );
         assert_eq!(texts("sqlserver"), 134_562_248_818_033_123);

@@ -59,8 +59,8 @@ impl Case {
         match Self::with_engine_settings(name, &[], changes) {
             Ok(case) => Some(case),
             Err(reason) => {
-                let required = name == "postgresql" && std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_some();
-                assert!(!required, "{name} is required: {reason}");
+                let required = format!("PROOFLOAD_REQUIRE_{}", name.to_uppercase());
+                assert!(std::env::var_os(required).is_none(), "{name} is required: {reason}");
                 eprintln!("SKIPPED: {name}: {reason}");
                 None
             }

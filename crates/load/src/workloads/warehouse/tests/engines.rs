@@ -35,6 +35,11 @@ fn postgresql_has_the_official_rows_and_all_answers() {
 }
 
 #[test]
+fn mariadb_has_the_official_rows_and_all_answers() {
+    check_engine("mariadb");
+}
+
+#[test]
 fn duckdb_has_the_official_rows_and_all_answers() {
     check_engine("duckdb");
 }

@@ -39,6 +39,11 @@ fn a_killed_load_goes_on_on_postgresql() {
 }
 
 #[test]
+fn a_killed_load_goes_on_on_mariadb() {
+    check_resuming("mariadb");
+}
+
+#[test]
 fn a_killed_load_goes_on_on_duckdb() {
     check_resuming("duckdb");
 }

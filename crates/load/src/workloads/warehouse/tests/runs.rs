@@ -141,7 +141,7 @@ pub(super) fn check_probes(case: &Case) {
         let probed = workload_run.probe("probe_scan").unwrap();
         assert!(probed.failed.is_none() && probed.took > Duration::ZERO, "{probed:?}");
         // The table of lines at this scale factor: 60,175 rows of some 120 bytes.
-        let counts = case.request.engine.facts().name == "postgresql";
+        let counts = case.dialect.suite.find("logical_bytes").is_some();
         assert_eq!(
             probed.logical.map(|bytes| (7_000_000..12_000_000).contains(&bytes.0)),
             counts.then_some(true),

@@ -8,7 +8,7 @@ use crate::workloads::manifest::{not_empty, unless_noted};
 use crate::workloads::side_by_side::side_by_side;
 use crate::workloads::ycsb::checks::read_back;
 use crate::workloads::ycsb::settings::YcsbSettings;
-use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, MANIFEST, StoreAccess, StoreDialect, runtime};
+use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, MANIFEST, StoreAccess, StoreDialect, TABLE, runtime};
 use proofload_engine::Target;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
@@ -164,7 +164,9 @@ fn fitting_manifest(session: &mut BlockingStore, wanted: &[(String, String)]) ->
 /// Makes the empty table and the manifest, in an empty database only.
 fn make_table(session: &mut BlockingStore, wanted: &[(String, String)]) -> Result<(), Error> {
     let tables = session.work(async |store| store.tables().await)?;
-    if let Some(name) = tables.iter().find(|name| *name != MANIFEST) {
+    // A table beside a manifest without entries is that of a load that was killed before it noted anything.
+    let is_begun = tables.iter().any(|name| name == MANIFEST);
+    if let Some(name) = tables.iter().find(|name| *name != MANIFEST && !(is_begun && *name == TABLE)) {
         return Err(not_empty(name));
     }
     session.work(async |store| store.create(wanted).await).map_err(|error| error.context("failed to create the table"))

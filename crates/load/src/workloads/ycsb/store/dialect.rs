@@ -2,7 +2,7 @@
 //! time. May not contain SQL, and may not know an engine by name.
 
 use super::template;
-use crate::workloads::dialect::Suites;
+use crate::workloads::dialect::{BuildSteps, Suites};
 use crate::workloads::suite::Suite;
 use crate::workloads::ycsb::settings::{Form, NAME};
 use proofload_engine::Engine;
@@ -26,6 +26,8 @@ pub(crate) struct StoreDialect {
     pub(crate) build_settings: Vec<(String, String)>,
     /// Sessions that load at the same time, unless the study says otherwise.
     pub(crate) loaders: usize,
+    /// How the steps of a load are put together; `None` for sessions of documents.
+    pub(super) steps: Option<BuildSteps>,
 }
 
 impl StoreDialect {
@@ -35,7 +37,7 @@ impl StoreDialect {
         let by_sql = SUITES.names().any(|name| name == facts.name);
         match form {
             Form::Columns if facts.capabilities.documents && !by_sql => {
-                Ok(Self { suite: None, form, build_settings: Vec::new(), loaders: DOCUMENT_LOADERS })
+                Ok(Self { suite: None, form, build_settings: Vec::new(), loaders: DOCUMENT_LOADERS, steps: None })
             }
             Form::Columns => Self::sql(facts.name, form, fields),
             Form::Json => match folder(facts.name, form)? {
@@ -59,7 +61,8 @@ impl StoreDialect {
             )));
         }
         let suite = Some(template::suite(&dialect, fields)?);
-        Ok(Self { suite, form, build_settings: dialect.build_settings, loaders: dialect.loaders })
+        let steps = Some(dialect.steps);
+        Ok(Self { suite, form, build_settings: dialect.build_settings, loaders: dialect.loaders, steps })
     }
 }
 
@@ -91,8 +94,21 @@ mod tests {
     fn statements_of_each_engine_are_these() {
         let hash = |(engine, form)| dialect(engine, form, 10).unwrap().suite.unwrap().hash();
         assert_eq!(
-            [("sqlite", Form::Columns), ("postgresql", Form::Columns), ("postgresql", Form::Json)].map(hash),
-            [2_205_902_837_208_875_884, 18_115_255_813_564_878_788, 993_278_163_550_555_340]
+            [
+                ("sqlite", Form::Columns),
+                ("postgresql", Form::Columns),
+                ("postgresql", Form::Json),
+                ("mariadb", Form::Columns),
+                ("mariadb", Form::Json)
+            ]
+            .map(hash),
+            [
+                2_205_902_837_208_875_884,
+                18_115_255_813_564_878_788,
+                993_278_163_550_555_340,
+                11_298_400_462_160_310_594,
+                11_170_545_581_013_101_963
+            ]
         );
     }
 
@@ -112,8 +128,7 @@ mod tests {
     #[test]
     fn what_an_engine_does_not_have_is_refused_with_those_that_have_it() {
         let json = |engine| dialect(engine, Form::Json, 10).unwrap_err();
-        let expected =
-            "workload.form = \"json\" is for postgresql; sqlite supports \"columns\" (documents have no choice)";
+        let expected = "workload.form = \"json\" is for mariadb, postgresql; sqlite supports \"columns\" (documents have no choice)";
         assert_eq!(json("sqlite"), expected);
         assert_eq!(json("null"), expected.replace("sqlite", "null"));
         let fields = dialect("postgresql", Form::Json, 51).unwrap_err();

@@ -2,6 +2,7 @@
 
 use super::any::{ChunkRows, MANIFEST, TABLE};
 use super::dialect::StoreDialect;
+use crate::workloads::dialect::BuildSteps;
 use crate::workloads::suite::Suite;
 use crate::workloads::ycsb::settings::Form;
 use proofload_engine::{
@@ -22,6 +23,7 @@ const SINGLE: u16 = 4;
 pub(crate) struct SqlStore {
     session: AnySession,
     suite: Suite,
+    steps: BuildSteps,
     form: Form,
     fields: u16,
     flight: Flight,
@@ -38,8 +40,12 @@ enum FieldStatement {
 impl SqlStore {
     /// Prepares nothing yet: the table may not be there.
     pub(super) fn new(session: AnySession, dialect: &StoreDialect, fields: u16) -> Result<Self, Error> {
-        let suite = dialect.suite.clone().ok_or_else(|| Error::other("an SQL session without statements"))?;
-        Ok(Self { session, suite, form: dialect.form, fields, flight: Flight::new() })
+        let (suite, steps) = dialect
+            .suite
+            .clone()
+            .zip(dialect.steps)
+            .ok_or_else(|| Error::other("an SQL session without statements"))?;
+        Ok(Self { session, suite, steps, form: dialect.form, fields, flight: Flight::new() })
     }
 
     /// Prepares the statements of the operations.
@@ -171,12 +177,12 @@ impl SqlStore {
 
     pub(super) async fn create(&mut self, entries: &[(String, String)]) -> Result<(), Error> {
         let (schema, manifest) = (self.statement("schema")?, self.statement("manifest_schema")?);
-        let mut script = format!("BEGIN;\n{};\n{};\n", schema.sql, manifest.sql);
+        let made = format!("{};\n{};", manifest.sql, schema.sql);
+        let mut notes = String::new();
         for entry in entries {
-            script.push_str(&self.note_sql(entry)?);
+            notes.push_str(&self.note_sql(entry)?);
         }
-        script.push_str("COMMIT;");
-        self.session.script(&script).await
+        self.session.script(&self.steps.script(&made, &notes)).await
     }
 
     pub(super) async fn note(&mut self, entries: &[(String, String)]) -> Result<(), Error> {

@@ -1,22 +1,28 @@
-//! The socket under a connection: TCP, with TLS where that is asked, or a Unix socket, opened as the driver's configuration says. Knows nothing of messages.
+//! The socket under a connection: TCP, with TLS where that is asked, or a Unix socket. Knows nothing of messages.
 
 use crate::contract::{Error, ErrorClass};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use socket2::{SockRef, TcpKeepalive};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream, lookup_host};
-use tokio_postgres::Config;
+use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use tokio_postgres::config::{Host, LoadBalanceHosts};
+
+/// Bytes that the address of a socket may have, with its file name.
+const MOST_SOCKET_BYTES: usize = 107;
 
 /// A connected socket.
 #[derive(Debug)]
-pub(in crate::engines::postgresql) enum Socket {
+pub(in crate::engines) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
     /// TCP with TLS.
@@ -25,7 +31,7 @@ pub(in crate::engines::postgresql) enum Socket {
 
 /// One place to try.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(in crate::engines) enum Place {
     /// A port of a host.
     Tcp {
         /// Its name or address.
@@ -40,7 +46,7 @@ pub(super) enum Place {
 
 impl Socket {
     /// Sends what fits without waiting.
-    pub(super) fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+    pub(in crate::engines) fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.try_write(bytes),
             Self::Unix(stream) => stream.try_write(bytes),
@@ -56,7 +62,7 @@ impl Socket {
     }
 
     /// Waits until the socket can be read or written.
-    pub(super) async fn readable_or_writable(&self) -> io::Result<()> {
+    pub(in crate::engines) async fn readable_or_writable(&self) -> io::Result<()> {
         let both = Interest::READABLE | Interest::WRITABLE;
         match self {
             Self::Tcp(stream) => stream.ready(both).await,
@@ -67,7 +73,7 @@ impl Socket {
     }
 
     /// Receives what is there without waiting; `None` when nothing is.
-    pub(super) fn try_read(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
+    pub(in crate::engines) fn try_read(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
         let read = match self {
             Self::Tcp(stream) => stream.try_read(into),
             Self::Unix(stream) => stream.try_read(into),
@@ -84,7 +90,7 @@ impl Socket {
     }
 
     /// Receives at least one byte, zero at the end. Unlike `try_read` in a loop it asks the kernel once when less comes than has room.
-    pub(super) async fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    pub(in crate::engines) async fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let mut buffer = ReadBuf::new(into);
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_read(context, &mut buffer)).await?;
         Ok(buffer.filled().len())
@@ -145,48 +151,39 @@ fn now<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<io::Result<T>>) -> io::Res
     }
 }
 
-/// The places of a configuration in the order in which they are tried.
-pub(super) fn places(config: &Config) -> Result<Vec<Place>, Error> {
-    let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
-    let count = hosts.len().max(addresses.len());
-    if !hosts.is_empty() && !addresses.is_empty() && hosts.len() != addresses.len() {
-        let text = format!("{} hosts but {} host addresses are given", hosts.len(), addresses.len());
-        return Err(Error::other(text));
-    }
-    if ports.len() > 1 && ports.len() != count {
-        return Err(Error::other(format!("{} ports but {count} hosts are given", ports.len())));
-    }
-    let port = |index: usize| ports.get(index).or(ports.first()).copied().unwrap_or(5432);
-    let place = |index: usize| match (addresses.get(index), hosts.get(index)) {
-        (Some(address), host) => {
-            let name = match host {
-                Some(Host::Tcp(name)) => name.clone(),
-                _ => address.to_string(),
-            };
-            Place::Tcp { address: address.to_string(), port: port(index), name }
-        }
-        (None, Some(Host::Unix(folder))) => Place::Unix(folder.join(format!(".s.PGSQL.{}", port(index)))),
-        (None, Some(Host::Tcp(name))) => Place::Tcp { address: name.clone(), port: port(index), name: name.clone() },
-        (None, None) => unreachable!("the count is that of the longer list"),
-    };
-    let mut places: Vec<Place> = (0..count).map(place).collect();
-    if config.get_load_balance_hosts() == LoadBalanceHosts::Random {
-        // One draw from the standard library's random keys is enough to begin somewhere else each time.
-        let draw = RandomState::new().build_hasher().finish();
-        let first = usize::try_from(draw % places.len().max(1) as u64).expect("below the count");
-        places.rotate_left(first);
-    }
-    Ok(places)
+/// How a socket is opened and kept.
+#[derive(Debug, Clone, Default)]
+pub(in crate::engines) struct SocketOptions {
+    /// An attempt takes no longer.
+    pub(in crate::engines) patience: Option<Duration>,
+    /// What is sent and not acknowledged for so long ends the connection.
+    pub(in crate::engines) user_timeout: Option<Duration>,
+    /// How a silent connection is asked whether it lives.
+    pub(in crate::engines) keepalive: Option<TcpKeepalive>,
 }
 
 /// Opens a socket to a place; tries every address of a name.
-pub(super) async fn open(place: &Place, config: &Config) -> Result<Socket, Error> {
-    let patience = config.get_connect_timeout().copied();
+pub(in crate::engines) async fn open(place: &Place, options: &SocketOptions) -> Result<Socket, Error> {
+    let patience = options.patience;
     let opened = match place {
-        Place::Unix(path) => in_time(patience, UnixStream::connect(path)).await.map(Socket::Unix),
-        Place::Tcp { address, port, .. } => open_tcp(address, *port, patience).await.and_then(|stream| prepared(stream, config)),
+        Place::Unix(path) => open_unix(path, patience).await.map(Socket::Unix),
+        Place::Tcp { address, port, .. } => {
+            open_tcp(address, *port, patience).await.and_then(|stream| prepared(stream, options))
+        }
     };
     opened.map_err(|error| Error::new(ErrorClass::ConnectionLost, "", format!("error connecting to server: {error}")))
+}
+
+/// A path that is too long for an address is reached by our handle on its folder.
+async fn open_unix(path: &Path, patience: Option<Duration>) -> io::Result<UnixStream> {
+    let (Some(folder), Some(name), true) =
+        (path.parent(), path.file_name(), path.as_os_str().len() > MOST_SOCKET_BYTES)
+    else {
+        return in_time(patience, UnixStream::connect(path)).await;
+    };
+    let handle = File::open(folder)?;
+    let short = PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd())).join(name);
+    in_time(patience, UnixStream::connect(short)).await
 }
 
 async fn open_tcp(name: &str, port: u16, patience: Option<Duration>) -> io::Result<TcpStream> {
@@ -200,22 +197,15 @@ async fn open_tcp(name: &str, port: u16, patience: Option<Duration>) -> io::Resu
     outcome
 }
 
-/// Sets what the configuration says of a TCP socket.
-fn prepared(stream: TcpStream, config: &Config) -> io::Result<Socket> {
+/// Sets what the options say of a TCP socket.
+fn prepared(stream: TcpStream, options: &SocketOptions) -> io::Result<Socket> {
     stream.set_nodelay(true)?;
     let socket = SockRef::from(&stream);
-    if let Some(patience) = config.get_tcp_user_timeout() {
-        socket.set_tcp_user_timeout(Some(*patience))?;
+    if options.user_timeout.is_some() {
+        socket.set_tcp_user_timeout(options.user_timeout)?;
     }
-    if config.get_keepalives() {
-        let mut keepalive = TcpKeepalive::new().with_time(config.get_keepalives_idle());
-        if let Some(interval) = config.get_keepalives_interval() {
-            keepalive = keepalive.with_interval(interval);
-        }
-        if let Some(retries) = config.get_keepalives_retries() {
-            keepalive = keepalive.with_retries(retries);
-        }
-        socket.set_tcp_keepalive(&keepalive)?;
+    if let Some(keepalive) = &options.keepalive {
+        socket.set_tcp_keepalive(keepalive)?;
     }
     Ok(Socket::Tcp(stream))
 }
@@ -229,27 +219,17 @@ async fn in_time<T>(patience: Option<Duration>, work: impl Future<Output = io::R
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(config: &str, expected: Option<&[&str]>) {
-        let found = places(&config.parse().expect("a configuration")).ok();
-        let text = |place: &Place| match place {
-            Place::Tcp { address, port, .. } => format!("{address} {port}"),
-            Place::Unix(path) => path.display().to_string(),
-        };
-        let found: Option<Vec<String>> = found.map(|places| places.iter().map(text).collect());
-        assert_eq!(found, expected.map(|list| list.iter().map(|&place| place.to_owned()).collect()), "{config}");
-    }
-
-    #[test]
-    fn hosts_addresses_and_ports_make_places() {
-        check("host=a,b port=1,2", Some(&["a 1", "b 2"]));
-        check("host=a,/run/pg port=7", Some(&["a 7", "/run/pg/.s.PGSQL.7"]));
-        check("host=a hostaddr=10.0.0.1", Some(&["10.0.0.1 5432"]));
-        check("hostaddr=10.0.0.1,10.0.0.2", Some(&["10.0.0.1 5432", "10.0.0.2 5432"]));
-        check("host=a,b port=1,2,3", None);
-        check("host=a,b hostaddr=10.0.0.1", None);
-    }
+/// Shakes hands for TLS on a connection that the server has agreed to encrypt; `name` is that of its certificate.
+pub(in crate::engines) async fn encrypted(
+    stream: TcpStream,
+    name: &str,
+    client: ClientConfig,
+) -> Result<Socket, Error> {
+    let name = ServerName::try_from(name.to_owned())
+        .map_err(|_| Error::other(format!("{name:?} is not a valid name for a certificate")))?;
+    let shaken = TlsConnector::from(Arc::new(client)).connect(name, stream).await;
+    let lost = |error| {
+        Error::new(ErrorClass::ConnectionLost, "", format!("the TLS handshake with the server failed: {error}"))
+    };
+    shaken.map(|stream| Socket::Tls(Box::new(stream))).map_err(lost)
 }

@@ -1,0 +1,71 @@
+//! What MariaDB can do. May not know a workload's tables.
+
+use super::recipe::Recipe;
+use super::{MariadbSession, address, database, installation, observer, settings};
+use crate::contract::{
+    About, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerRecipe, Snapshots, SqlEngine, Target, Work,
+};
+use proofload_model::samples::Fact;
+
+/// MariaDB.
+#[derive(Debug)]
+pub struct Mariadb;
+
+impl Engine for Mariadb {
+    fn about(&self) -> About {
+        About {
+            name: "mariadb",
+            title: "MariaDB, started locally or reached by URL",
+            keeps_data: true,
+            minimum_memory_bytes: 96 << 20,
+            settings: &[],
+        }
+    }
+
+    fn locate(&self) -> Result<Installation, Error> {
+        installation::find().map(|found| Installation {
+            version: found.version,
+            place: found.server.parent().unwrap_or(&found.server).display().to_string(),
+        })
+    }
+
+    fn snapshots(&self) -> Option<Snapshots> {
+        Some(Snapshots::Files)
+    }
+
+    fn memory(&self) -> Option<&dyn Memory> {
+        Some(self)
+    }
+
+    fn server(&self) -> Option<&dyn ServerRecipe> {
+        Some(&Recipe)
+    }
+
+    fn existing(&self) -> Option<ExistingServer> {
+        Some(ExistingServer { password: "set MYSQL_PWD, or password in ~/.my.cnf, for the load agent", hosts: address::each })
+    }
+
+    fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
+        Box::pin(database::create(target))
+    }
+
+    fn verify_settings<'a>(&'a self, target: &'a Target) -> Work<'a, Vec<Fact>> {
+        Box::pin(settings::verify(target))
+    }
+
+    fn after_build<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
+        Box::pin(database::settle(target))
+    }
+
+    fn observer(&self, target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
+        Ok(Some(Box::new(observer::ServerObserver::new(target)?)))
+    }
+}
+
+impl SqlEngine for Mariadb {
+    type Session = MariadbSession;
+
+    fn open_session<'a>(&'a self, target: &'a Target) -> Work<'a, MariadbSession> {
+        Box::pin(MariadbSession::open(target))
+    }
+}

@@ -1,0 +1,82 @@
+//! Reads a server's status once a second over a connection of its own. Blocking; owns its runtime.
+
+use super::address::ServerAddress;
+use super::probe::{PATIENCE, runtime};
+use super::session::connect;
+use super::statistics::{COUNTERS, WAITS};
+use super::wire::ServerConnection;
+use crate::contract::{Error, Observation, Observer, Target};
+use proofload_model::samples::Reading;
+use proofload_model::series::engine::ACTIVE_SESSIONS;
+
+/// The observer. Connects at the first reading, and again at the next one after the connection was lost.
+#[derive(Debug)]
+pub(super) struct ServerObserver {
+    /// Declared before the runtime, on which its socket is registered.
+    link: Option<ServerConnection>,
+    address: ServerAddress,
+    status: String,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl ServerObserver {
+    /// An observer of the target; nothing is connected yet.
+    pub(super) fn new(target: &Target) -> Result<Self, Error> {
+        let mut address = ServerAddress::of(target)?;
+        address.options.patience = Some(PATIENCE);
+        let names: Vec<String> = COUNTERS.iter().map(|counter| format!("'{}'", counter.variable)).collect();
+        let status = format!(
+            "SELECT lower(variable_name), variable_value FROM information_schema.global_status WHERE variable_name IN ({})",
+            names.join(", ")
+        );
+        Ok(Self { link: None, address, status, runtime: runtime()? })
+    }
+}
+
+impl Observer for ServerObserver {
+    fn observe(&mut self) -> Result<Vec<Observation>, Error> {
+        let Self { link, address, status, runtime } = self;
+        let read = async {
+            let connection = match link {
+                Some(connection) => connection,
+                None => link.insert(opened(address).await?),
+            };
+            read(connection, status).await
+        };
+        let outcome = runtime.block_on(async {
+            let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
+            tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late)
+        });
+        if outcome.is_err() {
+            self.link = None;
+        }
+        outcome.map_err(|error| error.context("read the server's status"))
+    }
+}
+
+/// A server that does not answer in a second is not waited for.
+async fn opened(address: &ServerAddress) -> Result<ServerConnection, Error> {
+    let mut connection = connect(address, None).await?;
+    connection.text("SET SESSION max_statement_time = 1", |_| {}).await?;
+    Ok(connection)
+}
+
+async fn read(connection: &mut ServerConnection, status: &str) -> Result<Vec<Observation>, Error> {
+    let mut found = Vec::new();
+    for row in connection.rows(status).await? {
+        let [Some(variable), Some(value)] = &row[..] else { continue };
+        let counter = COUNTERS.iter().find(|counter| counter.variable == variable);
+        let Some((counter, value)) = counter.zip(value.parse::<f64>().ok()) else { continue };
+        let (name, unit) = (counter.name.to_owned(), counter.unit.to_owned());
+        found.push(Observation {
+            reading: Reading { name, component: String::new(), unit, value },
+            cumulative: counter.cumulative,
+        });
+    }
+    for row in connection.rows(WAITS).await? {
+        let [Some(state), Some(count)] = &row[..] else { continue };
+        let count = count.parse().unwrap_or(0.0);
+        found.push(Observation { reading: ACTIVE_SESSIONS.reading(state.clone(), count), cumulative: false });
+    }
+    Ok(found)
+}

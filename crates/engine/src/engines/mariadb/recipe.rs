@@ -1,0 +1,98 @@
+//! How a local instance of MariaDB is made, started and stopped.
+//!
+//! The instance listens on no network. Its only socket lies in its data folder, which has mode 0700, so that an account without a password
+//! admits the instance's user and root alone and no password exists that could leak.
+
+use super::{configuration, installation, probe};
+use crate::contract::{CommandLine, Error, FileToWrite, ServerRecipe};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The recipe.
+#[derive(Debug)]
+pub(super) struct Recipe;
+
+/// Terminate: sessions are ended and the pages are written.
+const SIGTERM: i32 = 15;
+/// Kill: the next start recovers from the log. There is no third kind.
+const SIGKILL: i32 = 9;
+/// Pages of a large pool on a slow disk take minutes.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+impl ServerRecipe for Recipe {
+    fn unprivileged_users(&self) -> &'static [&'static str] {
+        &["mysql", "postgres", "nobody"]
+    }
+
+    /// Temporary files stay in the folder too: a server that starts removes what others have left where it keeps its own.
+    fn create(&self, folder: &Path) -> Result<Vec<CommandLine>, Error> {
+        let programs = installation::find()?;
+        let temporary = format!("--tmpdir={}", folder.display());
+        let folder = format!("--datadir={}", folder.display());
+        let options = [
+            "--no-defaults",
+            folder.as_str(),
+            temporary.as_str(), "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"];
+        Ok(vec![command(programs.install, options.iter().map(|&option| option.to_owned()).collect())])
+    }
+
+    fn configure(&self, folder: &Path, settings: &[(String, String)], _port: u16) -> Result<Vec<FileToWrite>, Error> {
+        let content = configuration::my_cnf(folder, settings)?;
+        Ok(vec![FileToWrite { path: PathBuf::from(configuration::FILE), content }])
+    }
+
+    fn start(&self, folder: &Path) -> Result<CommandLine, Error> {
+        let programs = installation::find()?;
+        let defaults = format!("--defaults-file={}", folder.join(configuration::FILE).display());
+        Ok(command(programs.server, vec![defaults]))
+    }
+
+    fn address(&self, folder: &Path, _port: u16) -> String {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let socket = folder.join(configuration::SOCKET).display().to_string();
+        format!("mariadb://root@localhost/{}?socket={}", super::address::DATABASE, encoded(&socket))
+    }
+
+    fn probe(&self, address: &str) -> Result<(), Error> {
+        probe::probe(address)
+    }
+
+    fn stop_signals(&self) -> (i32, i32, Duration) {
+        (SIGTERM, SIGKILL, PATIENCE)
+    }
+
+    /// The server writes its log to its standard error, which the testbed appends to this file.
+    fn log_file(&self) -> PathBuf {
+        PathBuf::from("server.log")
+    }
+
+    fn running_pid(&self, folder: &Path) -> Option<u32> {
+        std::fs::read_to_string(folder.join(configuration::PROCESS_FILE)).ok()?.trim().parse().ok()
+    }
+}
+
+/// A path as a value of a URL.
+fn encoded(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_');
+    path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// A command with the environment that keeps messages and dates the same everywhere.
+fn command(program: PathBuf, arguments: Vec<String>) -> CommandLine {
+    let environment = [("LC_ALL", "C"), ("TZ", "UTC")];
+    let environment = environment.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    CommandLine { program, arguments, environment }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::mariadb::address::ServerAddress;
+
+    #[test]
+    fn any_folder_stands_in_an_address() {
+        let address = Recipe.address(Path::new("/tmp/a b?&%ä"), 1);
+        let parsed = ServerAddress::parse(&address).expect("it is an address");
+        assert_eq!(parsed.in_words(), "proofload on /tmp/a b?&%ä/mariadbd.sock");
+    }
+}

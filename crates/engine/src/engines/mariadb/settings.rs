@@ -1,0 +1,122 @@
+//! `engine.settings.*` of MariaDB: set per session on a server that is not ours, read back and compared on every server.
+
+use super::address::ServerAddress;
+use super::configuration::canonical;
+use super::quantity::{fulfils, literal};
+use super::session::connect;
+use super::wire::ServerConnection;
+use crate::contract::{Error, Target};
+use proofload_model::facts::engine;
+use proofload_model::samples::Fact;
+use std::collections::BTreeMap;
+
+/// Settings that a study's reader wants to know whether or not they were asked for.
+const OBSERVED: &[&str] = &[
+    "version",
+    "innodb_buffer_pool_size",
+    "innodb_buffer_pool_chunk_size",
+    "innodb_page_size",
+    "innodb_log_file_size",
+    "innodb_log_buffer_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_doublewrite",
+    "innodb_checksum_algorithm",
+    "innodb_io_capacity",
+    "innodb_io_capacity_max",
+    "innodb_flush_neighbors",
+    "innodb_read_io_threads",
+    "innodb_write_io_threads",
+    "innodb_snapshot_isolation",
+    "sync_binlog",
+    "log_bin",
+    "tx_isolation",
+    "transaction_isolation",
+    "sql_mode",
+    "join_cache_level",
+    "join_buffer_size",
+    "sort_buffer_size",
+    "tmp_table_size",
+    "max_heap_table_size",
+    "max_connections",
+    "query_cache_type",
+    "performance_schema",
+    "thread_handling",
+    "character_set_server",
+    "collation_server",
+];
+
+/// Where they are read.
+const SOURCE: &str = "information_schema.system_variables";
+
+/// What the server says of one setting.
+#[derive(Debug, Clone)]
+struct InForce {
+    value: String,
+    /// Whether a session may set it for itself.
+    of_session: bool,
+}
+
+/// The last value that is asked for each name, in the server's spelling.
+fn asked(target: &Target) -> BTreeMap<&str, &str> {
+    target.place.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// Settings for a session of a server by URL: the statement that sets each, and its effect in words. A local instance has them in its
+/// configuration; what a session may not set is left to be read back.
+pub(super) async fn to_apply(target: &Target, connection: &mut ServerConnection) -> Result<Vec<(String, String)>, Error> {
+    let asked = asked(target);
+    if target.is_ours() || asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = read(connection).await?;
+    let of_session = asked.into_iter().filter(|(name, _)| known.get(&canonical(name)).is_some_and(|found| found.of_session));
+    Ok(of_session
+        .map(|(name, value)| {
+            let value = literal(value);
+            (format!("set {name} to {value} for the session"), format!("SET SESSION {} = {value}", canonical(name)))
+        })
+        .collect())
+}
+
+/// Facts of all settings asked, and of those that a reader wants to know, as a session sees them.
+pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
+    let address = ServerAddress::of(target)?;
+    let mut connection = connect(&address, Some(&address.database)).await?;
+    for (what, sql) in to_apply(target, &mut connection).await? {
+        connection.text(&sql, |_| {}).await.map_err(|error| error.context(what))?;
+    }
+    let known = read(&mut connection).await?;
+    let asked = asked(target);
+    let compared = |(name, value): (&&str, &&str)| {
+        let found = known.get(&canonical(name)).map(|found| found.value.clone());
+        let holds = found.as_ref().is_some_and(|found| fulfils(value, found));
+        let source = if found.is_some() { SOURCE } else { "information_schema.system_variables has no such name" };
+        engine::SETTING.of(name).compared(*value, found, holds, source)
+    };
+    let mut facts: Vec<Fact> = asked.iter().map(compared).collect();
+    let is_asked = |name: &str| asked.keys().any(|asked| canonical(asked) == name);
+    for name in OBSERVED.iter().filter(|name| !is_asked(name)) {
+        if let Some(found) = known.get(*name) {
+            facts.push(engine::SETTING.of(name).observed(found.value.clone(), SOURCE));
+        }
+    }
+    Ok(facts)
+}
+
+/// All settings that the server has, by name.
+async fn read(connection: &mut ServerConnection) -> Result<BTreeMap<String, InForce>, Error> {
+    let sql = format!(
+        "SELECT lower(variable_name), coalesce(session_value, global_value), variable_scope LIKE '%SESSION%' AND read_only = 'NO' \
+         FROM {SOURCE}"
+    );
+    let rows = connection.rows(&sql).await.map_err(|error| error.context("read the server's settings"))?;
+    let setting = |row: Vec<Option<String>>| match <[Option<String>; 3]>::try_from(row) {
+        Ok([Some(name), value, of_session]) => {
+            let of_session = of_session.as_deref() == Some("1");
+            Some((name, InForce { value: value.unwrap_or_default(), of_session }))
+        }
+        _ => None,
+    };
+    Ok(rows.into_iter().filter_map(setting).collect())
+}

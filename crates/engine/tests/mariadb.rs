@@ -1,0 +1,426 @@
+//! What only a real MariaDB server shows: URLs with a password, TLS, lost connections, errors in the middle of what was sent together.
+
+mod support;
+
+use proofload_engine::{
+    AnySession, Column, ColumnKind, Control, ErrorClass, Flight, RowSource, Session as _, Statement, StatementId,
+    Table, Target, Value, engine,
+};
+use proofload_model::samples::Fact;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+use std::task::Poll;
+use support::{Place, Special};
+
+/// Names the URL to the test that visits it, in a process whose environment the parent has set.
+const URL: &str = "PROOFLOAD_TEST_MARIADB_URL";
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+/// A server's certificate for `localhost` alone, made by openssl; the server must be able to read it.
+fn certificate() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).expect("others may look");
+    let arguments = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+                     -keyout server.key -out server.crt";
+    let output = Command::new("openssl").args(arguments.split_whitespace()).current_dir(folder.path()).output();
+    let output = output.expect("openssl is there");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::set_permissions(folder.path().join("server.key"), std::fs::Permissions::from_mode(0o644)).expect("ours");
+    folder
+}
+
+#[test]
+fn a_server_is_reached_by_a_long_path_and_by_url() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("it has an address").port();
+    drop(listener);
+    let certificate = certificate();
+    let file = |name: &str| certificate.path().join(name).display().to_string();
+    let network = format!(
+        "skip_networking = 0\nbind_address = 127.0.0.1\nport = {port}\nssl_cert = {}\nssl_key = {}\n",
+        file("server.crt"),
+        file("server.key")
+    );
+    let long = format!("{}-", "long-name".repeat(12));
+    let mariadb = engine("mariadb").expect("it is registered");
+    let added = [("my.cnf", network)];
+    let place = match Place::new(
+        mariadb,
+        &[("innodb_lock_wait_timeout", "5")],
+        &Special { prefix: &long, added: &added, port },
+    ) {
+        Ok(place) => place,
+        Err(reason) => {
+            assert!(std::env::var_os("PROOFLOAD_REQUIRE_MARIADB").is_none(), "MariaDB is required: {reason}");
+            eprintln!("SKIPPED: {reason}");
+            return;
+        }
+    };
+    runtime().block_on(async {
+        place.engine.create_database(&place.target).await.expect("creates the database");
+        check_lost_connection(&place).await;
+        check_callers_that_go_away(&place).await;
+        check_much_both_ways(&place).await;
+        check_errors_outside_a_transaction(&place).await;
+        check_errors_inside_a_transaction(&place).await;
+        check_a_deadlock_in_a_flight(&place).await;
+        check_rollback_of_nothing(&place).await;
+        check_refused_rows(&place).await;
+        check_results_of_a_routine(&place).await;
+        let script = "CREATE DATABASE shop; CREATE USER visitor@'127.0.0.1' IDENTIFIED BY 's3cret'; \
+                      GRANT ALL ON shop.* TO visitor@'127.0.0.1'; CREATE USER encrypted@'127.0.0.1' REQUIRE SSL; \
+                      GRANT ALL ON shop.* TO encrypted@'127.0.0.1'";
+        place.connect().await.script(script).await.expect("makes accounts and a database");
+        check_tls(&place, port, &file("server.crt")).await;
+    });
+    let visit = |password: &str| {
+        Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "visits_by_url", "--nocapture"])
+            .env("MYSQL_PWD", password)
+            .env(URL, format!("mariadb://visitor@127.0.0.1:{port}/shop"))
+            .output()
+            .map(|output| (output.status.success(), [output.stdout, output.stderr].concat()))
+            .map(|(success, text)| (success, String::from_utf8_lossy(&text).into_owned()))
+            .expect("starts")
+    };
+    let (success, text) = visit("s3cret");
+    assert!(success, "{text}");
+    let (success, text) = visit("wr0ng");
+    assert!(!success && text.contains("set MYSQL_PWD or write ~/.my.cnf") && !text.contains("wr0ng"), "{text}");
+}
+
+/// Connects by a URL: whether the session is encrypted, or why there is none.
+async fn visit(place: &Place, url: &str) -> Result<bool, String> {
+    let mut location = place.target.place.clone();
+    location.url = Some(url.to_owned());
+    let mut session = place.engine.connect(&Target::new(location, None)).await.map_err(|error| error.to_string())?;
+    // More than any buffer on the way holds, in both directions at once.
+    let long = format!("SELECT length('{}'), repeat('y', 3000000)", "x".repeat(2_000_000));
+    let rows = session.query(&long).await.map_err(|error| error.to_string())?;
+    assert_eq!(rows[0][0].as_value().integer(), Some(2_000_000));
+    let sql = "SELECT variable_value FROM information_schema.session_status WHERE variable_name = 'SSL_CIPHER'";
+    let rows = session.query(sql).await.map_err(|error| error.to_string())?;
+    Ok(rows[0][0].as_value() != Value::Text(""))
+}
+
+/// Each way of TLS where it holds and where it must not.
+async fn check_tls(place: &Place, port: u16, authority: &str) {
+    let cases: [(&str, &str, String, Result<bool, &str>); 7] = [
+        ("localhost", "root", String::new(), Ok(false)),
+        ("localhost", "root", "ssl-mode=preferred".to_owned(), Ok(true)),
+        ("localhost", "encrypted", "ssl-mode=disabled".to_owned(), Err("MYSQL_PWD")),
+        ("localhost", "encrypted", "ssl-mode=required".to_owned(), Ok(true)),
+        ("localhost", "encrypted", format!("ssl-mode=verify_identity&ssl-ca={authority}"), Ok(true)),
+        ("127.0.0.1", "encrypted", format!("ssl-mode=verify_identity&ssl-ca={authority}"), Err("not valid for name")),
+        ("localhost", "encrypted", "ssl-mode=verify_ca".to_owned(), Err("ssl-ca")),
+    ];
+    for (host, user, options, expected) in cases {
+        let url = format!("mariadb://{user}@{host}:{port}/shop?connect-timeout=20&{options}");
+        match (visit(place, &url).await, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{url}"),
+            (Err(text), Err(part)) => assert!(text.contains(part), "{url}: {text}"),
+            (found, _) => panic!("{url}: {found:?}, not {expected:?}"),
+        }
+    }
+}
+
+/// The session that loses its server says so by class, in flight, idle and after.
+async fn check_lost_connection(place: &Place) {
+    for idle in [false, true] {
+        let (mut one, mut other) = (place.connect().await, place.connect().await);
+        let rows = one.query("SELECT connection_id()").await.expect("asks");
+        let id = rows[0][0].as_value().integer().expect("a session");
+        if idle {
+            other.script(&format!("KILL {id}")).await.expect("ends the session");
+        } else {
+            let sleeping =
+                format!("SELECT 1 FROM information_schema.processlist WHERE id = {id} AND state = 'User sleep'");
+            let (lost, ()) = futures_util::future::join(one.query("SELECT sleep(60)"), async {
+                while other.query(&sleeping).await.expect("asks").is_empty() {}
+                other.script(&format!("KILL {id}")).await.expect("ends the session");
+            })
+            .await;
+            assert_eq!(lost.expect_err("its session is gone").class(), ErrorClass::ConnectionLost);
+        }
+        let error = one.query("SELECT 1").await.expect_err("it stays gone");
+        assert_eq!(error.class(), ErrorClass::ConnectionLost, "{error}");
+        assert!(one.has_ended());
+    }
+}
+
+fn statement(sql: &str, parameters: &[&str], columns: u16) -> Statement {
+    let parameters = parameters.iter().map(|&name| name.to_owned()).collect();
+    Statement { name: "statement".to_owned(), sql: sql.to_owned(), parameters, columns }
+}
+
+/// A future that is dropped before its answer has come leaves nothing behind: the next answer is the next caller's, and what was open is
+/// rolled back.
+async fn check_callers_that_go_away(place: &Place) {
+    let mut session = place.connect().await;
+    session.script("CREATE TABLE left_over (n integer)").await.expect("creates a table");
+    let statements = [
+        statement("SELECT CAST(:n AS integer) FROM (SELECT sleep(0.05)) AS slow", &["n"], 1),
+        statement("INSERT INTO left_over VALUES (:n)", &["n"], 0),
+    ];
+    session.prepare(&statements).await.expect("prepares");
+    for round in 0..12i64 {
+        let mut flight = Flight::new();
+        flight.control(Control::Begin);
+        flight.call(StatementId(1), &[Value::Integer(-1)]);
+        flight.call(StatementId(0), &[Value::Integer(-1)]);
+        {
+            let mut leaving = std::pin::pin!(session.fly(&mut flight));
+            for _ in 0..round % 4 {
+                let polled = std::future::poll_fn(|context| Poll::Ready(leaving.as_mut().poll(context))).await;
+                assert!(polled.is_pending());
+                tokio::task::yield_now().await;
+            }
+        }
+        flight.clear();
+        flight.control(Control::Rollback);
+        flight.control(Control::BeginReadOnly);
+        let call = flight.call(StatementId(0), &[Value::Integer(round)]);
+        flight.control(Control::Commit);
+        session.fly(&mut flight).await.expect("flies");
+        assert_eq!(flight.row(call, 0).expect("a row").value(0), Value::Integer(round));
+        drop(session.query("SELECT 1"));
+        assert_eq!(session.query("SELECT 2").await.expect("asks")[0][0].as_value(), Value::Integer(2));
+    }
+    assert_eq!(count(&mut session, "left_over").await, 0);
+}
+
+async fn count(session: &mut AnySession, table: &str) -> i64 {
+    let rows = session.query(&format!("SELECT count(*) FROM {table}")).await.expect("counts");
+    rows[0][0].as_value().integer().expect("a count")
+}
+
+/// Neither side waits for the other when both have more to send than the socket holds.
+async fn check_much_both_ways(place: &Place) {
+    let mut session = place.connect().await;
+    session.prepare(&[statement("SELECT concat(:text, :text)", &["text"], 1)]).await.expect("prepares");
+    let text = "0123456789".repeat(20_000);
+    let mut flight = Flight::new();
+    for _ in 0..40 {
+        flight.call(StatementId(0), &[Value::Text(&text)]);
+    }
+    session.fly(&mut flight).await.expect("flies");
+    for call in 0..40 {
+        let Value::Text(found) = flight.row(call, 0).expect("a row").value(0) else { panic!("a text") };
+        assert!(found.len() == 2 * text.len() && found.starts_with(&text) && found.ends_with(&text));
+    }
+}
+
+/// Outside a transaction the calls after one that fails run, those before it have their answers, and the first error is told.
+async fn check_errors_outside_a_transaction(place: &Place) {
+    let mut session = place.connect().await;
+    session.script("CREATE TABLE noted (n integer PRIMARY KEY)").await.expect("creates a table");
+    session.prepare(&[statement("INSERT INTO noted VALUES (:n) RETURNING n", &["n"], 1)]).await.expect("prepares");
+    let mut flight = Flight::new();
+    for value in [Value::Integer(10), Value::Null, Value::Integer(5), Value::Integer(2), Value::Integer(5)] {
+        flight.call(StatementId(0), &[value]);
+    }
+    let error = session.fly(&mut flight).await.expect_err("one is null, one comes twice");
+    assert_eq!((error.class(), error.code()), (ErrorClass::Data, "1048"), "{error}");
+    assert_eq!(flight.row(0, 0).expect("before the error").value(0), Value::Integer(10));
+    assert_eq!(count(&mut session, "noted").await, 3);
+}
+
+/// Inside a transaction nothing stays of what stood around a statement that failed, whatever followed it.
+async fn check_errors_inside_a_transaction(place: &Place) {
+    let mut session = place.connect().await;
+    session.script("CREATE TABLE kept_whole (n integer PRIMARY KEY)").await.expect("creates a table");
+    session.prepare(&[statement("INSERT INTO kept_whole VALUES (:n)", &["n"], 0)]).await.expect("prepares");
+    for end in [Control::Commit, Control::Rollback] {
+        let mut flight = Flight::new();
+        flight.control(Control::Begin);
+        for n in [1, 1, 2] {
+            flight.call(StatementId(0), &[Value::Integer(n)]);
+        }
+        flight.control(end);
+        let error = session.fly(&mut flight).await.expect_err("a key comes twice");
+        assert_eq!(error.code(), "1062", "{error}");
+        assert_eq!(count(&mut session, "kept_whole").await, 0, "{end:?}");
+    }
+    // A call of the transaction that was rolled back would commit by itself: it is refused.
+    let mut flight = Flight::new();
+    flight.control(Control::Begin);
+    flight.call(StatementId(0), &[Value::Null]);
+    session.fly(&mut flight).await.expect_err("null");
+    flight.clear();
+    flight.call(StatementId(0), &[Value::Integer(7)]);
+    session.fly(&mut flight).await.expect_err("the transaction is spoilt");
+    flight.clear();
+    flight.control(Control::Rollback);
+    flight.control(Control::Begin);
+    flight.call(StatementId(0), &[Value::Integer(8)]);
+    flight.control(Control::Commit);
+    flight.call(StatementId(0), &[Value::Integer(9)]);
+    session.fly(&mut flight).await.expect("two transactions and what commits itself");
+    assert_eq!(count(&mut session, "kept_whole").await, 2);
+}
+
+/// The server ends a transaction that is chosen in a deadlock; what was sent behind the statement leaves no row, also with its commit.
+async fn check_a_deadlock_in_a_flight(place: &Place) {
+    let (mut one, mut other) = (place.connect().await, place.connect().await);
+    one.script("CREATE TABLE crossed (n integer PRIMARY KEY, v integer); INSERT INTO crossed VALUES (1, 0), (2, 0)")
+        .await
+        .expect("creates a table");
+    one.script("CREATE TABLE traces (n integer)").await.expect("creates a table");
+    let statements = [
+        statement("UPDATE crossed SET v = v + 1 WHERE n = :n", &["n"], 0),
+        statement("INSERT INTO traces VALUES (:n)", &["n"], 0),
+    ];
+    for session in [&mut one, &mut other] {
+        session.prepare(&statements).await.expect("prepares");
+    }
+    for round in 0..5 {
+        let mut flights = [Flight::new(), Flight::new()];
+        for (flight, n) in flights.iter_mut().zip([1, 2]) {
+            flight.control(Control::Begin);
+            flight.call(StatementId(0), &[Value::Integer(n)]);
+        }
+        let [first, second] = &mut flights;
+        one.fly(first).await.expect("takes the first row");
+        other.fly(second).await.expect("takes the second");
+        for (flight, n) in flights.iter_mut().zip([2, 1]) {
+            flight.clear();
+            flight.call(StatementId(0), &[Value::Integer(n)]);
+            flight.call(StatementId(1), &[Value::Integer(n)]);
+            flight.control(Control::Commit);
+        }
+        let [first, second] = &mut flights;
+        let ended = futures_util::future::join(one.fly(first), other.fly(second)).await;
+        let errors: Vec<_> = [ended.0.err(), ended.1.err()].into_iter().flatten().collect();
+        assert!(errors.len() == 1 && errors[0].is_retryable() && errors[0].code() == "1213", "{errors:?}");
+        assert_eq!(count(&mut one, "traces").await, round + 1, "one transaction of two");
+        let rows = one.query("SELECT sum(v) FROM crossed").await.expect("sums");
+        assert_eq!(rows[0][0].as_value().integer(), Some(2 * (round + 1)));
+        for session in [&mut one, &mut other] {
+            let mut flight = Flight::new();
+            flight.control(Control::Rollback);
+            session.fly(&mut flight).await.expect("rolls back, also what is over");
+        }
+    }
+}
+
+/// A rollback where nothing is open does nothing, and one after a script ends what that has begun.
+async fn check_rollback_of_nothing(place: &Place) {
+    let mut session = place.connect().await;
+    session.script("CREATE TABLE undone (n integer)").await.expect("creates a table");
+    let mut flight = Flight::new();
+    flight.control(Control::Rollback);
+    session.fly(&mut flight).await.expect("nothing to do");
+    session.script("BEGIN; INSERT INTO undone VALUES (1)").await.expect("begins");
+    session.fly(&mut flight).await.expect("rolls back what a script has begun");
+    assert_eq!(count(&mut session, "undone").await, 0);
+}
+
+/// Rows that the server takes otherwise than they are and rows that we refuse leave nothing, and the session goes on.
+async fn check_refused_rows(place: &Place) {
+    let mut session = place.connect().await;
+    session.script("CREATE TABLE taken (n bigint CHECK (n <> 7), t varchar(3))").await.expect("creates a table");
+    let columns =
+        [Column { name: "n", kind: ColumnKind::Integer { bits: 64 } }, Column { name: "t", kind: ColumnKind::Text }];
+    let table = Table { name: "taken", columns: &columns };
+    let rows = |next, end, odd| Numbers { next, end, odd };
+    let refused = session.append(&table, &mut rows(0, 300_000, None)).await.expect_err("7 is refused");
+    assert_eq!((refused.class(), refused.code()), (ErrorClass::Data, "4025"), "{refused}");
+    let long = session.append(&table, &mut rows(8, 100_000, Some((50_000, Value::Text("long"))))).await;
+    assert_eq!(long.expect_err("a text is cut").class(), ErrorClass::Data);
+    let misfit = session.append(&table, &mut rows(8, 100_000, Some((50_000, Value::Time(1))))).await;
+    assert_eq!(misfit.expect_err("a time is no text").class(), ErrorClass::Data);
+    assert_eq!(count(&mut session, "taken").await, 0);
+    session.script("BEGIN; INSERT INTO taken VALUES (1, 'a')").await.expect("begins");
+    session.append(&table, &mut rows(7, 20, None)).await.expect_err("7 is refused");
+    assert_eq!(session.append(&table, &mut rows(8, 20, Some((9, Value::Text("\t\\\n"))))).await.expect("12 rows"), 12);
+    session.script("COMMIT").await.expect("commits what stood before and after");
+    assert_eq!(count(&mut session, "taken").await, 13);
+    let rows = session.query("SELECT t FROM taken WHERE n = 9").await.expect("asks");
+    assert_eq!(rows[0][0].as_value(), Value::Text("\t\\\n"));
+}
+
+/// Rows of a number and a text, one of them odd.
+struct Numbers {
+    next: i64,
+    end: i64,
+    odd: Option<(i64, Value<'static>)>,
+}
+
+impl RowSource for Numbers {
+    fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        if self.next == self.end {
+            return false;
+        }
+        let odd = self.odd.filter(|(place, _)| *place == self.next).map(|(_, value)| value);
+        sink(&[Value::Integer(self.next), odd.unwrap_or(Value::Text("x"))]);
+        self.next += 1;
+        true
+    }
+}
+
+/// The results of a routine are one answer; an error after a result is the call's, and another width is told when it is seen.
+async fn check_results_of_a_routine(place: &Place) {
+    let mut session = place.connect().await;
+    let routine = "CREATE PROCEDURE several(fails integer) BEGIN SELECT 1, 'a'; SELECT 2, 'b' UNION ALL SELECT 3, 'c'; \
+                   IF fails THEN SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'as asked'; END IF; END";
+    session.script(routine).await.expect("creates a routine");
+    session
+        .prepare(&[statement("CALL several(:fails)", &["fails"], 2), statement("CALL several(:fails)", &["fails"], 3)])
+        .await
+        .expect("prepares");
+    let mut flight = Flight::new();
+    for _ in 0..3 {
+        flight.clear();
+        flight.call(StatementId(0), &[Value::Integer(0)]);
+        session.fly(&mut flight).await.expect("calls");
+        let found: Vec<_> = (0..flight.rows(0)).map(|row| flight.row(0, row).expect("a row").value(0)).collect();
+        assert_eq!(found, [1, 2, 3].map(Value::Integer));
+    }
+    flight.clear();
+    flight.call(StatementId(0), &[Value::Integer(1)]);
+    flight.call(StatementId(0), &[Value::Integer(0)]);
+    let error = session.fly(&mut flight).await.expect_err("it fails as asked");
+    assert_eq!((error.class(), error.to_string().contains("as asked")), (ErrorClass::Data, true), "{error}");
+    assert_eq!(flight.rows(1), 3, "the next call has its own answer");
+    flight.clear();
+    flight.call(StatementId(1), &[Value::Integer(0)]);
+    let error = session.fly(&mut flight).await.expect_err("another width").to_string();
+    assert!(error.contains("returns 2 columns where 3 are declared"), "{error}");
+}
+
+/// Runs only in the process that the test above starts.
+#[test]
+fn visits_by_url() {
+    let Ok(url) = std::env::var(URL) else { return };
+    let mariadb = engine("mariadb").expect("it is registered");
+    let mut target = Target {
+        place: proofload_model::wire::DataLocation {
+            engine: "mariadb".to_owned(),
+            folder: String::new(),
+            url: Some(url),
+            settings: vec![
+                ("sort_buffer_size".to_owned(), "3MiB".to_owned()),
+                ("innodb_buffer_pool_size".to_owned(), "1GiB".to_owned()),
+            ],
+            tier: None,
+        },
+        endpoints: None.into(),
+    };
+    runtime().block_on(async {
+        mariadb.create_database(&target).await.expect("an empty database becomes ours");
+        mariadb.create_database(&target).await.expect("and stays so");
+        let mut session = mariadb.connect(&target).await.expect("connects with the password of the environment");
+        session.script("CREATE TABLE t (id integer); INSERT INTO t VALUES (1)").await.expect("writes");
+        let facts = mariadb.verify_settings(&target).await.expect("reads settings");
+        let holds = |name: &str| facts.iter().find(|fact: &&Fact| fact.name == name).and_then(|fact| fact.holds);
+        assert_eq!(holds("sort_buffer_size"), Some(true), "a session may set it");
+        assert_eq!(holds("innodb_buffer_pool_size"), Some(false), "the server's owner sets it");
+        mariadb.after_build(&target).await.expect("settles");
+        target.place.url = target.place.url.map(|url| url.replace("/shop", "/no_such_database"));
+        let error = mariadb.connect(&target).await.expect_err("there is none");
+        assert!(error.to_string().contains("no_such_database"), "{error}");
+    });
+}

@@ -27,6 +27,10 @@ pub(super) enum TlsMode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TlsAsked {
     pub(super) mode: TlsMode,
+    /// Whether the mode was given.
+    has_mode: bool,
+    /// Whether the authorities are those of the system.
+    is_system: bool,
     root: Option<PathBuf>,
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
@@ -36,7 +40,14 @@ impl TlsAsked {
     /// Parts a URL or a list of words into what the driver reads and what is asked of TLS. Without `sslmode` nothing is encrypted: a study
     /// measures what it names.
     pub(super) fn part(text: &str) -> Result<(String, Self), Error> {
-        let mut asked = Self { mode: TlsMode::Disable, root: None, certificate: None, key: None };
+        let mut asked = Self {
+            mode: TlsMode::Disable,
+            has_mode: false,
+            is_system: false,
+            root: None,
+            certificate: None,
+            key: None,
+        };
         let rest = if text.contains("://") {
             let Some((head, query)) = text.split_once('?') else { return Ok((text.to_owned(), asked)) };
             let mut kept = Vec::new();
@@ -58,18 +69,27 @@ impl TlsAsked {
             }
             kept.join(" ")
         };
+        asked.expect_strength()?;
         Ok((rest, asked))
+    }
+
+    /// The system's authorities sign for everybody, so that only the host's name proves a server; as in libpq.
+    fn expect_strength(&mut self) -> Result<(), Error> {
+        if self.is_system && !self.has_mode {
+            self.mode = TlsMode::VerifyFull;
+        }
+        if self.is_system && self.mode != TlsMode::VerifyFull {
+            return Err(Error::other("sslrootcert=system needs sslmode=verify-full"));
+        }
+        Ok(())
     }
 
     /// Takes a setting; false where it is none of TLS.
     fn take(&mut self, key: &str, value: &str) -> Result<bool, Error> {
         let file = || Some(PathBuf::from(value)).filter(|_| !value.is_empty());
         match key {
-            "sslmode" => self.mode = mode(value)?,
-            "sslrootcert" if value == "system" => {
-                let text = "sslrootcert=system is not supported: use a file with the CA certificates";
-                return Err(Error::other(text));
-            }
+            "sslmode" => (self.mode, self.has_mode) = (mode(value)?, true),
+            "sslrootcert" if value == "system" => (self.root, self.is_system) = (Some(system_authorities()?), true),
             "sslrootcert" => self.root = file(),
             "sslcert" => self.certificate = file(),
             "sslkey" => self.key = file(),
@@ -94,8 +114,8 @@ impl TlsAsked {
             _ => Proof::None,
         };
         if root.is_none() && proof > Proof::None {
-            let text = "sslmode=verify-ca and verify-full need the certificates of the authorities: name their file as sslrootcert, \
-                        or keep it as ~/.postgresql/root.crt on the load host";
+            let text = "sslmode=verify-ca and verify-full need the CA certificates: set sslrootcert to their file or to system, \
+                        or put it at ~/.postgresql/root.crt on the load host";
             return Err(Error::other(text));
         }
         let certificate = self.certificate.clone().or_else(|| default_file("postgresql.crt"));
@@ -128,6 +148,22 @@ fn mode(word: &str) -> Result<TlsMode, Error> {
     })
 }
 
+/// Files in which distributions keep the authorities that the system trusts, after `SSL_CERT_FILE`.
+const SYSTEM_AUTHORITIES: &[&str] =
+    &["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"];
+
+/// The file of the authorities that the system trusts.
+fn system_authorities() -> Result<PathBuf, Error> {
+    let named = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
+    let mut known = named.into_iter().chain(SYSTEM_AUTHORITIES.iter().map(PathBuf::from));
+    known.find(|file| file.exists()).ok_or_else(|| {
+        Error::other(
+            "sslrootcert=system needs the system's CA certificates, and no file of them was found on the load host: install \
+             ca-certificates, or set SSL_CERT_FILE",
+        )
+    })
+}
+
 /// A file in libpq's folder of this user; `None` where there is none.
 fn default_file(name: &str) -> Option<PathBuf> {
     let home = std::env::var_os("HOME")?;
@@ -151,7 +187,10 @@ mod tests {
         let url = "postgresql://me@a/x?connect_timeout=2&sslmode=verify-full&sslrootcert=%2Fetc%2Fa%20b.crt";
         check(url, "postgresql://me@a/x?connect_timeout=2", TlsMode::VerifyFull, Some("/etc/a b.crt"));
         check("host=a sslmode=allow user='it\\'s me'", "host='a' user='it\\'s me'", TlsMode::Allow, None);
-        for wrong in ["host=a sslmode=on", "postgresql://a?sslrootcert=system", "postgresql://a?channel_binding=require"] {
+        if let Ok(file) = system_authorities() {
+            check("postgresql://a?sslrootcert=system", "postgresql://a", TlsMode::VerifyFull, file.to_str());
+        }
+        for wrong in ["host=a sslmode=on", "postgresql://a?sslrootcert=system&sslmode=require", "postgresql://a?channel_binding=require"] {
             assert!(TlsAsked::part(wrong).is_err(), "{wrong}");
         }
     }

@@ -112,7 +112,7 @@ mod tests {
         check_fault("\nloader = 4", "d.toml: line 2: loader: no such key; did you mean loaders?");
         check_fault("loaders = \"4\"", "d.toml: loaders must be a count");
         check_fault("falls_back = [1]", "d.toml: falls_back must be a list of strings");
-        check_fault("[build_settings]\nsync = 1", "d.toml: build_settings.sync must be a text");
+        check_fault("[build_settings]\nsync = 1", "d.toml: build_settings.sync must be text");
         check_fault("[[factor]]\nsetting = 1", "d.toml: line 2: factor: no such key");
     }
 }

@@ -357,7 +357,8 @@ fn with_faster_queries(mut record: Record) -> Record {
 fn queries_are_pairs_where_each_side_has_one_run() {
     let one = Appliance { repetitions: 1, ..Appliance::stores() };
     let slow = warehouse(&one);
-    let comparison = compared(&slow, &with_faster_queries(slow.clone()), &["query_time_s"]);
+    let fast = with_faster_queries(slow.clone());
+    let comparison = compared(&slow, &fast, &["query_time_s"]);
     for row in &comparison.rows {
         assert_eq!((row.contrast.spread.word(), row.verdict), ("of the ratios of pairs", Verdict::Faster), "{row:?}");
         let (low, high) = row.ratio.interval().bounds().expect("22 ratios have a spread");

@@ -53,6 +53,8 @@ mod tests {
         assert_eq!(file_sha256(&path).ok().as_deref(), Some(expected));
         std::fs::write(&path, MAGIC).expect("writes");
         assert_eq!(is_record(&path).ok(), Some(true));
-        assert!(file_sha256(&folder.path().join("none")).is_err_and(|error| error.to_string().contains("hashing")));
+        assert!(
+            file_sha256(&folder.path().join("none")).is_err_and(|error| error.to_string().contains("failed to hash"))
+        );
     }
 }

@@ -130,7 +130,7 @@ fn an_agent_that_ends_earlier_holds_nobody_up() {
     assert_eq!(numbers(merger.take(1, empty(0)).expect("it is its turn")), [0]);
     assert_eq!(numbers(merger.end(1, 1).expect("it sent one")), [1]);
     assert_eq!(numbers(merger.take(0, empty(2)).expect("it is its turn")), [2]);
-    assert!(fault(merger.take(1, empty(1))).contains("none was due"));
+    assert!(fault(merger.take(1, empty(1))).contains("it sent second 1 instead of none"));
 }
 
 #[test]

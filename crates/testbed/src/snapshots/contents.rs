@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(check(&[("a", "one"), ("b c", "twp")]), "the content of b c has changed (its SHA-256 differs)");
         assert_eq!(check(&[("a", "one"), ("b c", "three")]), "b c has 5 bytes, but 3 were saved");
         assert_eq!(check(&[("a", "one")]), "b c is missing");
-        assert_eq!(check(&[("a", "one"), ("b c", "two"), ("d", "")]), "d was not saved");
+        assert_eq!(check(&[("a", "one"), ("b c", "two"), ("d", "")]), "d is not part of the snapshot");
         assert!(contents(&[]).expect("nonsense").unwrap_err().contains("damaged"));
     }
 

@@ -39,6 +39,9 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
     }
 }
 
+/// States of a database that another statement made at the same time: `duplicate_database`, and `unique_violation` of its name.
+const ALREADY_THERE: &[&str] = &["42P04", "23505"];
+
 /// Makes the database of a local instance unless it is there.
 async fn create_database(target: &Target) -> Result<(), Error> {
     let mut config = connection::config(target)?;
@@ -47,10 +50,14 @@ async fn create_database(target: &Target) -> Result<(), Error> {
     let client = connection::open(config).await?;
     let context = |error| failed(error).context(format!("failed to create database {name}"));
     let found = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.map_err(context)?;
-    if found.is_empty() {
-        client.batch_execute(&format!("CREATE DATABASE {}", identifier(&name))).await.map_err(context)?;
+    if !found.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    match client.batch_execute(&format!("CREATE DATABASE {}", identifier(&name))).await {
+        // The server ends what it was told by a build that was killed meanwhile.
+        Err(error) if error.code().is_some_and(|code| ALREADY_THERE.contains(&code.code())) => Ok(()),
+        made => made.map_err(context),
+    }
 }
 
 /// Freezes and analyses the study's tables and writes a checkpoint, where the user may.

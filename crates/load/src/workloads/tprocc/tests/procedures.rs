@@ -60,7 +60,7 @@ fn procedures_of_mariadb_that_do_not_fit_are_refused_and_a_build_installs_them()
     check(
         &case,
         "DROP PROCEDURE tprocc_payment; DELETE FROM proofload_manifest WHERE entry = 'procedure tprocc_delivery'",
-        "procedure tprocc_payment is missing, procedure tprocc_delivery is not noted in the manifest",
+        "procedure tprocc_payment is missing, procedure tprocc_delivery is missing in the manifest",
     );
     check(
         &case,

@@ -74,3 +74,9 @@ pub(super) const COUNTERS: &[StatusVariable] = &[
 /// What sessions do that have a statement under way, in the server's words; those of observers are not counted.
 pub(super) const WAITS: &str = "SELECT coalesce(nullif(state, ''), 'running'), count(*) FROM information_schema.processlist \
      WHERE command IN ('Query', 'Execute') AND id <> connection_id() GROUP BY 1 ORDER BY 1";
+
+/// Threads by their numbers at the kernel: sessions by the process list; all others only where the performance schema is on.
+pub(super) const THREADS: &str = "SELECT tid, CASE WHEN id = connection_id() THEN 'observer' ELSE 'session' END \
+     FROM information_schema.processlist WHERE tid > 0 \
+     UNION ALL SELECT thread_os_id, substring_index(name, '/', -1) FROM performance_schema.threads \
+     WHERE thread_os_id IS NOT NULL AND processlist_id IS NULL";

@@ -3,7 +3,7 @@
 use super::address::ServerAddress;
 use super::probe::{PATIENCE, runtime};
 use super::session::connect;
-use super::statistics::{COUNTERS, THREADS, WAITS};
+use super::statistics::{COUNTERS, HITS, READS, THREADS, WAITS};
 use super::wire::ServerConnection;
 use crate::contract::{Error, Observation, Observer, Target};
 use proofload_model::samples::Reading;
@@ -90,6 +90,12 @@ async fn read(connection: &mut ServerConnection, status: &str) -> Result<Vec<Obs
             reading: Reading { name, component: String::new(), unit, value },
             cumulative: counter.cumulative,
         });
+    }
+    let of = |found: &[Observation], name: &str| found.iter().find(|seen| seen.reading.name == name).map(|seen| seen.reading.value);
+    if let Some(reads) = of(&found, READS)
+        && let Some(asked) = found.iter_mut().find(|seen| seen.reading.name == HITS)
+    {
+        asked.reading.value = (asked.reading.value - reads).max(0.0);
     }
     for row in connection.rows(WAITS).await? {
         let [Some(state), Some(count)] = &row[..] else { continue };

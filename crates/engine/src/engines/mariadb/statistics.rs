@@ -31,12 +31,17 @@ const fn level(variable: &'static str, name: &'static str, unit: &'static str) -
     StatusVariable { variable, name, unit, cumulative: false }
 }
 
+/// Series of blocks that were asked for and found: the server counts those asked for, found or not.
+pub(super) const HITS: &str = "block_hits";
+/// Series of blocks that were read.
+pub(super) const READS: &str = "block_reads";
+
 /// All of them. Commits and rollbacks are statements, those inside of routines included; what commits by itself is not among them.
 pub(super) const COUNTERS: &[StatusVariable] = &[
     events("com_commit", "commits"),
     events("com_rollback", "rollbacks"),
-    events("innodb_buffer_pool_reads", "block_reads"),
-    events("innodb_buffer_pool_read_requests", "block_requests"),
+    events("innodb_buffer_pool_reads", READS),
+    events("innodb_buffer_pool_read_requests", HITS),
     events("innodb_buffer_pool_pages_flushed", "blocks_flushed"),
     events("innodb_buffer_pool_wait_free", "waits_for_free_blocks"),
     level("innodb_buffer_pool_pages_dirty", "dirty_blocks", "blocks"),

@@ -1,4 +1,4 @@
-//! What the engine layer costs: nanoseconds of a null flight, microseconds of a SQLite, a PostgreSQL and a DuckDB flight, rows per second
+//! What the engine layer costs: nanoseconds of a null flight, microseconds of a flight of each other engine, rows per second
 //! of a bulk load. Run: `cargo bench -p proofload-engine`. Prints one line per figure; judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -80,6 +80,7 @@ fn create_sql(engine: &str) -> String {
     let (small, money, time, tail) = match engine {
         "postgresql" => ("smallint", "numeric(6,2)", "timestamptz", ")"),
         "duckdb" => ("smallint", "numeric(6,2)", "timestamp", ")"),
+        "mariadb" => ("smallint", "numeric(6,2)", "datetime(6)", ")"),
         _ => ("INTEGER", "INTEGER", "INTEGER", ") STRICT, WITHOUT ROWID"),
     };
     format!(

@@ -70,6 +70,7 @@ fn a_server_is_reached_by_a_long_path_and_by_url() {
         check_rollback_of_nothing(&place).await;
         check_refused_rows(&place).await;
         check_results_of_a_routine(&place).await;
+        check_threads(&place).await;
         let script = "CREATE DATABASE shop; CREATE USER visitor@'127.0.0.1' IDENTIFIED BY 's3cret'; \
                       GRANT ALL ON shop.* TO visitor@'127.0.0.1'; CREATE USER encrypted@'127.0.0.1' REQUIRE SSL; \
                       GRANT ALL ON shop.* TO encrypted@'127.0.0.1'";
@@ -359,6 +360,25 @@ impl RowSource for Numbers {
         self.next += 1;
         true
     }
+}
+
+/// Threads of sessions are told from all others, which have the same name.
+async fn check_threads(place: &Place) {
+    let mut session = place.connect().await;
+    let rows = session.query("SELECT tid FROM information_schema.processlist WHERE id = connection_id()").await;
+    let thread = rows.expect("asks")[0][0].as_value().integer().expect("a thread");
+    let (target, engine) = (place.target.clone(), place.engine);
+    let seen = std::thread::spawn(move || {
+        let mut observer = engine.observer(&target).expect("an observer").expect("a server has one");
+        observer.observe().expect("observes");
+        observer.thread_roles().to_vec()
+    });
+    let roles = seen.join().expect("observes without a panic");
+    let role = roles.iter().find(|(id, _)| i64::from(*id) == thread).map(|(_, role)| role.as_str());
+    assert_eq!(role, Some("session"), "{roles:?}");
+    assert!(roles.iter().any(|(_, role)| role == "observer"), "{roles:?}");
+    let comm = std::fs::read_to_string(format!("/proc/{thread}/comm")).expect("the thread lives on this host");
+    assert_eq!(comm.trim(), "mariadbd");
 }
 
 /// The results of a routine are one answer; an error after a result is the call's, and another width is told when it is seen.

@@ -8,6 +8,12 @@ use proofload_model::session_state::SessionSample;
 pub trait Observer: Send {
     /// Reads once. Counters come as totals; `cumulative` readings are turned into rates by the probe.
     fn observe(&mut self) -> Result<Vec<Observation>, Error>;
+
+    /// Roles of the server's threads by their numbers at the kernel, as of the last reading; nothing where processes or threads tell their
+    /// roles by their names.
+    fn thread_roles(&self) -> &[(u32, String)] {
+        &[]
+    }
 }
 
 /// One number of a server's statistics.

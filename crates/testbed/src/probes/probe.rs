@@ -8,8 +8,12 @@ use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::time::Clock;
 use proofload_model::wire::ScrapeSpec;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// Roles of threads by their numbers, of a server that alone knows them: told by the probe that asks it.
+pub(crate) type ThreadRoles = Arc<Mutex<BTreeMap<u32, String>>>;
 
 /// What is watched.
 #[derive(Default)]
@@ -24,6 +28,8 @@ pub struct Subject {
     pub cores: Option<Vec<usize>>,
     /// The engine's own statistics; taken by the probe that reads them.
     pub observer: Option<Box<dyn Observer>>,
+    /// Roles of the instance's threads, as the observer tells them.
+    pub(crate) thread_roles: ThreadRoles,
     /// Looks at the standbys of a primary; taken by the probe that reads it.
     pub replication: Option<Box<dyn ReplicationWatch>>,
     /// Looks at the sessions of the load, and how often a second; taken by the probe that has it look.

@@ -1,11 +1,12 @@
 //! CPU time of every thread of the database, from `schedstat`, so that one busy thread is not hidden by a mean. Percent of one core.
 
-use super::probe::{OpenedProbe, Probe, Subject};
+use super::probe::{OpenedProbe, Probe, Subject, ThreadRoles};
 use super::rates::Rates;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::threads;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 /// Threads kept each second, busiest first; the rest is summed.
@@ -28,22 +29,27 @@ struct RoleTimes {
 struct Threads {
     root: u32,
     rates: Rates,
+    /// Roles that the server has told of its threads.
+    told: ThreadRoles,
 }
 
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
-    Ok(subject.pid.map(|root| Box::new(Threads { root, rates: Rates::default() }) as Box<dyn Probe>))
+    let told = ThreadRoles::clone(&subject.thread_roles);
+    Ok(subject.pid.map(|root| Box::new(Threads { root, rates: Rates::default(), told }) as Box<dyn Probe>))
 }
 
 impl Probe for Threads {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let mut busy: Vec<(f64, String)> = Vec::new();
         let mut roles: BTreeMap<String, RoleTimes> = BTreeMap::new();
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for process in tree(self.root) {
             for (thread, [used, waited]) in threads_of(process) {
                 let key = format!("{process}/{thread}");
                 let waited = self.rates.per_second(&format!("{key} waited"), waited as f64, span);
                 if let Some(rate) = self.rates.per_second(&key, used as f64, span) {
-                    let (percent, name) = (rate / 1e9 * 100.0, name_of(process, thread));
+                    let name = told.get(&thread).cloned().unwrap_or_else(|| name_of(process, thread));
+                    let percent = rate / 1e9 * 100.0;
                     let of_role = roles.entry(without_number(&name).to_owned()).or_default();
                     of_role.percent += percent;
                     of_role.waited += waited.unwrap_or(0.0) / 1e9 * 100.0;
@@ -178,7 +184,9 @@ mod tests {
             let all = threads_of(std::process::id());
             all.into_iter().find(|(thread, _)| *thread == me).expect("it lives").1[0]
         };
-        let mut probe = Threads { root: std::process::id(), rates: Rates::default() };
+        let told = ThreadRoles::default();
+        told.lock().unwrap().insert(me, "told".to_owned());
+        let mut probe = Threads { root: std::process::id(), rates: Rates::default(), told };
         let (begun, before) = (std::time::Instant::now(), used());
         probe.read(None).unwrap();
         // However long others keep it from its core.
@@ -191,6 +199,8 @@ mod tests {
             readings.iter().find(|reading| reading.name == "cpu" && reading.component.starts_with(&format!("{me}:")));
         let seconds = own.unwrap_or_else(|| panic!("{readings:?}")).value / 100.0 * span.as_secs_f64();
         assert!((0.05..1.0).contains(&seconds), "{seconds} s of CPU: {readings:?}");
+        assert!(own.is_some_and(|own| own.component.ends_with(":told")), "a server's own word goes first");
+        assert!(readings.iter().any(|reading| reading.name == "role" && reading.component == "told"));
         assert!(readings.iter().any(|reading| reading.name == "cpu_sum"));
     }
 

@@ -3,7 +3,7 @@
 use super::address::ServerAddress;
 use super::probe::{PATIENCE, runtime};
 use super::session::connect;
-use super::statistics::{COUNTERS, WAITS};
+use super::statistics::{COUNTERS, HITS, READS, THREADS, WAITS};
 use super::wire::ServerConnection;
 use crate::contract::{Error, Observation, Observer, Target};
 use proofload_model::samples::Reading;
@@ -16,6 +16,8 @@ pub(super) struct ServerObserver {
     link: Option<ServerConnection>,
     address: ServerAddress,
     status: String,
+    /// Threads and their roles, as of the last reading.
+    threads: Vec<(u32, String)>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -29,19 +31,21 @@ impl ServerObserver {
             "SELECT lower(variable_name), variable_value FROM information_schema.global_status WHERE variable_name IN ({})",
             names.join(", ")
         );
-        Ok(Self { link: None, address, status, runtime: runtime()? })
+        Ok(Self { link: None, address, status, threads: Vec::new(), runtime: runtime()? })
     }
 }
 
 impl Observer for ServerObserver {
     fn observe(&mut self) -> Result<Vec<Observation>, Error> {
-        let Self { link, address, status, runtime } = self;
+        let Self { link, address, status, threads, runtime } = self;
         let read = async {
             let connection = match link {
                 Some(connection) => connection,
                 None => link.insert(opened(address).await?),
             };
-            read(connection, status).await
+            let found = read(connection, status).await?;
+            *threads = roles(connection).await?;
+            Ok(found)
         };
         let outcome = runtime.block_on(async {
             let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
@@ -52,6 +56,10 @@ impl Observer for ServerObserver {
         }
         outcome.map_err(|error| error.context("read the server's status"))
     }
+
+    fn thread_roles(&self) -> &[(u32, String)] {
+        &self.threads
+    }
 }
 
 /// A server that does not answer in a second is not waited for.
@@ -59,6 +67,16 @@ async fn opened(address: &ServerAddress) -> Result<ServerConnection, Error> {
     let mut connection = connect(address, None).await?;
     connection.text("SET SESSION max_statement_time = 1", |_| {}).await?;
     Ok(connection)
+}
+
+/// The server's threads all have its name: their roles are known to itself alone.
+async fn roles(connection: &mut ServerConnection) -> Result<Vec<(u32, String)>, Error> {
+    let rows = connection.rows(THREADS).await?;
+    let role = |row: &Vec<Option<String>>| match &row[..] {
+        [Some(thread), Some(role)] => Some((thread.parse().ok()?, role.clone())),
+        _ => None,
+    };
+    Ok(rows.iter().filter_map(role).collect())
 }
 
 async fn read(connection: &mut ServerConnection, status: &str) -> Result<Vec<Observation>, Error> {
@@ -72,6 +90,12 @@ async fn read(connection: &mut ServerConnection, status: &str) -> Result<Vec<Obs
             reading: Reading { name, component: String::new(), unit, value },
             cumulative: counter.cumulative,
         });
+    }
+    let of = |found: &[Observation], name: &str| found.iter().find(|seen| seen.reading.name == name).map(|seen| seen.reading.value);
+    if let Some(reads) = of(&found, READS)
+        && let Some(asked) = found.iter_mut().find(|seen| seen.reading.name == HITS)
+    {
+        asked.reading.value = (asked.reading.value - reads).max(0.0);
     }
     for row in connection.rows(WAITS).await? {
         let [Some(state), Some(count)] = &row[..] else { continue };

@@ -8,6 +8,7 @@ use super::wire::ServerConnection;
 use crate::contract::{Error, Target};
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
 use std::collections::BTreeMap;
 
 /// Settings that a study's reader wants to know whether or not they were asked for.
@@ -89,19 +90,31 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let known = read(&mut connection).await?;
     let asked = asked(target);
     let compared = |(name, value): (&&str, &&str)| {
-        let found = known.get(&canonical(name)).map(|found| found.value.clone());
-        let holds = found.as_ref().is_some_and(|found| fulfils(value, found));
+        let found = known.get(&canonical(name)).map(|found| found.value.as_str());
+        let holds = found.is_some_and(|found| fulfils(value, found));
         let source = if found.is_some() { SOURCE } else { "information_schema.system_variables has no such name" };
-        engine::SETTING.of(name).compared(*value, found, holds, source)
+        engine::SETTING.of(name).compared(*value, found.map(|found| shown(name, found)), holds, source)
     };
     let mut facts: Vec<Fact> = asked.iter().map(compared).collect();
     let is_asked = |name: &str| asked.keys().any(|asked| canonical(asked) == name);
     for name in OBSERVED.iter().filter(|name| !is_asked(name)) {
         if let Some(found) = known.get(*name) {
-            facts.push(engine::SETTING.of(name).observed(found.value.clone(), SOURCE));
+            facts.push(engine::SETTING.of(name).observed(shown(name, &found.value), SOURCE));
         }
     }
+    let block = known.get("innodb_page_size").and_then(|found| found.value.parse().ok());
+    facts.extend(block.map(|bytes| engine::BLOCK_SIZE.observed(Bytes(bytes), "innodb_page_size")));
     Ok(facts)
+}
+
+/// A value as a reader wants it: sizes in binary units.
+fn shown(name: &str, value: &str) -> String {
+    let bytes = value.parse::<u64>().ok().filter(|bytes| *bytes > 0 && canonical(name).ends_with("_size"));
+    match bytes {
+        Some(bytes) if bytes % (1 << 20) == 0 => format!("{}MiB", bytes >> 20),
+        Some(bytes) if bytes % (1 << 10) == 0 => format!("{}KiB", bytes >> 10),
+        _ => value.to_owned(),
+    }
 }
 
 /// All settings that the server has, by name.
@@ -119,4 +132,23 @@ async fn read(connection: &mut ServerConnection) -> Result<BTreeMap<String, InFo
         _ => None,
     };
     Ok(rows.into_iter().filter_map(setting).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_shown_in_binary_units() {
+        let cases = [
+            ("innodb_buffer_pool_size", "16777216", "16MiB"),
+            ("innodb-page-size", "16384", "16KiB"),
+            ("innodb_buffer_pool_chunk_size", "0", "0"),
+            ("join_buffer_size", "262145", "262145"),
+            ("max_connections", "1024", "1024"),
+        ];
+        for (name, value, expected) in cases {
+            assert_eq!(shown(name, value), expected, "{name}");
+        }
+    }
 }

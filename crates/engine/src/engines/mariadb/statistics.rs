@@ -31,12 +31,17 @@ const fn level(variable: &'static str, name: &'static str, unit: &'static str) -
     StatusVariable { variable, name, unit, cumulative: false }
 }
 
+/// Series of blocks that were asked for and found: the server counts those asked for, found or not.
+pub(super) const HITS: &str = "block_hits";
+/// Series of blocks that were read.
+pub(super) const READS: &str = "block_reads";
+
 /// All of them. Commits and rollbacks are statements, those inside of routines included; what commits by itself is not among them.
 pub(super) const COUNTERS: &[StatusVariable] = &[
     events("com_commit", "commits"),
     events("com_rollback", "rollbacks"),
-    events("innodb_buffer_pool_reads", "block_reads"),
-    events("innodb_buffer_pool_read_requests", "block_requests"),
+    events("innodb_buffer_pool_reads", READS),
+    events("innodb_buffer_pool_read_requests", HITS),
     events("innodb_buffer_pool_pages_flushed", "blocks_flushed"),
     events("innodb_buffer_pool_wait_free", "waits_for_free_blocks"),
     level("innodb_buffer_pool_pages_dirty", "dirty_blocks", "blocks"),
@@ -74,3 +79,9 @@ pub(super) const COUNTERS: &[StatusVariable] = &[
 /// What sessions do that have a statement under way, in the server's words; those of observers are not counted.
 pub(super) const WAITS: &str = "SELECT coalesce(nullif(state, ''), 'running'), count(*) FROM information_schema.processlist \
      WHERE command IN ('Query', 'Execute') AND id <> connection_id() GROUP BY 1 ORDER BY 1";
+
+/// Threads by their numbers at the kernel: sessions by the process list; all others only where the performance schema is on.
+pub(super) const THREADS: &str = "SELECT tid, CASE WHEN id = connection_id() THEN 'observer' ELSE 'session' END \
+     FROM information_schema.processlist WHERE tid > 0 \
+     UNION ALL SELECT thread_os_id, substring_index(name, '/', -1) FROM performance_schema.threads \
+     WHERE thread_os_id IS NOT NULL AND processlist_id IS NULL";

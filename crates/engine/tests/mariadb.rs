@@ -62,6 +62,7 @@ fn a_server_is_reached_by_a_long_path_and_by_url() {
     runtime().block_on(async {
         place.engine.create_database(&place.target).await.expect("creates the database");
         check_lost_connection(&place).await;
+        check_read_only(&place).await;
         check_callers_that_go_away(&place).await;
         check_much_both_ways(&place).await;
         check_errors_outside_a_transaction(&place).await;
@@ -155,6 +156,30 @@ async fn check_lost_connection(place: &Place) {
 fn statement(sql: &str, parameters: &[&str], columns: u16) -> Statement {
     let parameters = parameters.iter().map(|&name| name.to_owned()).collect();
     Statement { name: "statement".to_owned(), sql: sql.to_owned(), parameters, columns }
+}
+
+/// What a server said before it refused to serve is told, and not only that the connection is gone.
+async fn check_read_only(place: &Place) {
+    let mut owner = place.connect().await;
+    owner
+        .script(
+            "CREATE TABLE closed (n integer); CREATE USER weak@localhost; GRANT ALL ON proofload.* TO weak@localhost",
+        )
+        .await
+        .expect("makes both");
+    let mut target = place.target.clone();
+    target.endpoints = target.address().map(|address| address.replace("root@", "weak@")).into();
+    let mut weak = place.engine.connect(&target).await.expect("connects");
+    weak.prepare(&[statement("INSERT INTO closed VALUES (:n)", &["n"], 0)]).await.expect("prepares");
+    owner.script("SET GLOBAL read_only = ON").await.expect("closes the server for writes");
+    let mut flight = Flight::new();
+    flight.control(Control::Begin);
+    flight.call(StatementId(0), &[Value::Integer(1)]);
+    flight.control(Control::Commit);
+    let error = weak.fly(&mut flight).await.expect_err("the server takes no writes");
+    assert_eq!((error.class(), error.code()), (ErrorClass::ConnectionLost, "1290"), "{error}");
+    owner.script("SET GLOBAL read_only = OFF").await.expect("opens it again");
+    assert_eq!(count(&mut owner, "closed").await, 0);
 }
 
 /// A future that is dropped before its answer has come leaves nothing behind: the next answer is the next caller's, and what was open is

@@ -1,4 +1,4 @@
-//! The host role with a real PostgreSQL: made, limited, watched, stopped, copied, killed, swept.
+//! The host role with real servers: made, limited, watched, stopped, copied, killed, swept.
 #![allow(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod support;
@@ -15,14 +15,19 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use support::{Bench, alone, of, one};
 
-/// A bench with an instance made; `None` where there is no PostgreSQL.
+/// A bench with an instance of PostgreSQL made; `None` where there is none.
 fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataLocation)> {
-    if let Err(error) = proofload_engine::engine("postgresql").expect("it is built in").locate() {
+    bench_of("postgresql", settings)
+}
+
+/// The same of any engine that has a server.
+fn bench_of(engine: &str, settings: &[(&str, &str)]) -> Option<(Bench, DataLocation)> {
+    if let Err(error) = proofload_engine::engine(engine).expect("it is built in").locate() {
         println!("SKIPPED: {error}");
         return None;
     }
     let mut bench = Bench::new();
-    let place = bench.place("postgresql", settings);
+    let place = bench.place(engine, settings);
     bench.ask(Create { instance: one(), place: place.clone() });
     bench.attach(&place);
     Some((bench, place))
@@ -48,7 +53,7 @@ fn start(bench: &mut Bench, place: &DataLocation) -> u32 {
 fn make_database(bench: &Bench, place: &DataLocation) {
     let target = Target::new(place.clone(), bench.address.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let engine = proofload_engine::engine("postgresql").expect("it is built in");
+    let engine = proofload_engine::engine(&place.engine).expect("it is built in");
     runtime.block_on(engine.create_database(&target)).unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -68,7 +73,16 @@ fn expect_gone(process: u32) {
 
 #[test]
 fn a_limited_server_is_verified_watched_stopped_and_copied() {
-    let Some((mut bench, place)) = bench(&[("shared_buffers", "32MB"), ("work_mem", "1MB")]) else { return };
+    check_limited("postgresql", &[("shared_buffers", "32MB"), ("work_mem", "1MB")]);
+}
+
+#[test]
+fn a_limited_mariadb_is_verified_watched_stopped_and_copied() {
+    check_limited("mariadb", &[("innodb_buffer_pool_size", "32MiB"), ("innodb_log_file_size", "96MiB")]);
+}
+
+fn check_limited(engine: &str, settings: &[(&str, &str)]) {
+    let Some((mut bench, place)) = bench_of(engine, settings) else { return };
     if !limit(&mut bench, 256) {
         return;
     }
@@ -76,7 +90,8 @@ fn a_limited_server_is_verified_watched_stopped_and_copied() {
     assert_eq!(of(&bench.ask(Verify { instance: one() }), "settings").1, Some(false), "there is no database to ask");
     make_database(&bench, &place);
     let facts = bench.ask(Verify { instance: one() });
-    for name in ["memory.max", "memory.swap.max", "memory.members", "cores", "shared_buffers", "work_mem"] {
+    let limits = ["memory.max", "memory.swap.max", "memory.members", "cores"];
+    for name in limits.into_iter().chain(settings.iter().map(|(name, _)| *name)) {
         assert_eq!(of(&facts, name).1, Some(true), "{name}: {facts:#?}");
     }
     let error = bench.refused(SaveSnapshot { instance: one(), place: place.clone() });

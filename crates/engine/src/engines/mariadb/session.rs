@@ -432,7 +432,10 @@ impl crate::contract::Session for MariadbSession {
                 self.flying = false;
                 // A transaction that ended within these calls has ended before the error, or with it.
                 self.spoilt = before.0 == Transaction::Writing || self.transaction == Transaction::Writing;
-                self.take_back().await?;
+                // What the server said before it went is the error to tell.
+                if error.class() != ErrorClass::ConnectionLost {
+                    self.take_back().await?;
+                }
                 return Err(error);
             }
             next = end;

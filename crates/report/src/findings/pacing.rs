@@ -31,11 +31,16 @@ impl KeptLimit {
         let short = crate::numbers::short;
         let p90 = self.p90_s?;
         if p90 > self.at_most_s {
-            return Some(format!("90 % of {} took up to {} s, {} s at most", self.kind, short(p90), self.at_most_s));
+            return Some(format!(
+                "90 % of {} took up to {} s; the limit is {} s",
+                self.kind,
+                short(p90),
+                self.at_most_s
+            ));
         }
         (self.mean_s > p90 + MEAN_ABOVE_P90_S).then(|| {
             let (mean, p90) = (short(self.mean_s), short(p90));
-            format!("{} took {mean} s on average, more than the {p90} s that 90 % of them took at most", self.kind)
+            format!("{} took {mean} s on average, more than their 90th percentile of {p90} s", self.kind)
         })
     }
 }

@@ -142,6 +142,6 @@ mod tests {
         assert_eq!([at(100), at(300), at(999)], [Ok((0.4, 0.2)), Ok((0.8, 0.4)), Ok((0.8, 0.4))]);
         let (reads, lru) = at(150).unwrap();
         assert!((reads - 0.5).abs() < 1e-12 && (lru - 0.25).abs() < 1e-12);
-        assert!(at(99).unwrap_err().contains("nothing of a cache below 100 B"));
+        assert!(at(99).unwrap_err().contains("too coarse for a cache below 100 B"));
     }
 }

@@ -205,7 +205,7 @@ mod tests {
         check(995.0, None, None);
         check(1_000.0, Some((200.0, 210.0)), None);
         check(1_000.0, Some((1.0, 90.0)), None);
-        check(900.0, None, Some("offered load above capacity: 90 % of it was achieved in the window"));
+        check(900.0, None, Some("offered load exceeds capacity: 90 % of it was achieved in the window"));
         let grew = "offered load exceeds capacity: the backlog grew from 20 to 150 operations in the window";
         check(992.0, Some((20.0, 150.0)), Some(grew));
     }

@@ -197,7 +197,7 @@ fn failed_percent(runs: &[Pair<'_>]) -> Measured {
 
 /// A share of the cores' time, %.
 fn cores(runs: &[Pair<'_>], pick: fn(&Attempt) -> Option<Trace>) -> Measured {
-    let found = in_windows(runs, pick, "the use of the cores")?;
+    let found = in_windows(runs, pick, "CPU utilization")?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
     measured(&estimate(&windows), CPU.quantity_unit(), 1.0)
 }

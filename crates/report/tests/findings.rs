@@ -291,7 +291,7 @@ fn the_summary_is_in_sentences() {
 
             TPROC-C, a TPC-C-derived workload, not a TPC result · SQLite 3.50.4 · 4 warehouses · 4 virtual users · 2 cores · drive simulated NVMe drive · 21 September 2026, 14:13 UTC
 
-            ✓ **3 of 4 points valid.** 128 MiB is void, because a check failed. For the reasons, see section 4.
+            ✓ **3 of 4 points valid.** 128 MiB is void, because a check failed. Reasons: section 4.
 
             **Throughput still rises up to 512 MiB of database memory, the largest level. At 256 MiB it is 20 % lower, at 64 MiB 63 %.**
 

@@ -82,7 +82,7 @@ fn others(findings: &Findings<'_>) -> Prose {
         let word = if class.is_some() { "void" } else { "not measured" };
         text.extend(prose![told(&names), verb, word, blame(class), ". "]);
     }
-    text.extend(prose!["For the reasons, see ", Inline::Reference("validity"), ". "]);
+    text.extend(prose!["Reasons: ", Inline::Reference("validity"), ". "]);
     text
 }
 

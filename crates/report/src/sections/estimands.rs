@@ -19,7 +19,7 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
             ],
             columns: [
                 "Run",
-                "Valid for",
+                "Figures of",
                 "Taken by others",
                 "In quiet seconds",
                 "Largest processes",

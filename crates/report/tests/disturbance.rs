@@ -211,7 +211,7 @@ fn ratios_are_formed_inside_repetitions() {
         ),
         "{page}"
     );
-    assert!(page.contains("6 runs each; ratios were formed inside repetitions"), "{page}");
+    assert!(page.contains("6 runs each; ratios were formed within repetitions"), "{page}");
     // A run that was measured again was not beside the others of its repetition.
     let mut again = record.attempts[3].clone();
     again.id = record.attempts.len() as i64 + 1;

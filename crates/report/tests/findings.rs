@@ -301,7 +301,7 @@ fn the_summary_is_in_sentences() {
             - **How sure**: One run each: intervals cover the variation within a run, not between runs. The widest interval is ±1 %, at 256 MiB. Figures are as given by this host, where other load could not be observed; on a quiet host they may differ.
             - **Next**: Add larger levels, such as 1 GiB.
 
-            **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points and no results.
+            **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points, not results.
 
             > Line chart of throughput in transactions per minute against database memory. valid points: 26,704 at 64 MiB, 57,566 at 256 MiB, 72,170 at 512 MiB. void, not a result: 40,788 at 128 MiB. Line chart of drive reads in MB/s against database memory. valid points: 35.2 at 64 MiB, 27.2 at 256 MiB, 8.92 at 512 MiB. void, not a result: 38.9 at 128 MiB.
 
@@ -324,7 +324,7 @@ fn the_summary_is_in_sentences() {
 
             ✗ **No result: none of 2 points is valid, because a check failed.** Consistency condition 1: 1 of 4 warehouses differs. Grey values below were observed but support no conclusion. **What to do:** read the report's section on validity: a check failed, and measuring again does not fix it.
 
-            **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points and no results.
+            **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points, not results.
 
             > Line chart of throughput in transactions per minute against database memory. void, not a result: 26,704 at 64 MiB, 40,788 at 128 MiB. Line chart of drive reads in MB/s against database memory. void, not a result: 35.2 at 64 MiB, 38.9 at 128 MiB.
 
@@ -430,8 +430,8 @@ fn the_terminal_gets_a_narrow_table() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     expect![[r#"
         OLTP throughput against database memory
-        ! 3 of 4 points valid. 128 MiB is void, because a check failed. For the reasons,
-          see see the report.
+        ! 3 of 4 points valid. 128 MiB is void, because a check failed. Reasons: see the
+          report.
 
         Throughput still rises up to 512 MiB of database memory, the largest level. At
           256 MiB it is 20 % lower, at 64 MiB 63 %.

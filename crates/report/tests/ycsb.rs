@@ -149,7 +149,7 @@ fn an_offered_load_above_capacity_is_marked() {
     );
     check_holds(&section(&text, "## 2 Results"), &["✗ **overloaded**", "✓ kept up"]);
     let terminal = render(&record, Format::Text).expect("the record has points");
-    check_holds(&terminal, &["SQLite is overloaded: offered load above capacity"]);
+    check_holds(&terminal, &["SQLite is overloaded: offered load exceeds capacity"]);
     assert!(terminal.lines().all(|line| line.chars().count() <= 100), "{terminal}");
 }
 

@@ -303,7 +303,7 @@ fn slow_link() -> Record {
 fn the_strength_of_a_fault_and_the_wait_before_it_are_told() {
     let record = slow_link();
     let page = render(&record, Format::Markdown).unwrap();
-    for part in ["at 150ms there and back writes were unavailable", "a random time of up to 8 s", "| 3.25 |"] {
+    for part in ["at 150ms round trip writes were unavailable", "a random time of up to 8 s", "| 3.25 |"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     let rows = exported(&record, "drills");

@@ -311,7 +311,7 @@ fn the_strength_of_a_fault_and_the_wait_before_it_are_told() {
     let of = |column: &str| row[head.iter().position(|name| *name == column).expect("it is a column")];
     assert_eq!(["strength", "strength_unit", "phase_s"].map(of), ["0.15", "s", "3.25"]);
     let whole = render(&drills("async", &[0.5]), Format::Markdown).unwrap();
-    assert!(!whole.contains("there and back") && !whole.contains("a random time"), "{whole}");
+    assert!(!whole.contains("at 150ms round trip") && !whole.contains("a random time"), "{whole}");
 }
 
 #[test]

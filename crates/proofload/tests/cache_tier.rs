@@ -48,7 +48,7 @@ fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
     assert!(record.attempts.iter().any(|attempt| tier::CACHE.text(&attempt.facts) == Some("0B")), "{size:?}");
     let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
     let page = text(&page.stdout);
-    assert!(page.contains("What the cache is worth") && page.contains("No such drive was there"), "{page}");
+    assert!(page.contains("Benefit of the cache") && page.contains("This medium is modelled"), "{page}");
     expect_forecasts(&bench, &record);
     bench.expect_no_process();
 }

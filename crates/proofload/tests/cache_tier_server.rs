@@ -72,7 +72,7 @@ fn a_server_on_a_tier_is_verified_observed_and_given_back() {
         assert_eq!(absorbed, if cached { writes } else { 0.0 });
     }
     let page = text(&bench.run(&["report", "x.proof", "--format", "markdown"]).stdout);
-    assert!(page.contains("What the cache is worth") && page.contains("No such drive was there"), "{page}");
+    assert!(page.contains("Benefit of the cache") && page.contains("This medium is modelled"), "{page}");
     bench.expect_no_process();
     assert_eq!(held_below(&bench.path("data")), Vec::<String>::new());
 }

@@ -38,7 +38,7 @@ fn expect_a_verdict(done: &std::process::Output) {
     let told = format!("{}{}", text(&done.stdout), text(&done.stderr));
     assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{told}");
     let in_one_line = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    for wrong in ["acknowledged and lost", "two primaries", "failed for certain", "a second failover", "ledger"] {
+    for wrong in ["acknowledged and lost", "two primaries", "definitely failed", "a second failover", "ledger"] {
         assert!(!in_one_line.contains(wrong), "{told}");
     }
 }
@@ -239,7 +239,7 @@ fn acknowledged_writes_lost_against_a_promise_end_a_run_with_code_5_and_are_name
     assert_eq!(done.status.code(), Some(5), "{told}");
     // Lines are wrapped to the width of the terminal.
     let in_one_line = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    let lost = "writes were acknowledged and lost, where none may be: 100, 101, 102, 103, 104";
+    let lost = "writes were acknowledged and lost; none may be lost: 100, 101, 102, 103, 104";
     assert!(in_one_line.contains(lost), "{told}");
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     let report = drill_report(record.attempts.last().expect("an attempt"));

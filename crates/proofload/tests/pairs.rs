@@ -50,7 +50,7 @@ fn records_are_compared_and_gated_with_their_exit_codes() {
     let lenient = ["gate", "base.proof", "equal.proof", "--tolerance", "0%", "--undecided", "pass"];
     check(&bench, &lenient, 0, &["\ngate passed, undecided"]);
     check(&bench, &gate("void.proof", &["--undecided", "pass"]), 4, &["virtual users 2 (void in B)", "still falling"]);
-    check(&bench, &gate("void.proof", &["--undecided", "pass", "--void", "pass"]), 0, &["were asked to pass"]);
+    check(&bench, &gate("void.proof", &["--undecided", "pass", "--void", "pass"]), 0, &["as requested"]);
     let own = gate("slow.proof", &["--metric", "throughput=20%", "--metric", "response_ns_p50.*=40%"]);
     check(&bench, &own, 0, &["0.800  held", "1.400  held"]);
 }
@@ -60,7 +60,7 @@ fn wrong_questions_are_answered_with_what_is_right() {
     let bench = Bench::new("questions");
     records(&bench);
     let compare = |more: &[&'static str]| [&["compare", "base.proof", "slow.proof"], more].concat();
-    check(&bench, &compare(&["--metric", "tpm"]), 1, &["there is no metric tpm", "response_ns_p99.<kind>"]);
+    check(&bench, &compare(&["--metric", "tpm"]), 1, &["this workload has no metric tpm", "response_ns_p99.<kind>"]);
     check(&bench, &compare(&["--point", "workload.virtual_users=3"]), 1, &["its levels are: 4, 2"]);
     check(&bench, &compare(&["--point", "3"]), 2, &["use a setting and a level"]);
     check(&bench, &["gate", "base.proof", "slow.proof", "--tolerance", "3"], 2, &["use a percentage"]);
@@ -68,7 +68,7 @@ fn wrong_questions_are_answered_with_what_is_right() {
         &bench,
         &["gate", "base.proof", "slow.proof", "--tolerance", "3%", "--metric", "cpu_percent"],
         2,
-        &["neither better"],
+        &["no better direction"],
     );
     check(&bench, &["compare", "base.proof", "none.proof"], 1, &["no such record: none.proof"]);
     let failed = bench.run(&["compare", "base.proof", "none.proof", "--json"]);

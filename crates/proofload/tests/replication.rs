@@ -65,7 +65,7 @@ fn modes_are_proved_watched_measured_and_told_and_nothing_is_left() {
     assert!(added.len() >= 6 && slower * 10 > added.len() * 8, "3 ms of round trip: {added:?}");
     let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
     let page = text(&page.stdout);
-    assert!(page.contains("What protection costs") && page.contains("through a relay of ours"), "{page}");
+    assert!(page.contains("What protection costs") && page.contains("through Proofload's relay"), "{page}");
     bench.expect_no_process();
     let sockets = bench.path("data/small");
     let mut left = Vec::new();

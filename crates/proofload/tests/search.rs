@@ -110,7 +110,7 @@ fn a_search_without_an_answer_says_why_and_is_no_result() {
     assert!(matches!(output.status.code(), Some(5 | 6)), "{words}");
     if words.contains("search: No answer: the limit") && output.status.code() == Some(6) {
         assert!(
-            words.contains("search: No answer: the limit is still kept at 2 virtual users, the largest load"),
+            words.contains("search: No answer: the limit is still met at 2 virtual users, the largest load"),
             "{words}"
         );
         let status = text(&bench.run(&["status", "x.proof"]).stdout);

@@ -64,7 +64,7 @@ fn a_record_that_holds_says_so_first_and_a_changed_one_where_it_is_broken() {
     assert_eq!(changed.status.code(), Some(10));
     assert!(first_line(&changed).starts_with("broken: x.proof: documents, sessions or other rows of the study"));
     let report = text(&bench.run(&["report", "x.proof", "--format", "text"]).stdout);
-    assert!(report.contains("the seal does not fit the stored rows"), "{report}");
+    assert!(report.contains("the seal does not match the stored rows"), "{report}");
     assert!(text(&bench.run(&["status", "x.proof"]).stdout).contains("CHANGED AFTER IT WAS WRITTEN"));
     let key = bench.run(&["sign", "x.proof", "--key", "absent"]);
     assert_eq!(key.status.code(), Some(10), "what does not hold is not signed");

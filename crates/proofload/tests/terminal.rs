@@ -208,13 +208,13 @@ fn void_points_are_measured_again_and_earlier_attempts_stay() {
     let before = text(&bench.run(&["report", "small.proof", "--format", "text"]).stdout);
     assert!(before.contains("cc1 1.0 cores") && before.contains("void"), "{before}");
     let again = text(&bench.run(&["resume", "small.proof", "--void", "--no-report", "--progress", "plain"]).stderr);
-    assert!(again.contains("measuring 1 void run again") && again.contains("was measured again"), "{again}");
+    assert!(again.contains("measuring 1 void run again") && again.contains("was repeated"), "{again}");
     // Whatever the host allowed the second time: both attempts stand, and the report tells of the first.
     let record = proofload_record::read(&bench.path("small.proof")).expect("the record is read");
     let finished = record.attempts.iter().filter(|attempt| attempt.state == State::Finished).count();
     assert_eq!((record.plan.runs.len(), finished), (2, 3));
     let after = text(&bench.run(&["report", "small.proof", "--format", "markdown"]).stdout);
-    assert!(after.contains("1 of 2 attempts were made again: attempt 1 of run 1, "), "{after}");
+    assert!(after.contains("1 of 2 attempts were repeated: attempt 1 of run 1, "), "{after}");
     let verified = bench.run(&["verify", "small.proof"]);
     assert!(verified.status.success(), "{}", text(&verified.stdout));
 }

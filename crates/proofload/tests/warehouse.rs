@@ -208,7 +208,7 @@ fn queries_that_meet_their_cap_stay_in_the_record_and_the_others_count() {
     let rate = point.metric("queries_per_hour").expect("valid queries are rated").value();
     assert!((rate / (done as f64 / seconds * 3_600.0) - 1.0).abs() < 0.01, "{rate} of {done} in {seconds} s");
     let report = text(&bench.run(&["report", "small.proof", "--format", "markdown"]).stdout);
-    assert!(report.contains("queries with runs that do not count: ") && report.contains("query\\_cap"), "{report}");
+    assert!(report.contains("queries with invalid executions: ") && report.contains("query\\_cap"), "{report}");
     // Without a budget for failures the same run voids its point.
     bench.study(&study(""));
     let output = bench.run(&["run", "study.toml", "-o", "strict.proof"]);

@@ -123,7 +123,7 @@ pub fn render_forecast(record: &Record, sizes: &[CacheSize], format: ForecastFor
     let found: Vec<_> =
         forecasts.iter().flat_map(|one| sizes.iter().map(|size| one.at(size.before(one.data)))).collect();
     if let (false, Some(Err(why))) = (found.iter().any(Result::is_ok), found.first()) {
-        return Err(Error::new(format!("{why}; measure it, or ask for a larger one")));
+        return Err(Error::new(format!("{why}; measure it, or choose a larger size")));
     }
     Ok(match format {
         ForecastFormat::Text => forecast_text(&findings, &forecasts, sizes),

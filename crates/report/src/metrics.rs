@@ -153,17 +153,17 @@ metrics! {
     NOPM_DATABASE = row("nopm_database", "NOPM, database", "1/min", Higher).told("per minute");
     QUERIES_PER_HOUR = row("queries_per_hour", "Valid queries", "1/h", Higher).axis("Throughput", "valid queries per hour")
         .terminal("queries/h", Whole);
-    QUERIES_PER_HOUR_PER_TB = row("queries_per_hour_per_tb", "By size", "queries/h × TB", Higher).head("Throughput by size")
+    QUERIES_PER_HOUR_PER_TB = row("queries_per_hour_per_tb", "Throughput × size", "queries/h × TB", Higher)
         .terminal("q/h x TB", Three);
     QUERY_TIME = row("query_time_s", "Query time, geometric mean", "s", Lower).head("Query time");
-    RELATIVE = row("relative_percent", "Of the largest", "%", Higher).terminal("% of max", Tenths);
+    RELATIVE = row("relative_percent", "Share of the largest", "%", Higher).terminal("% of max", Tenths);
     RUN_THROUGHPUT = row("run_throughput", "run throughput", "1/s", Higher).head("Whole run").told("operations/s");
     RUN_TIME = row("run_time_s", "Run time", "s", Lower);
-    WRITES_AWAY = row("writes_away_s", "Writes away", "s", Lower);
-    READS_AWAY = row("reads_away_s", "Reads away", "s", Lower);
+    WRITES_AWAY = row("writes_away_s", "Write outage", "s", Lower);
+    READS_AWAY = row("reads_away_s", "Read outage", "s", Lower);
     FAILED = row("failed_percent", "Failed", "%", Lower).terminal("failed %", Three);
-    PACED = row("paced_per_minute", "Of the paced kind", "1/min", Higher);
-    PACED_BY_SCALE = row("paced_per_minute_and_scale", "Of the paced kind, by scale", "1/min", Higher);
+    PACED = row("paced_per_minute", "Paced transactions", "1/min", Higher);
+    PACED_BY_SCALE = row("paced_per_minute_and_scale", "Paced transactions, by scale", "1/min", Higher);
     PACED_EFFICIENCY = row("efficiency_percent", "Efficiency", "%", Higher);
     RESPONSE_P99 = response("response_ns_p99.all", "All kinds p99, response time").head("p99").terminal("p99 ms", Three);
     NEW_ORDER_P99 = response("response_ns_p99.new_order", "New-Order p99, response time").head("New-Order p99")
@@ -191,15 +191,15 @@ metrics! {
     DEVICE_FLUSHES = row("device_flushes_s", "Device flushes", "1/s", Neither).head("Flushes");
     DEVICE_QUEUE = row("device_queue", "Device queue", "requests", Neither).head("Queue").told("mean requests");
     DEVICE_LATENCY = row("device_latency_ms", "Device latency", "ms", Lower).head("Latency");
-    DEVICE_READ_SIZE = row("device_read_kb", "Device read size", "kB", Neither).head("Read size").told("kB a request");
-    DEVICE_WRITE_SIZE = row("device_write_kb", "Device write size", "kB", Neither).head("Write size").told("kB a request");
+    DEVICE_READ_SIZE = row("device_read_kb", "Device read size", "kB", Neither).head("Read size").told("kB per request");
+    DEVICE_WRITE_SIZE = row("device_write_kb", "Device write size", "kB", Neither).head("Write size").told("kB per request");
     MAJOR_FAULTS = row("major_faults_s", "Major faults", "1/s", Neither);
-    REFAULTS = row("refaults_s", "Pages of files read again", "1/s", Neither);
+    REFAULTS = row("refaults_s", "File pages read again", "1/s", Neither);
     SCAN_PHYSICAL = row("scan_physical_mb_s", "Scan, physical", "MB/s", Neither).head("Physical, device").terminal("scan MB/s", Three);
     SCAN_FILE = row("scan_file_mb_s", "File reads, engine", "MB/s", Neither);
     SCAN_LOGICAL = row("scan_logical_mb_s", "Scan, logical", "MB/s", Neither).head("Logical");
     IO_THROUGHPUT = row("io_throughput_mb_s", "Mean of physical and logical", "MB/s", Neither).head("I/O throughput");
-    HIT_SHARE = row("hit_percent", "Hit share", "%", Neither);
+    HIT_SHARE = row("hit_percent", "Hit ratio", "%", Neither);
     PHYSICAL_BY_CPU = row("physical_mb_per_cpu_s", "Scan by CPU time, physical", "MB per CPU s", Higher).head("Physical");
     LOGICAL_BY_CPU = row("logical_mb_per_cpu_s", "Scan by CPU time, logical", "MB per CPU s", Higher).head("Logical");
     COMPRESSION = row("compression", "Compression", "ratio", Higher).told("").terminal("compr.", Three);
@@ -212,12 +212,12 @@ metrics! {
         row("device_bytes_written_per_log_byte", "Device bytes written per byte of the engine's log", "B/B", Lower).head("Written per log byte").told("B/B");
     DEVICE_READ_PER_BYTE = row("device_bytes_read_per_logical_byte", "Device bytes read per byte of values read", "B/B", Lower).told("");
     POWER = row("power_w.measured", "Power", "W", Lower);
-    POWER_OF_SHEET = row("power_w.data_sheet", "Power of the data sheet", "W", Lower);
+    POWER_OF_SHEET = row("power_w.data_sheet", "Power, data sheet", "W", Lower);
     OPERATIONS_PER_WATT = row("operations_per_watt.measured", "Operations/s per W", "operations/s per W", Higher).told("");
     OPERATIONS_PER_WATT_OF_SHEET =
-        row("operations_per_watt.data_sheet", "Operations/s per W of the data sheet", "operations/s per W", Higher).told("");
+        row("operations_per_watt.data_sheet", "Operations/s per W, data sheet", "operations/s per W", Higher).told("");
     REQUESTS_PER_GB = row("device_iops_per_gb.measured", "Device requests/s per GB of capacity", "1/s per GB", Neither).told("");
-    REQUESTS_PER_GB_OF_SHEET = row("device_iops_per_gb.data_sheet", "Device requests/s per GB, at most", "1/s per GB", Higher).told("");
+    REQUESTS_PER_GB_OF_SHEET = row("device_iops_per_gb.data_sheet", "Maximum device requests/s per GB", "1/s per GB", Higher).told("");
     CAPACITY_PER_RACK_UNIT =
         row("capacity_per_rack_unit.data_sheet", "Capacity per rack unit", "TB per rack unit", Higher).told("TB");
 }

@@ -70,7 +70,7 @@ fn the_time_of_a_transaction_is_told_only_where_it_adds_up() {
     let mut record = modes();
     split(&mut record, &[(Running, 0.4), (Log, 0.1), (Standby, 0.35), (Lock, 0.05), (Client, 0.1)]);
     let page = render(&record, Format::Markdown).unwrap();
-    assert!(page.contains("Where the time of a transaction goes"), "{page}");
+    assert!(page.contains("Time of a transaction by state"), "{page}");
     assert!(!page.contains("Lock-bound") && !page.contains("do not add up"), "{page}");
     let found = evaluate(&record);
     let points = replicated(&found);
@@ -86,7 +86,7 @@ fn the_time_of_a_transaction_is_told_only_where_it_adds_up() {
     split(&mut short, &[(Running, 0.4), (Standby, 0.5)]);
     let page = render(&short, Format::Markdown).unwrap();
     assert!(page.contains("do not add up to the response time within 5 %"), "{page}");
-    assert!(!page.contains("own log"), "{page}");
+    assert!(!page.contains("local log flush"), "{page}");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn what_a_commit_waits_for_is_told_beside_what_a_transaction_took_more() {
     split(&mut record, &[(SessionState::Running, 0.7), (SessionState::Standby, 0.3)]);
     let page = render(&record, Format::Markdown).unwrap();
     for part in
-        ["What a commit takes by what it waits for", "Forecast: kept", "More than local", "Waited for a standby"]
+        ["Commit time by what the commit waits for", "Forecast: kept", "More than local", "Waited for a standby"]
     {
         assert!(page.contains(part), "{part}: {page}");
     }
@@ -130,7 +130,7 @@ fn a_queue_is_named_by_its_stage() {
     let beside = points[1].forecast.clone().unwrap().beside.unwrap();
     assert!(beside.excess.interval().bounds().is_some_and(|(low, _)| low > 0.0), "{beside:?}");
     let page = render(&record, Format::Markdown).unwrap();
-    assert!(page.contains("a queue: walreceiver of standby-1 can do no more"), "{page}");
+    assert!(page.contains("queueing: walreceiver of standby-1 is at its limit"), "{page}");
     assert!(page.contains("One thread always has work and waits for CPU time: walreceiver of standby-1"), "{page}");
 }
 
@@ -143,8 +143,8 @@ fn whether_throughput_follows_the_cpu_time_of_the_standbys_is_in_the_answer() {
         page.split("## 1 ").next().unwrap_or_default().to_owned()
     };
     let flat = summary(&of_points(&[&little, &much], 2, 1));
-    assert!(flat.contains("**Throughput does not follow the CPU time of the standbys**"), "{flat}");
-    for (levels, expected) in [([&much, &little], "follows"), ([&little, &much], "falls with")] {
+    assert!(flat.contains("**Throughput does not depend on the CPU time of the standbys**"), "{flat}");
+    for (levels, expected) in [([&much, &little], "rises with"), ([&little, &much], "falls with")] {
         let told = summary(&faster_first(&levels.map(|level| level.as_slice()), 4));
         assert!(told.contains(&format!("**Throughput {expected} the CPU time of the standbys**")), "{told}");
     }

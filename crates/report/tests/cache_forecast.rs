@@ -117,7 +117,7 @@ fn measured_sizes_are_forecast_from_the_others_and_sizes_between_lie_between() {
     assert!((low.headline..high.headline).contains(&between.headline), "{between:?}");
     assert!(between.lru_read_hits < between.read_hits && (between.write_hits - 0.9).abs() < 0.01, "{between:?}");
     assert!(between.error.is_some_and(|error| error < 0.02), "{between:?}");
-    assert!(forecast.at(Bytes(DATA * 14 / 100)).unwrap_err().contains("nothing of a cache below 15 MiB"));
+    assert!(forecast.at(Bytes(DATA * 14 / 100)).unwrap_err().contains("too coarse for a cache below 15 MiB"));
     assert!(forecast.left_out(77).is_none());
 }
 
@@ -131,11 +131,11 @@ fn a_forecast_is_told_first_and_what_it_rests_on_after_it() {
     assert!(first.starts_with("20 MiB (20 % of the data): TPM ") && first.contains("% of reads hit (LRU "), "{text}");
     let second = lines.next().unwrap();
     assert!(
-        second.contains("the error of sizes between others")
+        second.contains("that of the sizes in between")
             && second.contains("calibrated on cache of 15 % of the data and cache of 30 % of the data"),
         "{text}"
     );
-    assert!(text.contains("1 MiB (1 % of the data): no forecast: the sample"), "{text}");
+    assert!(text.contains("1 MiB (1 % of the data): no forecast: the reference sample"), "{text}");
     assert!(text.contains("cache of 60 % of the data (60 MiB): ") && text.contains("no cache; forecast"), "{text}");
     let json: serde_json::Value =
         serde_json::from_str(&render_forecast(&record, &sizes, ForecastFormat::Json).unwrap()).unwrap();
@@ -145,7 +145,7 @@ fn a_forecast_is_told_first_and_what_it_rests_on_after_it() {
     assert_eq!(found["sizes"][0]["throughput"]["unit"], "1/min");
     assert!(found["sizes"][1]["missing"].is_string() && found["points"][2]["from_the_others"]["error"].is_f64());
     let page = render(&record, Format::Markdown).unwrap();
-    let table = page.split("Caches of other sizes").nth(1).expect("a table");
+    let table = page.split("Forecasts for other cache sizes").nth(1).expect("a table");
     assert!(table.contains("20 % of the data, 20\u{a0}MiB") && !table.contains("| 5 % of the data"));
     let report: serde_json::Value = serde_json::from_str(&render(&record, Format::Json).unwrap()).unwrap();
     assert_eq!(report["cache_forecasts"][0]["points"], found["points"], "the report has the same");
@@ -155,9 +155,9 @@ fn a_forecast_is_told_first_and_what_it_rests_on_after_it() {
 fn with_two_sizes_there_is_a_forecast_whose_error_is_not_known() {
     let record = changed(|point| point > 1, |attempt| put(attempt, tier::ERRORS, 1.0));
     let text = render_forecast(&record, &[CacheSize::PercentOfData(30)], ForecastFormat::Text).unwrap();
-    assert!(text.contains("how far it is off is not known: with 2 sizes"), "{text}");
+    assert!(text.contains("error unknown: with 2 sizes"), "{text}");
     assert!(text.contains("not forecast: no two other sizes were measured"), "{text}");
-    assert!(render(&record, Format::Markdown).unwrap().contains("how far a forecast is off is not known"));
+    assert!(render(&record, Format::Markdown).unwrap().contains("the error of a forecast is unknown"));
 }
 
 #[track_caller]
@@ -167,24 +167,24 @@ fn check_refused(record: &Record, why: &str) {
     assert!(error.contains(why), "{error}");
     if record.study.settings.text("storage.kind") == Ok("tier") {
         let page = render(record, Format::Markdown).expect("there are points");
-        assert!(!page.contains("Caches of other sizes"), "{why}");
+        assert!(!page.contains("Forecasts for other cache sizes"), "{why}");
     }
 }
 
 #[test]
 fn what_says_nothing_of_other_sizes_is_refused() {
-    check_refused(&record(&Shape::memory(2)), "no point of the record has a cache tier");
+    check_refused(&record(&Shape::memory(2)), "no point in the record has a cache tier");
     let failed = |attempt: &mut Attempt| put(attempt, tier::ERRORS, 1.0);
     check_refused(&changed(|point| point > 0, failed), "no point with a cache is valid");
-    check_refused(&changed(|point| point != 1, failed), "two valid points that differ in the size");
+    check_refused(&changed(|point| point != 1, failed), "two valid points that differ only in cache size");
     let of_sample = |one: &proofload_record::SeriesPoint| {
         one.probe == tier::PROBE && (one.name.ends_with("_at") || one.name.starts_with("sample"))
     };
     let old = changed(|_| true, |attempt| attempt.series.retain(|one| !of_sample(one)));
-    check_refused(&old, "no references were sampled: the record is of an earlier version");
+    check_refused(&old, "no references were sampled: an earlier version wrote the record");
     check_refused(
         &changed(|_| true, |attempt| put(attempt, tier::SAMPLE_LOST, 50.0)),
-        "9 % of the sample were overwritten",
+        "9 % of the sample was overwritten",
     );
     check_refused(
         &changed(|_| true, |attempt| put(attempt, tier::SAMPLED, 0.1)),
@@ -193,8 +193,8 @@ fn what_says_nothing_of_other_sizes_is_refused() {
     let mut paced = study();
     paced.study.settings.0.insert("workload.pacing".to_owned(), Value::Text("paced".to_owned()));
     let error = render_forecast(&paced, &[], ForecastFormat::Text).unwrap_err().to_string();
-    assert!(error.contains("users of the load wait") || error.contains("no point with a cache is valid"), "{error}");
+    assert!(error.contains("users are paced") || error.contains("no point with a cache is valid"), "{error}");
     let error =
         render_forecast(&study(), &[CacheSize::PercentOfData(1)], ForecastFormat::Json).unwrap_err().to_string();
-    assert!(error.contains("nothing of a cache below 15 MiB; measure it"), "{error}");
+    assert!(error.contains("too coarse for a cache below 15 MiB; measure it"), "{error}");
 }

@@ -81,15 +81,15 @@ fn the_answer_is_how_many_times_the_throughput_with_the_hits_of_the_cached_volum
     let summary = page.split("## 1 ").next().unwrap();
     let lead =
         "**With a cache of 30\u{a0}% of the data for data throughput is 5.7 times that of the slow medium alone.**";
-    assert!(summary.contains(lead) && summary.contains("Reads that were in the cache: 80.0 %"), "{summary}");
+    assert!(summary.contains(lead) && summary.contains("Read hits: 80.0 %"), "{summary}");
     for part in [
-        "What the cache is worth",
-        "The slow medium is modelled: raid-5 of 8 × 7.2k drives, no controller cache. No such drive was there",
+        "Benefit of the cache",
+        "The slow medium is modelled: raid-5 of 8 × 7.2k drives, no controller cache. This medium is modelled",
         "| no cache | log | not cached |",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    assert!(!page.contains("Published results beside these"), "the study names none");
+    assert!(!page.contains("Published results and these"), "the study names none");
     let json: serde_json::Value = serde_json::from_str(&render(&record, Format::Json).unwrap()).unwrap();
     let (cached, alone) = (&json["cache_tier"][0], &json["cache_tier"][1]);
     assert!(
@@ -99,7 +99,7 @@ fn the_answer_is_how_many_times_the_throughput_with_the_hits_of_the_cached_volum
     let hits = cached["volumes"]["data"]["read_hits"]["value"].as_f64().unwrap_or_default();
     assert!((hits - 80.0).abs() < 1e-9 && cached["volumes"]["log"]["mode"].is_null(), "{cached}");
     let other = render(&support::record(&Shape::memory(2)), Format::Markdown).unwrap();
-    assert!(!other.contains("What the cache is worth"), "a study without a tier has no such section");
+    assert!(!other.contains("Benefit of the cache"), "a study without a tier has no such section");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn published_results_stand_beside_it() {
     let mut record = study();
     record.study.settings.0.insert("study.reference".to_owned(), Value::Text("das-cache".to_owned()));
     let page = render(&record, Format::Markdown).unwrap();
-    let table = page.split("Published results beside these").nth(1).expect("a table");
+    let table = page.split("Published results and these").nth(1).expect("a table");
     assert!(
         table.contains("10.9")
             && table.contains("37.7")
@@ -152,7 +152,7 @@ fn without_a_point_without_a_cache_there_is_no_ratio_and_no_answer() {
     let findings = evaluate(&record);
     let points = cached(&findings);
     let why = points[0].times.clone().expect("it has a cache").expect_err("nothing to compare with");
-    assert!(why.contains("no point without a cache"), "{why}");
+    assert!(why.contains("no matching point without a cache"), "{why}");
     let page = render(&record, Format::Markdown).unwrap();
-    assert!(!page.contains("Against the slow medium alone") && page.contains("What the cache is worth"), "{page}");
+    assert!(!page.contains("Compared with the slow medium alone") && page.contains("Benefit of the cache"), "{page}");
 }

@@ -117,13 +117,13 @@ fn a_comparison_says_what_differs_what_is_shown_and_what_is_left_out() {
               study.seed                        1                      2
               conductor's kernel                6.1.0                  6.2.0
               host kernel                       Linux 6.1.0            Linux 6.2.0
-              engine mmap_size (1 of 4 points)  not set or not read    1048576
+              engine mmap_size (1 of 4 points)  not set or not recor…  1048576
 
               database memory       A       B    B/A   95 % interval       p  verdict
-            TPM, per minute; more is better
+            TPM, per minute; higher is better
               64 MiB           26,839  21,355  0.796  0.778 to 0.814  <0.001  slower
               256 MiB          57,114  45,711  0.800  0.789 to 0.812  <0.001  slower
-            New-Order p99, response time, ms; less is better
+            New-Order p99, response time, ms; lower is better
               64 MiB             32.8    39.8  1.214  1.166 to 1.264  <0.001  slower
               256 MiB            15.0    18.8  1.260  1.173 to 1.353   0.003  slower
 
@@ -132,8 +132,8 @@ fn a_comparison_says_what_differs_what_is_shown_and_what_is_left_out() {
               differs
             - database memory 512 MiB: only A has it
 
-            B/A is the candidate over the baseline. Each interval is of its row alone; p
-            values and verdicts hold for all 4 rows together (Holm, 5 %).
+            B/A is the candidate over the baseline. Each interval covers its own row; p
+            values and verdicts are corrected for all 4 rows (Holm, 5 %).
         "#]],
     );
 }
@@ -157,13 +157,13 @@ fn a_gate_says_which_losses_are_shown_and_why_it_fails() {
               study.seed                        1                      2
               conductor's kernel                6.1.0                  6.2.0
               host kernel                       Linux 6.1.0            Linux 6.2.0
-              engine mmap_size (1 of 4 points)  not set or not read    1048576
+              engine mmap_size (1 of 4 points)  not set or not recor…  1048576
 
               database memory       A       B    B/A   95 % interval  limit  finding
-            TPM, per minute; more is better
+            TPM, per minute; higher is better
               64 MiB           26,839  21,355  0.796  0.778 to 0.814  0.970  regressed
               256 MiB          57,114  45,711  0.800  0.789 to 0.812  0.970  regressed
-            New-Order p99, response time, ms; less is better
+            New-Order p99, response time, ms; lower is better
               64 MiB             32.8    39.8  1.214  1.166 to 1.264  1.030  regressed
               256 MiB            15.0    18.8  1.260  1.173 to 1.353  1.030  regressed
 
@@ -172,7 +172,7 @@ fn a_gate_says_which_losses_are_shown_and_why_it_fails() {
               differs
             - database memory 512 MiB: only A has it
 
-            gate failed: 4 losses are shown beyond the tolerance; 2 points are void or
+            gate failed: 4 losses are shown to exceed the tolerance; 2 points are void or
             missing: database memory 128 MiB (void in B); database memory 512 MiB (missing
             in B)
         "#]],
@@ -193,11 +193,11 @@ fn a_comparison_for_a_page() {
         **B is slower at 64 MiB: 0.80× of A in TPM; slower at 256 MiB: 0.80× of A. **
 
         - **What else differs**: study.seed, conductor's kernel, host kernel and 1 more. 
-        - **How sure**: The two were not measured in turns: what changed on the host between them is in the ratios. Verdicts hold for all 2 rows together (Holm, 5 %). 
+        - **How sure**: A and B were not measured in turns, so the ratios include changes of the host between them. Verdicts are corrected for all 2 rows (Holm, 5 %). 
 
-        **Figure 1.** B over A with 95 % intervals of each row alone; at the broken line both are equal.
+        **Figure 1.** Ratio B/A with the 95 % interval of each row; at the dashed line both are equal.
 
-        > Dots of B over A. 64 MiB, TPM 0.796: slower; 256 MiB, TPM 0.8: slower.
+        > Dot chart of the ratio B/A. 64 MiB, TPM 0.796: slower; 256 MiB, TPM 0.8: slower.
 
         | Row | B/A | Verdict |
         |---|---:|---|
@@ -207,14 +207,14 @@ fn a_comparison_for_a_page() {
 
         ## What else differs
 
-        **Table 1.** What else differs between the two.
+        **Table 1.** What else differs between A and B.
 
         | Setting, version or fact | Points | A | B |
         |---|---|---|---|
         | `study.seed` |  | 1 | 2 |
         | `conductor's kernel` |  | 6.1.0 | 6.2.0 |
         | `host kernel` |  | Linux 6.1.0 | Linux 6.2.0 |
-        | `engine mmap_size` | 64 MiB | not set or not read | 1048576 |
+        | `engine mmap_size` | 64 MiB | not set or not recorded | 1048576 |
 
 
         ## Comparisons
@@ -226,7 +226,7 @@ fn a_comparison_for_a_page() {
         | 64 MiB | TPM | 26,839 per minute (26,502 to 27,210; n = 87) | 21,355 per minute (20,789 to 21,984; n = 87) | 0.796 (0.778 to 0.814; n = 6) | &lt;0.001 | **slower** |
         | 256 MiB | TPM | 57,114 per minute (56,138 to 58,103; n = 90) | 45,711 per minute (45,216 to 46,226; n = 90) | 0.800 (0.789 to 0.812; n = 6) | &lt;0.001 | **slower** |
 
-        B/A is the candidate over the baseline, with the 95 % confidence interval of its row alone. p values and verdicts hold for all 2 rows together (Holm, 5 %). That no difference was shown is not to say that there is none.
+        B/A is candidate divided by baseline; each 95 % confidence interval covers its own row. p values and verdicts are corrected for all 2 rows (Holm, 5 %). Where no difference is shown, one may still exist.
 
 
         ## Not compared
@@ -250,7 +250,7 @@ fn a_comparison_for_programs() {
     expect![[r#"
         baseline: {"being_written":false,"created_us":1790000000000000,"file":"base.proof","programs":["proofload 0.1.0"],"sha256":"626173652e70726f6f66","study":"memory-sweep","title":"OLTP throughput against database memory"}
         candidate: {"being_written":false,"created_us":1790000000000000,"file":"new.proof","programs":["proofload 0.1.0"],"sha256":"6e65772e70726f6f66","study":"memory-sweep","title":"OLTP throughput against database memory"}
-        comparisons: [{"baseline":{"ci95":[64780.9871,75111.3004],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"better":"higher","candidate":{"ci95":[64780.9871,75111.3004],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"metric":"tpm","p":1.0,"p_corrected":1.0,"point":{},"ratio":{"ci95":[0.9654,1.0359],"ci95_method":"Student's t over runs, on the logarithmic scale","n":4,"unit":"ratio","value":1.0},"runs":{"baseline":2,"candidate":2},"shown_from":{"above":1.0359,"below":0.9654},"spread":"between runs","title":"TPM","verdict":"no difference shown"}]
+        comparisons: [{"baseline":{"ci95":[64780.9871,75111.3004],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"better":"higher","candidate":{"ci95":[64780.9871,75111.3004],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"metric":"tpm","p":1.0,"p_corrected":1.0,"point":{},"ratio":{"ci95":[0.9654,1.0359],"ci95_method":"Student's t over runs, of logarithms","n":4,"unit":"ratio","value":1.0},"runs":{"baseline":2,"candidate":2},"shown_from":{"above":1.0359,"below":0.9654},"spread":"between runs","title":"TPM","verdict":"no difference shown"}]
         differences: []
         factors: []
         form: 1
@@ -277,7 +277,8 @@ fn single_runs_are_compared_with_a_warning() {
     let unseen = warning(&baseline, &baseline);
     assert!(unseen.contains("same bytes") || unseen.starts_with("A and B have points with a single run: the spread"));
     assert!(
-        warning(&baseline, &candidate).starts_with("A has points with a single run: its spread between runs is taken")
+        warning(&baseline, &candidate)
+            .starts_with("A has points with a single run: its spread between runs is assumed")
     );
     assert!(warning(&candidate, &baseline).starts_with("B has points with a single run"));
     assert_eq!(warning(&candidate, &candidate), "");
@@ -318,9 +319,9 @@ fn what_cannot_be_compared_is_refused_with_what_can() {
     let refused = |one: &Record, other: &Record, metrics: &[&str]| {
         compare(named("a", one), named("b", other), &chosen(metrics)).unwrap_err().to_string()
     };
-    assert!(refused(&tprocc, &ycsb, &[]).starts_with("the baseline's workload is tprocc, the candidate's ycsb"));
+    assert!(refused(&tprocc, &ycsb, &[]).starts_with("the baseline's workload is tprocc, the candidate's is ycsb"));
     let unknown = refused(&tprocc, &tprocc, &["tpmm"]);
-    assert!(unknown.starts_with("there is no metric tpmm") && unknown.contains("nopm_database"), "{unknown}");
+    assert!(unknown.starts_with("this workload has no metric tpmm") && unknown.contains("nopm_database"), "{unknown}");
     let comparison = compared(&tprocc, &tprocc, &["cpu_percent"]);
     assert_eq!(comparison.rows[0].verdict, Verdict::NotShown);
     assert!(gate(&comparison, &strict(0.03)).is_err(), "CPU is neither good nor bad");
@@ -498,8 +499,9 @@ fn profiles_are_not_mixed() {
     assert!(result(&none).is_ok_and(|comparison| comparison.warnings.iter().all(|text| !text.contains("profile"))));
     for (candidate, name) in [(&four, "spec with departures 4"), (&compatible, "HammerDB-compatible (6.0)")] {
         let error = result(candidate).unwrap_err().to_string();
-        let start =
-            format!("the baseline's profile is spec, the candidate's {name}: a figure holds within its profile only");
+        let start = format!(
+            "the baseline's profile is spec, the candidate's is {name}: figures hold only within their profile"
+        );
         assert!(error.starts_with(&start), "{error}");
     }
     let alike = compared(&compatible, &compatible, &["tpm"]);
@@ -570,7 +572,7 @@ fn records_measured_at_once_are_compared_over_the_same_seconds() {
     assert_eq!(comparison.rows[2].contrast.spread, Spread::InsideBlocks, "a percentile has no value each second");
     assert!(comparison.warnings.iter().any(|text| text.contains("contention")), "{:?}", comparison.warnings);
     let told = render_comparison(&comparison, ComparisonFormat::Text);
-    assert!(told.contains("Both were measured at once, in 6 runs each that swapped places"), "{told}");
+    assert!(told.contains("Both were measured at the same time, in 6 runs each that swapped places"), "{told}");
     let mut odd = [at_once(1.0), at_once(0.9)];
     for record in &mut odd {
         let last = record.attempts.last().expect("there are some").run;
@@ -606,5 +608,5 @@ fn points_that_moved_are_compared_in_turns_only() {
     }
     let [one, another] = &single;
     let alone = compared(one, another, &["tpm"]);
-    assert!(alone.rows.is_empty() && alone.left_out[0].why.contains("two blocks or more"), "{:?}", alone.left_out);
+    assert!(alone.rows.is_empty() && alone.left_out[0].why.contains("at least two blocks"), "{:?}", alone.left_out);
 }

@@ -54,11 +54,11 @@ fn a_figure_says_of_which_host_it_is() {
     let busy = beside(0.4);
     let found = point(&busy);
     assert_eq!((&found.estimand, &found.verdict), (&Some(Estimand::AsGiven), &Verdict::Valid));
-    assert_eq!(found.others().as_deref(), Some("others took 40 % of the processor (cc1 0.8 cores)"));
+    assert_eq!(found.others().as_deref(), Some("others took 40 % of the CPU (cc1 0.8 cores)"));
     let (text, page) = (render(&busy, Format::Text).unwrap(), render(&busy, Format::Markdown).unwrap());
-    assert!(text.contains("64 MiB is as given: others took 40 % of the processor (cc1 0.8 cores)"), "{text}");
+    assert!(text.contains("64 MiB is as given: others took 40 % of the CPU (cc1 0.8 cores)"), "{text}");
     assert!(
-        page.contains("Figures are as given by this host, of whose processor others took up to 40 %")
+        page.contains("Figures are as given by this host, where other load took up to 40 % of the CPU")
             && page.contains("cc1 0.80 cores"),
         "{page}"
     );
@@ -103,7 +103,7 @@ fn movement_beside_others_may_be_measured_again() {
     };
     let (alone, beside) = (moving(0.0), moving(0.4));
     assert_eq!((alone.class, beside.class), (VoidClass::NotSteady, VoidClass::Host));
-    assert!(beside.text.ends_with("; others took 40 % of the processor (cc1 0.8 cores) meanwhile"), "{}", beside.text);
+    assert!(beside.text.ends_with("; meanwhile others took 40 % of the CPU (cc1 0.8 cores)"), "{}", beside.text);
 }
 
 /// Core 0 alone may be used; of core 1's steal nothing is the database's.
@@ -136,9 +136,7 @@ fn steal_is_shown_warned_of_and_named_where_a_run_was_not_steady() {
     let (quiet, beside) = (markdown(&with(1.5, true)), markdown(&with(17.0, true)));
     assert!(quiet.contains("Steal") && !quiet.contains("other guests, at most"), "{quiet}");
     assert!(
-        beside.contains(
-            "in 1 of 1 runs the hypervisor gave more than 2 % of the processor to other guests, at most 17 %"
-        )
+        beside.contains("in 1 of 1 runs the hypervisor gave more than 2 % of the CPU to other guests, at most 17 %")
     );
     assert_eq!(json_of(&with(17.0, true))["points"][0]["metrics"]["cpu_steal_percent"]["value"], 17.0);
     for (percent, tolerated, verdict) in [(9.0, None, "valid"), (17.0, None, "void"), (17.0, Some(0.2), "valid")] {
@@ -147,15 +145,14 @@ fn steal_is_shown_warned_of_and_named_where_a_run_was_not_steady() {
         record.study.settings.0.extend(tolerated.map(|share| ("procedure.steal_tolerance".to_owned(), share)));
         let point = &json_of(&record)["points"][0];
         assert_eq!(point["verdict"], verdict, "{percent} %");
-        let reason =
-            "other guests of the host took 17 % of the processor in the measured window, where 10 % are tolerated";
+        let reason = "other guests of the host took 17 % of the CPU in the measured window; 10 % are tolerated";
         assert_eq!(point["reasons"].to_string().contains(reason), verdict == "void", "{point}");
     }
     assert!(!markdown(&record(&Shape::memory(1))).contains("Steal"), "not observed, not a column");
     for (percent, expected) in [(17.0, true), (1.5, false)] {
         let json = json_of(&with(percent, false));
         let reasons = json["points"][0].to_string();
-        let named = reasons.contains("of warm-up; other guests of the host took 17 % of the processor meanwhile");
+        let named = reasons.contains("of warm-up; meanwhile other guests of the host took 17 % of the CPU");
         assert_eq!(named, expected, "{reasons}");
     }
 }
@@ -167,11 +164,14 @@ fn a_record_from_before_is_judged_again_only_when_asked() {
     judged_before(&mut record, unsettled);
     let before = render(&record, Format::Markdown).unwrap();
     assert!(matches!(point(&record).verdict, Verdict::Void(_)));
-    assert!(before.contains("judged by the rule of its time") && json_of(&record).get("judged_again").is_none());
+    assert!(
+        before.contains("judged by the rule in force when it was made")
+            && json_of(&record).get("judged_again").is_none()
+    );
     judge_again(&mut record);
     let found = point(&record);
     assert_eq!((found.verdict, found.estimand), (Verdict::Valid, Some(Estimand::AsGiven)));
-    assert!(render(&record, Format::Markdown).unwrap().contains("judged again as asked"));
+    assert!(render(&record, Format::Markdown).unwrap().contains("judged again by it, as requested"));
     assert_eq!(json_of(&record)["judged_again"], true);
     let mut todays = support::record(&Shape::memory(1));
     judge_again(&mut todays);
@@ -207,11 +207,11 @@ fn ratios_are_formed_inside_repetitions() {
     let page = render(&record, Format::Markdown).unwrap();
     assert!(
         page.contains(
-            "from ratios inside 6 repetitions, each of which visited every point once, in an order drawn anew"
+            "from ratios within 6 repetitions, each of which measured every point once, in a new random order each time"
         ),
         "{page}"
     );
-    assert!(page.contains("6 runs each; ratios were formed inside repetitions"), "{page}");
+    assert!(page.contains("6 runs each; ratios were formed within repetitions"), "{page}");
     // A run that was measured again was not beside the others of its repetition.
     let mut again = record.attempts[3].clone();
     again.id = record.attempts.len() as i64 + 1;

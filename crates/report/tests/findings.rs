@@ -71,11 +71,11 @@ fn missing_telemetry_is_a_gap_and_not_a_zero() {
     let json = json_of(&blind);
     let cpu = &json["points"][0]["metrics"]["cpu_percent"];
     assert_eq!((cpu["value"].clone(), cpu["n"].clone()), (Json::Null, Json::from(0)));
-    assert_eq!(cpu["missing"], "the use of the cores was not observed");
+    assert_eq!(cpu["missing"], "CPU utilization was not observed");
     let markdown = render(&blind, Format::Markdown).unwrap();
     for gap in [
         "**Not measured:** storage: the device was not observed.",
-        "**Not measured:** the use of single cores was not observed.",
+        "**Not measured:** per-core utilization was not observed.",
     ] {
         assert!(markdown.contains(gap), "{gap}");
     }
@@ -105,7 +105,7 @@ fn every_fault_of_a_run_voids_its_point() {
     check_void(|r| judged_before(r, unsettled), NotSteady, "never settled");
     check_void(|r| r.attempts[0].events.retain(|e| e.event.name() != "window"), Verification, "no measured window");
     check_void(slower, NotSteady, "throughput");
-    check_void(|r| r.attempts[0].seal_holds = Some(false), Verification, "the seal does not fit");
+    check_void(|r| r.attempts[0].seal_holds = Some(false), Verification, "the seal does not match");
     check_void(|r| r.attempts[0].intervals[20].counts[0].due += 1, Verification, "conservation of operations");
     check_void(|r| r.attempts[0].intervals[5].histograms[0].count += 1, Verification, "latencies and counts");
     check_void(
@@ -138,11 +138,11 @@ fn lost_connections_are_told_with_how_they_came_back() {
         (&json["losses"], &json["returned"], &json["longest_away_seconds"]),
         (&3.into(), &2.into(), &4.0.into())
     );
-    let line = "3 lost, the first at second 20.000; 2 of 3 came back, the last at second 25.000, after 3 to 4 s away";
-    assert!(some.contains(line) && some.contains("its outcome unknown"), "{some}");
+    let line = "3 lost, the first at second 20.000; 2 of 3 reconnected, the last at second 25.000, after 3 to 4 s";
+    assert!(some.contains(line) && some.contains("with unknown outcome"), "{some}");
     let (none, json) = told(&[lost(0, 20, None)]);
     assert!(json["last_back_seconds"].is_null() && json["first_lost_seconds"] == 20.0, "{json}");
-    assert!(none.contains("1 lost, the first at second 20.000; none came back while load ran"), "{none}");
+    assert!(none.contains("1 lost, the first at second 20.000; none reconnected during the load"), "{none}");
     let report = render(&record(&Shape::memory(1)), Format::Markdown).expect("the record has points");
     assert!(!report.contains("connections were lost"));
 }
@@ -246,7 +246,7 @@ fn the_load_generator_is_the_limit_when_one_of_its_agents_is() {
     assert_eq!(off, ["0.20", "-0.20", "0.20"]);
     let document = render(&record, Format::Markdown).expect("the record has points");
     assert!(document.contains("the load was uneven"), "{document}");
-    assert!(document.contains("slow did 40 % of the operations, 50 % were asked of it"), "{document}");
+    assert!(document.contains("slow completed 40 % of the operations; its requested share was 50 %"), "{document}");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn points_that_were_not_finished_say_why() {
     let failed = partly.attempts.iter_mut().find(|attempt| attempt.run.point == 2).unwrap();
     failed.state = State::Failed { reason: "the server was killed".to_owned() };
     let json = json_of(&partly);
-    assert_eq!(json["points"][1]["reasons"][0], "the study has not come to it yet");
+    assert_eq!(json["points"][1]["reasons"][0], "the study has not reached it yet");
     assert_eq!(json["points"][2]["reasons"][0], "its last attempt failed: the server was killed");
     assert_eq!(json["points"][2]["verdict"], "void");
     assert!(json["points"][2]["relative_percent"].is_null());
@@ -291,21 +291,21 @@ fn the_summary_is_in_sentences() {
 
             TPROC-C, a TPC-C-derived workload, not a TPC result · SQLite 3.50.4 · 4 warehouses · 4 virtual users · 2 cores · drive simulated NVMe drive · 21 September 2026, 14:13 UTC
 
-            ✓ **3 of 4 points valid.** 128 MiB is void, since something does not hold. Each reason: section 4.
+            ✓ **3 of 4 points valid.** 128 MiB is void, because a check failed. Reasons: section 4.
 
             **Throughput still rises up to 512 MiB of database memory, the largest level. At 256 MiB it is 20 % lower, at 64 MiB 63 %.**
 
             - **What held**: 72,170 transactions per minute (71,748 to 72,826) at 512 MiB; New-Order p99 11.7 ms (11.4 to 12.0).
             - **What broke first**: Throughput is lower by 20.2 % (19.5 to 21.4) at 256 MiB, by 63.0 % (62.7 to 63.5) at 64 MiB.
-            - **Why (observed, not confirmed)**: At 256 MiB, the work kept the cores 82.2 % (81.0 to 83.4) busy. At 512 MiB, the work kept the cores 87.0 % (85.7 to 88.4) busy. A transaction read from the drive 6.91 (6.78 to 7.06) times at 256 MiB and 1.82 (1.78 to 1.87) times at 512 MiB.
-            - **How sure**: One run each: intervals hold within a run, not from run to run. The widest interval is ±1 %, at 256 MiB. Figures are as given by this host, and who else used it could not be observed; a quiet one may give others.
+            - **Why (observed, not confirmed)**: At 256 MiB, the cores were 82.2 % (81.0 to 83.4) busy. At 512 MiB, the cores were 87.0 % (85.7 to 88.4) busy. A transaction read from the drive 6.91 (6.78 to 7.06) times at 256 MiB and 1.82 (1.78 to 1.87) times at 512 MiB.
+            - **How sure**: One run each: intervals cover the variation within a run, not between runs. The widest interval is ±1 %, at 256 MiB. Figures are as given by this host, where other load could not be observed; on a quiet host they may differ.
             - **Next**: Add larger levels, such as 1 GiB.
 
-            **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points and no results.
+            **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points, not results.
 
             > Line chart of throughput in transactions per minute against database memory. valid points: 26,704 at 64 MiB, 57,566 at 256 MiB, 72,170 at 512 MiB. void, not a result: 40,788 at 128 MiB. Line chart of drive reads in MB/s against database memory. valid points: 35.2 at 64 MiB, 27.2 at 256 MiB, 8.92 at 512 MiB. void, not a result: 38.9 at 128 MiB.
 
-            | Database memory | Throughput, transactions per minute | New orders, per minute | Of the largest, % | Drive reads, MB/s | Verdict |
+            | Database memory | Throughput, transactions per minute | New orders, per minute | Share of the largest, % | Drive reads, MB/s | Verdict |
             |---|---:|---:|---:|---:|---|
             | 64 MiB | 26,704 (26,443 to 26,860; n = 30) | 11,926 (11,814 to 11,993; n = 30) | 37.00 (36.52 to 37.29; n = 60) | 35.21 (34.54 to 35.88; n = 30) | ✓ valid |
             | 128 MiB | 40,788 (40,482 to 41,284; n = 30) | 18,182 (18,044 to 18,404; n = 30) | *not measured: the point is void* | 38.9 (37.7 to 40.1; n = 30) | ✗ **void** |
@@ -322,13 +322,13 @@ fn the_summary_is_in_sentences() {
 
             TPROC-C, a TPC-C-derived workload, not a TPC result · SQLite 3.50.4 · 4 warehouses · 4 virtual users · 2 cores · drive simulated NVMe drive · 21 September 2026, 14:13 UTC
 
-            ✗ **No result: none of 2 points is valid, since something does not hold.** Consistency condition 1: 1 of 4 warehouses differs. Grey below: what was seen; it supports no statement. **What to do:** read the report's section on validity: something does not hold, and measuring again does not mend it.
+            ✗ **No result: none of 2 points is valid, because a check failed.** Consistency condition 1: 1 of 4 warehouses differs. Grey values below were observed but support no conclusion. **What to do:** read the report's section on validity: a check failed, and measuring again does not fix it.
 
-            **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points and no results.
+            **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points, not results.
 
             > Line chart of throughput in transactions per minute against database memory. void, not a result: 26,704 at 64 MiB, 40,788 at 128 MiB. Line chart of drive reads in MB/s against database memory. void, not a result: 35.2 at 64 MiB, 38.9 at 128 MiB.
 
-            | Database memory | Throughput, transactions per minute | New orders, per minute | Of the largest, % | Drive reads, MB/s | Verdict |
+            | Database memory | Throughput, transactions per minute | New orders, per minute | Share of the largest, % | Drive reads, MB/s | Verdict |
             |---|---:|---:|---:|---:|---|
             | 64 MiB | 26,704 (26,443 to 26,860; n = 30) | 11,926 (11,814 to 11,993; n = 30) | *not measured: no point is valid* | 35.21 (34.54 to 35.88; n = 30) | ✗ **void** |
             | 128 MiB | 40,788 (40,482 to 41,284; n = 30) | 18,182 (18,044 to 18,404; n = 30) | *not measured: no point is valid* | 38.9 (37.7 to 40.1; n = 30) | ✗ **void** |
@@ -362,9 +362,9 @@ fn the_curve_says_where_it_bends() {
 
             The curve bends at 363 MiB (320 to 448; n = 8); beyond it a larger level gains little. Of 3 shapes with enough points the two straight pieces fits best by AICc.
 
-            Elasticity is the relative change of throughput for a relative change of database memory, step by step (Table 7): 1 is proportional, 0 a plateau. It says what a step is worth, and nothing about why.
+            Elasticity is the relative change of throughput for a relative change of database memory, step by step (Table 7): 1 means proportional, 0 a plateau. It shows the gain of a step, not its cause.
 
-            **Table 7.** What each step between neighbouring valid levels is worth.
+            **Table 7.** Gain of each step between neighbouring valid levels.
 
             | From | To | Elasticity of throughput, d ln X / d ln R |
             |---|---|---:|
@@ -384,18 +384,18 @@ fn the_curve_says_where_it_bends() {
 fn candidates_are_observed_and_not_confirmed() {
     check_section(
         &Shape::memory(2),
-        "## 3 What limited it",
+        "## 3 What limited throughput",
         expect![[r#"
-            ## 3 What limited it
+            ## 3 What limited throughput
 
             - At 64 MiB, tasks waited for storage 38.7 % (38.3 to 39.1) of the time. 
             - At 128 MiB, tasks waited for storage 27.1 % (26.6 to 27.7) of the time. 
 
-            **Observed, not confirmed by intervention**: a resource that is busy is not yet a cause. It becomes one when changing it, and nothing else, changes the throughput.
+            **Observed, not confirmed by intervention**: a busy resource is not necessarily the cause. It is one if changing this resource alone changes the throughput.
 
-            **Figure 7.** Use of each resource in the measured window, per cent; stalls in per cent of the time. Points from left to right.
+            **Figure 7.** Utilization of each resource in the measured window, in per cent; stalls in per cent of the time. Points run from left to right.
 
-            > Heat map of use by resource and point; the largest of each. 64 MiB: busiest core 68 %. 128 MiB: busiest core 77 %.
+            > Heat map of utilization by resource and point; the highest of each. 64 MiB: busiest core 68 %. 128 MiB: busiest core 77 %.
 
             | Resource | 64 MiB | 128 MiB |
             |---|---:|---:|
@@ -407,18 +407,18 @@ fn candidates_are_observed_and_not_confirmed() {
 
             **Candidates of each point with their evidence**
 
-            **Table 6.** Candidates for the bottleneck of each point, likeliest first. Observed, not confirmed by intervention.
+            **Table 6.** Candidates for the bottleneck of each point, most likely first. Observed, not confirmed by intervention.
 
             | Point | Rank | Candidate | Use, % of the window | Evidence |
             |---|---:|---|---:|---|
             | 64 MiB | 1 | storage (pressure) | 38.72 (38.33 to 39.11; n = 30) | tasks stalled for storage during 39 % \[38, 39\] of the window (n = 30 s) |
-            | 64 MiB | 2 | nvme0n1 | 67.2 (65.6 to 68.8; n = 30) | nvme0n1 was busy 67 % \[66, 69\] of the window (n = 30 s); a device that serves requests in parallel can be busy and still have room |
+            | 64 MiB | 2 | nvme0n1 | 67.2 (65.6 to 68.8; n = 30) | nvme0n1 was busy 67 % \[66, 69\] of the window (n = 30 s); a device that serves requests in parallel can be busy and still have capacity |
             | 64 MiB | 3 | processor | 65.17 (64.68 to 65.65; n = 30) | all 2 cores together were busy 65 % \[65, 66\] of the window (n = 30 s) |
             | 128 MiB | 1 | storage (pressure) | 27.10 (26.56 to 27.65; n = 30) | tasks stalled for storage during 27 % \[27, 28\] of the window (n = 30 s) |
             | 128 MiB | 2 | processor | 73.0 (71.9 to 74.1; n = 30) | all 2 cores together were busy 73 % \[72, 74\] of the window (n = 30 s) |
-            | 128 MiB | 3 | nvme0n1 | 53.8 (52.4 to 55.1; n = 30) | nvme0n1 was busy 54 % \[52, 55\] of the window (n = 30 s); a device that serves requests in parallel can be busy and still have room |
+            | 128 MiB | 3 | nvme0n1 | 53.8 (52.4 to 55.1; n = 30) | nvme0n1 was busy 54 % \[52, 55\] of the window (n = 30 s); a device that serves requests in parallel can be busy and still have capacity |
 
-            > **Not measured:** network, wait events of the database. What was not observed cannot be excluded.
+            > **Not measured:** network, wait events of the database. Resources that were not observed cannot be excluded.
 
         "#]],
     );
@@ -430,8 +430,8 @@ fn the_terminal_gets_a_narrow_table() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     expect![[r#"
         OLTP throughput against database memory
-        ! 3 of 4 points valid. 128 MiB is void, since something does not hold. Each
-          reason: see the report.
+        ! 3 of 4 points valid. 128 MiB is void, because a check failed. Reasons: see the
+          report.
 
         Throughput still rises up to 512 MiB of database memory, the largest level. At
           256 MiB it is 20 % lower, at 64 MiB 63 %.
@@ -440,13 +440,13 @@ fn the_terminal_gets_a_narrow_table() {
           New-Order p99 11.7 ms [11.4 to 12.0].
         What broke first: Throughput is lower by 20.2 % [19.5 to 21.4] at 256 MiB, by
           63.0 % [62.7 to 63.5] at 64 MiB.
-        Why (observed, not confirmed): At 256 MiB, the work kept the cores 82.2 % [81.0
-          to 83.4] busy. At 512 MiB, the work kept the cores 87.0 % [85.7 to 88.4] busy.
-          A transaction read from the drive 6.91 [6.78 to 7.06] times at 256 MiB and
-          1.82 [1.78 to 1.87] times at 512 MiB.
-        How sure: One run each: intervals hold within a run, not from run to run. The
-          widest interval is ±1 %, at 256 MiB. Figures are as given by this host, and
-          who else used it could not be observed; a quiet one may give others.
+        Why (observed, not confirmed): At 256 MiB, the cores were 82.2 % [81.0 to 83.4]
+          busy. At 512 MiB, the cores were 87.0 % [85.7 to 88.4] busy. A transaction
+          read from the drive 6.91 [6.78 to 7.06] times at 256 MiB and 1.82 [1.78 to
+          1.87] times at 512 MiB.
+        How sure: One run each: intervals cover the variation within a run, not between
+          runs. The widest interval is ±1 %, at 256 MiB. Figures are as given by this
+          host, where other load could not be observed; on a quiet host they may differ.
         Next: Add larger levels, such as 1 GiB.
 
         database memory     TPM    NOPM  % of max  CPU %  read MB/s  write MB/s  p99 NO ms  verdict
@@ -472,14 +472,14 @@ fn a_reason_shared_by_runs_and_points_stands_once() {
 
         What held: 26,840 transactions per minute [25,115 to 28,569] at 64 MiB;
           New-Order p99 33.0 ms [28.0 to 39.0].
-        What broke first: Not told: only one of 3 points is valid.
+        What broke first: Unknown: only one of 3 points is valid.
         Why (observed, not confirmed): At 64 MiB, tasks waited for storage 38.6 % [38.2
           to 39.1] of the time.
-        How sure: 2 runs each; intervals are over runs. The interval is ±6.4 %. Figures
-          are as given by this host, and who else used it could not be observed; a quiet
-          one may give others.
-        Next: proofload plan STUDY --pilot X.proof tells how many runs narrower
-          intervals take.
+        How sure: 2 runs each; intervals cover the variation between runs. The interval
+          is ±6.4 %. Figures are as given by this host, where other load could not be
+          observed; on a quiet host they may differ.
+        Next: proofload plan STUDY --pilot X.proof shows how many runs narrower
+          intervals need.
 
         database memory     TPM    NOPM  % of max  CPU %  read MB/s  write MB/s  p99 NO ms  verdict
         64 MiB           26,840  11,982     100.0   65.7       35.6        7.37       33.0  valid, wide
@@ -570,7 +570,7 @@ fn a_run_of_failures_is_no_result() {
     let findings = evaluate(&record);
     let reasons = findings.points[0].verdict.reasons();
     assert!(!findings.points[0].verdict.is_valid());
-    assert!(reasons.iter().any(|reason| reason.contains("operations failed, ")), "{reasons:?}");
+    assert!(reasons.iter().any(|reason| reason.contains("operations failed (")), "{reasons:?}");
     assert!(json_of(&record)["points"][0]["runs"][0]["failed"].as_u64() > Some(1_000));
 }
 

@@ -57,14 +57,17 @@ fn a_missed_limit_voids_the_run_and_is_shown() {
     let findings = evaluate(&record);
     let voids: Vec<String> = findings.points[1].runs[0].voids.iter().map(ToString::to_string).collect();
     let [only] = &voids[..] else { panic!("{voids:?}") };
-    assert!(only.starts_with("a limit of paced users was missed: 90 % of deferred_delivery took up to 81"), "{only}");
+    assert!(
+        only.starts_with("a response time limit of paced users was exceeded: 90 % of deferred_delivery took up to 81"),
+        "{only}"
+    );
     let text = render(&record, Format::Markdown).expect("the record has points");
     let section = text.split("Pacing\n").nth(1).expect("it has the section");
-    for part in ["Delivery, done later", "✗ **missed**", "✓ kept", "40,000", "50,420"] {
+    for part in ["Delivery, deferred part", "✗ **missed**", "✓ kept", "40,000", "50,420"] {
         assert!(section.contains(part), "{part} is missing in {section}");
     }
     let saturated = render(&record_of_saturated(), Format::Markdown).expect("the record has points");
-    assert!(!saturated.contains("Sessions they share"));
+    assert!(!saturated.contains("Shared sessions"));
 }
 
 fn record_of_saturated() -> Record {

@@ -21,7 +21,7 @@ fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
     let summary = page.split("## 1 ").next().unwrap();
     assert!(summary.contains("**Of the throughput without standbys, remote\\_flush keeps "), "{summary}");
     assert!(
-        summary.contains("One thread can do no more: walsender of primary at remote\\_flush, with 97"),
+        summary.contains("One thread is at its limit: walsender of primary at remote\\_flush, with 97"),
         "{summary}"
     );
     assert!(page.contains("What protection costs"), "{page}");
@@ -55,10 +55,7 @@ fn a_standbys_host_stands_beside_the_primarys_and_is_never_taken_for_it() {
     record.facts.push(Fact { instance: InstanceName::standby(1), ..cores.observed(96_u32, "a test") });
     let page = render(&record, Format::Markdown).unwrap();
     assert!(page.contains("Hosts of all nodes") && page.contains("| 48 | 96 |"), "{page}");
-    assert!(
-        page.contains("Each standby has a host of its own") && !page.contains("All nodes share this host"),
-        "{page}"
-    );
+    assert!(page.contains("Each standby has its own host") && !page.contains("All nodes share this host"), "{page}");
     let machine = page.split("Hosts of all nodes").next().unwrap();
     assert!(!machine.contains("96 cores"), "{machine}");
     let together = render(&replicated(), Format::Markdown).unwrap();
@@ -84,7 +81,7 @@ fn a_second_out_of_force_voids_the_point() {
     assert_eq!(voids.len(), 1, "{voids:?}");
     assert_eq!(voids[0].class, VoidClass::Verification);
     let text = &voids[0].text;
-    assert!(text.starts_with("replication was out of force in 1 readings from second "), "{text}");
+    assert!(text.starts_with("replication was not in force in 1 readings from second "), "{text}");
     assert!(text.ends_with(": standby-1 does not stream"), "{text}");
 }
 
@@ -139,7 +136,7 @@ fn what_modes_keep_is_known_inside_repetitions_also_where_throughput_moved() {
     let moving = what_it_keeps(&record).expect("a ratio");
     assert!((moving.value() / still.value() - 1.0).abs() < 0.05, "{moving:?}, and at rest {still:?}");
     let page = render(&record, Format::Markdown).unwrap();
-    assert!(page.contains("figures there are no results by themselves"), "{page}");
+    assert!(page.contains("their figures are not results on their own"), "{page}");
     let first = record.attempts[0].run.repetition;
     record.attempts.retain(|attempt| attempt.run.repetition == first);
     assert!(what_it_keeps(&record).is_err(), "one repetition is no block");

@@ -25,7 +25,7 @@ fn the_smallest_number_of_users_with_the_largest_throughput_is_found() {
     assert_eq!(curve.groups[0].points.len(), findings.points.len());
 
     let html = render(&record, Format::Html).unwrap();
-    for wanted in ["The path of the search", "throughput may still rise after 1", "virtual users: the smallest load"] {
+    for wanted in ["Path of the search", "throughput may still rise after 1", "virtual users: the smallest load"] {
         assert!(html.contains(wanted), "{wanted}");
     }
     let text = render(&record, Format::Text).unwrap();
@@ -55,7 +55,7 @@ fn every_combination_of_levels_has_a_search_of_its_own() {
         assert!(!text.contains("NaN") && !text.is_empty(), "{format:?}");
     }
     let text = render(&record, Format::Markdown).unwrap();
-    assert!(text.contains("It did so for each of 2 combinations of levels"), "{text}");
+    assert!(text.contains("This was done for each of 2 combinations of levels"), "{text}");
 }
 
 /// An end of the range is no answer, and a void point is none either.
@@ -74,16 +74,16 @@ fn what_is_not_found_is_said_in_words() {
     let beyond = |ending: &Ending| *ending == Ending::BeyondEnd;
     check(&shape("find = \"max\"\nfrom = 8\nto = 16"), &beyond, "throughput still rises towards 16 virtual users");
     let kept = shape("find = { p99 = \"10s\" }\nfrom = 8\nto = 32");
-    check(&kept, &beyond, "the limit is still kept at 32 virtual users");
+    check(&kept, &beyond, "the limit is still met at 32 virtual users");
     let before = |ending: &Ending| *ending == Ending::BeforeStart;
     let broken = shape("find = { p50 = \"1us\" }\noperation = \"new_order\"\nfrom = 8\nto = 32");
-    check(&broken, &before, "the limit is broken at 8 virtual users already");
+    check(&broken, &before, "the limit is already exceeded at 8 virtual users");
     let void = Shape { void: vec![1, 2], ..shape("find = \"max\"\nfrom = 1\nto = 64") };
     check(&void, &|ending| matches!(ending, Ending::CannotTell { load: 2.0, .. }), "2 virtual users was void twice");
     let few = shape("find = \"max\"\nfrom = 1\nto = 64\npoints = 3");
-    check(&few, &|ending| matches!(ending, Ending::Exhausted { .. }), "all 3 measurements were made");
+    check(&few, &|ending| matches!(ending, Ending::Exhausted { .. }), "all 3 measurements were used");
     let once = Shape { void: vec![1], ..shape("find = \"max\"\nfrom = 8\nto = 64\nplateau = 0.05\nresolution = 1.0") };
     let search = &searches(&searched(&once))[0];
     assert!(search.found().is_some(), "{}", search.text());
-    assert_eq!(search.path[2].whys, ["it was void; side by side with 8"]);
+    assert_eq!(search.path[2].whys, ["the previous attempt was void; measured side by side with 8"]);
 }

@@ -127,7 +127,7 @@ fn a_run_of_rounds_is_rated_as_a_whole() {
             "| DuckDB | 1 | 72.9 (n = 2, ",
         ],
     );
-    check_holds(&section(&text, "Stalls\n"), &["Stalls were not looked for"]);
+    check_holds(&section(&text, "Stalls\n"), &["The stall analysis does not apply"]);
     for format in FORMATS {
         assert!(!render(&record, format).unwrap().contains("never settled"), "{format:?}");
     }
@@ -151,7 +151,7 @@ fn warm_up_rounds_are_declared_and_not_rated() {
     let none = by_rounds(1, &[&[30.0, 20.0], &[70.0, 22.0]], 1);
     let reasons = voids(&none).join("; ");
     assert!(
-        reasons.contains("a user had no work left before the first whole second after every user's warm-up rounds"),
+        reasons.contains("a user ran out of work before all users had completed their warm-up rounds"),
         "{reasons}"
     );
 }
@@ -268,7 +268,7 @@ fn classes_are_held_against_what_their_queries_cost() {
     let mut facts: Vec<Fact> =
         (1..=21).flat_map(|query| query_facts(&format!("q{query:02}"), &pass(cpu(query), 10 * query), None)).collect();
     facts.extend(query_facts("q22", &pass(1, 1), Some("query_cap: too long")));
-    let text = section(&markdown(&noting(&Appliance::stores(), &facts)), "one by one\n");
+    let text = section(&markdown(&noting(&Appliance::stores(), &facts)), "individually\n");
     check_holds(
         &text,
         &[
@@ -277,8 +277,8 @@ fn classes_are_held_against_what_their_queries_cost() {
             "| Q22 | complex | *not measured: not calibrated* |",
         ],
     );
-    let none = section(&markdown(&noting(&Appliance::stores(), &[])), "one by one\n");
-    assert!(!none.contains("What the queries of each class cost"), "{none}");
+    let none = section(&markdown(&noting(&Appliance::stores(), &[])), "individually\n");
+    assert!(!none.contains("Cost of the queries of each class"), "{none}");
 }
 
 #[test]
@@ -312,11 +312,8 @@ fn the_control_group_says_what_is_the_databases_own() {
     assert_eq!((of(&all).bound, of(&half).bound), (LimitingResource::Cpu, LimitingResource::Unclear));
     check_holds(&of(&half).reasons.join("; "), &["the host was shared"]);
     let text = markdown(&half);
-    check_holds(
-        &text,
-        &["by the accounting of its control group", "what the device read for the database's control group"],
-    );
-    check_holds(&markdown(&warehouse(&Appliance::stores())), &["all reads of the device, whoever asked for them"]);
+    check_holds(&text, &["comes from its control group", "device reads of the database's control group"]);
+    check_holds(&markdown(&warehouse(&Appliance::stores())), &["all reads of the device, by any process"]);
 }
 
 #[test]
@@ -357,12 +354,12 @@ fn a_wrong_answer_does_not_count() {
     check_metric(&record, 1, "queries_per_hour", 14_400.0 * 21.0 / 22.0);
     let text = markdown(&record);
     check_holds(
-        &section(&text, "one by one\n"),
+        &section(&text, "individually\n"),
         &["| Q6, what query 6 asks | simple | *not measured: not valid: wrong\\_answer*"],
     );
     check_holds(
-        &section(&text, "one by one\n"),
-        &["**Caution:** queries with runs that do not count: Q6 at PostgreSQL (6 of 6, "],
+        &section(&text, "individually\n"),
+        &["**Caution:** queries with invalid executions: Q6 at PostgreSQL (6 of 6, "],
     );
     check_holds(&section(&text, "Failures\n"), &["`wrong_answer`"]);
 }
@@ -377,14 +374,14 @@ fn row_and_column_store_stand_beside_the_published_ones() {
     assert!((ratio.value() - 8.0).abs() < 0.2 && ratio.interval().bounds().is_some(), "{ratio}");
     let text = markdown(&record);
     check_holds(
-        &section(&text, "Row store against column store\n\n**"),
+        &section(&text, "Row store and column store\n\n**"),
         &[
             "| `dwft-36tb` | row store | 244 | 4,849 | 6,246 | 5,547 | 72 |",
             "| `dwft-36tb` | column store | 2,365 | 2,182 |",
             "9.69 ×",
         ],
     );
-    check_holds(&section(&text, "Beside results of others\n"), &["stand beside this study's in Table "]);
+    check_holds(&section(&text, "Comparison with results of others\n"), &["are compared with this study's in Table "]);
     assert_eq!(pairings(&evaluate(&warehouse(&Appliance::streams()))).len(), 3, "one for each number of streams");
 }
 
@@ -445,7 +442,7 @@ fn a_stored_record_is_a_baseline_and_its_hash_is_printed() {
     let [rows, _] = relative(&other_mix);
     assert!(rows.unwrap_err().contains("queries \"all by 70/20/10\" against \"all by each\""));
     let error = recorded_reference(&Record { being_written: true, ..old.clone() }, "old", &hash).unwrap_err();
-    assert!(error.starts_with("old: it is being written"), "{error}");
+    assert!(error.starts_with("old: it is still being written"), "{error}");
     let more_streams = warehouse(&Appliance::streams());
     let findings = evaluate_beside(&more_streams, &[baseline]);
     let of = |place: usize| rating(&findings, &findings.points[place]).unwrap().relative.pop().unwrap().1;
@@ -460,10 +457,10 @@ fn capacity_states_its_assumptions_and_its_reach() {
     check_holds(
         &text,
         &[
-            "the measured one, with indexes",
+            "the measured ratio, with indexes",
             "2.82 (device reads)",
             "beyond 11",
-            "cannot be derived; missing",
+            "cannot be derived. Missing are",
             "| reconstructed |",
         ],
     );
@@ -477,6 +474,6 @@ fn capacity_states_its_assumptions_and_its_reach() {
 
 #[test]
 fn streams_are_told_step_by_step() {
-    let text = section(&markdown(&warehouse(&Appliance::streams())), "Streams against throughput\n");
-    check_holds(&text, &["| PostgreSQL | 1 | ", "| DuckDB | 4 | ", "less than 3 %"]);
+    let text = section(&markdown(&warehouse(&Appliance::streams())), "Throughput by streams\n");
+    check_holds(&text, &["| PostgreSQL | 1 | ", "| DuckDB | 4 | ", "below 3 %"]);
 }

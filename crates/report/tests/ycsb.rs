@@ -92,7 +92,7 @@ fn response_and_service_stand_beside_each_other_where_both_are_recorded() {
     );
     let saturated = markdown(&key_value(&KeyValue::plain()));
     let times = section(&saturated, "Response times\n");
-    check_holds(&times, &["| Update | response = service |", "its service time is its response time"]);
+    check_holds(&times, &["| Update | response = service |", "service time equals response time"]);
     assert!(!times.contains("| service |"), "a column for nothing");
 }
 
@@ -100,7 +100,7 @@ fn response_and_service_stand_beside_each_other_where_both_are_recorded() {
 fn percentiles_need_ten_values_beyond_them() {
     let rare = key_value(&KeyValue { capacity: 100, ..KeyValue::plain() });
     let text = markdown(&rare);
-    check_holds(&section(&text, "Response times\n"), &["Left out for want of samples: p99, p99.9"]);
+    check_holds(&section(&text, "Response times\n"), &["Omitted because of too few samples: p99, p99.9"]);
     let metrics = &json(&rare)["points"][0]["metrics"];
     assert_eq!(metrics["response_ns_p999"]["read"]["missing"], "fewer than 10,000 samples");
     assert!(metrics["response_ns_p95"]["read"]["value"].is_number());
@@ -127,7 +127,7 @@ fn a_run_by_count_shows_its_run_time_beside_the_window() {
     let metrics = &json(&record)["points"][0]["metrics"];
     assert_eq!(metrics["run_time_s"]["value"], 40.0);
     assert_eq!(metrics["run_throughput"]["value"], 3_500.0);
-    check_holds(&section(&markdown(&record), "## 2 Results"), &["First user ended, s", "| 140,000 |", "| 36.1 |"]);
+    check_holds(&section(&markdown(&record), "## 2 Results"), &["First user finished, s", "| 140,000 |", "| 36.1 |"]);
     let by_time = json(&key_value(&KeyValue::plain()));
     assert_eq!(by_time["points"][0]["metrics"]["run_time_s"]["value"], 20.0);
 }
@@ -138,18 +138,18 @@ fn an_offered_load_above_capacity_is_marked() {
     let json = json(&record);
     let overloaded = |point: usize| json["points"][point]["overloaded"].clone();
     assert_eq!(overloaded(0), Json::Null);
-    assert_eq!(overloaded(2), "offered load above capacity: 33.3 % of it was achieved in the window");
+    assert_eq!(overloaded(2), "offered load exceeds capacity: 33.3 % of it was achieved in the window");
     let text = markdown(&record);
     check_holds(
         &text,
         &[
             "PostgreSQL and SQLite did not keep up.",
-            "**What broke first**: PostgreSQL: offered load above capacity: 66.8 %",
+            "**What broke first**: PostgreSQL: offered load exceeds capacity: 66.8 %",
         ],
     );
     check_holds(&section(&text, "## 2 Results"), &["✗ **overloaded**", "✓ kept up"]);
     let terminal = render(&record, Format::Text).expect("the record has points");
-    check_holds(&terminal, &["SQLite is overloaded: offered load above capacity"]);
+    check_holds(&terminal, &["SQLite is overloaded: offered load exceeds capacity"]);
     assert!(terminal.lines().all(|line| line.chars().count() <= 100), "{terminal}");
 }
 
@@ -183,7 +183,7 @@ fn efficiency_says_what_was_measured_and_what_a_data_sheet_says() {
         &section(&markdown(&bare), "Efficiency\n"),
         &[
             "**Not measured:** Power, W and Operations/s per W (power was not observed)",
-            "Operations/s per W of the data sheet (the study does not state hardware.watts)",
+            "Operations/s per W, data sheet (the study does not state hardware.watts)",
         ],
     );
 }

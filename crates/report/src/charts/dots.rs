@@ -86,7 +86,7 @@ mod tests {
             Group { label: "one".to_owned(), values: vec![Some((0.5, Some((0.4, 0.6))))] },
             Group { label: "two".to_owned(), values: vec![None] },
         ];
-        let axis = Axis::logarithmic("B over A", "");
+        let axis = Axis::logarithmic("Ratio B/A", "");
         let dots = DotRows { axis, names: vec![String::new()], rows, rule: Some(1.0), band: Some((0.97, 1.03)) };
         let drawn = draw_dots(&dots, Frame::WIDE, "words");
         assert_eq!(drawn.matches("whisker").count(), 1, "{drawn}");

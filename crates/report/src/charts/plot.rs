@@ -142,7 +142,7 @@ pub(crate) fn draw_key(names: &[(Role, String)]) -> String {
         left += width_of(name) + 46.0;
     }
     let told: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
-    svg.finish("chart key wide-key", &format!("Key of the panels below: {}.", told.join(", ")))
+    svg.finish("chart key wide-key", &format!("Key to the panels below: {}.", told.join(", ")))
 }
 
 /// Whether series are told apart by names.

@@ -19,7 +19,7 @@ const MAX_UNIT: f64 = 1e6;
 pub(super) fn write(record: &Record, selection: &Selection, to: &mut dyn Write) -> Result<()> {
     let base = record.created.0;
     writeln!(to, "#[Histograms of a Proofload record]")?;
-    writeln!(to, "#[Values: nanoseconds, three digits: a value is known to 0.1 %; Interval_Max in milliseconds]")?;
+    writeln!(to, "#[Values: nanoseconds, three significant digits (accurate to 0.1 %); Interval_Max in milliseconds]")?;
     writeln!(
         to,
         "#[Tags: run<index>.<kind> response times, run<index>.<kind>.service service times, run<index>.send_lag]"

@@ -47,7 +47,7 @@ pub struct ExportTable {
 pub const TABLES: &[ExportTable] = &[
     ExportTable {
         name: "runs",
-        row: "an attempt at a run of the plan",
+        row: "an attempt at a planned run",
         columns: &[
             "attempt",
             "run",
@@ -145,34 +145,39 @@ pub const TABLES: &[ExportTable] = &[
         rows: telemetry,
     },
     ExportTable { name: "drills", row: "a drill", columns: DRILLS, rows: drills },
-    ExportTable { name: "ledger", row: "a write of a prober that is not plainly kept", columns: LEDGER, rows: ledger },
+    ExportTable {
+        name: "ledger",
+        row: "a prober write that was not simply acknowledged and kept",
+        columns: LEDGER,
+        rows: ledger,
+    },
     ExportTable {
         name: "marks",
-        row: "a counter of the database at a moment",
+        row: "a database counter at one point in time",
         columns: &["attempt", "run", "label", "offset_ns", "counter", "value"],
         rows: marks,
     },
     ExportTable {
         name: "facts",
-        row: "a fact; about the study if attempt is empty",
+        row: "a fact; applies to the study if attempt is empty",
         columns: &["attempt", "run", "subject", "name", "requested", "effective", "source", "holds", "standby"],
         rows: facts,
     },
     ExportTable {
         name: "checks",
-        row: "a check and its outcome",
+        row: "a check and its result",
         columns: &["attempt", "run", "group", "name", "rule", "found", "outcome", "offenders"],
         rows: checks,
     },
     ExportTable {
         name: "events",
-        row: "an event; of the study if attempt is empty",
+        row: "an event; belongs to the study if attempt is empty",
         columns: &["attempt", "run", "at_us", "offset_ns", "name", "detail"],
         rows: events,
     },
     ExportTable {
         name: "logs",
-        row: "a line for the operator",
+        row: "a log line for the operator",
         columns: &["attempt", "at_us", "level", "source", "text"],
         rows: logs,
     },

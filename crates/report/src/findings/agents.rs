@@ -49,7 +49,7 @@ impl AgentFindings {
 }
 
 /// Why these have no interval.
-const COUNTED: &str = "counts of the whole window";
+const COUNTED: &str = "counts over the whole window";
 
 /// Every load agent of a run; empty when there was only one. `embedded`: the engine runs in the agents, whose threads' CPU says nothing.
 pub(super) fn agents(attempt: &Attempt, window: Option<Window>, embedded: bool) -> Vec<AgentFindings> {

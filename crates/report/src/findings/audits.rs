@@ -59,11 +59,12 @@ fn conservation(intervals: &[IntervalSample]) -> Audit {
     }
     Audit {
         name: "conservation of operations",
-        rule: "due = done + rolled back by design + failed + dropped + change of those in flight, in every interval",
+        rule: "due = completed + rolled back by design + failed + dropped + change of operations in flight, in every \
+            interval",
         found: if broken == 0 {
             format!("holds for {due} operations")
         } else {
-            format!("broken in {broken} intervals")
+            format!("violated in {broken} intervals")
         },
         holds: broken == 0,
         by_database: false,
@@ -82,11 +83,11 @@ fn offered(intervals: &[IntervalSample]) -> Option<Audit> {
     }
     (due > 0).then(|| Audit {
         name: "conservation of the offered load",
-        rule: "due by the schedule = begun or given up + change of those waiting, in every interval",
+        rule: "due by the schedule = started or given up + change of waiting operations, in every interval",
         found: if broken == 0 {
             format!("holds for {due} operations")
         } else {
-            format!("broken in {broken} intervals")
+            format!("violated in {broken} intervals")
         },
         holds: broken == 0,
         by_database: false,
@@ -133,7 +134,7 @@ fn totals(attempt: &Attempt) -> Option<Audit> {
     let found = if wrong.is_empty() {
         format!("equal for {} kinds of operations", totals.len())
     } else {
-        format!("differ for {}", wrong.join(", "))
+        format!("different for {}", wrong.join(", "))
     };
     let rule = "the sum of the intervals equals the clients' own totals";
     Some(Audit { name: "intervals and totals", rule, found, holds: wrong.is_empty(), by_database: false })

@@ -71,7 +71,7 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
     let kinds = [
         (ResourceKind::Core, "cores"),
         (ResourceKind::Thread, "threads of the database"),
-        (ResourceKind::Device, "use of the storage device"),
+        (ResourceKind::Device, "utilization of the storage device"),
         (ResourceKind::Pressure, "pressure-stall information"),
     ];
     let missing = |(kind, name): &(ResourceKind, &'static str)| {

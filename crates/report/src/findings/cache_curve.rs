@@ -54,7 +54,7 @@ impl SizeCurve {
             (Some((_, found)), None) => Ok(found.clone()),
             _ => {
                 let least = size_text(&least.to_string()).replace('\u{a0}', " ");
-                Err(format!("the sample of the references says nothing of a cache below {least}"))
+                Err(format!("the reference sample is too coarse for a cache below {least}"))
             }
         }
     }
@@ -76,15 +76,17 @@ pub(super) fn curve(runs: &[Pair<'_>], volumes: &[TierVolume]) -> Result<SizeCur
     let sampled = sum(runs, tier::SAMPLED, "");
     let lost = sum(runs, tier::SAMPLE_LOST, "");
     if sampled == 0.0 {
-        return Err("no references were sampled: the record is of an earlier version, or the sample could not be read"
+        return Err("no references were sampled: an earlier version wrote the record, or the sample could not be read"
             .to_owned());
     }
     if sampled < LEAST_SAMPLED {
-        return Err(format!("only {sampled:.0} references were sampled in the window; {LEAST_SAMPLED} are needed"));
+        return Err(format!(
+            "only {sampled:.0} references were sampled in the window; at least {LEAST_SAMPLED} are needed"
+        ));
     }
     if lost > MOST_LOST * sampled {
         let share = 100.0 * lost / (sampled + lost);
-        return Err(format!("{share:.0} % of the sample were overwritten before they were read"));
+        return Err(format!("{share:.0} % of the sample was overwritten before it was read"));
     }
     let components = runs.iter().flat_map(|(_, attempt)| traces(attempt, tier::MISSES_AT));
     let mut sizes: Vec<Bytes> =
@@ -140,6 +142,6 @@ mod tests {
         assert_eq!([at(100), at(300), at(999)], [Ok((0.4, 0.2)), Ok((0.8, 0.4)), Ok((0.8, 0.4))]);
         let (reads, lru) = at(150).unwrap();
         assert!((reads - 0.5).abs() < 1e-12 && (lru - 0.25).abs() < 1e-12);
-        assert!(at(99).unwrap_err().contains("nothing of a cache below 100 B"));
+        assert!(at(99).unwrap_err().contains("too coarse for a cache below 100 B"));
     }
 }

@@ -121,15 +121,15 @@ pub fn cache_forecasts(findings: &Findings<'_>) -> Vec<CacheForecast> {
 pub fn why_no_forecast(findings: &Findings<'_>) -> String {
     let all = cached(findings);
     if all.is_empty() {
-        return "no point of the record has a cache tier; forecasts need a study with storage.kind = \"tier\""
+        return "no point in the record has a cache tier; a forecast needs a study with storage.kind = \"tier\""
             .to_owned();
     }
     let Some((point, first)) = valid(findings, &all).find(|(_, one)| !one.plan.cache.size.is_nothing()) else {
-        return "no point with a cache is valid; `proofload report` says why".to_owned();
+        return "no point with a cache is valid; `proofload report` shows the reasons".to_owned();
     };
     match group(findings, &all, without_size(&first.plan), &levels_beside(point)) {
         Err(why) => why,
-        Ok(_) => "there is nothing against it".to_owned(),
+        Ok(_) => "no objection was found".to_owned(),
     }
 }
 
@@ -159,9 +159,11 @@ fn group(
     let (first, _) = ours.first().ok_or("no point is valid")?;
     let settings = findings.record.plan.settings(&findings.record.study, first.id);
     if !is_saturated(&settings) {
-        return Err("the users of the load wait, or arrive by a rate: then their number and their pauses decide the throughput, and no \
-                    forecast by the size of the cache is made"
-            .to_owned());
+        return Err(
+            "users are paced, or operations arrive at a fixed rate: this sets the throughput, so it cannot be \
+            forecast from the cache size"
+                .to_owned(),
+        );
     }
     let users = settings
         .count("workload.virtual_users")
@@ -170,15 +172,13 @@ fn group(
     let host = CacheHost { users: users.max(1), drives: drives(&plan.slow), cpu_allowed };
     let data = pairs(findings, first).iter().find_map(|(_, attempt)| facts::tier::DATA.text(&attempt.facts));
     let data =
-        data.and_then(|text| Bytes::parse(text).ok()).ok_or("the record does not say how large the data were")?;
+        data.and_then(|text| Bytes::parse(text).ok()).ok_or("the record does not contain the size of the data")?;
     let mut points =
         ours.iter().map(|(point, one)| sized(findings, &plan, data, (point, one))).collect::<Result<Vec<_>, _>>()?;
     points.sort_by_key(|point| point.size);
     points.dedup_by_key(|point| point.size);
     if points.len() < 2 {
-        return Err(
-            "a forecast needs two valid points that differ in the size of the cache alone, and there is one".to_owned()
-        );
+        return Err("a forecast needs two valid points that differ only in cache size; the record has one".to_owned());
     }
     let curves: Vec<&String> = points.iter().filter_map(|point| point.curve.as_ref().err()).collect();
     match curves.first() {
@@ -244,7 +244,7 @@ fn sized(
         curve: if same {
             curve(&runs, &plan.cache.accelerate)
         } else {
-            Err("its references were sampled for other settings".to_owned())
+            Err("its references were sampled under other settings".to_owned())
         },
         measured: MeasuredCache { per_second, requests, inside: value(&one.medium.queue)?, cpu_s },
         uses,
@@ -363,7 +363,7 @@ impl CacheForecast {
             found.extend(all.iter().filter_map(of).max_by(|a, b| a.1.sampled.total_cmp(&b.1.sampled)));
         }
         if found.is_empty() {
-            return Err("no other point has a sample of its references".to_owned());
+            return Err("no other point has a reference sample".to_owned());
         }
         let hits = |curve: &SizeCurve| match size.0 {
             0 => Ok(nothing(&self.plan.cache.accelerate)),

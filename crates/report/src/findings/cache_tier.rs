@@ -120,7 +120,7 @@ fn cached_point(
 /// Throughput over that of the point without a cache whose other levels are the same; inside blocks, where there are any.
 fn times(findings: &Findings<'_>, point: &PointFindings, bare: &[&PointFindings]) -> Measured {
     let base = bare.iter().find(|base| levels_beside(base) == levels_beside(point));
-    let base = *base.ok_or_else(|| "the study has no point without a cache beside it".to_owned())?;
+    let base = *base.ok_or_else(|| "the study has no matching point without a cache".to_owned())?;
     let inside = findings.blocks.as_ref().and_then(|blocks| blocks.ratio(point.id, base.id));
     if let Some(one) = [point, base].into_iter().find(|one| inside.is_none() && !one.verdict.is_valid()) {
         return Err(format!("{} is {}", one.label(), one.verdict.word()));
@@ -191,7 +191,7 @@ fn quotient_of_sums(above: &[Vec<f64>], below: &[Vec<f64>], factor: f64, unit: U
     let windows: Vec<Vec<f64>> = linear.collect();
     let same = above.len() == below.len() && above.iter().zip(below).all(|(above, below)| above.len() == below.len());
     if !same {
-        return Some(Err("some seconds were read in part".to_owned()));
+        return Some(Err("some seconds were only partly read".to_owned()));
     }
     Some(over_windows(&windows).and_then(|estimate| measured(&Ok(estimate), unit, factor)))
 }
@@ -261,7 +261,8 @@ pub(super) fn of_tier(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Voi
     if time > MODELLED_FROM * requests && late > LATE_AT_MOST * time {
         let share = 100.0 * late / time;
         voids.push(Void::host(format!(
-            "requests to the modelled medium were handed back {share:.0} % later than by its model: timers of this host were late"
+            "the modelled medium completed requests {share:.0} % later than its model says: timers of this host were \
+             late"
         )));
     }
     voids

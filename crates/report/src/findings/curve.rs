@@ -52,7 +52,7 @@ pub(super) fn curve(
     };
     let searched = |factor: &&Factor| study.settings.text("search.setting") == Ok(&factor.setting);
     let factor = factors.iter().filter(searched).find(numeric).or_else(|| factors.iter().find(numeric));
-    let factor = factor.ok_or("no factor with at least two numeric levels varies in this study")?;
+    let factor = factor.ok_or("this study varies no factor with two or more numeric levels")?;
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for (index, point) in points.iter().enumerate() {
         let label = other_levels(point, &factor.setting);

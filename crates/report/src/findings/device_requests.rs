@@ -29,7 +29,7 @@ fn over(runs: &[Pair<'_>], above: SeriesName, below: &[SeriesName]) -> Measured 
     let parts: Vec<Vec<Vec<f64>>> = below.iter().map(|part| windows(*part)).collect::<Result<_, _>>()?;
     let sums: Vec<Vec<f64>> = (0..above.len()).map(|run| sum(&parts, run)).collect();
     if sums.iter().flatten().sum::<f64>() <= 0.0 {
-        return Err("there was no such request".to_owned());
+        return Err("there were no such requests".to_owned());
     }
     let slices = |windows: &[Vec<f64>]| estimate(&windows.iter().map(Vec::as_slice).collect::<Vec<_>>());
     Ok(ratio(&slices(&above)?, &slices(&sums)?))

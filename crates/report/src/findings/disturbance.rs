@@ -114,7 +114,7 @@ pub fn taken_in_words(disturbance: &Disturbance, processes: &[(String, f64)]) ->
     let stolen = disturbance.stolen.filter(|stolen| *stolen >= 0.01);
     who.extend(stolen.map(|stolen| format!("other guests {:.0} %", 100.0 * stolen)));
     let who = if who.is_empty() { String::new() } else { format!(" ({})", who.join(", ")) };
-    format!("others took {percent:.0} % of the processor{who}")
+    format!("others took {percent:.0} % of the CPU{who}")
 }
 
 /// The load that a host is held against.
@@ -159,12 +159,12 @@ fn quiet(
     disturbance: &Disturbance,
 ) -> Result<QuietMean, String> {
     if load.catches_up {
-        return Err("users catch up what they left undone, so that quiet seconds are too fast".to_owned());
+        return Err("users catch up on delayed work, so quiet seconds look too fast".to_owned());
     }
     if load.throughput.len() as f64 != stretch.1 - stretch.0 {
-        return Err("the run is rated whole, not by its seconds".to_owned());
+        return Err("the run is rated as a whole, not second by second".to_owned());
     }
-    disturbance.observed().ok_or("what others took was not observed")?;
+    disturbance.observed().ok_or("CPU use by others was not observed")?;
     let cores = average(&telemetry::cores(attempt)).map(|trace| trace.within(stretch).samples).unwrap_or_default();
     let read: BTreeMap<i64, f64> =
         cores.iter().map(|(at, _)| at.floor() as i64).zip(disturbance.seconds.iter().copied()).collect();

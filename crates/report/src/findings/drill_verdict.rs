@@ -26,7 +26,7 @@ pub(super) fn of_drill(attempt: &Attempt, settings: &Settings) -> Vec<Void> {
     let Some(report) = report_of(attempt) else { return vec![Void::verification("no drill was recorded")] };
     let late = report.prober.kinds.iter().map(|kind| kind.lag_p99_ms).fold(0.0, f64::max);
     let late = (late > LATEST_PROBE_MS)
-        .then(|| Void::generator(format!("the prober came {late:.0} ms late (p99), more than {LATEST_PROBE_MS} ms")));
+        .then(|| Void::generator(format!("the prober was {late:.0} ms late (p99); the limit is {LATEST_PROBE_MS} ms")));
     let found = [
         of_fault(attempt, report, &asked),
         of_mode(attempt, report),
@@ -54,7 +54,7 @@ fn of_promise(attempt: &Attempt, settings: &Settings) -> Vec<String> {
     let more = if ledger.lost_numbers.len() > NUMBERS_TOLD { ", …" } else { "" };
     let sent = ledger.sent;
     let numbers = numbers.join(", ");
-    vec![format!("{lost} of {sent} writes were acknowledged and lost, where none may be: {numbers}{more}")]
+    vec![format!("{lost} of {sent} writes were acknowledged and lost; none may be lost: {numbers}{more}")]
 }
 
 /// A fault that is not the one asked for, or was not found in force after the window.
@@ -64,14 +64,14 @@ fn of_fault(attempt: &Attempt, report: &DrillReport, asked: &DrillAsked) -> Vec<
     };
     if report.fault != asked.fault {
         let (found, asked) = (words(report.fault), words(asked.fault));
-        return vec![format!("the fault was {found} where {asked} was asked for")];
+        return vec![format!("the fault was {found}, but the study asked for {asked}")];
     }
     let window_ends = attempt.window().map_or(0.0, |(_, to)| to as f64);
     let in_force = report.fault_after <= report.fault_at && report.fault_at >= window_ends;
     if report.fault.is_none() || in_force {
         return Vec::new();
     }
-    vec![format!("the fault was not found in force after the measured window, which ended at {window_ends} s")]
+    vec![format!("the fault was not in force after the measured window, which ended at {window_ends} s")]
 }
 
 /// A mode that was out of force just before the fault, or that nobody had read.
@@ -94,7 +94,8 @@ fn of_mode(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
     }
     match (read, out.as_slice()) {
         (false, _) => vec![format!(
-            "nothing tells whether the mode was in force at the fault: no reading in the {OLDEST_READING} s before it"
+            "whether the mode was in force at the fault is unknown: there is no reading in the {OLDEST_READING} s \
+             before it"
         )],
         (true, []) => Vec::new(),
         (true, why) => vec![format!("the mode was not in force at the fault: {}", why.join("; "))],
@@ -109,13 +110,14 @@ fn of_leaders(report: &DrillReport, asked: &DrillAsked) -> Vec<String> {
     let mut found = Vec::new();
     if changes > expected && ledger.two_primaries_seconds <= 0.0 {
         found.push(format!(
-            "another instance came to acknowledge writes {changes} times, where the fault makes it {expected}: a second failover"
+            "the instance that acknowledges writes changed {changes} times instead of {expected}: there was a second \
+             failover"
         ));
     }
     if let (Some(read), Some(last)) = (ledger.read_from, ledger.leaders.last())
         && read != last.node
     {
-        found.push(format!("the ledger was read from instance {read}, and instance {} acknowledged last", last.node));
+        found.push(format!("the ledger was read from instance {read}, but instance {} acknowledged last", last.node));
     }
     found
 }
@@ -124,7 +126,7 @@ fn of_leaders(report: &DrillReport, asked: &DrillAsked) -> Vec<String> {
 fn of_ledger(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
     let ledger = &report.prober.ledger;
     if let Some(why) = &ledger.unread {
-        return vec![format!("the ledger was not read, so that nothing is known of losses: {why}")];
+        return vec![format!("the ledger was not read, so losses are unknown: {why}")];
     }
     if !report.prober.kinds.iter().any(|kind| kind.kind == ProbeKind::Write) {
         return vec!["the prober wrote nothing".to_owned()];
@@ -135,9 +137,7 @@ fn of_ledger(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
     if pages.is_empty() || handed == known {
         return Vec::new();
     }
-    vec![format!(
-        "{handed} writes were acknowledged by what was handed over each second, {known} by the ledger at the end"
-    )]
+    vec![format!("the ledger pages of each second have {handed} acknowledged writes, the final ledger has {known}")]
 }
 
 /// Pages of the ledger in the order in which they came.
@@ -152,16 +152,17 @@ fn pages(attempt: &Attempt) -> impl Iterator<Item = &LedgerPage> {
 fn of_defects(ledger: &Ledger) -> Vec<String> {
     let sent = ledger.sent;
     let counted = [
-        (ledger.phantoms, "writes are there that had failed for certain"),
+        (ledger.phantoms, "writes that had definitely failed are in the database"),
         (
             ledger.holes,
-            "writes are lost though later ones of the same node are there: two primaries, or another node was read",
+            "writes are lost although later writes of the same node exist: there were two primaries, or another node \
+             was read",
         ),
     ];
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
     let mut found: Vec<String> = counted.map(|(count, what)| format!("{count} of {sent} {what}")).collect();
     if ledger.two_primaries_seconds > 0.0 {
-        found.push(format!("two primaries took writes for {:.3} s", ledger.two_primaries_seconds));
+        found.push(format!("two primaries accepted writes for {:.3} s", ledger.two_primaries_seconds));
     }
     found
 }

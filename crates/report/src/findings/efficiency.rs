@@ -33,13 +33,16 @@ fn whole_run(runs: &[Pair<'_>]) -> Vec<Named> {
         let time = if windows.is_empty() { Err("no run was completed".to_owned()) } else { Ok(windows) };
         let time =
             time.map(|windows| over_runs(&windows, RUN_TIME.quantity_unit(), "the length of the window was set"));
-        return vec![(RUN_TIME, time), (RUN_THROUGHPUT, Err("the run did not end by a count".to_owned()))];
+        return vec![(RUN_TIME, time), (RUN_THROUGHPUT, Err("the run did not end at an operation count".to_owned()))];
     };
     let seconds: Vec<f64> = ended.iter().map(|(seconds, _)| *seconds).collect();
     let rates: Vec<f64> = ended.iter().map(|(seconds, operations)| operations / seconds).collect();
     vec![
-        (RUN_TIME, Ok(over_runs(&seconds, RUN_TIME.quantity_unit(), "one run has no spread"))),
-        (RUN_THROUGHPUT, Ok(over_runs(&rates, RUN_THROUGHPUT.quantity_unit(), "a total over one run has no spread"))),
+        (RUN_TIME, Ok(over_runs(&seconds, RUN_TIME.quantity_unit(), "a single run has no spread"))),
+        (
+            RUN_THROUGHPUT,
+            Ok(over_runs(&rates, RUN_THROUGHPUT.quantity_unit(), "a total over a single run has no spread")),
+        ),
     ]
 }
 
@@ -49,7 +52,7 @@ fn logical(runs: &[Pair<'_>]) -> Vec<Named> {
     let per_byte = |probed: SeriesName, logical: &Result<Estimate, String>| -> Measured {
         let logical = logical.clone()?;
         if logical.value <= 0.0 {
-            return Err("no byte of a value moved this way".to_owned());
+            return Err("no value bytes were transferred in this direction".to_owned());
         }
         Ok(ratio(&observed(runs, probed)?, &logical).scaled(1.0, DEVICE_WRITTEN_PER_BYTE.quantity_unit()))
     };
@@ -65,7 +68,7 @@ fn logical(runs: &[Pair<'_>]) -> Vec<Named> {
 /// What the device wrote for each byte that the engine says it wrote to its log.
 fn per_log_byte(runs: &[Pair<'_>]) -> Measured {
     let told = series::ENGINE_LOG.iter().find_map(|name| observed(runs, *name).ok());
-    let log = told.filter(|log| log.value > 0.0).ok_or("the engine does not tell the bytes of its log")?;
+    let log = told.filter(|log| log.value > 0.0).ok_or("the engine does not report the bytes of its log")?;
     Ok(ratio(&observed(runs, series::device::WRITE_BYTES)?, &log)
         .scaled(1.0, DEVICE_WRITTEN_PER_LOG_BYTE.quantity_unit()))
 }
@@ -73,7 +76,7 @@ fn per_log_byte(runs: &[Pair<'_>]) -> Measured {
 fn logical_rate(runs: &[Pair<'_>], name: &str) -> Result<Estimate, String> {
     let counts = runs.iter().flat_map(|(_, attempt)| attempt.intervals.iter().flat_map(|interval| &interval.engine));
     if !counts.into_iter().any(|reading| reading.name == name) {
-        return Err("the load did not count bytes of values".to_owned());
+        return Err("the load did not count value bytes".to_owned());
     }
     let windows: Option<Vec<Vec<f64>>> = runs.iter().map(|pair| embedded(pair, name)).collect();
     let windows = windows.ok_or("there is no measured window")?;

@@ -59,7 +59,7 @@ pub(super) fn over_runs(values: &[f64], unit: Unit, why_not: &str) -> Quantity {
 /// A ratio of two means that may be nothing at all: 0 to something is 0.
 pub(super) fn ratio(above: &Estimate, below: &Estimate) -> Quantity {
     if above.value == 0.0 && below.value > 0.0 {
-        return Quantity::new(0.0, Unit::RATIO, above.n, Interval::none("nothing was counted"));
+        return Quantity::new(0.0, Unit::RATIO, above.n, Interval::none("no operations were counted"));
     }
     ratio_of_means(above, below)
 }

@@ -19,7 +19,7 @@ const EXPLAINED_WITHIN: f64 = 0.2;
 const READ_ONLY: &[(&str, &[&str])] = &[("tprocc", &["order_status", "stock_level"]), ("ycsb", &["read", "scan"])];
 
 /// How the interval of a difference comes about.
-const METHOD: &str = "intervals of both in quadrature";
+const METHOD: &str = "both intervals combined in quadrature";
 
 /// A commit by what it waits for.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,7 +135,7 @@ fn beside(
     let half = response.interval().bounds().map(|(low, high)| (high - low) / 2.0 / response.value() * share);
     let interval = match half {
         Some(half) => Interval::known(share - half, share + half, METHOD),
-        None => Interval::none("a time of it has none"),
+        None => Interval::none("one of its times has no interval"),
     };
     let measured = measured(findings, point, alone, &base)?;
     let excess = sum(&measured, added, -1.0);
@@ -154,8 +154,8 @@ fn measured(
     let Some(ratio) = ratio else { return Ok(sum(&mean_response(point)?, base, -1.0)) };
     let times = |ratio: f64| base.value() * (ratio - 1.0);
     let interval = match ratio.interval().bounds() {
-        Some((low, high)) => Interval::known(times(low), times(high), "ratios of throughput inside blocks"),
-        None => Interval::none("the ratio of throughput has none"),
+        Some((low, high)) => Interval::known(times(low), times(high), "throughput ratios within blocks"),
+        None => Interval::none("the throughput ratio has no interval"),
     };
     Ok(Quantity::new(times(ratio.value()), MILLISECONDS, ratio.n(), interval))
 }
@@ -175,7 +175,7 @@ fn sum(one: &Quantity, other: &Quantity, times: f64) -> Quantity {
             let above = (high - one.value()).hypot(other_high - middle);
             Interval::known(value - below, value + above, METHOD)
         }
-        _ => Interval::none("one of both has none"),
+        _ => Interval::none("one of the two has no interval"),
     };
     Quantity::new(value, MILLISECONDS, one.n().min(other.n()), interval)
 }
@@ -188,9 +188,9 @@ pub fn quotient(above: &Measured, below: &Measured) -> Measured {
     let interval = match (half(above), half(below)) {
         (Some(above), Some(below)) if above.is_finite() && below.is_finite() => {
             let half = above.hypot(below);
-            Interval::known(value * (-half).exp(), value * half.exp(), "relative intervals of both in quadrature")
+            Interval::known(value * (-half).exp(), value * half.exp(), "both relative intervals combined in quadrature")
         }
-        _ => Interval::none("one of both has none"),
+        _ => Interval::none("one of the two has no interval"),
     };
     Ok(Quantity::new(value, Unit::RATIO, above.n().min(below.n()), interval))
 }

@@ -43,8 +43,8 @@ pub(super) fn generator(
     };
     let mut check = check_generator(&observed);
     if embedded {
-        check.not_observed.retain(|what| *what != "cpu of the client threads");
-        check.not_observed.push("cpu of the client threads apart from the engine's, which runs in them");
+        check.not_observed.retain(|what| *what != "CPU of the client threads");
+        check.not_observed.push("CPU of the client threads without the engine that runs in them");
     }
     if !agents.is_empty() {
         check.bound = bound_by_agents(agents);

@@ -40,7 +40,7 @@ fn of_second(interval: &IntervalSample, kind: &str, clock: LatencyClock) -> Resu
         return Ok(part);
     }
     let (found, counted) = (part.count(), stored.count);
-    Err(format!("histogram of {kind} in second {}: {found} values where {counted} were counted", interval.index))
+    Err(format!("histogram of {kind} in second {}: {found} values, but {counted} were counted", interval.index))
 }
 
 /// One histogram per second over all kinds except deferred ones, which nobody waits for.

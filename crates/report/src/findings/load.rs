@@ -22,7 +22,7 @@ const LEAST_BACKLOG_S: f64 = 0.1;
 const BACKLOG_GROWTH: f64 = 2.0;
 
 /// Why these have no interval.
-const WHOLE: &str = "counts of the whole window";
+const WHOLE: &str = "counts over the whole window";
 
 /// A run that ended by a number of operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,12 +79,12 @@ impl OfferedRate {
     pub(crate) fn overload(&self) -> Option<String> {
         if self.share() < LEAST_ACHIEVED {
             let percent = crate::numbers::short(100.0 * self.share());
-            return Some(format!("offered load above capacity: {percent} % of it was achieved in the window"));
+            return Some(format!("offered load exceeds capacity: {percent} % of it was achieved in the window"));
         }
         let (first, last) = self.backlog?;
         (last > LEAST_BACKLOG_S * self.offered() && last > BACKLOG_GROWTH * first).then(|| {
             let (from, to) = (crate::numbers::short(first), crate::numbers::short(last));
-            format!("offered load above capacity: the backlog grew from {from} to {to} operations in the window")
+            format!("offered load exceeds capacity: the backlog grew from {from} to {to} operations in the window")
         })
     }
 }
@@ -205,8 +205,8 @@ mod tests {
         check(995.0, None, None);
         check(1_000.0, Some((200.0, 210.0)), None);
         check(1_000.0, Some((1.0, 90.0)), None);
-        check(900.0, None, Some("offered load above capacity: 90 % of it was achieved in the window"));
-        let grew = "offered load above capacity: the backlog grew from 20 to 150 operations in the window";
+        check(900.0, None, Some("offered load exceeds capacity: 90 % of it was achieved in the window"));
+        let grew = "offered load exceeds capacity: the backlog grew from 20 to 150 operations in the window";
         check(992.0, Some((20.0, 150.0)), Some(grew));
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
 pub(super) fn throughput(runs: &[Pair<'_>]) -> Result<Estimate, String> {
     if runs.iter().any(|(run, _)| run.whole.is_some()) {
         let rates: Option<Vec<f64>> = runs.iter().map(|(run, _)| run.whole.as_ref()?.rate()).collect();
-        return rates.map(|rates| of_totals(&rates)).ok_or_else(|| "there is nothing to rate".to_owned());
+        return rates.map(|rates| of_totals(&rates)).ok_or_else(|| "there is no data to rate".to_owned());
     }
     let windows: Vec<&[f64]> = runs.iter().map(|(run, _)| run.measured()).collect();
     estimate_of_rate(&windows, are_judged(runs))
@@ -140,7 +140,7 @@ fn of_totals(values: &[f64]) -> Estimate {
         n: n as u64,
         effective_n: n as f64,
         block: 1,
-        missing: single.then(|| "one run of a fixed number of operations has no spread".to_owned()),
+        missing: single.then(|| "a single run with a fixed number of operations has no spread".to_owned()),
         method: METHOD_RUNS,
     }
 }
@@ -161,7 +161,7 @@ fn by_database(runs: &[Pair<'_>], place: usize, metric: MetricName) -> Measured 
         runs.iter().map(|(run, _)| run.counted.get(place).and_then(|counted| counted.database)).collect();
     let values = values.filter(|values| !values.is_empty());
     if runs.iter().any(|(run, _)| run.window != run.load) {
-        return Err("the database's counter was read at the begin of the load, of which a part was cut away".to_owned());
+        return Err("the database's counter was read at the start of the load, but the window starts later".to_owned());
     }
     let values = values.ok_or("the database's counter was not read at both ends of the window")?;
     Ok(over_runs(&values, metric.quantity_unit(), "two readings of a counter have no spread"))
@@ -189,15 +189,15 @@ fn failed_percent(runs: &[Pair<'_>]) -> Measured {
     let failed: u64 = runs.iter().map(|(run, _)| run.failures.failed).sum();
     let due: u64 = runs.iter().map(|(run, _)| run.failures.due).sum();
     if due == 0 {
-        return Err("nothing became due".to_owned());
+        return Err("no operations became due".to_owned());
     }
-    let why = "a share of a full count, not of a sample";
+    let why = "a share of all operations, not of a sample";
     Ok(Quantity::new(100.0 * failed as f64 / due as f64, FAILED.quantity_unit(), due, Interval::none(why)))
 }
 
 /// A share of the cores' time, %.
 fn cores(runs: &[Pair<'_>], pick: fn(&Attempt) -> Option<Trace>) -> Measured {
-    let found = in_windows(runs, pick, "the use of the cores")?;
+    let found = in_windows(runs, pick, "CPU utilization")?;
     let windows: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
     measured(&estimate(&windows), CPU.quantity_unit(), 1.0)
 }

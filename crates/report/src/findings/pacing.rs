@@ -31,11 +31,16 @@ impl KeptLimit {
         let short = crate::numbers::short;
         let p90 = self.p90_s?;
         if p90 > self.at_most_s {
-            return Some(format!("90 % of {} took up to {} s, {} s at most", self.kind, short(p90), self.at_most_s));
+            return Some(format!(
+                "90 % of {} took up to {} s; the limit is {} s",
+                self.kind,
+                short(p90),
+                self.at_most_s
+            ));
         }
         (self.mean_s > p90 + MEAN_ABOVE_P90_S).then(|| {
             let (mean, p90) = (short(self.mean_s), short(p90));
-            format!("{} took {mean} s on average, more than the {p90} s that 90 % of them took at most", self.kind)
+            format!("{} took {mean} s on average, more than their 90th percentile of {p90} s", self.kind)
         })
     }
 }
@@ -90,13 +95,9 @@ mod tests {
     #[test]
     fn limits_bound_the_percentile_and_the_mean_lies_below_it() {
         check(Some(5.0), 1.0, None);
-        check(Some(5.2), 1.0, Some("90 % of payment took up to 5.2 s, 5 s at most"));
+        check(Some(5.2), 1.0, Some("90 % of payment took up to 5.2 s; the limit is 5 s"));
         check(Some(0.01), 0.1, None);
-        check(
-            Some(0.01),
-            0.2,
-            Some("payment took 0.2 s on average, more than the 0.01 s that 90 % of them took at most"),
-        );
+        check(Some(0.01), 0.2, Some("payment took 0.2 s on average, more than their 90th percentile of 0.01 s"));
         check(None, f64::NAN, None);
     }
 }

@@ -90,7 +90,7 @@ fn widened(merged: Quantity, per_run: &[f64]) -> Quantity {
     let interval = Interval::known(
         low.min(merged.value() / factor),
         high.max(merged.value() * factor),
-        "block bootstrap over intervals, widened by the scatter of repetitions",
+        "block bootstrap over intervals, widened by the spread of the repetitions",
     );
     Quantity::new(merged.value(), merged.unit().clone(), merged.n(), interval)
 }

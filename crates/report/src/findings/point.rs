@@ -109,7 +109,7 @@ impl PointFindings {
         if name == RELATIVE.name {
             return self.relative.clone();
         }
-        self.metrics.get(name).cloned().unwrap_or_else(|| Err("there is no such metric in this workload".to_owned()))
+        self.metrics.get(name).cloned().unwrap_or_else(|| Err("this workload has no such metric".to_owned()))
     }
 
     /// A metric, if the point is valid.
@@ -147,7 +147,7 @@ impl PointFindings {
         let reasons: Vec<String> = self.earlier.iter().map(EarlierAttempt::reasons).collect();
         let attempts = self.earlier.len() + self.runs.len();
         (!reasons.is_empty())
-            .then(|| format!("{} of {attempts} attempts were made again: {}", reasons.len(), reasons.join("; ")))
+            .then(|| format!("{} of {attempts} attempts were repeated: {}", reasons.len(), reasons.join("; ")))
     }
 
     /// Its levels in words.
@@ -254,7 +254,7 @@ fn verdict(record: &Record, id: u32, runs: &[RunFindings]) -> Verdict {
 fn why_not_run(record: &Record, id: u32) -> String {
     let last = record.attempts.iter().rev().find(|attempt| attempt.run.point == id && !attempt.run.sentinel);
     match last.map(|attempt| &attempt.state) {
-        None => "the study has not come to it yet".to_owned(),
+        None => "the study has not reached it yet".to_owned(),
         Some(State::Failed { reason }) => format!("its last attempt failed: {reason}"),
         Some(State::Open) => "its last attempt was interrupted or is still running".to_owned(),
         Some(State::Finished) => "its last attempt belongs to another plan".to_owned(),

@@ -150,7 +150,7 @@ fn base_of<'a>(point: &PointFindings, alone: &[&'a PointFindings]) -> Result<&'a
         levels.map(|(setting, value)| (setting, value.to_string())).collect()
     };
     let base = alone.iter().find(|base| others(base) == others(point));
-    base.copied().ok_or_else(|| "the study has no point without standbys beside it".to_owned())
+    base.copied().ok_or_else(|| "the study has no matching point without standbys".to_owned())
 }
 
 /// Throughput beside that of the point without standbys; inside blocks, where there are any, also of points that moved within their runs.
@@ -191,7 +191,7 @@ fn busiest_core(runs: &[Pair<'_>]) -> Measured {
     };
     let all = names.into_iter().filter_map(of_core);
     let busiest = all.max_by(|a, b| a.value().total_cmp(&b.value()));
-    busiest.ok_or_else(|| "the use of single cores was not observed".to_owned())
+    busiest.ok_or_else(|| "per-core utilization was not observed".to_owned())
 }
 
 /// The most of any second, standby and run.
@@ -202,7 +202,7 @@ fn largest(runs: &[Pair<'_>], wanted: SeriesName) -> Measured {
     };
     let values: Vec<f64> = runs.iter().flat_map(all).collect();
     let most = values.iter().copied().reduce(f64::max).ok_or("it was not observed")?;
-    let why = Interval::none("the largest of readings a second apart");
+    let why = Interval::none("the maximum of readings taken every second");
     Ok(Quantity::new(most * 1e-6, MEGABYTES, values.len() as u64, why))
 }
 

@@ -11,7 +11,7 @@ use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::search::{MeasuredLoad, Outcome};
 
 /// How the interval comes about.
-const METHOD: &str = "ratios inside blocks of some of the loads on the logarithmic scale, Student's quantile";
+const METHOD: &str = "log ratios within blocks of some of the loads, Student's t";
 
 /// Half-width of a 95 % interval in standard errors.
 const HALF_WIDTH: f64 = 1.96;
@@ -85,12 +85,12 @@ impl<'a> SideBySide<'a> {
     fn of_largest(&self, place: usize) -> Result<Quantity, String> {
         let compared = self.compared.as_ref().ok_or_else(|| "no run can be compared".to_owned())?;
         let difference = self.largest.and_then(|largest| compared.difference(place, largest));
-        let difference = difference.ok_or_else(|| "no block that it shares with others is complete".to_owned())?;
+        let difference = difference.ok_or_else(|| "it shares no complete block with another load".to_owned())?;
         let half = student_quantile(0.975, difference.freedom) * difference.error;
         let interval = if half.is_finite() {
             Interval::known((difference.log - half).exp(), (difference.log + half).exp(), METHOD)
         } else {
-            Interval::none("no window tells its own error, and there are too few blocks".to_owned())
+            Interval::none("no window has an error estimate, and there are too few blocks".to_owned())
         };
         Ok(Quantity::new(difference.log.exp(), Unit::RATIO, compared.visits(place) as u64, interval))
     }
@@ -98,7 +98,7 @@ impl<'a> SideBySide<'a> {
     fn why_void(&self, place: usize) -> String {
         match &self.points[place].verdict {
             verdict @ (Verdict::Void(_) | Verdict::NotRun(_)) => verdict.reasons().join("; "),
-            _ => "the load beside it was void".to_owned(),
+            _ => "the load compared with it was void".to_owned(),
         }
     }
 }

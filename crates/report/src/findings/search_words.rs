@@ -32,12 +32,15 @@ impl SearchFindings {
     pub(crate) fn goal(&self) -> String {
         match &self.asked.goal {
             Goal::Max { plateau } => {
-                format!("smallest load whose throughput is within {} % of the largest", short(100.0 * plateau))
+                format!("smallest load with a throughput within {} % of the largest", short(100.0 * plateau))
             }
             Goal::Percentile { statistic, at_most, operation } => {
                 let whose = if operation == "all" { "all operations".to_owned() } else { operation.clone() };
                 let limit = level_text(&Value::Duration(*at_most));
-                format!("largest load whose {} of response times of {whose} is at most {limit}", percentile(statistic))
+                format!(
+                    "largest load at which the {} response time of {whose} is at most {limit}",
+                    percentile(statistic)
+                )
             }
         }
     }
@@ -45,7 +48,7 @@ impl SearchFindings {
     /// Why a load is next, and beside which other, for the record.
     pub fn why(&self, step: &Try, beside: Option<f64>) -> String {
         let why = self.reason(step);
-        beside.map_or_else(|| why.clone(), |other| format!("{why}; side by side with {}", self.load(other)))
+        beside.map_or_else(|| why.clone(), |other| format!("{why}; measured side by side with {}", self.load(other)))
     }
 
     fn reason(&self, step: &Try) -> String {
@@ -53,19 +56,19 @@ impl SearchFindings {
         let percentile = matches!(self.asked.goal, Goal::Percentile { .. });
         match &step.why {
             Why::Start => "the smallest load".to_owned(),
-            Why::Climb { after } if percentile => format!("the limit was kept up to {}", load(*after)),
+            Why::Climb { after } if percentile => format!("the limit was met up to {}", load(*after)),
             Why::Climb { after } => format!("throughput may still rise after {}", load(*after)),
             Why::Between { low, high } if percentile => {
-                format!("the limit was kept at {} and broken at {}", load(*low), load(*high))
+                format!("the limit was met at {} and exceeded at {}", load(*low), load(*high))
             }
             Why::Between { low, high } => {
-                format!("{} is short of the plateau and {} is on it", load(*low), load(*high))
+                format!("{} is below the plateau and {} is on it", load(*low), load(*high))
             }
             Why::Fall { best, fallen } => {
                 format!("throughput fell from {} to {}: the largest may lie between them", load(*best), load(*fallen))
             }
-            Why::AfterVoid => "it was void".to_owned(),
-            Why::Unsure => "again: the answer hangs on it, and its interval does not tell".to_owned(),
+            Why::AfterVoid => "the previous attempt was void".to_owned(),
+            Why::Unsure => "repeated: the answer depends on it, and its interval is too wide to decide".to_owned(),
         }
     }
 
@@ -77,14 +80,14 @@ impl SearchFindings {
         Some(match ending {
             Ending::Found(_) => return None,
             Ending::BeyondEnd if percentile => {
-                format!("the limit is still kept at {}, the largest load: raise search.to", self.of(to))
+                format!("the limit is still met at {}, the largest load: raise search.to", self.of(to))
             }
             Ending::BeyondEnd => {
                 format!("throughput still rises towards {}, the largest load: raise search.to", self.of(to))
             }
             Ending::BeforeStart if percentile => {
                 format!(
-                    "the limit is broken at {} already, the smallest load: lower search.from or raise the limit",
+                    "the limit is already exceeded at {}, the smallest load: lower search.from or raise the limit",
                     self.of(from)
                 )
             }
@@ -92,10 +95,13 @@ impl SearchFindings {
                 format!("throughput does not rise beyond {}, the smallest load: lower search.from", self.of(from))
             }
             Ending::CannotTell { load, why, .. } => {
-                format!("{} was void twice, and the answer hangs on it: {why}", self.of(*load))
+                format!("{} was void twice, and the answer depends on it: {why}", self.of(*load))
             }
             Ending::Exhausted { .. } => {
-                format!("all {} measurements were made before it was known: raise search.points", self.asked.points)
+                format!(
+                    "all {} measurements were used before an answer was found: raise search.points",
+                    self.asked.points
+                )
             }
         })
     }
@@ -106,24 +112,27 @@ impl SearchFindings {
         let of = |load: f64| self.load(load);
         let word = |doubt: &Doubt| match doubt {
             Doubt::Interval { load } if percentile => {
-                format!("The interval at {} holds the limit, so the turn may lie on its other side.", of(*load))
+                format!(
+                    "The interval at {} contains the limit, so the true turning point may lie on its other side.",
+                    of(*load)
+                )
             }
             Doubt::Interval { load } => {
-                format!("The interval at {} does not tell whether it is on the plateau.", of(*load))
+                format!("The interval at {} is too wide to decide whether it is on the plateau.", of(*load))
             }
-            Doubt::KeptAbove { load } => format!("Above it the limit was kept again, at {}.", of(*load)),
+            Doubt::KeptAbove { load } => format!("At a larger load, {}, the limit was met again.", of(*load)),
             Doubt::Falls { from, to } => {
                 format!(
-                    "The percentile does not rise with the load throughout: it is lower at {} than at {}.",
+                    "The percentile does not always rise with the load: it is lower at {} than at {}.",
                     of(*to),
                     of(*from)
                 )
             }
             Doubt::Dips { load } => {
-                format!("Throughput does not rise and fall once: it dips at {} and is larger on both sides.", of(*load))
+                format!("Throughput has more than one peak: it dips at {} and is larger on both sides.", of(*load))
             }
             Doubt::LargestAtEnd => {
-                "The largest throughput is that of the largest load; beyond it may be a larger one.".to_owned()
+                "The largest load has the largest throughput; larger loads may have more.".to_owned()
             }
         };
         self.so_far().map(|found| found.doubts.iter().map(word).collect()).unwrap_or_default()
@@ -152,12 +161,12 @@ impl SearchFindings {
             }
             (SearchState::Next(step), ..) => {
                 told.push(SentencePart::Words(format!(
-                    "Not ended: next is {}, because {}.",
+                    "Not finished: next is {}, because {}.",
                     self.of(step.load),
                     self.reason(step)
                 )));
             }
-            _ => told.push(SentencePart::Words("Not ended: runs that were chosen are missing.".to_owned())),
+            _ => told.push(SentencePart::Words("Not finished: chosen runs are missing.".to_owned())),
         }
         told
     }

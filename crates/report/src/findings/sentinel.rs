@@ -24,7 +24,7 @@ pub(super) fn sentinels(record: &Record) -> Option<Result<Sentinels, String>> {
     let evaluated = |index: u32| record.finished(index).map(|attempt| run(attempt, &settings));
     let first = record.plan.runs.iter().filter(|run| run.point == point).find_map(|run| evaluated(run.index));
     let Some(first) = first.filter(|first| !first.measured().is_empty()) else {
-        return Some(Err("the sentinel's point was not measured".to_owned()));
+        return Some(Err("the sentinel point was not measured".to_owned()));
     };
     let others: Vec<RunFindings> = planned.by_ref().filter_map(|run| evaluated(run.index)).collect();
     if others.is_empty() {

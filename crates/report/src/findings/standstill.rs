@@ -32,8 +32,8 @@ impl fmt::Display for Standstill {
         let many = if *seconds == 1 { "second" } else { "seconds" };
         write!(
             f,
-            "the load generator stood still for {time:.1} s ({seconds} {many} from second {first}): its process was stopped, or this machine \
-             was; nothing is known of the database in them"
+            "the load generator stood still for {time:.1} s ({seconds} {many} from second {first}): its process or \
+             this machine was stopped; the state of the database is unknown in this time"
         )
     }
 }

@@ -21,7 +21,8 @@ pub(super) fn steal(attempt: &Attempt, stretch: (f64, f64)) -> Option<Quantity> 
 pub(super) fn beyond(steal: Option<&Quantity>, tolerance: f64) -> Option<Void> {
     let beyond = steal.filter(|steal| steal.value() > 100.0 * tolerance)?;
     Some(Void::host(format!(
-        "other guests of the host took {:.0} % of the processor in the measured window, where {:.0} % are tolerated (procedure.steal_tolerance)",
+        "other guests of the host took {:.0} % of the CPU in the measured window; {:.0} % are tolerated \
+         (procedure.steal_tolerance)",
         beyond.value(),
         100.0 * tolerance
     )))
@@ -31,6 +32,6 @@ pub(super) fn beyond(steal: Option<&Quantity>, tolerance: f64) -> Option<Void> {
 pub(super) fn blamed(steal: Option<&Quantity>) -> String {
     let notable = steal.filter(|steal| steal.value() > NOTABLE_STEAL);
     notable.map_or_else(String::new, |steal| {
-        format!("; other guests of the host took {:.0} % of the processor meanwhile", steal.value())
+        format!("; meanwhile other guests of the host took {:.0} % of the CPU", steal.value())
     })
 }

@@ -69,7 +69,7 @@ pub(super) fn time_split(point: &PointFindings, runs: &[Pair<'_>]) -> Result<Tim
         parts.push((state, informative(time)));
     }
     let of = |wanted, unit| {
-        let windows = in_windows(runs, |attempt| traces(attempt, wanted).pop(), "the cost of the looks")?;
+        let windows = in_windows(runs, |attempt| traces(attempt, wanted).pop(), "the cost of sampling")?;
         let slices: Vec<&[f64]> = windows.iter().map(Vec::as_slice).collect();
         Ok::<Quantity, String>(informative(estimate(&slices)?.quantity(unit)))
     };

@@ -56,7 +56,7 @@ fn of_search(findings: &Findings<'_>, search: &SearchFindings) -> Option<TwoRati
     let base = findings.searches.iter().find(is_base)?;
     let (alone, own) = (best(findings, base)?, best(findings, search)?);
     let there = search.path.iter().find(|chosen| chosen.load == alone.load);
-    let there = there.ok_or_else(|| "this load was not measured under the mode".to_owned());
+    let there = there.ok_or_else(|| "this load was not measured with this mode".to_owned());
     Some(TwoRatios {
         label: search.label.clone(),
         alone_at: alone.load,

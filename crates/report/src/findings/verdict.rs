@@ -39,10 +39,10 @@ pub(super) fn of_facts(attempt: &Attempt) -> Vec<Void> {
     match attempt.seal_holds {
         Some(true) => {}
         Some(false) => {
-            let text = "the seal does not fit the stored rows: the record was changed after the run";
+            let text = "the seal does not match the stored rows: the record was changed after the run";
             voids.push(Void::verification(text));
         }
-        None => voids.push(Void::verification("the run has finished without a seal: the record was changed after it")),
+        None => voids.push(Void::verification("the run finished without a seal: the record was changed after the run")),
     }
     for fact in &attempt.facts {
         let asked = fact.requested.as_deref().unwrap_or("nothing");
@@ -78,7 +78,7 @@ pub(super) fn of_start(
     });
     if let Some(seconds) = early {
         let text = format!(
-            "all operations were done after {seconds} s, before a window could be measured: ask for more of them"
+            "all operations were done after {seconds} s, before a window could be measured: raise their number"
         );
         return vec![Void::not_steady(text)];
     }
@@ -109,7 +109,7 @@ pub(super) fn of_window(
         (VoidReason::Gap { .. }, _) => Void::verification(reason.to_string()),
         (_, None) => Void::not_steady(format!("{reason}{}", blamed(stolen))),
         (_, Some(host)) => match disturbed(Some(host)) {
-            Some(others) => Void::host(format!("{reason}; {others} meanwhile")),
+            Some(others) => Void::host(format!("{reason}; meanwhile {others}")),
             None => Void::not_steady(reason.to_string()),
         },
     };
@@ -135,7 +135,7 @@ pub(super) fn of_replication(attempt: &Attempt, stretch: Option<(f64, f64)>) -> 
         let (first, last) = (at.first()?.floor(), at.last()?.ceil());
         let count = at.len();
         Some(Void::verification(format!(
-            "replication was out of force in {count} readings from second {first} to {last}: {why}"
+            "replication was not in force in {count} readings from second {first} to {last}: {why}"
         )))
     };
     seconds.into_iter().filter_map(void).collect()
@@ -154,14 +154,16 @@ pub(super) fn of_failures(failures: FailureCount, budget: f64) -> Vec<Void> {
         return Vec::new();
     }
     let (percent, allowed) = (100.0 * failures.share(), 100.0 * budget);
-    let text = format!("{failed} of {due} operations failed, {percent:.3} % where {allowed:.3} % are allowed");
+    let text = format!("{failed} of {due} operations failed ({percent:.3} %); {allowed:.3} % are allowed");
     vec![Void::verification(text)]
 }
 
 /// Limits that a paced load missed.
 pub(super) fn of_limits(pacing: Option<&Pacing>) -> Vec<Void> {
     let faults = pacing.into_iter().flat_map(|pacing| &pacing.limits).filter_map(KeptLimit::fault);
-    faults.map(|fault| Void::verification(format!("a limit of paced users was missed: {fault}"))).collect()
+    faults
+        .map(|fault| Void::verification(format!("a response time limit of paced users was exceeded: {fault}")))
+        .collect()
 }
 
 /// What others took, in words, where it was more than the study tolerates and no limit of the study made it irrelevant.
@@ -176,7 +178,8 @@ pub(super) fn of_generator(check: &GeneratorCheck, host: Option<&HostUse>, is_dr
     let others = disturbed(host);
     let void = |doubt: &Doubt| match (doubt, waited, &others) {
         (Doubt::LateSends { .. }, Some(waited), Some(others)) => Void::host(format!(
-            "the load generator waited for a core in {:.0} % of the time that it had work: {doubt}; {others} meanwhile",
+            "the load generator waited for a core in {:.0} % of the time in which it had work: {doubt}; meanwhile \
+             {others}",
             100.0 * waited
         )),
         _ => Void::generator(format!("generator-bound: {doubt}")),

@@ -33,16 +33,18 @@ impl VoidClass {
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Verification => {
-                "read the report's section on validity: something does not hold, and measuring again does not mend it"
+                "read the report's section on validity: a check failed, and measuring again does not fix it"
             }
             Self::Host => {
-                "wait for a quieter host and measure again, or limit the database to less than the host always gives (limits.cpu, limits.read_iops)"
+                "wait for a quieter host and measure again, or limit the database to what the host can always provide \
+                 (limits.cpu, limits.read_iops)"
             }
             Self::NotSteady => {
-                "a new study with a longer procedure.measure, or a longer procedure.warm_up.at_least before it; measuring the same again would choose the result"
+                "run a new study with a longer procedure.measure or procedure.warm_up.at_least; repeating the same \
+                 study until it passes would bias the result"
             }
             Self::GeneratorBound => {
-                "a new study with fewer virtual users or more client threads, or a load host of its own"
+                "run a new study with fewer virtual users, more client threads or a separate load host"
             }
         }
     }

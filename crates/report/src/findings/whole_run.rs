@@ -53,7 +53,7 @@ impl WholeRun {
             value,
             Unit::PER_SECOND,
             1,
-            Interval::none("one run of a fixed number of operations has no spread"),
+            Interval::none("a single run with a fixed number of operations has no spread"),
         )
     }
 
@@ -65,13 +65,13 @@ impl WholeRun {
     /// Reasons against it that no check of a window knows.
     pub(super) fn voids(&self) -> Option<Void> {
         let words = match self.warm_up_rounds {
-            0 => "no user ended a round",
+            0 => "no user completed a round",
             _ => {
-                "a user had no work left before the first whole second after every user's warm-up rounds: ask for more rounds"
+                "a user ran out of work before all users had completed their warm-up rounds: raise the number of rounds"
             }
         };
         (self.stretch.is_none() || self.rounds_of_each() == 0)
-            .then(|| Void::verification(format!("nothing to rate: {words}")))
+            .then(|| Void::verification(format!("no data to rate: {words}")))
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
     lines.extend(reasons(findings));
     lines.extend(claims(findings));
     lines.extend(of_points(findings, |point| Some(format!("is overloaded: {}", point.overload()?))));
-    lines.extend(of_points(findings, |point| Some(format!("was measured again: {}", plain(&point.told_earlier()?)))));
+    lines.extend(of_points(findings, |point| Some(format!("was repeated: {}", plain(&point.told_earlier()?)))));
     lines.extend(searches(findings));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }

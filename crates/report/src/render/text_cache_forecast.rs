@@ -12,10 +12,13 @@ pub(crate) fn forecast_text(findings: &Findings<'_>, forecasts: &[CacheForecast]
     let one = |forecast: &CacheForecast| {
         let mut lines: Vec<String> = several.then(|| format!("{}:", cache_text(forecast))).into_iter().collect();
         lines.extend(sizes.iter().map(|size| asked(findings, forecast, *size)));
-        lines.push("measured, each forecast from the others where two of them are left:".to_owned());
+        lines.push("measured sizes, each forecast from the others where at least two are left:".to_owned());
         lines.extend(forecast.points.iter().map(|point| measured(findings, forecast, point)));
         lines.extend(forecast.curve_error().map(|error| {
-            format!("hits by the sample differ from those measured by {} points in the mean", grouped(100.0 * error, 1))
+            format!(
+                "sampled and measured hit ratios differ by {} percentage points on average",
+                grouped(100.0 * error, 1)
+            )
         }));
         lines.join("\n")
     };
@@ -66,19 +69,19 @@ fn rests_on(findings: &Findings<'_>, forecast: &CacheForecast, found: &SizeForec
     let [first, second] = found.calibrated.map(label);
     let traced: Vec<String> = found.traced.iter().map(|id| label(*id)).collect();
     let of = match found.place {
-        SizePlace::Between => "sizes between others",
+        SizePlace::Between => "the sizes in between",
         SizePlace::Above => "the largest size",
-        SizePlace::Below => "the least size",
+        SizePlace::Below => "the smallest size",
     };
     let error = match found.error {
         Some(error) => {
-            format!("off by at most {} %: the error of {of}, forecast from the others", grouped(100.0 * error, 0))
+            format!("error at most {} %: that of {of}, forecast from the others", grouped(100.0 * error, 0))
         }
         None => {
-            format!("how far it is off is not known: with {} sizes none of {of} can be left out", forecast.points.len())
+            format!("error unknown: with {} sizes, {of} cannot be left out", forecast.points.len())
         }
     };
-    format!("{error}; calibrated on {first} and {second}, references of {}", traced.join(" and "))
+    format!("{error}; calibrated on {first} and {second}, references from {}", traced.join(" and "))
 }
 
 fn measured(findings: &Findings<'_>, forecast: &CacheForecast, point: &SizedPoint) -> String {

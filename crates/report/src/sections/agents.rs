@@ -25,20 +25,21 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
         prose![
             "the load was uneven: ",
             uneven.join("; "),
-            ". Percentiles are of all agents' operations together, so those of a host on a slower way weigh less than was asked for."
+            ". Percentiles cover the operations of all agents together, so a host with a slower connection has less \
+             weight than requested."
         ],
     );
     let table = Block::Table(Table {
         id: "table-agents",
         caption: prose![
-            "Load agents in the measured window: their parts of users and arrivals as asked, and of what was completed. The load \
-             generator was the limit if any of them was. Clocks are monotonic ones and may differ by any amount; placed within: how \
-             exactly an agent was told the common time zero; moved: how much its seconds and those of the conductor had drifted apart \
-             by the end."
+            "Load agents in the measured window: each agent's requested share of users and arrivals, and its share of \
+             completed work. The load generator was the limit if any agent was. Clocks are monotonic and may differ \
+             by any amount. Placed within: accuracy of the common time zero on the agent. Moved: drift between its \
+             clock and the conductor's by the end."
         ],
         columns: shown.columns(),
         rows,
-        note: if shown.lag { Vec::new() } else { prose!["Nothing was due by a schedule, so there is no send lag."] },
+        note: if shown.lag { Vec::new() } else { prose!["No operation was scheduled, so there is no send lag."] },
     });
     (!uneven.is_empty()).then_some(notice).into_iter().chain([table]).collect()
 }
@@ -56,9 +57,9 @@ impl OptionalColumns {
             self.run.then(|| Column::words("Run")),
             Some(Column::words("Agent")),
             Some(Column::words("Virtual users")),
-            Some(Column::words("Share asked, %")),
+            Some(Column::words("Requested share, %")),
             Some(Column::counts("Completed")),
-            Some(Column::quantities("Share got", "%")),
+            Some(Column::quantities("Achieved share", "%")),
             Some(Column::words("Response p99, ms")),
             Some(Column::words("Busiest client thread, % of a core")),
             self.lag.then(|| Column::words("Send lag p99, µs")),
@@ -101,6 +102,10 @@ fn uneven(point: &PointFindings, run: &RunFindings) -> Option<String> {
     let most = run.agents.iter().max_by(further)?;
     (most.imbalance().abs() > SPOKEN_OF).then(|| {
         let (got, asked) = (short(100.0 * most.share_got), short(100.0 * most.share_asked));
-        format!("{}: {} did {got} % of the operations, {asked} % were asked of it", name(point, run), most.name)
+        format!(
+            "{}: {} completed {got} % of the operations; its requested share was {asked} %",
+            name(point, run),
+            most.name
+        )
     })
 }

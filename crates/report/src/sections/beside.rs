@@ -29,8 +29,9 @@ pub(super) fn blocks(findings: &Findings<'_>, theirs: &[Theirs<'_>]) -> Vec<Bloc
     let ours = ours(findings);
     let mut blocks = vec![
         Block::Paragraph(prose![
-            "Figures by kind of operation stand beside this study's in the tables below. Hardware, software, size and keys may differ. Response \
-             times count from the intended start, service times from the actual start; they are equal where users never wait for their turn."
+            "The tables below compare figures by kind of operation with this study's. Hardware, software, size and \
+             keys may differ. Response times count from the intended start, service times from the actual start; they \
+             are equal if operations never wait for a free user."
         ]),
         Block::Table(totals(findings, &ours, theirs)),
         Block::Table(latencies(findings, &ours, theirs)),
@@ -103,7 +104,7 @@ fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>
     }
     Table {
         id: "table-beside",
-        caption: prose!["Throughput of this study beside that of others."],
+        caption: prose!["Throughput of this study compared with others."],
         columns: vec![
             Column::words("Results"),
             metric_column(&THROUGHPUT),
@@ -113,8 +114,9 @@ fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>
         ],
         rows,
         note: prose![
-            "Figures of others stand as they were published or imported, without intervals. In flight: throughput times mean service time, \
-             by Little's law; with users that never wait it comes near to their number, or the figures do not fit together."
+            "Figures of others are shown as published or imported, without intervals. In flight: throughput times \
+             mean service time, by Little's law. For saturated users it should be close to their number; otherwise \
+             the figures are inconsistent."
         ],
     }
 }
@@ -135,10 +137,10 @@ fn latencies(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<
     columns.extend(titles.map(|title| Column::quantities(title, "ms")));
     Table {
         id: "table-beside-latency",
-        caption: prose!["Latencies of this study beside those of others, by kind of operation."],
+        caption: prose!["Latencies of this study compared with others, by kind of operation."],
         columns,
         rows,
-        note: prose!["An empty cell was not published."],
+        note: prose!["Empty cells were not published."],
     }
 }
 
@@ -187,7 +189,7 @@ fn means(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]
     Figure {
         id: "figure-beside",
         caption: prose![
-            "Mean latencies by kind of operation, this study's with 95 % confidence intervals, those of others without."
+            "Mean latencies by kind of operation, this study's with 95 % confidence intervals, others' without."
         ],
         alt,
         chart: Chart::Bars(Bars { axis: Axis::linear("Mean latency", "ms"), names, groups }),
@@ -200,8 +202,8 @@ fn percentiles(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Their
     Figure {
         id: "figure-beside-percentiles",
         caption: prose![
-            "Percentiles by kind of operation, logarithmic: this study's (filled markers) and those of others (dashed, open markers). Of others, response times \
-             where they were measured, else service times."
+            "Percentiles by kind of operation, logarithmic scale: this study's (filled markers) and others' (dashed, \
+             open markers). For others, response times if measured, otherwise service times."
         ],
         alt: panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" "),
         chart: Chart::Panels(panels),
@@ -264,5 +266,5 @@ fn remarks(theirs: &[Theirs<'_>]) -> Option<Block> {
             pairs.push((prose![their_name(point)], prose![notes.join(" ")]));
         }
     }
-    (!pairs.is_empty()).then(|| Block::Fold(prose!["Remarks on the figures of others"], vec![Block::KeyValues(pairs)]))
+    (!pairs.is_empty()).then(|| Block::Fold(prose!["Notes on the figures of others"], vec![Block::KeyValues(pairs)]))
 }

@@ -14,20 +14,20 @@ pub(super) fn paragraph(findings: &Findings<'_>) -> Option<Block> {
 }
 
 fn how(found: &BlockFindings) -> Prose {
-    let order = if found.randomised { "in an order drawn anew" } else { "in the study's order" };
+    let order = if found.randomised { "in a new random order each time" } else { "in the study's order" };
     let left_out = match found.left_out {
         0 => String::new(),
         some => format!(
-            " {some} more {} left out, with a run that is missing or was measured again later.",
+            " {some} more {} left out because a run is missing or was repeated later.",
             if some == 1 { "repetition was" } else { "repetitions were" }
         ),
     };
     prose![
-        "Per cent of the largest, steps and knees come from ratios inside ",
+        "Shares of the largest, steps and knees come from ratios within ",
         found.blocks.count(),
-        " repetitions, each of which visited every point once, ",
+        " repetitions, each of which measured every point once, ",
         order,
-        ": what changed on the host between repetitions is not in them.",
+        ". Changes of the host between repetitions do not affect them.",
         left_out,
     ]
 }
@@ -39,9 +39,9 @@ fn moved(findings: &Findings<'_>) -> Prose {
     match moved.is_empty() {
         true => Prose::new(),
         false => prose![
-            " Points void only because they moved (",
+            " Points that are void only because their throughput moved (",
             moved.join(", "),
-            ") take part: a ratio side by side needs no rest."
+            ") are included: ratios formed side by side do not need a steady state."
         ],
     }
 }
@@ -50,7 +50,7 @@ fn moved(findings: &Findings<'_>) -> Prose {
 fn corrected(found: &BlockFindings) -> Prose {
     match found.blocks.effect() {
         Some(effect) => prose![
-            " They are corrected for what others took of the processor: throughput follows what these left, to the power ",
+            " They are corrected for CPU use by others: throughput is proportional to the remaining CPU to the power ",
             short(effect.power),
             " ± ",
             short(effect.standard_error),
@@ -65,13 +65,13 @@ fn needed(findings: &Findings<'_>, found: &BlockFindings) -> Prose {
     let needed = findings.largest().and_then(|largest| found.needed(largest.id, WANTED));
     match needed.filter(|needed| *needed as usize > found.blocks.count()) {
         Some(needed) => prose![
-            " Intervals of all ratios within ±",
+            " To narrow the intervals of all ratios to ±",
             short(100.0 * WANTED),
-            " % take about ",
+            " %, plan about ",
             needed,
-            " (",
+            " repetitions (",
             Inline::Code("study.repetitions".to_owned()),
-            "), if they spread as these do."
+            ") with the same spread."
         ],
         None => Prose::new(),
     }

@@ -9,7 +9,7 @@ use crate::numbers::short;
 /// The section.
 pub(super) const SECTION: Section = Section {
     id: "bottleneck",
-    title: "What limited it",
+    title: "What limited throughput",
     level: 2,
     place: SectionPlace::Paper,
     needs: a_finished_run,
@@ -26,7 +26,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         Block::List(sentences),
         Block::Paragraph(prose![
             Inline::Strong(prose!["Observed, not confirmed by intervention"]),
-            ": a resource that is busy is not yet a cause. It becomes one when changing it, and nothing else, changes the throughput."
+            ": a busy resource is not necessarily the cause. It is one if changing this resource alone changes the \
+             throughput."
         ]),
     ];
     blocks.extend(heat(findings).map(|figure| Block::Figure(Box::new(figure))));
@@ -39,7 +40,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if !missing.is_empty() {
         blocks.push(Block::Notice(
             Notice::Gap,
-            prose![missing.join(", "), ". What was not observed cannot be excluded."],
+            prose![missing.join(", "), ". Resources that were not observed cannot be excluded."],
         ));
     }
     blocks
@@ -69,8 +70,10 @@ fn heat(findings: &Findings<'_>) -> Option<Figure> {
             format!("{}: {} {} %.", point.label(), most.name, short((100.0 * most.share).round()))
         })
     });
-    let alt =
-        format!("Heat map of use by resource and point; the largest of each. {}", told.collect::<Vec<_>>().join(" "));
+    let alt = format!(
+        "Heat map of utilization by resource and point; the highest of each. {}",
+        told.collect::<Vec<_>>().join(" ")
+    );
     let row = |name: &String| {
         let values = points.iter().map(|(_, ranking)| match value(ranking, name) {
             Some(value) => Cell::datum(short(value.round())),
@@ -82,7 +85,8 @@ fn heat(findings: &Findings<'_>) -> Option<Figure> {
     Some(Figure {
         id: "figure-bottleneck",
         caption: prose![
-            "Use of each resource in the measured window, per cent; stalls in per cent of the time. Points from left to right."
+            "Utilization of each resource in the measured window, in per cent; stalls in per cent of the time. Points \
+             run from left to right."
         ],
         alt: alt.clone(),
         chart: Chart::Heats(vec![Heat {
@@ -113,7 +117,7 @@ fn table(findings: &Findings<'_>) -> Table {
     Table {
         id: "table-bottleneck",
         caption: prose![
-            "Candidates for the bottleneck of each point, likeliest first. Observed, not confirmed by intervention."
+            "Candidates for the bottleneck of each point, most likely first. Observed, not confirmed by intervention."
         ],
         columns: vec![
             Column::words("Point"),
@@ -134,7 +138,7 @@ fn point_rows(point: &PointFindings, ranking: &Ranking) -> Vec<Vec<Cell>> {
             Cell::Empty,
             Cell::Prose(prose!["none"]),
             Cell::Empty,
-            Cell::Prose(prose!["nothing that was observed came near a limit"]),
+            Cell::Prose(prose!["no observed resource came near its limit"]),
         ]];
     }
     let row = |(place, candidate): (usize, &proofload_analysis::bottleneck::Candidate)| {

@@ -38,7 +38,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 /// Says that drift of the testbed was not looked for.
 fn no_sentinel(findings: &Findings<'_>) -> Option<Block> {
     let setting = Inline::Code("study.sentinel_every".to_owned());
-    let words = prose!["drift of the testbed over the study; no sentinel point was repeated (", setting, ")."];
+    let words = prose!["drift of the testbed during the study; no sentinel point was repeated (", setting, ")."];
     findings.sentinels.is_none().then_some(Block::Notice(Notice::Gap, words))
 }
 
@@ -46,9 +46,7 @@ fn runs(findings: &Findings<'_>) -> Table {
     let rows = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| run_row(findings, point, run)));
     let mut table = Table {
         id: "table-runs",
-        caption: prose![
-            "Runs: how the warm-up ended, how far the window drifted, what failed, and whether the closed loop adds up."
-        ],
+        caption: prose!["Runs: end of the warm-up, drift in the window, failures, and consistency of the closed loop."],
         columns: vec![
             Column::words("Run"),
             Column::counts("Attempts"),
@@ -60,7 +58,8 @@ fn runs(findings: &Findings<'_>) -> Table {
         ],
         rows: rows.collect(),
         note: prose![
-            "Little's law: throughput × mean response time must equal the number of users in a closed loop without waits; 2 % are allowed for."
+            "Little's law: throughput × mean response time must equal the number of users in a closed loop without \
+             waits; a deviation of 2 % is allowed."
         ],
     };
     super::steal::add_column(&mut table, STEAL_COLUMN, findings);
@@ -85,7 +84,7 @@ fn run_row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings) ->
         warm_up(run),
         super::charts::measured_cell(drift),
         Cell::Count(run.failures.failed),
-        little.map_or(Cell::Gap("users wait, or are unknown".to_owned()), Cell::Quantity),
+        little.map_or(Cell::Gap("users wait, or their number is unknown".to_owned()), Cell::Quantity),
         generator(run),
     ]
 }
@@ -127,9 +126,9 @@ fn checks(findings: &Findings<'_>) -> Table {
         caption: if names.is_empty() {
             prose!["Checks after each run: none were recorded."]
         } else {
-            prose!["Checks over all data after each run. What failed, and what was found, is below the table."]
+            prose!["Checks of all data after each run. Failures and findings are listed below the table."]
         },
-        columns: [Column::words("Check"), Column::words("What must hold")].into_iter().chain(heads).collect(),
+        columns: [Column::words("Check"), Column::words("Requirement")].into_iter().chain(heads).collect(),
         rows: rows.collect(),
         note: Vec::new(),
     }
@@ -144,7 +143,7 @@ fn outcome(point: &PointFindings, group: &str, name: &str) -> Cell {
     if any(CheckOutcome::Failed) {
         Cell::Verdict(false, "failed")
     } else if any(CheckOutcome::TooSmall) {
-        Cell::Prose(prose!["too few to tell"])
+        Cell::Prose(prose!["too few samples"])
     } else if any(CheckOutcome::Met) {
         Cell::Verdict(true, "met")
     } else if any(CheckOutcome::NotApplicable) {
@@ -180,7 +179,7 @@ fn audits(findings: &Findings<'_>) -> Table {
     Table {
         id: "table-audits",
         caption: prose![
-            "Audits of sums, exact: the record against itself, against the clients' totals and against the database."
+            "Exact audits of sums: the record compared with itself, with the clients' totals and with the database."
         ],
         columns: ["Audit", "Holds", "Found in each run"].map(Column::words).to_vec(),
         rows: rows.into_iter().map(row).collect(),
@@ -211,5 +210,5 @@ fn found(findings: &Findings<'_>) -> Option<Block> {
         prose![words, " (", place, ")"]
     };
     let lines = found.into_iter().map(line).collect();
-    Some(Block::Fold(prose!["What every check found"], vec![Block::List(lines)]))
+    Some(Block::Fold(prose!["Findings of every check"], vec![Block::List(lines)]))
 }

@@ -86,7 +86,7 @@ fn differences(comparison: &Comparison<'_>) -> Vec<Block> {
     }
     let told = |value: &Option<String>| match value {
         Some(value) => Cell::datum(value.clone()),
-        None => Cell::Prose(prose!["not set or not read"]),
+        None => Cell::Prose(prose!["not set or not recorded"]),
     };
     let points = |difference: &Difference| match difference.points.len() {
         0 => Cell::Empty,
@@ -99,7 +99,7 @@ fn differences(comparison: &Comparison<'_>) -> Vec<Block> {
     };
     vec![Block::Table(Table {
         id: "table-differences",
-        caption: prose!["What else differs between the two."],
+        caption: prose!["What else differs between A and B."],
         columns: ["Setting, version or fact", "Points", "A", "B"].map(Column::words).to_vec(),
         rows: comparison.differences.iter().map(row).collect(),
         ..Table::default()
@@ -157,9 +157,12 @@ fn verdict(row: &Row) -> Prose {
     let (below, above) = row.shown_from;
     match row.verdict {
         Verdict::NotShown if below > 0.0 && above.is_finite() => {
-            prose![format!("no difference shown; up to {below:.3} or from {above:.3} would have been")]
+            prose![format!("no difference shown; ratios up to {below:.3} or from {above:.3} would have been")]
         }
-        Verdict::NotShown => prose!["no difference shown; the samples do not bound what would have been"],
+        Verdict::NotShown => prose![
+            "no difference shown; the samples are too few to say which difference would have \
+            been"
+        ],
         shown => vec![Inline::Strong(prose![shown.words()])],
     }
 }
@@ -168,9 +171,10 @@ fn note(comparison: &Comparison<'_>) -> Prose {
     let how = comparison.in_turns().map_or_else(String::new, |how| format!("{how} "));
     prose![
         how,
-        "B/A is the candidate over the baseline, with the 95 % confidence interval of its row alone. p values and verdicts hold for all ",
+        "B/A is candidate divided by baseline; each 95 % confidence interval covers its own row. p values and \
+         verdicts are corrected for all ",
         comparison.rows.len(),
-        " rows together (Holm, 5 %). That no difference was shown is not to say that there is none."
+        " rows (Holm, 5 %). Where no difference is shown, one may still exist."
     ]
 }
 

@@ -65,7 +65,7 @@ fn answer(comparison: &Comparison<'_>, main: &[&Row]) -> Prose {
     if shown.is_empty() {
         let change = main.iter().map(|row| change(row)).fold(0.0, f64::max);
         let bound = if change.is_finite() {
-            prose!["; from ", short(change.round()), " % on it would have been, at every point"]
+            prose!["; a difference of ", short(change.round()), " % or more would have been shown at every point"]
         } else {
             Prose::new()
         };
@@ -120,7 +120,7 @@ fn not_shown(comparison: &Comparison<'_>, main: &[&Row]) -> Prose {
         comparison.rows.len(),
         " rows, ",
         main_hidden,
-        " of them of the first metric. That is not to say that there is none. "
+        " of them of the first metric. A difference may still exist there. "
     ]
 }
 
@@ -136,9 +136,9 @@ fn other_differences(comparison: &Comparison<'_>) -> Prose {
 fn sure(comparison: &Comparison<'_>) -> Prose {
     let turns = match comparison.in_turns() {
         Some(how) => prose![how.to_owned(), " "],
-        None => prose!["The two were not measured in turns: what changed on the host between them is in the ratios. "],
+        None => prose!["A and B were not measured in turns, so the ratios include changes of the host between them. "],
     };
-    let all = prose!["Verdicts hold for all ", comparison.rows.len(), " rows together (Holm, 5 %). "];
+    let all = prose!["Verdicts are corrected for all ", comparison.rows.len(), " rows (Holm, 5 %). "];
     if comparison.rows.is_empty() { Prose::new() } else { [turns, all].concat() }
 }
 
@@ -161,7 +161,7 @@ fn figure(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Option<Figure> {
     let group =
         |row: &&Row| Group { label: name(row), values: vec![Some((row.ratio.value(), row.ratio.interval().bounds()))] };
     let told = |row: &&Row| format!("{} {}: {}", name(row), short(row.ratio.value()), row.verdict.words());
-    let alt = format!("Dots of B over A. {}.", rows.iter().map(told).collect::<Vec<_>>().join("; "));
+    let alt = format!("Dot chart of the ratio B/A. {}.", rows.iter().map(told).collect::<Vec<_>>().join("; "));
     let cells = |row: &&Row| {
         vec![Cell::datum(name(row)), Cell::Quantity(row.ratio.clone()), Cell::Prose(prose![row.verdict.words()])]
     };
@@ -170,16 +170,16 @@ fn figure(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Option<Figure> {
     Some(Figure {
         id: "figure-ratios",
         caption: prose![
-            "B over A with 95 % intervals of each row alone; at the broken line both are equal.",
+            "Ratio B/A with the 95 % interval of each row; at the dashed line both are equal.",
             tolerance.map_or(String::new(), |share| format!(
                 " Shaded: the gate's tolerance, {}\u{a0}%.",
                 short(100.0 * share)
             )),
-            if cut { " Only the first rows are drawn." } else { "" }
+            if cut { " Only the first rows are shown." } else { "" }
         ],
         alt,
         chart: Chart::Dots(DotRows {
-            axis: Axis::logarithmic("B over A", ""),
+            axis: Axis::logarithmic("Ratio B/A", ""),
             names: vec![String::new()],
             rows: rows.iter().map(group).collect(),
             rule: Some(1.0),

@@ -34,12 +34,12 @@ pub(super) fn figure(comparison: &Comparison<'_>) -> Option<Block> {
     Some(Block::Figure(Box::new(Figure {
         id: "figure-queries",
         caption: prose![
-            "Time of each query, B over A, of all valid executions, smallest first; at the broken line both are equal. A single query has \
-             no interval of its own."
+            "Time ratio B/A of each query over all valid executions, smallest first; at the dashed line both are \
+             equal. Single queries have no interval."
         ],
-        alt: format!("Dots of B over A by query. {told}."),
+        alt: format!("Dot chart of the ratio B/A by query. {told}."),
         chart: Chart::Dots(DotRows {
-            axis: Axis::logarithmic("B over A", ""),
+            axis: Axis::logarithmic("Ratio B/A", ""),
             names,
             rows,
             rule: Some(1.0),

@@ -54,7 +54,7 @@ fn bill(findings: &Findings<'_>) -> Vec<Block> {
             Inline::ranged(&each, ""),
             " ",
             currency,
-            " for each thousand ",
+            " per thousand ",
             findings.workload.headline.axis_unit,
             " at ",
             PointFindings::label(point)
@@ -72,7 +72,7 @@ fn price_of(findings: &Findings<'_>, point: &PointFindings, price: f64) -> Optio
     let each = |rate: f64| price / (rate / PER);
     let interval = match value.interval() {
         Interval::Known { low, high, method } if *low > 0.0 => Interval::known(each(*high), each(*low), method.clone()),
-        Interval::Known { .. } => Interval::none("the throughput may be nothing"),
+        Interval::Known { .. } => Interval::none("the interval of the throughput includes zero"),
         Interval::None { why } => Interval::none(why.clone()),
     };
     Some(Quantity::new(each(value.value()), Unit::named(""), value.n(), interval))

@@ -35,7 +35,7 @@ fn observed<'a>(findings: &'a Findings<'_>) -> Vec<Cores<'a>> {
 }
 
 fn needs(findings: &Findings<'_>) -> Result<(), String> {
-    if observed(findings).is_empty() { Err("the use of single cores was not observed".to_owned()) } else { Ok(()) }
+    if observed(findings).is_empty() { Err("per-core utilization was not observed".to_owned()) } else { Ok(()) }
 }
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
@@ -46,7 +46,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let figure = Figure {
         id: "figure-cores",
         caption: prose![
-            "Use of each core of the host in the measured window of each point's first run, in per cent of the core; outlined cells were not observed."
+            "Utilization of each core of the host in the measured window of each point's first run, in per cent; \
+             outlined cells were not observed."
         ],
         alt,
         chart: Chart::Heats(heats),
@@ -54,9 +55,9 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     };
     vec![
         Block::Paragraph(prose![
-            "A mean over cores hides a single core at its limit. ",
+            "The mean over all cores can hide a single core at its limit. ",
             Inline::Reference("figure-cores"),
-            " shows each one."
+            " shows every core."
         ]),
         Block::Figure(Box::new(figure)),
     ]
@@ -113,8 +114,12 @@ fn data(cores: &[Cores<'_>]) -> Table {
         })
     });
     Table {
-        caption: prose!["Mean use of each core in the measured window."],
-        columns: vec![Column::words("Point"), Column::words("Core"), Column::quantities("Mean use", "% of the core")],
+        caption: prose!["Mean utilization of each core in the measured window."],
+        columns: vec![
+            Column::words("Point"),
+            Column::words("Core"),
+            Column::quantities("Mean utilization", "% of the core"),
+        ],
         rows: rows.collect(),
         ..Table::default()
     }

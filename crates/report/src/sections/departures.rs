@@ -38,12 +38,15 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     };
     let table = Table {
         id: "table-departures",
-        caption: prose!["Departures from the clauses of TPC-C 5.11, by number, and the points at which they were on."],
-        columns: ["Number", "Name", "What is done, and the clause", "Points"].map(Column::words).to_vec(),
+        caption: prose![
+            "Departures from the clauses of TPC-C 5.11, by number, and the points at which they were active."
+        ],
+        columns: ["Number", "Name", "Behaviour and clause", "Points"].map(Column::words).to_vec(),
         rows: departures.iter().map(|(number, told)| row(number, told)).collect(),
         note: prose![
-            "Departures 7, 9, 15 and 16 of HammerDB, its inputs drawn on the server, its matching of lines by array order and its discounts in per \
-             cent are not reproduced: they lose or falsify data, or belong to paced loads."
+            "Not reproduced are HammerDB's departures 7, 9, 15 and 16, its inputs drawn on the server, its matching \
+             of order lines by array position and its discounts in per cent. They lose or falsify data, or apply only \
+             to paced loads."
         ],
     };
     vec![Block::Paragraph(lead(findings)), Block::Table(table)]
@@ -54,10 +57,11 @@ fn lead(findings: &Findings<'_>) -> Prose {
         Some(profile) => prose![
             "The profile of this study is ",
             profile,
-            ". Its figures are comparable within that profile only, and not with those of the clauses."
+            ". Its figures are comparable only within that profile, not with runs that follow the clauses."
         ],
         None => prose![
-            "Points differ in what they do otherwise than the clauses; figures of one are comparable with the others as far as that is the question."
+            "Points differ in their departures from the clauses; compare their figures only to see the effect of \
+             these departures."
         ],
     }
 }

@@ -29,16 +29,17 @@ const LONGEST_DOCUMENT: usize = 20_000;
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::Paragraph(prose![
-            "Everything here comes from the record, which also holds every second, histogram and reading behind the figures above."
+            "All details here come from the record, which also contains every second, histogram and reading behind \
+             the figures above."
         ]),
-        Block::Heading(prose!["To run it again"]),
+        Block::Heading(prose!["To reproduce this study"]),
     ];
     blocks.extend(again(findings));
     blocks.push(Block::Heading(prose!["Versions, sessions and seeds"]));
     blocks.push(Block::KeyValues(versions(findings)));
     blocks.push(Block::Table(attempts(findings)));
     blocks.push(Block::Fold(prose!["All settings as resolved"], vec![Block::Table(settings(findings))]));
-    blocks.push(Block::Fold(prose!["All facts as they were recorded"], vec![Block::Table(facts(findings))]));
+    blocks.push(Block::Fold(prose!["All facts as recorded"], vec![Block::Table(facts(findings))]));
     blocks.push(Block::Fold(prose!["Events of every attempt"], vec![Block::Table(events(findings))]));
     blocks.extend(documents(findings));
     blocks.extend(logs(findings));
@@ -54,13 +55,13 @@ fn again(findings: &Findings<'_>) -> Vec<Block> {
         Inline::Code(format!("proofload run {name}.toml")),
         " and ",
         Inline::Code(format!("proofload report {name}.proof")),
-        ". The seed makes data, inputs and the order of points the same; ",
+        ". The seed reproduces data, inputs and the order of points; ",
         Inline::Code("proofload doctor".to_owned()),
-        " says what the machine allows."
+        " shows what the machine supports."
     ])];
     match findings.record.documents.get("study.toml") {
-        Some(text) => blocks.push(Block::Code(prose!["The study file as it was written:"], text.clone())),
-        None => blocks.push(Block::Notice(Notice::Gap, prose!["the study file as written is not in the record."])),
+        Some(text) => blocks.push(Block::Code(prose!["The original study file:"], text.clone())),
+        None => blocks.push(Block::Notice(Notice::Gap, prose!["the record does not contain the original study file."])),
     }
     blocks
 }
@@ -82,9 +83,14 @@ fn versions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     let broken = finished.filter(|attempt| attempt.seal_holds != Some(true)).count();
     pairs.push((
         prose!["Seals"],
-        prose![sealed, " finished attempts whose SHA-256 seal fits their rows, ", broken, " whose seal does not"],
+        prose![
+            sealed,
+            " finished attempts whose SHA-256 seal matches their rows, ",
+            broken,
+            " whose seal does not match"
+        ],
     ));
-    let changed = record.faults.iter().map(|fault| (prose!["Changed after it was written"], prose![fault.clone()]));
+    let changed = record.faults.iter().map(|fault| (prose!["Changed after writing"], prose![fault.clone()]));
     pairs.extend(changed);
     pairs
 }
@@ -177,7 +183,7 @@ fn facts(findings: &Findings<'_>) -> Table {
     };
     Table {
         id: "table-all-facts",
-        caption: prose!["Facts: what was asked and what was read, by the study or by the attempts of these numbers."],
+        caption: prose!["Facts: requested and recorded values, by the study or by the numbered attempts."],
         columns: ["Of", "Subject", "Name", "Asked", "Read", "Source"].map(Column::words).to_vec(),
         rows: read.into_iter().map(row).collect(),
         ..Table::default()
@@ -222,11 +228,11 @@ fn events(findings: &Findings<'_>) -> Table {
     }
     let left_out = match record.attempts.len().saturating_sub(MOST_ATTEMPTS) {
         0 => String::new(),
-        others => format!(" Those of the other {others} attempts are in the record, and in the export."),
+        others => format!(" The other {others} attempts are in the record and in the export."),
     };
     Table {
         id: "table-events",
-        caption: prose!["Events, UTC; long details are cut, the record has them whole.", left_out],
+        caption: prose!["Events, UTC; long details are truncated here and complete in the record.", left_out],
         columns: ["Of", "When", "Event", "Detail"].map(Column::words).to_vec(),
         rows,
         ..Table::default()

@@ -60,7 +60,7 @@ fn distribution(findings: &Findings<'_>) -> Option<Figure> {
         format!("{}: half within {} ms, 99 % within {} ms.", point.label(), at(0.5), at(0.99))
     };
     let alt = format!(
-        "Line chart of response times in ms by the share of response times that were no longer. {}",
+        "Line chart of response times in ms by cumulative share. {}",
         points.iter().map(told).collect::<Vec<_>>().join(" ")
     );
     let row = |(point, all): &(&PointFindings, Sparse)| {
@@ -76,14 +76,14 @@ fn distribution(findings: &Findings<'_>) -> Option<Figure> {
     Some(Figure {
         id: "figure-distribution",
         caption: prose![
-            "Distribution of all response times of the window, logarithmic in what lies beyond.",
-            if cut { " The first points are drawn." } else { "" }
+            "Distribution of all response times in the window; the share axis is logarithmic in the tail.",
+            if cut { " Only the first points are shown." } else { "" }
         ],
         alt: alt.clone(),
         chart: Chart::Plot(Panel {
             title: String::new(),
             alt,
-            x: Axis { ticks: Some(ticks), ..Axis::logarithmic("Share of response times that were no longer", "") },
+            x: Axis { ticks: Some(ticks), ..Axis::logarithmic("Cumulative share of response times", "") },
             y: Axis::logarithmic(RESPONSE_P99.axis, RESPONSE_P99.axis_unit),
             bands: Vec::new(),
             rules: Vec::new(),
@@ -151,7 +151,7 @@ fn against_throughput(findings: &Findings<'_>) -> Option<Figure> {
     };
     Some(Figure {
         id: "figure-load",
-        caption: prose!["99th percentile of response times against throughput; the load rises along the line."],
+        caption: prose!["99th percentile of response times against throughput; the load increases along the line."],
         alt: alt.clone(),
         chart: Chart::Plot(Panel {
             title: String::new(),

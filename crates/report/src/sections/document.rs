@@ -76,7 +76,13 @@ pub(super) fn of_record(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
         pairs.push((prose!["Made with"], prose![session.program.clone()]));
     }
     if record.being_written {
-        pairs.push((prose!["State"], prose!["the study is still running; this is what there was when it was read"]));
+        pairs.push((
+            prose!["State"],
+            prose![
+                "the study is still running; the report covers what was recorded when it \
+            was read"
+            ],
+        ));
     }
     pairs
 }

@@ -16,10 +16,10 @@ pub(super) fn figure(findings: &Findings<'_>) -> Option<Figure> {
     let row = |one: &DiagramBox| vec![Cell::datum(one.title.clone()), Cell::datum(one.lines.join("; "))];
     Some(Figure {
         id: "figure-setup",
-        caption: prose!["The set-up, as the study asked for it and as it was found."],
+        caption: prose!["The set-up, as requested by the study and as found."],
         alt: format!("Boxes from left to right. {}.", words.join(". ")),
         data: Table {
-            columns: ["Part", "What it is"].map(Column::words).to_vec(),
+            columns: ["Part", "Description"].map(Column::words).to_vec(),
             rows: boxes.iter().map(row).collect(),
             ..Table::default()
         },

@@ -33,7 +33,7 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Op
     };
     let told = |mark: &Mark| {
         let (away, kept) = (short(mark.away.0), short(mark.kept));
-        format!("{}: {kept} % kept, writes away for {away} s, {} lost.", mark.label, mark.lost)
+        format!("{}: {kept} % kept, write outage {away} s, {} lost.", mark.label, mark.lost)
     };
     let alt: Vec<String> = marks.iter().map(told).collect();
     let row = |mark: &Mark| {
@@ -47,27 +47,27 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Op
     Some(Figure {
         id: "figure-cost-protection",
         caption: prose![
-            "What each mode keeps of the throughput before the fault, of that of ",
+            "Throughput before the fault, relative to that of ",
             least.word(),
-            ", beside the median time without writes; losses of all drills in the names."
+            ", against the median write outage of each mode. The labels give the losses of all drills."
         ],
-        alt: format!("Marks of throughput kept and time without writes. {}", alt.join(" ")),
+        alt: format!("Scatter chart of throughput kept and write outage. {}", alt.join(" ")),
         chart: Chart::Plot(Panel {
             title: String::new(),
             alt: String::new(),
             x: Axis { from_zero: false, ..Axis::linear("Throughput kept", "%") },
-            y: Axis::linear("Writes away", "s"),
+            y: Axis::linear("Write outage", "s"),
             bands: Vec::new(),
             rules: Vec::new(),
             series: marks.iter().enumerate().map(series).collect(),
         }),
         data: Table {
             id: "data-cost-protection",
-            caption: prose!["Cost and protection of each mode and fault."],
+            caption: prose!["Cost and protection by mode and fault."],
             columns: vec![
                 Column::words("Point"),
                 Column::quantities("Throughput kept", "%"),
-                Column::quantities("Writes away", "s"),
+                Column::quantities("Write outage", "s"),
                 Column::quantities("Lost", ""),
             ],
             rows: marks.iter().map(row).collect(),

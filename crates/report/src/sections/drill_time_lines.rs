@@ -13,7 +13,8 @@ use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 
 /// Instants that are marked in a figure, the most telling first.
-const MARKED: &[&str] = &["in force", "promoted", "undone", "protected again", "users back", "detected by the manager"];
+const MARKED: &[&str] =
+    &["in force", "promoted", "undone", "protected again", "users recovered", "detected by the manager"];
 
 /// Share of a panel's width that a name takes.
 const NAME_WIDTH: f64 = 0.2;
@@ -49,26 +50,26 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Fi
     Figure {
         id: "figure-drills",
         caption: prose![
-            "The drill with the median outage of each fault: writes of the prober that were acknowledged, by their due times, and transactions of the \
-             users. Time 0 is when the fault was found in force; the time without writes is shaded. ",
-            if is_hatched { "Hatched: whether commits waited for a standby could not be read. " } else { "" },
-            "All instants are in the data."
+            "The drill with the median outage of each fault: acknowledged writes of the prober by due time, and \
+             transactions of the users. At time 0 the fault was confirmed in force; the write outage is shaded. ",
+            if is_hatched { "Hatched: it is unknown whether commits waited for a standby. " } else { "" },
+            "The data contain all instants."
         ],
         alt,
         data: Table {
             id: "data-drills",
-            caption: prose!["Instants of these drills, from the fault."],
+            caption: prose!["Instants of these drills, counted from the fault."],
             columns: vec![
                 Column::words("Point"),
                 Column::quantities("First write not acknowledged", "s"),
                 Column::quantities("Detected", "s"),
-                Column::quantities("Order to promote", "s"),
+                Column::quantities("Promotion requested", "s"),
                 Column::quantities("Promoted", "s"),
                 Column::quantities("Undone", "s"),
                 Column::quantities("Rejoined", "s"),
                 Column::quantities("First write acknowledged", "s"),
                 Column::quantities("Protected again", "s"),
-                Column::quantities("Users back", "s"),
+                Column::quantities("Users recovered", "s"),
             ],
             rows: drawn.iter().map(row).collect(),
             note: Prose::new(),
@@ -132,9 +133,9 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
     Panel {
         title: label.to_owned(),
         alt: format!(
-            "Writes acknowledged and transactions per second around the fault; writes were away for {away} s; {}{}.",
+            "Acknowledged writes and transactions per second around the fault; write outage {away} s; {}{}.",
             told.join(", "),
-            if unknown.is_empty() { "" } else { "; hatched where whether commits waited was not read" }
+            if unknown.is_empty() { "" } else { "; hatched where it is unknown whether commits waited" }
         ),
         x: Axis { from_zero: false, up_to: Some(drawn_after), ..Axis::linear("Time from the fault", "s") },
         y: Axis::linear("Writes, transactions", "1/s"),
@@ -176,14 +177,14 @@ fn instants(drill: &DrillOf<'_>) -> Vec<(&'static str, f64)> {
         ("in force", Some(report.fault_at)),
         ("first write failed", outage.map(|outage| outage.from.as_seconds())),
         ("detected by the manager", report.detected_at),
-        ("promotion asked", report.promote_asked_at),
+        ("promotion requested", report.promote_asked_at),
         ("promoted", report.promoted_at),
         ("undone", report.undone_at),
         ("told to rejoin", report.rejoin_asked_at),
         ("rejoined", report.rejoined_at),
-        ("writes back", outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
+        ("writes restored", outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
         ("protected again", report.protected_again_at),
-        ("users back", report.recovered_at.map(|at| at.max(report.fault_at))),
+        ("users recovered", report.recovered_at.map(|at| at.max(report.fault_at))),
     ];
     let mut told: Vec<(&str, f64)> =
         all.into_iter().filter_map(|(name, at)| Some((name, at? - report.fault_at))).collect();

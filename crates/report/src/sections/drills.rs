@@ -80,10 +80,10 @@ fn sentence(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<Prose> 
         FaultStrength::Whole => String::new(),
         strength => format!("at {strength} "),
     };
-    let mut text = prose![Inline::Strong(prose![label]), ": ", strength, "writes were away for ", (&away, "s")];
+    let mut text = prose![Inline::Strong(prose![label]), ": ", strength, "writes were unavailable for ", (&away, "s")];
     text.extend(prose![failover, ", "]);
     text.extend(match lost {
-        0 => prose!["and none of ", acknowledged, " acknowledged writes was lost. "],
+        0 => prose!["and none of ", acknowledged, " acknowledged writes were lost. "],
         _ => prose!["and ", lost, " of ", acknowledged, " acknowledged writes were lost"],
     });
     let excused = point.count(|ledger| ledger.lost_as_warned) + unprotected_losses(point);
@@ -129,26 +129,29 @@ fn outages(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
     };
     Table {
         id: "table-outages",
-        caption: prose!["Time without service, medians over drills with 95 % confidence intervals."],
+        caption: prose!["Time without service: medians over drills with 95 % confidence intervals."],
         columns: vec![
             Column::words("Point"),
             Column::words("Drills"),
-            Column::quantities("Writes away", "s"),
+            Column::quantities("Write outage", "s"),
             Column::quantities("Longest", "s"),
             Column::quantities("95th percentile", "s"),
-            Column::quantities("Reads away", "s"),
+            Column::quantities("Read outage", "s"),
             Column::quantities("Promotion", "s"),
-            Column::quantities("Users back", "s"),
+            Column::quantities("Users recovered", "s"),
             Column::quantities("Degraded", "s"),
             Column::quantities("Protected again", "s"),
         ],
         rows: points.iter().map(row).collect(),
         note: prose![
-            "Away: from the due time of the first operation that was not acknowledged to the end of the first of many in a row that were; every outage \
-             that ends after the fault counts. 95th percentile: with 59 drills or more; of fewer all may lie below it. Promotion: from the order, or from the moment at \
-             which a failover manager was seen to have taken notice, until the standby took writes. Users back: from the fault to the first of ten seconds with a mean of 95 % of their throughput, 90 % by its interval. \
-             Degraded: seconds until then in which writes were acknowledged and users had less than 95 % of their throughput, or a 99th percentile \
-             three times that before. Protected again: until the standbys that are left, or the primary that came back as one, were in sync with the primary."
+            "Outage: from the due time of the first unacknowledged operation to the end of the first of many \
+             acknowledged in a row; every outage that ends after the fault counts. 95th percentile: needs 59 drills \
+             or more; with fewer, all may lie below it. Promotion: from the request, or from the detection by a \
+             failover manager, until the standby accepted writes. Users recovered: from the fault to the first of ten \
+             seconds with a mean of 95 % of their earlier throughput, 90 % by its interval. Degraded: seconds until \
+             then with acknowledged writes, but less than 95 % of the throughput or three times the earlier 99th \
+             percentile. Protected again: until the remaining standbys, or the former primary as a standby, were in \
+             sync with the primary."
         ],
     }
 }
@@ -181,7 +184,7 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
         if let Some([low, high]) = mixture(&away_of(point)) {
             told.extend(prose![
                 Inline::Strong(prose![label.clone()]),
-                ": outages are of two kinds, ",
+                ": outages fall into two groups, ",
                 low.2,
                 " of ",
                 short(low.0),
@@ -193,7 +196,7 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
                 short(high.0),
                 " to ",
                 short(high.1),
-                " s, so that a median of all says little. "
+                " s, so the median of all is of little use. "
             ]);
         }
         let never = point.drills.iter().filter(|drill| drill.protected_again().is_none()).count();
@@ -201,7 +204,7 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
         if never > 0 && point.fault.is_some_and(|fault| fault.takes_the_primary()) && alone {
             told.extend(prose![
                 Inline::Strong(prose![label.clone()]),
-                ": the promoted standby had none of its own and was never protected again. "
+                ": the promoted standby had no standby of its own and was never protected again. "
             ]);
         }
         let unprotected: f64 = point.aftermath.iter().map(|(unprotected, _)| unprotected.seconds()).sum();
@@ -213,7 +216,7 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
                 acknowledged,
                 " writes were acknowledged in ",
                 short(unprotected),
-                " s in which commits did not wait for a standby. "
+                " s while commits did not wait for a standby. "
             ]);
         }
         let open = point.drills.iter().filter_map(|drill| drill.report.reach).filter(|reach| !reach.holds_all).count();
@@ -222,7 +225,7 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
                 Inline::Strong(prose![label]),
                 ": in ",
                 open,
-                " drills too few standbys answered before the promotion: by the mode alone a loss cannot be excluded. "
+                " drills too few standbys answered before the promotion, so the mode alone does not exclude a loss. "
             ]);
         }
     }
@@ -253,22 +256,23 @@ fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
     };
     Table {
         id: "table-ledger",
-        caption: prose!["Writes of the prober, each looked for by its number after its drill."],
+        caption: prose!["Writes of the prober; after the drill each was looked up by its number."],
         columns: vec![
             Column::words("Point"),
             Column::words("Promised"),
             Column::quantities("Acknowledged", ""),
             Column::quantities("Lost", ""),
             Column::quantities("Lost, warned or unprotected", ""),
-            Column::quantities("Unknown, there", ""),
-            Column::quantities("Unknown, not there", ""),
-            Column::quantities("Seen and lost", ""),
-            Column::words("A drill that loses"),
+            Column::quantities("Unknown, found", ""),
+            Column::quantities("Unknown, not found", ""),
+            Column::quantities("Read, then lost", ""),
+            Column::words("Drills with loss"),
         ],
         rows: points.iter().map(row).collect(),
         note: prose![
-            "Warned: the server acknowledged with a warning; unprotected: commits did not wait as the mode says. Unknown: no answer within the deadline, or the connection was lost. A drill that loses: the \
-             share of drills with a loss, at most, where there was none (95 %)."
+            "Warned: the server acknowledged with a warning. Unprotected: commits did not wait as the mode requires. \
+             Unknown: no answer within the deadline, or the connection was lost. Drills with loss: their share; if \
+             there were none, its upper limit (95 %)."
         ],
     }
 }
@@ -315,13 +319,13 @@ pub(super) fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figu
     let alt = points.iter().filter_map(|point| in_words(findings, point)).collect::<Vec<_>>().join(" ");
     Figure {
         id: "figure-outages",
-        caption: prose!["Time without writes, each drill a dot."],
-        alt: format!("Dots of outages by fault. {alt}"),
+        caption: prose!["Write outages; each dot is a drill."],
+        alt: format!("Dot chart of outages by fault. {alt}"),
         chart: Chart::Plot(Panel {
             title: String::new(),
             alt: String::new(),
             x: Axis { ticks: Some(ticks), ..Axis::linear("", "") },
-            y: Axis::linear("Writes away", "s"),
+            y: Axis::linear("Write outage", "s"),
             bands: Vec::new(),
             rules: Vec::new(),
             series: vec![series],
@@ -332,7 +336,7 @@ pub(super) fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figu
             columns: vec![
                 Column::words("Point"),
                 Column::words("Attempt"),
-                Column::quantities("Waited before the fault", "s"),
+                Column::quantities("Wait before the fault", "s"),
                 Column::quantities("Writes", "s"),
                 Column::quantities("Reads", "s"),
                 Column::quantities("Connections", "s"),
@@ -360,18 +364,18 @@ fn method(findings: &Findings<'_>) -> Prose {
     let phase = asked.map_or(0.0, |asked| asked.phase.as_secs_f64());
     let after = settings.duration("drill.promote_after").unwrap_or_default().as_secs_f64();
     let mut text = prose![
-        "Each drill is a run of its own from the restored snapshot: load is measured, then the fault is made and found in force, and load goes on. A prober \
-         beside the users makes ",
+        "Each drill is a separate run from the restored snapshot. The load is measured, then the fault is injected \
+         and confirmed in force while the load continues. In addition to the users, a prober makes ",
         rate,
-        " writes and as many reads a second, each at its own time, and closes a connection that has not answered after ",
+        " writes and as many reads per second at fixed times. It closes a connection that has not answered after ",
         short(deadline),
-        " s; what a write's client was told is compared with what the database holds afterwards. "
+        " s. Afterwards the answer to each write is compared with the content of the database. "
     ];
     if phase > 0.0 {
         text.extend(prose![
-            "Before its fault each drill waits for a time of its own of up to ",
+            "Before its fault each drill waits for a random time of up to ",
             short(phase),
-            " s, drawn from the seed of the study, so that faults fall anywhere in the periods of what detects them. "
+            " s, drawn from the seed of the study, so that faults hit every phase of periodic failure detection. "
         ]);
     }
     let by_hand = |point: &DrilledPoint<'_>| {
@@ -379,21 +383,23 @@ fn method(findings: &Findings<'_>) -> Prose {
     };
     if drilled(findings).iter().any(by_hand) {
         text.extend(prose![
-            "By hand the standby with the most log is promoted ",
+            "Without a failover manager, the standby with the most log is promoted ",
             short(after),
-            " s after a fault of the primary is in force: the time that a failover manager takes to detect a failure comes on top. "
+            " s after a fault of the primary is in force; the detection time of a failover manager would add to this. "
         ]);
     }
     if drilled(findings).iter().flat_map(|point| &point.drills).any(|drill| drill.report.rejoin_asked_at.is_some()) {
         text.extend(prose![
-            "Once users were back the failed primary was rewound behind the new one and followed it, while load went on. "
+            "Once users had recovered, the failed primary was rewound and followed the new one while the load \
+             continued. "
         ]);
     }
     for (title, settings) in managers(findings) {
         text.extend(prose![
             title,
-            " is driven and not imitated: it runs both instances, and a crash takes its processes of the node as well; users and prober find the primary \
-             by its own word. It was detected when the manager was first seen to name no leader or another, at steps of 50 ms. In force: ",
+            " itself runs both instances; it is not imitated, and a crash also ends its processes on the node. Users \
+             and prober ask it for the primary. Detection is the first reading, every 50 ms, in which it named no \
+             leader or another one. In force: ",
             settings,
             ". "
         ]);
@@ -401,11 +407,11 @@ fn method(findings: &Findings<'_>) -> Prose {
     let where_they_are = if super::standby_hosts::apart(findings).is_empty() {
         "Both nodes share this host"
     } else {
-        "Each standby has a host of its own"
+        "Each standby has its own host"
     };
     text.extend(prose![
         where_they_are,
-        "; a crash ends all processes of the instance and keeps what the kernel had taken to be written, so it is no loss of power."
+        "; a crash ends all processes of the instance but keeps the kernel's page cache, so it is not a power loss."
     ]);
     text
 }

@@ -117,7 +117,7 @@ fn table() -> Table {
     Table {
         id: "table-efficiency",
         caption: prose![
-            "What the work cost in the measured window. Figures of a data sheet are the study's settings below ",
+            "Cost of the work in the measured window. Data sheet figures are settings of the study under ",
             Inline::Code("hardware".to_owned()),
             ", not observations."
         ],

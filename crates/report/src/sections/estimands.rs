@@ -15,7 +15,7 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
         Block::Table(Table {
             id: "table-host",
             caption: prose![
-                "What others did on the host in the window of each run, and what its figures may claim for it."
+                "CPU use by others in the window of each run, and what the run's figures therefore represent."
             ],
             columns: [
                 "Run",
@@ -24,7 +24,7 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
                 "In quiet seconds",
                 "Largest processes",
                 "Requests to the device",
-                "Quota used up",
+                "Quota exhausted",
                 "Load generator waited",
             ]
             .map(Column::words)
@@ -37,11 +37,13 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
 
 fn note() -> Prose {
     prose![
-        "Quiet host: others took no more of the processor than the study tolerates (",
+        "Quiet host: others took no more CPU than the study tolerates (",
         crate::blocks::Inline::Code("procedure.steal_tolerance".to_owned()),
-        "), or a limit of the study was reached in at least 95 % of the seconds, so that they make no difference. As given: the mean on this host over this time, neighbours included. \
-         In quiet seconds: the workload's main figure over those seconds in which others took no more than that, and in which the system had forgotten \
-         when they last did. Taken by others: what the hypervisor gave to other guests as a share of what was demanded, and CPU time of processes that belong neither to the database nor to Proofload."
+        "), or a limit of the study was reached in at least 95 % of the seconds, so others had no effect. As given: \
+         the mean on this host in this time, neighbours included. In quiet seconds: the workload's main figure over \
+         seconds in which others stayed within that tolerance and their earlier use no longer had an effect. Taken by \
+         others: CPU that the hypervisor gave to other guests, as a share of the demand, and CPU time of processes of \
+         neither the database nor Proofload."
     ]
 }
 
@@ -50,7 +52,7 @@ fn in_quiet_seconds(workload: &Workload, host: &HostUse) -> Cell {
     match (host.in_quiet_seconds(workload), &host.quiet) {
         (Some((quantity, quiet)), _) => Cell::Prose(prose![quantity, format!(" in {} of {} s", quiet.quiet, quiet.of)]),
         (None, Some(Err(why))) => Cell::Gap(why.clone()),
-        (None, _) => Cell::Gap("of a quiet host as it is".to_owned()),
+        (None, _) => Cell::Gap("the host was quiet".to_owned()),
     }
 }
 

@@ -34,11 +34,11 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::Heading(prose![*title]));
         match observed.get(*subject) {
             Some(observed) => blocks.extend(facts_blocks(subject, observed)),
-            None => blocks.push(Block::Notice(Notice::Gap, prose!["no facts about this were recorded."])),
+            None => blocks.push(Block::Notice(Notice::Gap, prose!["no facts about it were recorded."])),
         }
     }
     blocks.extend(standby_hosts::blocks(findings));
-    blocks.push(Block::Heading(prose!["Settings, asked and in force"]));
+    blocks.push(Block::Heading(prose!["Settings, requested and in force"]));
     blocks.extend(settings::asked(findings));
     blocks.extend(settings::usage(findings));
     blocks.push(Block::Heading(prose!["This record"]));

@@ -31,7 +31,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if rows.is_empty() {
         return if findings.workload.tells_absence { vec![Block::Paragraph(words)] } else { Vec::new() };
     }
-    words.extend(prose![" Every error met is counted below by its class, those that a retry mended included."]);
+    words.extend(prose![" The table counts all errors by class, including those that a retry resolved."]);
     vec![Block::Paragraph(words), Block::Table(table(findings, rows))]
 }
 
@@ -49,7 +49,7 @@ fn point_rows(findings: &Findings<'_>, point: &PointFindings) -> Vec<Vec<Cell>> 
 
 fn row(findings: &Findings<'_>, point: &PointFindings, failure: &Failure, due: u64) -> Vec<Cell> {
     let percent = 100.0 * failure.count as f64 / due.max(1) as f64;
-    let why = "a share of a full count, not of a sample";
+    let why = "a share of all operations, not of a sample";
     vec![
         Cell::datum(point.label()),
         Cell::datum(findings.workload.kind_title(&failure.kind)),
@@ -70,7 +70,7 @@ fn table(findings: &Findings<'_>, rows: Vec<Vec<Cell>>) -> Table {
             Column::words("Class"),
             Column::counts("Errors"),
             Column::quantities("Of all due", "%"),
-            Column::words("First text met"),
+            Column::words("First message"),
         ],
         rows,
         note: Vec::new(),

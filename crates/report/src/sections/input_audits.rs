@@ -19,7 +19,7 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Table> {
     }
     (!rows.is_empty()).then(|| Table {
         id: "table-input-audits",
-        caption: prose!["Audits of the drawn inputs against their law, from the clients' counts."],
+        caption: prose!["Audits of the drawn inputs against their prescribed distribution, from the clients' counts."],
         columns: vec![
             Column::words("Run"),
             Column::words("Audit"),
@@ -31,9 +31,9 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Table> {
         ],
         rows,
         note: prose![
-            "p: the probability of something as far from the law by chance. Inputs are never steered towards the limits, so that a right \
-             generator misses some of them in short runs: outside them with p of at least 10⁻⁶ the sample is too small to tell, with less \
-             the run is void."
+            "p: the probability that chance alone deviates this far from the prescribed distribution. Inputs are \
+             never steered towards the limits, so even a correct generator misses some of them in short runs. Outside \
+             a limit with p of at least 10⁻⁶, the sample is too small to decide; with a smaller p, the run is void."
         ],
     })
 }
@@ -45,7 +45,7 @@ fn row(run: String, audit: &str, sample: &AuditedSample, outcome: CheckOutcome) 
         Cell::datum(sample.limits.clone()),
         Cell::Count(sample.n),
         Cell::datum(sample.observed.clone()),
-        sample.p.map_or(Cell::Gap("nothing to say".to_owned()), |p| Cell::datum(chance(p))),
+        sample.p.map_or(Cell::Gap("no samples".to_owned()), |p| Cell::datum(chance(p))),
         verdict(sample, outcome),
     ]
 }

@@ -32,9 +32,9 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut words = prose![
         "Response time counts from the intended start of ",
         findings.workload.work.with_article(),
-        " to its completion. Percentiles come from histograms merged \
-         over the window, never from averages of percentiles; their confidence intervals come from resampling seconds, not \
-         requests, since neighbouring requests share their fate.",
+        " to its completion. Percentiles come from histograms merged over the window, never from averages of \
+         percentiles; their confidence intervals come from resampling seconds, not requests, because neighbouring \
+         requests are correlated.",
     ];
     words.extend(service_words(findings));
     let mut blocks = vec![Block::Paragraph(words)];
@@ -89,11 +89,12 @@ fn service_words(findings: &Findings<'_>) -> Prose {
     match findings.workload.clocks {
         Clocks::Response => Prose::new(),
         Clocks::Both if clocks.any(|(metric, _)| metric == "service") => prose![
-            " Service time counts from the actual start: where it is short and response time long, operations waited for their turn."
+            " Service time counts from the actual start: if it is short and response time is long, operations waited \
+             for a free user."
         ],
         Clocks::Both => prose![
-            " Users were saturated: an operation is due when its user becomes free, so its service time is its response time, \
-             and one row stands for both."
+            " Users were saturated: an operation is due when its user becomes free, so service time equals response \
+             time, and one row shows both."
         ],
     }
 }
@@ -144,7 +145,7 @@ fn without_empty_columns(mut table: Table) -> Table {
         table.columns.remove(place);
         table.rows.iter_mut().for_each(|row| drop(row.remove(place)));
     }
-    let mut note = prose!["Left out for want of samples: "];
+    let mut note = prose!["Omitted because of too few samples: "];
     for (number, title) in titles.into_iter().enumerate() {
         note.extend(if number == 0 { Prose::new() } else { prose![", "] });
         note.extend(title);
@@ -189,7 +190,7 @@ fn figure(findings: &Findings<'_>, kinds: &[String]) -> Option<Figure> {
         caption: prose![
             "Percentiles of response times against ",
             factors_title(findings),
-            ", logarithmic, on one scale; one panel for each kind of ",
+            ", logarithmic, on a common scale; one panel for each kind of ",
             findings.workload.work.one,
             ", valid points only."
         ],

@@ -17,10 +17,10 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let lead = prose![
-        "connections were lost while load ran. What was in flight counts as failed, its outcome unknown; the time until a user was back \
-         stands in the response time of its next ",
+        "connections were lost during the load. Operations in flight count as failed with unknown outcome. The time \
+         until a user reconnected is part of the response time of its next ",
         findings.workload.work.one,
-        " and, where a rate was asked for, of all that became due meanwhile."
+        " and, with a fixed rate, of all operations that became due meanwhile."
     ];
     let list = if lines.len() > MOST_LINES {
         let label = prose!["Lost connections of each of ", lines.len(), " runs"];
@@ -35,11 +35,11 @@ fn line(lost: &LostSessions) -> String {
     let LostSessions { losses, returned, first, last_back, away } = lost;
     let mut text = format!("{losses} lost, the first at second {first:.3}; ");
     match away.zip(*last_back) {
-        None => text.push_str("none came back while load ran"),
+        None => text.push_str("none reconnected during the load"),
         Some(((least, most), last)) => {
             let all = if returned == losses { "all".to_owned() } else { format!("{returned} of {losses}") };
             let span = if least < most { format!("{} to {}", short(least), short(most)) } else { short(most) };
-            text.push_str(&format!("{all} came back, the last at second {last:.3}, after {span} s away"));
+            text.push_str(&format!("{all} reconnected, the last at second {last:.3}, after {span} s"));
         }
     }
     text

@@ -95,9 +95,16 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
     steps.push(if procedure.restore_every_run {
         prose!["The data were restored from the snapshot taken after loading, and the page cache of their files was dropped."]
     } else {
-        prose!["The data were left as the run before had changed them (", Inline::Code("procedure.restore = \"never\"".to_owned()), "); runs are not independent of their order."]
+        prose![
+            "The data were left as changed by the previous run (",
+            Inline::Code("procedure.restore = \"never\"".to_owned()),
+            "), so runs depend on their order."
+        ]
     });
-    steps.push(prose!["Limits were put in place and read back; so were the engine's settings. The instance was started and the virtual users connected before the load began."]);
+    steps.push(prose![
+        "Limits and the engine's settings were applied and read back. The instance was started, and the \
+        virtual users connected before the load began."
+    ]);
     if super::rounds::any(findings) {
         steps.extend(super::rounds::steps(findings, &percent(procedure.drift_tolerance)));
     }
@@ -105,9 +112,13 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
         steps.extend(if procedure.precision.is_some() { load_steps(procedure) } else { window_steps(procedure) });
     }
     steps.push(prose![
-        "Verification: limits once more, ",
+        "Verification: limits again, ",
         findings.workload.verification,
-        ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ", percent(procedure.error_budget), "; figures claim to be of a quiet host while others take up to ", percent(procedure.steal_tolerance), " of the processor."
+        ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ",
+        percent(procedure.error_budget),
+        "; figures count as those of a quiet host if others take up to ",
+        percent(procedure.steal_tolerance),
+        " of the CPU."
     ]);
     steps
 }
@@ -116,7 +127,7 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
 fn load_steps(procedure: &Procedure) -> [Prose; 2] {
     let warm_up = &procedure.warm_up;
     let begin = if procedure.has_fixed_warm_up() {
-        prose!["Warm-up: ", time(warm_up.at_least), ", whatever was seen in it."]
+        prose!["Warm-up: ", time(warm_up.at_least), ", a fixed time."]
     } else {
         prose![
             "Warm-up: at least ",
@@ -125,17 +136,19 @@ fn load_steps(procedure: &Procedure) -> [Prose; 2] {
             percent(warm_up.tolerance),
             "), at most ",
             time(warm_up.at_most),
-            "; a load that had not settled by then was measured all the same."
+            "; a load that had not settled by then was measured anyway."
         ]
     };
     let measured = prose![
         "Measurement of ",
         time(procedure.measure),
-        " in intervals of one second. An eighth or a quarter was cut away at the begin where throughput still moved there. Movement that is shown in the rest, of more than ",
+        " in intervals of one second. If throughput still moved at the start, the first eighth or quarter was \
+         discarded. A significant movement in the rest of more than ",
         percent(procedure.drift_tolerance),
-        " of the mean, voids the run; a change that returns is noise. Intervals come from the means of ten batches and a block bootstrap, and hold what may still move; up to ±",
+        " of the mean voids the run; a change that reverts is noise. Intervals come from the means of ten batches and \
+         a block bootstrap and include possible remaining movement. A point with an interval of up to ±",
         percent(procedure.precision.unwrap_or_default()),
-        " a point is valid, up to ±30 % valid and wide, beyond that void."
+        " is valid, up to ±30 % valid and wide, beyond that void."
     ];
     [begin, measured]
 }
@@ -155,14 +168,14 @@ fn window_steps(procedure: &Procedure) -> [Prose; 2] {
             percent(warm_up.tolerance),
             " of the mean by its 95 % confidence interval, and no more than ",
             percent(warm_up.tolerance),
-            " still to come by a fitted exponential. A run that did not get there is void as “never settled”."
+            " expected by a fitted exponential. A run that did not become steady is void as “never settled”."
         ],
         prose![
             "Measurement over a fixed window of ",
             time(procedure.measure),
             " in intervals of one second. Afterwards the window was judged again: a drift or a step of more than ",
             percent(procedure.drift_tolerance),
-            " of its mean voids the run, whatever was declared before."
+            " of its mean voids the run, regardless of the earlier result."
         ],
     ]
 }
@@ -181,16 +194,22 @@ fn order(findings: &Findings<'_>) -> Prose {
     };
     words.extend(match study.repetitions() {
         1 => prose![
-            " Each point was run once: confidence intervals describe the variation within that run, by its autocorrelated seconds, and not what a repetition on another day would give."
+            " Each point was run once: confidence intervals describe the variation within that run, based on its \
+             autocorrelated seconds, not the variation between repetitions."
         ],
-        many => prose![" Each point was run ", many, " times; confidence intervals hold the variation between runs as well as within them."],
+        many => prose![
+            " Each point was run ",
+            many,
+            " times; confidence intervals include the variation between runs \
+            and within them."
+        ],
     });
     words.extend(match &findings.sentinels {
         None => prose![" No sentinel point was repeated, so drift of the testbed over the study was not measured."],
         Some(_) => prose![
-            " A sentinel point was repeated in between; ",
+            " A sentinel point was repeated during the study; ",
             Inline::Reference("validity"),
-            " says whether it drifted."
+            " shows whether it drifted."
         ],
     });
     words
@@ -201,9 +220,18 @@ fn definitions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
         findings.workload.definitions.iter().map(|(term, meaning)| (prose![*term], marked(meaning))).collect();
     pairs.push((
         prose!["Response time"],
-        prose!["From the intended start to the completion. Percentiles from merged HDR histograms with three digits."],
+        prose![
+            "Time from the intended start to the completion. Percentiles come from merged HDR histograms with \
+            three significant digits."
+        ],
     ));
-    pairs.push((prose!["Of the largest"], prose!["Throughput in per cent of the largest valid point's, with the confidence interval of the ratio of the two means."]));
+    pairs.push((
+        prose!["Share of the largest"],
+        prose![
+            "Throughput in per cent of the largest of all valid points, with the \
+        confidence interval of the ratio of the two means."
+        ],
+    ));
     pairs.push((prose!["Confidence interval"], prose![
         "95 %. For means of seconds: a block bootstrap that respects their autocorrelation; over repetitions: Student's t over the runs' means, never less than the error within runs."
     ]));

@@ -18,8 +18,8 @@ pub(super) fn whole_run(findings: &Findings<'_>) -> Option<Block> {
         let table = Block::Table(Table {
             id: "table-whole-run",
             caption: prose![
-                "Runs that ended by a number of operations, from time zero to the end of the last operation, warm-up included. \
-                 From when the first user had ended, fewer users worked."
+                "Runs that ended after a fixed number of operations, from time zero to the end of the last operation, \
+                 warm-up included. After the first user had finished, fewer users were active."
             ],
             columns: vec![
                 Column::words(capital(&factors_title(findings))),
@@ -27,7 +27,7 @@ pub(super) fn whole_run(findings: &Findings<'_>) -> Option<Block> {
                 metric_column(&RUN_TIME),
                 metric_column(&RUN_THROUGHPUT.headed()),
                 metric_column(&THROUGHPUT.headed()),
-                Column::words("First user ended, s"),
+                Column::words("First user finished, s"),
             ],
             rows,
             note: Vec::new(),
@@ -65,18 +65,19 @@ pub(super) fn offered(findings: &Findings<'_>) -> Vec<Block> {
     let table = Block::Table(Table {
         id: "table-offered",
         caption: prose![
-            "Offered against achieved in the measured window. A run that achieved less than 99 % of what was offered, or whose \
-             backlog grew, is overloaded: its response times grow for as long as the load lasts. The backlog is what was due and had \
-             not begun, at the ends of seconds, mean of the window's first and of its last quarter. Dropped operations had waited too \
-             long for a user; they have no response time. Send lag is what the load generator adds: the start after the intended \
-             start, of operations whose user was free."
+            "Offered and achieved load in the measured window. A run that achieved less than 99 % of the offered \
+             load, or whose backlog grew, is overloaded: its response times grow as long as the load lasts. The \
+             backlog counts operations that were due but had not started at the end of a second: means of the \
+             window's first and last quarter. Dropped operations had waited too long for a user; they have no \
+             response time. Send lag is the delay added by the load generator: actual minus intended start of \
+             operations whose user was free."
         ],
         columns: vec![
             Column::words("Run"),
-            Column::counts("Asked for, 1/s"),
+            Column::counts("Requested, 1/s"),
             Column::counts("Offered, 1/s"),
             Column::quantities("Ended, failures included", "1/s"),
-            Column::quantities("Of what was offered", "%"),
+            Column::quantities("Share of offered", "%"),
             Column::counts("Dropped"),
             Column::words("Backlog, first and last quarter"),
             Column::words("Send lag at p99, µs"),
@@ -102,7 +103,7 @@ fn in_short(findings: &Findings<'_>) -> Prose {
     prose![
         "Offered load: ",
         format!("{kept} of {} runs kept up", runs.len()),
-        format!("; at least {}\u{a0}% of it ended; {dropped} operations were dropped", short(least))
+        format!("; at least {}\u{a0}% of it was completed; {dropped} operations were dropped", short(least))
     ]
 }
 
@@ -133,7 +134,8 @@ pub(super) fn overloaded(findings: &Findings<'_>) -> Option<Prose> {
         prose![
             "overloaded: ",
             behind.join("; "),
-            ". Response times of an overloaded point say how long the window was, not how fast the database is."
+            ". Response times of an overloaded point depend on the length of the window, not on the speed of the \
+             database."
         ]
     })
 }

@@ -28,12 +28,13 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let (_, scale, least) = rules.least;
     vec![
         Block::Paragraph(prose![
-            "Terminals hold no session while they key or think; waiting for one counts into response times. The ceiling is what the mean \
-             keying and think times of the mix allow if every response took no time. Below ",
+            "Terminals hold no session during keying and think times; waiting for a session is part of the response \
+             time. The ceiling is the rate that the mean keying and think times of the mix allow with zero response \
+             time. Below ",
             short(least),
             " ",
             counted,
-            " a minute and ",
+            " per minute and ",
             scale,
             " the database is too large for its load."
         ]),
@@ -60,12 +61,16 @@ fn reached(findings: &Findings<'_>, rules: &PacedRules) -> Table {
     };
     Table {
         id: "table-pacing",
-        caption: prose![capital(counted), " reached of what the waits allow; those rolled back by design count."],
+        caption: prose![
+            capital(counted),
+            " achieved, relative to the rate that the waits allow; rollbacks by design \
+            are included."
+        ],
         columns: vec![
             Column::words(capital(&factors_title(findings))),
             Column::words("Terminals"),
-            Column::words("Sessions they share"),
-            Column::words("Sessions for what was queued"),
+            Column::words("Shared sessions"),
+            Column::words("Sessions for queued work"),
             Column::quantities(format!("{} per {scale}", capital(counted)), PACED_BY_SCALE.told),
             Column::words("Ceiling, all terminals, 1/min"),
             metric_column(&PACED_EFFICIENCY),
@@ -101,16 +106,17 @@ fn limits(findings: &Findings<'_>, rules: &PacedRules) -> Table {
     Table {
         id: "table-pacing-limits",
         caption: prose![
-            "Response times beside their limits (",
+            "Response times and their limits (",
             rules.source,
-            "): the 90th percentile at most so long, and the mean not above it. A missed limit voids the run."
+            "): the limit holds for the 90th percentile, and the mean must not exceed that percentile. A violation \
+             voids the run."
         ],
         columns: vec![
             Column::words("Run"),
             Column::words(findings.workload.work.one_capital),
             Column::counts("Completed"),
             Column::words("90th percentile, s"),
-            Column::words("At most, s"),
+            Column::words("Limit, s"),
             Column::words("Mean, s"),
             Column::words("Limit"),
         ],

@@ -11,8 +11,14 @@ use proofload_import::{Origin, Reference, ReferencePoint};
 use proofload_model::settings::Value;
 
 /// The section.
-pub(super) const SECTION: Section =
-    Section { id: "reference", title: "Beside results of others", level: 3, place: SectionPlace::Paper, needs, render };
+pub(super) const SECTION: Section = Section {
+    id: "reference",
+    title: "Comparison with results of others",
+    level: 3,
+    place: SectionPlace::Paper,
+    needs,
+    render,
+};
 
 /// One published point: share of the largest level, share of the largest result, both in per cent.
 struct PublishedPoint {
@@ -49,7 +55,7 @@ fn needs(findings: &Findings<'_>) -> Result<(), String> {
     if super::beside::comparable(findings, &references).is_empty() && curves(findings).is_empty() {
         let names: Vec<&str> = references.iter().map(|reference| reference.id.as_str()).collect();
         let curve = findings.curve.as_ref().map_err(Clone::clone)?;
-        return Err(format!("{} publishes no relative results over {}", names.join(", "), curve.setting));
+        return Err(format!("{} publishes no relative results by {}", names.join(", "), curve.setting));
     }
     if findings.valid().next().is_none() {
         return Err("no point of this study is valid".to_owned());
@@ -94,7 +100,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.extend(super::beside::blocks(findings, &theirs));
     }
     if let Some(table) = drawn_elsewhere(findings) {
-        let words = prose!["Published results stand beside this study's in ", Inline::Reference(table), "."];
+        let words = prose!["Published results are compared with this study's in ", Inline::Reference(table), "."];
         blocks.push(Block::Paragraph(words));
     }
     if let Some(Err(why)) = &findings.reference {
@@ -124,15 +130,15 @@ fn curve_text(curves: &[(&Reference, Vec<PublishedPoint>)]) -> Prose {
         };
         text.extend(prose![origin, reference.publisher.clone(), ", “", reference.title.clone(), "”", year(reference)]);
         text.extend(prose![
-            ", are drawn beside this study's in ",
+            ", are shown with this study's in ",
             Inline::Reference("figure-reference"),
-            ". There, 100 % is "
+            ". In that figure, 100 % is "
         ]);
         text.extend(prose![reference.relative_to.clone(), ". "]);
     }
     text.extend(prose![
-        "All curves are relative: levels in per cent of the largest level, throughput in per cent of the largest point's. \
-         The hardware, the software and the size differ, so only the shapes can be compared, not the figures."
+        "All curves are relative: levels in per cent of the largest level, throughput in per cent of the largest \
+         point. Hardware, software and size differ, so compare only the shapes, not the figures."
     ]);
     text
 }
@@ -150,7 +156,7 @@ fn disclosed(reference: &Reference) -> Block {
     let hash = |hash: &String| (prose!["SHA-256 of the record"], prose![Inline::Code(hash.clone())]);
     pairs.extend(reference.record_sha256.iter().map(hash));
     Block::Fold(
-        prose!["Where the results come from: ", reference.title.clone(), year(reference)],
+        prose!["Sources of the results: ", reference.title.clone(), year(reference)],
         vec![Block::KeyValues(pairs)],
     )
 }
@@ -169,7 +175,7 @@ fn figure(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Pub
         title: String::new(),
         alt: alt.clone(),
         x: Axis { up_to: Some(100.0), ..Axis::linear(&title, "% of the largest level") },
-        y: Axis { up_to: Some(100.0), ..Axis::linear(THROUGHPUT.axis, "% of the largest point's") },
+        y: Axis { up_to: Some(100.0), ..Axis::linear(THROUGHPUT.axis, "% of the largest point") },
         bands: Vec::new(),
         rules: Vec::new(),
         series,
@@ -177,7 +183,8 @@ fn figure(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Pub
     Figure {
         id: "figure-reference",
         caption: prose![
-            "This study (filled markers) and the published curve (dashed, open markers), both relative to their own largest point. Published figures come without intervals."
+            "This study (filled markers) and the published curve (dashed, open markers), each relative to its own \
+             largest point. Published figures have no intervals."
         ],
         alt,
         chart: Chart::Plot(panel),
@@ -240,7 +247,7 @@ fn data(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Publi
         }
     }
     Table {
-        caption: prose!["Relative throughput, this study's and that of others."],
+        caption: prose!["Relative throughput of this study and of others."],
         columns: vec![
             Column::words("Source"),
             Column::words(super::charts::capital(&setting_title(&curve.setting))),

@@ -13,7 +13,7 @@ use crate::metrics::{
 /// The section.
 pub(super) const SECTION: Section = Section {
     id: "resources",
-    title: "Storage and processor",
+    title: "Storage and CPU",
     level: 3,
     place: SectionPlace::Paper,
     needs: a_finished_run,
@@ -52,9 +52,10 @@ fn of_seconds(findings: &Findings<'_>, shown: &[&MetricName]) -> Table {
     let mut table =
         table_of_points(findings, shown.iter().map(|metric| (metric_column(metric), metric.name)).collect());
     table.id = "table-device";
-    table.caption = prose!["The block device under the data and the processor, means over the measured window."];
+    table.caption = prose!["The block device that stores the data, and the CPU: means over the measured window."];
     table.note = prose![
-        "All requests of the device, those of others included. Latency by Little's law: mean requests in flight divided by requests per second."
+        "All requests of the device, including those of others. Latency by Little's law: mean requests in flight \
+         divided by requests per second."
     ];
     table
 }
@@ -99,7 +100,7 @@ fn engine_counters(findings: &Findings<'_>) -> Option<Block> {
             prose!["The engine's own counters"],
             vec![Block::Table(Table {
                 id: "table-engine",
-                caption: prose!["Counters of the engine in the measured window, those that moved."],
+                caption: prose!["Engine counters that changed in the measured window."],
                 columns: vec![
                     Column::words("Counter"),
                     Column::words(super::charts::capital(&super::charts::factors_title(findings))),

@@ -35,9 +35,10 @@ fn user_words(findings: &Findings<'_>) -> (&'static str, &'static str) {
 /// How such runs are judged.
 pub(super) fn how_judged() -> Prose {
     prose![
-        "Runs that are rated whole have no detected steady state and no test of throughput second by second: operations take too long for \
-         that. In its place stand the lengths of their rounds: with three measured rounds or more they must not become longer or shorter \
-         beyond the tolerance for drift; with fewer, drift cannot be judged, and repetitions of the run give the confidence interval."
+        "Runs that are rated as a whole have no detected steady state and no second-by-second test of throughput, \
+         because their operations take too long. Instead, the lengths of their rounds are tested: with three measured \
+         rounds or more, they must not change by more than the drift tolerance. With fewer rounds drift cannot be \
+         judged; the confidence interval comes from repetitions of the run."
     ]
 }
 
@@ -49,29 +50,30 @@ pub(super) fn steps(findings: &Findings<'_>, drift_tolerance: &str) -> Vec<Prose
     let mut steps = Vec::new();
     if cold {
         steps.push(prose![
-            "No warm-up: cold start. The instance had just been started, and right before the load the page cache of its files was dropped."
+            "No warm-up: cold start. The instance had just been started, and the page cache of its files was dropped \
+             right before the load."
         ]);
     }
     if warmed {
         steps.push(prose![
-            "Warm-up: a number of whole rounds of every ",
+            "Warm-up: complete rounds of every ",
             one,
-            " that the study declares, ",
-            "not detected. What is rated begins with the first whole second after the last of them."
+            ", as many as the study declares, ",
+            "not detected. The rated time begins with the first full second after the last of them."
         ]);
     }
     if !cold && !warmed {
         steps.push(prose![
-            "No warm-up. The server was running before the study came to it, so nothing is known of its caches at the start."
+            "No warm-up. The server was already running, so the state of its caches at the start is unknown."
         ]);
     }
     steps.push(prose![
         "Measurement of the run as a whole, until the first of the ",
         many,
-        " had no work left: all of them were at work throughout. A round counts by the share of its time that lies in this stretch. \
-         Lengths of rounds that change by more than ",
+        " had no work left, so all of them were active throughout. A round counts with the share of its time that \
+         lies in this period. If the length of rounds changes significantly by more than ",
         drift_tolerance.to_owned(),
-        " beyond doubt void the run."
+        ", the run is void."
     ]);
     steps
 }
@@ -81,7 +83,7 @@ pub(super) fn warm_up(run: &RunFindings) -> Cell {
     let Some(whole) = &run.whole else { return Cell::Empty };
     Cell::Prose(match (whole.warm_up_rounds, whole.cold) {
         (0, true) => prose!["none: cold start"],
-        (0, false) => prose!["none: the server stood before"],
+        (0, false) => prose!["none: the server was already running"],
         (1, _) => prose!["1 round"],
         (rounds, _) => prose![rounds, " rounds"],
     })
@@ -95,21 +97,25 @@ pub(super) fn tables(findings: &Findings<'_>) -> Vec<Block> {
     let (one, many) = user_words(findings);
     let mut blocks = vec![Block::Table(Table {
         id: "table-rounds",
-        caption: prose!["Runs that are rated whole: their measured rounds, and how long all ", many, " were at work."],
+        caption: prose![
+            "Runs that are rated as a whole: their measured rounds, and how long all ",
+            many,
+            " were active."
+        ],
         columns: vec![
             Column::words("Run"),
-            Column::quantities("Rounds of each", ""),
+            Column::quantities("Rounds per user", ""),
             Column::quantities("Mean round", "s"),
             Column::quantities("Shortest", "s"),
             Column::quantities("Longest", "s"),
-            Column::quantities("All at work", "s"),
+            Column::quantities("All active", "s"),
             Column::quantities("Run", "s"),
         ],
         rows: whole_runs(findings).map(row).collect(),
         note: prose![
             "A round is every query or operation that a ",
             one,
-            " is dealt, once. Only the stretch in which all are at work is rated."
+            " receives, once each. Only the period in which all are active is rated."
         ],
     })];
     if whole_runs(findings).map(|(.., whole)| whole.rounds.len()).sum::<usize>() <= MOST_LISTED {
@@ -124,14 +130,14 @@ fn row((point, run, whole): Whole<'_>) -> Vec<Cell> {
         let quantity = Quantity::new(value, Unit::named("s"), n as u64, Interval::none(why));
         measured_cell(if value.is_finite() { Ok(quantity) } else { Err("no round was measured".to_owned()) })
     };
-    let (n, stretch) = (lengths.len(), "a stretch of time");
+    let (n, stretch) = (lengths.len(), "a period of time");
     let extreme = |pick: fn(f64, f64) -> f64| lengths.iter().copied().reduce(pick).unwrap_or(f64::NAN);
     vec![
         Cell::datum(name(point, run)),
         Cell::Count(whole.rounds_of_each() as u64),
         of(proofload_analysis::distribution::mean(&lengths), n, "rounds of one run depend on each other"),
-        of(extreme(f64::min), n, "an extreme has no interval"),
-        of(extreme(f64::max), n, "an extreme has no interval"),
+        of(extreme(f64::min), n, "an extreme value has no interval"),
+        of(extreme(f64::max), n, "an extreme value has no interval"),
         of(whole.stretch.map_or(f64::NAN, |(from, to)| to - from), 1, stretch),
         of(run.completed.map_or(f64::NAN, |completed| completed.seconds), 1, stretch),
     ]
@@ -162,7 +168,7 @@ fn each(findings: &Findings<'_>, one: &'static str) -> Table {
             Column::words("Round"),
             Column::words("Counted as"),
             Column::quantities("Length", "s"),
-            Column::counts("Ended well"),
+            Column::counts("Completed"),
             Column::counts("Failed"),
         ],
         rows: rows.collect(),

@@ -39,18 +39,18 @@ fn how(findings: &Findings<'_>, search: &SearchFindings) -> Prose {
         to,
         " for the ",
         search.goal(),
-        ". Each point was chosen from the results before it: upwards by equal ratios until the answer was passed, then within the range \
-         that was left, until that was no wider than ",
+        ". Each point was chosen from the results before it. The load rose by equal ratios until it passed the \
+         answer. Then the remaining range was narrowed until it was no wider than ",
         crate::numbers::short(100.0 * asked.resolution),
-        " % of it or all of at most ",
+        " % of the load, or until all of at most ",
         asked.points,
-        " measurements were made."
+        " measurements were used."
     ];
     if findings.searches.len() > 1 {
-        text.extend(prose![" It did so for each of ", findings.searches.len(), " combinations of levels."]);
+        text.extend(prose![" This was done for each of ", findings.searches.len(), " combinations of levels."]);
     }
     if let Goal::Percentile { .. } = asked.goal {
-        text.extend(prose![" A load that was not kept up with keeps no limit, whatever its response times."]);
+        text.extend(prose![" An overloaded point never meets the limit, regardless of its response times."]);
     }
     text
 }
@@ -94,7 +94,7 @@ fn path(findings: &Findings<'_>, first: &SearchFindings) -> Table {
         }
     });
     if first.is_side_by_side() {
-        columns.push(Column::quantities("Of the largest, side by side", ""));
+        columns.push(Column::quantities("Share of the largest, side by side", ""));
     }
     columns.push(Column::words("Verdict"));
     let rows = findings.searches.iter().flat_map(|search| {
@@ -102,7 +102,7 @@ fn path(findings: &Findings<'_>, first: &SearchFindings) -> Table {
     });
     Table {
         id: "table-search",
-        caption: prose!["The path of the search: its points in the order in which they were chosen."],
+        caption: prose!["Path of the search: its points in the order in which they were chosen."],
         columns,
         rows: rows.collect(),
         note: Prose::new(),
@@ -141,6 +141,6 @@ fn verdict(search: &SearchFindings, chosen: &ChosenLoad, point: &crate::findings
         _ if point.overload().is_some() => Cell::Verdict(false, "overloaded"),
         Ok(value) if value.value() <= at_most.as_nanos() as f64 => Cell::Verdict(true, "kept"),
         Ok(_) => Cell::Verdict(false, "broken"),
-        Err(_) => Cell::Verdict(false, "not told"),
+        Err(_) => Cell::Verdict(false, "unknown"),
     }
 }

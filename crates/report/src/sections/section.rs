@@ -30,5 +30,5 @@ pub(super) fn a_finished_run(findings: &Findings<'_>) -> Result<(), String> {
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         return Ok(());
     }
-    Err("no run of this study has been finished".to_owned())
+    Err("no run of this study is finished".to_owned())
 }

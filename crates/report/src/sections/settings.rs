@@ -42,8 +42,8 @@ static WORK: &[FactName] = &[
 /// What was asked for at each point and what was read back.
 pub(super) fn asked(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![
-        "A limit that was asked for is not a limit that holds. Each was read back from where it acts, before the load and after it; \
-         one that could not be verified voids its point. ",
+        "A requested limit may not be in force. Each limit was read back from where it acts, before and after the \
+         load; a limit that could not be verified voids its point. ",
         factors(findings)
     ])];
     let settings = settings(findings);
@@ -54,8 +54,8 @@ pub(super) fn asked(findings: &Findings<'_>) -> Vec<Block> {
     blocks.push(Block::Table(Table {
         id: "table-settings",
         caption: prose![
-            "Settings as asked and as read back: the last reading of each point's first run, or the first reading of any run that \
-             differed. A setting that was the same at every point stands once."
+            "Settings as requested and as read back: the last reading of each point's first run, or the first reading \
+             of any run that differed. A setting that was the same at every point is listed once."
         ],
         columns: ["Setting", "Points", "Asked", "In force", "Read from", "Holds"].map(Column::words).to_vec(),
         rows: settings.into_iter().flat_map(|setting| rows(setting, findings.points.len())).collect(),
@@ -132,18 +132,17 @@ pub(super) fn usage(findings: &Findings<'_>) -> Vec<Block> {
         findings,
         "table-usage",
         USAGE,
-        "What each point used of its memory limit over the whole of its first run, by the control group's own counters. \
-         A peak at the limit says that the limit was felt; pages read again were evicted though they were needed.",
-        "Not told by the kernel: ",
+        "Memory use of each point during its entire first run, by the control group's counters. A peak at the limit \
+         shows that the limit had an effect; pages that were read again had been evicted although they were needed.",
+        "Not reported by the kernel: ",
     );
     let work = usage_table(
         findings,
         "table-work",
         WORK,
-        "What each point's control group used of cores and device over the whole of its first run, by the kernel's own counters, \
-         and how often the limit of CPU time kept it waiting. In version 1 of control groups writes that the kernel makes later by \
-         itself are not counted.",
-        "Not counted here, as without a limit of CPU time or before any limit of the device: ",
+        "CPU and device use of each point's control group during its entire first run, by the kernel's counters, and \
+         how often the CPU limit throttled it. Control groups v1 do not count writes that the kernel flushes later.",
+        "Not counted without a CPU limit, or before any device limit was set: ",
     );
     memory.into_iter().chain(work).collect()
 }
@@ -184,7 +183,7 @@ fn usage_table(
 }
 
 fn not_told() -> Cell {
-    Cell::Gap("the kernel did not tell".to_owned())
+    Cell::Gap("not reported by the kernel".to_owned())
 }
 
 fn usage_cell(fact: &Fact) -> Cell {
@@ -201,7 +200,5 @@ fn factors(findings: &Findings<'_>) -> String {
         return "No setting varied.".to_owned();
     }
     let names = names.join(", ");
-    format!(
-        "What varied: {names}, and what the engine's settings derive from it; all else was the same for all points."
-    )
+    format!("Varied: {names}, and the engine settings derived from it. Everything else was the same for all points.")
 }

@@ -31,7 +31,7 @@ pub(super) fn what_was_run(findings: &Findings<'_>) -> Prose {
         [.., factor] if searched => {
             let chosen =
                 prose![" was measured at ", points, " points, which a search over ", setting_title(&factor.setting)];
-            [chosen, prose![" chose from the results before each"]].concat()
+            [chosen, prose![" chose one by one from earlier results"]].concat()
         }
         [] => prose![" was measured at one point"],
         [factor] if factor.levels.len() == 1 => {

@@ -23,7 +23,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     if runs(findings).all(|(_, run)| run.whole.is_some()) {
         return vec![Block::Paragraph(prose![
-            "Stalls were not looked for: the runs are rated whole, and a second of them may hold the end of no ",
+            "The stall analysis does not apply: the runs are rated as a whole, and a second may contain no completed ",
             findings.workload.work.one,
             "."
         ])];
@@ -37,11 +37,12 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         return if findings.workload.tells_absence { vec![Block::Paragraph(words)] } else { Vec::new() };
     }
     let mut words = prose![
-        "A mean over a window hides its stalls. Listed are seconds with less than half of the window's median throughput \
-         (less, where throughput scatters widely), and seconds in which a response time above ten times the window's 99th percentile ended. "
+        "The mean over a window hides its stalls. Listed are seconds with less than half of the window's median \
+         throughput (less if throughput varies widely), and seconds in which an operation ended with a response time \
+         above ten times the window's 99th percentile. "
     ];
     words.extend(worst_sentence(findings));
-    let label = prose!["Each stall"];
+    let label = prose!["All stalls"];
     vec![
         Block::Paragraph(words),
         Block::Table(by_run(findings)),
@@ -70,7 +71,7 @@ fn by_run(findings: &Findings<'_>) -> Table {
         columns: vec![
             Column::words("Run"),
             Column::counts("Stalls"),
-            Column::counts("Seconds with too little throughput"),
+            Column::counts("Seconds with low throughput"),
             Column::counts("Longest, s"),
             Column::counts("Worst response time, ms"),
         ],
@@ -113,11 +114,11 @@ fn worst_sentence(findings: &Findings<'_>) -> Prose {
         (run.stalls.found.iter().filter(|stall| stall.slow_seconds == 0).count(), run.measured().len());
     if late > seconds / LONG_TAIL {
         words.extend(prose![
-            " Such a response time ended in ",
+            " Such response times occurred in ",
             late,
             " of the ",
             seconds,
-            " seconds of that window: its tail is long throughout, not at one moment."
+            " seconds of that window: its tail is long throughout, not only at one moment."
         ]);
     }
     words
@@ -143,14 +144,14 @@ fn happened(run: &RunFindings, stall: &Stall, many: &str) -> String {
         let (lowest, median) = (short(stall.lowest), short(run.stalls.median));
         let seconds = stall.slow_seconds;
         parts.push(format!(
-            "for {seconds} s throughput fell to {lowest} {many}/s where the window's median is {median}"
+            "for {seconds} s throughput fell to {lowest} {many}/s, while the window's median is {median}"
         ));
     }
     let p99 = run.stalls.p99_ns.unwrap_or(u64::MAX);
     let late = stall.largest_response_ns.filter(|largest| *largest > p99.saturating_mul(TIMES_P99));
     if let Some(largest) = late.or(stall.largest_response_ns.filter(|_| stall.slow_seconds > 0)) {
         let (largest, p99) = (short(largest as f64 * 1e-6), short(p99 as f64 * 1e-6));
-        parts.push(format!("the largest response time that ended was {largest} ms where the window's p99 is {p99} ms"));
+        parts.push(format!("the longest response time was {largest} ms, while the window's p99 is {p99} ms"));
     }
     parts.join(", and ")
 }
@@ -178,14 +179,14 @@ fn table(findings: &Findings<'_>) -> Table {
             Column::quantities("Not completed", ""),
         ],
         rows,
-        note: if left_out == 0 { Prose::new() } else { prose![left_out, " lesser ones are left out."] },
+        note: if left_out == 0 { Prose::new() } else { prose![left_out, " smaller ones are omitted."] },
     }
 }
 
 fn row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings, stall: &Stall) -> Vec<Cell> {
     let many = findings.workload.work.many;
     let lacking = (stall.slow_seconds > 0).then(|| {
-        let why = "against the window's median, one stall";
+        let why = "compared with the window's median, a single stall";
         let unit = Unit::named(many);
         Cell::Quantity(Quantity::new(stall.lacking.round(), unit, stall.slow_seconds as u64, Interval::none(why)))
     });

@@ -53,7 +53,7 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
         Block::Heading(prose!["Hosts of all nodes"]),
         Block::Table(Table {
             id: "table-hosts",
-            caption: prose!["What the host of each node is made of."],
+            caption: prose!["Hardware and software of each node's host."],
             columns,
             rows: MATERIALS.iter().filter_map(row).collect(),
             note: Prose::new(),

@@ -17,7 +17,7 @@ pub(super) fn add_column(table: &mut Table, place: usize, findings: &Findings<'_
         row.insert(place, steal);
     }
     table.columns.insert(place, metric_column(&CPU_STEAL));
-    table.note.extend(prose![" Steal: the hypervisor ran other guests while the cores had work."]);
+    table.note.extend(prose![" Steal: time in which the hypervisor ran other guests while the cores had work."]);
 }
 
 /// Valid or not, a rate that was measured beside other guests is theirs as well.
@@ -37,9 +37,9 @@ pub(super) fn warning(findings: &Findings<'_>) -> Option<Block> {
                 observed,
                 " runs the hypervisor gave more than ",
                 crate::numbers::short(NOTABLE_STEAL),
-                " % of the processor to other guests, at most ",
+                " % of the CPU to other guests, at most ",
                 crate::numbers::short(most),
-                " %: such runs show less than the machine can do, and differ for reasons outside the study."
+                " %: such runs show less than the machine's capacity and differ for reasons outside the study."
             ],
         )
     })

@@ -22,34 +22,39 @@ const TERMS: &[Term] = &[
     ),
     term(
         "95 % intervals",
-        "Ranges that hold the true value in 95 of 100 repetitions of such a study, by the spread that was seen.",
+        "Ranges that contain the true value in 95 of 100 repetitions of such a study, given the observed spread.",
     ),
     term(
         "95 % confidence intervals",
-        "Ranges that hold the true value in 95 of 100 repetitions of such a study, by the spread that was seen.",
+        "Ranges that contain the true value in 95 of 100 repetitions of such a study, given the observed spread.",
     ),
-    term("backlog", "Operations that were due and had not begun."),
-    term("busiest core", "The core with the least idle time in the window: one thread at its limit shows here first."),
+    term("backlog", "Operations that were due but had not started."),
+    term(
+        "busiest core",
+        "The core with the least idle time in the window: a single thread at its limit shows here \
+        first.",
+    ),
     term("coefficient of variation", "The standard deviation divided by the mean."),
-    term("dirty pages", "Memory of files that was written by the program and has not reached the device yet."),
+    term("dirty pages", "File pages in memory that were written but have not reached the device yet."),
     term("drift", "A change of throughput from the beginning to the end of the window."),
-    term("elasticity", "By how many per cent throughput changes when a resource changes by one per cent."),
+    term("elasticity", "The change of throughput in per cent if a resource changes by one per cent."),
     term("knee", "The range of levels in which the curve stops rising."),
-    term("Little's law", "Requests in flight on average equal their rate times their mean time."),
+    term("Little's law", "The mean number of requests in flight equals their rate times their mean time."),
     term("measured window", "The seconds after the warm-up that count."),
     term("flushes", "Requests that make the device write its volatile cache to the medium."),
-    term("pressure", "Share of the time in which at least one task waited for the resource, as the kernel counts it."),
-    term("send lag", "How much later than intended the load generator started operations whose user was free."),
+    term("pressure", "Share of the time in which at least one task waited for the resource, as counted by the kernel."),
+    term("send lag", "The delay between intended and actual start of operations whose user was free."),
     term(
         "stall",
-        "A second with less than half of the window's median throughput, or one in which a response time above ten times the 99th percentile ended.",
+        "A second with less than half of the window's median throughput, or with a response time above ten times the \
+         99th percentile.",
     ),
-    term("steady state", "The part of a run in which throughput shows no change beyond its noise."),
-    term("steal", "Share of the time in which the database's cores had work, and the hypervisor ran another guest."),
+    term("steady state", "The part of a run in which throughput changes no more than its noise."),
+    term("steal", "Share of the time in which the database's cores had work but the hypervisor ran another guest."),
     term("virtual users", "Clients that each send one operation at a time."),
-    term("void", "Not a result: a condition for measuring was not met. The values are shown as context."),
+    term("void", "Not a result, because a condition of the measurement was not met. The values are shown as context."),
     term("warm-up", "The seconds from the start of the load until throughput was steady; they do not count."),
-    term("write amplification", "Bytes written to the device divided by the bytes that the workload asked to write."),
+    term("write amplification", "Bytes written to the device divided by the bytes that the workload wrote."),
 ];
 
 /// Marks each term where a section first uses it, and adds the list of the terms that were found.

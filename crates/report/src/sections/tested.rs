@@ -73,14 +73,14 @@ fn asked(findings: &Findings<'_>) -> Prose {
     let all = requested(findings).count();
     let held = requested(findings).filter(|fact| fact.holds == Some(true)).count();
     if all == 0 {
-        return prose!["No setting was read back. Every fact: ", Inline::Reference("facts"), "."];
+        return prose!["No setting was read back. All facts: ", Inline::Reference("facts"), "."];
     }
     prose![
-        "Every limit and setting was read back from where it acts, before the load and after it: ",
+        "Every limit and setting was read back from where it acts, before and after the load: ",
         held,
         " of ",
         all,
-        " readings hold. Each of them, and every other fact: ",
+        " readings match. All readings and other facts: ",
         Inline::Reference("facts"),
         "."
     ]
@@ -93,7 +93,7 @@ fn not_in_force(findings: &Findings<'_>) -> Option<Block> {
         let asked = fact.requested.as_deref().unwrap_or_default();
         let found = fact.effective.as_deref().unwrap_or("an unknown value");
         let title = setting_title(&format!("{}.{}", fact.subject, fact.name));
-        let words = format!("{title}: asked for {asked}, in force {found}");
+        let words = format!("{title}: requested {asked}, in force {found}");
         if !told.contains(&words) {
             told.push(words);
         }

@@ -13,7 +13,7 @@ pub(super) const SECTION: Section =
 fn needs(findings: &Findings<'_>) -> Result<(), String> {
     let curve = findings.curve.as_ref().map_err(Clone::clone)?;
     if curve.groups.iter().all(|group| group.steps.is_empty()) {
-        return Err("a curve needs two valid points, and there are fewer".to_owned());
+        return Err("a curve needs at least two valid points".to_owned());
     }
     Ok(())
 }
@@ -32,7 +32,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         setting_title(&curve.setting),
         ", step by step (",
         Inline::Reference("table-elasticity"),
-        "): 1 is proportional, 0 a plateau. It says what a step is worth, and nothing about why."
+        "): 1 means proportional, 0 a plateau. It shows the gain of a step, not its cause."
     ]));
     blocks.push(Block::Table(steps_table(findings, curve)));
     blocks
@@ -52,7 +52,7 @@ fn knee_paragraph(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) ->
                 ]);
             }
         }
-        Knee::Between { method, .. } => text.extend(prose!["How it was found: ", method.clone(), ". "]),
+        Knee::Between { method, .. } => text.extend(prose!["Method: ", method.clone(), ". "]),
         Knee::None { .. } => {}
     }
     text
@@ -78,7 +78,7 @@ fn steps_table(findings: &Findings<'_>, curve: &Curve) -> Table {
     columns.push(Column::quantities("Elasticity of throughput", "d ln X / d ln R"));
     Table {
         id: "table-elasticity",
-        caption: prose!["What each step between neighbouring valid levels is worth."],
+        caption: prose!["Gain of each step between neighbouring valid levels."],
         columns,
         rows,
         note: Vec::new(),
@@ -98,7 +98,7 @@ fn knee_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> 
             " it does not, so the knee lies between the two. "
         ],
         Knee::Between { after: None, .. } => {
-            prose!["Every level is within 5 % of the largest throughput: this factor does not limit it here. "]
+            prose!["Every level is within 5 % of the largest throughput: this factor does not limit throughput here. "]
         }
         Knee::None { why } => prose!["No knee was found: ", why.clone(), ". "],
     }

@@ -48,17 +48,17 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let alt = stacks.iter().filter_map(|stack| Some(format!("{}: {}", stack.title, stack.panels.first()?.alt)));
     let alt = alt.collect::<Vec<_>>().join(" ");
     let mut caption = prose![
-        "Every second from the start of the load: warm-up shaded first, the measured window second, its mean dashed, stalls as vertical lines. \
-         Each quantity has one scale at all points."
+        "Every second from the start of the load: warm-up (first shading), measured window (second shading), its mean \
+         (dashed) and stalls (vertical lines). Each quantity has the same scale at all points."
     ];
     if drawn.iter().any(|(_, run)| !checkpoints(findings, run).is_empty()) {
-        caption.extend(prose![" Wide lines: the engine began a checkpoint."]);
+        caption.extend(prose![" Wide lines: the engine started a checkpoint."]);
     }
     if findings.points.iter().any(|point| point.runs.len() > 1) {
-        caption.extend(prose![" Of each point the first run is drawn."]);
+        caption.extend(prose![" The first run of each point is shown."]);
     }
     if findings.points.len() > MOST_POINTS {
-        caption.extend(prose![" The first ", MOST_POINTS, " points are drawn."]);
+        caption.extend(prose![" The first ", MOST_POINTS, " points are shown."]);
     }
     let chart = Chart::Strips(stacks);
     let figure = Block::Figure(Box::new(Figure { id: "figure-timeline", caption, alt, chart, data: data(findings) }));
@@ -148,7 +148,7 @@ fn description(findings: &Findings<'_>, run: &RunFindings, trace: &SecondTrace) 
         return format!("Line chart of {} per second of the run, {}: {range}.", trace.title.to_lowercase(), trace.unit);
     }
     let warm_up = run.warm_up.as_ref().map_or_else(
-        || run.whole.as_ref().map_or("no verdict on the warm-up", |_| "rated whole, by its rounds").to_owned(),
+        || run.whole.as_ref().map_or("no verdict on the warm-up", |_| "rated as a whole, by rounds").to_owned(),
         |warm_up| format!("warm-up of {} s, {}", warm_up.seconds, warm_up.end.text()),
     );
     let window = run.window.map_or_else(
@@ -165,17 +165,17 @@ fn data(findings: &Findings<'_>) -> Table {
     let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
     Table {
         caption: prose![
-            "Windows of all runs. Every second is in the record; ",
+            "Windows of all runs. The record contains every second; ",
             Inline::Code("proofload export".to_owned()),
-            " gives the figures."
+            " prints the figures."
         ],
         columns: vec![
             Column::words("Run"),
             Column::counts("Warm-up, s"),
             Column::words("Window, s"),
             Column::quantities("Mean", "1/s"),
-            Column::quantities("Smallest second", "1/s"),
-            Column::quantities("Largest second", "1/s"),
+            Column::quantities("Lowest second", "1/s"),
+            Column::quantities("Highest second", "1/s"),
         ],
         rows: runs.map(|(point, run)| row(point, run)).collect(),
         ..Table::default()
@@ -186,7 +186,7 @@ fn row(point: &PointFindings, run: &RunFindings) -> Vec<Cell> {
     let extreme = |pick: fn(f64, f64) -> f64| {
         let value = run.measured().iter().copied().reduce(pick).unwrap_or(f64::NAN);
         let n = run.measured().len() as u64;
-        Quantity::new(value, Unit::PER_SECOND, n, Interval::none("an extreme has no interval"))
+        Quantity::new(value, Unit::PER_SECOND, n, Interval::none("an extreme value has no interval"))
     };
     let warm_up = match &run.warm_up {
         _ if run.whole.is_some() => super::rounds::warm_up(run),

@@ -11,8 +11,10 @@ pub(super) const SECTION: Section =
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![
-        "A point is valid when its limits were verified, no second and no reading is missing from its window, no movement of throughput was shown there, the load generator was not the limit, \
-             no operation failed beyond the budget, and all checks and audits hold; it is wide when its 95 % interval is wider than asked. One void run voids its point, because leaving out bad runs would choose the result. ",
+        "A point is valid if its limits were verified, its window lacks no second or reading, throughput did not move \
+         significantly, the load generator was not the limit, failures stayed within the budget, and all checks and \
+         audits hold. It is wide if its 95 % interval is wider than requested. One void run voids its point, because \
+         excluding bad runs would bias the result. ",
         judge(findings)
     ])];
     if super::rounds::any(findings) {
@@ -93,7 +95,7 @@ impl CheckTally {
             text.extend(prose![runs, " runs"]);
         }
         if self.small > 0 {
-            text.extend(prose![", ", self.small, " with a sample too small to tell"]);
+            text.extend(prose![", ", self.small, " with too few samples to decide"]);
         }
         if self.idle > 0 {
             text.extend(prose![", ", self.idle, " do not apply"]);
@@ -120,17 +122,21 @@ fn failed(findings: &Findings<'_>) -> Vec<Block> {
     if failed.is_empty() {
         return Vec::new();
     }
-    vec![Block::Notice(Notice::Void, prose!["these do not hold:"]), Block::List(failed)]
+    vec![Block::Notice(Notice::Void, prose!["these checks and audits failed:"]), Block::List(failed)]
 }
 
 /// The rule by which windows were judged.
 fn judge(findings: &Findings<'_>) -> &'static str {
     if findings.record.judged_again {
-        "This record is from before today's rule, by which it was judged again as asked; the verdicts of its time are in the report without `--judge new`."
+        "This record is older than the current rule and was judged again by it, as requested. For the original \
+         verdicts, omit `--judge new`."
     } else if is_judged_by_movement(findings.record) {
-        "A change that returns counts as noise; what others took of the host voids nothing, but decides what the figures may claim."
+        "A change that reverts counts as noise. CPU use by others voids nothing, but decides whether figures count as \
+         those of a quiet host."
     } else {
-        "This record is judged by the rule of its time: a warm-up that never settled, a drift or a change inside the window, and more steal than tolerated void a run. `proofload report --judge new` applies today's rule."
+        "This record is judged by the rule in force when it was made: a warm-up that never settled, a drift or change \
+         within the window, or more steal than tolerated voids a run. `proofload report --judge new` applies the \
+         current rule."
     }
 }
 
@@ -171,10 +177,10 @@ fn little(findings: &Findings<'_>) -> Option<Block> {
                 off,
                 " of ",
                 runs().count(),
-                " runs throughput times mean response time differs from the number of users by more than 2 %: \
-                 users spent time outside the ",
+                " runs, throughput times mean response time differs from the number of users by more than 2 %: users \
+                 spent time outside the timed ",
                 findings.workload.work.many,
-                " that were timed, or what is counted is not what is timed."
+                ", or counted and timed operations differ."
             ],
         )
     })
@@ -202,9 +208,10 @@ fn sentinels(findings: &Findings<'_>) -> Option<Block> {
         Some(Ok(sentinels)) => {
             let kind = if sentinels.drifted { Notice::Caution } else { Notice::Remark };
             let lead = if sentinels.drifted {
-                "the testbed drifted while the study ran: a repeated point differs from its first run by more than chance, so differences between points of this size are not the factor's. "
+                "the testbed drifted during the study: a repeated point differs significantly from its first run, so \
+                 differences of this size between points cannot be attributed to the factor. "
             } else {
-                "the sentinel point did not drift by more than chance. "
+                "the sentinel point did not drift significantly. "
             };
             let mut words = prose![lead, "In per cent of its first run: "];
             for (index, (_, quantity)) in sentinels.relative.iter().enumerate() {

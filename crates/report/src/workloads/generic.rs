@@ -29,17 +29,17 @@ pub(super) const WORKLOAD: Workload = Workload {
     tails: &[],
     figure: &[PER_SECOND.drawn()],
     results: &[PER_SECOND, RELATIVE, CPU, RESPONSE_P99.headed()],
-    results_note: "Values of void points are what was observed in their window; they are context, not results. CPU is the mean over the \
-                   cores that the database may run on.",
+    results_note: "Values of void points show what was observed in their window; they are context, not results. CPU \
+        is the mean over the cores that the database may run on.",
     terminal: &[PER_SECOND, RELATIVE, CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, RESPONSE_P99],
     description: "",
     choices: &[(
         "workload.pacing",
         "saturated",
-        "Users are saturated: each sends its next operation as soon as the last one has ended. It is a closed loop, so a \
-         slower database is also asked less often.",
+        "Users are saturated: each sends its next operation as soon as the previous one has ended. It is a closed \
+         loop, so a slower database also receives fewer requests.",
     )],
-    verification: "whatever the workload checks of its data",
+    verification: "the workload's own checks of its data",
     definitions: &[THROUGHPUT],
     facts: &[],
     rates: &[],

@@ -12,7 +12,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     kicker: Some("TPROC-C, a TPC-C-derived workload · not a TPC result"),
     profile: Some(profile),
     disclaimer: "TPC-C-derived; not a TPC result",
-    foot: "The workload is TPC-C-derived; nothing here is a TPC result or comparable with one.",
+    foot: "The workload is TPC-C-derived; the results are not TPC results and not comparable with them.",
     work: Work { one: "transaction", many: "transactions", one_capital: "Transaction", many_capital: "Transactions" },
     kinds: &[
         ("new_order", "New-Order"),
@@ -20,7 +20,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("order_status", "Order-Status"),
         ("delivery", "Delivery"),
         ("stock_level", "Stock-Level"),
-        ("deferred_delivery", "Delivery, done later"),
+        ("deferred_delivery", "Delivery, deferred part"),
     ],
     headline: TPM,
     scale: &[
@@ -30,29 +30,33 @@ pub(super) const WORKLOAD: Workload = Workload {
     tails: &["new_order"],
     figure: &[TPM.drawn(), NOPM.drawn()],
     results: &[TPM, NOPM, NOPM_DATABASE, RELATIVE, CPU, NEW_ORDER_P99.headed()],
-    results_note: "Values of void points are what was observed in their window; they are context, not results. TPM counts completed \
-                   transactions of all types, those rolled back by design included and failures excluded. CPU is the mean over the cores that the database may run on.",
+    results_note: "Values of void points show what was observed in their window; they are context, not results. TPM \
+        counts completed transactions of all types, those rolled back by design included and failures excluded. CPU \
+        is the mean over the cores that the database may run on.",
     terminal: &[TPM, NOPM, RELATIVE, CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, NEW_ORDER_P99],
-    description: "The workload is TPROC-C, derived from TPC-C: nine tables and five transactions with the inputs and the mix that TPC-C \
-                  defines (New-Order about 45 %, Payment 43 %, Order-Status, Delivery and Stock-Level 4 % each), one New-Order in a hundred rolled back by design. \
-                  It is not a TPC benchmark, its results are not TPC results, and they are not comparable with any.",
+    description: "The workload is TPROC-C, derived from TPC-C: nine tables and five transactions with the inputs and \
+        the mix that TPC-C defines (New-Order about 45 %, Payment 43 %, Order-Status, Delivery and Stock-Level 4 % \
+        each), one in a hundred New-Orders is rolled back by design. It is not a TPC benchmark, its results are not \
+        TPC results, and they are not comparable with any.",
     choices: &[
         (
             "workload.pacing",
             "saturated",
-            "Users are saturated: each sends its next transaction as soon as the last one has ended, without keying or think times. \
-             It is a closed loop, so a slower database is also asked less often.",
+            "Users are saturated: each sends its next transaction as soon as the previous one has ended, without \
+             keying or think times. It is a closed loop, so a slower database also receives fewer requests.",
         ),
         (
             "workload.pacing",
             "paced",
-            "Users are paced: terminals keep TPC-C's keying and think times and share a few sessions; response time counts from the end of \
-             keying, and so includes waiting for a session. A Delivery is queued and answered at once, and done later.",
+            "Users are paced: terminals keep TPC-C's keying and think times and share a few sessions; response time \
+             counts from the end of keying and includes waiting for a session. A Delivery is queued, answered at once \
+             and executed later.",
         ),
         ("workload.form", "statements", "Transactions are sent as statements from the client."),
         ("workload.form", "procedures", "Transactions are procedures stored in the database."),
     ],
-    verification: "the workload's consistency conditions over all of its data, every acknowledged order looked for in the database",
+    verification: "the workload's consistency conditions over all of its data, a search for every acknowledged order \
+        in the database",
     definitions: &[
         (
             "TPM",
@@ -72,7 +76,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         metric_database: NOPM_DATABASE,
         missing: "the workload has no New-Order",
         audit: "new orders, client and database",
-        rule: "the database holds every acknowledged New-Order, and no more than those whose outcome is uncertain",
+        rule: "the database contains every acknowledged New-Order, and beyond them at most those with uncertain outcome",
     }],
     compared: &[TPM.name, "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
     rated: &[],

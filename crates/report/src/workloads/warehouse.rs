@@ -19,7 +19,7 @@ const FACTS: &[FactName] = &[
     data::INDEX_BYTES,
     data::CHECKED_AFTER_LOAD,
     client::QUERIES,
-    client::OPERATION_MIX.titled("Mix: each query once a round, or simple/average/complex by count"),
+    client::OPERATION_MIX.titled("Mix: each query once per round, or simple/average/complex by count"),
     client::QUERIES_PER_ROUND,
     client::SIMPLE_SHARE,
     client::AVERAGE_SHARE,
@@ -34,7 +34,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     kicker: Some("analytic queries, TPC-H-derived · not a TPC result"),
     profile: None,
     disclaimer: "TPC-H-derived data and queries; not a TPC result",
-    foot: "The data and queries are TPC-H-derived; nothing here is a TPC result or comparable with one.",
+    foot: "The data and queries are TPC-H-derived; the results are not TPC results and not comparable with them.",
     work: Work { one: "query", many: "queries", one_capital: "Query", many_capital: "Queries" },
     kinds: &[
         ("q01", "Q1"),
@@ -65,70 +65,81 @@ pub(super) const WORKLOAD: Workload = Workload {
     tails: &[],
     figure: &[QUERIES_PER_HOUR.drawn(), QUERIES_PER_HOUR_PER_TB.drawn()],
     results: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_PHYSICAL, CPU, COMPRESSION],
-    results_note: "Values of void points are what was observed; they are context, not results. A query whose answer is wrong, that failed or that ran \
-                   into its cap does not count. TPC-H-derived, not a TPC result; CPU is the mean over the cores that the database may run on.",
+    results_note: "Values of void points show what was observed; they are context, not results. A query that failed, \
+        hit its cap or has a wrong answer does not count. TPC-H-derived, not a TPC result; CPU is the mean over the \
+        cores that the database may run on.",
     terminal: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_PHYSICAL, CPU, COMPRESSION, FAILED],
-    description: "The workload is made of analytic queries over data derived from TPC-H: eight tables from a generator in the process, and queries in the \
-                  dialect of each engine. Streams run the queries one after another, each in an order of its own. It is not a TPC benchmark, its \
-                  results are not TPC results, and they are not comparable with any.",
+    description: "The workload consists of analytic queries over data derived from TPC-H: eight tables from a \
+        built-in generator, and queries in the dialect of each engine. Each stream runs the queries one after another \
+        in its own order. It is not a TPC benchmark, its results are not TPC results, and they are not comparable \
+        with any.",
     choices: &[
         (
             "workload.rounds",
             GIVEN,
-            "A run ends when every stream is through a given number of rounds, and is rated whole: rates are of the stretch in which all \
-             streams were at work, and a round counts by the share of its time in it, so that each query counts as often as its rounds have it.",
+            "A run ends when every stream has completed a given number of rounds, and is rated as a whole. Rates \
+             cover the period in which all streams were active. A round counts with the share of its time in this \
+             period, so each query counts as often as it occurs in the rounds.",
         ),
-        ("workload.mix", "each", "A round has each chosen query once."),
+        ("workload.mix", "each", "A round contains each chosen query once."),
         (
             "workload.query_cap",
             GIVEN,
-            "A query that takes longer than its cap is ended, counted as failed, and its stream goes on.",
+            "A query that exceeds its cap is cancelled and counts as failed; its stream continues.",
         ),
         (
             "workload.parameters",
             "validation",
-            "Queries have the values of their validation, so that answers are compared with golden ones; a wrong answer is a failed query.",
+            "Queries use their validation values, so answers are compared with golden answers; a wrong answer counts \
+             as a failed query.",
         ),
         (
             "workload.parameters",
             "seeded",
-            "Values in the queries are drawn for each stream and round; their answers are not compared with golden ones.",
+            "Query values are drawn for each stream and round; answers are not compared with golden answers.",
         ),
     ],
-    verification: "rows and content of the tables after the load, and the queries' answers against golden ones where there are any",
+    verification: "rows and content of the tables after the load, and the queries' answers against golden answers if \
+        available",
     definitions: &[
         (
             "Queries per hour",
-            "Valid queries per hour: of all streams at work together where a run ends by a number of rounds, else of the measured window; counted by the clients.",
+            "Valid queries per hour, counted by the clients: over the period in which all streams were active if a \
+             run ends after a number of rounds, otherwise over the measured window.",
         ),
         (
             "Queries/h × TB",
-            "The same times the raw size in TB (10^12 bytes of the tables as text). It multiplies, so that a small set does not look better; at 1 TB it is queries per hour and TB.",
+            "Queries per hour times the raw size in TB (10^12 bytes of the tables as text). The product prevents \
+             small data sets from looking better; at 1 TB it equals queries per hour and TB.",
         ),
         (
             "Physical scan rate",
-            "Bytes that the device under the data read, in MB (10^6 bytes) per second: for the database's control group where the kernel counts \
-             them, else for everybody, by the block layer's counters. The table of scan rates says which.",
+            "Bytes read from the data's device, in MB (10^6 bytes) per second: reads of the database's control group \
+             if the kernel counts them, otherwise all reads by the block layer's counters. The table of scan rates \
+             shows which.",
         ),
         (
             "CPU of the database",
-            "Of its processes, whatever ran beside them: by the accounting of its control group where there is one, else by sampling its threads; \
-             in per cent of the CPU seconds per second that its cores give or its limit of CPU time allows. The table of consumption says which. \
-             An embedded engine's has the load generator in it.",
+            "CPU of the database's processes only, from its control group if there is one, otherwise by sampling its \
+             threads. It is in per cent of the CPU time that its cores or its CPU limit allow. The table of \
+             consumption shows the source. For an embedded engine it includes the load generator.",
         ),
         (
             "File reads",
-            "Bytes that the engine read from its files, from the device or from the system's cache; by its own counters.",
+            "Bytes that the engine read from its files, whether from the device or the system's cache, by its own \
+             counters.",
         ),
         (
             "Logical scan rate",
-            "Bytes of the pages that queries asked for, in the engine's cache or not; by its own counters. Where it has none: not measured.",
+            "Bytes of the pages that queries requested, in the engine's cache or not, by its own counters. Without \
+             such counters: not measured.",
         ),
         (
             "MCR, BCR",
-            "Consumption: MB (10^6 bytes) that a scan asks for per second of CPU time, in cache and cold; found out before the first run.",
+            "Consumption: MB (10^6 bytes) that a scan requests per second of CPU time, in cache and cold; measured \
+             before the first run.",
         ),
-        ("Compression", "Raw bytes over bytes of the tables in the database, without and with indexes."),
+        ("Compression", "Raw bytes divided by bytes of the tables in the database, without and with indexes."),
     ],
     facts: FACTS,
     rates: &[],

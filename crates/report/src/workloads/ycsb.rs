@@ -54,44 +54,48 @@ pub(super) const WORKLOAD: Workload = Workload {
         READ_MODIFY_WRITE_MEAN.headed(),
         CPU,
     ],
-    results_note: "Values of void points are what was observed in their window; they are context, not results. Means are of response times. \
-                   CPU is the mean over the cores that the database may run on.",
+    results_note: "Values of void points show what was observed in their window; they are context, not results. Means \
+        are of response times. CPU is the mean over the cores that the database may run on.",
     terminal: &[PER_SECOND, RELATIVE, READ_MEAN, READ_P99, UPDATE_MEAN, UPDATE_P99, FAILED, CPU],
-    description: "The workload is made of YCSB's operations on records of one table: read, update, insert, scan and read-modify-write, in the mix and \
-                  with the choice of keys listed below. Keys, values and operations are functions of the seed and of the operation's number, \
-                  so every value that is read can be verified. The load is Proofload's own and not YCSB's.",
+    description: "The workload consists of YCSB's operations on the records of one table: read, update, insert, scan \
+        and read-modify-write, in the mix and with the choice of keys listed below. Keys, values and operations are \
+        functions of the seed and of the operation's number, so every value read can be verified. The load generator \
+        is Proofload's own, not YCSB's.",
     choices: &[
         (
             "workload.rate",
             ABSENT,
-            "Users are saturated: each sends its next operation as soon as the last one has ended. It is a closed loop, so a slower \
-             database is also asked less often.",
+            "Users are saturated: each sends its next operation as soon as the previous one has ended. It is a closed \
+             loop, so a slower database also receives fewer requests.",
         ),
         (
             "workload.rate",
             GIVEN,
-            "Operations are due at a rate that does not wait for the database; response times count from when each was due.",
+            "Operations become due at a fixed rate, independent of the database; response times count from the due time.",
         ),
         ("workload.operations", GIVEN, "A run ends when its number of operations is done; the window lies inside it."),
     ],
-    verification: "sampled or all records read back and compared with what the seed says, each user's latest acknowledged writes looked for",
+    verification: "a comparison of sampled or all records with the values from the seed, a search for each user's \
+        latest acknowledged writes",
     definitions: &[
         THROUGHPUT,
         (
             "Run time",
-            "Of a study that ends by a number of operations: from time zero to the end of the last operation. Else: the length of the measured window.",
+            "If a run ends after a number of operations: time from zero to the end of the last operation. Otherwise \
+             the length of the measured window.",
         ),
         (
             "Service time",
-            "From the actual start to the completion. Where users are saturated it equals the response time.",
+            "Time from the actual start to the completion. For saturated users it equals the response time.",
         ),
         (
             "Device bytes",
-            "Per byte of values written: bytes written to the device over bytes of field values updated or inserted, both per second of the window.",
+            "Bytes written to the device per byte of field values updated or inserted, both per second of the window.",
         ),
         (
             "Stall",
-            "A second of the window with less than half of its median throughput, or one with a response time above ten times the window's 99th percentile.",
+            "A second of the window with less than half of its median throughput, or with a response time above ten \
+             times the window's 99th percentile.",
         ),
     ],
     facts: FACTS,
@@ -116,7 +120,7 @@ pub(super) const WORKLOAD: Workload = Workload {
 /// `YCSB workload A`, or the mix of the study's own.
 fn name(settings: &Settings) -> String {
     match settings.text("workload.mix") {
-        Ok("own") => "YCSB's operations in a mix of the study's own".to_owned(),
+        Ok("own") => "YCSB's operations in the study's own mix".to_owned(),
         Ok(preset) => format!("YCSB workload {}", preset.to_uppercase()),
         Err(_) => "YCSB's operations".to_owned(),
     }

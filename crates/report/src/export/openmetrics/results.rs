@@ -21,7 +21,7 @@ type Families = BTreeMap<String, (String, Vec<Figure>)>;
 
 /// Writes verdicts, figures, and the sample sizes behind them.
 pub(super) fn write(findings: &Findings<'_>, runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
-    let help = "1 where the point is a result, 0 where it is void.";
+    let help = "1 if the point is valid, 0 if it is void.";
     page.family(&Family { name: "proofload_point_valid", kind: "gauge", unit: "", help });
     let mut families = Families::new();
     for point in &findings.points {
@@ -76,7 +76,7 @@ fn latency(metric: &str) -> Option<(&str, &str, &str)> {
 
 fn family(name: &str, unit: &str, figures: &[Figure], page: &mut Page<'_>) -> Result<()> {
     let unit = if name.ends_with(unit) { unit } else { "" };
-    let help = "A result; bound says whether it is the value or an end of its 95 % confidence interval.";
+    let help = "A result; bound tells the value from the ends of its 95 % confidence interval.";
     page.family(&Family { name, kind: "gauge", unit, help });
     for figure in figures {
         let mut line =

@@ -38,7 +38,7 @@ fn kinds(run: &Run<'_>) -> BTreeSet<String> {
 }
 
 fn operations(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
-    let help = "Operations that ended, by outcome; rolled_back is by design, dropped was never started.";
+    let help = "Operations that ended, by outcome; rolled_back: by design; dropped: never started.";
     page.family(&Family { name: "proofload_operations", kind: "counter", unit: "", help });
     for (run, kind) in each_kind(runs) {
         for (outcome, count) in OUTCOMES {
@@ -48,7 +48,7 @@ fn operations(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
     }
     let totals: [(&str, &str, Count); 2] = [
         ("proofload_operations_due", "Operations that became due.", |counts| counts.due),
-        ("proofload_operation_retries", "Retries after deadlocks and the like.", |counts| counts.retries),
+        ("proofload_operation_retries", "Retries after deadlocks and similar errors.", |counts| counts.retries),
     ];
     for (name, help, count) in totals {
         page.family(&Family { name, kind: "counter", unit: "", help });
@@ -57,7 +57,7 @@ fn operations(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
             counter(page, &format!("{name}_total"), run, &labels, &kind, count)?;
         }
     }
-    let help = "Operations due or started and not ended.";
+    let help = "Operations that are due or started and have not ended.";
     page.family(&Family { name: "proofload_operations_in_flight", kind: "gauge", unit: "", help });
     for (run, kind) in each_kind(runs) {
         let labels = run.labels().with("kind", &kind);
@@ -92,13 +92,14 @@ fn latencies(runs: &[Run<'_>], clock: LatencyClock, page: &mut Page<'_>) -> Resu
     let name = format!("proofload_{}_seconds", clock.word());
     let help = match clock {
         LatencyClock::Response => {
-            "From the intended start; quantiles of the second alone, count and sum from time zero on."
+            "Time from the intended start; quantiles cover this second, count and sum start at time zero."
         }
         LatencyClock::Service => {
-            "From the actual start; quantiles of the second alone, count and sum from time zero on."
+            "Time from the actual start; quantiles cover this second, count and sum start at time zero."
         }
         LatencyClock::SendLag => {
-            "From the moment due or the user free to the actual start; quantiles of the second alone, count and sum from time zero on."
+            "Delay of the actual start after the operation was due and its user free; quantiles cover this second, \
+             count and sum start at time zero."
         }
     };
     page.family(&Family { name: &name, kind: "summary", unit: "seconds", help });
@@ -139,7 +140,7 @@ fn summary(
 
 /// What a schedule offered, all kinds together: what waits for a user has no kind yet.
 fn offered(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
-    let help = "Operations that a schedule made due, whether or not they could begin.";
+    let help = "Operations that the schedule made due, started or not.";
     page.family(&Family { name: "proofload_operations_offered", kind: "counter", unit: "", help });
     for run in runs {
         let mut sum = 0u64;
@@ -148,7 +149,7 @@ fn offered(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
             page.sample("proofload_operations_offered_total", &run.labels(), sum as f64, at)
         })?;
     }
-    let help = "Operations due by a schedule and not begun at the end of the second.";
+    let help = "Operations due by the schedule that had not started at the end of the second.";
     page.family(&Family { name: "proofload_operations_backlog", kind: "gauge", unit: "", help });
     for run in runs {
         of_schedule(run).try_for_each(|(at, offered)| {
@@ -165,7 +166,7 @@ fn of_schedule(run: &Run<'_>) -> impl Iterator<Item = (i64, OfferedLoad)> {
 }
 
 fn client(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
-    let help = "CPU time of a thread of the load generator.";
+    let help = "CPU time of a load generator thread.";
     page.family(&Family { name: "proofload_client_cpu_seconds", kind: "counter", unit: "seconds", help });
     for run in runs {
         let intervals = &run.attempt.intervals;
@@ -222,7 +223,7 @@ fn engine(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
             put(&mut families, run.labels().with("instance", instance), ("proofload_engine_", name, unit), samples);
         }
     }
-    gauges(&families, "A counter of the engine or of the load in it, over the second.", page)
+    gauges(&families, "A counter of the engine or of its load, over the second.", page)
 }
 
 fn telemetry(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
@@ -242,7 +243,7 @@ fn telemetry(runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
             put(&mut families, labels, (&prefix, &series.name, &series.unit), samples);
         }
     }
-    gauges(&families, "What a probe read; rates are over the time since its last reading.", page)
+    gauges(&families, "A probe reading; rates cover the time since the previous reading.", page)
 }
 
 /// A series with its labels, prefix, name and unit.

@@ -20,7 +20,7 @@ pub(in super::super) fn write(record: &Record, selection: &Selection, to: &mut d
 
 /// What the numbers of points and runs stand for; to be joined with the series.
 fn infos(record: &Record, runs: &[Run<'_>], page: &mut Page<'_>) -> Result<()> {
-    let study = Family { name: "proofload_study", kind: "info", unit: "", help: "The study of this record." };
+    let study = Family { name: "proofload_study", kind: "info", unit: "", help: "The study in this record." };
     page.family(&study);
     let program = record.sessions.first().map_or("", |session| session.program.as_str());
     let mut words =

@@ -171,14 +171,16 @@ impl Comparison<'_> {
     pub(crate) fn in_turns(&self) -> Option<String> {
         if let Some(row) = self.rows.iter().find(|row| row.contrast.spread == Spread::AtOnce) {
             return Some(format!(
-                "Both were measured at once, in {} runs each that swapped places: throughput was compared over the same seconds.",
+                "Both were measured at the same time, in {} runs each that swapped places: throughput was compared \
+                 over the same seconds.",
                 row.runs.0
             ));
         }
         let blocks = self.rows.iter().filter(|row| row.contrast.spread == Spread::InsideBlocks).map(|row| row.runs.0);
         let blocks = blocks.max()?;
         Some(format!(
-            "Both were measured in turns: each ratio was formed inside {blocks} repetitions, where both had the same neighbours."
+            "Both were measured in turns: each ratio was formed within {blocks} repetitions, in which both had the \
+             same neighbours."
         ))
     }
 
@@ -232,10 +234,10 @@ pub fn compare<'r>(
     let alone = alone(&pairs);
     let mut warnings = warnings(&rows, &pairs, ours, theirs);
     if let Some(profile) = named_profile(&ours.record.study.settings) {
-        warnings.insert(0, format!("the profile of both is {profile}: figures and ratios hold within it only"));
+        warnings.insert(0, format!("both have the profile {profile}: figures and ratios hold only within it"));
     }
     if baseline.sha256 == candidate.sha256 {
-        warnings.insert(0, "both files hold the same bytes: a record is compared with itself".to_owned());
+        warnings.insert(0, "both files have the same bytes: a record is compared with itself".to_owned());
     }
     let text = |value: &Option<proofload_model::settings::Value>| value.as_ref().map(ToString::to_string);
     let told = |pair: &Pair<'_>| {
@@ -267,7 +269,7 @@ fn same_workload(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Result<()
         return Ok(());
     }
     Err(Error::new(format!(
-        "the baseline's workload is {ours}, the candidate's {theirs}: no figure of the one is of the other's kind"
+        "the baseline's workload is {ours}, the candidate's is {theirs}: their figures are not comparable"
     )))
 }
 
@@ -280,8 +282,8 @@ fn same_profile(factors: &[ComparedFactor], baseline: &Findings<'_>, candidate: 
     };
     match (of(baseline), of(candidate)) {
         (Some(ours), Some(theirs)) if ours != theirs => Err(Error::new(format!(
-            "the baseline's profile is {ours}, the candidate's {theirs}: a figure holds within its profile only; what departures are \
-             worth is told by one study with workload.departures as its factor"
+            "the baseline's profile is {ours}, the candidate's is {theirs}: figures hold only within their profile; \
+             to measure the effect of departures, run one study with workload.departures as its factor"
         ))),
         _ => Ok(()),
     }
@@ -342,7 +344,7 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
             Contrast::new(&theirs, &ours)?
         }
         (None, None) => {
-            return Err("throughput moved within runs, and the two do not have the same two blocks or more".to_owned());
+            return Err("throughput moved within runs, and the two records do not share at least two blocks".to_owned());
         }
     };
     let (low, high) = contrast.bounds(LEVEL);
@@ -351,23 +353,21 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
     }
     let (method, n) = match contrast.spread {
         Spread::WithinWindows => {
-            ("blocks of seconds within the two windows, on the logarithmic scale", baseline.n() + candidate.n())
+            ("log ratios of blocks of seconds within the two windows", baseline.n() + candidate.n())
         }
-        Spread::InsideBlocks => {
-            ("ratios inside blocks on the logarithmic scale, Student's quantile", ours.runs.len() as u64)
-        }
+        Spread::InsideBlocks => ("log ratios within blocks, Student's t", ours.runs.len() as u64),
         Spread::AcrossPairs => (
-            "ratios of the queries on the logarithmic scale, Student's quantile: from query to query, not from run to run",
+            "log ratios of the queries, Student's t: spread between queries, not between runs",
             baseline.n() + candidate.n(),
         ),
         Spread::Ranks => {
-            ("Hodges–Lehmann over drills, test of Mann and Whitney", (ours.runs.len() + theirs.runs.len()) as u64)
+            ("Hodges–Lehmann over drills, Mann–Whitney test", (ours.runs.len() + theirs.runs.len()) as u64)
         }
         Spread::AtOnce => (
-            "ratio over the same seconds, their dependence counted, or spread of runs",
+            "ratio over the same seconds, corrected for their autocorrelation, or spread between runs",
             same_seconds.iter().flatten().map(|run| run.baseline.len() as u64).sum(),
         ),
-        _ => ("Student's t over runs, on the logarithmic scale", (ours.runs.len() + theirs.runs.len()) as u64),
+        _ => ("Student's t over runs, of logarithms", (ours.runs.len() + theirs.runs.len()) as u64),
     };
     let ratio = Quantity::new(contrast.ratio(), Unit::RATIO, n, Interval::known(low, high, method));
     let p = contrast.p();
@@ -500,8 +500,9 @@ fn not_in_turns(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<Str
     let ((begun, ended), (other_begun, other_ended)) = (span(baseline)?, span(candidate)?);
     let apart = ended < other_begun || other_ended < begun;
     apart.then(|| {
-        "A and B were not measured in turns: what neighbours on the host changed between them is not in these intervals; \
-         `proofload compare --run A.toml B.toml` measures two studies in turns, and so does one study with both as levels of a factor"
+        "A and B were not measured in turns: these intervals do not include changes of the host between them; \
+         `proofload compare --run A.toml B.toml` measures two studies in turns, and so does one study with both as \
+         levels of a factor"
             .to_owned()
     })
 }
@@ -513,7 +514,8 @@ fn moved(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) 
     let names: Vec<String> = moved.map(|(which, point)| format!("{} in {}", point.label(), which.letter())).collect();
     (are_in_turns(baseline, candidate) && !names.is_empty()).then(|| {
         format!(
-            "throughput moved within runs of {}: figures there are no results by themselves, ratios were formed side by side",
+            "throughput moved within runs of {}: their figures are not results on their own, only the ratios formed \
+             side by side",
             names.join(", ")
         )
     })
@@ -530,31 +532,33 @@ fn warnings(rows: &[Row], pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate
     };
     if let Some(who) = singles {
         let unseen = if rows.iter().any(|row| row.contrast.spread == Spread::WithinWindows) {
-            "the spread between runs is unseen there, so intervals are too narrow and differences are shown that the next run \
-             may not have"
+            "the spread between runs is unknown there: intervals are too narrow, and the next run may not show the \
+             same differences"
         } else {
-            "its spread between runs is taken to be the other record's"
+            "its spread between runs is assumed to equal the other record's"
         };
-        warnings.push(format!("{who}: {unseen}; study.repetitions = 3 or more shows it"));
+        warnings.push(format!("{who}: {unseen}; set study.repetitions to 3 or more to measure it"));
     }
     warnings.extend(not_in_turns(baseline, candidate));
     warnings.extend(moved(pairs, baseline, candidate));
     if are_at_once(baseline, candidate) {
         warnings.push(
-            "both shared the host while they were measured: only ratios are results, and contention for what they share is not excluded, \
-             which draws a ratio towards 1; a duet of a study with itself, and one of a known difference, show how far"
+            "both shared the host while they were measured: only ratios are results, and contention may pull a ratio \
+             towards 1; to see how far, run a duet of a study with itself and one with a known difference"
                 .to_owned(),
         );
     }
     for (which, findings) in [(Which::Baseline, baseline), (Which::Candidate, candidate)] {
         let letter = which.letter();
         if findings.sentinels.as_ref().is_some_and(|sentinels| sentinels.as_ref().is_ok_and(|found| found.drifted)) {
-            warnings.push(format!(
-                "the sentinels of {letter} drifted: the machine did not stay the same while it was measured"
-            ));
+            warnings
+                .push(format!("the sentinel points of {letter} drifted: the machine changed while it was measured"));
         }
         if findings.record.being_written {
-            warnings.push(format!("{letter} is still being written: this is what there was when it was read"));
+            warnings.push(format!(
+                "{letter} is still being written: the comparison covers what it contained when it \
+                was read"
+            ));
         }
     }
     warnings

@@ -150,7 +150,7 @@ fn of_data(ours: &Read, theirs: &Read) -> Vec<Difference> {
     if ours.is_empty() == theirs.is_empty() {
         return between(ours, theirs);
     }
-    let built = |of: &Read| Some(if of.is_empty() { "found, built before" } else { "built" }.to_owned());
+    let built = |of: &Read| Some(if of.is_empty() { "found (built earlier)" } else { "built" }.to_owned());
     let (baseline, candidate) = (built(ours), built(theirs));
     vec![Difference { subject: Subject::Fact, name: "data".to_owned(), baseline, candidate, points: Vec::new() }]
 }

@@ -59,7 +59,7 @@ pub(super) fn metrics(
         let found = metrics_of(name, workload, &kinds);
         if found.is_empty() {
             return Err(Error::new(format!(
-                "there is no metric {name} to compare in this workload; there are: {}. <kind> is one of: all, {}",
+                "this workload has no metric {name} to compare; use one of: {}. <kind> is one of: all, {}",
                 known(workload).join(", "),
                 kinds.join(", ")
             )));

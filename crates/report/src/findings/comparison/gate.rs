@@ -136,19 +136,19 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
     let broken = rules.lost.and_then(|allowed| broken_promises(comparison, allowed));
     let mut reasons: Vec<String> = broken.iter().cloned().collect();
     if regressed > 0 {
-        reasons.push(format!("{} shown beyond the tolerance", losses(regressed)));
+        reasons.push(format!("{} shown to exceed the tolerance", losses(regressed)));
     }
     if !missing.is_empty() {
-        let passes = if rules.void == Policy::Pass { "; void points were asked to pass" } else { "" };
+        let passes = if rules.void == Policy::Pass { "; void points pass, as requested" } else { "" };
         reasons.push(format!("{} void or missing: {}{passes}", points(missing.len()), each_once(&missing).join("; ")));
     }
     if rows.is_empty() {
         reasons.push("nothing could be compared".to_owned());
     }
     if open > 0 {
-        let passes = if rules.undecided == Policy::Pass { "; undecided ones were asked to pass" } else { "" };
+        let passes = if rules.undecided == Policy::Pass { "; undecided ones pass, as requested" } else { "" };
         let of = rows.len() + comparison.left_out.len();
-        reasons.push(format!("{open} of {of} comparisons cannot be told from a loss beyond the tolerance{passes}"));
+        reasons.push(format!("{open} of {of} comparisons cannot exclude a loss beyond the tolerance{passes}"));
     }
     let failed =
         broken.is_some() || regressed > 0 || rows.is_empty() || (!missing.is_empty() && rules.void == Policy::Fail);
@@ -169,7 +169,7 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
 fn broken_promises(comparison: &Comparison<'_>, allowed: u64) -> Option<String> {
     let found = lost_against_promise(comparison.candidate.record);
     if found.is_empty() {
-        return Some("B has no drill: nothing tells whether acknowledged writes are lost".to_owned());
+        return Some("B has no drill, so lost writes cannot be checked".to_owned());
     }
     let lost: u64 = found.iter().map(|(_, lost)| lost).sum();
     let label = |id: u32| comparison.findings.1.points.iter().find(|point| point.id == id).map(PointFindings::label);
@@ -178,7 +178,7 @@ fn broken_promises(comparison: &Comparison<'_>, allowed: u64) -> Option<String> 
         losing.map(|(id, lost)| format!("{lost} at {}", label(*id).unwrap_or_default())).collect();
     (lost > allowed).then(|| {
         format!(
-            "{lost} acknowledged writes were lost in B under modes that promise none, {allowed} are allowed: {}",
+            "{lost} acknowledged writes were lost in B under modes that promise no loss; {allowed} are allowed: {}",
             points.join(", ")
         )
     })
@@ -255,8 +255,5 @@ fn judge(row: &Row, tolerance: f64) -> Result<(f64, f64, bool), Error> {
 }
 
 fn undirected(metric: &Metric) -> Error {
-    Error::new(format!(
-        "{} is neither better nor worse when it is higher; a gate takes throughput and times",
-        metric.name
-    ))
+    Error::new(format!("{} has no better direction; a gate needs a throughput or a time", metric.name))
 }

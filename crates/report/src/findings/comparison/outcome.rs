@@ -44,12 +44,16 @@ pub(super) fn outcome(
     }
     let pairs: Vec<Pair<'_>> = runs.iter().filter_map(|run| Some((*run, attempt(record, run)?))).collect();
     match name {
-        _ if name == RUN_TIME.name => of_values(completed(&runs, |seconds, _| seconds), "one run has no spread"),
+        _ if name == RUN_TIME.name => of_values(completed(&runs, |seconds, _| seconds), "a single run has no spread"),
         _ if name == RUN_THROUGHPUT.name => {
             of_values(completed(&runs, |seconds, operations| operations / seconds), "a total has no spread")
         }
-        _ if name == QUERY_TIME.name => of_values(Some(geometric_means(&pairs)?), "one run has no spread between runs"),
-        _ if name == CPU.name => of_windows(cpu_windows(&pairs), "the use of the cores was not observed"),
+        _ if name == QUERY_TIME.name => of_values(
+            Some(geometric_means(&pairs)?),
+            "a single run has no spread between \
+            runs",
+        ),
+        _ if name == CPU.name => of_windows(cpu_windows(&pairs), "CPU utilization was not observed"),
         _ if outage_of(name).is_some() => outages(record, &pairs, outage_of(name)),
         _ => match series_of(name) {
             Some(probed) => of_windows(device_windows(&pairs, probed), "it was not observed"),
@@ -70,7 +74,7 @@ pub(super) fn is_throughput(workload: &Workload, name: &str) -> bool {
 fn outages(record: &Record, pairs: &[Pair<'_>], kind: Option<ProbeKind>) -> Result<Outcome, String> {
     let (Some(kind), Some((run, _))) = (kind, pairs.first()) else { return Err("no drill was completed".to_owned()) };
     let asked = drill(&record.plan.settings(&record.study, run.run.point)).ok().flatten();
-    let shortest = 1.0 / f64::from(asked.ok_or("it is no drill")?.prober.rate.max(1));
+    let shortest = 1.0 / f64::from(asked.ok_or("it is not a drill")?.prober.rate.max(1));
     let outage = |(run, attempt): &Pair<'_>| {
         let drill = DrillOf { attempt: run.attempt, report: report_of(attempt)? };
         Some(drill.outage(kind).max(shortest))
@@ -84,7 +88,7 @@ fn outages(record: &Record, pairs: &[Pair<'_>], kind: Option<ProbeKind>) -> Resu
 fn throughput(runs: &[&RunFindings]) -> Result<Outcome, String> {
     if runs.iter().any(|run| run.whole.is_some()) {
         let rates = runs.iter().map(|run| run.whole.as_ref()?.rate()).collect();
-        return of_values(rates, "one run of a fixed number of operations has no spread");
+        return of_values(rates, "a single run with a fixed number of operations has no spread");
     }
     of_windows(Some(runs.iter().map(|run| run.measured().to_vec()).collect()), "")
 }
@@ -120,7 +124,7 @@ fn of_windows(windows: Option<Vec<Vec<f64>>>, why_not: &str) -> Result<Outcome, 
 
 fn latency_outcome(point: &PointFindings, latency: &LatencyName<'_>) -> Result<Outcome, String> {
     if let Some(why) = point.overload() {
-        return Err(format!("response times of an overloaded point say nothing: {why}"));
+        return Err(format!("response times of an overloaded point are not meaningful: {why}"));
     }
     let seconds: Vec<Vec<Sparse>> = point.runs.iter().map(|run| seconds(run, latency)).collect::<Result<_, _>>()?;
     let together: Vec<Sparse> = seconds.iter().flatten().cloned().collect();

@@ -50,9 +50,9 @@ pub fn calibrated(record: &Record, attempt: &Attempt) -> CalibrationFindings {
         sources.extend(source.filter(|source| !sources.contains(source)));
     }
     CalibrationFindings {
-        device: one(&DEVICE_READ, "MB/s", "one measurement of some seconds"),
+        device: one(&DEVICE_READ, "MB/s", "a single measurement of a few seconds"),
         in_cache: in_cache(record, attempt),
-        cold: one(&COLD, "MB per CPU s", "one pass: a second one would not be cold"),
+        cold: one(&COLD, "MB per CPU s", "a single pass: a second one would not be cold"),
         scanned: one(&SCANNED, "MB", "counted"),
         footprint: one(&FOOTPRINT, "MB", "counted"),
         sources,
@@ -86,7 +86,7 @@ pub(super) fn number(record: &Record, attempt: &Attempt, name: &FactName) -> Res
     let fact = found(record, attempt, name).ok_or("not calibrated")?;
     let text = fact.effective.as_deref().ok_or_else(|| fact.source.clone())?;
     let value = fact.number.filter(|value| *value > 0.0 && value.is_finite());
-    value.ok_or_else(|| format!("not calibrated: {text:?} is no rate"))
+    value.ok_or_else(|| format!("not calibrated: {text:?} is not a rate"))
 }
 
 /// The last fact of this name, of the run or else of the study.

@@ -34,7 +34,7 @@ fn data(runs: &[Pair<'_>]) -> Result<WarehouseData, String> {
     let first = all.next().ok_or("no run was completed")?;
     let same =
         |other: WarehouseData| (&other.scale_factor, &other.generator) == (&first.scale_factor, &first.generator);
-    if all.all(same) { Ok(first) } else { Err("its runs had data of different scale or generator".to_owned()) }
+    if all.all(same) { Ok(first) } else { Err("its runs had data of different scales or generators".to_owned()) }
 }
 
 fn throughput(valid: &Result<Estimate, String>, data: &Result<WarehouseData, String>) -> Vec<Named> {
@@ -51,7 +51,7 @@ fn throughput(valid: &Result<Estimate, String>, data: &Result<WarehouseData, Str
 fn query_time(runs: &[Pair<'_>]) -> Measured {
     let of_runs = geometric_means(runs)?;
     let value = of_runs.iter().map(|mean| mean.ln()).sum::<f64>() / of_runs.len() as f64;
-    let found = over_runs(&of_runs, QUERY_TIME.quantity_unit(), "one run has no spread between runs");
+    let found = over_runs(&of_runs, QUERY_TIME.quantity_unit(), "a single run has no spread between runs");
     Ok(Quantity::new(value.exp(), QUERY_TIME.quantity_unit(), of_runs.len() as u64, found.interval().clone()))
 }
 
@@ -126,16 +126,16 @@ fn both(
 
 fn mean_of_both(physical: &Estimate, logical: &Estimate) -> Measured {
     let mean = io_average(MbPerSecond(physical.value * 1e-6), MbPerSecond(logical.value * 1e-6));
-    let why = "a mean of two rates that depend on each other";
+    let why = "a mean of two dependent rates";
     Ok(Quantity::new(mean.0, IO_THROUGHPUT.quantity_unit(), physical.n, Interval::none(why)))
 }
 
 fn hits(physical: &Estimate, logical: &Estimate) -> Measured {
     if logical.value <= 0.0 {
-        return Err("queries asked for no page".to_owned());
+        return Err("queries requested no pages".to_owned());
     }
     let share = hit_share(MbPerSecond(physical.value), MbPerSecond(logical.value));
-    let why = "a ratio of two rates that depend on each other";
+    let why = "a ratio of two dependent rates";
     Ok(Quantity::new(100.0 * share, HIT_SHARE.quantity_unit(), physical.n, Interval::none(why)))
 }
 

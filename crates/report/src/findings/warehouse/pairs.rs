@@ -77,7 +77,7 @@ pub fn published_pairings<'f>(
 fn quotient(above: &Quantity, below: &Quantity) -> Measured {
     let ratio = above.value() / below.value();
     if !ratio.is_finite() {
-        return Err("the row store's is nothing".to_owned());
+        return Err("the row store's value is zero".to_owned());
     }
     let half = |quantity: &Quantity| {
         let (low, high) = quantity.interval().bounds()?;
@@ -86,7 +86,7 @@ fn quotient(above: &Quantity, below: &Quantity) -> Measured {
     let interval = match (half(above), half(below)) {
         (Some(above), Some(below)) => {
             let half = above.hypot(below);
-            Interval::known(ratio * (-half).exp(), ratio * half.exp(), "from both intervals on the logarithmic scale")
+            Interval::known(ratio * (-half).exp(), ratio * half.exp(), "from both intervals of the logarithms")
         }
         _ => Interval::none("one of the two has no interval"),
     };

@@ -51,7 +51,7 @@ impl QueryTotals {
     /// The mean with its interval over repetitions, where there are any; the reason when none is valid.
     pub(crate) fn mean(&self) -> Measured {
         let mean = self.mean_s().ok_or_else(|| format!("not valid: {}", self.codes.join(", ")))?;
-        let of_runs = over_runs(&self.means_s, Unit::named("s"), "one run has no spread between runs");
+        let of_runs = over_runs(&self.means_s, Unit::named("s"), "a single run has no spread between runs");
         Ok(Quantity::new(mean, Unit::named("s"), self.valid, of_runs.interval().clone()))
     }
 

@@ -42,12 +42,12 @@ pub(super) const OWN_SHARE: f64 = 0.8;
 
 /// CPU seconds of the database per second: by the accounting of its control group where there is one, else by its threads.
 pub(super) fn cpu(runs: &[Pair<'_>]) -> Result<Estimate, String> {
-    over(runs, database, "the use of the cores was not observed")
+    over(runs, database, "CPU utilization was not observed")
 }
 
 /// Use of the cores that the database may run on, by everybody, %.
 pub(super) fn cpu_percent(runs: &[Pair<'_>]) -> Result<Estimate, String> {
-    over(runs, everybody, "the use of the cores was not observed")
+    over(runs, everybody, "CPU utilization was not observed")
 }
 
 /// CPU of the database in per cent of what it may use.
@@ -56,7 +56,7 @@ pub(super) fn database_cpu_percent(runs: &[Pair<'_>]) -> Result<Estimate, String
         let all = capacity(attempt)?;
         Some(database(attempt, span)?.into_iter().map(|seconds| 100.0 * seconds / all).collect())
     };
-    over(runs, percent, "the use of the cores was not observed")
+    over(runs, percent, "CPU utilization was not observed")
 }
 
 /// CPU seconds per second of the streams' own code beside an embedded engine.

@@ -126,7 +126,7 @@ fn bound(
     reasons.extend(number(findings.record, attempt, &DEVICE_READ).err().filter(|why| why.contains(':')));
     if shared {
         let all = crate::numbers::short(all);
-        reasons.push(format!("the host was shared: with other processes its cores were at {all} %"));
+        reasons.push(format!("the host was shared: with other processes, its cores were {all} % busy"));
     }
     Ok(BoundFinding { bound: verdict.bound, confidence: verdict.confidence, reasons })
 }
@@ -134,12 +134,16 @@ fn bound(
 fn reasons(cpu_percent: f64, verdict: &RatingVerdict) -> Vec<String> {
     let short = crate::numbers::short;
     let device = match verdict.device_share {
-        Some(share) => format!("device at {} % of its calibrated sequential rate", short(100.0 * share)),
+        Some(share) => format!("the device read at {} % of its calibrated sequential rate", short(100.0 * share)),
         None => "the sequential rate of the device was not calibrated".to_owned(),
     };
     let predicted = match verdict.predicted {
-        Some(LimitingResource::Io) => Some("calibrated: the cores consume more than the device delivers".to_owned()),
-        Some(LimitingResource::Cpu) => Some("calibrated: the device delivers more than the cores consume".to_owned()),
+        Some(LimitingResource::Io) => {
+            Some("by calibration, the cores consume more than the device delivers".to_owned())
+        }
+        Some(LimitingResource::Cpu) => {
+            Some("by calibration, the device delivers more than the cores consume".to_owned())
+        }
         Some(LimitingResource::Unclear) | None => None,
     };
     [format!("CPU at {} %", short(cpu_percent)), device].into_iter().chain(predicted).collect()
@@ -166,7 +170,7 @@ fn demand(point: &PointFindings, data: &WarehouseData, calibration: &Calibration
     };
     let machine = Machine {
         device: calibration.device.ok_or("the device was not calibrated")?,
-        cores: calibration.cores.ok_or("the cores were not observed")?,
+        cores: calibration.cores.ok_or("CPU utilization was not observed")?,
     };
     Ok((demand, machine))
 }

@@ -20,21 +20,24 @@ const METRICS: &[MetricName] =
 pub fn recorded_reference(record: &Record, name: &str, sha256: &str) -> Result<Reference, String> {
     let study = &record.study;
     if study.settings.text("workload.kind") != Ok(KIND) {
-        return Err(format!("{name}: only records of warehouse studies can stand beside another study's"));
+        return Err(format!("{name}: only records of warehouse studies can be compared here"));
     }
     if record.being_written {
-        return Err(format!("{name}: it is being written; wait for its end, or finish it with `proofload resume`"));
+        return Err(format!(
+            "{name}: it is still being written; wait until it is finished, or finish it with \
+            `proofload resume`"
+        ));
     }
     let findings = evaluate(record);
     let point = |point: &PointFindings| recorded_point(record, point, &record.plan.settings(study, point.id));
     let points: Vec<ReferencePoint> = findings.valid().filter_map(point).collect();
     if points.is_empty() {
-        return Err(format!("{name}: no point of it is valid, so there is nothing to compare with"));
+        return Err(format!("{name}: it has no valid point to compare with"));
     }
     Ok(Reference {
         id: name.to_owned(),
         title: format!("{} ({name})", study.title()),
-        publisher: "a record of Proofload".to_owned(),
+        publisher: "a Proofload record".to_owned(),
         year: None,
         workload: Some(KIND.to_owned()),
         compare: QUERIES_PER_HOUR_PER_TB.name.to_owned(),

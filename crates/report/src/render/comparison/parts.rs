@@ -60,7 +60,7 @@ pub(super) fn differences(comparison: &Comparison<'_>) -> String {
     };
     let width = found.iter().map(|difference| name(difference).chars().count()).max().unwrap_or(0).clamp(16, 36);
     let value = (WIDTH - 6 - width) / 2;
-    let cell = |text: &Option<String>| cut(&plain(text.as_deref().unwrap_or("not set or not read")), value);
+    let cell = |text: &Option<String>| cut(&plain(text.as_deref().unwrap_or("not set or not recorded")), value);
     let mut text = format!("{:<w$}  {:<value$}  B\n", "What else differs", "A", w = width + 2);
     for difference in found {
         let (a, b) = (cell(&difference.baseline), cell(&difference.candidate));
@@ -120,8 +120,8 @@ pub(super) fn metric_head(comparison: &Comparison<'_>, metric: &Metric, places: 
     let factor = shown.zip(largest).map_or(1.0, |(shown, largest)| shown.value() / largest.value());
     let unit = if unit.is_empty() { unit } else { format!(", {unit}") };
     let direction = match metric.better {
-        Better::Higher => "; more is better",
-        Better::Lower => "; less is better",
+        Better::Higher => "; higher is better",
+        Better::Lower => "; lower is better",
         Better::Neither => "",
     };
     (format!("{}{unit}{direction}", metric.title), if factor.is_finite() { factor } else { 1.0 })

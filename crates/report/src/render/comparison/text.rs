@@ -48,16 +48,15 @@ fn verdict(row: &Row) -> String {
 fn legend(comparison: &Comparison<'_>) -> String {
     let rows = count(comparison.rows.len() as u64);
     let mut text = format!(
-        "B/A is the candidate over the baseline. Each interval is of its row alone; p values and verdicts hold for all {rows} rows \
-         together (Holm, 5 %)."
+        "B/A is the candidate over the baseline. Each interval covers its own row; p values and verdicts are \
+         corrected for all {rows} rows (Holm, 5 %)."
     );
     if let Some(how) = comparison.in_turns() {
         text = format!("{how} {text}");
     }
     if comparison.rows.iter().any(|row| row.verdict == Verdict::NotShown) {
         text.push_str(
-            " Where no difference was shown there may be one all the same; in brackets stands the observed change that would have \
-             been shown.",
+            " Where no difference is shown, one may still exist; brackets give the observed change that would have been shown.",
         );
     }
     format!("\n{}", paragraph(&text))

@@ -11,8 +11,8 @@ pub(in crate::sections) fn answer(findings: &Findings<'_>) -> Prose {
     let mut text = Prose::new();
     for one in &points {
         let (Some(point), Some(Ok(times))) = (point(findings, one), &one.times) else { continue };
-        let lead = if text.is_empty() { "Against the slow medium alone, " } else { "; " };
-        let verb = if text.is_empty() { " makes " } else { " " };
+        let lead = if text.is_empty() { "Compared with the slow medium alone, " } else { "; " };
+        let verb = if text.is_empty() { " reaches " } else { " " };
         text.extend(prose![lead, Inline::Strong(prose![point.label()]), verb, (times, "×"), " the throughput"]);
         if let Some(Ok(hits)) = &one.both.read_hits {
             text.extend(prose![", with ", (hits, "%"), " of reads in the cache"]);

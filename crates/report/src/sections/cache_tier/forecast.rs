@@ -19,13 +19,14 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
         Block::Table(Table {
             id: "table-cache-forecast",
             caption: prose![
-                "Caches of other sizes, forecast from the measured ones around each; a measured size is forecast from the others."
+                "Forecasts for other cache sizes, each from the neighbouring measured sizes; a measured size is \
+                 forecast from the others."
             ],
             columns: vec![
                 Column::words("Cache"),
                 Column::quantities(format!("{} measured", headline.title), unit),
                 Column::quantities("Forecast", unit),
-                Column::quantities("Off by", "%"),
+                Column::quantities("Error", "%"),
                 Column::quantities("Read hits measured", "%"),
                 Column::quantities("Forecast", "%"),
                 Column::quantities("LRU", "%"),
@@ -62,20 +63,20 @@ fn near(one: Bytes, other: Bytes) -> bool {
 }
 
 fn note(forecasts: &[CacheForecast]) -> String {
-    let mut note = "A closed network of the users at work and the modelled drives, calibrated on two measured points; hits from a sample of the \
-                    references that served small caches of each size while the load ran. Off by: how far the forecast of a measured size is \
-                    above it; of another size the largest such error of measured sizes in its place, ±."
+    let mut note = "Model: a closed queueing network of the active users and the modelled drives, calibrated on two \
+        measured points. Hits come from a sample of the references that was fed to small caches of each size during \
+        the load. Error: for a measured size, forecast minus measurement; for another size, ± the largest such error \
+        of comparable measured sizes."
         .to_owned();
     if forecasts.iter().any(|forecast| forecast.points.len() < 3) {
-        note.push_str(
-            " Where two sizes were measured none can be left out, and how far a forecast is off is not known.",
-        );
+        note.push_str(" With only two measured sizes none can be left out, so the error of a forecast is unknown.");
     }
     let errors: Vec<f64> = forecasts.iter().filter_map(CacheForecast::curve_error).collect();
     if let Some(error) = errors.iter().copied().reduce(f64::max) {
         let error = grouped(100.0 * error, 1);
         note.push_str(&format!(
-            " By its own sample the share of reads that hit a measured cache is {error} points off in the mean."
+            " The sampled share of read hits differs from that of the measured caches by {error} percentage points on \
+             average."
         ));
     }
     note

@@ -17,19 +17,19 @@ pub(super) fn table(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
     };
     Table {
         id: "table-slow-medium",
-        caption: prose!["The modelled medium under data and log, in the measured windows."],
+        caption: prose!["The modelled medium that stores data and log, in the measured windows."],
         columns: vec![
             Column::words(capital(&factors_title(findings))),
             Column::quantities("Requests", "1/s"),
-            Column::quantities("Drives at work", "%"),
+            Column::quantities("Drives busy", "%"),
             Column::quantities("Queue", "requests"),
             Column::quantities("Response", "ms"),
-            Column::quantities("Later than that", "ms"),
+            Column::quantities("Delay beyond model", "ms"),
         ],
         rows: points.iter().filter(|one| one.plan.slow.is_modelled()).filter_map(row).collect(),
         note: prose![
-            "Queue: mean requests that waited or were served, writes that the controller's cache took at once among them. Response: by the model. \
-             Later than that: by this host's timers."
+            "Queue: mean requests waiting or in service, including writes that the controller's cache accepted at \
+             once. Response: by the model. Delay beyond model: caused by this host's timers."
         ],
     }
 }

@@ -21,17 +21,17 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<
     (!theirs.is_empty()).then(|| {
         Block::Table(Table {
             id: "table-cache-published",
-            caption: prose!["Published results beside these, relative to the slow medium alone."],
+            caption: prose!["Published results and these, relative to the slow medium alone."],
             columns: vec![
                 Column::words("Results"),
-                Column::quantities("Of no cache", "×"),
+                Column::quantities("Relative to no cache", "×"),
                 Column::quantities("Read hits", "%"),
                 Column::quantities("Write hits", "%"),
             ],
             rows: theirs.into_iter().chain(ours).collect(),
             note: prose![
-                "Hardware, software, size and users differ: the ratios are compared, not the figures. Those of others stand without \
-                 intervals, and do not say how they count a write hit."
+                "Hardware, software, size and users differ: compare the ratios, not the figures. Published figures \
+                 have no intervals and do not define a write hit."
             ],
         })
     })

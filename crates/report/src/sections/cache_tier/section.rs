@@ -9,7 +9,7 @@ use crate::findings::cache_tier::{CachedPoint, cached};
 /// The section.
 pub(in crate::sections) const SECTION: Section = Section {
     id: "cache-tier",
-    title: "What the cache is worth",
+    title: "Benefit of the cache",
     level: 3,
     place: SectionPlace::Paper,
     needs: always,
@@ -36,7 +36,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if points.iter().any(|one| one.plan.slow.is_modelled()) {
         details.push(Block::Table(medium::table(findings, &points)));
     }
-    blocks.push(Block::Fold(prose!["What the cache held, and the drives behind it"], details));
+    blocks.push(Block::Fold(prose!["Content of the cache, and the drives behind it"], details));
     blocks
 }
 
@@ -52,8 +52,8 @@ fn slow_medium(points: &[CachedPoint]) -> Block {
         prose![
             "The slow medium is ",
             media.join("; "),
-            ". No such drive was there: each request was stored in a file and held until the model's drives would have done it. \
-             The cache is a real file on this host's storage."
+            ". This medium is modelled: each request was executed on a file and held until the model's drives would \
+             have completed it. The cache is a real file on this host's storage."
         ],
     )
 }

@@ -7,8 +7,8 @@ use crate::sections::charts::{capital, factors_title, measured_cell, metric_colu
 use proofload_model::tier::TierVolume;
 
 /// What both ways of counting hits mean.
-const HITS: &str = "A read hit was all in the cache. A write hit met a line that was in the cache already; a write was absorbed where it was completed on the \
-     cache alone. A request counts once for each line that it touches.";
+const HITS: &str = "Read hit: all data were in the cache. Write hit: the line was already in the cache. Absorbed: the \
+    write was completed in the cache alone. A request counts once for each line that it touches.";
 
 /// The point of a finding.
 pub(super) fn point<'a>(findings: &'a Findings<'_>, cached: &CachedPoint) -> Option<&'a PointFindings> {
@@ -32,17 +32,17 @@ pub(super) fn configurations(findings: &Findings<'_>, points: &[CachedPoint]) ->
     };
     Table {
         id: "table-cache-tier",
-        caption: prose!["Configurations of the cache beside each other, with 95 % confidence intervals."],
+        caption: prose!["Cache configurations compared, with 95 % confidence intervals."],
         columns: vec![
             Column::words(capital(&factors_title(findings))),
             metric_column(&headline),
-            Column::quantities("Of no cache", "×"),
+            Column::quantities("Relative to no cache", "×"),
             Column::quantities("Read hits", "%"),
             Column::quantities("Write hits", "%"),
             Column::quantities("Absorbed", "%"),
         ],
         rows: points.iter().filter_map(row).collect(),
-        note: prose!["Hits of the cached volumes together. ", HITS],
+        note: prose!["Hits cover all cached volumes together. ", HITS],
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn held(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
     };
     Table {
         id: "table-cache-held",
-        caption: prose!["Cache that the cached volumes held, means of the measured windows."],
+        caption: prose!["Cache use of the cached volumes, means of the measured windows."],
         columns: vec![
             Column::words(capital(&factors_title(findings))),
             Column::words("Volume"),
@@ -98,7 +98,7 @@ pub(super) fn held(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
             Column::quantities("Cleaned", "MB/s"),
         ],
         rows: of_volumes(findings, points, |cached| cached, row),
-        note: prose!["Cleaned: what was written back to the slow medium."],
+        note: prose!["Cleaned: data written back to the slow medium."],
     }
 }
 

@@ -37,10 +37,7 @@ fn tell(findings: &Findings<'_>) -> TopicText {
         next: if crate::findings::cache_forecast::cache_forecasts(findings).is_empty() {
             Prose::new()
         } else {
-            prose![
-                super::next::command("proofload tier predict X.proof --size SIZE"),
-                " tells what other sizes should give. "
-            ]
+            prose![super::next::command("proofload tier predict X.proof --size SIZE"), " forecasts other cache sizes. "]
         },
     }
 }
@@ -78,7 +75,7 @@ fn hits(findings: &Findings<'_>, points: &[CachedPoint]) -> Prose {
     for one in points.iter().filter(|one| one.times.is_some()) {
         let point = findings.points.iter().find(|point| point.id == one.point);
         let (Some(point), Some(Ok(hits))) = (point, &one.both.read_hits) else { continue };
-        let lead = if text.is_empty() { "Reads that were in the cache: " } else { ", " };
+        let lead = if text.is_empty() { "Read hits: " } else { ", " };
         text.extend(prose![lead, Inline::ranged(hits, "%"), " with a ", point.label()]);
     }
     if !text.is_empty() {

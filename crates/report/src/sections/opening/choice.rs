@@ -24,7 +24,7 @@ pub(super) fn tell(findings: &Findings<'_>) -> TopicText {
     let lower =
         || ranked.iter().filter(|(_, standing)| !standing.is_level()).map(|(point, standing)| (*point, standing));
     let broke = if lower().next().is_none() {
-        prose!["Nothing: no point is shown to be lower. "]
+        prose!["Nothing: no point has significantly lower throughput. "]
     } else {
         shown_losses(findings, lower())
     };
@@ -80,14 +80,12 @@ fn unseen(ranked: &[(&PointFindings, Standing)]) -> Prose {
     });
     let mut text = match unseen.reduce(f64::max) {
         Some(unseen) => {
-            prose!["Where no difference is shown, a loss of up to ", short(unseen), " % could not be seen. "]
+            prose!["Where no difference is shown, losses of up to ", short(unseen), " % cannot be excluded. "]
         }
         None => Prose::new(),
     };
     if ranked.iter().any(|(_, standing)| matches!(standing, Standing::NoInterval(_))) {
-        text.extend(prose![
-            "Differences without an interval are those of single values: nothing tells how far they would vary. "
-        ]);
+        text.extend(prose!["Differences without an interval come from single values, so their variation is unknown. "]);
     }
     text
 }

@@ -19,7 +19,7 @@ fn tell(findings: &Findings<'_>) -> TopicText {
     let Some((curve, ranked)) = ranked(findings) else { return TopicText::default() };
     let lower = ranked.lower();
     let broke = if lower.is_empty() {
-        prose!["Nothing: no level is shown to be lower. "]
+        prose!["Nothing: no level has significantly lower throughput. "]
     } else {
         shown_losses(findings, lower.iter().copied())
     };
@@ -40,7 +40,7 @@ fn same(curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
     let title = setting_title(&curve.setting);
     let far = match ranked.unseen() {
         None => " is the same within 5\u{a0}%",
-        Some(_) => " is the same, as far as this study could see",
+        Some(_) => " shows no difference",
     };
     match ranked.shape {
         CurveShape::Level => {
@@ -64,7 +64,7 @@ fn same(curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
         }
         CurveShape::Scattered(largest) => {
             let lead =
-                prose!["Throughput is largest at ", titled(at(largest), curve), " and follows no simple line over "];
+                prose!["Throughput is largest at ", titled(at(largest), curve), " and shows no simple trend over "];
             [lead, prose![title, ". "]].concat()
         }
     }
@@ -95,7 +95,7 @@ fn explained<'f>(
 fn unseen(ranked: &RankedCurve<'_>) -> Prose {
     match ranked.unseen() {
         Some(unseen) if ranked.points.iter().filter(|(_, standing)| standing.is_level()).count() > 1 => {
-            prose!["Where it is the same, a loss of up to ", short(unseen), " % could not be seen. "]
+            prose!["Where no difference is shown, losses of up to ", short(unseen), " % cannot be excluded. "]
         }
         _ => Prose::new(),
     }

@@ -40,10 +40,10 @@ fn tell(findings: &Findings<'_>) -> TopicText {
         why: Prose::new(),
         sure: prose![
             drills,
-            " drills count, at ",
+            " drills at ",
             faults.len(),
             if faults.len() == 1 { " point; " } else { " points; " },
-            "times are medians over them. "
+            "times are their medians. "
         ],
         next: fewer_than_59(&faults),
     }
@@ -76,8 +76,8 @@ fn in_words(FaultAsked { kind, target }: FaultAsked) -> String {
         FaultKind::PartitionToPrimary => "a partition towards the primary on",
         FaultKind::Reset => "a reset of",
         FaultKind::Latency => "added latency on",
-        FaultKind::Bandwidth => "less bandwidth on",
-        FaultKind::ReplayPause => "a pause of replay on",
+        FaultKind::Bandwidth => "reduced bandwidth on",
+        FaultKind::ReplayPause => "a replay pause on",
         FaultKind::SlowDisk => "a slow disk of",
         FaultKind::DiskStall => "a disk stall of",
         FaultKind::FullDisk => "a full disk of",
@@ -90,14 +90,20 @@ fn away(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
         return Prose::new();
     };
     if worst.id == best.id {
-        return prose!["After ", after(worst, drilled), " writes were away for ", Inline::brief(longest, "s"), ". "];
+        return prose![
+            "After ",
+            after(worst, drilled),
+            " writes were unavailable for ",
+            Inline::brief(longest, "s"),
+            ". "
+        ];
     }
     prose![
-        "Writes were away for ",
+        "Writes were unavailable for ",
         Inline::brief(shortest, "s"),
         " after ",
         after(best, least),
-        " and up to ",
+        " and for up to ",
         Inline::brief(longest, "s"),
         " after ",
         after(worst, drilled),
@@ -108,8 +114,8 @@ fn away(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
 fn losses(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
     let all: u64 = faults.iter().map(|(_, point, _)| acknowledged(point)).sum();
     match faults.iter().map(|(_, point, _)| lost(point)).sum::<u64>() {
-        0 => prose!["None of ", all, " acknowledged writes was lost. "],
-        1 => prose!["1 of ", all, " acknowledged writes was lost. "],
+        0 => prose!["None of ", all, " acknowledged writes were lost. "],
+        1 => prose!["1 of ", all, " acknowledged writes were lost. "],
         lost => prose![lost, " of ", all, " acknowledged writes were lost. "],
     }
 }
@@ -140,14 +146,14 @@ fn broke(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
             " were lost after ",
             after(point, drilled),
             if drilled.promises_none_lost {
-                ", though its mode promises that none is. "
+                ", although its mode promises no loss. "
             } else {
                 ", as its mode allows. "
             }
         ];
     }
     let Some((point, drilled, away)) = faults.first() else { return Prose::new() };
-    prose!["Service: writes were away for ", Inline::ranged(away, "s"), " after ", after(point, drilled), ". "]
+    prose!["Service: writes were unavailable for ", Inline::ranged(away, "s"), " after ", after(point, drilled), ". "]
 }
 
 /// A tail needs more drills than a median.
@@ -156,7 +162,7 @@ fn fewer_than_59(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Pro
     if fewest >= 59 {
         return Prose::new();
     }
-    prose!["A 95th percentile takes 59 drills of a point: raise ", Inline::Code("study.repetitions".to_owned()), ". "]
+    prose!["A 95th percentile needs 59 drills per point: raise ", Inline::Code("study.repetitions".to_owned()), ". "]
 }
 
 /// Tells whether the first screen draws the drills.

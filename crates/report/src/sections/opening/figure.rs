@@ -43,7 +43,7 @@ pub(super) fn main(findings: &Findings<'_>) -> Option<Figure> {
             Chart::Bars(bars(findings))
         }
     };
-    caption.extend(prose![" Whiskers are 95 % intervals; grey marks are void points and no results."]);
+    caption.extend(prose![" Whiskers are 95 % intervals; grey marks are void points, not results."]);
     Some(Figure { id: "figure-throughput", caption, alt, chart, data: points_table(findings, &columns) })
 }
 

@@ -27,7 +27,7 @@ fn again(findings: &Findings<'_>) -> Prose {
         text.extend(prose![command("proofload resume X.proof --void"), " measures ", mendable, points]);
     }
     if missing > 0 {
-        let points = if missing == 1 { " point that is missing. " } else { " points that are missing. " };
+        let points = if missing == 1 { " missing point. " } else { " missing points. " };
         text.extend(prose![command("proofload resume X.proof"), " measures ", missing, points]);
     }
     text
@@ -41,7 +41,7 @@ fn narrower(findings: &Findings<'_>) -> Prose {
     if !findings.valid().any(wide) {
         return Prose::new();
     }
-    prose![command("proofload plan STUDY --pilot X.proof"), " tells how many runs narrower intervals take. "]
+    prose![command("proofload plan STUDY --pilot X.proof"), " shows how many runs narrower intervals need. "]
 }
 
 pub(super) fn command(text: &str) -> Inline {
@@ -57,7 +57,7 @@ pub(super) fn of_curve(findings: &Findings<'_>, curve: &Curve, ranked: &RankedCu
         if levels.is_empty() {
             return Prose::new();
         }
-        prose!["To find where it turns, add ", listed(&levels), ". "]
+        prose!["To locate the turning point, add ", listed(&levels), ". "]
     };
     match ranked.shape {
         CurveShape::Level => {

@@ -51,13 +51,7 @@ fn answer(kept: &[(&PointFindings, Quantity)], overloaded: &[&PointFindings]) ->
     let mut text = Prose::new();
     if let Some((best, p99)) = kept.first() {
         let lead = if overloaded.is_empty() { "All points kept up with the rate. " } else { "" };
-        text.extend(prose![
-            lead,
-            "The 99th percentile is shortest with ",
-            best.label(),
-            ", ",
-            Inline::brief(p99, "ms")
-        ]);
+        text.extend(prose![lead, "The 99th percentile is lowest with ", best.label(), ", ", Inline::brief(p99, "ms")]);
         for (point, p99) in kept.iter().skip(1).take(3) {
             text.extend(prose!["; with ", point.label(), " ", Inline::brief(p99, "ms")]);
         }
@@ -96,5 +90,5 @@ fn broke(overloaded: &[&PointFindings]) -> Prose {
     for point in overloaded {
         text.extend(prose![point.label(), ": ", point.overload().unwrap_or_default(), ". "]);
     }
-    if text.is_empty() { prose!["Nothing: the rate was kept at every point. "] } else { text }
+    if text.is_empty() { prose!["Nothing: every point kept up with the rate. "] } else { text }
 }

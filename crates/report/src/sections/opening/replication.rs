@@ -74,7 +74,7 @@ fn broke(kept: &[(&PointFindings, Quantity)]) -> Prose {
     let Some((point, share)) = kept.last() else { return Prose::new() };
     let shown = share.interval().bounds().is_none_or(|(_, high)| high < 100.0);
     if !shown {
-        return prose!["Nothing: no mode is shown to lose throughput. "];
+        return prose!["Nothing: no mode loses throughput significantly. "];
     }
-    prose![point.label(), " keeps least: ", Inline::ranged(share, "%"), " of it. "]
+    prose![point.label(), " keeps the least: ", Inline::ranged(share, "%"), " of it. "]
 }

@@ -53,7 +53,7 @@ fn beyond(search: &SearchFindings, load: f64) -> Option<&ChosenLoad> {
 
 fn broke(search: &SearchFindings, beyond: Option<&ChosenLoad>) -> Prose {
     let Some(chosen) = beyond else {
-        return prose!["Not seen: no larger load was measured with a result. "];
+        return prose!["Unknown: no larger load has a valid result. "];
     };
     let Ok(value) = &chosen.value else { return Prose::new() };
     let title = setting_title(&search.asked.setting);
@@ -76,7 +76,7 @@ fn broke(search: &SearchFindings, beyond: Option<&ChosenLoad>) -> Prose {
                     prose![" throughput is ", Inline::Quantity(value.clone(), None, crate::blocks::Detail::Interval)]
                 }
             };
-            [lead, told, prose![": more load gives nothing. "]].concat()
+            [lead, told, prose![": more load brings no gain. "]].concat()
         }
     }
 }

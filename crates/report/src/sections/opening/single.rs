@@ -15,9 +15,9 @@ pub(super) fn tell(findings: &Findings<'_>) -> TopicText {
         answer: answer(findings, point),
         held: reached(findings, point),
         broke: if planned == 1 {
-            prose!["Nothing was varied, so nothing was made to break. "]
+            prose!["Unknown: the study varies nothing. "]
         } else {
-            prose!["Not told: only one of ", planned, " points is valid. "]
+            prose!["Unknown: only one of ", planned, " points is valid. "]
         },
         why: why::why(findings, &[point]),
         next: if planned == 1 {

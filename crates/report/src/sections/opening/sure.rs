@@ -12,9 +12,9 @@ pub(super) fn sure(findings: &Findings<'_>) -> Prose {
 fn repetitions(findings: &Findings<'_>) -> Prose {
     let runs = findings.record.study.repetitions();
     match (runs, &findings.blocks) {
-        (1, _) => prose!["One run each: intervals hold within a run, not from run to run. "],
-        (_, Some(_)) => prose![runs, " runs each; ratios were formed inside repetitions. "],
-        (_, None) => prose![runs, " runs each; intervals are over runs. "],
+        (1, _) => prose!["One run each: intervals cover the variation within a run, not between runs. "],
+        (_, Some(_)) => prose![runs, " runs each; ratios were formed within repetitions. "],
+        (_, None) => prose![runs, " runs each; intervals cover the variation between runs. "],
     }
 }
 
@@ -42,7 +42,7 @@ fn claim(findings: &Findings<'_>) -> Prose {
     match (given, told.len()) {
         (_, 0) => Prose::new(),
         (0, all) if bound == all => {
-            prose!["A limit of the study was reached all the time, so what others did on the host does not matter. "]
+            prose!["A limit of the study was always reached, so other load on the host had no effect. "]
         }
         (0, _) => prose!["Figures are those of a quiet host. "],
         (given, all) => {
@@ -57,7 +57,7 @@ fn claim(findings: &Findings<'_>) -> Prose {
                     " as given by this host"
                 ]
             };
-            [lead, others(findings), prose!["; a quiet one may give others. "]].concat()
+            [lead, others(findings), prose!["; on a quiet host they may differ. "]].concat()
         }
     }
 }
@@ -70,7 +70,7 @@ fn others(findings: &Findings<'_>) -> Prose {
     };
     let given = findings.valid().filter(|point| point.estimand == Some(Estimand::AsGiven));
     match given.max_by(|a, b| taken(a).total_cmp(&taken(b))).filter(|worst| taken(worst) >= 0.01) {
-        Some(worst) => prose![", of whose processor others took up to ", short((100.0 * taken(worst)).round()), " %"],
-        None => prose![", and who else used it could not be observed"],
+        Some(worst) => prose![", where other load took up to ", short((100.0 * taken(worst)).round()), " % of the CPU"],
+        None => prose![", where other load could not be observed"],
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn verdict(findings: &Findings<'_>) -> (OpeningState, Prose) {
     let (all, valid) = (findings.points.len(), findings.valid().count());
     let finished = findings.points.iter().filter(|point| !point.runs.is_empty()).count();
     match valid {
-        0 if finished == 0 => (OpeningState::Void, prose!["No result yet: no run of this study has been finished. "]),
+        0 if finished == 0 => (OpeningState::Void, prose!["No result yet: no run of this study is finished. "]),
         0 => (OpeningState::Void, none(findings)),
         valid if valid == all => {
             (OpeningState::Good, [counted(valid, all), wide(findings), checked(findings)].concat())
@@ -44,8 +44,8 @@ fn counted(valid: usize, all: usize) -> Prose {
 fn wide(findings: &Findings<'_>) -> Prose {
     match findings.points.iter().filter(|point| point.verdict == Verdict::Wide).count() {
         0 => Prose::new(),
-        1 => prose!["One has a wider interval than asked. "],
-        wide => prose![wide, " have wider intervals than asked. "],
+        1 => prose!["One has a wider interval than requested. "],
+        wide => prose![wide, " have wider intervals than requested. "],
     }
 }
 
@@ -62,10 +62,10 @@ fn checked(findings: &Findings<'_>) -> Prose {
     let audits = runs().flat_map(|run| &run.audits).filter(|audit| audit.holds).count();
     let mut text = Prose::new();
     if !limits.is_empty() {
-        text.extend(prose!["In force, as read back: ", limits.join(", "), ". "]);
+        text.extend(prose!["Limits verified: ", limits.join(", "), ". "]);
     }
     if checks + audits > 0 {
-        text.extend(prose![checks + audits, " checks and audits of data and counts hold. "]);
+        text.extend(prose![checks + audits, " checks and audits of data and counts passed. "]);
     }
     text
 }
@@ -82,7 +82,7 @@ fn others(findings: &Findings<'_>) -> Prose {
         let word = if class.is_some() { "void" } else { "not measured" };
         text.extend(prose![told(&names), verb, word, blame(class), ". "]);
     }
-    text.extend(prose!["Each reason: ", Inline::Reference("validity"), ". "]);
+    text.extend(prose!["Reasons: ", Inline::Reference("validity"), ". "]);
     text
 }
 
@@ -97,10 +97,10 @@ fn told(names: &[String]) -> String {
 /// Fault of a class of reasons, behind a comma.
 fn blame(class: Option<VoidClass>) -> &'static str {
     match class {
-        Some(VoidClass::Verification) => ", since something does not hold",
-        Some(VoidClass::Host) => ", because of others on the host",
-        Some(VoidClass::NotSteady) => ", since throughput moved or varied too much",
-        Some(VoidClass::GeneratorBound) => ", since the load generator was the limit",
+        Some(VoidClass::Verification) => ", because a check failed",
+        Some(VoidClass::Host) => ", because of other load on the host",
+        Some(VoidClass::NotSteady) => ", because throughput moved or varied too much",
+        Some(VoidClass::GeneratorBound) => ", because the load generator was the limit",
         None => "",
     }
 }
@@ -118,7 +118,7 @@ fn none(findings: &Findings<'_>) -> Prose {
         let of = if points == all { String::new() } else { format!(" ({points} of {all} points)") };
         text.extend(prose![crate::sections::charts::capital(&reason), of, ". "]);
     }
-    text.extend(prose!["Grey below: what was seen; it supports no statement. "]);
+    text.extend(prose!["Grey values below were observed but support no conclusion. "]);
     text.extend(what_to_do(findings, gravest));
     text
 }

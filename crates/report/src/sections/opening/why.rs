@@ -32,8 +32,7 @@ pub(in crate::sections) fn at(findings: &Findings<'_>, point: &PointFindings) ->
     } else {
         prose![capital_of(&super::words::at(findings, point)), ", "]
     };
-    let found =
-        ranking.candidates.first().map_or_else(|| prose!["nothing that was observed came near a limit"], observed);
+    let found = ranking.candidates.first().map_or_else(|| prose!["no observed resource came near its limit"], observed);
     let text = [lead, found].concat();
     if point.levels.is_empty() { [capital(text), prose![". "]].concat() } else { [text, prose![". "]].concat() }
 }
@@ -58,8 +57,10 @@ fn observed(candidate: &Candidate) -> Prose {
     match candidate.cause {
         Cause::Limit => prose!["the database used ", share, " of ", Inline::Code(name)],
         Cause::Device => prose!["the drive ", name, " was busy ", share, " of the time"],
-        Cause::Processor => prose!["the work kept the cores ", share, " busy"],
-        Cause::SingleThread => prose!["one thread (", name, ") was ", share, " busy, and the cores together were not"],
+        Cause::Processor => prose!["the cores were ", share, " busy"],
+        Cause::SingleThread => {
+            prose!["one thread (", name, ") was ", share, " busy, while the cores as a whole were not"]
+        }
         Cause::Pressure => {
             prose!["tasks waited for ", name.trim_end_matches(" (pressure)").to_owned(), " ", share, " of the time"]
         }
@@ -89,7 +90,7 @@ fn reads(findings: &Findings<'_>, first: &PointFindings, last: &PointFindings) -
     let times = |reads: &Quantity, point: &PointFindings| {
         let place = super::words::at(findings, point).trim_start().to_owned();
         match reads.value() {
-            few if few < HARDLY => prose!["hardly ever ", place],
+            few if few < HARDLY => prose!["almost never ", place],
             _ => prose![Inline::ranged(reads, ""), " times ", place],
         }
     };

@@ -31,7 +31,7 @@ pub(in crate::sections) fn name(findings: &Findings<'_>, point: &PointFindings) 
     let [(setting, value)] = point.levels.as_slice() else { return point.label() };
     let (level, title) = (level_of(setting, value), setting_title(setting));
     match value {
-        Value::Table(values) if values.is_empty() => "the settings as given".to_owned(),
+        Value::Table(values) if values.is_empty() => "the original settings".to_owned(),
         Value::Integer(1) => format!("{level} {}", title.strip_suffix('s').unwrap_or(&title)),
         Value::Integer(_) | Value::Number(_) => format!("{level} {title}"),
         Value::Text(_) if setting != "engine.kind" && level_number(value).is_none() && findings.curve.is_err() => {

@@ -54,7 +54,7 @@ fn moved(findings: &Findings<'_>) -> Prose {
     prose![
         "Throughput moved within runs of ",
         moved.join(", "),
-        ": figures there are no results by themselves, the ratios were formed inside repetitions. "
+        ": their figures are not results on their own, only the ratios formed within repetitions. "
     ]
 }
 
@@ -74,18 +74,18 @@ fn explained(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
     let explained = of(&|explained, _| explained);
     if !explained.is_empty() {
         text.extend(prose![
-            "What a commit was calibrated to wait for explains what transactions took more at ",
+            "The calibrated wait of a commit explains the additional time of transactions at ",
             explained,
             ". "
         ]);
     }
     let more = of(&|explained, above| !explained && above);
     if !more.is_empty() {
-        text.extend(prose!["Transactions took more than that at ", more, ": there is a queue. "]);
+        text.extend(prose!["Transactions took longer than that at ", more, ": there is a queue. "]);
     }
     let less = of(&|explained, above| !explained && !above);
     if !less.is_empty() {
-        text.extend(prose!["Transactions took less than that at ", less, ": they queue less for what they share. "]);
+        text.extend(prose!["Transactions took less than that at ", less, ": they queue less for shared resources. "]);
     }
     text
 }
@@ -97,7 +97,7 @@ fn serial(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
     let busiest = all.max_by(|(_, (_, a)), (_, (_, b))| a.busy().total_cmp(&b.busy()));
     let Some((point, (node, role))) = busiest else { return Prose::new() };
     let lead = match (role.is_serial_limit(), role.is_short_of_cpu()) {
-        (true, false) => "One thread can do no more: ",
+        (true, false) => "One thread is at its limit: ",
         (true, true) => "One thread always has work and waits for CPU time: ",
         _ => "No role with a single thread is at its limit; the busiest is ",
     };
@@ -113,7 +113,7 @@ fn serial(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
         " of a core"
     ];
     if let Some(waited) = role.waited.as_ref().filter(|_| role.is_short_of_cpu()) {
-        text.extend(prose![" and ", (waited, "%"), " of the time waiting for one"]);
+        text.extend(prose![" and ", (waited, "%"), " of the time waiting for a core"]);
     }
     text.extend(prose![". "]);
     text
@@ -131,6 +131,7 @@ fn locks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
         Inline::Strong(prose!["Lock-bound"]),
         " at ",
         bound.join(", "),
-        ": more than a tenth of a transaction's time are waits for locks, which are held through the wait for the standby. "
+        ": lock waits are more than a tenth of a transaction's time, because locks are held during the wait for the \
+         standby. "
     ]
 }

@@ -16,10 +16,12 @@ use proofload_model::session_state::SessionState;
 const WORTH_NAMING: f64 = 0.3;
 
 /// What the columns of a forecast mean, and those beside it.
-const FORECAST: &str = "Forecast: what a commit takes more, times the share of transactions that write.";
-const WAITED: &str = " Waited for a standby: what sessions of the load were seen to wait for one, where the states of a transaction's time add up.";
-const COMPARED: &str = " Kept: throughput in per cent of that without standbys, if nothing else changes; for one user it is the whole of it. An excess within a \
-     fifth of the forecast, or whose interval holds 0, is explained by wire and flush; a larger one is a queue.";
+const FORECAST: &str = "Forecast: the additional time of a commit, times the share of transactions that write.";
+const WAITED: &str = " Waited for a standby: observed wait of the load's sessions for a standby, if the states of a \
+    transaction's time add up.";
+const COMPARED: &str = " Kept: throughput in per cent of that without standbys, if nothing else changes; with one \
+    user this is the total effect. An excess within a fifth of the forecast, or whose interval contains 0, is \
+    explained by network and flush; a larger one is queueing.";
 
 /// Tables of the calibrations and of the forecasts; nothing where nothing was calibrated.
 pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec<Block> {
@@ -57,7 +59,7 @@ fn commits(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
             cells
         })
     });
-    let mut columns: Vec<Column> = several.then(|| Column::words("Holds for")).into_iter().collect();
+    let mut columns: Vec<Column> = several.then(|| Column::words("Applies to")).into_iter().collect();
     columns.extend([
         Column::words("Level"),
         Column::quantities("Commit", "ms"),
@@ -66,28 +68,30 @@ fn commits(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
     Table {
         id: "table-commits",
         caption: prose![
-            "What a commit takes by what it waits for, measured before the load on one connection, levels in turns in an order that was drawn; medians."
+            "Commit time by what the commit waits for: medians, measured before the load on one connection, with the \
+             levels taking turns in random order."
         ],
         columns,
         rows: rows.collect(),
         note: prose![
-            "More than local: median of the differences inside rounds of all levels, with intervals by order statistics. Each commit leaves 4,000 bytes in the log and changes no table."
+            "More than local: median of the differences within rounds of all levels, with intervals from order \
+             statistics. Each commit writes 4,000 bytes to the log and changes no table."
         ],
     }
 }
 
 fn forecasts(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
     let compared = points.iter().any(|one| one.forecast.as_ref().is_some_and(|forecast| forecast.beside.is_ok()));
-    let mut columns = vec![Column::words("Point"), Column::quantities("Forecast: added", "ms a transaction")];
+    let mut columns = vec![Column::words("Point"), Column::quantities("Forecast: added", "ms per transaction")];
     let waited = points.iter().any(|one| one.forecast.is_some() && waits(one).is_some());
-    columns.extend(waited.then(|| Column::quantities("Waited for a standby", "ms a transaction")));
+    columns.extend(waited.then(|| Column::quantities("Waited for a standby", "ms per transaction")));
     if compared {
         columns.extend([
-            Column::quantities("Measured: added", "ms a transaction"),
-            Column::quantities("Excess", "ms a transaction"),
+            Column::quantities("Measured: added", "ms per transaction"),
+            Column::quantities("Excess", "ms per transaction"),
             Column::quantities("Forecast: kept", "%"),
             Column::quantities("Measured: kept", "%"),
-            Column::words("What the excess says"),
+            Column::words("Meaning of the excess"),
         ]);
     }
     let row = |one: &ReplicatedPoint| {
@@ -105,7 +109,7 @@ fn forecasts(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
     Table {
         id: "table-forecast",
         caption: prose![
-            "What waiting for a standby should add to a transaction by that calibration, and what it added."
+            "Additional time of a transaction due to waiting for a standby: forecast from the calibration, and measured."
         ],
         columns,
         rows: points.iter().filter_map(row).collect(),
@@ -127,11 +131,11 @@ fn waits(one: &ReplicatedPoint) -> Option<&Quantity> {
 fn beside_cells(points: &[ReplicatedPoint], one: &ReplicatedPoint, forecast: &Forecast, beside: &Beside) -> Vec<Cell> {
     let kept = one.kept.clone().map_or(Cell::Empty, measured_cell);
     let says = if beside.is_explained(&forecast.added) {
-        "explained by wire and flush".to_owned()
+        "explained by network and flush".to_owned()
     } else if beside.excess.value() > 0.0 {
-        format!("a queue: {}", stage(points, one, forecast, beside))
+        format!("queueing: {}", stage(points, one, forecast, beside))
     } else {
-        "less than forecast: users queue less for what they share".to_owned()
+        "less than forecast: users queue less for shared resources".to_owned()
     };
     vec![
         Cell::Quantity(beside.measured.clone()),
@@ -145,7 +149,7 @@ fn beside_cells(points: &[ReplicatedPoint], one: &ReplicatedPoint, forecast: &Fo
 /// The stage that stands out: a single thread that can do no more, else the part of a transaction's time that grew most beyond its forecast.
 fn stage(points: &[ReplicatedPoint], one: &ReplicatedPoint, forecast: &Forecast, beside: &Beside) -> String {
     if let Some((node, role)) = one.busiest_single().filter(|(_, role)| role.is_serial_limit()) {
-        return format!("{} of {node} can do no more", title(&role.role));
+        return format!("{} of {node} is at its limit", title(&role.role));
     }
     let base = points.iter().find(|base| base.mode == ReplicationMode::None);
     let splits = one.split.as_ref().ok().zip(base.and_then(|base| base.split.as_ref().ok()));
@@ -154,14 +158,14 @@ fn stage(points: &[ReplicatedPoint], one: &ReplicatedPoint, forecast: &Forecast,
         grown.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))
     });
     match grown.filter(|(_, grown)| *grown >= WORTH_NAMING * beside.excess.value()) {
-        Some((SessionState::Running, _)) => "sessions wait for a core, or for their allowance of CPU time".to_owned(),
-        Some((SessionState::Log, _)) => "flushes of the primary's own log became slower".to_owned(),
-        Some((SessionState::Standby, _)) => "commits wait for the standby longer than one alone does".to_owned(),
-        Some((SessionState::Lock, _)) => "locks, which are held through the wait".to_owned(),
-        Some((SessionState::Read, _)) => "reads of data became slower".to_owned(),
-        Some((SessionState::Client, _)) => "the client, or the way to it".to_owned(),
+        Some((SessionState::Running, _)) => "sessions wait for a core, or are throttled".to_owned(),
+        Some((SessionState::Log, _)) => "flushes of the primary's log became slower".to_owned(),
+        Some((SessionState::Standby, _)) => "commits wait longer for the standby than a single one does".to_owned(),
+        Some((SessionState::Lock, _)) => "locks, which are held during the wait".to_owned(),
+        Some((SessionState::Read, _)) => "data reads became slower".to_owned(),
+        Some((SessionState::Client, _)) => "the client, or the connection to it".to_owned(),
         Some((SessionState::Other, _)) => "other waits of the server".to_owned(),
-        None => "which stage is not told".to_owned(),
+        None => "stage unknown".to_owned(),
     }
 }
 

@@ -47,7 +47,8 @@ pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Tabl
     };
     let note = if is_kept {
         prose![
-            "Kept: throughput in per cent of that without standbys at the same other levels. Response times are those of all transactions together."
+            "Kept: throughput in per cent of that without standbys, with all other levels equal. Response times are \
+             those of all transactions together."
         ]
     } else {
         prose!["Response times are those of all transactions together."]
@@ -75,7 +76,8 @@ pub(super) fn too_few_warehouses(findings: &Findings<'_>, points: &[ReplicatedPo
         if users == 1 { " virtual user is" } else { " virtual users are" },
         " fewer than ",
         u64::from(FEWEST_WAREHOUSES_FOR_A_USER),
-        " for each: row locks are held through the wait for the standby, so that part of what is seen is users that wait for each other."
+        " for each. Row locks are held during the wait for the standby, so part of the effect is users waiting for \
+         each other."
     ];
     Some(Block::Notice(Notice::Caution, text))
 }

@@ -33,21 +33,22 @@ pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Tabl
     };
     Table {
         id: "table-nodes",
-        caption: prose!["CPU time of both nodes, and the busiest role with a single thread."],
+        caption: prose!["CPU time of both nodes, and the busiest single-threaded role."],
         columns: vec![
             Column::words("Point"),
             Column::quantities("CPU, primary", "CPU s/s"),
             Column::quantities("CPU, standby-1", "CPU s/s"),
             Column::quantities("Busiest core", "%"),
             Column::words("Busiest single thread"),
-            Column::quantities("At work", "% of a core"),
-            Column::quantities("Waiting for one", "% of the time"),
+            Column::quantities("Running", "% of a core"),
+            Column::quantities("Waiting for a core", "% of the time"),
         ],
         rows: points.iter().filter_map(row).collect(),
         note: prose![
-            "A role with a single thread that is at work, or has work and waits for CPU time, for ",
+            "A single-threaded role is at its limit, however many cores are idle, if it is running or waiting for CPU \
+             time for ",
             short(SERIAL_FROM),
-            " % of the time or more can do no more, however many cores are idle."
+            " % of the time or more."
         ],
     }
 }
@@ -63,15 +64,15 @@ pub(super) fn behind(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
             id: "table-behind",
-            caption: prose!["Log that the primary wrote, and how far its standbys were behind."],
+            caption: prose!["Log written by the primary, and lag of its standbys."],
             columns: vec![
                 Column::words("Point"),
                 Column::quantities("Log", "MB/s"),
-                Column::quantities("Behind, mean", "MB"),
-                Column::quantities("Behind, at most", "MB"),
+                Column::quantities("Lag, mean", "MB"),
+                Column::quantities("Lag, maximum", "MB"),
             ],
             rows,
-            note: prose!["Behind: log that the primary has flushed and a standby has not applied."],
+            note: prose!["Lag: log that the primary has flushed and a standby has not applied."],
         })
     })
 }
@@ -90,8 +91,9 @@ pub(super) fn roles_figure(findings: &Findings<'_>, points: &[ReplicatedPoint]) 
     let figure = Figure {
         id: "figure-roles",
         caption: prose![
-            "Use of a core by a thread of each role of each node, in the measured window of each point's first run. Threads of one role are taken \
-             together and divided by their number. The table behind it has the means, and the time in which threads waited for a core or for their allowance of CPU time."
+            "Core utilization per thread of each role of each node, in the measured window of each point's first run. \
+             The sum over the threads of a role is divided by their number. The table contains the means, and the \
+             time in which threads waited for a core or were throttled."
         ],
         alt,
         chart: Chart::Heats(heats),
@@ -199,8 +201,8 @@ fn roles_table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
             Column::words("Node"),
             Column::words("Role"),
             Column::counts("Threads"),
-            Column::quantities("At work", "% of a core"),
-            Column::quantities("Waiting for one", "% of the time"),
+            Column::quantities("Running", "% of a core"),
+            Column::quantities("Waiting for a core", "% of the time"),
         ],
         rows,
         ..Table::default()

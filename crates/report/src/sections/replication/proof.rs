@@ -21,8 +21,10 @@ pub(super) fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Pro
         .collect();
     if proofs.is_empty() {
         return prose![
-            "The standbys are those of an existing server. Before each run and in each second the level that a connection had, the server's names and the \
-             standbys that streamed were read; a second out of force voids the point. Nothing was withheld, so that the mode is as the server says it."
+            "The standbys belong to an existing server. Before each run and every second, three readings were taken: \
+             the level of a connection, the server's standby names and the streaming standbys. A second in which the \
+             mode was not in force voids the point. Standby links were not held for a test, so the mode is as \
+             reported by the server."
         ];
     }
     let latest = proofs.iter().map(|proof| proof.in_force_after).fold(0.0, f64::max);
@@ -33,11 +35,12 @@ pub(super) fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Pro
         runs_of(proofs.len()),
         " with standbys, whose mode was in force at most ",
         short(latest),
-        " s after the last start: while the standbys received no log, a commit waited more than 0.5 s in ",
+        " s after the last start. While the standbys received no log, a commit waited more than 0.5 s in ",
         runs_of(waiting),
-        " and ended in the others, as their modes say; while they applied none, in ",
-        applying,
-        ". The mode was looked at in each second; one out of force voids the point. Standbys were started from the primary's snapshot, and ",
+        " and completed in the others, as their modes require; while they applied none, it waited in ",
+        runs_of(applying),
+        ". The mode was read every second; a second in which it was not in force voids the point. Standbys were \
+         started from the primary's snapshot and ",
         network(findings, points),
     ]
 }
@@ -57,8 +60,9 @@ fn network(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> String {
     }
     let range = if trips.len() == 1 { short(most) } else { format!("{} to {}", short(least), short(most)) };
     format!(
-        "connected through a relay of ours, whose round trip was measured 100 times before each run: medians of {range} ms. It adds a delay \
-         and a rate to what is sent; nothing is lost, reordered or resent as on a network."
+        "connected through Proofload's relay. Its round trip was measured 100 times before each run: medians of \
+         {range} ms. It adds a delay and limits the rate; unlike a network it does not lose, reorder or resend \
+         packets."
     )
 }
 

@@ -26,7 +26,7 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
     let ours = ours.into_iter().take(if points.iter().any(is_kept) { usize::MAX } else { 0 });
     Some(Block::Table(Table {
         id: "table-published",
-        caption: prose!["Published results beside these, relative to one node."],
+        caption: prose!["Published results and these, relative to one node."],
         columns: vec![
             Column::words("Results"),
             Column::words("Mode"),
@@ -36,7 +36,8 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
         ],
         rows: theirs.into_iter().chain(ours).collect(),
         note: prose![
-            "Hardware, software, size and users differ: the ratios are compared, not the figures. Those of others stand without intervals; × of one node."
+            "Hardware, software, size and users differ: compare the ratios, not the figures. Published figures have \
+             no intervals. × is the ratio to one node."
         ],
     }))
 }

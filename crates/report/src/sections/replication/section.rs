@@ -31,7 +31,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if drilled(findings).is_empty() {
         blocks.extend(details);
     } else {
-        blocks.push(Block::Fold(prose!["What commits wait for, and what each node used"], details));
+        blocks.push(Block::Fold(prose!["Commit waits and resource use of each node"], details));
     }
     blocks.push(Block::Paragraph(proof::proved(findings, &points)));
     blocks.push(Block::Paragraph(limits_of_this(findings)));
@@ -51,10 +51,12 @@ fn details(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec<Block> {
 
 fn limits_of_this(findings: &Findings<'_>) -> Prose {
     let nodes = if standby_hosts::apart(findings).is_empty() {
-        "All nodes share this host, its cores and its device: what a standby uses is taken from the primary, and flushes of both follow each \
-         other on one device. What is kept here is a lower bound of what two machines keep, but for the network, which is missing. "
+        "All nodes share this host, its cores and its device: a standby takes resources from the primary, and both \
+         flush to the same device. Apart from the missing network, the throughput kept here is a lower bound for \
+         separate machines. "
     } else {
-        "Each standby has a host of its own. Users came to the primary over the network at every point, also without standbys. "
+        "Each standby has its own host. Users connected to the primary over the network at every point, also without \
+         standbys. "
     };
     prose![nodes, Inline::Code(MODE.to_owned()), " is defined in the reference of settings."]
 }

@@ -28,16 +28,22 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
     (!found.is_empty()).then(|| {
         Block::Table(Table {
             id: "table-slopes",
-            caption: prose!["Elasticity of throughput: its relative change per relative change of a resource, over all levels of it."],
+            caption: prose![
+                "Elasticity of throughput: its relative change per relative change of a resource, over \
+                all levels of the resource."
+            ],
             columns: vec![
                 Column::words("To"),
                 Column::words("At"),
                 Column::counts("Points"),
                 Column::quantities("Elasticity", "d ln X / d ln R"),
-                Column::words("Which means"),
+                Column::words("Meaning"),
             ],
             rows: found.iter().map(row).collect(),
-            note: prose!["Slope of the logarithms by least squares; in each repetition where there are several, and then also over points that are void only because they moved."],
+            note: prose![
+                "Slope of the logarithms by least squares. With several repetitions it is computed within \
+                each of them; points that are void only because throughput moved are then included."
+            ],
         })
     })
 }
@@ -52,9 +58,9 @@ fn standbys(findings: &Findings<'_>) -> Prose {
     let sentence = |slope: &Slope| {
         let place = if slope.at.is_empty() { String::new() } else { format!("At {}: ", slope.at) };
         let (follows, end) = match slope.elasticity.value() {
-            _ if slope.is_none() => ("Throughput does not follow", ": they have enough. "),
-            value if value < 0.0 => ("Throughput falls with", ": they take from the primary what they use. "),
-            _ => ("Throughput follows", ": they need more of it. "),
+            _ if slope.is_none() => ("Throughput does not depend on", ": they have enough. "),
+            value if value < 0.0 => ("Throughput falls with", ": they take resources from the primary. "),
+            _ => ("Throughput rises with", ": they need more of it. "),
         };
         prose![
             place,
@@ -91,9 +97,9 @@ fn meaning(slope: &Slope, points: &[ReplicatedPoint]) -> String {
         return format!("single-threaded stage: {stage}");
     }
     if slope.is_none() {
-        return format!("throughput does not follow it (within {})", short(NONE_WITHIN));
+        return format!("throughput does not depend on it (within {})", short(NONE_WITHIN));
     }
-    "throughput follows it".to_owned()
+    "throughput depends on it".to_owned()
 }
 
 /// The single thread that can do no more at a point of a slope.

@@ -14,12 +14,12 @@ const LEAST_DRAWN: f64 = 0.01;
 /// A state for readers.
 fn title(state: SessionState) -> &'static str {
     match state {
-        SessionState::Running => "at work, or waiting for a core",
-        SessionState::Log => "own log",
+        SessionState::Running => "running or waiting for a core",
+        SessionState::Log => "local log flush",
         SessionState::Standby => "standby",
         SessionState::Lock => "locks",
-        SessionState::Read => "reads of data",
-        SessionState::Client => "client and way to it",
+        SessionState::Read => "data reads",
+        SessionState::Client => "client and network",
         SessionState::Other => "other waits",
     }
 }
@@ -38,7 +38,8 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec
             .iter()
             .map(|(label, _, split)| format!("{label}: {} of {} ms", short(split.sum), short(split.response)));
         let text = prose![
-            "Where the time of a transaction goes is not told where the times in all states do not add up to the response time within ",
+            "The split of a transaction's time is omitted if the times in all states do not add up to the response \
+             time within ",
             short(100.0 * AGREES_WITHIN),
             " %: ",
             reasons.collect::<Vec<_>>().join("; "),
@@ -73,12 +74,12 @@ fn figure(shown: &[(String, &ReplicatedPoint, &TimeSplit)]) -> Figure {
         let parts = row.parts.iter().zip(&names).map(|(part, name)| format!("{name} {}", short(*part)));
         format!("{}: {}.", row.label, parts.collect::<Vec<_>>().join(", "))
     });
-    let alt = format!("Stacked bars of ms a transaction. {}", described.collect::<Vec<_>>().join(" "));
+    let alt = format!("Stacked bars of ms per transaction. {}", described.collect::<Vec<_>>().join(" "));
     let marked = rows.iter().any(|row| row.mark.is_some());
     let mut caption =
-        prose!["Where the time of a transaction goes: mean number of sessions in each state over throughput."];
+        prose!["Time of a transaction by state: mean number of sessions in each state divided by throughput."];
     if marked {
-        caption.extend(prose![" The mark is the mean response time that the calibration of commits forecasts."]);
+        caption.extend(prose![" The mark is the mean response time forecast from the calibration of commits."]);
     }
     let axis = Axis::linear("Time of a transaction", "ms");
     let chart = Chart::Stacks(Stacks { axis, names, rows, mark: "forecast".to_owned() });
@@ -92,7 +93,7 @@ fn data(shown: &[(String, &ReplicatedPoint, &TimeSplit)]) -> Table {
         Column::quantities("Sum", "ms"),
         Column::quantities("Mean response time", "ms"),
         Column::quantities("Looks", "1/s"),
-        Column::quantities("Their cost", "CPU s/s"),
+        Column::quantities("Cost of sampling", "CPU s/s"),
     ]);
     let row = |(label, _, split): &(String, &ReplicatedPoint, &TimeSplit)| {
         let mut cells = vec![Cell::datum(label.clone())];
@@ -103,7 +104,7 @@ fn data(shown: &[(String, &ReplicatedPoint, &TimeSplit)]) -> Table {
         cells
     };
     Table {
-        caption: prose!["Time of a transaction by what its session did."],
+        caption: prose!["Time of a transaction by state of its session."],
         columns,
         rows: shown.iter().map(row).collect(),
         ..Table::default()

@@ -22,7 +22,10 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Option<Block> {
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
             id: "table-two-ratios",
-            caption: prose!["What each mode keeps: at the load at which one node is at its best, and of the largest throughput, each at its own best load."],
+            caption: prose![
+                "Throughput kept by each mode: at the best load of one node, and maximum against maximum, \
+                each at its own best load."
+            ],
             columns: vec![
                 Column::words("Mode"),
                 Column::counts("Best load of one node"),
@@ -31,7 +34,10 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Option<Block> {
                 Column::quantities("Kept of the maximum", "%"),
             ],
             rows,
-            note: prose!["At equal loads users pay the wait; at its own best a mode has more users, who wait side by side, and pays only the stage that bounds it."],
+            note: prose![
+                "At equal load the wait reduces throughput directly. At its own best load a mode has more \
+                users, whose waits overlap, so only its bottleneck stage reduces throughput."
+            ],
         })
     })
 }

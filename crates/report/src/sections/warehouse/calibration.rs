@@ -17,10 +17,10 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         |found: &CalibrationFindings| found.device.is_err() && found.in_cache.is_err() && found.cold.is_err();
     if known.iter().all(|(found, _)| all_missing(found)) {
         let why = known.first().and_then(|(found, _)| found.device.clone().err());
-        let words = why.unwrap_or_else(|| "no run of this study has been finished".to_owned());
-        return vec![Block::Notice(Notice::Gap, prose!["what the machine can do at most: ", words, "."])];
+        let words = why.unwrap_or_else(|| "no run of this study is finished".to_owned());
+        return vec![Block::Notice(Notice::Gap, prose!["maximum rates of the machine: ", words, "."])];
     }
-    vec![Block::Table(table(findings, &known)), Block::Fold(prose!["How it was found out"], vec![sources(&known)])]
+    vec![Block::Table(table(findings, &known)), Block::Fold(prose!["Method"], vec![sources(&known)])]
 }
 
 /// Points that share a calibration stand together.
@@ -56,20 +56,21 @@ fn table(findings: &Findings<'_>, known: &[(CalibrationFindings, Vec<&PointFindi
     Table {
         id: "table-calibration",
         caption: prose![
-            "What the machine was found to do, before the runs: under their limits, but without that of memory."
+            "Rates of the machine, measured before the runs: under their limits, but without the memory limit."
         ],
         columns: vec![
             point_column(findings),
             Column::quantities("Device, sequential reads", "MB/s"),
             Column::quantities("In cache (MCR)", "MB per CPU s"),
             Column::quantities("Cold (BCR)", "MB per CPU s"),
-            Column::quantities("A pass", "MB"),
+            Column::quantities("One pass", "MB"),
             Column::quantities("Device, cold pass", "MB"),
         ],
         rows: known.iter().map(row).collect(),
         note: prose![
-            "A pass sums every measure of the largest table. MB are what the engine says was asked for; where it does not count that, what the \
-             device read in the cold pass, an estimate. The divisor is CPU time, so that other users of the host disturb it little."
+            "One pass sums every measure of the largest table. MB are counted by the engine; if it does not count \
+             requested bytes, device reads of the cold pass serve as an estimate. The divisor is CPU time, so other \
+             load on the host has little influence."
         ],
     }
 }

@@ -20,9 +20,9 @@ pub(in super::super) const SECTION: Section = Section {
 
 /// Why the rated user data capacity of a published certificate has no formula here. Its value (36 TB) is one point of a function of at
 /// least four inputs, and published ratios of rated to maximum run from 0.33 to 0.88.
-const RATED_USER_DATA: &str = "the rated user data capacity cannot be derived; missing: how the relative throughputs of row and \
-column store are combined; how storage and memory enter; the reference configuration's own figures; a second published point to test a \
-formula against.";
+const RATED_USER_DATA: &str = "the rated user data capacity cannot be derived. Missing are: the rule that combines \
+    the relative throughputs of row and column store, the influence of storage and memory, the figures of the \
+    reference configuration, and a second published point to test a formula.";
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let rated = rated(findings);
@@ -32,7 +32,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     blocks.push(Block::Notice(Notice::Remark, prose![RATED_USER_DATA]));
     blocks.push(Block::Fold(prose!["Assumptions"], vec![Block::KeyValues(assumptions())]));
-    blocks.push(Block::Fold(prose!["Formulas and how sure they are"], vec![Block::Table(formulas())]));
+    blocks.push(Block::Fold(prose!["Formulas and their confidence"], vec![Block::Table(formulas())]));
     blocks
 }
 
@@ -43,10 +43,7 @@ fn percent(share: f64) -> String {
 fn assumptions() -> Vec<(Prose, Prose)> {
     let reserve = Reserve::PUBLISHED;
     vec![
-        (
-            prose!["Storage"],
-            prose!["as the study states it in hardware.capacity; all of it for data and temporary files"],
-        ),
+        (prose!["Storage"], prose!["as stated in hardware.capacity; all of it is for data and temporary files"]),
         (
             prose!["Reserves"],
             prose![
@@ -56,26 +53,24 @@ fn assumptions() -> Vec<(Prose, Prose)> {
                 " of the rest is for temporary files, as in published ratings"
             ],
         ),
-        (prose!["Compression"], prose!["the measured one, with indexes; never a planning number"]),
+        (prose!["Compression"], prose!["the measured ratio, with indexes; never a planning value"]),
         (
             prose!["Targets"],
             prose![
-                "a mean response time of the mix with the point's streams; a query's device reads and CPU time are taken to grow with the raw size, memory and mix to stay as they are"
+                "a mean response time of the mix with the point's streams. Assumption: device reads and CPU time of a \
+                 query grow with the raw size; memory and mix stay the same"
             ],
         ),
         (
             prose!["Bound"],
             prose![
-                "by the busier of device (calibrated sequential rate) and cores: the target cannot hold beyond it, and need not hold up to it"
+                "set by the busier of device (calibrated sequential rate) and cores: an upper bound, so the target \
+                 may fail below it"
             ],
         ),
         (
             prose!["Extrapolation"],
-            prose![
-                "at most ",
-                crate::numbers::short(FARTHEST),
-                " times the measured raw size; beyond that no figure is given"
-            ],
+            prose!["at most ", crate::numbers::short(FARTHEST), " times the measured raw size; no figures beyond that"],
         ),
     ]
 }
@@ -95,14 +90,15 @@ fn capacities(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Ta
     };
     Table {
         id: "table-capacity",
-        caption: prose!["How much raw user data: what fits, and up to which size a mean response time can hold."],
+        caption: prose!["Raw user data: the size that fits, and the largest size for a mean response time."],
         columns: [point_column(findings), Column::quantities("Maximum user data", "TB raw")]
             .into_iter()
             .chain(targets)
             .collect(),
         rows: rated.iter().map(row).collect(),
         note: prose![
-            "In brackets what binds. Beyond: farther than may be concluded from the measured size; measure more data. The model is Proofload's own."
+            "Brackets show the limiting resource. Beyond: too far from the measured size for a conclusion; measure \
+             with more data. The model is Proofload's own."
         ],
     }
 }
@@ -125,7 +121,8 @@ fn formulas() -> Table {
     Table {
         id: "table-formulas",
         caption: prose![
-            "Formulas of this certificate and how sure they are. P5 is the published appliance rating in references/dwft-36tb.toml."
+            "Formulas of this certificate and their confidence. P5 is the published appliance rating in \
+             references/dwft-36tb.toml."
         ],
         columns: ["Figure", "Formula", "Status", "Source"].map(Column::words).to_vec(),
         rows: FORMULAS.iter().map(row).collect(),

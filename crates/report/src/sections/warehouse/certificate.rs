@@ -32,24 +32,25 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("workload.streams", "Streams"),
     ("workload.layout", "Layout of the tables"),
     ("workload.mix", "Mix of queries, simple/average/complex"),
-    ("workload.parallelism", "Threads of a query"),
-    (ROUNDS, "Rounds of each stream"),
-    (WARM_UP_ROUNDS, "Of them before what is rated"),
-    ("workload.query_cap", "Cap of a query"),
+    ("workload.parallelism", "Threads per query"),
+    (ROUNDS, "Rounds per stream"),
+    (WARM_UP_ROUNDS, "Warm-up rounds among them"),
+    ("workload.query_cap", "Time cap per query"),
     ("limits.memory", "Memory of the database"),
-    ("limits.memory_per_data", "Memory of the database, part of the raw size"),
+    ("limits.memory_per_data", "Memory of the database, share of the raw size"),
     ("limits.cores", "Cores of the database"),
-    ("limits.cpu", "CPU seconds per second of the database, at most"),
-    ("limits.read_bandwidth", "Reads from the device per second, at most"),
-    ("limits.write_bandwidth", "Writes to the device per second, at most"),
-    ("limits.read_iops", "Read requests per second, at most"),
-    ("limits.write_iops", "Write requests per second, at most"),
+    ("limits.cpu", "CPU limit of the database, CPU s/s"),
+    ("limits.read_bandwidth", "Read bandwidth limit of the device"),
+    ("limits.write_bandwidth", "Write bandwidth limit of the device"),
+    ("limits.read_iops", "Read request limit, 1/s"),
+    ("limits.write_iops", "Write request limit, 1/s"),
 ];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Paragraph(prose![
-        "This part rates the configuration in the manner of data warehouse appliance ratings. Data and queries are TPC-H-derived; this is not a \
-         TPC result and no vendor's certificate. How sure each formula is stands in ",
+        "This part rates the configuration in the manner of data warehouse appliance ratings. Data and queries are \
+         TPC-H-derived; this is neither a TPC result nor a vendor's certificate. For the confidence of each formula \
+         see ",
         Inline::Reference("table-formulas"),
         "."
     ])];
@@ -81,7 +82,7 @@ fn configuration(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
 fn ratings(findings: &Findings<'_>) -> Vec<Block> {
     let rated = rated(findings);
     if rated.is_empty() {
-        return vec![Block::Notice(Notice::Gap, prose!["no run of this study has been finished."])];
+        return vec![Block::Notice(Notice::Gap, prose!["no run of this study is finished."])];
     }
     let mut blocks = vec![
         Block::Table(Table {
@@ -114,7 +115,7 @@ fn rating_row(point: &PointFindings, rating: &Rating) -> Vec<Cell> {
     };
     vec![
         point_cell(point),
-        rating.layout.clone().map_or_else(|| Cell::Gap("nothing says it".to_owned()), Cell::datum),
+        rating.layout.clone().map_or_else(|| Cell::Gap("not recorded".to_owned()), Cell::datum),
         crate::sections::charts::measured_cell(raw_of(&rating.data)),
         metric(point, QUERIES_PER_HOUR_PER_TB),
         metric(point, DATABASE_CPU),
@@ -138,18 +139,19 @@ fn bounds(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Block 
     };
     Block::Table(Table {
         id: "table-bound",
-        caption: prose!["What bound the work of each point, and how far that can be trusted."],
+        caption: prose!["Bottleneck of each point, and its confidence."],
         columns: vec![
             point_column(findings),
             Column::words("Bound"),
             Column::words("Confidence"),
-            Column::words("What it rests on"),
+            Column::words("Evidence"),
         ],
         rows: rated.iter().map(row).collect(),
         note: prose![
-            "I/O-bound: CPU below 80 % and the device above 80 % of its calibrated sequential rate. CPU-bound: CPU above 90 %. Else unclear: \
-             neither was full, as when few streams leave cores idle. Firm: the 95 % confidence intervals lie on one side of these limits, and \
-             the calibration does not say otherwise."
+            "I/O-bound: CPU below 80 % and the device above 80 % of its calibrated sequential rate. CPU-bound: CPU \
+             above 90 %. Otherwise unclear: neither was saturated, for example because few streams leave cores idle. \
+             Firm: the 95 % confidence intervals lie on one side of these limits, and the calibration does not \
+             contradict."
         ],
     })
 }
@@ -172,19 +174,22 @@ fn driver(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Option
     (!rows.is_empty()).then(|| {
         let table = Block::Table(Table {
             id: "table-driver",
-            caption: prose!["Driver overhead: the streams' own share of the CPU time, where the engine runs inside the load generator."],
-            columns: vec![
-                point_column(findings),
-                metric_column(&DRIVER_CPU),
-                Column::words("At most 1\u{a0}%"),
+            caption: prose![
+                "Driver overhead: the streams' share of the CPU time if the engine runs inside the load \
+                generator."
             ],
+            columns: vec![point_column(findings), metric_column(&DRIVER_CPU), Column::words("Within 1\u{a0}%")],
             rows,
             note: prose![
-                "CPU time of the streams' threads outside the engine's calls: drawing and writing queries, comparing answers, recording. It is part of \
-                 the CPU of the database."
+                "CPU time of the streams' threads outside the engine's calls: generating queries, comparing answers \
+                 and recording. It is part of the database's CPU."
             ],
         });
-        if within { Block::Fold(prose!["Driver overhead: at most 1\u{a0}% of the CPU time at every point"], vec![table]) } else { table }
+        if within {
+            Block::Fold(prose!["Driver overhead: at most 1\u{a0}% of the CPU time at every point"], vec![table])
+        } else {
+            table
+        }
     })
 }
 
@@ -216,7 +221,7 @@ fn relative(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Vec<
 fn relative_table(findings: &Findings<'_>, rows: Vec<Vec<Cell>>) -> Table {
     Table {
         id: "table-relative",
-        caption: prose!["Relative throughput: queries/h × TB in per cent of a named reference of the same work."],
+        caption: prose!["Relative throughput: queries/h × TB in per cent of a named reference with the same work."],
         columns: vec![
             point_column(findings),
             Column::words("Reference"),

@@ -22,7 +22,7 @@ pub(super) fn blocks(findings: &Findings<'_>, totals: &[Totals<'_>]) -> Vec<Bloc
     let mut blocks = vec![Block::Table(by_class(findings, &shared))];
     blocks.extend(misfits(&shared).map(|words| Block::Notice(Notice::Caution, words)));
     let tables = shared.iter().map(|(labels, classes)| {
-        Block::Fold(prose!["What each query cost: ", labels.join("; ")], vec![Block::Table(one_by_one(classes))])
+        Block::Fold(prose!["Cost of each query: ", labels.join("; ")], vec![Block::Table(one_by_one(classes))])
     });
     blocks.extend(tables);
     blocks
@@ -82,7 +82,8 @@ fn by_class(findings: &Findings<'_>, shared: &[Shared<'_>]) -> Table {
     Table {
         id: "table-class-costs",
         caption: prose![
-            "What the queries of each class cost in the calibration, each once: under the limits of the runs but that of memory."
+            "Cost of the queries of each class in the calibration. Each query ran once, under the limits of the runs \
+             except the memory limit."
         ],
         columns: vec![
             point_column(findings),
@@ -92,12 +93,13 @@ fn by_class(findings: &Findings<'_>, shared: &[Shared<'_>]) -> Table {
             Column::quantities("Share of CPU", "%"),
             Column::quantities("Read from the device", "MB"),
             Column::quantities("Share of reads", "%"),
-            Column::quantities("Median of its queries", "CPU s"),
+            Column::quantities("Median of the queries", "CPU s"),
         ],
         rows: rows.collect(),
         note: prose![
-            "Before each query the page cache was dropped. An engine that lives in its session began anew; a server kept what earlier queries had \
-             left in its own cache, so its reads are fewer than cold ones. Queries that failed or met their cap have no cost."
+            "The page cache was dropped before each query. An embedded engine was restarted; a server kept its own \
+             cache from earlier queries, so it reads less than on a cold start. Queries that failed or hit their cap \
+             have no cost."
         ],
     }
 }
@@ -142,7 +144,7 @@ fn one_by_one(classes: &[Class]) -> Table {
     };
     Table {
         id: "",
-        caption: prose!["What each query cost in the calibration, once. TPC-H-derived."],
+        caption: prose!["Cost of each query in the calibration, one run each. TPC-H-derived."],
         columns: vec![
             Column::words("Query"),
             Column::words("Class"),

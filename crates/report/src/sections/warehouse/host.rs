@@ -35,7 +35,7 @@ type Wanted = (FactName, &'static str, &'static str, &'static [&'static str]);
 /// Checks of P5's procedure (power plan, SMT) and what moves results elsewhere.
 static CHECKS: &[Wanted] = &[
     (host::GOVERNOR, "Frequency governor", "performance", &["performance"]),
-    (host::SMT_CONTROL, "SMT", "on, where the processor has it", &["on", "1", "notsupported", "notimplemented"]),
+    (host::SMT_CONTROL, "SMT", "on, if the CPU has it", &["on", "1", "notsupported", "notimplemented"]),
     (host::SWAPPINESS, "vm.swappiness", "at most 10", &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]),
     (host::CLOCK_SOURCE, "Clock source", "tsc or kvm-clock", &["tsc", "kvm-clock", "arch_sys_counter"]),
 ];
@@ -69,9 +69,9 @@ pub(super) fn verdict(findings: &Findings<'_>) -> Prose {
     let moves = |check: &&Wanted| found(findings, check).is_some_and(|(_, text)| !check.3.contains(&text));
     let names: Vec<&str> = CHECKS.iter().filter(moves).map(|(_, title, ..)| *title).collect();
     if names.is_empty() {
-        return prose!["Settings of the host: none is known to move results"];
+        return prose!["Settings of the host: none is known to affect results"];
     }
-    prose!["Settings of the host that move results: ", names.join(", ")]
+    prose!["Settings of the host that affect results: ", names.join(", ")]
 }
 
 /// The checks, each with what was found.
@@ -82,7 +82,7 @@ pub(super) fn checks(findings: &Findings<'_>) -> Block {
             Some((fact, text)) => {
                 let holds = good.contains(&text);
                 let words = facts::value(name.subject, &name.name, &fact.source, text);
-                (Cell::datum(words), Cell::Verdict(holds, if holds { "as wanted" } else { "moves results" }))
+                (Cell::datum(words), Cell::Verdict(holds, if holds { "as recommended" } else { "affects results" }))
             }
             None => (Cell::Gap("not recorded".to_owned()), Cell::Empty),
         };
@@ -90,7 +90,7 @@ pub(super) fn checks(findings: &Findings<'_>) -> Block {
     };
     Block::Table(Table {
         id: "table-host-checks",
-        caption: prose!["Settings of the host against what such a measurement wants."],
+        caption: prose!["Settings of the host and recommended values."],
         columns: ["Setting", "Found", "Wanted", "Verdict"].map(Column::words).to_vec(),
         rows: CHECKS.iter().map(row).collect(),
         note: Prose::new(),

@@ -16,7 +16,7 @@ use proofload_import::{Reference, ReferencePoint};
 /// The section.
 pub(in super::super) const SECTION: Section = Section {
     id: "layouts",
-    title: "Row store against column store",
+    title: "Row store and column store",
     level: 3,
     place: SectionPlace::Paper,
     needs: always,
@@ -47,7 +47,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     let mut blocks = Vec::new();
     if pairs.is_empty() {
-        let why = "no two points of this study differ in row and column store alone.";
+        let why = "no two points of this study differ only in row and column store.";
         blocks.push(Block::Notice(Notice::Gap, prose![why]));
     }
     blocks.push(Block::Table(stores(&pairs, &published)));
@@ -95,12 +95,14 @@ fn stores(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Table {
     Table {
         id: "table-layouts",
         caption: prose![
-            "Row store and column store of this study, and published ones as they were printed. TPC-H-derived, not a TPC result."
+            "Row store and column store of this study, and published results as printed. TPC-H-derived, not a TPC \
+             result."
         ],
         columns: [Column::words("Results"), Column::words("Store")].into_iter().chain(heads).collect(),
         rows,
         note: prose![
-            "Machine, size, data and queries differ between studies: compare ratios, not figures. An empty cell was not published, or lacks one of the two."
+            "Machine, size, data and queries differ between studies: compare ratios, not figures. Empty cells were \
+             not published, or one of the two is missing."
         ],
     }
 }
@@ -141,8 +143,8 @@ fn figure(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Figure {
     Figure {
         id: "figure-layouts",
         caption: prose![
-            "The column store in multiples of the row store, with 95 % confidence intervals where both stores have one; published ratios are \
-             computed from printed figures. All figures are in ",
+            "The column store in multiples of the row store, with 95 % confidence intervals if both stores have one; \
+             published ratios are computed from printed figures. All figures are in ",
             Inline::Reference("table-layouts"),
             "."
         ],
@@ -175,7 +177,7 @@ fn data(bars: &Bars) -> Table {
     let names = bars.names.iter().map(|name| Column::quantities(name.clone(), "×"));
     let cell = |value: &Option<(f64, Option<(f64, f64)>)>| match value {
         Some((value, interval)) => Cell::datum(ratio_words(*value, *interval)),
-        None => Cell::Gap("not both stores have it".to_owned()),
+        None => Cell::Gap("missing for one of the stores".to_owned()),
     };
     let row =
         |group: &Group| [Cell::datum(group.label.clone())].into_iter().chain(group.values.iter().map(cell)).collect();

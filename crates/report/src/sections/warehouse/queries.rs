@@ -10,7 +10,7 @@ use crate::sections::charts::measured_cell;
 /// The section.
 pub(in super::super) const SECTION: Section = Section {
     id: "queries",
-    title: "Queries by class and one by one",
+    title: "Queries by class and individually",
     level: 3,
     place: SectionPlace::Paper,
     needs: always,
@@ -25,7 +25,7 @@ pub(super) type Totals<'f> = (&'f PointFindings, Vec<Class>);
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let totals: Vec<Totals<'_>> = findings.points.iter().filter_map(|point| totals(findings, point)).collect();
     if totals.is_empty() {
-        return vec![Block::Notice(Notice::Gap, prose!["no query has ended."])];
+        return vec![Block::Notice(Notice::Gap, prose!["no query has completed."])];
     }
     let mut blocks = vec![Block::Table(by_class(findings, &totals))];
     blocks.extend(invalid(&totals).map(|words| Block::Notice(Notice::Caution, words)));
@@ -36,7 +36,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         let label = chunk.iter().map(|(point, _)| point.label()).collect::<Vec<_>>().join("; ");
         let table = one_by_one(chunk);
         let table = if number > 0 { Table { id: "", ..table } } else { table };
-        blocks.push(Block::Fold(prose!["One by one: ", label], vec![Block::Table(table)]));
+        blocks.push(Block::Fold(prose!["Each query: ", label], vec![Block::Table(table)]));
     }
     blocks
 }
@@ -66,14 +66,14 @@ fn by_class(findings: &Findings<'_>, totals: &[Totals<'_>]) -> Table {
             Column::counts("Valid"),
             Column::counts("Not valid"),
             Column::quantities("Mean", "s"),
-            Column::quantities("Median of its queries", "s"),
+            Column::quantities("Median of the queries", "s"),
             Column::quantities("Share of the time", "%"),
         ],
         rows: rows.collect(),
         note: prose![
-            "Not valid: the answer was wrong, the query failed, or it ran into its cap. Such a query has no time here and does not count. \
-             The share is of the response times of all valid queries; what a class costs in CPU and reads is known where the study asks for \
-             workload.calibrate = \"queries\"."
+            "Not valid: the answer was wrong, the query failed, or it hit its cap. Such queries do not count and have \
+             no time. The share refers to the response times of all valid queries. For CPU and reads of each class, \
+             set workload.calibrate = \"queries\"."
         ],
     }
 }
@@ -106,7 +106,7 @@ fn invalid(totals: &[Totals<'_>]) -> Option<Prose> {
         let queries = classes.iter().flat_map(|class| &class.queries).filter(|query| query.failed > 0);
         found.extend(queries.map(|query| words(point, query)));
     }
-    (!found.is_empty()).then(|| prose!["queries with runs that do not count: ", found.join("; "), "."])
+    (!found.is_empty()).then(|| prose!["queries with invalid executions: ", found.join("; "), "."])
 }
 
 /// A simple query that takes longer than the middle one of the complex: its class says the wrong thing here.
@@ -125,7 +125,7 @@ fn misfits(totals: &[Totals<'_>]) -> Option<Prose> {
             found.join("; "),
             ". Shares by class (",
             Inline::Reference("table-classes"),
-            ") are shares of what was declared, not of what it cost."
+            ") refer to the declared classes, not to the cost."
         ]
     })
 }

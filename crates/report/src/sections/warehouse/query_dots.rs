@@ -24,7 +24,7 @@ pub(super) fn figure(totals: &[Totals<'_>]) -> Option<Figure> {
         format!("{} {}", row.label, values.collect::<Vec<_>>().join(" and "))
     };
     let alt = format!(
-        "Dots of the mean time of each query in s, {}. {}.",
+        "Dot chart of the mean time of each query in s, {}. {}.",
         names.join(" and "),
         rows.iter().map(told).collect::<Vec<_>>().join("; ")
     );
@@ -32,7 +32,7 @@ pub(super) fn figure(totals: &[Totals<'_>]) -> Option<Figure> {
     Some(Figure {
         id: "figure-queries",
         caption: prose![
-            "Mean time of each query's valid runs, logarithmic",
+            "Mean time of each query's valid executions, logarithmic",
             if names.len() > 1 { "; the queries that differ most between the points first." } else { "." }
         ],
         alt,
@@ -70,7 +70,7 @@ fn apart(row: &Group) -> f64 {
 fn table(rows: &[Group], totals: &[Totals<'_>]) -> Table {
     let cells = |row: &Group| {
         let value = |value: &Option<(f64, Option<(f64, f64)>)>| {
-            value.map_or(Cell::Gap("no valid run".to_owned()), |(value, _)| Cell::datum(short(value)))
+            value.map_or(Cell::Gap("no valid execution".to_owned()), |(value, _)| Cell::datum(short(value)))
         };
         std::iter::once(Cell::datum(row.label.clone())).chain(row.values.iter().map(value)).collect()
     };

@@ -52,23 +52,25 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     vec![
         Block::Table(Table {
             id: "table-scans",
-            caption: prose!["Scan rates, in millions of bytes: of the device, and of the engine by its own counters."],
+            caption: prose!["Scan rates in MB/s: of the device, and of the engine by its own counters."],
             note: prose![
                 physical,
-                "Device and engine differ: a file read may come from the system's page cache, and under a tight memory limit the device \
-                 also reads pages of the program again. The mean of physical and logical is printed only because published ratings print it. \
-                 Hit share: what queries asked for and no device read."
+                "Device and engine differ: a file read may be served by the system's page cache, and under a tight \
+                 memory limit the device also rereads pages of the program. The mean of physical and logical is \
+                 printed only because published ratings print it. Hit ratio: share of requested data that the device \
+                 did not read."
             ],
             ..table(RATES)
         }),
         Block::Table(Table {
             id: "table-consumption",
-            caption: prose!["What the cores made of it, and how much smaller the stored data are than the raw ones."],
+            caption: prose!["CPU use and compression."],
             note: prose![
-                "CPU of all processes is of the cores that the database may run on, the database's of the CPU time that it may use there. ",
+                "CPU of all processes is relative to the cores that the database may run on; the database's CPU is \
+                 relative to the CPU time that it may use. ",
                 cpu,
-                "MB per CPU second is the figure that survives a busy host best. \
-                 A compression below 1 means that storing takes more room than the raw text."
+                "MB per CPU second is least affected by a busy host. A compression below 1 means that the stored data \
+                 are larger than the raw text."
             ],
             ..table(COSTS)
         }),
@@ -81,19 +83,21 @@ fn sources(findings: &Findings<'_>) -> (&'static str, &'static str) {
     let of_groups = |of: fn(&Sources) -> bool| sources.iter().filter(|source| of(source)).count();
     let cpu = match of_groups(|source| source.group_cpu) {
         0 => {
-            "The database's CPU is that of its threads where they use less than 0.8 of what all processes do (a shared host), else that of all. "
+            "The database's CPU is that of its threads if they use less than 0.8 of the CPU of all processes (a \
+             shared host), otherwise that of all. "
         }
-        all if all == sources.len() => "The database's CPU is by the accounting of its control group. ",
+        all if all == sources.len() => "The database's CPU comes from its control group. ",
         _ => {
-            "The database's CPU is by the accounting of its control group at some points; at others no group was there, and it is that of its threads \
-             or, where they use at least 0.8 of what all processes do, of all. "
+            "At some points the database's CPU comes from its control group. At the others there was no group: it is \
+             that of its threads or, if they use at least 0.8 of the CPU of all processes, that of all. "
         }
     };
     let physical = match of_groups(|source| source.group_reads) {
-        0 => "Physical: all reads of the device, whoever asked for them. ",
-        all if all == sources.len() => "Physical: what the device read for the database's control group. ",
+        0 => "Physical: all reads of the device, by any process. ",
+        all if all == sources.len() => "Physical: device reads of the database's control group. ",
         _ => {
-            "Physical: what the device read for the database's control group; at points where the kernel did not count that, all its reads. "
+            "Physical: device reads of the database's control group, or all device reads at points where the kernel \
+             did not count them per group. "
         }
     };
     (cpu, physical)

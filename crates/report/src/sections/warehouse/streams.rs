@@ -10,7 +10,7 @@ use crate::sections::charts::metric_column;
 /// The section.
 pub(in super::super) const SECTION: Section = Section {
     id: "streams",
-    title: "Streams against throughput",
+    title: "Throughput by streams",
     level: 3,
     place: SectionPlace::Appendix,
     needs: always,
@@ -33,21 +33,21 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     }
     vec![Block::Table(Table {
         id: "table-streams",
-        caption: prose!["Throughput by number of streams (closed loop), and what a step is worth."],
+        caption: prose!["Throughput by number of streams (closed loop), and gain of each step."],
         columns: vec![
             Column::words("With"),
             Column::quantities("Streams", ""),
             metric_column(&QUERIES_PER_HOUR),
-            Column::quantities("Of each stream", QUERIES_PER_HOUR.told),
-            Column::quantities("Against the step before", "%"),
+            Column::quantities("Per stream", QUERIES_PER_HOUR.told),
+            Column::quantities("Compared with the previous step", "%"),
             metric_column(&CPU),
             metric_column(&SCAN_PHYSICAL),
         ],
         rows,
         note: prose![
-            "A step that gains less than 3 % has reached what the machine can do; ",
+            "A step with a gain below 3 % has reached the machine's limit; ",
             Inline::Reference("table-bound"),
-            " says what bound it."
+            " shows the bottleneck."
         ],
     })]
 }

@@ -344,36 +344,6 @@ fn every_workload_is_compared_by_its_own_words_in_every_form() {
     }
 }
 
-/// Makes every query of a record faster, each by another factor of 0.4 to 0.5.
-fn with_faster_queries(mut record: Record) -> Record {
-    let intervals = record.attempts.iter_mut().flat_map(|attempt| &mut attempt.intervals);
-    for delta in intervals.flat_map(|interval| &mut interval.histograms) {
-        let number: u64 = delta.kind.trim_start_matches('q').parse().expect("kinds are numbered");
-        delta.sum_ns = delta.sum_ns * (40 + number % 3 * 5) / 100;
-    }
-    record
-}
-
-#[test]
-fn queries_are_pairs_where_each_side_has_one_run() {
-    let one = Appliance { repetitions: 1, ..Appliance::stores() };
-    let slow = warehouse(&one);
-    let fast = with_faster_queries(slow.clone());
-    let comparison = compared(&slow, &fast, &["query_time_s"]);
-    for row in &comparison.rows {
-        assert_eq!((row.contrast.spread.word(), row.verdict), ("of the ratios of pairs", Verdict::Faster), "{row:?}");
-        let (low, high) = row.ratio.interval().bounds().expect("22 ratios have a spread");
-        assert!(0.4 < low && low < row.ratio.value() && row.ratio.value() < high && high < 0.5, "{row:?}");
-    }
-    assert_eq!((comparison.rows.len(), comparison.left_out.len()), (2, 0), "{:?}", comparison.left_out);
-    assert!(comparison.queries.len() >= 2 * 20, "{}", comparison.queries.len());
-    let page = render_comparison(&comparison, ComparisonFormat::Html);
-    assert!(page.contains("Query by query") && page.contains("figure-queries"));
-    let wrong = warehouse(&Appliance { wrong: vec!["q01"], ..one });
-    let comparison = compared(&slow, &wrong, &["query_time_s"]);
-    assert!(comparison.left_out.iter().all(|left| left.why == "B: q01 has no valid time"), "{:?}", comparison.left_out);
-}
-
 /// Checks every metric of the workload: a record is as fast as itself.
 #[test]
 fn nothing_differs_from_itself() {

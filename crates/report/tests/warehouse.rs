@@ -11,9 +11,10 @@ use proofload_model::samples::Fact;
 use proofload_model::settings::Value;
 use proofload_model::units::{Bytes, BytesPerSecond};
 use proofload_record::Record;
+use proofload_report::findings::comparison::{self, Comparison, ComparisonFilter, NamedRecord, compare};
 use proofload_report::findings::warehouse::{pairings, query_totals, rating, recorded_reference};
 use proofload_report::findings::{Verdict, Window, evaluate, evaluate_beside};
-use proofload_report::{Format, ReportOptions, render, render_with};
+use proofload_report::{ComparisonFormat, Format, ReportOptions, render, render_comparison, render_with};
 use std::time::Duration;
 use support::{Appliance, warehouse};
 
@@ -476,4 +477,45 @@ fn capacity_states_its_assumptions_and_its_reach() {
 fn streams_are_told_step_by_step() {
     let text = section(&markdown(&warehouse(&Appliance::streams())), "Throughput by streams\n");
     check_holds(&text, &["| PostgreSQL | 1 | ", "| DuckDB | 4 | ", "below 3 %"]);
+}
+
+/// Two records compared by the times of their queries.
+fn compared_queries<'r>(baseline: &'r Record, candidate: &'r Record) -> Comparison<'r> {
+    let named = |file: &str, record| NamedRecord { file: file.to_owned(), sha256: file.to_owned(), record };
+    let chosen = ComparisonFilter { metrics: vec!["query_time_s".to_owned()], levels: Vec::new() };
+    compare(named("a.proof", baseline), named("b.proof", candidate), &chosen).expect("comparable")
+}
+
+/// Makes every query of a record faster, each by another factor of 0.4 to 0.5.
+fn with_faster_queries(mut record: Record) -> Record {
+    let intervals = record.attempts.iter_mut().flat_map(|attempt| &mut attempt.intervals);
+    for delta in intervals.flat_map(|interval| &mut interval.histograms) {
+        let number: u64 = delta.kind.trim_start_matches('q').parse().expect("kinds are numbered");
+        delta.sum_ns = delta.sum_ns * (40 + number % 3 * 5) / 100;
+    }
+    record
+}
+
+#[test]
+fn queries_are_pairs_where_each_side_has_one_run() {
+    let one = Appliance { repetitions: 1, ..Appliance::stores() };
+    let slow = warehouse(&one);
+    let fast = with_faster_queries(slow.clone());
+    let comparison = compared_queries(&slow, &fast);
+    for row in &comparison.rows {
+        assert_eq!(
+            (row.contrast.spread.word(), row.verdict),
+            ("of the ratios of pairs", comparison::Verdict::Faster),
+            "{row:?}"
+        );
+        let (low, high) = row.ratio.interval().bounds().expect("22 ratios have a spread");
+        assert!(0.4 < low && low < row.ratio.value() && row.ratio.value() < high && high < 0.5, "{row:?}");
+    }
+    assert_eq!((comparison.rows.len(), comparison.left_out.len()), (2, 0), "{:?}", comparison.left_out);
+    assert!(comparison.queries.len() >= 2 * 20, "{}", comparison.queries.len());
+    let page = render_comparison(&comparison, ComparisonFormat::Html);
+    assert!(page.contains("Query by query") && page.contains("figure-queries"));
+    let wrong = warehouse(&Appliance { wrong: vec!["q01"], ..one });
+    let comparison = compared_queries(&slow, &wrong);
+    assert!(comparison.left_out.iter().all(|left| left.why == "B: q01 has no valid time"), "{:?}", comparison.left_out);
 }

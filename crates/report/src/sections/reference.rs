@@ -112,12 +112,12 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 /// The table of another section with what is published.
 fn drawn_elsewhere(findings: &Findings<'_>) -> Option<&'static str> {
-    let tables: [(fn(&Findings<'_>) -> bool, &str); 3] = [
-        (super::registry::draws_references, "table-layouts"),
-        (super::cache_tier::draws_published, "table-cache-published"),
-        (super::replication::draws_published, "table-published"),
+    let tables = [
+        (super::registry::draws_references(findings), "table-layouts"),
+        (super::cache_tier::draws_published(findings), "table-cache-published"),
+        (super::replication::draws_published(findings), "table-published"),
     ];
-    tables.into_iter().find(|(is_drawn, _)| is_drawn(findings)).map(|(_, table)| table)
+    tables.into_iter().find(|(is_drawn, _)| *is_drawn).map(|(_, table)| table)
 }
 
 fn curve_text(curves: &[(&Reference, Vec<PublishedPoint>)]) -> Prose {

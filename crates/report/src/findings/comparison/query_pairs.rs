@@ -26,7 +26,7 @@ impl QueryPair {
     }
 }
 
-/// Queries that both sides of a pair of points did; none where a side is no result.
+/// Queries that both sides of a pair of valid points did.
 pub(super) fn query_pairs(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<QueryPair> {
     let mut found = Vec::new();
     for (index, pair) in pairs.iter().enumerate() {

@@ -277,7 +277,7 @@ fn results_of_others_are_imported_and_drawn_or_refused() {
     assert!(text(&bad.stderr).contains("bad.toml:2: [reference]: id must be a quoted string"), "{}", text(&bad.stderr));
     let own = bench.run(&["report", "x.proof", "--format", "markdown", "--beside", "x.proof"]);
     assert!(
-        text(&own.stderr).contains("x: only records of warehouse studies can stand beside"),
+        text(&own.stderr).contains("x: only records of warehouse studies can be compared here"),
         "{}",
         text(&own.stderr)
     );

@@ -127,7 +127,7 @@ fn a_network_that_cannot_be_is_refused() {
     let told = text(&done.stderr);
     assert_eq!(done.status.code(), Some(3), "{told}");
     for part in
-        ["agents.host: agents run in namespaces", "agents.standby_hosts: agents", "runs all instances on one host"]
+        ["agents.host: conflicts with", "agents.standby_hosts: conflicts with", "runs all instances on one host"]
     {
         assert!(told.contains(part), "{part}: {told}");
     }

@@ -82,7 +82,7 @@ fn a_study_with_standbys_that_cannot_be_is_refused_before_anything_is_built() {
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     let told = text(&done.stderr);
     assert_eq!(done.status.code(), Some(3), "{told}");
-    for part in ["sqlite has no standbys", "any 2 standbys cannot confirm when there are 1"] {
+    for part in ["sqlite does not support standbys", "any 2 standbys cannot confirm when there are 1"] {
         assert!(told.contains(part), "{told}");
     }
     assert!(!bench.path("x.proof").exists() && !bench.path("data").exists());

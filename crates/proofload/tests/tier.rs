@@ -229,9 +229,14 @@ fn faults_of_a_command_line_come_all_at_once() {
         ]),
         2,
     );
-    for fault in
-        ["\"disk\"", "--mode back", "\"mru\"", "of 2 drives", "--within", "--nbd log=x: the pool has no volume"]
-    {
+    for fault in [
+        "\"disk\"",
+        "--mode back",
+        "\"mru\"",
+        "raid-5 cannot have 2 drives; it needs 3 to 64",
+        "--within",
+        "--nbd log=x: the pool has no volume",
+    ] {
         assert!(said.contains(fault), "{fault} in {said}");
     }
     let said = fail(&bench.run(&["tier", "format", "cache", "--origin", "data=b", "--line", "6KiB"]), 2);

@@ -183,7 +183,7 @@ fn at_an_existing_server_each_connection_asks_for_its_mode() {
     pair.bench.ask(Stop { instance: standby });
     let begun = Instant::now();
     let gone = |pair: &mut Pair| pair.bench.ask(ReadReplication { instance: existing() }).out_of_force;
-    while gone(&mut pair).is_none_or(|why| !why.contains("0 standbys stream")) {
+    while gone(&mut pair).is_none_or(|why| !why.contains("0 standbys are streaming")) {
         assert!(begun.elapsed() < LONG, "a standby that is gone is seen");
     }
     pair.end();

@@ -20,6 +20,9 @@ pub(super) const SECTION: Section = Section {
     render,
 };
 
+/// Points up to which what a unit of work cost stands open.
+const MOST_POINTS: usize = 6;
+
 /// Requests of the device and the processor, in the order of the table.
 const USE: &[MetricName] = &[
     DEVICE_READ_REQUESTS.headed_as("Reads"),
@@ -42,7 +45,13 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         let why = findings.points.iter().find_map(|point| point.metric(DEVICE_BUSY.name).err()).unwrap_or_default();
         return vec![Block::Notice(Notice::Gap, prose!["storage: ", why, "."])];
     }
-    let mut blocks = vec![Block::Table(of_seconds(findings, &shown)), Block::Table(of_work(findings))];
+    let of_work = Block::Table(of_work(findings));
+    let of_work = if findings.points.len() > MOST_POINTS {
+        Block::Fold(prose!["For each completed ", findings.workload.work.one], vec![of_work])
+    } else {
+        of_work
+    };
+    let mut blocks = vec![Block::Table(of_seconds(findings, &shown)), of_work];
     blocks.extend(engine_counters(findings));
     blocks
 }

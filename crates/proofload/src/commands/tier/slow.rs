@@ -44,17 +44,19 @@ impl SlowDisks {
     }
 
     fn check(&self) -> Result<(), String> {
-        let fits = match self.layout {
-            ArrayLayout::Single => self.drives == 1,
-            ArrayLayout::Raid0 => self.drives >= 1,
-            ArrayLayout::Raid1 => self.drives >= 2,
-            ArrayLayout::Raid5 => self.drives >= 3,
-            ArrayLayout::Raid10 => self.drives >= 2 && self.drives.is_multiple_of(2),
+        let (fits, wanted) = match self.layout {
+            ArrayLayout::Single => (self.drives == 1, "1 drive".to_owned()),
+            ArrayLayout::Raid0 => (self.drives >= 1, format!("1 to {MOST_DRIVES}")),
+            ArrayLayout::Raid1 => (self.drives >= 2, format!("2 to {MOST_DRIVES}")),
+            ArrayLayout::Raid5 => (self.drives >= 3, format!("3 to {MOST_DRIVES}")),
+            ArrayLayout::Raid10 => {
+                (self.drives >= 2 && self.drives.is_multiple_of(2), format!("an even number up to {MOST_DRIVES}"))
+            }
         };
         if fits && self.drives <= MOST_DRIVES {
             return Ok(());
         }
-        Err(format!("{} cannot have {} drives; the maximum is {MOST_DRIVES}", self.layout.name(), self.drives))
+        Err(format!("{} cannot have {} drives; it needs {wanted}", self.layout.name(), self.drives))
     }
 
     /// The array.

@@ -137,7 +137,7 @@ impl Appender {
     #[inline]
     pub(in super::super) fn end_row(&mut self) -> Result<(), String> {
         if self.column != self.places.len() {
-            return Err(format!("the row has {} values, but {} columns are expected", self.column, self.places.len()));
+            return Err(format!("a row needs {} values, but has {}", self.places.len(), self.column));
         }
         (self.column, self.filled) = (0, self.filled + 1);
         if self.filled == self.capacity { self.hand_over() } else { Ok(()) }

@@ -240,7 +240,7 @@ fn faults_of_a_command_line_come_all_at_once() {
         assert!(said.contains(fault), "{fault} in {said}");
     }
     let said = fail(&bench.run(&["tier", "format", "cache", "--origin", "data=b", "--line", "6KiB"]), 2);
-    assert!(said.contains("--line: line size: 6144") && said.contains("--size"), "{said}");
+    assert!(said.contains("--line: line size is 6144") && said.contains("--size"), "{said}");
     assert_eq!(bench.run(&["tier", "drain"]).status.code(), Some(2));
     assert_eq!(bench.run(&["tier", "drain", "control", "--cache", "c"]).status.code(), Some(2));
 }

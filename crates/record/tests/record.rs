@@ -361,7 +361,7 @@ fn commits_that_a_deleted_record_left_are_no_part_of_a_new_one() {
     let plan = expand(&study);
     let opening = Opening { study_text: "text", study: &study, plan: &plan, program: "test", at: WallTime(1) };
     let refused = Recorder::create(&path, &opening).expect_err("what was left is in the way").to_string();
-    assert!(refused.contains("x.proof-wal holds the last commits of a record"), "{refused}");
+    assert!(refused.contains("x.proof-wal contains the last commits of a record"), "{refused}");
     std::fs::remove_file(&left).unwrap();
     drop(Recorder::create(&path, &opening).unwrap());
     assert!(read(&path).unwrap().attempts.is_empty());

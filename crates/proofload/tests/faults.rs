@@ -131,7 +131,7 @@ fn a_database_that_the_memory_limit_kills_is_told_with_the_limit() {
         return;
     }
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("killed") && said.contains("limits.memory = 32MiB did not suffice"), "{said}");
+    assert!(said.contains("killed") && said.contains("limits.memory = 32MiB is too small"), "{said}");
     bench.expect_no_process();
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     let attempt = record.attempts.last().expect("one attempt");

@@ -144,5 +144,5 @@ fn what_is_known_of_a_search_beforehand_is_planned() {
     bench.study(&study("find = { p99 = \"5ms\" }\noperation = \"paiment\"\nfrom = 1\nto = 100"));
     let faults = bench.run(&["validate", "study.toml"]);
     let words = text(&faults.stderr);
-    assert!(faults.status.code() == Some(3) && words.contains("there are: new_order, payment"), "{words}");
+    assert!(faults.status.code() == Some(3) && words.contains("known: new_order, payment"), "{words}");
 }

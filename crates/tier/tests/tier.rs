@@ -400,7 +400,7 @@ fn a_detached_origin_has_everything_and_its_cache_is_refused() {
     assert_eq!(bytes[0], 77);
     assert!((1..40).all(|block| bytes[block * 8192] == block as u8));
     assert!(tier.write(0, 0, &block_of(1)).is_err());
-    assert!(bed.refused().contains("set free"));
+    assert!(bed.refused().contains("it was detached from its cache"));
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn a_folder_of_somebody_else_is_refused_and_left_alone() {
     std::fs::write(place.join("thesis.txt"), "years of work").expect("it is empty");
     let output = bench.run(&["run", "study.toml", "-o", "y.proof"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("not ours"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("was not created by Proofload"), "{}", text(&output.stderr));
     assert_eq!(std::fs::read_to_string(place.join("thesis.txt")).expect("untouched"), "years of work");
 }
 

@@ -152,7 +152,7 @@ fn a_limit_that_cannot_be_had_stops_a_study_before_it_begins_or_is_left_out_and_
     assert!(!bench.path("small.proof").exists() && !bench.path("data").exists());
     let output = bench.run(&["run", "study.toml", "--without-limits", "--progress", "none"]);
     assert!(
-        text(&output.stderr).contains("does not allow limits.cores (proofload doctor says why); carried out without"),
+        text(&output.stderr).contains("does not allow limits.cores (proofload doctor says why); running without"),
         "{}",
         text(&output.stderr)
     );

@@ -135,7 +135,7 @@ fn what_is_known_of_a_search_beforehand_is_planned() {
         ),
         "{plan}"
     );
-    assert!(plan.contains("at most 9 runs in all") && plan.contains("load: 3 s to 27 s"), "{plan}");
+    assert!(plan.contains("at most 9 runs in total") && plan.contains("load: 3 s to 27 s"), "{plan}");
     let json: serde_json::Value =
         serde_json::from_slice(&bench.run(&["plan", "study.toml", "--json"]).stdout).expect("JSON");
     assert_eq!((&json["search"]["runs_at_most"], &json["load_s"]["at_most"]), (&9.into(), &27.0.into()));

@@ -30,7 +30,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.push(Block::Table(tables::configurations(findings, &points)));
     blocks.extend(published::blocks(findings, &points));
     let forecasts = forecast::table(findings);
-    blocks.extend(forecasts.map(|table| Block::Fold(prose!["Forecasts for other cache sizes"], vec![table])));
+    blocks.extend(forecasts.map(|table| Block::Fold(prose!["Other cache sizes"], vec![table])));
     blocks.push(Block::Table(tables::operations(findings, &points)));
     blocks.extend(over_time::figure(findings, &points));
     let mut details = vec![Block::Table(tables::held(findings, &points))];

@@ -523,7 +523,9 @@ fn moved(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) 
 
 fn warnings(rows: &[Row], pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
-    let single = |of: fn(&Row) -> usize| rows.iter().any(|row| of(row) == 1);
+    // Pairs of queries need no spread between runs.
+    let by_run = |row: &&Row| row.contrast.spread != Spread::AcrossPairs;
+    let single = |of: fn(&Row) -> usize| rows.iter().filter(by_run).any(|row| of(row) == 1);
     let singles = match (single(|row| row.runs.0), single(|row| row.runs.1)) {
         (true, true) => Some("A and B have points with a single run"),
         (true, false) => Some("A has points with a single run"),

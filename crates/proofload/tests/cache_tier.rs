@@ -73,7 +73,7 @@ fn expect_forecasts(bench: &Bench, record: &proofload_record::Record) {
     // Windows of two seconds may be void, or hold too few references.
     match run(&["x.proof", "--percent", "100"]) {
         (Some(0), told, _) => {
-            assert!(told.contains("(100 % of the data): TPM ") && told.contains("not known"), "{told}")
+            assert!(told.contains("(100 % of the data): TPM ") && told.contains("error unknown"), "{told}")
         }
         (code, _, told) => {
             assert_eq!(code, Some(1), "{told}");

@@ -245,12 +245,15 @@ pub(crate) struct ReportArguments {
     /// Replace an existing file; Proofload's own pages are always replaced
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Format
-    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
-    pub(crate) format: ReportFormat,
+    /// Format [default: by the file's ending, else html]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ReportFormat>,
     /// Also show the results of this file: from `import`, or a record of a warehouse study; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) beside: Vec<PathBuf>,
+    /// Also write each figure as SVG and its data as CSV into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) figures: Option<PathBuf>,
     /// Rule for judging windows of a record that is older than the current rule
     #[arg(long, value_enum, default_value_t = Judge::Record, value_name = "RULE")]
     pub(crate) judge: Judge,
@@ -284,8 +287,10 @@ pub(crate) enum ReportFormat {
     Html,
     /// Markdown
     Markdown,
-    /// One value per line
+    /// CSV with one value per line
     Csv,
+    /// CSV with one point per line: the table of results
+    Points,
     /// JSON, for programs
     Json,
     /// A table for the terminal
@@ -314,9 +319,9 @@ pub(crate) struct PairArguments {
     /// Compare only points with this level, such as `limits.memory=64MiB`; may be repeated
     #[arg(long = "point", value_name = "SETTING=LEVEL")]
     pub(crate) points: Vec<String>,
-    /// Format
-    #[arg(long, value_enum, default_value_t = PairFormat::Text)]
-    pub(crate) format: PairFormat,
+    /// Format [default: by the file's ending, else text]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<PairFormat>,
     /// Print JSON; the same as --format json
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,

@@ -144,25 +144,25 @@ fn find(bench: &Bench, child: &Child, victim: Victim) -> Option<u32> {
     }
 }
 
-/// Ten runs on the null engine.
+/// Six runs on the null engine.
 fn null_study() -> String {
-    small_study("null", "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n", 5)
+    small_study("null", "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n", 3)
 }
 
 #[test]
 fn the_conductor_is_killed_on_the_null_engine() {
-    check("kill-null", &null_study(), Victim::Conductor, kills(6), Duration::from_secs(5));
+    check("kill-null", &null_study(), Victim::Conductor, kills(4), Duration::from_secs(5));
 }
 
 #[test]
 fn an_agent_is_killed_on_the_null_engine() {
-    check("kill-agent", &null_study(), Victim::Agent, kills(4), Duration::from_secs(4));
+    check("kill-agent", &null_study(), Victim::Agent, kills(3), Duration::from_secs(4));
 }
 
 #[test]
 fn the_conductor_is_killed_on_sqlite() {
     let study = small_study("sqlite", "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n", 2);
-    check("kill-sqlite", &study, Victim::Conductor, kills(4), Duration::from_secs(7));
+    check("kill-sqlite", &study, Victim::Conductor, kills(3), Duration::from_secs(7));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn the_conductor_is_killed_on_postgresql() {
             "kill-postgresql",
             &small_study("postgresql", "", 3),
             Victim::Conductor,
-            kills(3),
+            kills(2),
             Duration::from_secs(10),
         );
     }
@@ -181,7 +181,7 @@ fn the_conductor_is_killed_on_postgresql() {
 #[test]
 fn the_server_is_killed() {
     if postgresql_here("kill-server") {
-        check("kill-server", &small_study("postgresql", "", 3), Victim::Server, kills(3), Duration::from_secs(4));
+        check("kill-server", &small_study("postgresql", "", 3), Victim::Server, kills(2), Duration::from_secs(4));
     }
 }
 

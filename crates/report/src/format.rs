@@ -5,10 +5,10 @@ use crate::findings::cache_forecast::{cache_forecasts, why_no_forecast};
 use crate::findings::comparison::{Comparison, Gate, Rules};
 use crate::findings::{evaluate, evaluate_beside};
 use crate::render::{
-    comparison_json, comparison_text, csv, forecast_json, forecast_text, gate_json, gate_text, html, json, markdown,
-    opening_text, text,
+    FigureFiles, comparison_json, comparison_text, csv, figures, forecast_json, forecast_text, gate_json, gate_text,
+    html, json, markdown, opening_text, table_csv, text,
 };
-use crate::sections::{comparison_document, document, opening, title};
+use crate::sections::{comparison_document, document, opening, results_table, title};
 use proofload_import::Reference;
 use proofload_model::tier::CacheSize;
 use proofload_record::Record;
@@ -22,6 +22,8 @@ pub enum Format {
     Markdown,
     /// Findings in tidy long form.
     Csv,
+    /// The table of results: a row for each point, as CSV.
+    Points,
     /// Findings with stable keys.
     Json,
     /// A table for a terminal.
@@ -62,9 +64,21 @@ pub fn render_with(record: &Record, format: Format, options: ReportOptions<'_>) 
         Format::Html => html(&document(&findings), options.appendix),
         Format::Markdown => markdown(&document(&findings)),
         Format::Csv => csv(&findings),
+        Format::Points => table_csv(&results_table(&findings)),
         Format::Json => json(&findings, &opening(&findings)),
         Format::Text => opening_text(&title(&findings), &opening(&findings)) + &text(&findings),
     })
+}
+
+/// Every figure of a record's paper as files.
+///
+/// # Errors
+/// As of [`render`].
+pub fn render_figures(record: &Record, options: ReportOptions<'_>) -> Result<Vec<FigureFiles>, Error> {
+    if record.plan.points.is_empty() {
+        return Err(Error::new("the record's plan has no point; was its creation interrupted?"));
+    }
+    Ok(figures(&document(&evaluate_beside(record, options.beside))))
 }
 
 /// Forms of a comparison and of a gate.

@@ -80,15 +80,22 @@ pub(super) fn levels(pair: &PairArguments) -> Result<Vec<Level>, Failure> {
 
 /// Whether the output is for programs.
 pub(super) fn is_json(pair: &PairArguments) -> bool {
-    pair.json || pair.format == PairFormat::Json
+    matches!(format(pair), ComparisonFormat::Json)
 }
 
-pub(super) const fn format(pair: &PairArguments) -> ComparisonFormat {
-    match pair.format {
+/// The format that was asked for, by its name or by the file's ending; else text.
+pub(super) fn format(pair: &PairArguments) -> ComparisonFormat {
+    let by_ending = || match target::ending(pair.output.as_deref())?.as_str() {
+        "md" => Some(PairFormat::Markdown),
+        "html" | "htm" => Some(PairFormat::Html),
+        "json" => Some(PairFormat::Json),
+        _ => None,
+    };
+    match pair.format.or_else(by_ending) {
         _ if pair.json => ComparisonFormat::Json,
-        PairFormat::Text => ComparisonFormat::Text,
-        PairFormat::Markdown => ComparisonFormat::Markdown,
-        PairFormat::Html => ComparisonFormat::Html,
-        PairFormat::Json => ComparisonFormat::Json,
+        Some(PairFormat::Markdown) => ComparisonFormat::Markdown,
+        Some(PairFormat::Html) => ComparisonFormat::Html,
+        Some(PairFormat::Json) => ComparisonFormat::Json,
+        Some(PairFormat::Text) | None => ComparisonFormat::Text,
     }
 }

@@ -5,10 +5,12 @@ use crate::cli::{AppendixShown, Judge, ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
 use proofload_import::{REFERENCE_FILE_MOST, Reference, read_reference};
+use proofload_record::Record;
 use proofload_record::{file_sha256, is_record};
 use proofload_report::findings::judge_again;
 use proofload_report::findings::warehouse::recorded_reference;
-use proofload_report::{Appendix, Format, ReportOptions, render_with};
+use proofload_report::{Appendix, Format, ReportOptions, render_figures, render_with};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Renders a record.
@@ -33,14 +35,37 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
         judge_again(&mut record);
     }
     let options = ReportOptions { beside: &beside, appendix: appendix(arguments.appendix) };
-    let text = render_with(&record, format(arguments.format), options).map_err(|error| error.to_string())?;
+    let text = render_with(&record, format(asked_format(arguments)), options).map_err(|error| error.to_string())?;
     let overwrite = arguments.overwrite || is_replaceable(arguments, file.as_deref());
-    target::write(file.as_deref(), overwrite, &text)
+    target::write(file.as_deref(), overwrite, &text)?;
+    match &arguments.figures {
+        Some(folder) => write_figures(&record, options, folder, arguments.overwrite),
+        None => Ok(()),
+    }
+}
+
+/// Writes each figure and its data; a file that is there already stops it before anything is written.
+fn write_figures(record: &Record, options: ReportOptions<'_>, folder: &Path, overwrite: bool) -> Result<(), String> {
+    let figures = render_figures(record, options).map_err(|error| error.to_string())?;
+    let files: Vec<(PathBuf, &String)> = figures
+        .iter()
+        .flat_map(|one| [("svg", &one.svg), ("csv", &one.csv)].map(|(ending, text)| (ending, one, text)))
+        .map(|(ending, one, text)| (folder.join(format!("{}.{ending}", one.name)), text))
+        .collect();
+    files.iter().try_for_each(|(path, _)| target::expect_free(path, overwrite))?;
+    std::fs::create_dir_all(folder).map_err(|error| format!("failed to make {}: {error}", folder.display()))?;
+    for (path, text) in &files {
+        target::make(path, overwrite)?
+            .write_all(text.as_bytes())
+            .map_err(|error| format!("failed to write {}: {error}", path.display()))?;
+    }
+    output::note(&format!("written: {} figures in {}", figures.len(), folder.display()));
+    Ok(())
 }
 
 /// Whether a file is there that this command made: a page, which can be made again from its record.
 fn is_replaceable(arguments: &ReportArguments, file: Option<&Path>) -> bool {
-    arguments.format == ReportFormat::Html && file.is_some_and(super::ending::is_ours)
+    asked_format(arguments) == ReportFormat::Html && file.is_some_and(super::ending::is_ours)
 }
 
 /// Results from files; the error lists the faults of all of them.
@@ -71,7 +96,7 @@ fn recorded(file: &Path) -> Result<Reference, String> {
 
 /// Where the report goes: the named file; a page beside the record; else standard output.
 fn target_file(arguments: &ReportArguments) -> Option<PathBuf> {
-    match (&arguments.output, arguments.format) {
+    match (&arguments.output, asked_format(arguments)) {
         (Some(file), _) if file.as_os_str() == "-" => None,
         (Some(file), _) => Some(file.clone()),
         (None, ReportFormat::Html) => Some(arguments.record.with_extension("html")),
@@ -86,11 +111,24 @@ const fn appendix(shown: AppendixShown) -> Appendix {
     }
 }
 
+/// The format that was asked for, by its name or by the file's ending; else a page.
+fn asked_format(arguments: &ReportArguments) -> ReportFormat {
+    let by_ending = || match target::ending(arguments.output.as_deref())?.as_str() {
+        "md" => Some(ReportFormat::Markdown),
+        "csv" => Some(ReportFormat::Csv),
+        "json" => Some(ReportFormat::Json),
+        "txt" => Some(ReportFormat::Text),
+        _ => None,
+    };
+    arguments.format.or_else(by_ending).unwrap_or(ReportFormat::Html)
+}
+
 const fn format(format: ReportFormat) -> Format {
     match format {
         ReportFormat::Html => Format::Html,
         ReportFormat::Markdown => Format::Markdown,
         ReportFormat::Csv => Format::Csv,
+        ReportFormat::Points => Format::Points,
         ReportFormat::Json => Format::Json,
         ReportFormat::Text => Format::Text,
     }

@@ -48,3 +48,8 @@ pub(super) fn write_file(path: &Path, overwrite: bool, content: &[u8]) -> Result
     say_written(path);
     Ok(())
 }
+
+/// The ending of a file's name in small letters; `None` for standard output.
+pub(super) fn ending(path: Option<&Path>) -> Option<String> {
+    Some(path?.extension()?.to_str()?.to_ascii_lowercase())
+}

@@ -3,7 +3,7 @@
 use super::axis::Layout;
 use super::marks::class;
 use super::plot::{Frame, axis_title};
-use super::svg::{Anchor, Svg, width_of};
+use super::svg::{Anchor, Drawing, Svg, width_of};
 use crate::blocks::{Bars, Group, Role};
 use crate::numbers::short;
 
@@ -11,7 +11,7 @@ const BAR: f64 = 16.0;
 const GAP: f64 = 12.0;
 
 /// Draws bars as SVG.
-pub(crate) fn draw_bars(bars: &Bars, frame: Frame, alt: &str) -> String {
+pub(crate) fn draw_bars(bars: &Bars, frame: Frame, alt: &str) -> Drawing {
     let keys = if bars.names.len() > 1 { bars.names.len() as f64 * 18.0 } else { 0.0 };
     let above = if frame.names_beside { 0.0 } else { 18.0 };
     let group_height = BAR * bars.names.len().max(1) as f64 + GAP + above;

@@ -1,7 +1,7 @@
 //! Boxes in a row with the links between them; below each other where the page is narrow.
 
 use super::plot::Frame;
-use super::svg::{Anchor, Svg, WIDTH_OF_CHARACTER, width_of, wrapped};
+use super::svg::{Anchor, Drawing, Svg, WIDTH_OF_CHARACTER, width_of, wrapped};
 use crate::blocks::{Diagram, DiagramBox};
 
 const LINE: f64 = 17.0;
@@ -9,7 +9,7 @@ const PADDING: f64 = 12.0;
 const LINK: f64 = 84.0;
 
 /// Draws boxes as SVG.
-pub(crate) fn draw_diagram(diagram: &Diagram, frame: Frame, alt: &str) -> String {
+pub(crate) fn draw_diagram(diagram: &Diagram, frame: Frame, alt: &str) -> Drawing {
     if frame.names_beside { beside(diagram, frame, alt) } else { below(diagram, frame, alt) }
 }
 
@@ -18,7 +18,7 @@ fn height(lines: usize) -> f64 {
     2.0 * PADDING + LINE * (lines + 1) as f64
 }
 
-fn beside(diagram: &Diagram, frame: Frame, alt: &str) -> String {
+fn beside(diagram: &Diagram, frame: Frame, alt: &str) -> Drawing {
     let count = diagram.boxes.len().max(1) as f64;
     let width = (frame.width - LINK * (count - 1.0)) / count;
     let wrapped: Vec<Vec<String>> = diagram.boxes.iter().map(|one| lines(one, width - 2.0 * PADDING)).collect();
@@ -36,7 +36,7 @@ fn beside(diagram: &Diagram, frame: Frame, alt: &str) -> String {
     svg.finish(frame.class, alt)
 }
 
-fn below(diagram: &Diagram, frame: Frame, alt: &str) -> String {
+fn below(diagram: &Diagram, frame: Frame, alt: &str) -> Drawing {
     let wrapped: Vec<Vec<String>> = diagram.boxes.iter().map(|one| lines(one, frame.width - 2.0 * PADDING)).collect();
     let link = 26.0;
     let all: f64 = wrapped.iter().map(|lines| height(lines.len()) + link).sum::<f64>() - link;

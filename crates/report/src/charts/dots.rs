@@ -3,14 +3,14 @@
 use super::axis::Layout;
 use super::marks::marker;
 use super::plot::{Frame, axis_title};
-use super::svg::{Anchor, Svg, width_of};
+use super::svg::{Anchor, Drawing, Svg, width_of};
 use crate::blocks::{DotRows, Group, Role};
 use crate::numbers::short;
 
 const ROW: f64 = 22.0;
 
 /// Draws rows of dots as SVG.
-pub(crate) fn draw_dots(dots: &DotRows, frame: Frame, alt: &str) -> String {
+pub(crate) fn draw_dots(dots: &DotRows, frame: Frame, alt: &str) -> Drawing {
     let keys = if dots.names.len() > 1 { dots.names.len() as f64 * 18.0 } else { 0.0 };
     let above = if frame.names_beside { 0.0 } else { 16.0 };
     let top = 10.0 + keys;
@@ -88,7 +88,7 @@ mod tests {
         ];
         let axis = Axis::logarithmic("Ratio B/A", "");
         let dots = DotRows { axis, names: vec![String::new()], rows, rule: Some(1.0), band: Some((0.97, 1.03)) };
-        let drawn = draw_dots(&dots, Frame::WIDE, "words");
+        let drawn = draw_dots(&dots, Frame::WIDE, "words").inline();
         assert_eq!(drawn.matches("whisker").count(), 1, "{drawn}");
         assert!(drawn.contains(">0.5</text>") && drawn.contains("band window") && drawn.contains("two"), "{drawn}");
     }

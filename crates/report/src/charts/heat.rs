@@ -1,6 +1,6 @@
 //! Heat maps in ten steps of one hue, light to dark; neighbours of one step are drawn as one rectangle.
 
-use super::svg::{Anchor, LINE, Svg, width_of, wrapped};
+use super::svg::{Anchor, Drawing, LINE, Svg, width_of, wrapped};
 use crate::blocks::Heat;
 use crate::numbers::short;
 
@@ -8,7 +8,7 @@ use crate::numbers::short;
 const STEPS: usize = 10;
 
 /// Draws a heat map as SVG.
-pub(crate) fn draw_heat(heat: &Heat, class: &str) -> String {
+pub(crate) fn draw_heat(heat: &Heat, class: &str) -> Drawing {
     let width = if heat.labelled { 720.0 } else { 350.0 };
     let narrowest = if heat.labelled { 22.0 } else { 3.0 };
     let row_height = (180.0 / heat.rows.len().max(1) as f64).clamp(narrowest, narrowest.max(18.0));
@@ -60,7 +60,7 @@ pub(crate) fn draw_heat(heat: &Heat, class: &str) -> String {
 }
 
 /// The key of the scale: ten steps with their ends named.
-pub(crate) fn draw_heat_scale(full: f64, legend: &str) -> String {
+pub(crate) fn draw_heat_scale(full: f64, legend: &str) -> Drawing {
     let mut svg = Svg::new(350.0, 40.0);
     for step in 0..STEPS {
         let x = 8.0 + 20.0 * step as f64;

@@ -17,4 +17,4 @@ pub(crate) use dots::draw_dots;
 pub(crate) use heat::{draw_heat, draw_heat_scale};
 pub(crate) use plot::{Frame, draw_key, draw_panel, draw_strips};
 pub(crate) use stacks::draw_stacks;
-pub(crate) use svg::escape;
+pub(crate) use svg::{Drawing, escape};

@@ -2,7 +2,7 @@
 
 use super::axis::{Layout, are_words};
 use super::marks::{class, has_line, interval, key, marker, places};
-use super::svg::{Anchor, LINE, Svg, width_of, wrapped};
+use super::svg::{Anchor, Drawing, LINE, Svg, width_of, wrapped};
 use crate::blocks::{Axis, BandKind, Panel, Role, Sample, Series};
 use crate::numbers::short;
 
@@ -49,7 +49,7 @@ const MOST_BESIDE: f64 = 0.3;
 const LABELLED: usize = 8;
 
 /// Draws panels below each other whose axes begin at one place; the horizontal axis is named once, below.
-pub(crate) fn draw_strips(panels: &[Panel], frame: Frame) -> String {
+pub(crate) fn draw_strips(panels: &[Panel], frame: Frame) -> Vec<Drawing> {
     let last = panels.len().saturating_sub(1);
     let frames = || panels.iter().enumerate().map(|(place, panel)| (panel, frame.strip(place == 0, place == last)));
     let left = frames().map(|(panel, frame)| AxesPlace::of(panel, frame).left).fold(0.0, f64::max);
@@ -103,11 +103,11 @@ struct Plot<'a> {
 }
 
 /// Draws a panel as SVG.
-pub(crate) fn draw_panel(panel: &Panel, frame: Frame) -> String {
+pub(crate) fn draw_panel(panel: &Panel, frame: Frame) -> Drawing {
     draw(panel, frame, AxesPlace::of(panel, frame))
 }
 
-fn draw(panel: &Panel, frame: Frame, place: AxesPlace) -> String {
+fn draw(panel: &Panel, frame: Frame, place: AxesPlace) -> Drawing {
     let names_beside = frame.has_names_beside(panel);
     let keys = if names_beside { Vec::new() } else { key_rows(panel, frame.width - 12.0) };
     let AxesPlace { left, right, top, bottom, height, axis_named } = place;
@@ -134,7 +134,7 @@ fn draw(panel: &Panel, frame: Frame, place: AxesPlace) -> String {
 }
 
 /// Draws the key of several panels.
-pub(crate) fn draw_key(names: &[(Role, String)]) -> String {
+pub(crate) fn draw_key(names: &[(Role, String)]) -> Drawing {
     let mut svg = Svg::new(720.0, 22.0);
     let mut left = 4.0;
     for (role, name) in names {

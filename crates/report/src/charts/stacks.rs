@@ -3,7 +3,7 @@
 use super::axis::Layout;
 use super::marks::class;
 use super::plot::{Frame, axis_title};
-use super::svg::{Anchor, Svg, width_of};
+use super::svg::{Anchor, Drawing, Svg, width_of};
 use crate::blocks::{Role, Stack, Stacks};
 use crate::numbers::short;
 
@@ -12,7 +12,7 @@ const GAP: f64 = 14.0;
 const KEY: f64 = 18.0;
 
 /// Draws stacks as SVG. The last part, which is the rest, has a neutral colour.
-pub(crate) fn draw_stacks(stacks: &Stacks, frame: Frame, alt: &str) -> String {
+pub(crate) fn draw_stacks(stacks: &Stacks, frame: Frame, alt: &str) -> Drawing {
     let keys = key_rows(stacks, frame.width - 12.0);
     let above = if frame.names_beside { 0.0 } else { KEY };
     let row = BAR + GAP + above;
@@ -107,7 +107,7 @@ mod tests {
         let rows = vec![Stack { label: "a".to_owned(), parts: vec![1.0, 0.0, 3.0], mark: Some(2.0) }];
         let names = ["one", "two", "rest"].map(str::to_owned).to_vec();
         let stacks = Stacks { axis: Axis::linear("Time", "ms"), names, rows, mark: "forecast".to_owned() };
-        let drawn = draw_stacks(&stacks, Frame::WIDE, "words");
+        let drawn = draw_stacks(&stacks, Frame::WIDE, "words").inline();
         assert_eq!(drawn.matches("part\"").count(), 2, "a part of nothing is not drawn: {drawn}");
         assert!(drawn.contains("bar rest part") && drawn.contains("forecast"), "{drawn}");
         let x = |class: &str| {

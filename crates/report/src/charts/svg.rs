@@ -118,12 +118,45 @@ impl Svg {
     }
 
     /// The drawing with its description.
-    pub(super) fn finish(self, class: &str, alt: &str) -> String {
+    pub(super) fn finish(self, class: &str, alt: &str) -> Drawing {
+        let Self { body, width, height } = self;
+        Drawing { class: class.to_owned(), alt: alt.to_owned(), width, height, body }
+    }
+}
+
+/// A finished drawing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Drawing {
+    class: String,
+    alt: String,
+    /// Width in its own pixels.
+    pub(crate) width: f64,
+    /// Height in its own pixels.
+    pub(crate) height: f64,
+    body: String,
+}
+
+impl Drawing {
+    /// The drawing for a page, as wide as the page lets it be.
+    pub(crate) fn inline(&self) -> String {
         format!(
-            r#"<svg class="{class}" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>"#,
+            r#"<svg class="{}" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>"#,
+            self.class,
             place(self.width),
             place(self.height),
-            escape(alt),
+            escape(&self.alt),
+            self.body
+        )
+    }
+
+    /// The drawing at a place within another one.
+    pub(crate) fn nested(&self, (left, top): (f64, f64)) -> String {
+        format!(
+            r#"<svg x="{}" y="{}" width="{}" height="{}" overflow="visible">{}</svg>"#,
+            place(left),
+            place(top),
+            place(self.width),
+            place(self.height),
             self.body
         )
     }

@@ -49,7 +49,8 @@ fn numbers(value: &Measured) -> [String; 6] {
     }
 }
 
-fn row(fields: impl Iterator<Item = String>) -> String {
+/// Fields as a line.
+pub(super) fn row(fields: impl Iterator<Item = String>) -> String {
     fields.map(|field| quoted_field(&field)).collect::<Vec<_>>().join(",") + "\r\n"
 }
 

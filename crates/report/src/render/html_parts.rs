@@ -2,9 +2,9 @@
 
 use super::html_inline::{prose, quoted, term_id};
 use super::html_table::table_html;
-use crate::blocks::{Block, Chart, Figure, Inline, Notice, Numbering, Panel, Prose, Strips};
+use crate::blocks::{Block, Chart, Figure, Heat, Inline, Notice, Numbering, Panel, Prose, Strips};
 use crate::charts::{
-    Frame, draw_bars, draw_diagram, draw_dots, draw_heat, draw_heat_scale, draw_key, draw_panel, draw_stacks,
+    Drawing, Frame, draw_bars, draw_diagram, draw_dots, draw_heat, draw_heat_scale, draw_key, draw_panel, draw_stacks,
     draw_strips,
 };
 
@@ -86,59 +86,65 @@ pub(super) fn figure_html(figure: &Figure, numbering: &Numbering) -> String {
 
 fn chart_html(chart: &Chart, alt: &str) -> String {
     match chart {
-        Chart::Plot(panel) => draw_panel(panel, Frame::WIDE) + &draw_panel(panel, Frame::NARROW),
+        Chart::Plot(panel) => in_both(|frame| draw_panel(panel, frame)),
         Chart::Strips(stacks) => strips_html(stacks, alt),
-        Chart::Stacks(stacks) => draw_stacks(stacks, Frame::WIDE, alt) + &draw_stacks(stacks, Frame::NARROW, alt),
-        Chart::Diagram(diagram) => draw_diagram(diagram, Frame::WIDE, alt) + &draw_diagram(diagram, Frame::NARROW, alt),
-        Chart::Dots(dots) => draw_dots(dots, Frame::WIDE, alt) + &draw_dots(dots, Frame::NARROW, alt),
-        Chart::Bars(bars) => draw_bars(bars, Frame::WIDE, alt) + &draw_bars(bars, Frame::NARROW, alt),
+        Chart::Stacks(stacks) => in_both(|frame| draw_stacks(stacks, frame, alt)),
+        Chart::Diagram(diagram) => in_both(|frame| draw_diagram(diagram, frame, alt)),
+        Chart::Dots(dots) => in_both(|frame| draw_dots(dots, frame, alt)),
+        Chart::Bars(bars) => in_both(|frame| draw_bars(bars, frame, alt)),
         Chart::Panels(panels) => {
             let (panels, key) = with_one_key(panels);
-            let drawn = panels.iter().map(|panel| titled(&panel.title, &draw_panel(panel, Frame::PANEL)));
-            format!(
-                "{key}<div class=\"panels\" role=\"group\" aria-label=\"{}\">{}</div>",
-                quoted(alt),
-                drawn.collect::<String>()
-            )
+            let drawn = panels.iter().map(|panel| titled(&panel.title, &draw_panel(panel, Frame::PANEL).inline()));
+            let key = key.map(|key| key.inline()).unwrap_or_default();
+            format!("{key}{}", grid(alt, &drawn.collect::<String>()))
         }
         Chart::Heats(heats) => {
+            let scale = |heat: &Heat| draw_heat_scale(heat.full, &heat.legend).inline();
             if let [only] = heats.as_slice()
                 && only.labelled
             {
-                return draw_heat(only, "chart heat") + &draw_heat_scale(only.full, &only.legend);
+                return draw_heat(only, "chart heat").inline() + &scale(only);
             }
-            let drawn =
-                heats.iter().map(|heat| titled(&heat.title, &draw_heat(heat, "chart panel"))).collect::<String>();
-            let key = heats.first().map(|heat| draw_heat_scale(heat.full, &heat.legend)).unwrap_or_default();
-            format!("<div class=\"panels\" role=\"group\" aria-label=\"{}\">{drawn}</div>{key}", quoted(alt))
+            let drawn = heats.iter().map(|heat| titled(&heat.title, &draw_heat(heat, "chart panel").inline()));
+            grid(alt, &drawn.collect::<String>()) + &heats.first().map(scale).unwrap_or_default()
         }
     }
 }
 
+/// A drawing in the wide and in the narrow frame; the style sheet shows one of them.
+fn in_both(draw: impl Fn(Frame) -> Drawing) -> String {
+    [Frame::WIDE, Frame::NARROW].map(|frame| draw(frame).inline()).concat()
+}
+
+fn grid(alt: &str, drawn: &str) -> String {
+    format!("<div class=\"panels\" role=\"group\" aria-label=\"{}\">{drawn}</div>", quoted(alt))
+}
+
 /// Panels whose series have the same names without them, and the key of all.
-fn with_one_key(panels: &[Panel]) -> (Vec<Panel>, String) {
+pub(super) fn with_one_key(panels: &[Panel]) -> (Vec<Panel>, Option<Drawing>) {
     let names =
         |panel: &Panel| panel.series.iter().map(|series| (series.role, series.name.clone())).collect::<Vec<_>>();
     let longest = panels.iter().map(names).max_by_key(Vec::len).unwrap_or_default();
     let known = |panel: &Panel| names(panel).iter().all(|name| longest.contains(name));
     if panels.len() < 2 || longest.len() < 2 || !panels.iter().all(known) {
-        return (panels.to_vec(), String::new());
+        return (panels.to_vec(), None);
     }
     let mut bare = panels.to_vec();
     bare.iter_mut().flat_map(|panel| &mut panel.series).for_each(|series| series.name.clear());
-    (bare, draw_key(&longest))
+    (bare, Some(draw_key(&longest)))
 }
 
 /// One stack across the page, wide and narrow; several in a grid.
 fn strips_html(stacks: &[Strips], alt: &str) -> String {
+    let stack = |panels: &[Panel], frame| draw_strips(panels, frame).iter().map(Drawing::inline).collect::<String>();
     if let [only] = stacks {
-        let drawn = |class, frame| format!("<div class=\"strips {class}\">{}</div>", draw_strips(&only.panels, frame));
+        let drawn = |class, frame| format!("<div class=\"strips {class}\">{}</div>", stack(&only.panels, frame));
         return drawn("wide", Frame::WIDE) + &drawn("narrow", Frame::NARROW);
     }
-    let drawn = stacks.iter().map(|stack| {
-        titled(&stack.title, &format!("<div class=\"strips\">{}</div>", draw_strips(&stack.panels, Frame::STACK)))
-    });
-    format!("<div class=\"panels\" role=\"group\" aria-label=\"{}\">{}</div>", quoted(alt), drawn.collect::<String>())
+    let drawn = stacks
+        .iter()
+        .map(|one| titled(&one.title, &format!("<div class=\"strips\">{}</div>", stack(&one.panels, Frame::STACK))));
+    grid(alt, &drawn.collect::<String>())
 }
 
 fn titled(title: &str, drawing: &str) -> String {

@@ -3,6 +3,7 @@
 
 mod comparison;
 mod csv;
+mod figures;
 mod html;
 mod html_inline;
 mod html_parts;
@@ -16,15 +17,19 @@ mod json_warehouse;
 mod markdown;
 mod plain;
 mod quantity;
+mod table_csv;
 mod text;
 mod text_cache_forecast;
 
 pub(crate) use comparison::{comparison_json, comparison_text, gate_json, gate_text};
 pub(crate) use csv::{csv, quoted_field};
+pub use figures::FigureFiles;
+pub(crate) use figures::figures;
 pub(crate) use html::html;
 pub(crate) use json::json;
 pub(crate) use json_cache_forecast::forecast_json;
 pub(crate) use markdown::markdown;
 pub(crate) use plain::opening_text;
+pub(crate) use table_csv::table_csv;
 pub(crate) use text::text;
 pub(crate) use text_cache_forecast::forecast_text;

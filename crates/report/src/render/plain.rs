@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 const WIDTH: usize = 80;
 
 /// Running text as it is read; references to parts of a paper name the report.
-fn plain(pieces: &[Inline]) -> String {
+pub(super) fn plain(pieces: &[Inline]) -> String {
     let piece = |piece: &Inline| match piece {
         Inline::Text(text) | Inline::Term(text, ..) => (*text).to_owned(),
         Inline::Datum(text) | Inline::Code(text) => text.clone(),

@@ -19,11 +19,19 @@ pub(super) const SECTION: Section = Section {
 /// Candidates listed for each point.
 const LISTED: usize = 3;
 
+/// Most points that have a sentence unfolded; the heat map has all.
+const MOST_SENTENCES: usize = 6;
+
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let sentences: Vec<Prose> =
         findings.points.iter().map(|point| opening_why(findings, point)).filter(|text| !text.is_empty()).collect();
+    let count = sentences.len();
+    let sentences = Block::List(sentences);
     let mut blocks = vec![
-        Block::List(sentences),
+        match count > MOST_SENTENCES {
+            true => Block::Fold(prose!["A sentence for each of the ", count, " points"], vec![sentences]),
+            false => sentences,
+        },
         Block::Paragraph(prose![
             Inline::Strong(prose!["Observed, not confirmed by intervention"]),
             ": a busy resource is not necessarily the cause. It is one if changing this resource alone changes the \

@@ -7,6 +7,9 @@ use crate::findings::comparison::{Comparison, Difference, Gate, GateOutcome, Nam
 use crate::findings::setting_title;
 use crate::workloads::workload;
 
+/// Longer tables of differences are folded.
+const MOST_DIFFERENCES: usize = 12;
+
 /// A comparison as a document; with what a gate says of it, where one was asked.
 pub(crate) fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Document {
     let section = |id, title, blocks| SectionBlocks { id, title, level: 2, place: SectionPlace::Front, blocks };
@@ -15,11 +18,11 @@ pub(crate) fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gat
     if let Some(gate) = gate {
         sections.push(section("gate", "Gate", gate_blocks(gate)));
     }
-    sections.push(section("differences", "What else differs", differences(comparison)));
     sections.push(section("comparisons", "Comparisons", rows(comparison, gate)));
     if let Some(figure) = super::comparison_queries::figure(comparison) {
         sections.push(section("queries", "Query by query", vec![figure]));
     }
+    sections.push(section("differences", "What else differs", differences(comparison)));
     let left_out = left_out(comparison);
     if !left_out.is_empty() {
         sections.push(section("left-out", "Not compared", vec![Block::List(left_out)]));
@@ -97,13 +100,19 @@ fn differences(comparison: &Comparison<'_>) -> Vec<Block> {
         let name = Cell::code(difference.name.clone());
         vec![name, points(difference), told(&difference.baseline), told(&difference.candidate)]
     };
-    vec![Block::Table(Table {
+    let table = Block::Table(Table {
         id: "table-differences",
         caption: prose!["What else differs between A and B."],
         columns: ["Setting, version or fact", "Points", "A", "B"].map(Column::words).to_vec(),
         rows: comparison.differences.iter().map(row).collect(),
         ..Table::default()
-    })]
+    });
+    match comparison.differences.len() {
+        many if many > MOST_DIFFERENCES => {
+            vec![Block::Fold(prose![many, " settings, versions and facts differ"], vec![table])]
+        }
+        _ => vec![table],
+    }
 }
 
 fn rows(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Vec<Block> {
@@ -169,13 +178,12 @@ fn verdict(row: &Row) -> Prose {
 
 fn note(comparison: &Comparison<'_>) -> Prose {
     let how = comparison.in_turns().map_or_else(String::new, |how| format!("{how} "));
-    prose![
-        how,
-        "B/A is candidate divided by baseline; each 95 % confidence interval covers its own row. p values and \
-         verdicts are corrected for all ",
-        comparison.rows.len(),
-        " rows (Holm, 5 %). Where no difference is shown, one may still exist."
-    ]
+    let corrected = match comparison.rows.len() {
+        1 => prose!["The verdict is a test at 5 %. "],
+        rows => prose!["p values and verdicts are corrected for all ", rows, " rows (Holm, 5 %). "],
+    };
+    let lead = prose![how, "B/A is candidate divided by baseline; each 95 % confidence interval covers its own row. "];
+    [lead, corrected, prose!["Where no difference is shown, one may still exist."]].concat()
 }
 
 fn left_out(comparison: &Comparison<'_>) -> Vec<Prose> {

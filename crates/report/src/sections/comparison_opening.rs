@@ -50,7 +50,10 @@ fn verdict(comparison: &Comparison<'_>, gate: Option<&Gate>) -> (OpeningState, P
     }
     let differ = comparison.rows.iter().filter(|row| row.verdict != Verdict::NotShown).count();
     let text = prose![
-        Inline::Strong(prose![comparison.rows.len(), " comparisons. "]),
+        Inline::Strong(prose![
+            comparison.rows.len(),
+            if comparison.rows.len() == 1 { " comparison. " } else { " comparisons. " }
+        ]),
         differ,
         if differ == 1 { " shows a difference. " } else { " show a difference. " }
     ];
@@ -138,7 +141,10 @@ fn sure(comparison: &Comparison<'_>) -> Prose {
         Some(how) => prose![how.to_owned(), " "],
         None => prose!["A and B were not measured in turns, so the ratios include changes of the host between them. "],
     };
-    let all = prose!["Verdicts are corrected for all ", comparison.rows.len(), " rows (Holm, 5 %). "];
+    let all = match comparison.rows.len() {
+        1 => prose!["The verdict is a test at 5 %. "],
+        rows => prose!["Verdicts are corrected for all ", rows, " rows (Holm, 5 %). "],
+    };
     if comparison.rows.is_empty() { Prose::new() } else { [turns, all].concat() }
 }
 

@@ -57,3 +57,4 @@ pub(crate) use comparison::comparison_document;
 pub(crate) use document::date;
 pub(crate) use document::{document, title};
 pub(crate) use opening::opening;
+pub(crate) use results::results_table;

@@ -49,7 +49,7 @@ fn needs(findings: &Findings<'_>) -> Result<(), String> {
             .as_ref()
             .map_or(Ok(()), |reference| reference.as_ref().map(drop).map_err(Clone::clone));
     }
-    if drawn_elsewhere(findings).is_some() {
+    if is_drawn_elsewhere(findings) {
         return Ok(());
     }
     if super::beside::comparable(findings, &references).is_empty() && curves(findings).is_empty() {
@@ -99,10 +99,6 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if !theirs.is_empty() {
         blocks.extend(super::beside::blocks(findings, &theirs));
     }
-    if let Some(table) = drawn_elsewhere(findings) {
-        let words = prose!["Published results are compared with this study's in ", Inline::Reference(table), "."];
-        blocks.push(Block::Paragraph(words));
-    }
     if let Some(Err(why)) = &findings.reference {
         blocks.push(Block::Notice(Notice::Gap, prose![why.clone(), "."]));
     }
@@ -110,14 +106,11 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The table of another section with what is published.
-fn drawn_elsewhere(findings: &Findings<'_>) -> Option<&'static str> {
-    let tables = [
-        (super::registry::draws_references(findings), "table-layouts"),
-        (super::cache_tier::draws_published(findings), "table-cache-published"),
-        (super::replication::draws_published(findings), "table-published"),
-    ];
-    tables.into_iter().find(|(is_drawn, _)| *is_drawn).map(|(_, table)| table)
+/// Whether another section shows what is published beside this study.
+fn is_drawn_elsewhere(findings: &Findings<'_>) -> bool {
+    super::registry::draws_references(findings)
+        || super::cache_tier::draws_published(findings)
+        || super::replication::draws_published(findings)
 }
 
 fn curve_text(curves: &[(&Reference, Vec<PublishedPoint>)]) -> Prose {

@@ -38,6 +38,9 @@ const USE: &[MetricName] = &[
     CPU.headed(),
 ];
 
+/// Work of more kinds than this is too unlike for a mean of all.
+const MOST_KINDS: usize = 8;
+
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let has = |metric: &&MetricName| findings.points.iter().any(|point| point.metric(metric.name).is_ok());
     let shown: Vec<&MetricName> = USE.iter().filter(has).collect();
@@ -46,7 +49,8 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         return vec![Block::Notice(Notice::Gap, prose!["storage: ", why, "."])];
     }
     let of_work = Block::Table(of_work(findings));
-    let of_work = if findings.points.len() > MOST_POINTS {
+    // A mean over many unlike kinds says little.
+    let of_work = if findings.points.len() > MOST_POINTS || findings.workload.kinds.len() > MOST_KINDS {
         Block::Fold(prose!["For each completed ", findings.workload.work.one], vec![of_work])
     } else {
         of_work

@@ -3,8 +3,9 @@
 use super::charts::points_table;
 use super::offered;
 use super::section::{Section, SectionPlace, a_finished_run};
-use crate::blocks::{Block, prose};
+use crate::blocks::{Block, Table, prose};
 use crate::findings::Findings;
+use crate::findings::warehouse::rating;
 use crate::metrics::MetricName;
 
 /// The section.
@@ -12,6 +13,21 @@ pub(super) const SECTION: Section =
     Section { id: "results", title: "Results", level: 2, place: SectionPlace::Paper, needs: a_finished_run, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let table = Block::Table(results_table(findings));
+    // A rating certificate before this section has the same figures.
+    let is_rated = findings.points.iter().any(|point| rating(findings, point).is_some());
+    let mut blocks = match is_rated {
+        true => vec![Block::Fold(prose!["Results by point"], vec![table])],
+        false => vec![table],
+    };
+    blocks.extend(super::blocks::paragraph(findings));
+    blocks.extend(offered::whole_run(findings));
+    blocks.extend(offered::offered(findings));
+    blocks
+}
+
+/// Every point with its main figures.
+pub(crate) fn results_table(findings: &Findings<'_>) -> Table {
     let kinds = findings.kinds();
     let met = |column: &&MetricName| column.kind().is_none_or(|kind| kinds.iter().any(|known| known == kind));
     let columns: Vec<MetricName> = findings.workload.results.iter().filter(met).copied().collect();
@@ -19,9 +35,5 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     table.id = "table-results";
     table.caption = prose!["Results by point, with 95 % confidence intervals and the number of samples."];
     table.note = prose![findings.workload.results_note];
-    let mut blocks = vec![Block::Table(table)];
-    blocks.extend(super::blocks::paragraph(findings));
-    blocks.extend(offered::whole_run(findings));
-    blocks.extend(offered::offered(findings));
-    blocks
+    table
 }

@@ -17,11 +17,19 @@ pub(super) const SECTION: Section = Section {
     render,
 };
 
+/// Longer paths are folded; the table of results has their points, too.
+const MOST_STEPS: usize = 6;
+
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let Some(first) = findings.searches.first() else { return Vec::new() };
     let mut blocks = vec![Block::Paragraph(how(findings, first))];
     blocks.extend(findings.searches.iter().map(answer));
-    blocks.push(Block::Table(path(findings, first)));
+    let table = Block::Table(path(findings, first));
+    let steps: usize = findings.searches.iter().map(|search| search.path.len()).sum();
+    blocks.push(match steps > MOST_STEPS {
+        true => Block::Fold(prose!["The path: ", steps, " steps, and why each was chosen"], vec![table]),
+        false => table,
+    });
     blocks
 }
 

@@ -17,16 +17,13 @@ const LONG_TAIL: usize = 5;
 /// Most stalls listed for each run, the worst ones.
 const LISTED: usize = 8;
 
+/// Longer lists of runs are folded.
+const MOST_RUNS: usize = 4;
+
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    if a_finished_run(findings).is_err() {
+    // Runs that are rated as a whole have seconds without any completed work, which are no stalls.
+    if a_finished_run(findings).is_err() || runs(findings).all(|(_, run)| run.whole.is_some()) {
         return Vec::new();
-    }
-    if runs(findings).all(|(_, run)| run.whole.is_some()) {
-        return vec![Block::Paragraph(prose![
-            "The stall analysis does not apply: the runs are rated as a whole, and a second may contain no completed ",
-            findings.workload.work.one,
-            "."
-        ])];
     }
     let any = runs(findings).any(|(_, run)| !run.stalls.found.is_empty());
     if !any {
@@ -45,9 +42,16 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let label = prose!["All stalls"];
     vec![
         Block::Paragraph(words),
-        Block::Table(by_run(findings)),
+        match runs_with_stalls(findings) > MOST_RUNS {
+            true => Block::Fold(prose!["Runs with stalls"], vec![Block::Table(by_run(findings))]),
+            false => Block::Table(by_run(findings)),
+        },
         Block::Fold(label, vec![Block::Table(table(findings))]),
     ]
+}
+
+fn runs_with_stalls(findings: &Findings<'_>) -> usize {
+    runs(findings).filter(|(_, run)| !run.stalls.found.is_empty()).count()
 }
 
 /// How many stalls each run had, how long they were, and the worst.

@@ -10,7 +10,7 @@ pub(super) const SECTION: Section =
     Section { id: "validity", title: "Validity", level: 2, place: SectionPlace::Paper, needs: always, render };
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let mut blocks = vec![Block::Paragraph(prose![
+    let mut rules = vec![Block::Paragraph(prose![
         "A point is valid if its limits were verified, its window lacks no second or reading, throughput did not move \
          significantly, the load generator was not the limit, failures stayed within the budget, and all checks and \
          audits hold. It is wide if its 95 % interval is wider than requested. One void run voids its point, because \
@@ -18,12 +18,12 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         judge(findings)
     ])];
     if super::rounds::any(findings) {
-        blocks.push(Block::Paragraph(super::rounds::how_judged()));
+        rules.push(Block::Paragraph(super::rounds::how_judged()));
     }
-    let told = |point: &PointFindings| !point.verdict.is_valid() || point.told_earlier().is_some();
-    if findings.points.iter().any(told) {
-        blocks.push(Block::Table(verdicts(findings)));
-    }
+    let mut blocks = match findings.points.iter().any(has_reasons) {
+        true => [rules, vec![Block::Table(verdicts(findings))]].concat(),
+        false => vec![Block::Fold(prose!["When a point is valid"], rules)],
+    };
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         blocks.push(Block::List(held(findings)));
         blocks.extend(failed(findings));
@@ -140,24 +140,34 @@ fn judge(findings: &Findings<'_>) -> &'static str {
     }
 }
 
+/// Whether there is more to say of a point than that all conditions hold.
+fn has_reasons(point: &PointFindings) -> bool {
+    !point.verdict.is_valid() || point.told_earlier().is_some()
+}
+
+/// The points that are void or were judged otherwise before, and how many are neither.
 fn verdicts(findings: &Findings<'_>) -> Table {
+    let note = match findings.points.iter().filter(|point| !has_reasons(point)).count() {
+        0 => Prose::new(),
+        1 => prose!["One other point meets all conditions."],
+        others => prose!["The other ", others, " points meet all conditions."],
+    };
     let row = |point: &PointFindings| {
         let mut reasons = point.verdict.reasons();
         reasons.extend(point.told_earlier());
-        let text = if reasons.is_empty() { prose!["all conditions hold"] } else { prose![reasons.join("; ")] };
         vec![
             Cell::datum(point.label()),
             Cell::Verdict(point.verdict.is_valid(), point.verdict.word()),
             Cell::datum(format!("{} of {}", point.runs.len(), point.planned)),
-            Cell::Prose(text),
+            Cell::Prose(prose![reasons.join("; ")]),
         ]
     };
     Table {
         id: "table-verdicts",
-        caption: prose!["The verdict on every point, with every reason."],
+        caption: prose!["Points that are void or were judged differently before, with every reason."],
         columns: ["Point", "Verdict", "Runs finished", "Reasons"].map(Column::words).to_vec(),
-        rows: findings.points.iter().map(row).collect(),
-        note: Vec::new(),
+        rows: findings.points.iter().filter(|point| has_reasons(point)).map(row).collect(),
+        note,
     }
 }
 

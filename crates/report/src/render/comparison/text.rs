@@ -46,11 +46,11 @@ fn verdict(row: &Row) -> String {
 }
 
 fn legend(comparison: &Comparison<'_>) -> String {
-    let rows = count(comparison.rows.len() as u64);
-    let mut text = format!(
-        "B/A is the candidate over the baseline. Each interval covers its own row; p values and verdicts are \
-         corrected for all {rows} rows (Holm, 5 %)."
-    );
+    let corrected = match comparison.rows.len() {
+        1 => "the verdict is a test at 5 %".to_owned(),
+        rows => format!("p values and verdicts are corrected for all {} rows (Holm, 5 %)", count(rows as u64)),
+    };
+    let mut text = format!("B/A is the candidate over the baseline. Each interval covers its own row; {corrected}.");
     if let Some(how) = comparison.in_turns() {
         text = format!("{how} {text}");
     }

@@ -28,12 +28,26 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let rated = rated(findings);
     let mut blocks = Vec::new();
     if !rated.is_empty() {
-        blocks.push(Block::Table(capacities(findings, &rated)));
+        let table = Block::Table(capacities(findings, &rated));
+        blocks.push(match rated.iter().any(|(_, rating)| is_sized(rating)) {
+            true => table,
+            false => {
+                Block::Fold(prose!["No size follows from these measurements: each point with its reason"], vec![table])
+            }
+        });
     }
-    blocks.push(Block::Notice(Notice::Remark, prose![RATED_USER_DATA]));
+    blocks.push(Block::Fold(
+        prose!["Why there is no rated user data capacity"],
+        vec![Block::Notice(Notice::Remark, prose![RATED_USER_DATA])],
+    ));
     blocks.push(Block::Fold(prose!["Assumptions"], vec![Block::KeyValues(assumptions())]));
     blocks.push(Block::Fold(prose!["Formulas and their confidence"], vec![Block::Table(formulas())]));
     blocks
+}
+
+/// Whether a point says how much data fits, or up to which size a target holds.
+fn is_sized(rating: &Rating) -> bool {
+    rating.maximum.is_ok() || rating.targets.iter().any(|reach| matches!(reach, Reach::Until(_)))
 }
 
 fn percent(share: f64) -> String {

@@ -6,7 +6,7 @@ use super::parts::{metric, plain, point_cell, point_column, rated};
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Rating, baselines, raw_of};
 use crate::findings::{Findings, PointFindings, level_text};
-use crate::metrics::{DATABASE_CPU, DRIVER_CPU, QUERIES_PER_HOUR_PER_TB};
+use crate::metrics::{DATABASE_CPU, DRIVER_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB};
 use crate::sections::charts::metric_column;
 use proofload_analysis::warehouse::Confidence;
 use proofload_model::study::values_of;
@@ -92,6 +92,7 @@ fn ratings(findings: &Findings<'_>) -> Vec<Block> {
                 point_column(findings),
                 Column::words("Layout"),
                 Column::quantities("Raw data", "GB"),
+                metric_column(&QUERIES_PER_HOUR),
                 metric_column(&QUERIES_PER_HOUR_PER_TB.headed()),
                 metric_column(&DATABASE_CPU),
                 Column::words("Bound"),
@@ -117,6 +118,7 @@ fn rating_row(point: &PointFindings, rating: &Rating) -> Vec<Cell> {
         point_cell(point),
         rating.layout.clone().map_or_else(|| Cell::Gap("not recorded".to_owned()), Cell::datum),
         crate::sections::charts::measured_cell(raw_of(&rating.data)),
+        metric(point, QUERIES_PER_HOUR),
         metric(point, QUERIES_PER_HOUR_PER_TB),
         metric(point, DATABASE_CPU),
         bound,

@@ -1,0 +1,104 @@
+//! What `report` and `compare` write beside the page: figures as files, tables as CSV, the form that a file's ending asks for; and the logo.
+
+mod support;
+
+use support::synthetic::Synthetic;
+use support::{Bench, small_study, text};
+
+fn bench(name: &str) -> Bench {
+    let bench = Bench::new(name);
+    Synthetic { repetitions: 1, ..Synthetic::of(400.0, 1) }.write(&bench.path("x.proof"));
+    bench
+}
+
+#[track_caller]
+fn run(bench: &Bench, arguments: &[&str], code: i32) -> String {
+    let output = bench.run(arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stderr)
+}
+
+/// Whether every element is closed in the order in which it was opened.
+fn is_well_formed(xml: &str) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    for tag in xml.split('<').skip(1) {
+        let Some((tag, _)) = tag.split_once('>') else { return false };
+        match (tag.strip_prefix('/'), tag.ends_with('/')) {
+            (Some(name), _) if open.pop() != Some(name) => return false,
+            (None, false) => open.push(tag.split(' ').next().unwrap_or(tag)),
+            _ => {}
+        }
+    }
+    open.is_empty()
+}
+
+#[test]
+fn every_figure_is_a_drawing_that_stands_alone_and_its_data() {
+    let bench = bench("figures");
+    let told = run(&bench, &["report", "x.proof", "--figures", "figures"], 0);
+    let mut names: Vec<String> = std::fs::read_dir(bench.path("figures"))
+        .expect("the folder was made")
+        .map(|entry| entry.expect("it is read").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert!(told.contains(&format!("{} figures in figures", names.len() / 2)), "{told}");
+    assert!(names.len() >= 8 && names.iter().any(|name| name == "figure-2-setup.svg"), "{names:?}");
+    for name in &names {
+        let content = std::fs::read_to_string(bench.path("figures").join(name)).expect("a text");
+        match name.ends_with(".svg") {
+            true => assert!(
+                content.starts_with("<svg xmlns=") && is_well_formed(&content) && !content.contains("var("),
+                "{name}: {content}"
+            ),
+            false => assert!(content.lines().count() > 1 && content.contains(','), "{name}: {content}"),
+        }
+    }
+    let told = run(&bench, &["report", "x.proof", "--figures", "figures"], 1);
+    assert!(told.contains("exists; replace it with --overwrite"), "{told}");
+    run(&bench, &["report", "x.proof", "--figures", "figures", "--overwrite"], 0);
+}
+
+#[test]
+fn a_table_has_a_row_for_each_point_with_intervals() {
+    let bench = bench("points");
+    let output = bench.run(&["report", "x.proof", "--format", "points"]);
+    let told = text(&output.stdout);
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 3, "{told}");
+    assert!(lines[0].contains("Throughput") && lines[0].contains("low") && lines[0].contains("Verdict"), "{told}");
+    assert!(lines[1].starts_with("4,20,,,1,39") && lines[1].trim_end().ends_with(",valid"), "{told}");
+}
+
+#[test]
+fn the_ending_of_a_file_asks_for_its_form() {
+    let bench = bench("endings");
+    std::fs::copy(bench.path("x.proof"), bench.path("y.proof")).expect("a copy");
+    let read = |name: &str| std::fs::read_to_string(bench.path(name)).expect("it was written");
+    let compare = |name: &str| run(&bench, &["compare", "x.proof", "y.proof", "-o", name], 0);
+    for name in ["a.html", "a.md", "a.json", "a"] {
+        compare(name);
+    }
+    assert!(read("a.html").starts_with("<!DOCTYPE html>") && read("a.md").starts_with("# "));
+    assert!(read("a.json").starts_with('{') && read("a").starts_with("A "), "{}", read("a"));
+    run(&bench, &["report", "x.proof", "-o", "b.md"], 0);
+    run(&bench, &["report", "x.proof", "-o", "b.csv", "--format", "html"], 0);
+    assert!(read("b.md").starts_with("# ") && read("b.csv").starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn a_logo_is_in_the_record_and_on_the_page() {
+    let bench = Bench::new("logo");
+    bench.study(&small_study("null", "[paper]\nlogo = \"logo.svg\"\n", 1));
+    let told = run(&bench, &["run", "study.toml", "-o", "x.proof"], 3);
+    assert!(told.contains("paper.logo") && told.contains("logo.svg"), "{told}");
+    std::fs::write(bench.path("logo.svg"), "no image").expect("a file");
+    let told = run(&bench, &["run", "study.toml", "-o", "x.proof"], 3);
+    assert!(told.contains("no PNG, JPEG or SVG"), "{told}");
+    std::fs::write(bench.path("logo.svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>").expect("a file");
+    run(&bench, &["run", "study.toml", "-o", "x.proof", "--void", "ok"], 0);
+    std::fs::remove_file(bench.path("logo.svg")).expect("it is there");
+    run(&bench, &["report", "x.proof", "-o", "again.html"], 0);
+    let page = std::fs::read_to_string(bench.path("again.html")).expect("it was written");
+    assert!(page.contains("<img class=\"logo\" alt=\"\" src=\"data:image/svg+xml;base64,PHN2Zy"), "{page}");
+    bench.expect_no_process();
+}

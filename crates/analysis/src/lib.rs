@@ -8,6 +8,7 @@ pub mod bottleneck;
 pub mod cache_size;
 pub mod calibration;
 pub mod change;
+pub mod change_points;
 pub mod compare;
 pub mod contrast;
 pub mod distribution;

@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Pass or fail a candidate's record against a baseline's, for continuous integration
     Gate(GateArguments),
+    /// Show the records of a study by date, and where a figure changed its level
+    History(HistoryArguments),
     /// Export a record for other tools: HDR log, CSV and JSON tables, OpenMetrics
     Export(ExportArguments),
     /// Import results of YCSB, go-ycsb and HDR logs, to show with `report --beside`
@@ -300,7 +302,7 @@ pub(crate) enum ReportFormat {
 /// Two records, and what of them is compared.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PairArguments {
-    /// The baseline record (A)
+    /// The baseline record (A), or a folder: its newest record of the same study that has a result
     pub(crate) baseline: PathBuf,
     /// The candidate record (B)
     pub(crate) candidate: PathBuf,
@@ -387,6 +389,32 @@ pub(crate) enum GatePolicy {
     Pass,
     /// Let it fail
     Fail,
+}
+
+/// What `history` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct HistoryArguments {
+    /// Folders with records, searched with all folders inside, or records
+    #[arg(required = true)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Show only the study of this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) study: Option<String>,
+    /// Format [default: by the file's ending, else text]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<PairFormat>,
+    /// Print JSON; the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// File to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Evaluate every record anew, and keep nothing for the next time
+    #[arg(long)]
+    pub(crate) no_cache: bool,
 }
 
 /// What `export` takes.

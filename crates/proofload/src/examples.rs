@@ -92,6 +92,14 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "proofload gate a.proof b.proof --tolerance 3% --metric response_ns_p99=10%",
                 "give a percentile its own tolerance",
             ),
+            ("proofload gate records/ candidate.proof --tolerance 3%", "against the newest record of the same study"),
+        ],
+    ),
+    (
+        "history",
+        &[
+            ("proofload history records/", "list the records of every study, and where a figure changed its level"),
+            ("proofload history records/ --study memory-sweep -o history.html", "write the page of one study"),
         ],
     ),
     (

@@ -3,12 +3,13 @@
 use crate::error::Error;
 use crate::findings::cache_forecast::{cache_forecasts, why_no_forecast};
 use crate::findings::comparison::{Comparison, Gate, Rules};
+use crate::findings::history::History;
 use crate::findings::{evaluate, evaluate_beside};
 use crate::render::{
     FigureFiles, comparison_json, comparison_text, csv, figures, forecast_json, forecast_text, gate_json, gate_text,
-    html, json, markdown, opening_text, table_csv, text,
+    history_json, history_text, html, json, markdown, opening_text, table_csv, text,
 };
-use crate::sections::{comparison_document, document, opening, results_table, title};
+use crate::sections::{comparison_document, document, history_document, opening, results_table, title};
 use proofload_import::Reference;
 use proofload_model::tier::CacheSize;
 use proofload_record::Record;
@@ -112,6 +113,44 @@ pub fn render_gate(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules, form
         ComparisonFormat::Html => html(&comparison_document(comparison, Some(gate)), Appendix::Folded),
         ComparisonFormat::Json => gate_json(comparison, gate, rules),
     }
+}
+
+/// Forms of a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryFormat {
+    /// Tables for a terminal, all studies.
+    Text,
+    /// Markdown of one study.
+    Markdown,
+    /// One self-contained page of one study.
+    Html,
+    /// JSON of all studies, for programs.
+    Json,
+}
+
+/// Renders histories; `skipped` are the files that could not be read, with reasons.
+///
+/// # Errors
+/// When a page is asked for of several studies, or of none.
+pub fn render_history(
+    histories: &[History],
+    skipped: &[(String, String)],
+    format: HistoryFormat,
+) -> Result<String, Error> {
+    let page = || match histories {
+        [one] => Ok(history_document(one, skipped)),
+        [] => Err(Error::new("there is no record of such a study")),
+        several => {
+            let names: Vec<&str> = several.iter().map(|history| history.study.as_str()).collect();
+            Err(Error::new(format!("a page shows one study; choose one with --study: {}", names.join(", "))))
+        }
+    };
+    Ok(match format {
+        HistoryFormat::Text => history_text(histories, skipped),
+        HistoryFormat::Markdown => markdown(&page()?),
+        HistoryFormat::Html => html(&page()?, Appendix::Folded),
+        HistoryFormat::Json => history_json(histories, skipped),
+    })
 }
 
 /// Forms of a forecast.

@@ -15,7 +15,7 @@ pub mod workloads;
 
 pub use error::Error;
 pub use format::{
-    Appendix, ComparisonFormat, ForecastFormat, Format, ReportOptions, render, render_comparison, render_figures,
-    render_forecast, render_gate, render_with,
+    Appendix, ComparisonFormat, ForecastFormat, Format, HistoryFormat, ReportOptions, render, render_comparison,
+    render_figures, render_forecast, render_gate, render_history, render_with,
 };
 pub use render::FigureFiles;

@@ -1,8 +1,8 @@
 //! Hands a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
-    built_in, compare, completions, doctor, export, gate, import, init, man, plan, report, run, schema, sign, status,
-    studies, tier, validate, verify,
+    built_in, compare, completions, doctor, export, gate, history, import, init, man, plan, report, run, schema, sign,
+    status, studies, tier, validate, verify,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -22,6 +22,7 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
+        Command::History(arguments) => history::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

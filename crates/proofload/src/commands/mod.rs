@@ -9,6 +9,8 @@ mod duet;
 mod ending;
 mod export;
 mod gate;
+mod history;
+mod history_files;
 mod import;
 mod init;
 mod logo;

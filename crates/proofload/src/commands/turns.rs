@@ -30,7 +30,7 @@ pub(super) struct RecordFiles {
 pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure> {
     let given = RecordFiles { baseline: pair.baseline.clone(), candidate: pair.candidate.clone() };
     if !pair.run {
-        return Ok(given);
+        return with_newest(given);
     }
     let files = RecordFiles { baseline: record_of(&pair.baseline), candidate: record_of(&pair.candidate) };
     if files.baseline == files.candidate {
@@ -52,6 +52,17 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
     ran?;
     closed.into_iter().collect::<Result<Vec<()>, Failure>>()?;
     Ok(files)
+}
+
+/// The same with the newest record of the candidate's study where the baseline is a folder.
+fn with_newest(given: RecordFiles) -> Result<RecordFiles, Failure> {
+    if !given.baseline.is_dir() {
+        return Ok(given);
+    }
+    let baseline = super::history_files::newest(&given.baseline, &given.candidate)
+        .map_err(|text| (Exit::Failure, format!("failed to choose a baseline: {text}")))?;
+    output::note(&format!("baseline: {}", baseline.display()));
+    Ok(RecordFiles { baseline, ..given })
 }
 
 /// The record of a study: the name of its file, in this folder.

@@ -37,11 +37,13 @@ pub(crate) struct Synthetic {
     pub(crate) falling: bool,
     /// Whether the load is offered by a schedule, so that there is send lag and a backlog.
     pub(crate) scheduled: bool,
+    /// Days after [`BEGUN`] on which it is begun.
+    pub(crate) day: i64,
 }
 
 impl Synthetic {
     pub(crate) fn of(rate: f64, seed: u32) -> Self {
-        Self { rate, repetitions: 3, seed, falling: false, scheduled: false }
+        Self { rate, repetitions: 3, seed, falling: false, scheduled: false, day: 0 }
     }
 
     fn study(&self) -> String {
@@ -65,7 +67,8 @@ impl Synthetic {
         let text = self.study();
         let study = validate(&text, &[], &catalogue).expect("the support's study is valid");
         let plan = expand(&study);
-        let opening = Opening { study_text: &text, study: &study, plan: &plan, program: "proofload 0.1.0", at: BEGUN };
+        let opening =
+            Opening { study_text: &text, study: &study, plan: &plan, program: "proofload 0.1.0", at: self.begun() };
         let mut recorder = Recorder::create(path, &opening).expect("the folder takes a record");
         recorder.facts(None, &[Fact::observed("host", "cores", "2", "simulation")]).expect("a fact fits");
         for run in &plan.runs {
@@ -74,8 +77,18 @@ impl Synthetic {
         recorder.close().expect("the record closes");
     }
 
+    /// Writes the record in place of another one.
+    pub(crate) fn write_anew(&self, path: &Path) {
+        std::fs::remove_file(path).expect("it is there");
+        self.write(path);
+    }
+
+    fn begun(&self) -> WallTime {
+        WallTime(BEGUN.0 + self.day * 86_400_000_000)
+    }
+
     fn run(&self, recorder: &mut Recorder, run: Run) {
-        let at = |second: u64| WallTime(BEGUN.0 + (i64::from(run.index) * 60 + second as i64) * 1_000_000);
+        let at = |second: u64| WallTime(self.begun().0 + (i64::from(run.index) * 60 + second as i64) * 1_000_000);
         let attempt = recorder.begin_attempt(run.index, at(0)).expect("an attempt begins");
         let begun = Some(Offset(-1_000_000_000));
         let started = AttemptEvent { offset: begun, ..AttemptEvent::new(at(0), RunEvent::LoadStarted(Some(run.seed))) };

@@ -22,6 +22,7 @@ mod evaluate;
 mod factor;
 pub mod forecast;
 mod generator;
+pub mod history;
 mod judge;
 mod latencies;
 mod level;

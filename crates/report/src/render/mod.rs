@@ -4,6 +4,8 @@
 mod comparison;
 mod csv;
 mod figures;
+mod history_json;
+mod history_text;
 mod html;
 mod html_inline;
 mod html_parts;
@@ -25,6 +27,8 @@ pub(crate) use comparison::{comparison_json, comparison_text, gate_json, gate_te
 pub(crate) use csv::{csv, quoted_field};
 pub use figures::FigureFiles;
 pub(crate) use figures::figures;
+pub(crate) use history_json::history_json;
+pub(crate) use history_text::history_text;
 pub(crate) use html::html;
 pub(crate) use json::json;
 pub(crate) use json_cache_forecast::forecast_json;

@@ -48,7 +48,7 @@ pub(super) fn rates(workload: &Workload) -> Vec<MetricName> {
 
 /// The metrics of this name in a workload whose runs had these kinds of operations; several for an ending `.*`. Empty when
 /// there is no such metric, or it cannot be compared.
-pub(super) fn metrics_of(name: &str, workload: &Workload, kinds: &[String]) -> Vec<Metric> {
+pub(in super::super) fn metrics_of(name: &str, workload: &Workload, kinds: &[String]) -> Vec<Metric> {
     if let Some(head) = name.strip_suffix(".*") {
         let tails = workload.tails.iter().filter(|tail| kinds.iter().any(|kind| kind == *tail));
         let mut tails: Vec<&str> = tails.copied().collect();

@@ -15,6 +15,7 @@ pub use compare::{Comparison, LeftOut, NamedRecord, PairLabel, Row, Verdict, Voi
 pub use differences::{Difference, Subject};
 pub use filter::{ComparisonFilter, Level};
 pub use gate::{Finding, Gate, GateOutcome, JudgedRow, Policy, Rules, gate};
+pub(super) use metric::metrics_of;
 pub use metric::{Better, Metric};
 pub use pairing::Which;
 pub use query_pairs::QueryPair;

@@ -1,0 +1,120 @@
+//! What a history keeps of a record: small enough for a cache of thousands.
+
+use super::super::comparison::metrics_of;
+use super::super::{Findings, PointFindings, evaluate};
+use crate::metrics::{Better, QUERY_TIME};
+use proofload_model::facts::engine;
+use proofload_model::time::WallTime;
+use proofload_record::Record;
+use serde::{Deserialize, Serialize};
+
+/// A record in a history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryRecord {
+    /// Its file as it was named.
+    pub file: String,
+    /// When it was begun, µs since 1970, UTC.
+    pub created: i64,
+    /// Name of the study.
+    pub study: String,
+    /// Title of the study.
+    pub title: String,
+    /// Kind of the engine and its version, as far as recorded.
+    pub engine: String,
+    /// Program that made it, with its version.
+    pub program: String,
+    /// Points in the order of the study.
+    pub points: Vec<HistoryPoint>,
+}
+
+impl HistoryRecord {
+    /// When it was begun.
+    pub fn begun(&self) -> WallTime {
+        WallTime(self.created)
+    }
+
+    /// Whether any point is a result.
+    pub fn has_result(&self) -> bool {
+        self.points.iter().any(|point| point.is_valid)
+    }
+}
+
+/// A point of such a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryPoint {
+    /// Its levels in words.
+    pub label: String,
+    /// Whether it is a result.
+    pub is_valid: bool,
+    /// Word of its verdict.
+    pub verdict: String,
+    /// Its main figures.
+    pub values: Vec<HistoryValue>,
+}
+
+/// A figure of such a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryValue {
+    /// Name of the metric.
+    pub metric: String,
+    /// Title of the metric.
+    pub title: String,
+    /// Unit; ms for times.
+    pub unit: String,
+    /// Whether more of it is better.
+    pub more_is_better: bool,
+    /// The value.
+    pub value: f64,
+    /// Its 95 % interval, where it has one.
+    pub interval: Option<(f64, f64)>,
+    /// Number of samples.
+    pub n: u64,
+}
+
+/// Keeps the main figures of a record: throughput, and the 99th percentile of response times or the time of queries.
+pub fn history_record(file: &str, record: &Record) -> HistoryRecord {
+    let findings = evaluate(record);
+    let last = record.attempts.iter().rev().find_map(|attempt| {
+        let version = engine::VERSION.text(&attempt.facts).or_else(|| engine::SERVER_VERSION.text(&attempt.facts))?;
+        Some(version.to_owned())
+    });
+    let kind = record.study.settings.text("engine.kind").unwrap_or_default().to_owned();
+    HistoryRecord {
+        file: file.to_owned(),
+        created: record.created.0,
+        study: record.study.name().to_owned(),
+        title: record.study.title().to_owned(),
+        engine: last.map_or_else(|| kind.clone(), |version| format!("{kind} {version}")),
+        program: record.sessions.first().map_or_else(String::new, |session| session.program.clone()),
+        points: findings.points.iter().map(|point| kept(&findings, point)).collect(),
+    }
+}
+
+fn kept(findings: &Findings<'_>, point: &PointFindings) -> HistoryPoint {
+    let workload = findings.workload;
+    let wanted = workload.compared.iter().filter(|name| {
+        **name == workload.headline.name || name.starts_with("response_ns_p99.") || **name == QUERY_TIME.name
+    });
+    let kinds = findings.kinds();
+    let metrics = wanted.flat_map(|name| metrics_of(name, workload, &kinds));
+    let value = |metric: super::super::comparison::Metric| {
+        let quantity = point.metric(&metric.name).ok()?;
+        let is_time = metric.name.contains("_ns_");
+        let factor = if is_time { 1e-6 } else { 1.0 };
+        Some(HistoryValue {
+            title: metric.title,
+            unit: if is_time { "ms".to_owned() } else { quantity.unit().to_string() },
+            more_is_better: metric.better == Better::Higher,
+            value: factor * quantity.value(),
+            interval: quantity.interval().bounds().map(|(low, high)| (factor * low, factor * high)),
+            n: quantity.n(),
+            metric: metric.name,
+        })
+    };
+    HistoryPoint {
+        label: point.label(),
+        is_valid: point.verdict.is_valid(),
+        verdict: point.verdict.word().to_owned(),
+        values: metrics.filter_map(value).collect(),
+    }
+}

@@ -1,0 +1,287 @@
+//! The history of a study as a document: whether its level changed, a figure for each point, and every record. For Markdown and HTML.
+
+use super::document::date;
+use crate::blocks::{
+    Axis, Band, BandKind, Block, Cell, Chart, Column, Document, Figure, Inline, Notice, Opening, OpeningState, Panel,
+    Prose, Role, Sample, SectionBlocks, SectionPlace, Series, Table, prose,
+};
+use crate::findings::history::{History, HistoryRecord, LevelChange, Track, TrackValue};
+use crate::numbers::short;
+use proofload_analysis::change_points::{FALSE_ALARMS, LEAST_SEGMENT, LEAST_VALUES};
+
+/// Changes that the first screen names.
+const NAMED: usize = 3;
+
+/// Panels in the figure.
+const MOST_PANELS: usize = 12;
+
+/// Longer tables of records are folded.
+const MOST_RECORDS: usize = 40;
+
+/// Dates below an axis.
+const MOST_TICKS: usize = 4;
+
+/// Seconds of a day.
+const DAY_S: f64 = 86_400.0;
+
+/// A document of one study.
+pub(crate) fn history_document(history: &History, skipped: &[(String, String)]) -> Document {
+    let section = |id, title, blocks| SectionBlocks { id, title, level: 2, place: SectionPlace::Front, blocks };
+    let mut sections = vec![section("figures", "Each figure by date", vec![figure(history)])];
+    let changes = history.changes();
+    if !changes.is_empty() {
+        sections.push(section("changes", "Changes of level", vec![Block::Table(changes_table(history))]));
+    }
+    sections.push(section("records", "Records", records(history)));
+    if !skipped.is_empty() {
+        let line = |(file, why): &(String, String)| prose![Inline::Code(file.clone()), ": ", why.clone()];
+        sections.push(section("skipped", "Not read", vec![Block::List(skipped.iter().map(line).collect())]));
+    }
+    Document {
+        title: history.title.clone(),
+        subtitle: prose!["History of the study ", Inline::Code(history.study.clone())],
+        logo: String::new(),
+        opening: opening(history, skipped),
+        sections,
+        foot: "",
+    }
+}
+
+fn opening(history: &History, skipped: &[(String, String)]) -> Opening {
+    let changes = history.changes();
+    let (count, results) = (history.records.len(), history.records.iter().filter(|record| record.has_result()).count());
+    let mut verdict = prose![Inline::Strong(prose![counted(count, "record")]), ", ", results, " with a result. "];
+    if !skipped.is_empty() {
+        verdict.extend(prose![counted(skipped.len(), "file"), " could not be read. "]);
+    }
+    let named: Vec<String> =
+        changes.iter().take(NAMED).map(|(track, change)| sentence(history, track, change)).collect();
+    let answer = match (changes.is_empty(), results >= LEAST_VALUES) {
+        (false, _) => {
+            prose![changes.first().map(|(track, change)| sentence(history, track, change)).unwrap_or_default(), ". "]
+        }
+        (true, true) => prose!["No change of level is shown. "],
+        (true, false) => {
+            prose!["Too few results to look for changes of level: at least ", LEAST_VALUES, " are needed. "]
+        }
+    };
+    let between = match (history.records.first(), history.records.last()) {
+        (Some(first), Some(last)) => prose![date(first.begun()), " to ", date(last.begun()), ". "],
+        _ => Prose::new(),
+    };
+    let more = if changes.len() > NAMED { format!("; {} more below", changes.len() - NAMED) } else { String::new() };
+    let claims = [
+        ("Changes", if named.is_empty() { Prose::new() } else { prose![named.join("; "), more, ". "] }),
+        ("Period", between),
+        ("Versions", prose![versions(history).join(", "), ". "]),
+        ("How sure", prose![method()]),
+    ];
+    Opening {
+        state: if results == 0 { OpeningState::Void } else { OpeningState::Good },
+        verdict,
+        answer,
+        claims: claims.into_iter().filter(|(_, text)| !text.is_empty()).collect(),
+        figure: None,
+    }
+}
+
+/// How changes are found and how often by chance.
+pub(crate) fn method() -> String {
+    format!(
+        "Changes of level by E-divisive on the results of each series, at least {LEAST_VALUES} in all and {LEAST_SEGMENT} on \
+         each side. A series without a change shows one in {} % of the cases. What changed besides is not known from this; see compare. ",
+        short(100.0 * FALSE_ALARMS)
+    )
+}
+
+/// `TPM at 256 MiB fell by 12 %, from 36,505 to 32,010, with x.proof of 1 May 2026 (p 0.003)`.
+pub(crate) fn sentence(history: &History, track: &Track, change: &LevelChange) -> String {
+    let record = &history.records[change.record];
+    let by = match change.after / change.before - 1.0 {
+        share if share.is_finite() => format!(" by {} %", short((100.0 * share.abs() * 10.0).round() / 10.0)),
+        _ => String::new(),
+    };
+    format!(
+        "{} at {} {}{by}, from {} to {}, with {} of {} (p {})",
+        track.title,
+        track.point,
+        if change.after > change.before { "rose" } else { "fell" },
+        short(change.before),
+        short(change.after),
+        record.file,
+        date(record.begun()),
+        short(change.p)
+    )
+}
+
+fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{} {word}s", crate::numbers::count(count as u64)) }
+}
+
+/// Programs and engines of the records, each once, in order of their first record.
+fn versions(history: &History) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for record in &history.records {
+        for version in [&record.program, &record.engine] {
+            if !version.is_empty() && !found.contains(version) {
+                found.push(version.clone());
+            }
+        }
+    }
+    found
+}
+
+fn figure(history: &History) -> Block {
+    if history.tracks.is_empty() {
+        return Block::Notice(Notice::Gap, prose!["no record has a finished run."]);
+    }
+    let panels: Vec<Panel> = history.tracks.iter().take(MOST_PANELS).map(|track| panel(history, track)).collect();
+    let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
+    let hidden = history.tracks.len() - panels.len();
+    let rest = if hidden == 0 { String::new() } else { format!(" {hidden} more series are in the JSON form.") };
+    Block::Figure(Box::new(Figure {
+        id: "figure-history",
+        caption: prose![
+            "Each figure by date of its record, with 95 % intervals; void results are grey. Lines mark changes of level; \
+             the dashed line is the level since the change before.",
+            rest
+        ],
+        alt,
+        chart: Chart::Panels(panels),
+        data: data(history),
+    }))
+}
+
+fn day(history: &History, record: usize) -> f64 {
+    let first = history.records.first().map_or(0, |record| record.created);
+    (history.records[record].created - first) as f64 * 1e-6 / DAY_S
+}
+
+fn panel(history: &History, track: &Track) -> Panel {
+    let sample =
+        |value: &TrackValue| Sample { x: day(history, value.record), y: value.value, interval: value.interval };
+    let of = |valid: bool| track.values.iter().filter(|value| value.is_valid == valid).map(sample).collect::<Vec<_>>();
+    let mut series = vec![Series { name: String::new(), role: Role::Measured(0), samples: of(true) }];
+    if track.values.iter().any(|value| !value.is_valid) {
+        series.push(Series { name: String::new(), role: Role::Void, samples: of(false) });
+    }
+    let band = |change: &LevelChange| {
+        let at = day(history, change.record);
+        Band { from: at, to: at, kind: BandKind::Instant, label: String::new() }
+    };
+    let told = track.changes.iter().map(|change| format!("{}. ", sentence(history, track, change))).collect::<String>();
+    Panel {
+        title: format!("{}, {}", track.title, track.point),
+        alt: format!("{} at {}: {} values. {told}", track.title, track.point, track.values.len()),
+        x: Axis { ticks: Some(ticks(history)), from_zero: false, ..Axis::linear("Date", "") },
+        y: Axis { from_zero: track.more_is_better, ..Axis::linear(&track.title, &track.unit) },
+        bands: track.changes.iter().map(band).collect(),
+        rules: rules(history, track),
+        series,
+    }
+}
+
+/// The mean level between changes.
+fn rules(history: &History, track: &Track) -> Vec<crate::blocks::Rule> {
+    let ends: Vec<usize> = track.changes.iter().map(|change| change.record).collect();
+    let last = history.records.len().saturating_sub(1);
+    let rule = |(number, change): (usize, &LevelChange)| {
+        let from = if number == 0 { 0 } else { ends[number - 1] };
+        [
+            (from, ends[number], change.before),
+            (ends[number], ends.get(number + 1).copied().unwrap_or(last), change.after),
+        ]
+    };
+    let mut levels: Vec<(usize, usize, f64)> = track.changes.iter().enumerate().flat_map(rule).collect();
+    levels.dedup_by_key(|(from, ..)| *from);
+    let drawn = levels.into_iter().map(|(from, to, y)| crate::blocks::Rule {
+        y,
+        span: Some((day(history, from), day(history, to))),
+        label: String::new(),
+    });
+    drawn.collect()
+}
+
+/// Dates below the axis: the first, the last, and some in between.
+fn ticks(history: &History) -> Vec<(f64, String)> {
+    let last = history.records.len().saturating_sub(1);
+    let step = (last / (MOST_TICKS - 1)).max(1);
+    let mut chosen: Vec<usize> = (0..=last).step_by(step).take(MOST_TICKS - 1).chain([last]).collect();
+    chosen.dedup();
+    chosen.into_iter().map(|record| (day(history, record), iso_day(&history.records[record]))).collect()
+}
+
+/// `2026-11-26`.
+pub(crate) fn iso_day(record: &HistoryRecord) -> String {
+    super::document::instant(record.begun()).split(' ').next().unwrap_or_default().to_owned()
+}
+
+fn data(history: &History) -> Table {
+    let heads = history
+        .tracks
+        .iter()
+        .take(MOST_PANELS)
+        .map(|track| Column::quantities(format!("{}, {}", track.title, track.point), &track.unit));
+    let row = |(place, record): (usize, &HistoryRecord)| {
+        let value = |track: &Track| match track.values.iter().find(|value| value.record == place) {
+            Some(value) => Cell::datum(short(value.value) + if value.is_valid { "" } else { " (void)" }),
+            None => Cell::Empty,
+        };
+        let lead = [Cell::datum(iso_day(record)), Cell::datum(record.file.clone())];
+        lead.into_iter().chain(history.tracks.iter().take(MOST_PANELS).map(value)).collect()
+    };
+    Table {
+        columns: [Column::words("Date"), Column::words("Record")].into_iter().chain(heads).collect(),
+        rows: history.records.iter().enumerate().map(row).collect(),
+        ..Table::default()
+    }
+}
+
+fn changes_table(history: &History) -> Table {
+    let row = |(track, change): (&Track, &LevelChange)| {
+        let record = &history.records[change.record];
+        vec![
+            Cell::datum(iso_day(record)),
+            Cell::datum(record.file.clone()),
+            Cell::datum(track.point.clone()),
+            Cell::datum(track.title.clone()),
+            Cell::datum(short(change.before)),
+            Cell::datum(short(change.after)),
+            Cell::datum(short(change.p)),
+            Cell::Verdict(change.is_better, if change.is_better { "better" } else { "worse" }),
+        ]
+    };
+    Table {
+        id: "table-changes",
+        caption: prose!["Changes of level, newest first, with the mean of the results before and after."],
+        columns: ["First record", "File", "Point", "Figure", "Before", "After", "p", "Direction"]
+            .map(Column::words)
+            .to_vec(),
+        rows: history.changes().into_iter().map(row).collect(),
+        note: prose![method()],
+    }
+}
+
+fn records(history: &History) -> Vec<Block> {
+    let row = |record: &HistoryRecord| {
+        let valid = record.points.iter().filter(|point| point.is_valid).count();
+        vec![
+            Cell::datum(iso_day(record)),
+            Cell::datum(record.file.clone()),
+            Cell::datum(record.program.clone()),
+            Cell::datum(record.engine.clone()),
+            Cell::datum(format!("{valid} of {}", record.points.len())),
+        ]
+    };
+    let table = Block::Table(Table {
+        id: "table-records",
+        caption: prose!["Every record of the study, newest first."],
+        columns: ["Begun", "File", "Program", "Engine", "Points valid"].map(Column::words).to_vec(),
+        rows: history.records.iter().rev().map(row).collect(),
+        ..Table::default()
+    });
+    match history.records.len() {
+        many if many > MOST_RECORDS => vec![Block::Fold(prose!["All ", many, " records"], vec![table])],
+        _ => vec![table],
+    }
+}

@@ -27,7 +27,11 @@ const DAY_S: f64 = 86_400.0;
 /// A document of one study.
 pub(crate) fn history_document(history: &History, skipped: &[(String, String)]) -> Document {
     let section = |id, title, blocks| SectionBlocks { id, title, level: 2, place: SectionPlace::Front, blocks };
-    let mut sections = vec![section("figures", "Each figure by date", vec![figure(history)])];
+    let mut sections = Vec::new();
+    if history.tracks.is_empty() {
+        let gap = Block::Notice(Notice::Gap, prose!["no record has a finished run."]);
+        sections.push(section("figures", "Each figure by date", vec![gap]));
+    }
     let changes = history.changes();
     if !changes.is_empty() {
         sections.push(section("changes", "Changes of level", vec![Block::Table(changes_table(history))]));
@@ -56,14 +60,10 @@ fn opening(history: &History, skipped: &[(String, String)]) -> Opening {
     }
     let named: Vec<String> =
         changes.iter().take(NAMED).map(|(track, change)| sentence(history, track, change)).collect();
-    let answer = match (changes.is_empty(), results >= LEAST_VALUES) {
-        (false, _) => {
-            prose![changes.first().map(|(track, change)| sentence(history, track, change)).unwrap_or_default(), ". "]
-        }
-        (true, true) => prose!["No change of level is shown. "],
-        (true, false) => {
-            prose!["Too few results to look for changes of level: at least ", LEAST_VALUES, " are needed. "]
-        }
+    let answer = match changes.first() {
+        Some((track, change)) => prose![in_short(history, track, change)],
+        None if results >= LEAST_VALUES => prose!["No change of level is shown. "],
+        None => prose!["Too few results to look for changes of level: at least ", LEAST_VALUES, " are needed. "],
     };
     let between = match (history.records.first(), history.records.last()) {
         (Some(first), Some(last)) => prose![date(first.begun()), " to ", date(last.begun()), ". "],
@@ -81,7 +81,7 @@ fn opening(history: &History, skipped: &[(String, String)]) -> Opening {
         verdict,
         answer,
         claims: claims.into_iter().filter(|(_, text)| !text.is_empty()).collect(),
-        figure: None,
+        figure: figure(history),
     }
 }
 
@@ -94,18 +94,31 @@ pub(crate) fn method() -> String {
     )
 }
 
+/// `TPM at 256 MiB fell by 12 % with the record of 1 May 2026.`
+fn in_short(history: &History, track: &Track, change: &LevelChange) -> String {
+    let record = &history.records[change.record];
+    let day = date(record.begun());
+    let day = day.split(',').next().unwrap_or_default();
+    format!("{} at {} {} with the record of {day}. ", track.title, track.point, moved(change))
+}
+
+/// `fell by 12 %`.
+fn moved(change: &LevelChange) -> String {
+    let verb = if change.after > change.before { "rose" } else { "fell" };
+    match change.after / change.before - 1.0 {
+        share if share.is_finite() => format!("{verb} by {} %", short((100.0 * share.abs() * 10.0).round() / 10.0)),
+        _ => verb.to_owned(),
+    }
+}
+
 /// `TPM at 256 MiB fell by 12 %, from 36,505 to 32,010, with x.proof of 1 May 2026 (p 0.003)`.
 pub(crate) fn sentence(history: &History, track: &Track, change: &LevelChange) -> String {
     let record = &history.records[change.record];
-    let by = match change.after / change.before - 1.0 {
-        share if share.is_finite() => format!(" by {} %", short((100.0 * share.abs() * 10.0).round() / 10.0)),
-        _ => String::new(),
-    };
     format!(
-        "{} at {} {}{by}, from {} to {}, with {} of {} (p {})",
+        "{} at {} {}, from {} to {}, with {} of {} (p {})",
         track.title,
         track.point,
-        if change.after > change.before { "rose" } else { "fell" },
+        moved(change),
         short(change.before),
         short(change.after),
         record.file,
@@ -131,15 +144,15 @@ fn versions(history: &History) -> Vec<String> {
     found
 }
 
-fn figure(history: &History) -> Block {
+fn figure(history: &History) -> Option<Figure> {
     if history.tracks.is_empty() {
-        return Block::Notice(Notice::Gap, prose!["no record has a finished run."]);
+        return None;
     }
     let panels: Vec<Panel> = history.tracks.iter().take(MOST_PANELS).map(|track| panel(history, track)).collect();
     let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
     let hidden = history.tracks.len() - panels.len();
     let rest = if hidden == 0 { String::new() } else { format!(" {hidden} more series are in the JSON form.") };
-    Block::Figure(Box::new(Figure {
+    Some(Figure {
         id: "figure-history",
         caption: prose![
             "Each figure by date of its record, with 95 % intervals; void results are grey. Lines mark changes of level; \
@@ -149,7 +162,7 @@ fn figure(history: &History) -> Block {
         alt,
         chart: Chart::Panels(panels),
         data: data(history),
-    }))
+    })
 }
 
 fn day(history: &History, record: usize) -> f64 {

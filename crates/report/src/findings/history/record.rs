@@ -1,9 +1,10 @@
 //! What a history keeps of a record: small enough for a cache of thousands.
 
 use super::super::comparison::metrics_of;
-use super::super::{Findings, PointFindings, evaluate};
+use super::super::{Findings, PointFindings, evaluate, level_of, setting_title};
 use crate::metrics::{Better, QUERY_TIME};
 use proofload_model::facts::engine;
+use proofload_model::settings::Value;
 use proofload_model::time::WallTime;
 use proofload_record::Record;
 use serde::{Deserialize, Serialize};
@@ -90,6 +91,19 @@ pub fn history_record(file: &str, record: &Record) -> HistoryRecord {
     }
 }
 
+/// Levels in words, numbers behind the name of their setting.
+fn named_levels(point: &PointFindings) -> String {
+    if point.levels.is_empty() {
+        return point.label();
+    }
+    let named = |(setting, value): &(String, Value)| {
+        let level = level_of(setting, value);
+        let is_number = level.chars().all(|letter| letter.is_ascii_digit() || letter == '.' || letter == ',');
+        if is_number { format!("{} {level}", setting_title(setting)) } else { level }
+    };
+    point.levels.iter().map(named).collect::<Vec<_>>().join(", ")
+}
+
 fn kept(findings: &Findings<'_>, point: &PointFindings) -> HistoryPoint {
     let workload = findings.workload;
     let wanted = workload.compared.iter().filter(|name| {
@@ -112,7 +126,7 @@ fn kept(findings: &Findings<'_>, point: &PointFindings) -> HistoryPoint {
         })
     };
     HistoryPoint {
-        label: point.label(),
+        label: named_levels(point),
         is_valid: point.verdict.is_valid(),
         verdict: point.verdict.word().to_owned(),
         values: metrics.filter_map(value).collect(),

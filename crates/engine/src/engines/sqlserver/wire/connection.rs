@@ -6,7 +6,7 @@ use super::packet::{self, FIRST_SIZE, MessageKind, PacketReader};
 use super::reading::{MessageReader, broken, encode};
 use super::stream::ByteStream;
 use super::tokens::{self, Change, Done, DoneKind, Said, Token};
-use super::types::{Bytes, Collation, ColumnType, is_utf8, take};
+use super::types::{Bytes, Collation, ColumnType, take};
 use super::values::{Scratch, value};
 use crate::contract::{Error, ErrorClass, OwnedRow, OwnedValue, Value};
 use crate::engines::sqlserver::address::ServerAddress;
@@ -105,12 +105,6 @@ impl ServerConnection {
     #[inline]
     pub(in crate::engines::sqlserver) fn in_transaction(&self) -> bool {
         self.transaction != 0
-    }
-
-    /// Whether the database keeps texts as UTF-8.
-    #[inline]
-    pub(in crate::engines::sqlserver) fn speaks_utf8(&self) -> bool {
-        is_utf8(self.collation)
     }
 
     /// Language, order and encoding of the database's texts.

@@ -1,0 +1,106 @@
+//! What an engine does beside sessions: the database, settings, the observer.
+
+use crate::places::{integers, runtime, sqlserver, target};
+use crate::tds_server::{Datum, Kind, Part, Setup, TdsServer};
+use std::sync::{Arc, Mutex};
+
+fn texts(rows: &[&[&str]]) -> Vec<Part> {
+    let width = rows.first().map_or(1, |row| row.len());
+    let kinds = vec![Kind::Text(200, true); width];
+    let value = |text: &&str| if text.is_empty() { Datum::Null } else { Datum::text(text) };
+    let each = rows.iter().map(|row| Part::Row(row.iter().map(value).collect()));
+    [Part::Columns(kinds)].into_iter().chain(each).chain([Part::Count(rows.len() as u64)]).collect()
+}
+
+/// What a database says of itself: its mark, its collation, its tables.
+fn about(mark: &str, collation: &str, tables: i64) -> Vec<Part> {
+    let kinds = vec![Kind::Text(100, true), Kind::Text(100, true), Kind::Integer(4)];
+    let mark = if mark.is_empty() { Datum::Null } else { Datum::text(mark) };
+    let row = vec![mark, Datum::text(collation), Datum::Integer(tables)];
+    vec![Part::Columns(kinds), Part::Row(row), Part::Count(1)]
+}
+
+fn check(exists: i64, mark: &'static str, collation: &'static str, tables: i64, expected: Result<&[&str], &str>) {
+    let server = TdsServer::start(Setup::default(), move |sql, _| match sql {
+        sql if sql.starts_with("SELECT count(*)") => integers(&[&[exists]]),
+        sql if sql.starts_with("SELECT (SELECT") => about(mark, collation, tables),
+        _ => Vec::new(),
+    });
+    let target = target(server.url("encrypt=none"), &[]);
+    let made = runtime().block_on(sqlserver().create_database(&target));
+    let log = server.log();
+    let done: Vec<&str> = log.iter().filter_map(|line| line.strip_prefix("batch ")).filter(|line| !line.starts_with("SE")).collect();
+    match (made, expected) {
+        (Ok(()), Ok(expected)) => assert_eq!(done, expected),
+        (Err(error), Err(expected)) => {
+            assert!(error.to_string().contains(expected) && done.is_empty(), "{error}: {done:?}");
+        }
+        (made, _) => panic!("{made:?}: {log:?}"),
+    }
+}
+
+#[test]
+fn a_database_is_made_marked_kept_or_refused() {
+    let ours = "Latin1_General_100_BIN2_UTF8";
+    let mark = "EXEC sys.sp_addextendedproperty @name = N'proofload', @value = 'proofload:1'";
+    let create = "CREATE DATABASE [shop] COLLATE Latin1_General_100_BIN2_UTF8";
+    check(0, "", ours, 0, Ok(&[create, "ALTER DATABASE [shop] SET READ_COMMITTED_SNAPSHOT ON", mark]));
+    check(1, "", ours, 0, Ok(&[mark]));
+    check(1, "proofload:1", ours, 9, Ok(&[]));
+    check(1, "proofload:0", ours, 9, Err("another format"));
+    check(1, "", ours, 3, Err("Proofload did not make"));
+    check(1, "", "SQL_Latin1_General_CP1_CI_AS", 0, Err("not compared by their bytes"));
+}
+
+#[test]
+fn settings_of_the_database_are_set_and_all_are_read_back() {
+    let durability = Arc::new(Mutex::new("DISABLED"));
+    let server = TdsServer::start(Setup::default(), move |sql, _| {
+        let mut durability = durability.lock().expect("nobody panicked");
+        if sql == "ALTER DATABASE [shop] SET DELAYED_DURABILITY = FORCED" {
+            *durability = "FORCED";
+        }
+        texts(&[
+            &["delayed_durability", *durability, "sys.databases"],
+            &["MAXDOP", "8", "sys.database_scoped_configurations"],
+            &["max server memory (MB)", "2147483647", "sys.configurations"],
+            &["version", "16.0.4150.1", "SERVERPROPERTY"],
+        ])
+    });
+    let settings = [("delayed_durability", "forced"), ("maxdop", "8"), ("max_server_memory_mb", "4096"), ("no_such; setting", "1")];
+    let target = target(server.url("encrypt=none"), &settings);
+    let facts = runtime().block_on(sqlserver().verify_settings(&target)).expect("reads");
+    let holds = |name: &str| facts.iter().find(|fact| fact.name.contains(name)).unwrap_or_else(|| panic!("no fact for {name}")).holds;
+    assert_eq!(["delayed_durability", "maxdop", "max_server_memory_mb", "no_such"].map(holds), [
+        Some(true),
+        Some(true),
+        Some(false),
+        Some(false)
+    ]);
+    let version = facts.iter().find(|fact| fact.name.contains("version")).expect("the version is told");
+    assert_eq!(version.effective.as_deref(), Some("16.0.4150.1"));
+    let log = server.log();
+    assert_eq!(log.iter().filter(|line| line.contains("ALTER")).count(), 1, "{log:?}");
+}
+
+#[test]
+fn an_observer_reads_counters_under_its_own_name() {
+    let server = TdsServer::start(Setup::default(), |sql, _| {
+        if !sql.contains("dm_os_performance_counters") {
+            return Vec::new();
+        }
+        let text = Kind::Text(60, true);
+        let row = |name: &str, component: &str, total, value| {
+            Part::Row(vec![Datum::text(name), Datum::text(component), Datum::text("1/s"), Datum::Integer(total), Datum::Integer(value)])
+        };
+        let columns = Part::Columns(vec![text, text, text, Kind::Integer(4), Kind::Integer(8)]);
+        vec![columns, row("commits", "", 1, 1_000), row("active_sessions", "WRITELOG", 0, 3), Part::Count(2)]
+    });
+    let mut observer = sqlserver().observer(&target(server.url("encrypt=none"), &[])).expect("an observer").expect("there is one");
+    let seen = observer.observe().expect("observes");
+    let told: Vec<_> = seen.iter().map(|one| (one.reading.name.as_str(), one.reading.component.as_str(), one.reading.value, one.cumulative)).collect();
+    assert_eq!(told, [("commits", "", 1_000.0, true), ("active_sessions", "WRITELOG", 3.0, false)]);
+    assert!(server.log()[1].contains("\"proofload observer\""));
+    observer.observe().expect("observes again");
+    assert!(server.log().iter().all(|line| !line.starts_with("login")), "it stays connected");
+}

@@ -67,7 +67,9 @@ fn a_query_that_is_given_up_is_stopped_at_the_server() {
     runtime().block_on(async {
         let mut session = connect(&server).await;
         for _ in 0..2 {
-            tokio::time::timeout(Duration::from_millis(50), session.query("SELECT slow")).await.expect_err("it does not end");
+            tokio::time::timeout(Duration::from_millis(50), session.query("SELECT slow"))
+                .await
+                .expect_err("it does not end");
             assert_eq!(session.query("SELECT quick").await.expect("reads"), [[OwnedValue::Integer(2)]]);
         }
         let log = server.log();
@@ -95,18 +97,27 @@ fn a_flight_that_is_given_up_is_rolled_back() {
         session.script("SELECT @p1").await.expect("the session goes on");
         let log = server.log();
         let after: Vec<&str> = log.iter().map(String::as_str).skip_while(|line| *line != "attention").collect();
-        assert_eq!(after, [
-            "attention",
-            "batch SET IMPLICIT_TRANSACTIONS OFF",
-            "batch IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION",
-            "batch SELECT @p1"
-        ]);
+        assert_eq!(
+            after,
+            [
+                "attention",
+                "batch SET IMPLICIT_TRANSACTIONS OFF",
+                "batch IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION",
+                "batch SELECT @p1"
+            ]
+        );
     });
 }
 
 #[test]
 fn errors_tell_their_number_state_and_line() {
-    let answer = Part::Error { number: 50_001, severity: 16, procedure: "tprocc_payment", line: 12, message: "no such customer" };
+    let answer = Part::Error {
+        number: 50_001,
+        severity: 16,
+        procedure: "tprocc_payment",
+        line: 12,
+        message: "no such customer",
+    };
     let fatal = Part::Error { number: 823, severity: 24, procedure: "", line: 1, message: "I/O error" };
     let server = TdsServer::start(Setup::default(), move |sql, _| match sql {
         "SELECT fatal" => vec![fatal.clone(), Part::Close],

@@ -68,7 +68,13 @@ fn script(sql: &str, values: &[Parameter]) -> Vec<Part> {
     }
     match sql {
         "rows" if values.len() == 5 * 3 => {
-            vec![Part::Error { number: 2627, severity: 14, procedure: "", line: 1, message: "Violation of PRIMARY KEY." }]
+            vec![Part::Error {
+                number: 2627,
+                severity: 14,
+                procedure: "",
+                line: 1,
+                message: "Violation of PRIMARY KEY.",
+            }]
         }
         _ => Vec::new(),
     }

@@ -68,7 +68,11 @@ fn what_is_encrypted_follows_from_both_sides() {
     check(Encrypts::On, &format!("{trusted}&host-name-in-certificate=elsewhere"), Err("TLS handshake"));
     let other = format!("certificate-authority={}", made.path("server.crt"));
     check(Encrypts::On, &format!("{other}&host-name-in-certificate=elsewhere"), Err("TLS handshake"));
-    check(Encrypts::Strict, &format!("encrypt=strict&{trusted}&host-name-in-certificate=elsewhere"), Err("TLS handshake"));
+    check(
+        Encrypts::Strict,
+        &format!("encrypt=strict&{trusted}&host-name-in-certificate=elsewhere"),
+        Err("TLS handshake"),
+    );
 }
 
 #[test]
@@ -77,5 +81,8 @@ fn the_login_says_who_and_where() {
     let target = target(server.url("encrypt=none"), &[]);
     runtime().block_on(async { sqlserver().connect(&target).await.map(drop) }).expect("connects");
     let log = server.log();
-    assert_eq!(log[1], "login of me to \"shop\" as \"proofload\" with version 74000004, packets of 32767, features [10]");
+    assert_eq!(
+        log[1],
+        "login of me to \"shop\" as \"proofload\" with version 74000004, packets of 32767, features [10]"
+    );
 }

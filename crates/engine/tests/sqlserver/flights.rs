@@ -50,15 +50,18 @@ fn a_flight_is_prepared_by_its_first_call_and_then_one_message() {
             let calls = ["call SELECT 7, @p1 [Integer(1)]", "call UPDATE t SET a = @p1 WHERE a = @p1 [Integer(5)]"];
             let calls = [calls[0], calls[1], "call SELECT 7, @p1 [Integer(2)]"];
             if round == 0 {
-                assert_eq!(asked, [
-                    "batch SET IMPLICIT_TRANSACTIONS ON",
-                    "prepare 100 (@p1 int) SELECT 7, @p1",
-                    calls[0],
-                    "prepare 1101 (@p1 int) UPDATE t SET a = @p1 WHERE a = @p1",
-                    calls[1],
-                    calls[2],
-                    "batch COMMIT TRANSACTION"
-                ]);
+                assert_eq!(
+                    asked,
+                    [
+                        "batch SET IMPLICIT_TRANSACTIONS ON",
+                        "prepare 100 (@p1 int) SELECT 7, @p1",
+                        calls[0],
+                        "prepare 1101 (@p1 int) UPDATE t SET a = @p1 WHERE a = @p1",
+                        calls[1],
+                        calls[2],
+                        "batch COMMIT TRANSACTION"
+                    ]
+                );
             } else {
                 assert_eq!(asked, [calls[0], calls[1], calls[2], "batch COMMIT TRANSACTION"]);
             }
@@ -104,7 +107,10 @@ fn a_procedure_is_called_by_its_name_outside_of_a_transaction() {
         session.fly(&mut flight).await.expect("flies");
         let log = server.log();
         assert!(log.contains(&"batch IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION".to_owned()), "{log:?}");
-        assert_eq!(log[log.len() - 2..], ["batch SET IMPLICIT_TRANSACTIONS OFF", "call EXEC pay [Text(\"b\"), Integer(1)]"]);
+        assert_eq!(
+            log[log.len() - 2..],
+            ["batch SET IMPLICIT_TRANSACTIONS OFF", "call EXEC pay [Text(\"b\"), Integer(1)]"]
+        );
     });
 }
 
@@ -117,8 +123,12 @@ fn check_deadlock(stops_at_error: bool) {
         let good: &[(u16, &[Value<'_>])] = &[(READ, &[Value::Integer(1)]), (WRITE, &[Value::Integer(5)])];
         fly(&mut session, good, Control::Commit).await.expect("flies");
         server.log();
-        let calls: &[(u16, &[Value<'_>])] =
-            &[(WRITE, &[Value::Integer(5)]), (WRITE, &[Value::Integer(13)]), (WRITE, &[Value::Integer(6)]), (READ, &[Value::Integer(1)])];
+        let calls: &[(u16, &[Value<'_>])] = &[
+            (WRITE, &[Value::Integer(5)]),
+            (WRITE, &[Value::Integer(13)]),
+            (WRITE, &[Value::Integer(6)]),
+            (READ, &[Value::Integer(1)]),
+        ];
         let error = fly(&mut session, calls, Control::Commit).await.expect_err("a deadlock");
         assert_eq!((error.class(), error.code()), (ErrorClass::Retryable, "1205"), "{error}");
         assert!(error.to_string().starts_with("write: "), "the statement is named: {error}");

@@ -1,7 +1,9 @@
 //! A session on a server of the tests, and what is sent on it.
 
 use crate::tds_server::{Datum, Part, TdsServer};
-use proofload_engine::{AnySession, Control, Engine, Error, Flight, Session as _, Statement, StatementId, Target, Value, engine};
+use proofload_engine::{
+    AnySession, Control, Engine, Error, Flight, Session as _, Statement, StatementId, Target, Value, engine,
+};
 use proofload_model::wire::DataLocation;
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
@@ -15,7 +17,8 @@ pub(crate) fn sqlserver() -> &'static dyn Engine {
 /// The password is handed over as an agent gets it: the environment of a test is everybody's.
 pub(crate) fn target(url: String, settings: &[(&str, &str)]) -> Target {
     let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let place = DataLocation { engine: "sqlserver".to_owned(), folder: String::new(), url: Some(url), settings, tier: None };
+    let place =
+        DataLocation { engine: "sqlserver".to_owned(), folder: String::new(), url: Some(url), settings, tier: None };
     let mut target = Target::new(place, None);
     target.endpoints = target.endpoints.with_password(Some(proofload_model::secret::Secret::of(b"s3cret")));
     target
@@ -35,7 +38,11 @@ pub(crate) fn statement(name: &str, sql: &str, parameters: &[&str], columns: u16
 }
 
 /// Begins, calls, ends.
-pub(crate) async fn fly(session: &mut AnySession, calls: &[(u16, &[Value<'_>])], end: Control) -> Result<Flight, Error> {
+pub(crate) async fn fly(
+    session: &mut AnySession,
+    calls: &[(u16, &[Value<'_>])],
+    end: Control,
+) -> Result<Flight, Error> {
     let mut flight = Flight::new();
     flight.control(Control::Begin);
     for (id, parameters) in calls {

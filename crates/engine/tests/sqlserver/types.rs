@@ -94,7 +94,10 @@ fn every_type_is_read_as_it_is_in_both_forms_of_rows() {
         let values: Vec<OwnedValue> = (0..kinds().len()).map(|column| row.value(column).into()).collect();
         assert_eq!(values, expected());
         assert_eq!((flight.rows(0), flight.answer(0).affected()), (4, 4));
-        let error = session.prepare(&[statement("narrow", "SELECT everything", &[], 2)]).await.expect_err("it has more columns");
+        let error = session
+            .prepare(&[statement("narrow", "SELECT everything", &[], 2)])
+            .await
+            .expect_err("it has more columns");
         assert!(error.to_string().contains("narrow: returns 12 columns where 2 are declared"), "{error}");
     });
 }

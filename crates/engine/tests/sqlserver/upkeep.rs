@@ -29,7 +29,8 @@ fn check(exists: i64, mark: &'static str, collation: &'static str, tables: i64, 
     let target = target(server.url("encrypt=none"), &[]);
     let made = runtime().block_on(sqlserver().create_database(&target));
     let log = server.log();
-    let done: Vec<&str> = log.iter().filter_map(|line| line.strip_prefix("batch ")).filter(|line| !line.starts_with("SE")).collect();
+    let done: Vec<&str> =
+        log.iter().filter_map(|line| line.strip_prefix("batch ")).filter(|line| !line.starts_with("SE")).collect();
     match (made, expected) {
         (Ok(()), Ok(expected)) => assert_eq!(done, expected),
         (Err(error), Err(expected)) => {
@@ -67,16 +68,21 @@ fn settings_of_the_database_are_set_and_all_are_read_back() {
             &["version", "16.0.4150.1", "SERVERPROPERTY"],
         ])
     });
-    let settings = [("delayed_durability", "forced"), ("maxdop", "8"), ("max_server_memory_mb", "4096"), ("no_such; setting", "1")];
+    let settings = [
+        ("delayed_durability", "forced"),
+        ("maxdop", "8"),
+        ("max_server_memory_mb", "4096"),
+        ("no_such; setting", "1"),
+    ];
     let target = target(server.url("encrypt=none"), &settings);
     let facts = runtime().block_on(sqlserver().verify_settings(&target)).expect("reads");
-    let holds = |name: &str| facts.iter().find(|fact| fact.name.contains(name)).unwrap_or_else(|| panic!("no fact for {name}")).holds;
-    assert_eq!(["delayed_durability", "maxdop", "max_server_memory_mb", "no_such"].map(holds), [
-        Some(true),
-        Some(true),
-        Some(false),
-        Some(false)
-    ]);
+    let holds = |name: &str| {
+        facts.iter().find(|fact| fact.name.contains(name)).unwrap_or_else(|| panic!("no fact for {name}")).holds
+    };
+    assert_eq!(
+        ["delayed_durability", "maxdop", "max_server_memory_mb", "no_such"].map(holds),
+        [Some(true), Some(true), Some(false), Some(false)]
+    );
     let version = facts.iter().find(|fact| fact.name.contains("version")).expect("the version is told");
     assert_eq!(version.effective.as_deref(), Some("16.0.4150.1"));
     let log = server.log();
@@ -91,14 +97,24 @@ fn an_observer_reads_counters_under_its_own_name() {
         }
         let text = Kind::Text(60, true);
         let row = |name: &str, component: &str, total, value| {
-            Part::Row(vec![Datum::text(name), Datum::text(component), Datum::text("1/s"), Datum::Integer(total), Datum::Integer(value)])
+            Part::Row(vec![
+                Datum::text(name),
+                Datum::text(component),
+                Datum::text("1/s"),
+                Datum::Integer(total),
+                Datum::Integer(value),
+            ])
         };
         let columns = Part::Columns(vec![text, text, text, Kind::Integer(4), Kind::Integer(8)]);
         vec![columns, row("commits", "", 1, 1_000), row("active_sessions", "WRITELOG", 0, 3), Part::Count(2)]
     });
-    let mut observer = sqlserver().observer(&target(server.url("encrypt=none"), &[])).expect("an observer").expect("there is one");
+    let mut observer =
+        sqlserver().observer(&target(server.url("encrypt=none"), &[])).expect("an observer").expect("there is one");
     let seen = observer.observe().expect("observes");
-    let told: Vec<_> = seen.iter().map(|one| (one.reading.name.as_str(), one.reading.component.as_str(), one.reading.value, one.cumulative)).collect();
+    let told: Vec<_> = seen
+        .iter()
+        .map(|one| (one.reading.name.as_str(), one.reading.component.as_str(), one.reading.value, one.cumulative))
+        .collect();
     assert_eq!(told, [("commits", "", 1_000.0, true), ("active_sessions", "WRITELOG", 3.0, false)]);
     assert!(server.log()[1].contains("\"proofload observer\""));
     observer.observe().expect("observes again");

@@ -4,7 +4,8 @@ use super::texts::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words and signs of other dialects.
-const OTHERS: &[&str] = &["LIMIT", "RETURNING", "::", "BOOLEAN", "ILIKE", "GREATEST", "DIV", "NOW", "SERIAL", "TEMP", "TEMPORARY"];
+const OTHERS: &[&str] =
+    &["LIMIT", "RETURNING", "::", "BOOLEAN", "ILIKE", "GREATEST", "DIV", "NOW", "SERIAL", "TEMP", "TEMPORARY"];
 /// Beginnings of the columns of the tables of orders.
 const PREFIXES: &[&str] = &["w_", "d_", "c_", "h_", "no_", "o_", "ol_", "i_", "s_"];
 
@@ -67,7 +68,10 @@ fn procedure(text: &Text) -> Option<(&str, Vec<&str>)> {
         return None;
     }
     let parameters = text.parts(4, text.behind(3) - 1);
-    Some((text.at(2), parameters.iter().filter_map(|part| part.first()).map(|name| name.trim_start_matches('@')).collect()))
+    Some((
+        text.at(2),
+        parameters.iter().filter_map(|part| part.first()).map(|name| name.trim_start_matches('@')).collect(),
+    ))
 }
 
 /// Variables that are used and not declared, or declared and not used.
@@ -90,7 +94,9 @@ fn variables(text: &Text, found: &mut Vec<String>) {
     }
     assert!(body > 3);
     found.extend(uses.keys().filter(|name| !declared.contains(**name)).map(|name| format!("{name} is not declared")));
-    found.extend(declared.iter().filter(|name| !uses.contains_key(name.as_str())).map(|name| format!("{name} is not used")));
+    found.extend(
+        declared.iter().filter(|name| !uses.contains_key(name.as_str())).map(|name| format!("{name} is not used")),
+    );
 }
 
 /// `THROW`, and `WITH` at the start of a statement, need a semicolon before them.
@@ -110,7 +116,8 @@ fn calls(text: &Text, all: &[Text], found: &mut Vec<String>) {
         return;
     }
     let end = text.tokens.iter().position(|token| token == ";").unwrap_or(text.tokens.len());
-    let given: Vec<&str> = text.tokens[2..end].iter().map(String::as_str).filter(|token| !matches!(*token, ":" | ",")).collect();
+    let given: Vec<&str> =
+        text.tokens[2..end].iter().map(String::as_str).filter(|token| !matches!(*token, ":" | ",")).collect();
     let name = text.at(1);
     let Some((_, declared)) = all.iter().filter_map(procedure).find(|(known, _)| *known == name) else {
         found.push(format!("{name} is no procedure"));
@@ -138,7 +145,8 @@ fn insertions(text: &Text, schema: &Schema, found: &mut Vec<String>) {
             continue;
         };
         let named = text.parts(open + 1, text.behind(open) - 1);
-        let missing = named.iter().filter_map(|part| part.first()).filter(|name| !columns.contains(*name) && *name != "[");
+        let missing =
+            named.iter().filter_map(|part| part.first()).filter(|name| !columns.contains(*name) && *name != "[");
         found.extend(missing.map(|name| format!("{table} has no column {name}")));
         let behind = text.behind(open);
         let values = if text.has(behind, &["VALUES"]) {
@@ -164,12 +172,17 @@ fn columns(text: &Text, all: &[Text], schema: &Schema, found: &mut Vec<String>) 
         return;
     }
     let is_named = |name: &str| {
-        let named = |other: &Text| other.tokens.windows(2).any(|pair| pair[0].eq_ignore_ascii_case("AS") && pair[1] == name);
+        let named =
+            |other: &Text| other.tokens.windows(2).any(|pair| pair[0].eq_ignore_ascii_case("AS") && pair[1] == name);
         all.iter().any(named)
     };
     for (place, token) in text.tokens.iter().enumerate() {
         let parameter = place > 0 && text.at(place - 1) == ":";
-        if !parameter && PREFIXES.iter().any(|prefix| token.starts_with(prefix)) && !schema.has_column(token) && !is_named(token) {
+        if !parameter
+            && PREFIXES.iter().any(|prefix| token.starts_with(prefix))
+            && !schema.has_column(token)
+            && !is_named(token)
+        {
             found.push(format!("{token} is no column"));
         }
     }

@@ -38,7 +38,10 @@ const WRONG: &[(&str, &str)] = &[
     ("CREATE PROCEDURE p(@a int) AS BEGIN DECLARE @b int, @c decimal(4,4); SELECT @a, @b; END", "@c is not used"),
     ("CREATE PROCEDURE p(@a int) AS BEGIN SELECT 1; END", "@a is not used"),
     ("CREATE PROCEDURE p(@a int) AS BEGIN SELECT @a THROW 50001, 'x', 1; END", "THROW is not behind"),
-    ("CREATE PROCEDURE p(@a int) AS BEGIN SELECT @a WITH head AS (SELECT 1 AS x) DELETE FROM head; END", "WITH is not behind"),
+    (
+        "CREATE PROCEDURE p(@a int) AS BEGIN SELECT @a WITH head AS (SELECT 1 AS x) DELETE FROM head; END",
+        "WITH is not behind",
+    ),
     ("EXEC pay :w_id", "1 parameters where pay declares 2"),
     ("EXEC pay :amount, :w_id", "amount stands where pay declares w_id"),
     ("EXEC absent :w_id", "absent is no procedure"),
@@ -55,7 +58,10 @@ const WRONG: &[(&str, &str)] = &[
 #[test]
 fn wrong_texts_are_noticed() {
     let around = [
-        Text::new("schema", "CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_ytd decimal(12, 2), PRIMARY KEY (w_id))"),
+        Text::new(
+            "schema",
+            "CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_ytd decimal(12, 2), PRIMARY KEY (w_id))",
+        ),
         Text::new("pay", "CREATE PROCEDURE pay(@w_id int, @amount decimal(6,2)) AS BEGIN SELECT @w_id, @amount; END"),
         Text::new("call", "EXEC pay :w_id, :amount"),
     ];

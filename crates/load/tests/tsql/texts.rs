@@ -61,7 +61,8 @@ impl Text {
 /// All texts of a folder and of those below it in the list, with the lines that hold under all departures or under none.
 pub(crate) fn texts(folder: &str, departures: bool) -> Vec<Text> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites").join(folder);
-    let mut files: Vec<_> = std::fs::read_dir(&path).expect("the folder is there").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(&path).expect("the folder is there").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
     let mut found = Vec::new();
     for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "sql")) {
@@ -85,7 +86,9 @@ pub(crate) fn texts(folder: &str, departures: bool) -> Vec<Text> {
 
 /// A line without its mark, unless its mark says that it does not hold. Of marks that exclude each other, one holds.
 fn holding(line: &str, departures: bool) -> Option<&str> {
-    let Some((text, mark)) = line.rsplit_once("-- ").filter(|(_, mark)| mark.starts_with("under ") || mark.starts_with("not under ")) else {
+    let Some((text, mark)) =
+        line.rsplit_once("-- ").filter(|(_, mark)| mark.starts_with("under ") || mark.starts_with("not under "))
+    else {
         return Some(line);
     };
     mark.split(',').all(|one| one.trim().starts_with("under ") == departures).then_some(text)

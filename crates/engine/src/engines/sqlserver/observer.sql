@@ -34,13 +34,13 @@ SELECT v.name, CASE f.type WHEN 1 THEN 'log' ELSE 'data' END, v.unit, 1, SUM(CAS
        ('file_read_stall', 'ms/s', s.io_stall_read_ms), ('file_write_stall', 'ms/s', s.io_stall_write_ms)) v (name, unit, value)
  GROUP BY v.name, v.unit, CASE f.type WHEN 1 THEN 'log' ELSE 'data' END
 UNION ALL
-SELECT 'wait_time', CAST(wait_type AS varchar(60)), 'ms/s', 1, CAST(wait_time_ms AS bigint)
+SELECT 'wait_time', CAST(wait_type AS varchar(60)) COLLATE DATABASE_DEFAULT, 'ms/s', 1, CAST(wait_time_ms AS bigint)
   FROM sys.dm_os_wait_stats
  WHERE wait_type IN ('WRITELOG', 'PAGEIOLATCH_SH', 'PAGEIOLATCH_EX', 'PAGEIOLATCH_UP', 'PAGELATCH_SH', 'PAGELATCH_EX', 'PAGELATCH_UP',
        'LCK_M_S', 'LCK_M_U', 'LCK_M_X', 'LCK_M_IX', 'LCK_M_IS', 'SOS_SCHEDULER_YIELD', 'CXPACKET', 'CXCONSUMER', 'RESOURCE_SEMAPHORE',
        'HADR_SYNC_COMMIT', 'HADR_LOGCAPTURE_WAIT', 'ASYNC_NETWORK_IO', 'THREADPOOL')
 UNION ALL
-SELECT 'active_sessions', CAST(COALESCE(r.wait_type, r.status) AS varchar(60)), 'sessions', 0, CAST(COUNT(*) AS bigint)
+SELECT 'active_sessions', CAST(COALESCE(r.wait_type, r.status) AS varchar(60)) COLLATE DATABASE_DEFAULT, 'sessions', 0, CAST(COUNT(*) AS bigint)
   FROM sys.dm_exec_requests r
   JOIN sys.dm_exec_sessions s ON s.session_id = r.session_id
  WHERE s.is_user_process = 1 AND s.program_name = 'proofload' AND r.database_id = DB_ID()

@@ -40,7 +40,10 @@ impl TlsClient {
     }
 
     /// The same, of these versions alone.
-    pub(in crate::engines) fn config_of(&self, versions: &[&'static SupportedProtocolVersion]) -> Result<ClientConfig, Error> {
+    pub(in crate::engines) fn config_of(
+        &self,
+        versions: &[&'static SupportedProtocolVersion],
+    ) -> Result<ClientConfig, Error> {
         let provider = Arc::new(ring::default_provider());
         let verifier = Arc::new(self.verifier(&provider)?);
         let wrong = |error: rustls::Error| Error::other(format!("failed to set up TLS: {error}"));

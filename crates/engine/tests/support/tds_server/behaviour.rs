@@ -45,7 +45,13 @@ pub(crate) enum Part {
     RowWithNulls(Vec<Datum>),
     /// The end of a statement that touched so many rows.
     Count(u64),
-    Error { number: u32, severity: u8, procedure: &'static str, line: u32, message: &'static str },
+    Error {
+        number: u32,
+        severity: u8,
+        procedure: &'static str,
+        line: u32,
+        message: &'static str,
+    },
     Message(&'static str),
     Raw(Vec<u8>),
     /// Says nothing more until it is asked to stop.
@@ -77,6 +83,13 @@ pub(crate) struct Setup {
 impl Default for Setup {
     fn default() -> Self {
         let misbehaviour = Misbehaviour::default();
-        Self { encrypts: Encrypts::NotSupported, identity: None, misbehaviour, password: "733363726574", packet_size: 512, utf8: true }
+        Self {
+            encrypts: Encrypts::NotSupported,
+            identity: None,
+            misbehaviour,
+            password: "733363726574",
+            packet_size: 512,
+            utf8: true,
+        }
     }
 }

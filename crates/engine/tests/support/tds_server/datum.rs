@@ -89,7 +89,8 @@ impl Kind {
                 short(&bytes, out);
             }
             (Self::Text(_, utf8), Datum::Text(text)) => {
-                let bytes: Vec<u8> = if utf8 { text.bytes().collect() } else { text.chars().map(|letter| letter as u8).collect() };
+                let bytes: Vec<u8> =
+                    if utf8 { text.bytes().collect() } else { text.chars().map(|letter| letter as u8).collect() };
                 out.extend((bytes.len() as u16).to_le_bytes());
                 out.extend(bytes);
             }

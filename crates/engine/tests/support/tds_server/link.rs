@@ -47,7 +47,11 @@ impl Link {
             let length = usize::from(u16::from_be_bytes([high, low]));
             number = number.wrapping_add(1);
             assert_eq!(told, number, "packets of a message are numbered");
-            assert!(length >= 8 && length <= self.packet_size, "a packet of {length} bytes where {} are agreed", self.packet_size);
+            assert!(
+                length >= 8 && length <= self.packet_size,
+                "a packet of {length} bytes where {} are agreed",
+                self.packet_size
+            );
             let start = body.len();
             body.resize(start + length - 8, 0);
             self.read_exact(&mut body[start..])?;
@@ -136,10 +140,12 @@ impl Link {
 
 fn config(setup: &Setup) -> ServerConfig {
     let (certificate, key) = setup.identity.as_ref().expect("a certificate");
-    let chain = CertificateDer::pem_file_iter(certificate).expect("a file").map(|one| one.expect("a certificate")).collect();
+    let chain =
+        CertificateDer::pem_file_iter(certificate).expect("a file").map(|one| one.expect("a certificate")).collect();
     let key = PrivateKeyDer::from_pem_file(key).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("versions");
+    let builder =
+        ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("versions");
     let mut config = builder.with_no_client_auth().with_single_cert(chain, key).expect("they fit");
     config.alpn_protocols = vec![b"tds/8.0".to_vec()];
     config

@@ -149,7 +149,8 @@ fn value(kind: u8, front: &mut Front<'_>) -> Datum {
             let size = front.u16();
             front.take(5);
             let bytes = if size == 0xFFFF { parts(front) } else { long(front) };
-            let read = |bytes: Vec<u8>| if kind == 0xE7 { wide(&bytes) } else { String::from_utf8(bytes).expect("UTF-8") };
+            let read =
+                |bytes: Vec<u8>| if kind == 0xE7 { wide(&bytes) } else { String::from_utf8(bytes).expect("UTF-8") };
             bytes.map_or(Datum::Null, |bytes| Datum::Text(read(bytes)))
         }
         other => panic!("a parameter of type {other:02X}"),
@@ -249,7 +250,8 @@ fn bulk_value(kind: u8, about: &[u8], front: &mut Front<'_>) -> Datum {
         0x28 => short(front, |bytes| Datum::Date(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]))),
         0xA7 | 0xAF | 0xE7 => {
             let bytes = if about[..2] == [0xFF; 2] { parts(front) } else { long(front) };
-            let read = |bytes: Vec<u8>| if kind == 0xE7 { wide(&bytes) } else { String::from_utf8(bytes).expect("UTF-8") };
+            let read =
+                |bytes: Vec<u8>| if kind == 0xE7 { wide(&bytes) } else { String::from_utf8(bytes).expect("UTF-8") };
             bytes.map_or(Datum::Null, |bytes| Datum::Text(read(bytes)))
         }
         other => panic!("a column of type {other:02X}"),

@@ -61,7 +61,17 @@ impl<'a> Client<'a> {
     fn serve(stream: TcpStream, setup: &'a Setup, script: Script, log: Arc<Mutex<Vec<String>>>) {
         let link = Link::new(stream, setup.misbehaviour);
         let statements = BTreeMap::new();
-        let mut client = Self { link, setup, script, log, transaction: 0, implicit: false, statements, transactions: 0, bulk: false };
+        let mut client = Self {
+            link,
+            setup,
+            script,
+            log,
+            transaction: 0,
+            implicit: false,
+            statements,
+            transactions: 0,
+            bulk: false,
+        };
         // The client goes, or the connection ends as it was told to.
         let _gone = client.run();
     }
@@ -112,11 +122,19 @@ impl<'a> Client<'a> {
     fn log_on(&mut self) -> io::Result<()> {
         if self.setup.encrypts == Encrypts::Strict {
             self.link.shake(self.setup)?;
-            self.note(format!("tls carries {:?}", self.link.protocol().map(|name| String::from_utf8_lossy(&name).into_owned())));
+            self.note(format!(
+                "tls carries {:?}",
+                self.link.protocol().map(|name| String::from_utf8_lossy(&name).into_owned())
+            ));
         }
         let first = self.link.receive()?;
         assert_eq!(first.kind, 18, "the first message");
-        let place = first.body.chunks(5).take_while(|option| option[0] != 0xFF).find(|option| option[0] == 1).expect("encryption");
+        let place = first
+            .body
+            .chunks(5)
+            .take_while(|option| option[0] != 0xFF)
+            .find(|option| option[0] == 1)
+            .expect("encryption");
         let asked = first.body[usize::from(u16::from_be_bytes([place[1], place[2]]))];
         let word = match self.setup.encrypts {
             Encrypts::Off => 0,
@@ -279,7 +297,9 @@ impl<'a> Client<'a> {
                 if parameters[0].value != Datum::Null {
                     self.statements.remove(&number(0)).expect("the old number is known");
                 }
-                let handle = 100 + i32::try_from(self.transactions).expect("few") * 1000 + i32::try_from(self.statements.len()).expect("few");
+                let handle = 100
+                    + i32::try_from(self.transactions).expect("few") * 1000
+                    + i32::try_from(self.statements.len()).expect("few");
                 let handle = (handle..).find(|handle| !self.statements.contains_key(handle)).expect("one is free");
                 self.note(format!("prepare {handle} ({}) {}", text(1), text(2)));
                 self.statements.insert(handle, text(2));
@@ -292,8 +312,11 @@ impl<'a> Client<'a> {
     fn rows(&mut self, body: &[u8]) -> io::Result<()> {
         assert!(std::mem::take(&mut self.bulk), "rows are announced");
         let (columns, rows) = requests::bulk(body);
-        let text: Vec<Parameter> =
-            rows.iter().flatten().map(|value| Parameter { by_reference: false, kind: 0, value: value.clone() }).collect();
+        let text: Vec<Parameter> = rows
+            .iter()
+            .flatten()
+            .map(|value| Parameter { by_reference: false, kind: 0, value: value.clone() })
+            .collect();
         self.note(format!("{} rows of {}", rows.len(), columns.join(",")));
         let answer = (self.script.lock().expect("nobody panicked"))("rows", &text);
         let mut tokens = Tokens::default();

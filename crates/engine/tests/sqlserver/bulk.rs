@@ -1,7 +1,7 @@
 //! Rows in bulk: as the table has its columns, taken back whole when one does not fit.
 
 use crate::places::{connect, runtime};
-use crate::tds_server::{Datum, Kind, Parameter, Part, Setup, TdsServer};
+use crate::tds_server::{ColumnForm, Datum, Parameter, Part, Setup, TdsServer};
 use proofload_engine::{Column, ColumnKind, Decimal, ErrorClass, RowSource, Session as _, Table, Value};
 
 const TABLE: Table<'static> = Table {
@@ -15,8 +15,14 @@ const TABLE: Table<'static> = Table {
     ],
 };
 
-fn kinds() -> Vec<Kind> {
-    vec![Kind::Fixed(4), Kind::Decimal(12, 2), Kind::Text(20, true), Kind::Date, Kind::Moment(6)]
+fn kinds() -> Vec<ColumnForm> {
+    vec![
+        ColumnForm::Fixed(4),
+        ColumnForm::Decimal(12, 2),
+        ColumnForm::Text(20, true),
+        ColumnForm::Date,
+        ColumnForm::Moment(6),
+    ]
 }
 
 /// Rows `0..end`; every seventh has nulls, and one has a name that is too long.

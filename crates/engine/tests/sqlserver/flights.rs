@@ -1,7 +1,7 @@
 //! Flights: what leaves, in which messages, and what an error leaves behind.
 
 use crate::places::{after_login, connect, deadlock, fly, integers, runtime, statement};
-use crate::tds_server::{Datum, Kind, Misbehaviour, Parameter, Part, Setup, TdsServer};
+use crate::tds_server::{ColumnForm, Datum, Misbehaviour, Parameter, Part, Setup, TdsServer};
 use proofload_engine::{AnySession, Control, Error, ErrorClass, Flight, Session as _, StatementId, Value};
 
 const READ: u16 = 0;
@@ -15,7 +15,7 @@ fn script(sql: &str, parameters: &[Parameter]) -> Vec<Part> {
         ("UPDATE t SET a = @p1 WHERE a = @p1", _) => vec![Part::Count(1)],
         ("SELECT 7, @p1", [one]) => match one.value {
             Datum::Integer(number) => integers(&[&[7, number]]),
-            _ => vec![Part::Columns(vec![Kind::Integer(8); 2]), Part::Count(0)],
+            _ => vec![Part::Columns(vec![ColumnForm::Integer(8); 2]), Part::Count(0)],
         },
         ("EXEC pay", [_, _]) => integers(&[&[1], &[2]]),
         _ => vec![Part::Error { number: 208, severity: 16, procedure: "", line: 1, message: "Invalid object name." }],

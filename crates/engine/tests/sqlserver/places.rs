@@ -58,7 +58,7 @@ pub(crate) fn deadlock() -> Part {
 
 /// Rows of integers.
 pub(crate) fn integers(rows: &[&[i64]]) -> Vec<Part> {
-    let kinds = vec![crate::tds_server::Kind::Integer(8); rows.first().map_or(1, |row| row.len())];
+    let kinds = vec![crate::tds_server::ColumnForm::Integer(8); rows.first().map_or(1, |row| row.len())];
     let each = rows.iter().map(|row| Part::Row(row.iter().map(|number| Datum::Integer(*number)).collect()));
     [Part::Columns(kinds)].into_iter().chain(each).chain([Part::Count(rows.len() as u64)]).collect()
 }

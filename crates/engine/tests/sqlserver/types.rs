@@ -1,26 +1,26 @@
 //! Values of every type that is read, in both forms of rows; texts in both encodings of a database.
 
 use crate::places::{connect, runtime, statement};
-use crate::tds_server::{Datum, Kind, Part, Setup, TdsServer};
+use crate::tds_server::{ColumnForm, Datum, Part, Setup, TdsServer};
 use proofload_engine::{Decimal, Flight, OwnedValue, Session as _, StatementId, Value};
 
 /// Days from 0001-01-01 to 1970-01-01.
 const EPOCH: u32 = 719_162;
 
-fn kinds() -> Vec<Kind> {
+fn kinds() -> Vec<ColumnForm> {
     vec![
-        Kind::Fixed(4),
-        Kind::Integer(2),
-        Kind::Bit,
-        Kind::Decimal(38, 4),
-        Kind::Text(200, true),
-        Kind::Text(200, false),
-        Kind::Char(2),
-        Kind::Wide(100),
-        Kind::LongText,
-        Kind::Date,
-        Kind::Moment(6),
-        Kind::Moment(3),
+        ColumnForm::Fixed(4),
+        ColumnForm::Integer(2),
+        ColumnForm::Bit,
+        ColumnForm::Decimal(38, 4),
+        ColumnForm::Text(200, true),
+        ColumnForm::Text(200, false),
+        ColumnForm::Char(2),
+        ColumnForm::Wide(100),
+        ColumnForm::LongText,
+        ColumnForm::Date,
+        ColumnForm::Moment(6),
+        ColumnForm::Moment(3),
     ]
 }
 
@@ -105,8 +105,8 @@ fn every_type_is_read_as_it_is_in_both_forms_of_rows() {
 #[test]
 fn what_is_not_exact_is_refused_and_the_session_goes_on() {
     let mut answers = vec![
-        vec![Part::Columns(vec![Kind::Integer(4)]), Part::Row(vec![Datum::Integer(3)]), Part::Count(1)],
-        vec![Part::Columns(vec![Kind::Float]), Part::Row(vec![Datum::Integer(0)]), Part::Count(1)],
+        vec![Part::Columns(vec![ColumnForm::Integer(4)]), Part::Row(vec![Datum::Integer(3)]), Part::Count(1)],
+        vec![Part::Columns(vec![ColumnForm::Float]), Part::Row(vec![Datum::Integer(0)]), Part::Count(1)],
     ];
     let server = TdsServer::start(Setup::default(), move |_, _| answers.pop().expect("two queries"));
     runtime().block_on(async {

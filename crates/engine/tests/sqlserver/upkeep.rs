@@ -1,12 +1,12 @@
 //! What an engine does beside sessions: the database, settings, the observer.
 
 use crate::places::{integers, runtime, sqlserver, target};
-use crate::tds_server::{Datum, Kind, Part, Setup, TdsServer};
+use crate::tds_server::{ColumnForm, Datum, Part, Setup, TdsServer};
 use std::sync::{Arc, Mutex};
 
 fn texts(rows: &[&[&str]]) -> Vec<Part> {
     let width = rows.first().map_or(1, |row| row.len());
-    let kinds = vec![Kind::Text(200, true); width];
+    let kinds = vec![ColumnForm::Text(200, true); width];
     let value = |text: &&str| if text.is_empty() { Datum::Null } else { Datum::text(text) };
     let each = rows.iter().map(|row| Part::Row(row.iter().map(value).collect()));
     [Part::Columns(kinds)].into_iter().chain(each).chain([Part::Count(rows.len() as u64)]).collect()
@@ -14,7 +14,7 @@ fn texts(rows: &[&[&str]]) -> Vec<Part> {
 
 /// What a database says of itself: its mark, its collation, its tables.
 fn about(mark: &str, collation: &str, tables: i64) -> Vec<Part> {
-    let kinds = vec![Kind::Text(100, true), Kind::Text(100, true), Kind::Integer(4)];
+    let kinds = vec![ColumnForm::Text(100, true), ColumnForm::Text(100, true), ColumnForm::Integer(4)];
     let mark = if mark.is_empty() { Datum::Null } else { Datum::text(mark) };
     let row = vec![mark, Datum::text(collation), Datum::Integer(tables)];
     vec![Part::Columns(kinds), Part::Row(row), Part::Count(1)]
@@ -95,7 +95,7 @@ fn an_observer_reads_counters_under_its_own_name() {
         if !sql.contains("dm_os_performance_counters") {
             return Vec::new();
         }
-        let text = Kind::Text(60, true);
+        let text = ColumnForm::Text(60, true);
         let row = |name: &str, component: &str, total, value| {
             Part::Row(vec![
                 Datum::text(name),
@@ -105,7 +105,7 @@ fn an_observer_reads_counters_under_its_own_name() {
                 Datum::Integer(value),
             ])
         };
-        let columns = Part::Columns(vec![text, text, text, Kind::Integer(4), Kind::Integer(8)]);
+        let columns = Part::Columns(vec![text, text, text, ColumnForm::Integer(4), ColumnForm::Integer(8)]);
         vec![columns, row("commits", "", 1, 1_000), row("active_sessions", "WRITELOG", 0, 3), Part::Count(2)]
     });
     let mut observer =

@@ -43,7 +43,7 @@ impl Engine for Sqlserver {
     }
 
     fn observer(&self, target: &Target) -> Result<Option<Box<dyn Observer>>, Error> {
-        Ok(Some(Box::new(observer::ServerObserver::new(target)?)))
+        Ok(Some(Box::new(observer::CounterObserver::new(target)?)))
     }
 }
 

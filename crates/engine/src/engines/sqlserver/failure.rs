@@ -4,7 +4,7 @@ use crate::contract::{Error, ErrorClass};
 
 /// The code under which a statement is told that took longer than it may, or was stopped.
 const STATEMENT_TIMEOUT: &str = "statement_timeout";
-/// From this severity on the server ends the session.
+/// Severity from which on the server ends the session.
 const FATAL: u8 = 20;
 
 /// An error as the server tells it.

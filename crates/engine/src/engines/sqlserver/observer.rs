@@ -19,13 +19,13 @@ const READ: &str = include_str!("observer.sql");
 
 /// Observes one server over a connection of its own.
 #[derive(Debug)]
-pub(super) struct ServerObserver {
+pub(super) struct CounterObserver {
     link: Option<ServerConnection>,
     address: ServerAddress,
     runtime: tokio::runtime::Runtime,
 }
 
-impl ServerObserver {
+impl CounterObserver {
     /// An observer of this target; nothing is connected yet.
     pub(super) fn new(target: &Target) -> Result<Self, Error> {
         let mut address = ServerAddress::of(target)?;
@@ -37,7 +37,7 @@ impl ServerObserver {
     }
 }
 
-impl Observer for ServerObserver {
+impl Observer for CounterObserver {
     fn observe(&mut self) -> Result<Vec<Observation>, Error> {
         let Self { link, address, runtime } = self;
         let read = async {

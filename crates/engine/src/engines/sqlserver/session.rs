@@ -7,7 +7,7 @@
 
 use super::address::ServerAddress;
 use super::statement_entry::StatementEntry;
-use super::wire::{DoneKind, Event, ServerConnection, broken};
+use super::wire::{EndKind, Event, ServerConnection, broken};
 use super::{bulk_load, failure, script};
 use crate::contract::{Action, Control, Error, ErrorClass, Flight, OwnedRow, RowSource, Statement, Table, Target};
 use proofload_model::samples::Reading;
@@ -215,7 +215,7 @@ impl SqlserverSession {
                 Event::Returned(handle) => entry.handle = handle.and_then(|handle| i32::try_from(handle).ok()),
                 Event::Done { kind, is_last, rows: counted } => {
                     touched = counted.unwrap_or(touched);
-                    if is_last || kind == DoneKind::Procedure {
+                    if is_last || kind == EndKind::Procedure {
                         flight.end_answer(index, rows.unwrap_or(touched));
                         // What the server says counts more than what we could not read.
                         return Ok((is_last, self.connection.outcome().and(outcome)));

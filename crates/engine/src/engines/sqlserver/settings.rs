@@ -163,7 +163,7 @@ fn fulfils(asked: &str, in_force: &str) -> bool {
     }
 }
 
-/// On or off, as it is said in words and numbers.
+/// A switch, as words and numbers say it.
 fn switch(text: &str) -> Option<bool> {
     match text.trim().to_ascii_uppercase().as_str() {
         "ON" | "TRUE" | "1" => Some(true),

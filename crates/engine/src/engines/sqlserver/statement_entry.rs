@@ -7,7 +7,7 @@ use crate::engines::parameters;
 /// How a statement is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CallForm {
-    /// By its text, once; then by its number.
+    /// Text, once; then the number.
     Text(String),
     /// A procedure of the database, by its name in UTF-16.
     Procedure(Vec<u8>),

@@ -1,6 +1,6 @@
 //! What a test tells the server to do.
 
-use super::datum::{Datum, Kind};
+use super::datum::{ColumnForm, Datum};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -39,7 +39,7 @@ pub(crate) struct Parameter {
 /// A part of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
-    Columns(Vec<Kind>),
+    Columns(Vec<ColumnForm>),
     Row(Vec<Datum>),
     /// The form with a bit for each null.
     RowWithNulls(Vec<Datum>),

@@ -23,14 +23,14 @@ impl Datum {
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnForm {
     /// An integer of so many bytes that may not be null.
     Fixed(u8),
     /// One that may.
     Integer(u8),
     Bit,
     Decimal(u8, u8),
-    /// Of so many bytes, in UTF-8 or Latin-1.
+    /// Text of so many bytes, in UTF-8 or Latin-1.
     Text(u16, bool),
     Char(u16),
     Wide(u16),
@@ -44,7 +44,7 @@ pub(crate) enum Kind {
 pub(crate) const UTF8: [u8; 5] = [0x09, 0x04, 0x00, 0x26, 0x00];
 pub(crate) const LATIN: [u8; 5] = [0x09, 0x04, 0xD0, 0x00, 0x34];
 
-impl Kind {
+impl ColumnForm {
     pub(crate) fn describe(self, out: &mut Vec<u8>) {
         let sized = |id: u8, size: u16, collation: [u8; 5], out: &mut Vec<u8>| {
             out.push(id);

@@ -127,7 +127,7 @@ impl Link {
         Ok(())
     }
 
-    /// From now on nothing is encrypted.
+    /// Encrypts nothing that follows.
     pub(super) fn in_the_clear(&mut self) {
         self.tls = None;
     }

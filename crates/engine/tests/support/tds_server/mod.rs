@@ -11,5 +11,5 @@ mod serve;
 mod tokens;
 
 pub(crate) use behaviour::{Answer, Encrypts, Misbehaviour, Parameter, Part, Setup};
-pub(crate) use datum::{Datum, Kind};
+pub(crate) use datum::{ColumnForm, Datum};
 pub(crate) use serve::TdsServer;

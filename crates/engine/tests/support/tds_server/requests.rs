@@ -35,7 +35,7 @@ pub(super) fn wide(bytes: &[u8]) -> String {
     String::from_utf16(&units).expect("UTF-16")
 }
 
-/// Who logs on.
+/// An account that logs on.
 #[derive(Debug)]
 pub(crate) struct Login {
     pub(crate) version: u32,

@@ -1,13 +1,13 @@
 //! Tokens of answers, put together by the grammar of the document.
 
 use super::behaviour::Part;
-use super::datum::{Datum, Kind};
+use super::datum::{ColumnForm, Datum};
 
 /// What an answer is made of so far.
 #[derive(Default)]
 pub(super) struct Tokens {
     pub(super) bytes: Vec<u8>,
-    columns: Vec<Kind>,
+    columns: Vec<ColumnForm>,
 }
 
 /// Bits of an end.

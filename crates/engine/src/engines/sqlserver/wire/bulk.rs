@@ -149,7 +149,7 @@ fn put_decimal(kind: &ColumnType, value: Value<'_>, out: &mut Vec<u8>) -> Option
     Some(())
 }
 
-/// A date and time with the column's digits of seconds; none may be lost.
+/// A date and time with the column's digits of seconds; no digit may be lost.
 fn put_moment(kind: &ColumnType, time: i64, out: &mut Vec<u8>) -> Option<()> {
     let micros = time.rem_euclid(DAY_US);
     let parts = match kind.scale {

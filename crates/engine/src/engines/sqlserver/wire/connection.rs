@@ -5,7 +5,7 @@ use super::handshake;
 use super::packet::{self, FIRST_SIZE, MessageKind, PacketReader};
 use super::reading::{MessageReader, broken, encode};
 use super::stream::ByteStream;
-use super::tokens::{self, Change, Done, DoneKind, Said, Token};
+use super::tokens::{self, Change, EndKind, EndToken, MessageToken, Token};
 use super::types::{Bytes, Collation, ColumnType, take};
 use super::values::{Scratch, value};
 use crate::contract::{Error, ErrorClass, OwnedRow, OwnedValue, Value};
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// Bytes that are received at once.
 const PIECE: usize = 32 << 10;
-/// So many used bytes are kept in front before the rest is moved.
+/// Used bytes that are kept in front before the rest is moved.
 const USED: usize = 256 << 10;
 
 /// What an answer says next.
@@ -29,7 +29,7 @@ pub(in crate::engines::sqlserver) enum Event {
     /// What a procedure gives back in a parameter.
     Returned(Option<i64>),
     /// An end: of what, whether it is that of the answer, rows counted.
-    Done { kind: DoneKind, is_last: bool, rows: Option<u64> },
+    Done { kind: EndKind, is_last: bool, rows: Option<u64> },
 }
 
 /// Where a row lies; valid until the next event.
@@ -300,7 +300,7 @@ impl ServerConnection {
                         Token::Done(done) => self.end(done),
                         Token::Said { is_error: false, .. } => (None, false),
                         Token::Said { body, .. } => {
-                            let said = Said::read(body).ok_or_else(|| broken("an error that ends too soon"));
+                            let said = MessageToken::read(body).ok_or_else(|| broken("an error that ends too soon"));
                             self.fail(said?);
                             (None, false)
                         }
@@ -321,17 +321,17 @@ impl ServerConnection {
         }
     }
 
-    fn end(&mut self, done: Done) -> (Option<Event>, bool) {
-        let Done { kind, more, failed, stopped, rows } = done;
+    fn end(&mut self, done: EndToken) -> (Option<Event>, bool) {
+        let EndToken { kind, more, failed, stopped, rows } = done;
         if failed && self.error.is_none() {
             self.error = Some(Error::other("a statement failed, and the server does not say why"));
         }
-        let is_last = !more && kind != DoneKind::Inside;
+        let is_last = !more && kind != EndKind::Inside;
         self.owes &= !is_last;
         (Some(Event::Done { kind, is_last, rows }), stopped)
     }
 
-    fn fail(&mut self, said: Said) {
+    fn fail(&mut self, said: MessageToken) {
         let error = failure::of_server(&failure::ServerMessage {
             number: said.number,
             state: said.state,

@@ -1,4 +1,4 @@
-//! From a socket to a session: first message, encryption, login. Below TDS 8.0 the handshake of TLS travels inside of packets, and may cover
+//! Makes a session of a socket: first message, encryption, login. Below TDS 8.0 the handshake of TLS travels inside of packets, and may cover
 //! the login alone. Source: [MS-TDS] 3.2.5.
 
 use super::connection::{Event, ServerConnection};

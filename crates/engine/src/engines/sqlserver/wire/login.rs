@@ -22,7 +22,7 @@ const MOST_LETTERS: usize = 128;
 const FEATURE_UTF8: u8 = 0x0A;
 const FEATURES_END: u8 = 0xFF;
 
-/// Who logs on, and where.
+/// An account that logs on, and where.
 #[derive(Debug)]
 pub(super) struct LoginRequest<'a> {
     /// Name of this host.
@@ -36,7 +36,7 @@ pub(super) struct LoginRequest<'a> {
     /// Name by which the server lists us.
     pub(super) program: &'a str,
     pub(super) process: u32,
-    /// Below TLS from the first byte on.
+    /// Whether TLS lies below from the first byte on.
     pub(super) strict: bool,
 }
 

@@ -20,4 +20,4 @@ pub(super) use connection::{Event, ServerConnection};
 pub(super) use parameters::{ParameterKind, declaration};
 pub(super) use reading::broken;
 pub(super) use rpc::Procedure;
-pub(in crate::engines::sqlserver) use tokens::DoneKind;
+pub(in crate::engines::sqlserver) use tokens::EndKind;

@@ -10,7 +10,7 @@ pub(super) struct MessageReader<'a> {
 }
 
 impl<'a> MessageReader<'a> {
-    /// So many bytes.
+    /// Takes so many bytes.
     #[inline]
     pub(super) fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(count)?;

@@ -6,7 +6,7 @@ use super::reading::encode;
 use super::types::INTN;
 use crate::contract::{Error, Value};
 
-/// Between two calls.
+/// Mark between two calls.
 const NEXT_CALL: u8 = 0xFF;
 
 /// What is called.

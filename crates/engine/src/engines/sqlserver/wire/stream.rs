@@ -26,7 +26,7 @@ impl ByteStream {
         Self { socket, tls: None, sealed: Vec::new(), sent: 0, received: Vec::new() }
     }
 
-    /// From now on all bytes are encrypted, or, with `None`, no longer.
+    /// Encrypts all bytes that follow, or, with `None`, no longer.
     pub(super) fn encrypt(&mut self, tls: Option<Box<ClientConnection>>) {
         if tls.is_some() {
             self.received = vec![0; PIECE];

@@ -20,7 +20,7 @@ pub(super) enum Token<'a> {
     /// Something of the session has changed.
     Changed(Change),
     /// The end of a statement, a procedure, or all.
-    Done(Done),
+    Done(EndToken),
     /// What is known and not used.
     Passed,
 }
@@ -40,8 +40,8 @@ pub(super) enum Change {
 
 /// An end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Done {
-    pub(super) kind: DoneKind,
+pub(super) struct EndToken {
+    pub(super) kind: EndKind,
     /// More follows.
     pub(super) more: bool,
     /// The statement failed.
@@ -52,9 +52,9 @@ pub(super) struct Done {
     pub(super) rows: Option<u64>,
 }
 
-/// Of what it is the end.
+/// What it is the end of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::engines::sqlserver) enum DoneKind {
+pub(in crate::engines::sqlserver) enum EndKind {
     /// A statement of a batch.
     Statement,
     /// A procedure.
@@ -65,7 +65,7 @@ pub(in crate::engines::sqlserver) enum DoneKind {
 
 /// A message of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct MessageToken {
     pub(super) number: u32,
     pub(super) state: u8,
     pub(super) severity: u8,
@@ -74,7 +74,7 @@ pub(super) struct Said {
     pub(super) line: u32,
 }
 
-impl Said {
+impl MessageToken {
     /// Reads the body of a message.
     pub(super) fn read(body: &[u8]) -> Option<Self> {
         let mut reading = MessageReader { rest: body };
@@ -97,9 +97,9 @@ pub(super) fn next<'a>(
     Ok(match kind {
         0xD1 => row(reading, columns).map(Token::Row),
         0xD2 => row_with_nulls(reading, columns).map(Token::RowWithNulls),
-        0xFD => done(reading, DoneKind::Statement),
-        0xFE => done(reading, DoneKind::Procedure),
-        0xFF => done(reading, DoneKind::Inside),
+        0xFD => done(reading, EndKind::Statement),
+        0xFE => done(reading, EndKind::Procedure),
+        0xFF => done(reading, EndKind::Inside),
         0x81 => return described(reading, columns, flags),
         0xAA | 0xAB => long(reading).map(|body| Token::Said { is_error: kind == 0xAA, body }),
         0xE3 => return changed(reading),
@@ -145,10 +145,10 @@ pub(super) fn is_null(nulls: &[u8], place: usize) -> bool {
     nulls.get(place / 8).is_some_and(|bits| bits >> (place % 8) & 1 == 1)
 }
 
-fn done(reading: &mut MessageReader<'_>, kind: DoneKind) -> Option<Token<'static>> {
+fn done(reading: &mut MessageReader<'_>, kind: EndKind) -> Option<Token<'static>> {
     let (status, _, rows) = (reading.short()?, reading.short()?, reading.long()?);
     let has = |bit: u16| status & bit != 0;
-    Some(Token::Done(Done {
+    Some(Token::Done(EndToken {
         kind,
         more: has(0x1),
         failed: has(0x2) || has(0x100),

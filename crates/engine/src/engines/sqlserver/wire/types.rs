@@ -5,7 +5,7 @@ use super::reading::MessageReader;
 /// How the bytes of a value are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// So many bytes, never null.
+    /// A fixed number of bytes, never null.
     Fixed(u8),
     /// A length of one byte; zero is null.
     Short,
@@ -224,7 +224,7 @@ pub(super) fn take<'a>(extent: Extent, reading: &mut MessageReader<'a>) -> Optio
     }
 }
 
-/// Parts as a whole, where there is one or none.
+/// Parts as a whole, where there is at most one.
 fn one_part(parts: &[u8]) -> Bytes<'_> {
     let mut reading = MessageReader { rest: parts };
     let size = reading.int().unwrap_or_default() as usize;

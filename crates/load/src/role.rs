@@ -92,7 +92,9 @@ impl LoadRole {
         if let Some(prober) = self.prober.take() {
             let _ended = prober.end();
         }
-        self.workload_run = None;
+        if let Some((request, _)) = self.workload_run.take() {
+            put_back(&request, &self.events);
+        }
         self.origin = None;
     }
 }
@@ -324,4 +326,19 @@ fn settings_in_force(request: &RunRequest) -> Result<Vec<Fact>, Error> {
         .build()
         .map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))?;
     Ok(runtime.block_on(request.engine.verify_settings(&request.target))?)
+}
+
+/// Puts back what the run has changed of a server that Proofload did not start. The run is over: what fails is told.
+fn put_back(request: &RunRequest, events: &LoadEvents) {
+    let Some(changes) = request.engine.server_changes() else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(changes.put_back(&request.target)).map_err(|error| error.to_string()),
+        Err(error) => Err(format!("failed to start the async runtime: {error}")),
+    };
+    if let Err(error) = done {
+        let text =
+            format!("settings of the server are not put back: {error}; the next run that may change it puts them back");
+        events(Event::Log { level: "error".to_owned(), text });
+    }
 }

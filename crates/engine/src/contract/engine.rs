@@ -3,7 +3,7 @@
 use super::documents::Documents;
 use super::endpoints::Endpoints;
 use super::error::Error;
-use super::facets::{ExistingServer, Memory, Snapshots};
+use super::facets::{ExistingServer, Memory, ServerChanges, Snapshots};
 use super::observer::{Observer, SessionSampler};
 use super::replication::{ExistingReplication, Replication};
 use super::server::ServerRecipe;
@@ -105,6 +105,11 @@ pub trait Engine: Sync {
 
     /// Memory that it is told to keep to.
     fn memory(&self) -> Option<&dyn Memory> {
+        None
+    }
+
+    /// Changes of a server that Proofload did not start, which are put back at the end of a run.
+    fn server_changes(&self) -> Option<&dyn ServerChanges> {
         None
     }
 

@@ -1,5 +1,6 @@
 //! Facets of an engine: what it may have beside sessions. An engine that has none of them needs no word of them.
 
+use super::engine::{Target, Work};
 use proofload_model::units::Bytes;
 
 /// How the data of an engine are kept, and put back between runs.
@@ -37,4 +38,10 @@ pub trait Memory: Sync {
     fn reaches_existing_servers(&self) -> bool {
         false
     }
+}
+
+/// Settings of a server that Proofload did not start, which a study changes with its operator's leave while settings are verified.
+pub trait ServerChanges: Sync {
+    /// Puts back what was changed, also by a process that was killed; nothing where nothing was.
+    fn put_back<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;
 }

@@ -120,3 +120,103 @@ fn an_observer_reads_counters_under_its_own_name() {
     observer.observe().expect("observes again");
     assert!(server.log().iter().all(|line| !line.starts_with("login")), "it stays connected");
 }
+
+/// A server with one setting, processors, and what is noted of them.
+#[derive(Debug)]
+struct Changed {
+    memory: i64,
+    advanced: i64,
+    affinity: String,
+    notes: String,
+    settings: Vec<String>,
+}
+
+impl Changed {
+    fn answer(&mut self, sql: &str) -> Vec<Part> {
+        let number = |text: &str| {
+            text.rsplit(", ").next().and_then(|rest| rest.split(';').next()?.parse().ok()).expect("a number")
+        };
+        if sql.starts_with("SELECT v.name") {
+            let memory = self.memory.to_string();
+            return texts(&[
+                &["max server memory (MB)", &memory, "sys.configurations"],
+                &["maxdop", "8", "sys.database_scoped_configurations"],
+            ]);
+        }
+        if sql.starts_with("SELECT CAST(value_in_use") {
+            return texts(&[&[&self.advanced.to_string()]]);
+        }
+        if sql.starts_with("SELECT CAST(value AS") {
+            return if self.notes.is_empty() { Vec::new() } else { texts(&[&[&self.notes]]) };
+        }
+        if sql.starts_with("SELECT CAST(count(*)") {
+            return texts(&[&[if self.affinity == "AUTO" { "64" } else { "32" }]]);
+        }
+        if sql.starts_with("SELECT CASE") {
+            return texts(&[&[&self.affinity.clone()]]);
+        }
+        if let Some((_, value)) = sql.split_once("@value = '") {
+            self.notes = value.split('\'').next().expect("a text").to_owned();
+            return Vec::new();
+        }
+        if sql.contains("sp_dropextendedproperty") {
+            self.notes = String::new();
+        } else if sql.contains("N'max server memory (MB)'") {
+            assert_eq!(self.advanced, 1, "it is advanced");
+            self.memory = number(sql);
+        } else if sql.contains("N'show advanced options'") {
+            self.advanced = number(sql);
+        } else if let Some((_, processors)) = sql.split_once("CPU = ") {
+            self.affinity = processors.to_owned();
+        }
+        if sql.contains("RECONFIGURE") || sql.contains("AFFINITY CPU") {
+            self.settings.push(sql.to_owned());
+        }
+        Vec::new()
+    }
+}
+
+/// The server is changed with leave alone; every old value is noted before, and put back also by who knows nothing of the change.
+#[test]
+fn settings_of_the_server_are_changed_with_leave_and_put_back() {
+    let old = Changed {
+        memory: 2_147_483_647,
+        advanced: 0,
+        affinity: "AUTO".to_owned(),
+        notes: String::new(),
+        settings: Vec::new(),
+    };
+    let state = Arc::new(Mutex::new(old));
+    let shared = Arc::clone(&state);
+    let server = TdsServer::start(Setup::default(), move |sql, _| shared.lock().expect("nobody panicked").answer(sql));
+    let seen = || {
+        let state = state.lock().expect("nobody panicked");
+        (state.memory, state.advanced, state.affinity.clone(), state.notes.clone())
+    };
+    let asked = [("max_server_memory_mb", "65536"), ("online_schedulers", "32")];
+    let verified = |leave: &[(&str, &str)]| {
+        let target = target(server.url("encrypt=none"), &[&asked[..], leave].concat());
+        let facts = runtime().block_on(sqlserver().verify_settings(&target)).expect("reads");
+        assert!(facts.iter().all(|fact| !fact.name.contains("changes")));
+        asked.map(|(name, _)| facts.iter().find(|fact| fact.name.contains(name)).expect("a fact").holds)
+    };
+    assert_eq!(verified(&[]), [Some(false); 2]);
+    assert_eq!(verified(&[("changes", "refused")]), [Some(false); 2]);
+    assert_eq!(seen(), (2_147_483_647, 0, "AUTO".to_owned(), String::new()), "nothing is changed without leave");
+    let allowed = [("changes", "allowed")];
+    for _ in 0..2 {
+        assert_eq!(verified(&allowed), [Some(true); 2]);
+        let notes = "show advanced options=0;max server memory (MB)=2147483647;process affinity=AUTO";
+        assert_eq!(seen(), (65_536, 1, "0 TO 31".to_owned(), notes.to_owned()));
+    }
+    let changes = sqlserver().server_changes().expect("it can be changed");
+    runtime()
+        .block_on(changes.put_back(&target(server.url("encrypt=none"), &[])))
+        .expect("without leave nothing is done");
+    assert_eq!(seen().0, 65_536);
+    // As after a kill: what is to be put back is known to the server alone.
+    runtime().block_on(changes.put_back(&target(server.url("encrypt=none"), &allowed))).expect("puts back");
+    assert_eq!(seen(), (2_147_483_647, 0, "AUTO".to_owned(), String::new()));
+    let last = state.lock().expect("nobody panicked").settings.last().cloned();
+    assert_eq!(last.as_deref(), Some("EXEC sys.sp_configure N'show advanced options', 0; RECONFIGURE"));
+}

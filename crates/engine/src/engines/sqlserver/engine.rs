@@ -1,7 +1,9 @@
 //! What SQL Server can do. May not know a workload's tables.
 
-use super::{SqlserverSession, address, database, observer, settings};
-use crate::contract::{About, Engine, Error, ExistingServer, Installation, Observer, SqlEngine, Target, Work};
+use super::{SqlserverSession, address, changes, database, observer, settings};
+use crate::contract::{
+    About, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerChanges, SqlEngine, Target, Work,
+};
 use proofload_model::samples::Fact;
 
 /// SQL Server.
@@ -15,7 +17,7 @@ impl Engine for Sqlserver {
             title: "SQL Server, reached by URL; wire and syntax verified, never run on a server",
             keeps_data: true,
             minimum_memory_bytes: 2 << 30,
-            settings: &[],
+            settings: changes::SETTINGS,
         }
     }
 
@@ -28,6 +30,14 @@ impl Engine for Sqlserver {
             password: "set SQLCMDPASSWORD, or name a file in SQLCMDPASSWORD_FILE, for the load agent",
             hosts: address::each,
         })
+    }
+
+    fn memory(&self) -> Option<&dyn Memory> {
+        Some(self)
+    }
+
+    fn server_changes(&self) -> Option<&dyn ServerChanges> {
+        Some(self)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

@@ -2,9 +2,11 @@
 
 mod address;
 mod bulk_load;
+mod changes;
 mod database;
 mod engine;
 mod failure;
+mod memory;
 mod observer;
 mod password;
 mod script;

@@ -1,6 +1,7 @@
-//! `engine.settings.*` of SQL Server: options of the study's own database are set, those of the server are left as they are; all are read back
+//! `engine.settings.*` of SQL Server: options of the study's own database are set, those of the server only with leave; all are read back
 //! and compared.
 
+use super::changes::{self, CORES, SCHEDULERS};
 use super::database;
 use super::wire::{ServerConnection, quoted};
 use crate::contract::{Error, OwnedValue, Target};
@@ -56,6 +57,8 @@ const OBSERVED: &[&str] = &[
 /// What the server says of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct InForce {
+    /// Name, as the server has it.
+    name: String,
     value: String,
     source: String,
 }
@@ -75,7 +78,8 @@ pub(super) fn canonical(name: &str) -> String {
 
 /// The last value that is asked for each name.
 fn asked(target: &Target) -> BTreeMap<&str, &str> {
-    target.place.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    let all = target.place.settings.iter().filter(|(name, _)| !changes::is_ours(name));
+    all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
 /// Sets those options of the study's database that are asked for and not in force.
@@ -84,14 +88,30 @@ pub(super) async fn apply(target: &Target, connection: &mut ServerConnection, da
     if asked.is_empty() {
         return Ok(());
     }
-    let known = read(connection).await?;
+    let known = read(connection, &asked).await?;
     for (name, value) in asked {
         let canonical = canonical(name);
         let in_force = known.get(&canonical).is_some_and(|found| fulfils(value, &found.value));
-        let Some(statement) = statement(&canonical, value, database, &known).filter(|_| !in_force) else { continue };
+        if in_force {
+            continue;
+        }
+        if changes::allowed(target) && change(connection, known.get(&canonical), value).await? {
+            continue;
+        }
+        let Some(statement) = statement(&canonical, value, database, &known) else { continue };
         connection.text(&statement).await.map_err(|error| error.context(format!("set {name} to {value} for database {database}")))?;
     }
     Ok(())
+}
+
+/// Changes a setting of the server; false where it is none, or the value no number.
+async fn change(connection: &mut ServerConnection, found: Option<&InForce>, value: &str) -> Result<bool, Error> {
+    let Some((found, value)) = found.zip(value.trim().parse::<i64>().ok()) else { return Ok(false) };
+    match found.source.as_str() {
+        SERVER => changes::set(connection, &found.name, &found.value, value).await.map(|()| true),
+        SCHEDULERS if value > 0 => changes::set_cores(connection, value).await.map(|()| true),
+        _ => Ok(false),
+    }
 }
 
 /// The statement that sets an option of the database; `None` where it is none.
@@ -119,8 +139,8 @@ fn statement(name: &str, value: &str, database: &str, known: &BTreeMap<String, I
 pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let (mut connection, name) = database::open(target).await?;
     apply(target, &mut connection, &name).await?;
-    let known = read(&mut connection).await?;
     let asked = asked(target);
+    let known = read(&mut connection, &asked).await?;
     let missing = format!("neither {DATABASES}, {SCOPED} nor {SERVER} has such a name");
     let compared = |(name, value): (&&str, &&str)| {
         let found = known.get(&canonical(name));
@@ -140,7 +160,7 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
 }
 
 /// All settings, by the name that studies use.
-async fn read(connection: &mut ServerConnection) -> Result<BTreeMap<String, InForce>, Error> {
+async fn read(connection: &mut ServerConnection, asked: &BTreeMap<&str, &str>) -> Result<BTreeMap<String, InForce>, Error> {
     let rows = connection.rows(READ).await.map_err(|error| error.context("read the server's settings"))?;
     let setting = |row: Vec<OwnedValue>| match <[OwnedValue; 3]>::try_from(row) {
         Ok([OwnedValue::Text(name), value, OwnedValue::Text(source)]) => {
@@ -148,11 +168,16 @@ async fn read(connection: &mut ServerConnection) -> Result<BTreeMap<String, InFo
                 OwnedValue::Text(value) => value.trim().to_owned(),
                 _ => String::new(),
             };
-            Some((canonical(&name), InForce { value, source }))
+            Some((canonical(&name), InForce { name, value, source }))
         }
         _ => None,
     };
-    Ok(rows.into_iter().filter_map(setting).collect())
+    let mut known: BTreeMap<String, InForce> = rows.into_iter().filter_map(setting).collect();
+    if asked.keys().any(|name| canonical(name) == CORES) {
+        let value = changes::schedulers(connection).await?;
+        known.insert(CORES.to_owned(), InForce { name: CORES.to_owned(), value, source: SCHEDULERS.to_owned() });
+    }
+    Ok(known)
 }
 
 /// Whether the value in force fulfils what was asked.
@@ -189,8 +214,8 @@ mod tests {
 
     #[test]
     fn options_of_the_database_are_set_and_nothing_else() {
-        let scoped = |value: &str| InForce { value: value.to_owned(), source: SCOPED.to_owned() };
-        let server = InForce { value: "8".to_owned(), source: SERVER.to_owned() };
+        let scoped = |value: &str| InForce { name: String::new(), value: value.to_owned(), source: SCOPED.to_owned() };
+        let server = InForce { name: String::new(), value: "8".to_owned(), source: SERVER.to_owned() };
         let known = [("maxdop", scoped("0")), ("parameter_sniffing", scoped("1")), ("max_server_memory_mb", server)];
         let known: BTreeMap<String, InForce> = known.into_iter().map(|(name, found)| (name.to_owned(), found)).collect();
         let check = |name, value, expected: Option<&str>| assert_eq!(statement(name, value, "a]b", &known).as_deref(), expected);

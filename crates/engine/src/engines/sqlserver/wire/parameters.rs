@@ -250,7 +250,7 @@ mod tests {
         let parts = [VARCHAR, 0xFF, 0xFF, 9, 4, 0, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, b'x', 0, 0, 0, 0];
         check(LongText, Value::Text("x"), UTF8, &parts);
         check(LongText, Value::Text(""), UTF8, &[VARCHAR, 0xFF, 0xFF, 9, 4, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        check(Time, Value::Time(-1), UTF8, &[DATETIME2N, 6, 8, 0xFF, 0x5F, 0x52, 0x1D, 0x14, 0x39, 0xF9, 0x0A]);
+        check(Time, Value::Time(-1), UTF8, &[DATETIME2N, 6, 8, 0xFF, 0x5F, 0xD7, 0x1D, 0x14, 0x39, 0xF9, 0x0A]);
         check(List, Value::Integers(&[1, -1]), UTF8, &[VARBINARY, 0x40, 0x1F, 8, 0, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF]);
         let refused = [
             (Integer, Value::Text("1")),

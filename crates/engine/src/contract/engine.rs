@@ -3,7 +3,7 @@
 use super::documents::Documents;
 use super::endpoints::Endpoints;
 use super::error::Error;
-use super::facets::{ExistingServer, Memory, ServerChanges, Snapshots};
+use super::facets::{Backups, ExistingServer, Memory, ServerChanges, Snapshots};
 use super::observer::{Observer, SessionSampler};
 use super::replication::{ExistingReplication, Replication};
 use super::server::ServerRecipe;
@@ -100,6 +100,11 @@ pub trait Engine: Sync {
 
     /// How its data are kept and put back.
     fn snapshots(&self) -> Option<Snapshots> {
+        None
+    }
+
+    /// Data that its server keeps and puts back; there where `snapshots` says so.
+    fn backups(&self) -> Option<&dyn Backups> {
         None
     }
 

@@ -220,3 +220,59 @@ fn settings_of_the_server_are_changed_with_leave_and_put_back() {
     let last = state.lock().expect("nobody panicked").settings.last().cloned();
     assert_eq!(last.as_deref(), Some("EXEC sys.sp_configure N'show advanced options', 0; RECONFIGURE"));
 }
+
+/// The server keeps the data of a label, tells how far it is, and puts them back while nobody else is connected.
+#[test]
+fn the_server_keeps_the_data_and_puts_them_back() {
+    let kept = Arc::new(Mutex::new(String::new()));
+    let server = TdsServer::start(Setup::default(), move |sql, _| {
+        let mut kept = kept.lock().expect("nobody panicked");
+        if sql.contains("@value = '") {
+            let given = sql.split("@value = '").nth(1).and_then(|rest| rest.split("' ELSE").next());
+            *kept = given.expect("a text").replace("\'\'", "'");
+        }
+        match sql {
+            sql if sql.starts_with("SELECT CAST(value") && !kept.is_empty() => texts(&[&[&*kept]]),
+            sql if sql.starts_with("BACKUP") => {
+                vec![Part::Message("50 percent processed."), Part::Message("100 percent processed.")]
+            }
+            // What was noted after the backup is not in it.
+            sql if sql.starts_with("RESTORE") => {
+                kept.clear();
+                vec![
+                    Part::Message("99 percent processed."),
+                    Part::Message("RESTORE DATABASE successfully processed 9 pages."),
+                ]
+            }
+            _ => Vec::new(),
+        }
+    });
+    let target = target(server.url("encrypt=none"), &[("backup", "/backups/o'shop.bak")]);
+    let backups = sqlserver().backups().expect("the server keeps them");
+    let heard = Mutex::new(Vec::new());
+    let progress = |what: &str, done: u64, total: u64| {
+        heard.lock().expect("nobody panicked").push(format!("{what} {done} of {total}"))
+    };
+    let is_kept = |label: &str| runtime().block_on(backups.is_kept(&target, label)).expect("looks");
+    assert!(!is_kept("sqlserver tprocc 1"));
+    runtime().block_on(backups.keep(&target, "sqlserver tprocc 1", &progress)).expect("keeps");
+    assert!(is_kept("sqlserver tprocc 1") && !is_kept("sqlserver tprocc 2"));
+    server.log();
+    runtime().block_on(backups.restore(&target, "sqlserver tprocc 1", &progress)).expect("restores");
+    assert!(is_kept("sqlserver tprocc 1"), "it is noted again");
+    let log = server.log();
+    let done: Vec<&str> =
+        log.iter().filter_map(|line| line.strip_prefix("batch ")).filter(|line| line.contains("DATABASE ")).collect();
+    assert_eq!(
+        done,
+        [
+            "ALTER DATABASE [shop] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
+            "RESTORE DATABASE [shop] FROM DISK = N'/backups/o''shop.bak' WITH REPLACE, CHECKSUM, STATS = 5",
+            "ALTER DATABASE [shop] SET MULTI_USER"
+        ]
+    );
+    assert!(log.iter().any(|line| line.contains("login of me to \"master\"")), "{log:?}");
+    let expected =
+        ["backing up the database 50 of 100", "backing up the database 100 of 100", "restoring the database 99 of 100"];
+    assert_eq!(*heard.lock().expect("nobody panicked"), expected);
+}

@@ -8,14 +8,23 @@ use crate::contract::{Error, OwnedValue, Target};
 use proofload_model::settings::{Kind, Scope, SettingSpec};
 
 /// The engine's own settings.
-pub(super) const SETTINGS: &[SettingSpec] = &[SettingSpec::new(
+pub(super) const SETTINGS: &[SettingSpec] = &[
+    SettingSpec::new(
     "engine.changes",
     Kind::OneOf(&["refused", "allowed"]),
     "refused",
     "Whether settings of the whole server may be changed, such as its memory and its cores; each old value is noted in the study's database \
      and put back at the end of a run.",
-)
-.only(Scope::Engine("sqlserver"))];
+    )
+    .only(Scope::Engine("sqlserver")),
+    SettingSpec::optional(
+        "engine.backup",
+        Kind::Text,
+        "File on the server in which it keeps the backup that runs are restored from; by default one named after the database, in the server's \
+         folder of backups.",
+    )
+    .only(Scope::Engine("sqlserver")),
+];
 
 /// Name of the setting in a target.
 const CHANGES: &str = "changes";
@@ -44,7 +53,7 @@ pub(super) fn allowed(target: &Target) -> bool {
 
 /// Whether a name is that of our own setting, and not the server's.
 pub(super) fn is_ours(name: &str) -> bool {
-    name == CHANGES
+    name == CHANGES || name == "backup"
 }
 
 /// The number of schedulers that work.

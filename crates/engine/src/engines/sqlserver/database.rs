@@ -12,7 +12,7 @@ const MARK: &str = "proofload:1";
 /// Texts are UTF-8 and compared by their bytes.
 const COLLATION: &str = "Latin1_General_100_BIN2_UTF8";
 /// The database in which every account may be.
-const MASTER: &str = "master";
+pub(super) const MASTER: &str = "master";
 
 /// What a database says of itself: its mark, its collation, the number of its tables.
 const LOOK: &str = "SELECT (SELECT CAST(value AS varchar(100)) FROM sys.extended_properties WHERE class = 0 AND name = 'proofload'), \

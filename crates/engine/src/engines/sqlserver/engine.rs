@@ -2,7 +2,7 @@
 
 use super::{SqlserverSession, address, changes, database, observer, settings};
 use crate::contract::{
-    About, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerChanges, SqlEngine, Target, Work,
+    About, Backups, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerChanges, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -30,6 +30,14 @@ impl Engine for Sqlserver {
             password: "set SQLCMDPASSWORD, or name a file in SQLCMDPASSWORD_FILE, for the load agent",
             hosts: address::each,
         })
+    }
+
+    fn snapshots(&self) -> Option<Snapshots> {
+        Some(Snapshots::Backups)
+    }
+
+    fn backups(&self) -> Option<&dyn Backups> {
+        Some(self)
     }
 
     fn memory(&self) -> Option<&dyn Memory> {

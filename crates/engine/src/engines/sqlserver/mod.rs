@@ -1,6 +1,7 @@
 //! SQL Server 2019 and later, reached by URL over our own end of TDS. Wire and syntax are verified; it has never been run on a server.
 
 mod address;
+mod backup;
 mod bulk_load;
 mod changes;
 mod database;

@@ -212,6 +212,7 @@ impl SqlserverSession {
                     }
                     *rows.get_or_insert(0) += 1;
                 }
+                Event::Heard(_) => {}
                 Event::Returned(handle) => entry.handle = handle.and_then(|handle| i32::try_from(handle).ok()),
                 Event::Done { kind, is_last, rows: counted } => {
                     touched = counted.unwrap_or(touched);

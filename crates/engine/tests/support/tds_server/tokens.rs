@@ -118,7 +118,10 @@ impl Tokens {
                 self.said(0xAA, *number, *severity, message, procedure, *line);
                 self.done(end, MORE | FAILED, 0);
             }
-            Part::Message(message) => self.said(0xAB, 5701, 0, message, "", 1),
+            Part::Message(message) => {
+                let number = if message.ends_with("percent processed.") { 3211 } else { 5701 };
+                self.said(0xAB, number, 0, message, "", 1);
+            }
             Part::Raw(bytes) => self.bytes.extend(bytes),
             Part::Silence | Part::Close => {}
         }

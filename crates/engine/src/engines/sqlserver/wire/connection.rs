@@ -28,8 +28,19 @@ pub(in crate::engines::sqlserver) enum Event {
     Row(RowPlace),
     /// What a procedure gives back in a parameter.
     Returned(Option<i64>),
+    /// A message that is no error, where somebody listens.
+    Heard(ServerWord),
     /// An end: of what, whether it is that of the answer, rows counted.
     Done { kind: EndKind, is_last: bool, rows: Option<u64> },
+}
+
+/// A message that is no error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::engines::sqlserver) struct ServerWord {
+    /// Its number.
+    pub(in crate::engines::sqlserver) number: u32,
+    /// Its text.
+    pub(in crate::engines::sqlserver) text: String,
 }
 
 /// Where a row lies; valid until the next event.
@@ -67,6 +78,8 @@ pub(in crate::engines::sqlserver) struct ServerConnection {
     error: Option<Error>,
     routed: bool,
     lost: bool,
+    /// Messages that are no errors are wanted.
+    listens: bool,
     scratch: Scratch,
 }
 
@@ -97,6 +110,7 @@ impl ServerConnection {
             error: None,
             routed: false,
             lost: false,
+            listens: false,
             scratch: Scratch::default(),
         }
     }
@@ -173,6 +187,22 @@ impl ServerConnection {
     pub(in crate::engines::sqlserver) async fn text(&mut self, sql: &str) -> Result<(), Error> {
         self.send_text(sql).await?;
         self.finish().await.map(drop)
+    }
+
+    /// Runs statements and hands out messages as they come.
+    pub(in crate::engines::sqlserver) async fn text_heard(&mut self, sql: &str, mut hear: impl FnMut(&ServerWord)) -> Result<(), Error> {
+        self.send_text(sql).await?;
+        self.listens = true;
+        let ended = loop {
+            match self.next().await {
+                Ok(Event::Heard(word)) => hear(&word),
+                Ok(Event::Done { is_last: true, .. }) => break self.outcome(),
+                Ok(_) => {}
+                Err(error) => break Err(error),
+            }
+        };
+        self.listens = false;
+        ended
     }
 
     /// All rows of a text.
@@ -298,7 +328,10 @@ impl ServerConnection {
                         Token::Returned(value) => (Some(Event::Returned(value)), false),
                         Token::Passed => (None, false),
                         Token::Done(done) => self.end(done),
-                        Token::Said { is_error: false, .. } => (None, false),
+                        Token::Said { is_error: false, body } => {
+                            let heard = self.listens.then(|| MessageToken::read(body)).flatten();
+                            (heard.map(|said| Event::Heard(ServerWord { number: said.number, text: said.message })), false)
+                        }
                         Token::Said { body, .. } => {
                             let said = MessageToken::read(body).ok_or_else(|| broken("an error that ends too soon"));
                             self.fail(said?);

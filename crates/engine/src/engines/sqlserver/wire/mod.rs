@@ -16,7 +16,7 @@ mod types;
 mod values;
 
 pub(super) use bulk::{BulkTable, quoted};
-pub(super) use connection::{Event, ServerConnection};
+pub(super) use connection::{Event, ServerConnection, ServerWord};
 pub(super) use parameters::{ParameterKind, declaration};
 pub(super) use reading::broken;
 pub(super) use rpc::Procedure;

@@ -126,7 +126,7 @@ mod tests {
         // Places and lengths of host, user, password, program and server.
         assert_eq!(message[36..44], [0x5E, 0, 8, 0, 0x6E, 0, 2, 0], "as published");
         assert_eq!(message[44..52], [0x72, 0, 2, 0, 0x76, 0, 7, 0]);
-        assert_eq!(message[94..110], *b"s\0k\0o\0s\0t\0o\0v\01\0");
+        assert_eq!(message[94..110], *b"s\0k\0o\0s\0t\0o\0v\x001\0");
         // 'a' is 0x61: its halves change places, then 0xA5.
         assert_eq!(message[114..118], [0x16 ^ 0xA5, 0xA5, 0x26 ^ 0xA5, 0xA5]);
         let at = usize::from(u16::from_le_bytes([message[56], message[57]]));

@@ -138,4 +138,12 @@ mod tests {
         let (mut reader, mut read) = (PacketReader::default(), Vec::new());
         reader.take(&[1, 1, 0, 8, 0, 0, 1, 0], &mut read).expect_err("a request is no answer");
     }
+
+    /// [MS-TDS] 4.10.
+    #[test]
+    fn an_attention_is_the_published_one() {
+        let mut sent = Vec::new();
+        frame(MessageKind::Attention, &[], 4096, &mut sent);
+        assert_eq!(sent, [0x06, 0x01, 0x00, 0x08, 0x00, 0x00, 0x01, 0x00]);
+    }
 }

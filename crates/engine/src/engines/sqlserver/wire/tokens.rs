@@ -231,3 +231,62 @@ fn changed<'a>(reading: &mut MessageReader<'a>) -> Result<Option<Token<'a>>, Err
     };
     Ok(Some(Token::Changed(change)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::packet::PacketReader;
+    use super::super::types::{Content, VARCHAR};
+    use super::*;
+
+    /// [MS-TDS] 4.7: the answer to `select 'foo' as 'bar'`.
+    const BATCH: [u8; 51] = [
+        0x04, 0x01, 0x00, 0x33, 0x00, 0x00, 0x01, 0x00, 0x81, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x20, 0x00, 0xA7, 0x03, 0x00, 0x09, 0x04,
+        0xD0, 0x00, 0x34, 0x03, 0x62, 0x00, 0x61, 0x00, 0x72, 0x00, 0xD1, 0x03, 0x00, 0x66, 0x6F, 0x6F, 0xFD, 0x10, 0x00, 0xC1, 0x00, 0x01,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    ];
+    /// [MS-TDS] 4.9: the answer to a call of a procedure.
+    const CALL: [u8; 39] = [
+        0x04, 0x01, 0x00, 0x27, 0x00, 0x00, 0x01, 0x00, 0xFF, 0x11, 0x00, 0xC1, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x79,
+        0x00, 0x00, 0x00, 0x00, 0xFE, 0x00, 0x00, 0xE0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    ];
+
+    fn body(packet: &[u8]) -> Vec<u8> {
+        let (mut reader, mut body) = (PacketReader::default(), Vec::new());
+        reader.take(packet, &mut body).expect("a whole packet");
+        assert_eq!(reader.ended(), 1);
+        body
+    }
+
+    /// Every token of an answer, up to where it is cut.
+    fn tokens<'a>(body: &'a [u8], columns: &mut Vec<ColumnType>) -> Vec<Token<'a>> {
+        let (mut reading, mut flags, mut found) = (MessageReader { rest: body }, Vec::new(), Vec::new());
+        while let Some(token) = next(&mut reading, columns, &mut flags).expect("tokens that are known") {
+            found.push(token);
+        }
+        found
+    }
+
+    #[test]
+    fn published_answers_are_read_and_nothing_of_what_is_cut() {
+        let (body, mut columns) = (body(&BATCH), Vec::new());
+        let end = EndToken { kind: EndKind::Statement, more: false, failed: false, stopped: false, rows: Some(1) };
+        assert_eq!(tokens(&body, &mut columns), [Token::Columns, Token::Row(b"\x03\0foo"), Token::Done(end)]);
+        assert_eq!(columns.iter().map(|column| (column.id, column.size, column.content)).collect::<Vec<_>>(), [(
+            VARCHAR,
+            3,
+            Content::Bytes
+        )]);
+        for cut in 0..body.len() {
+            let whole = tokens(&body[..cut], &mut Vec::new()).len();
+            assert_eq!(whole, usize::from(cut >= 24) + usize::from(cut >= 30), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn the_published_answer_to_a_call_has_two_ends() {
+        let inside = EndToken { kind: EndKind::Inside, more: true, failed: false, stopped: false, rows: Some(1) };
+        let end = EndToken { kind: EndKind::Procedure, more: false, failed: false, stopped: false, rows: None };
+        let body = body(&CALL);
+        assert_eq!(tokens(&body, &mut Vec::new()), [Token::Done(inside), Token::Passed, Token::Done(end)]);
+    }
+}

@@ -72,6 +72,18 @@ WRITTEN = [
     "INSERT BULK [t] ([a] int, [b] varchar(max), [c] decimal(12, 2), [d] datetime2(6))",
     "EXEC sys.sp_addextendedproperty @name = N'proofload', @value = 'proofload:1'",
     "ALTER INDEX [a] ON [b] REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)",
+    "BACKUP DATABASE [x] TO DISK = N'x.bak' WITH INIT, COPY_ONLY, CHECKSUM, COMPRESSION, STATS = 5",
+    "RESTORE DATABASE [x] FROM DISK = N'x.bak' WITH REPLACE, CHECKSUM, STATS = 5",
+    "ALTER DATABASE [x] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
+    "ALTER DATABASE [x] SET MULTI_USER",
+    "EXEC sys.sp_configure N'max server memory (MB)', 65536; RECONFIGURE",
+    "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0 TO 31",
+    "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0,1,2",
+    "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = AUTO",
+    "SELECT CASE (SELECT CAST(affinity_type AS int) FROM sys.dm_os_sys_info) WHEN 2 THEN 'AUTO' ELSE (SELECT string_agg(CAST(cpu_id AS "
+    "varchar(8000)), ',') FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE') END",
+    "IF EXISTS (SELECT 1 FROM sys.extended_properties WHERE class = 0 AND name = 'a') EXEC sys.sp_updateextendedproperty @name = N'a', "
+    "@value = 'b' ELSE EXEC sys.sp_addextendedproperty @name = N'a', @value = 'b'",
 ]
 
 # What must be refused: forms of other dialects, and mistakes.

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::{answers, crash, drills, kernel, loads, perf, policies, rehearse, test, tidy, verdicts};
+use crate::{answers, crash, drills, kernel, loads, parse_tsql, perf, policies, rehearse, test, tidy, verdicts};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -55,6 +55,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[LOADS]",
         summary: "load key-value data 10,000 times, killed at random instants, and prove that every record is there",
         run: loads::run,
+    },
+    Chore {
+        name: "parse-tsql",
+        arguments: "",
+        summary: "have Microsoft's parser read every T-SQL text, with wrong ones as control; SKIPPED where it cannot be installed",
+        run: parse_tsql::run,
     },
     Chore {
         name: "perf",

@@ -12,6 +12,7 @@ mod crash;
 mod drills;
 mod kernel;
 mod loads;
+mod parse_tsql;
 mod perf;
 mod policies;
 mod rehearse;

@@ -7,7 +7,7 @@ use crate::events::LoadEvents;
 use crate::prober::Prober;
 use crate::workload::{RunRequest, WorkloadRun};
 use crate::workloads::workload;
-use proofload_engine::{ErrorClass, Target};
+use proofload_engine::{Backups, ErrorClass, Target};
 use proofload_gen::Seed;
 use proofload_model::drill::ProberReport;
 use proofload_model::error::Error;
@@ -18,8 +18,8 @@ use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
     Acknowledge, Authenticate, Build, CheckData, Close, Connect, ConnectProber, DataState, EndProber, Evidence,
-    GiveEvidence, LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark, Request, Start, Stop, TakeEvidence,
-    Verify,
+    GiveEvidence, KeepData, LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark, Request, RestoreData, Start,
+    Stop, TakeEvidence, Verify,
 };
 use proofload_model::wire::{Event, LoadSpec, ProbeResult, Reply};
 use std::sync::Arc;
@@ -85,6 +85,22 @@ impl LoadRole {
         }
     }
 
+    /// Has the server's own backups do something.
+    fn with_backups<T>(
+        &self,
+        work: impl AsyncFnOnce(&'static dyn Backups, &RunRequest) -> Result<T, proofload_engine::Error>,
+    ) -> Result<T, Error> {
+        let (request, _) = self.workload_run.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
+        let backups = request.engine.backups();
+        let name = request.engine.facts().name;
+        let backups = backups.ok_or_else(|| Error::new(format!("servers of {name} do not put back their data")))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))?;
+        Ok(runtime.block_on(work(backups, request))?)
+    }
+
     fn close_all(&mut self) {
         if let Some(threads) = self.threads.take() {
             let _ended = threads.stop();
@@ -92,7 +108,9 @@ impl LoadRole {
         if let Some(prober) = self.prober.take() {
             let _ended = prober.end();
         }
-        self.workload_run = None;
+        if let Some((request, _)) = self.workload_run.take() {
+            put_back(&request, &self.events);
+        }
         self.origin = None;
     }
 }
@@ -127,6 +145,22 @@ impl LoadService for LoadRole {
 
     fn check_data(&mut self, _ask: CheckData) -> Result<DataState, Error> {
         self.workload_run()?.data_state()
+    }
+
+    fn keep_data(&mut self, ask: KeepData) -> Result<bool, Error> {
+        let KeepData { label, anew } = ask;
+        self.with_backups(async |backups, request| {
+            if anew {
+                backups.keep(&request.target, &label, &*request.progress).await?;
+            }
+            backups.is_kept(&request.target, &label).await
+        })
+    }
+
+    fn restore_data(&mut self, ask: RestoreData) -> Result<(), Error> {
+        self.with_backups(async |backups, request| {
+            backups.restore(&request.target, &ask.label, &*request.progress).await
+        })
     }
 
     fn connect(&mut self, _ask: Connect) -> Result<Vec<Fact>, Error> {
@@ -324,4 +358,19 @@ fn settings_in_force(request: &RunRequest) -> Result<Vec<Fact>, Error> {
         .build()
         .map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))?;
     Ok(runtime.block_on(request.engine.verify_settings(&request.target))?)
+}
+
+/// Puts back what the run has changed of a server that Proofload did not start. The run is over: what fails is told.
+fn put_back(request: &RunRequest, events: &LoadEvents) {
+    let Some(changes) = request.engine.server_changes() else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(changes.put_back(&request.target)).map_err(|error| error.to_string()),
+        Err(error) => Err(format!("failed to start the async runtime: {error}")),
+    };
+    if let Err(error) = done {
+        let text =
+            format!("settings of the server are not put back: {error}; the next run that may change it puts them back");
+        events(Event::Log { level: "error".to_owned(), text });
+    }
 }

@@ -44,6 +44,9 @@ pub(crate) const STUDIES: &[BuiltInStudy] = &[
     study!("papers", "xd6-mongodb-ycsb"),
     study!("papers", "9100-max-availability"),
     study!("papers", "dwft-36tb"),
+    study!("papers", "sn861-memory-sweep-sqlserver"),
+    study!("papers", "9100-max-availability-sqlserver"),
+    study!("papers", "dwft-36tb-sqlserver"),
 ];
 
 /// The study of a name, with or without its folder and ending.

@@ -3,7 +3,7 @@
 use super::documents::Documents;
 use super::endpoints::Endpoints;
 use super::error::Error;
-use super::facets::{ExistingServer, Memory, Snapshots};
+use super::facets::{Backups, ExistingServer, Memory, ServerChanges, Snapshots};
 use super::observer::{Observer, SessionSampler};
 use super::replication::{ExistingReplication, Replication};
 use super::server::ServerRecipe;
@@ -103,8 +103,18 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Data that its server keeps and puts back; there where `snapshots` says so.
+    fn backups(&self) -> Option<&dyn Backups> {
+        None
+    }
+
     /// Memory that it is told to keep to.
     fn memory(&self) -> Option<&dyn Memory> {
+        None
+    }
+
+    /// Changes of a server that Proofload did not start, which are put back at the end of a run.
+    fn server_changes(&self) -> Option<&dyn ServerChanges> {
         None
     }
 

@@ -1,5 +1,6 @@
 //! Facets of an engine: what it may have beside sessions. An engine that has none of them needs no word of them.
 
+use super::engine::{Target, Work};
 use proofload_model::units::Bytes;
 
 /// How the data of an engine are kept, and put back between runs.
@@ -7,6 +8,8 @@ use proofload_model::units::Bytes;
 pub enum Snapshots {
     /// Files of the data folder are copied while no instance and no session has them open.
     Files,
+    /// The server keeps them itself and puts them back; see [`Backups`].
+    Backups,
 }
 
 impl Snapshots {
@@ -14,6 +17,7 @@ impl Snapshots {
     pub fn reach_existing_servers(self) -> bool {
         match self {
             Self::Files => false,
+            Self::Backups => true,
         }
     }
 }
@@ -37,4 +41,25 @@ pub trait Memory: Sync {
     fn reaches_existing_servers(&self) -> bool {
         false
     }
+}
+
+/// Settings of a server that Proofload did not start, which a study changes with its operator's leave while settings are verified.
+pub trait ServerChanges: Sync {
+    /// Puts back what was changed, also by a process that was killed; nothing where nothing was.
+    fn put_back<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;
+}
+
+/// Tells how far something is: what, done, and total.
+pub type ProgressTeller<'a> = &'a dyn Fn(&str, u64, u64);
+
+/// Data that a server keeps and puts back by itself, without files of ours.
+pub trait Backups: Sync {
+    /// Tells whether the data of this label are kept.
+    fn is_kept<'a>(&'a self, target: &'a Target, label: &'a str) -> Work<'a, bool>;
+
+    /// Keeps the data as they are under this label, in the place of what was kept before.
+    fn keep<'a>(&'a self, target: &'a Target, label: &'a str, progress: ProgressTeller<'a>) -> Work<'a, ()>;
+
+    /// Puts the data of this label back; no session may be open.
+    fn restore<'a>(&'a self, target: &'a Target, label: &'a str, progress: ProgressTeller<'a>) -> Work<'a, ()>;
 }

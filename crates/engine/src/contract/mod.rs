@@ -20,7 +20,7 @@ pub use documents::{Collection, Documents, Fields, InsertOutcome};
 pub use endpoints::Endpoints;
 pub use engine::{About, DocumentEngine, Engine, Installation, SqlEngine, Target, Work};
 pub use error::{Error, ErrorClass};
-pub use facets::{ExistingServer, Memory, Snapshots};
+pub use facets::{Backups, ExistingServer, Memory, ProgressTeller, ServerChanges, Snapshots};
 pub use flight::{Action, Answer, Flight, Row};
 pub use observer::{Observation, Observer, SessionSampler};
 pub use replication::{

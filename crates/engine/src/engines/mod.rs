@@ -14,6 +14,7 @@ registry::registry! {
     sqlite: Sqlite { sql },
     postgresql: Postgresql { sql },
     mariadb: Mariadb { sql },
+    sqlserver: Sqlserver { sql },
     mongodb: Mongodb { documents },
     duckdb: Duckdb { sql },
     null: Null { sql, documents },

@@ -1,5 +1,5 @@
-//! Named parameters to those of an engine: `:name` becomes `$1`, as PostgreSQL and DuckDB write it, or `?`, as MariaDB does. Knows quotes,
-//! comments and casts, nothing else of SQL.
+//! Named parameters to those of an engine: `:name` becomes `$1`, as PostgreSQL and DuckDB write it, `@p1`, as SQL Server does, or `?`, as
+//! MariaDB does. Knows quotes, comments and casts, nothing else of SQL.
 
 use crate::contract::Error;
 
@@ -8,7 +8,7 @@ use crate::contract::Error;
 pub(super) struct RewrittenSql {
     /// The SQL.
     pub(super) sql: String,
-    /// Index in the list of parameters for `$1`, `$2` …, or for each `?`.
+    /// Index in the list of parameters for `$1`, `$2` …, `@p1`, `@p2` …, or for each `?`.
     pub(super) order: Vec<usize>,
 }
 
@@ -17,6 +17,8 @@ pub(super) struct RewrittenSql {
 enum ParameterForm {
     /// `$1`, the same for each occurrence of a name.
     Numbered,
+    /// `@p1`, likewise.
+    Variable,
     /// `?`, one for each occurrence.
     Marked,
 }
@@ -24,6 +26,11 @@ enum ParameterForm {
 /// Rewrites to numbers. A name may occur several times; a listed name may be absent, an unlisted one is an error.
 pub(super) fn number(sql: &str, parameters: &[String]) -> Result<RewrittenSql, Error> {
     rewrite(sql, parameters, ParameterForm::Numbered)
+}
+
+/// Rewrites to numbered variables, likewise.
+pub(super) fn variables(sql: &str, parameters: &[String]) -> Result<RewrittenSql, Error> {
+    rewrite(sql, parameters, ParameterForm::Variable)
 }
 
 /// Rewrites to question marks, likewise.
@@ -43,13 +50,14 @@ fn rewrite(sql: &str, parameters: &[String], form: ParameterForm) -> Result<Rewr
             let place = parameters.iter().position(|listed| listed.trim_start_matches(':') == name);
             let place = place
                 .ok_or_else(|| Error::other(format!("parameter :{name} of the SQL is not in the parameter list")))?;
-            let known = rewritten.order.iter().position(|&used| used == place && form == ParameterForm::Numbered);
+            let known = rewritten.order.iter().position(|&used| used == place && form != ParameterForm::Marked);
             let index = known.unwrap_or_else(|| {
                 rewritten.order.push(place);
                 rewritten.order.len() - 1
             });
             match form {
                 ParameterForm::Numbered => rewritten.sql.push_str(&format!("${}", index + 1)),
+                ParameterForm::Variable => rewritten.sql.push_str(&format!("@p{}", index + 1)),
                 ParameterForm::Marked => rewritten.sql.push('?'),
             }
             rest = &rest[1 + name.len()..];
@@ -164,6 +172,13 @@ mod tests {
         let names = ["a".to_owned(), "b_2".to_owned()];
         let marked = mark("SELECT :b_2, :a, ':a', `:a`, :b_2", &names).expect("all names are listed");
         assert_eq!((marked.sql.as_str(), marked.order), ("SELECT ?, ?, ':a', `:a`, ?", vec![1, 0, 1]));
+    }
+
+    #[test]
+    fn names_become_variables_one_for_each_name() {
+        let names = ["a".to_owned(), "b_2".to_owned()];
+        let rewritten = variables("SELECT :b_2, :a, ':a', @x, :b_2", &names).expect("all names are listed");
+        assert_eq!((rewritten.sql.as_str(), rewritten.order), ("SELECT @p1, @p2, ':a', @x, @p1", vec![1, 0]));
     }
 
     proptest! {

@@ -150,6 +150,6 @@ mod tests {
     fn an_engine_without_a_dialect_is_told_those_that_there_are() {
         let error = TPROCC.dialect("standard").unwrap_err().to_string();
         assert!(error.starts_with("the workload tprocc does not support the engine standard; it supports "), "{error}");
-        assert!(error.ends_with("null, postgresql, sqlite"), "{error}");
+        assert!(error.ends_with("null, postgresql, sqlite, sqlserver"), "{error}");
     }
 }

@@ -132,7 +132,10 @@ fn settings_that_nothing_can_be_drawn_from_are_refused() {
     for (changes, expected) in [
         (vec![("mix", "own"), ("read", "0.5")], "the shares of an own mix are"),
         (vec![("key_mode", "ycsb"), ("theta", "0.5")], "0.99, which YCSB has built in"),
-        (vec![("form", "json")], "workload.form = \"json\" is for mariadb, postgresql; sqlite supports \"columns\""),
+        (
+            vec![("form", "json")],
+            "workload.form = \"json\" is for mariadb, postgresql, sqlserver; sqlite supports \"columns\"",
+        ),
     ] {
         let case = Case::new("sqlite", &changes).expect("built in");
         let error = case.build().unwrap_err().to_string();

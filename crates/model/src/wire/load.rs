@@ -92,6 +92,20 @@ asks! {
     /// Compare the data with the specification. An error: it could not be found out.
     check_data: CheckData {} -> DataState;
 
+    /// Tells whether the server keeps the data of a label; keeps them as they are first where it is to. Sends progress.
+    keep_data: KeepData {
+        /// The data's label.
+        label: String,
+        /// Whether to keep them.
+        anew: bool,
+    } -> bool;
+
+    /// Have the server put back the data of a label. Sends progress. No user may be connected.
+    restore_data: RestoreData {
+        /// The data's label.
+        label: String,
+    } -> ();
+
     /// Connect the virtual users and prepare statements; answers with client threads, users, engine settings as sessions see them.
     connect: Connect {} -> Vec<Fact>;
 

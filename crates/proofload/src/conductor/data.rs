@@ -7,7 +7,7 @@ use super::run_context::RunContext;
 use crate::live::Phase;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
-use proofload_model::wire::load::{Build, CheckData, Close, DataState, Open};
+use proofload_model::wire::load::{Build, CheckData, Close, DataState, KeepData, Open};
 
 /// Makes sure that the data of a run exists: as a snapshot when runs restore it, else in place.
 pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
@@ -41,15 +41,38 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, command: 
     context.agents.start_load(std::slice::from_ref(command))?;
     context.ask_load(Open { spec: Box::new(prepared.load_spec(Vec::new())) })?;
     let found = context.ask_load(CheckData {});
+    let changes = matches!(found, Ok(DataState::Fits | DataState::Differs { .. }));
+    // What earlier runs have left of the data is put back before the next.
+    let is_kept = changes && restores_at_url(prepared) && keep(context, prepared, false)?;
     context.agents.stop_load();
+    if is_kept {
+        return Ok(());
+    }
     match found? {
-        state @ (DataState::Fits | DataState::Differs { .. }) => state.must_fit(),
+        state @ (DataState::Fits | DataState::Differs { .. }) => state.must_fit()?,
         DataState::Empty { .. } | DataState::Unfinished { .. } => {
             context.heard.view.phase(Phase::Building);
             context.heard.journal.event(RunEvent::Building(prepared.label.clone()))?;
-            build(context, prepared, command)
+            build(context, prepared, command)?;
         }
     }
+    if restores_at_url(prepared) {
+        context.agents.start_load(std::slice::from_ref(command))?;
+        context.ask_load(Open { spec: Box::new(prepared.load_spec(Vec::new())) })?;
+        keep(context, prepared, true)?;
+        context.agents.stop_load();
+    }
+    Ok(())
+}
+
+/// Whether the server puts its data back before each run.
+pub(super) fn restores_at_url(prepared: &PreparedRun) -> bool {
+    prepared.primary().place.url.is_some() && prepared.procedure.restore_every_run
+}
+
+/// Whether the server keeps the data; has it keep them first where it is to.
+fn keep(context: &mut RunContext<'_>, prepared: &PreparedRun, anew: bool) -> Result<bool, Error> {
+    context.ask_load(KeepData { label: prepared.label.clone(), anew })
 }
 
 /// Builds without limits: they belong to the measured runs.

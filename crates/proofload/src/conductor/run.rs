@@ -2,6 +2,7 @@
 
 use super::agents::LoadCommand;
 use super::commit_levels;
+use super::data;
 use super::drill::{self, DrillCourse};
 use super::load;
 use super::preparation::PreparedRun;
@@ -22,7 +23,7 @@ use proofload_model::replication::link;
 use proofload_model::samples::OperationCounts;
 use proofload_model::study::{scraped, session_looks};
 use proofload_model::time::Moment;
-use proofload_model::wire::load::{CheckData, ConnectProber, EndProber, Verify};
+use proofload_model::wire::load::{CheckData, ConnectProber, EndProber, RestoreData, Verify};
 
 /// Carries out one run. On an error the caller cleans up and marks the attempt.
 pub(super) fn carry_out(
@@ -94,6 +95,11 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         context.testbed(prepared).join(pid)?;
     }
     if prepared.keeps_data() {
+        if data::restores_at_url(prepared) {
+            context.heard.view.phase(Phase::Restoring);
+            context.ask_load(RestoreData { label: prepared.label.clone() })?;
+            context.heard.view.phase(Phase::Preparing);
+        }
         context.ask_load(CheckData {})?.must_fit()?;
     }
     load::connect(context, prepared)?;

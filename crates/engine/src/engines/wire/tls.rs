@@ -7,7 +7,7 @@ use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, SupportedProtocolVersion};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,10 +36,18 @@ pub(in crate::engines) struct TlsClient {
 impl TlsClient {
     /// The client side for one connection.
     pub(in crate::engines) fn config(&self) -> Result<ClientConfig, Error> {
+        self.config_of(rustls::DEFAULT_VERSIONS)
+    }
+
+    /// The same, of these versions alone.
+    pub(in crate::engines) fn config_of(
+        &self,
+        versions: &[&'static SupportedProtocolVersion],
+    ) -> Result<ClientConfig, Error> {
         let provider = Arc::new(ring::default_provider());
         let verifier = Arc::new(self.verifier(&provider)?);
         let wrong = |error: rustls::Error| Error::other(format!("failed to set up TLS: {error}"));
-        let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions);
         let builder = builder.map_err(wrong)?.dangerous().with_custom_certificate_verifier(verifier);
         let Some((certificate, key)) = &self.identity else { return Ok(builder.with_no_client_auth()) };
         let read = PrivateKeyDer::from_pem_file(key);

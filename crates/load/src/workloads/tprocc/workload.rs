@@ -107,12 +107,12 @@ mod tests {
         check(
             "sqlite",
             "procedures",
-            &["sqlite has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql"],
+            &["sqlite has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql or sqlserver"],
         );
         check(
             "null",
             "procedures",
-            &["null has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql"],
+            &["null has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql or sqlserver"],
         );
         // The need of SQL sessions is told already.
         check("mongodb", "procedures", &[]);

@@ -202,7 +202,7 @@ mod tests {
         check(&["--workload", "oltp", "--url", "mongodb://u:s3cret@db1/x"], "the URL contains a password");
         check(
             &["--workload", "oltp", "--url", "mongodb://db1/x"],
-            "existing servers of postgresql, mariadb, not mongodb",
+            "existing servers of postgresql, mariadb, sqlserver, not mongodb",
         );
         check(&["--workload", "oltp", "--url", "db1/x"], "known scheme");
         check(

@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn what_an_engine_does_not_have_is_refused_with_those_that_have_it() {
         let json = |engine| dialect(engine, Form::Json, 10).unwrap_err();
-        let expected = "workload.form = \"json\" is for mariadb, postgresql; sqlite supports \"columns\" (documents have no choice)";
+        let expected = "workload.form = \"json\" is for mariadb, postgresql, sqlserver; sqlite supports \"columns\" (documents have no choice)";
         assert_eq!(json("sqlite"), expected);
         assert_eq!(json("null"), expected.replace("sqlite", "null"));
         let fields = dialect("postgresql", Form::Json, 51).unwrap_err();
@@ -136,6 +136,6 @@ mod tests {
         assert!(dialect("null", Form::Columns, 51).unwrap().suite.is_none());
         let none = dialect("duckdb", Form::Columns, 10).unwrap_err();
         assert!(none.starts_with("the workload ycsb does not support the engine duckdb; it supports "), "{none}");
-        assert!(none.ends_with("postgresql, sqlite"), "{none}");
+        assert!(none.ends_with("postgresql, sqlite, sqlserver"), "{none}");
     }
 }

@@ -1,0 +1,236 @@
+//! How a server is reached: a URL as place, account, database and what is encrypted; one URL for each of several hosts.
+
+use super::password::{self, Password};
+use crate::contract::{Error, Target};
+use crate::engines::wire::{Place, Proof, SocketOptions, TlsClient, decoded};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The database of a URL that names none.
+const DATABASE: &str = "proofload";
+/// How a URL begins.
+const SCHEME: &str = "sqlserver";
+/// Port of a URL without one.
+const PORT: u16 = 1433;
+/// Name by which the server lists our sessions.
+const PROGRAM: &str = "proofload";
+
+/// How much of a connection is encrypted. In the words of Microsoft's drivers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encryption {
+    /// Nothing, not even the password, which is only disguised.
+    None,
+    /// `optional`: the login, unless the server wants all.
+    Login,
+    /// `mandatory`: all.
+    All,
+    /// `strict`: all from the first byte on, as TDS 8.0 has it.
+    Strict,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone)]
+pub(super) struct ServerAddress {
+    pub(super) place: Place,
+    pub(super) options: SocketOptions,
+    pub(super) user: String,
+    pub(super) database: String,
+    pub(super) password: Option<Password>,
+    pub(super) encryption: Encryption,
+    pub(super) tls: TlsClient,
+    /// Name by which the server lists the session.
+    pub(super) program: String,
+    /// Whether any certificate will do.
+    trusts_any: bool,
+}
+
+impl ServerAddress {
+    /// How the server of a target is reached, with the password of this host.
+    pub(super) fn of(target: &Target) -> Result<Self, Error> {
+        let text = target.address().or(target.place.url.as_deref()).ok_or_else(|| {
+            Error::other("connect to SQL Server: engine.url is not given; Proofload starts no SQL Server, so name a running one")
+        })?;
+        let mut address = Self::parse(text)?;
+        let given = target.endpoints.password().map(|given| Password::new(given.reveal()));
+        address.password = given.map_or_else(password::find, |given| Ok(Some(given)))?;
+        Ok(address)
+    }
+
+    /// Reads a URL; refuses what would leak a secret.
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        let wrong = |what: &str| {
+            Error::other(format!(
+                "read the SQL Server URL: {what}; it has the form sqlserver://user@host:1433/database?encrypt=mandatory"
+            ))
+        };
+        let (scheme, rest) = text.split_once("://").ok_or_else(|| wrong("it has no ://"))?;
+        if scheme != SCHEME {
+            return Err(wrong("it does not begin with sqlserver://"));
+        }
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+        if user.contains(':') {
+            return Err(Error::other(
+                "the SQL Server URL carries a password, which would be kept with the study; leave it out and set SQLCMDPASSWORD, or name \
+                 a file in SQLCMDPASSWORD_FILE, on the load host",
+            ));
+        }
+        let (name, port) = host_and_port(host).ok_or_else(|| wrong("its port is no number"))?;
+        let or = |given: &str, default: &str| if given.is_empty() { default.to_owned() } else { decoded(given) };
+        let name = or(name, "localhost");
+        let mut address = Self {
+            place: Place::Tcp { address: name.clone(), port, name },
+            options: SocketOptions::default(),
+            user: or(user, DATABASE),
+            database: or(database, DATABASE),
+            password: None,
+            encryption: Encryption::All,
+            tls: TlsClient { proof: Proof::None, root: None, identity: None },
+            program: PROGRAM.to_owned(),
+            trusts_any: false,
+        };
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            address.take(key, &decoded(value))?;
+        }
+        address.prove()?;
+        Ok(address)
+    }
+
+    fn take(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        match key {
+            "encrypt" => self.encryption = encryption(value)?,
+            "trust-server-certificate" => self.trusts_any = switch(value)?,
+            "certificate-authority" => self.tls.root = Some(PathBuf::from(value)).filter(|_| !value.is_empty()),
+            "host-name-in-certificate" => {
+                if let Place::Tcp { name, .. } = &mut self.place {
+                    value.clone_into(name);
+                }
+            }
+            "connect-timeout" => {
+                let seconds = value.parse().map_err(|_| Error::other("connect-timeout of the SQL Server URL is no number of seconds"))?;
+                self.options.patience = Some(Duration::from_secs(seconds));
+            }
+            // The value is not shown: it may be a secret.
+            _ => {
+                return Err(Error::other(format!(
+                    "read the SQL Server URL: {key:?} is not known; there are encrypt, trust-server-certificate, certificate-authority, \
+                     host-name-in-certificate, connect-timeout"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says how far the server is proved: where all is encrypted, by a certificate, unless any will do.
+    fn prove(&mut self) -> Result<(), Error> {
+        let must = matches!(self.encryption, Encryption::All | Encryption::Strict) && !self.trusts_any;
+        if must && self.tls.root.is_none() {
+            return Err(Error::other(
+                "read the SQL Server URL: encrypt=mandatory and strict prove the server's certificate: name the file of the authority's \
+                 certificates as certificate-authority, or set trust-server-certificate=true",
+            ));
+        }
+        self.tls.proof = if self.tls.root.is_some() && !self.trusts_any { Proof::Host } else { Proof::None };
+        Ok(())
+    }
+
+    /// Database and place in words.
+    pub(super) fn in_words(&self) -> String {
+        match &self.place {
+            Place::Tcp { address, port, .. } => format!("{} on {address} port {port}", self.database),
+            Place::Unix(path) => format!("{} on {}", self.database, path.display()),
+        }
+    }
+}
+
+fn encryption(word: &str) -> Result<Encryption, Error> {
+    Ok(match word.to_ascii_lowercase().as_str() {
+        "none" => Encryption::None,
+        "optional" => Encryption::Login,
+        "mandatory" => Encryption::All,
+        "strict" => Encryption::Strict,
+        _ => {
+            let text = format!("read the SQL Server URL: encrypt={word:?} is not known; there are none, optional, mandatory, strict");
+            return Err(Error::other(text));
+        }
+    })
+}
+
+fn switch(word: &str) -> Result<bool, Error> {
+    word.parse().map_err(|_| Error::other("read the SQL Server URL: trust-server-certificate is true or false"))
+}
+
+/// Host and port; an IPv6 address stands in brackets.
+fn host_and_port(host: &str) -> Option<(&str, u16)> {
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => host.find(':').map_or((host, ""), |place| host.split_at(place)),
+    };
+    let port = if rest.is_empty() { PORT } else { rest.strip_prefix(':')?.parse().ok()? };
+    Some((name, port))
+}
+
+/// The URLs of each host; the whole text alone where it names one host or has another form.
+pub(super) fn each(text: &str) -> Vec<String> {
+    let parts = || {
+        let (scheme, rest) = text.split_once("://")?;
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let (user, hosts) = authority.rsplit_once('@').map_or(("", authority), |(user, hosts)| (user, hosts));
+        let at = if user.is_empty() { "" } else { "@" };
+        Some(hosts.split(',').map(|host| format!("{scheme}://{user}{at}{host}{path}")).collect::<Vec<_>>())
+    };
+    match parts() {
+        Some(parts) if parts.len() > 1 && parts.iter().all(|part| ServerAddress::parse(part).is_ok()) => parts,
+        _ => vec![text.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, expected: Result<&str, &str>) {
+        match (ServerAddress::parse(url), expected) {
+            (Ok(address), Ok(words)) => assert_eq!(format!("{}: {}", address.user, address.in_words()), words),
+            (Err(error), Err(part)) => {
+                let text = error.to_string();
+                assert!(text.contains(part) && !text.contains("s3cret"), "{text}");
+            }
+            (found, _) => panic!("{url}: {:?}", found.map(|address| address.in_words())),
+        }
+    }
+
+    #[test]
+    fn urls_are_completed_or_refused_without_showing_a_password() {
+        check("sqlserver://me@db1:1500/shop?encrypt=optional", Ok("me: shop on db1 port 1500"));
+        check("sqlserver://db1?encrypt=strict&certificate-authority=/ca.pem", Ok("proofload: proofload on db1 port 1433"));
+        check("sqlserver://me@[::1]:7/x?trust-server-certificate=true&connect-timeout=2", Ok("me: x on ::1 port 7"));
+        check("sqlserver://me@db1/shop", Err("trust-server-certificate=true"));
+        check("sqlserver://me:s3cret@db1/shop", Err("SQLCMDPASSWORD"));
+        check("sqlserver://me@db1/shop?password=s3cret", Err("\"password\" is not known"));
+        check("sqlserver://me@db1/shop?encrypt=yes", Err("optional, mandatory"));
+        check("mariadb://me@db1/shop", Err("sqlserver://user@host"));
+        check("sqlserver://me@db1:x/shop", Err("its port is no number"));
+    }
+
+    #[test]
+    fn a_certificate_is_proved_where_all_is_encrypted() {
+        let proof = |query: &str| ServerAddress::parse(&format!("sqlserver://db1?{query}")).expect("it is understood").tls.proof;
+        assert_eq!(proof("certificate-authority=/ca.pem"), Proof::Host);
+        assert_eq!(proof("encrypt=optional&certificate-authority=/ca.pem"), Proof::Host);
+        assert_eq!(proof("encrypt=optional"), Proof::None);
+        assert_eq!(proof("certificate-authority=/ca.pem&trust-server-certificate=true"), Proof::None);
+    }
+
+    #[test]
+    fn a_url_of_several_hosts_is_one_for_each() {
+        assert_eq!(each("sqlserver://me@a:1,b/x?encrypt=none"), ["sqlserver://me@a:1/x?encrypt=none", "sqlserver://me@b/x?encrypt=none"]);
+        for text in ["sqlserver://me@a/x", "sqlserver://a:x,b:y/z", "nonsense"] {
+            assert_eq!(each(text), [text]);
+        }
+    }
+}

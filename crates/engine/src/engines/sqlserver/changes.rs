@@ -1,0 +1,154 @@
+//! Settings of the whole server that a study changes with leave (`engine.changes = "allowed"`): its memory, its cores, and whatever else it has.
+//! Before the first change of each, its old value is noted in the study's database, so that it can be put back, also by another process after a
+//! kill. May not change what was not asked for.
+
+use super::database::{self, text};
+use super::wire::ServerConnection;
+use crate::contract::{Error, OwnedValue, Target};
+use proofload_model::settings::{Kind, Scope, SettingSpec};
+
+/// The engine's own settings.
+pub(super) const SETTINGS: &[SettingSpec] = &[
+    SettingSpec::new(
+    "engine.changes",
+    Kind::OneOf(&["refused", "allowed"]),
+    "refused",
+    "Whether settings of the whole server may be changed, such as its memory and its cores; each old value is noted in the study's database \
+     and put back at the end of a run.",
+    )
+    .only(Scope::Engine("sqlserver")),
+    SettingSpec::optional(
+        "engine.backup",
+        Kind::Text,
+        "File on the server in which it keeps the backup that runs are restored from; by default one named after the database, in the server's \
+         folder of backups.",
+    )
+    .only(Scope::Engine("sqlserver")),
+];
+
+/// Name of the setting in a target.
+const CHANGES: &str = "changes";
+/// The extended property of the study's database that holds old values.
+const NOTES: &str = "proofload_changed";
+/// The setting without which others may not be changed.
+const ADVANCED: &str = "show advanced options";
+/// The setting of cores, which is no row of `sys.configurations`, and its name in notes.
+pub(super) const CORES: &str = "online_schedulers";
+const AFFINITY: &str = "process affinity";
+/// Where it is read.
+pub(super) const SCHEDULERS: &str = "sys.dm_os_schedulers";
+
+/// An old value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ChangeNote {
+    name: String,
+    old: String,
+}
+
+/// Whether a target's server may be changed.
+pub(super) fn allowed(target: &Target) -> bool {
+    let last = target.place.settings.iter().rev().find(|(name, _)| name == CHANGES);
+    last.is_some_and(|(_, value)| value == "allowed")
+}
+
+/// Whether a name is that of our own setting, and not the server's.
+pub(super) fn is_ours(name: &str) -> bool {
+    name == CHANGES || name == "backup"
+}
+
+/// The number of schedulers that work.
+pub(super) async fn schedulers(connection: &mut ServerConnection) -> Result<String, Error> {
+    let sql = "SELECT CAST(count(*) AS varchar(20)) FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE'";
+    let rows = connection.rows(sql).await.map_err(|error| error.context("read the server's schedulers"))?;
+    Ok(first_text(&rows))
+}
+
+/// Changes a setting of the server, by the server's own name of it, after its old value is noted.
+pub(super) async fn set(connection: &mut ServerConnection, name: &str, old: &str, value: i64) -> Result<(), Error> {
+    let mut notes = read(connection).await?;
+    let advanced = "SELECT CAST(value_in_use AS varchar(20)) FROM sys.configurations WHERE name = 'show advanced options'";
+    let advanced = first_text(&connection.rows(advanced).await?);
+    // What was noted first is put back last: without it nothing else could be.
+    for (name, old) in [(ADVANCED, advanced.as_str()), (name, old)] {
+        note(connection, &mut notes, name, old).await?;
+    }
+    let context = |error: Error| error.context(format!("set {name} of the server to {value}; the account needs ALTER SETTINGS"));
+    connection.text(&configure(ADVANCED, "1")).await.map_err(context)?;
+    connection.text(&configure(name, &value.to_string())).await.map_err(context)
+}
+
+/// Has so many schedulers work, on the first processors.
+pub(super) async fn set_cores(connection: &mut ServerConnection, count: i64) -> Result<(), Error> {
+    let old = "SELECT CASE (SELECT CAST(affinity_type AS int) FROM sys.dm_os_sys_info) WHEN 2 THEN 'AUTO' \
+               ELSE (SELECT string_agg(CAST(cpu_id AS varchar(8000)), ',') FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE') END";
+    let old = first_text(&connection.rows(old).await.map_err(|error| error.context("read the server's affinity"))?);
+    let mut notes = read(connection).await?;
+    note(connection, &mut notes, AFFINITY, &old).await?;
+    let context = |error: Error| error.context(format!("have {count} schedulers work; the account needs ALTER SETTINGS"));
+    connection.text(&affinity(&format!("0 TO {}", count - 1))).await.map_err(context)
+}
+
+/// Puts every noted value back, the last first; nothing where none is noted.
+pub(super) async fn put_back(target: &Target) -> Result<(), Error> {
+    let (mut connection, _) = database::open(target).await?;
+    let mut notes = read(&mut connection).await?;
+    while let Some(ChangeNote { name, old }) = notes.pop() {
+        let statement = if name == AFFINITY { affinity(&old) } else { configure(&name, &old) };
+        connection.text(&statement).await.map_err(|error| error.context(format!("put {name} of the server back to {old}")))?;
+        write(&mut connection, &notes).await?;
+    }
+    Ok(())
+}
+
+fn configure(name: &str, value: &str) -> String {
+    format!("EXEC sys.sp_configure {}, {value}; RECONFIGURE", text(name))
+}
+
+fn affinity(processors: &str) -> String {
+    format!("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = {processors}")
+}
+
+/// Notes an old value, unless there is one: that is the value from before all changes.
+async fn note(connection: &mut ServerConnection, notes: &mut Vec<ChangeNote>, name: &str, old: &str) -> Result<(), Error> {
+    if notes.iter().any(|known| known.name == name) {
+        return Ok(());
+    }
+    // It is put back as it stands: a number, a word, numbers with commas.
+    let is_plain = !old.is_empty() && old.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, ',' | '-'));
+    if !is_plain {
+        return Err(Error::other(format!("the old value of {name} is {old:?}, which could not be put back; nothing is changed")));
+    }
+    notes.push(ChangeNote { name: name.to_owned(), old: old.to_owned() });
+    write(connection, notes).await
+}
+
+async fn read(connection: &mut ServerConnection) -> Result<Vec<ChangeNote>, Error> {
+    let sql = format!("SELECT CAST(value AS varchar(4000)) FROM sys.extended_properties WHERE class = 0 AND name = '{NOTES}'");
+    let rows = connection.rows(&sql).await.map_err(|error| error.context("read what was changed of the server"))?;
+    let notes = first_text(&rows);
+    let note = |line: &str| line.split_once('=').map(|(name, old)| ChangeNote { name: name.to_owned(), old: old.to_owned() });
+    Ok(notes.split(';').filter_map(note).collect())
+}
+
+async fn write(connection: &mut ServerConnection, notes: &[ChangeNote]) -> Result<(), Error> {
+    let lines: Vec<String> = notes.iter().map(|ChangeNote { name, old }| format!("{name}={old}")).collect();
+    let there = format!("EXISTS (SELECT 1 FROM sys.extended_properties WHERE class = 0 AND name = '{NOTES}')");
+    let value = text(&lines.join(";")).split_off(1);
+    let sql = if notes.is_empty() {
+        format!("IF {there} EXEC sys.sp_dropextendedproperty @name = N'{NOTES}'")
+    } else {
+        format!(
+            "IF {there} EXEC sys.sp_updateextendedproperty @name = N'{NOTES}', @value = {value} \
+             ELSE EXEC sys.sp_addextendedproperty @name = N'{NOTES}', @value = {value}"
+        )
+    };
+    connection.text(&sql).await.map_err(|error| error.context("note what is changed of the server"))
+}
+
+/// The first value as text.
+fn first_text(rows: &[Vec<OwnedValue>]) -> String {
+    match rows.first().and_then(|row| row.first()) {
+        Some(OwnedValue::Text(text)) => text.clone(),
+        _ => String::new(),
+    }
+}

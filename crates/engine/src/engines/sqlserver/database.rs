@@ -1,0 +1,99 @@
+//! The study's database: made and marked as ours, refused when it is somebody's, settled after a build. Touches nothing else.
+
+use super::address::ServerAddress;
+use super::session::connect;
+use super::settings;
+use super::wire::{ServerConnection, quoted};
+use crate::contract::{Error, OwnedValue, Target, Value};
+
+/// The extended property on a database that is ours, with the number of its format.
+const PROPERTY: &str = "proofload";
+const MARK: &str = "proofload:1";
+/// Texts are UTF-8 and compared by their bytes.
+const COLLATION: &str = "Latin1_General_100_BIN2_UTF8";
+/// The database in which every account may be.
+pub(super) const MASTER: &str = "master";
+
+/// What a database says of itself: its mark, its collation, the number of its tables.
+const LOOK: &str = "SELECT (SELECT CAST(value AS varchar(100)) FROM sys.extended_properties WHERE class = 0 AND name = 'proofload'), \
+    CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS varchar(100)), (SELECT count(*) FROM sys.tables WHERE is_ms_shipped = 0)";
+
+/// Makes the database. One that is ours stays as it is, so that a build can go on; an empty one becomes ours.
+pub(super) async fn create(target: &Target) -> Result<(), Error> {
+    let address = ServerAddress::of(target)?;
+    let name = &address.database;
+    let mut master = connect(&address, MASTER).await?;
+    let look = format!("SELECT count(*) FROM sys.databases WHERE name = {}", text(name));
+    let found = master.rows(&look).await.map_err(|error| error.context(format!("look for database {name}")))?;
+    if integer(&found) == Some(0) {
+        let context = |error: Error| error.context(format!("create database {name}; the account needs CREATE ANY DATABASE"));
+        master.text(&format!("CREATE DATABASE {} COLLATE {COLLATION}", quoted(name))).await.map_err(context)?;
+        // Readers do not wait for writers, as on the other engines.
+        master.text(&format!("ALTER DATABASE {} SET READ_COMMITTED_SNAPSHOT ON", quoted(name))).await?;
+    }
+    let mut connection = connect(&address, name).await?;
+    let rows = connection.rows(LOOK).await.map_err(|error| error.context(format!("look into database {name}")))?;
+    let row = rows.first().map(Vec::as_slice).unwrap_or_default();
+    match row {
+        [OwnedValue::Text(mark), ..] if mark == MARK => {}
+        [OwnedValue::Text(mark), ..] => {
+            return Err(Error::other(format!(
+                "database {name} holds data of another format, {mark:?} instead of {MARK:?}; drop it to build anew"
+            )));
+        }
+        [OwnedValue::Null, OwnedValue::Text(collation), OwnedValue::Integer(0)] => {
+            if !collation.ends_with("_BIN2_UTF8") {
+                return Err(Error::other(format!(
+                    "database {name} has the collation {collation}, under which texts are not compared by their bytes; make it with COLLATE \
+                     {COLLATION}, or drop it, and it is made so"
+                )));
+            }
+            let mark = format!("EXEC sys.sp_addextendedproperty @name = N'{PROPERTY}', @value = '{MARK}'");
+            let context = |error: Error| error.context(format!("mark the empty database {name}; the account needs db_owner in it"));
+            connection.text(&mark).await.map_err(context)?;
+        }
+        _ => {
+            return Err(Error::other(format!(
+                "there are tables in database {name} that Proofload did not make; it is left as it is, name another database in engine.url"
+            )));
+        }
+    }
+    settings::apply(target, &mut connection, name).await
+}
+
+/// Column stores lie in compressed groups, statistics are up to date, and what is changed is on disk.
+pub(super) async fn settle(target: &Target) -> Result<(), Error> {
+    let address = ServerAddress::of(target)?;
+    let mut connection = connect(&address, &address.database).await?;
+    let stores = "SELECT CAST(i.name AS nvarchar(128)), CAST(t.name AS nvarchar(128)) FROM sys.indexes i \
+                  JOIN sys.tables t ON t.object_id = i.object_id WHERE i.type = 5 ORDER BY t.name";
+    for row in connection.rows(stores).await.map_err(|error| error.context("list the study's column stores"))? {
+        if let [OwnedValue::Text(index), OwnedValue::Text(table)] = &row[..] {
+            let compress = format!(
+                "ALTER INDEX {} ON {} REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)",
+                quoted(index),
+                quoted(table)
+            );
+            connection.text(&compress).await.map_err(|error| error.context(format!("compress {table}")))?;
+        }
+    }
+    connection.text("EXEC sys.sp_updatestats").await.map_err(|error| error.context("update statistics"))?;
+    connection.text("CHECKPOINT").await.map_err(|error| error.context("write a checkpoint"))
+}
+
+/// The first value of the first row as a number.
+fn integer(rows: &[Vec<OwnedValue>]) -> Option<i64> {
+    rows.first().and_then(|row| row.first()).map(OwnedValue::as_value).and_then(Value::integer)
+}
+
+/// Runs statements on the study's database, whichever is asked for.
+pub(super) async fn open(target: &Target) -> Result<(ServerConnection, String), Error> {
+    let address = ServerAddress::of(target)?;
+    let connection = connect(&address, &address.database).await?;
+    Ok((connection, address.database))
+}
+
+/// A text in quotes.
+pub(super) fn text(text: &str) -> String {
+    format!("N'{}'", text.replace('\'', "''"))
+}

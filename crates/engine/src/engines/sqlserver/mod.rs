@@ -1,0 +1,20 @@
+//! SQL Server 2019 and later, reached by URL over our own end of TDS. Wire and syntax are verified; it has never been run on a server.
+
+mod address;
+mod backup;
+mod bulk_load;
+mod changes;
+mod database;
+mod engine;
+mod failure;
+mod memory;
+mod observer;
+mod password;
+mod script;
+mod session;
+mod settings;
+mod statement_entry;
+mod wire;
+
+pub use engine::Sqlserver;
+pub use session::SqlserverSession;

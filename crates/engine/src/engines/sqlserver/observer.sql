@@ -1,0 +1,47 @@
+SELECT m.name, n.component, m.unit, m.total, CAST(c.cntr_value AS bigint) * m.factor
+  FROM (VALUES
+       ('Batch Requests/sec', 'batches', '', '1/s', 1, 1),
+       ('Transactions/sec', 'commits', 'database', '1/s', 1, 1),
+       ('SQL Compilations/sec', 'compilations', '', '1/s', 1, 1),
+       ('Page life expectancy', 'page_life_expectancy', '', 's', 0, 1),
+       ('Page lookups/sec', 'block_hits', '', '1/s', 1, 1),
+       ('Page reads/sec', 'block_reads', '', '1/s', 1, 1),
+       ('Page writes/sec', 'block_writes', '', '1/s', 1, 1),
+       ('Readahead pages/sec', 'blocks_read_ahead', '', '1/s', 1, 1),
+       ('Checkpoint pages/sec', 'blocks_checkpointed', '', '1/s', 1, 1),
+       ('Lazy writes/sec', 'lazy_writes', '', '1/s', 1, 1),
+       ('Log Bytes Flushed/sec', 'log_bytes', 'database', 'B/s', 1, 1),
+       ('Log Flushes/sec', 'log_writes', 'database', '1/s', 1, 1),
+       ('Log Flush Wait Time', 'log_flush_wait', 'database', 'ms', 0, 1),
+       ('Lock Waits/sec', 'lock_waits', '_Total', '1/s', 1, 1),
+       ('Number of Deadlocks/sec', 'deadlocks', '_Total', '1/s', 1, 1),
+       ('Target Server Memory (KB)', 'memory_wanted', '', 'B', 0, 1024),
+       ('Total Server Memory (KB)', 'memory_allocated', '', 'B', 0, 1024),
+       ('Memory Grants Pending', 'memory_grants_pending', '', 'queries', 0, 1)
+       ) m (counter, name, instance, unit, total, factor)
+  CROSS APPLY (SELECT CASE m.instance WHEN 'database' THEN DB_NAME() ELSE m.instance END AS instance) w
+  JOIN sys.dm_os_performance_counters c ON RTRIM(c.counter_name) = m.counter COLLATE DATABASE_DEFAULT
+   AND RTRIM(c.instance_name) = w.instance COLLATE DATABASE_DEFAULT
+  CROSS APPLY (SELECT '' AS component) n
+ WHERE c.object_name NOT LIKE '%:Buffer Node%'
+UNION ALL
+SELECT v.name, CASE f.type WHEN 1 THEN 'log' ELSE 'data' END, v.unit, 1, SUM(CAST(v.value AS bigint))
+  FROM sys.dm_io_virtual_file_stats(DB_ID(), NULL) s
+  JOIN sys.database_files f ON f.file_id = s.file_id
+  CROSS APPLY (VALUES
+       ('file_read_bytes', 'B/s', s.num_of_bytes_read), ('file_written_bytes', 'B/s', s.num_of_bytes_written),
+       ('file_reads', '1/s', s.num_of_reads), ('file_writes', '1/s', s.num_of_writes),
+       ('file_read_stall', 'ms/s', s.io_stall_read_ms), ('file_write_stall', 'ms/s', s.io_stall_write_ms)) v (name, unit, value)
+ GROUP BY v.name, v.unit, CASE f.type WHEN 1 THEN 'log' ELSE 'data' END
+UNION ALL
+SELECT 'wait_time', CAST(wait_type AS varchar(60)) COLLATE DATABASE_DEFAULT, 'ms/s', 1, CAST(wait_time_ms AS bigint)
+  FROM sys.dm_os_wait_stats
+ WHERE wait_type IN ('WRITELOG', 'PAGEIOLATCH_SH', 'PAGEIOLATCH_EX', 'PAGEIOLATCH_UP', 'PAGELATCH_SH', 'PAGELATCH_EX', 'PAGELATCH_UP',
+       'LCK_M_S', 'LCK_M_U', 'LCK_M_X', 'LCK_M_IX', 'LCK_M_IS', 'SOS_SCHEDULER_YIELD', 'CXPACKET', 'CXCONSUMER', 'RESOURCE_SEMAPHORE',
+       'HADR_SYNC_COMMIT', 'HADR_LOGCAPTURE_WAIT', 'ASYNC_NETWORK_IO', 'THREADPOOL')
+UNION ALL
+SELECT 'active_sessions', CAST(COALESCE(r.wait_type, r.status) AS varchar(60)) COLLATE DATABASE_DEFAULT, 'sessions', 0, CAST(COUNT(*) AS bigint)
+  FROM sys.dm_exec_requests r
+  JOIN sys.dm_exec_sessions s ON s.session_id = r.session_id
+ WHERE s.is_user_process = 1 AND s.program_name = 'proofload' AND r.database_id = DB_ID()
+ GROUP BY COALESCE(r.wait_type, r.status)

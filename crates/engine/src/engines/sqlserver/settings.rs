@@ -1,0 +1,232 @@
+//! `engine.settings.*` of SQL Server: options of the study's own database are set, those of the server only with leave; all are read back
+//! and compared.
+
+use super::changes::{self, CORES, SCHEDULERS};
+use super::database;
+use super::wire::{ServerConnection, quoted};
+use crate::contract::{Error, OwnedValue, Target};
+use proofload_model::facts::engine;
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+use std::collections::BTreeMap;
+
+/// The size of a page, which no setting changes.
+const PAGE: Bytes = Bytes(8192);
+/// Where options of a database are read.
+const DATABASES: &str = "sys.databases";
+const SCOPED: &str = "sys.database_scoped_configurations";
+const SERVER: &str = "sys.configurations";
+
+/// Options of the database that a study may set: name, what the statement says, words for values, and whether nobody else may be connected.
+const OPTIONS: &[(&str, &str, bool)] = &[
+    ("delayed_durability", "DELAYED_DURABILITY =", false),
+    ("recovery_model", "RECOVERY", false),
+    ("compatibility_level", "COMPATIBILITY_LEVEL =", false),
+    ("target_recovery_time_seconds", "TARGET_RECOVERY_TIME =", false),
+    ("page_verify", "PAGE_VERIFY", false),
+    ("read_committed_snapshot", "READ_COMMITTED_SNAPSHOT", true),
+    ("allow_snapshot_isolation", "ALLOW_SNAPSHOT_ISOLATION", false),
+    ("query_store", "QUERY_STORE =", false),
+];
+
+/// All that is read: name, value, and where it stands. Values are texts; a switch is ON or OFF.
+const READ: &str = include_str!("settings.sql");
+
+/// Settings that a study's reader wants to know whether or not they were asked for.
+const OBSERVED: &[&str] = &[
+    "version",
+    "edition",
+    "collation",
+    "delayed_durability",
+    "recovery_model",
+    "compatibility_level",
+    "target_recovery_time_seconds",
+    "page_verify",
+    "read_committed_snapshot",
+    "allow_snapshot_isolation",
+    "query_store",
+    "maxdop",
+    "max_server_memory_mb",
+    "min_server_memory_mb",
+    "max_degree_of_parallelism",
+    "cost_threshold_for_parallelism",
+    "affinity_mask",
+    "optimize_for_ad_hoc_workloads",
+];
+
+/// What the server says of one setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct InForce {
+    /// Name, as the server has it.
+    name: String,
+    value: String,
+    source: String,
+}
+
+/// A name as studies write it: small letters, digits and `_`.
+pub(super) fn canonical(name: &str) -> String {
+    let mut found = String::new();
+    for letter in name.trim().chars() {
+        match letter {
+            letter if letter.is_ascii_alphanumeric() => found.push(letter.to_ascii_lowercase()),
+            _ if found.ends_with('_') || found.is_empty() => {}
+            _ => found.push('_'),
+        }
+    }
+    found.trim_end_matches('_').to_owned()
+}
+
+/// The last value that is asked for each name.
+fn asked(target: &Target) -> BTreeMap<&str, &str> {
+    let all = target.place.settings.iter().filter(|(name, _)| !changes::is_ours(name));
+    all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// Sets those options of the study's database that are asked for and not in force.
+pub(super) async fn apply(target: &Target, connection: &mut ServerConnection, database: &str) -> Result<(), Error> {
+    let asked = asked(target);
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let known = read(connection, &asked).await?;
+    for (name, value) in asked {
+        let canonical = canonical(name);
+        let in_force = known.get(&canonical).is_some_and(|found| fulfils(value, &found.value));
+        if in_force {
+            continue;
+        }
+        if changes::allowed(target) && change(connection, known.get(&canonical), value).await? {
+            continue;
+        }
+        let Some(statement) = statement(&canonical, value, database, &known) else { continue };
+        connection.text(&statement).await.map_err(|error| error.context(format!("set {name} to {value} for database {database}")))?;
+    }
+    Ok(())
+}
+
+/// Changes a setting of the server; false where it is none, or the value no number.
+async fn change(connection: &mut ServerConnection, found: Option<&InForce>, value: &str) -> Result<bool, Error> {
+    let Some((found, value)) = found.zip(value.trim().parse::<i64>().ok()) else { return Ok(false) };
+    match found.source.as_str() {
+        SERVER => changes::set(connection, &found.name, &found.value, value).await.map(|()| true),
+        SCHEDULERS if value > 0 => changes::set_cores(connection, value).await.map(|()| true),
+        _ => Ok(false),
+    }
+}
+
+/// The statement that sets an option of the database; `None` where it is none.
+fn statement(name: &str, value: &str, database: &str, known: &BTreeMap<String, InForce>) -> Option<String> {
+    // Values are words or numbers; anything else is left to be read back as not in force.
+    let word = value.trim().to_ascii_uppercase();
+    if word.is_empty() || !word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
+        return None;
+    }
+    if let Some((_, option, alone)) = OPTIONS.iter().find(|(known, ..)| *known == name) {
+        let unit = if name == "target_recovery_time_seconds" { " SECONDS" } else { "" };
+        let alone = if *alone { " WITH ROLLBACK IMMEDIATE" } else { "" };
+        return Some(format!("ALTER DATABASE {} SET {option} {word}{unit}{alone}", quoted(database)));
+    }
+    let found = known.get(name).filter(|found| found.source == SCOPED)?;
+    let word = match (switch(&found.value), switch(&word)) {
+        (Some(_), Some(true)) if !is_number(&word) => "ON".to_owned(),
+        (Some(_), Some(false)) if !is_number(&word) => "OFF".to_owned(),
+        _ => word,
+    };
+    Some(format!("ALTER DATABASE SCOPED CONFIGURATION SET {} = {word}", name.to_ascii_uppercase()))
+}
+
+/// Facts of all settings asked, and of those that a reader wants to know.
+pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
+    let (mut connection, name) = database::open(target).await?;
+    apply(target, &mut connection, &name).await?;
+    let asked = asked(target);
+    let known = read(&mut connection, &asked).await?;
+    let missing = format!("neither {DATABASES}, {SCOPED} nor {SERVER} has such a name");
+    let compared = |(name, value): (&&str, &&str)| {
+        let found = known.get(&canonical(name));
+        let holds = found.is_some_and(|found| fulfils(value, &found.value));
+        let source = found.map_or(missing.as_str(), |found| found.source.as_str());
+        engine::SETTING.of(name).compared(*value, found.map(|found| found.value.clone()), holds, source)
+    };
+    let mut facts: Vec<Fact> = asked.iter().map(compared).collect();
+    let is_asked = |name: &str| asked.keys().any(|asked| canonical(asked) == name);
+    for name in OBSERVED.iter().filter(|name| !is_asked(name)) {
+        if let Some(found) = known.get(*name) {
+            facts.push(engine::SETTING.of(name).observed(found.value.clone(), found.source.as_str()));
+        }
+    }
+    facts.push(engine::BLOCK_SIZE.observed(PAGE, "the documentation of SQL Server"));
+    Ok(facts)
+}
+
+/// All settings, by the name that studies use.
+async fn read(connection: &mut ServerConnection, asked: &BTreeMap<&str, &str>) -> Result<BTreeMap<String, InForce>, Error> {
+    let rows = connection.rows(READ).await.map_err(|error| error.context("read the server's settings"))?;
+    let setting = |row: Vec<OwnedValue>| match <[OwnedValue; 3]>::try_from(row) {
+        Ok([OwnedValue::Text(name), value, OwnedValue::Text(source)]) => {
+            let value = match value {
+                OwnedValue::Text(value) => value.trim().to_owned(),
+                _ => String::new(),
+            };
+            Some((canonical(&name), InForce { name, value, source }))
+        }
+        _ => None,
+    };
+    let mut known: BTreeMap<String, InForce> = rows.into_iter().filter_map(setting).collect();
+    if asked.keys().any(|name| canonical(name) == CORES) {
+        let value = changes::schedulers(connection).await?;
+        known.insert(CORES.to_owned(), InForce { name: CORES.to_owned(), value, source: SCHEDULERS.to_owned() });
+    }
+    Ok(known)
+}
+
+/// Whether the value in force fulfils what was asked.
+fn fulfils(asked: &str, in_force: &str) -> bool {
+    match (switch(asked), switch(in_force)) {
+        (Some(wanted), Some(found)) => wanted == found,
+        _ => asked.trim().eq_ignore_ascii_case(in_force),
+    }
+}
+
+/// A switch, as words and numbers say it.
+fn switch(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_uppercase().as_str() {
+        "ON" | "TRUE" | "1" => Some(true),
+        "OFF" | "FALSE" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_server_are_those_of_studies() {
+        assert_eq!(canonical("max server memory (MB)"), "max_server_memory_mb");
+        assert_eq!(canonical("MAXDOP"), "maxdop");
+        assert_eq!(canonical(" optimize for ad hoc workloads "), "optimize_for_ad_hoc_workloads");
+    }
+
+    #[test]
+    fn options_of_the_database_are_set_and_nothing_else() {
+        let scoped = |value: &str| InForce { name: String::new(), value: value.to_owned(), source: SCOPED.to_owned() };
+        let server = InForce { name: String::new(), value: "8".to_owned(), source: SERVER.to_owned() };
+        let known = [("maxdop", scoped("0")), ("parameter_sniffing", scoped("1")), ("max_server_memory_mb", server)];
+        let known: BTreeMap<String, InForce> = known.into_iter().map(|(name, found)| (name.to_owned(), found)).collect();
+        let check = |name, value, expected: Option<&str>| assert_eq!(statement(name, value, "a]b", &known).as_deref(), expected);
+        check("delayed_durability", "forced", Some("ALTER DATABASE [a]]b] SET DELAYED_DURABILITY = FORCED"));
+        check("target_recovery_time_seconds", "0", Some("ALTER DATABASE [a]]b] SET TARGET_RECOVERY_TIME = 0 SECONDS"));
+        check("read_committed_snapshot", "off", Some("ALTER DATABASE [a]]b] SET READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE"));
+        check("maxdop", "28", Some("ALTER DATABASE SCOPED CONFIGURATION SET MAXDOP = 28"));
+        check("maxdop", "1", Some("ALTER DATABASE SCOPED CONFIGURATION SET MAXDOP = 1"));
+        check("parameter_sniffing", "off", Some("ALTER DATABASE SCOPED CONFIGURATION SET PARAMETER_SNIFFING = OFF"));
+        check("max_server_memory_mb", "4096", None);
+        check("delayed_durability", "forced; DROP TABLE x", None);
+        assert!(fulfils("on", "1") && fulfils("simple", "SIMPLE") && !fulfils("1", "2"));
+    }
+}

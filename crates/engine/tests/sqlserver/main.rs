@@ -1,0 +1,13 @@
+//! The engine `sqlserver` against a server of the tests: logging on, calls, types, errors, rows in bulk, and a server that breaks its word. No
+//! SQL Server has been asked.
+
+#[path = "../support/tds_server/mod.rs"]
+mod tds_server;
+
+mod broken;
+mod bulk;
+mod encryption;
+mod flights;
+mod places;
+mod types;
+mod upkeep;

@@ -1,0 +1,278 @@
+//! What an engine does beside sessions: the database, settings, the observer.
+
+use crate::places::{integers, runtime, sqlserver, target};
+use crate::tds_server::{ColumnForm, Datum, Part, Setup, TdsServer};
+use std::sync::{Arc, Mutex};
+
+fn texts(rows: &[&[&str]]) -> Vec<Part> {
+    let width = rows.first().map_or(1, |row| row.len());
+    let kinds = vec![ColumnForm::Text(200, true); width];
+    let value = |text: &&str| if text.is_empty() { Datum::Null } else { Datum::text(text) };
+    let each = rows.iter().map(|row| Part::Row(row.iter().map(value).collect()));
+    [Part::Columns(kinds)].into_iter().chain(each).chain([Part::Count(rows.len() as u64)]).collect()
+}
+
+/// What a database says of itself: its mark, its collation, its tables.
+fn about(mark: &str, collation: &str, tables: i64) -> Vec<Part> {
+    let kinds = vec![ColumnForm::Text(100, true), ColumnForm::Text(100, true), ColumnForm::Integer(4)];
+    let mark = if mark.is_empty() { Datum::Null } else { Datum::text(mark) };
+    let row = vec![mark, Datum::text(collation), Datum::Integer(tables)];
+    vec![Part::Columns(kinds), Part::Row(row), Part::Count(1)]
+}
+
+fn check(exists: i64, mark: &'static str, collation: &'static str, tables: i64, expected: Result<&[&str], &str>) {
+    let server = TdsServer::start(Setup::default(), move |sql, _| match sql {
+        sql if sql.starts_with("SELECT count(*)") => integers(&[&[exists]]),
+        sql if sql.starts_with("SELECT (SELECT") => about(mark, collation, tables),
+        _ => Vec::new(),
+    });
+    let target = target(server.url("encrypt=none"), &[]);
+    let made = runtime().block_on(sqlserver().create_database(&target));
+    let log = server.log();
+    let done: Vec<&str> =
+        log.iter().filter_map(|line| line.strip_prefix("batch ")).filter(|line| !line.starts_with("SE")).collect();
+    match (made, expected) {
+        (Ok(()), Ok(expected)) => assert_eq!(done, expected),
+        (Err(error), Err(expected)) => {
+            assert!(error.to_string().contains(expected) && done.is_empty(), "{error}: {done:?}");
+        }
+        (made, _) => panic!("{made:?}: {log:?}"),
+    }
+}
+
+#[test]
+fn a_database_is_made_marked_kept_or_refused() {
+    let ours = "Latin1_General_100_BIN2_UTF8";
+    let mark = "EXEC sys.sp_addextendedproperty @name = N'proofload', @value = 'proofload:1'";
+    let create = "CREATE DATABASE [shop] COLLATE Latin1_General_100_BIN2_UTF8";
+    check(0, "", ours, 0, Ok(&[create, "ALTER DATABASE [shop] SET READ_COMMITTED_SNAPSHOT ON", mark]));
+    check(1, "", ours, 0, Ok(&[mark]));
+    check(1, "proofload:1", ours, 9, Ok(&[]));
+    check(1, "proofload:0", ours, 9, Err("another format"));
+    check(1, "", ours, 3, Err("Proofload did not make"));
+    check(1, "", "SQL_Latin1_General_CP1_CI_AS", 0, Err("not compared by their bytes"));
+}
+
+#[test]
+fn settings_of_the_database_are_set_and_all_are_read_back() {
+    let durability = Arc::new(Mutex::new("DISABLED"));
+    let server = TdsServer::start(Setup::default(), move |sql, _| {
+        let mut durability = durability.lock().expect("nobody panicked");
+        if sql == "ALTER DATABASE [shop] SET DELAYED_DURABILITY = FORCED" {
+            *durability = "FORCED";
+        }
+        texts(&[
+            &["delayed_durability", *durability, "sys.databases"],
+            &["MAXDOP", "8", "sys.database_scoped_configurations"],
+            &["max server memory (MB)", "2147483647", "sys.configurations"],
+            &["version", "16.0.4150.1", "SERVERPROPERTY"],
+        ])
+    });
+    let settings = [
+        ("delayed_durability", "forced"),
+        ("maxdop", "8"),
+        ("max_server_memory_mb", "4096"),
+        ("no_such; setting", "1"),
+    ];
+    let target = target(server.url("encrypt=none"), &settings);
+    let facts = runtime().block_on(sqlserver().verify_settings(&target)).expect("reads");
+    let holds = |name: &str| {
+        facts.iter().find(|fact| fact.name.contains(name)).unwrap_or_else(|| panic!("no fact for {name}")).holds
+    };
+    assert_eq!(
+        ["delayed_durability", "maxdop", "max_server_memory_mb", "no_such"].map(holds),
+        [Some(true), Some(true), Some(false), Some(false)]
+    );
+    let version = facts.iter().find(|fact| fact.name.contains("version")).expect("the version is told");
+    assert_eq!(version.effective.as_deref(), Some("16.0.4150.1"));
+    let log = server.log();
+    assert_eq!(log.iter().filter(|line| line.contains("ALTER")).count(), 1, "{log:?}");
+}
+
+#[test]
+fn an_observer_reads_counters_under_its_own_name() {
+    let server = TdsServer::start(Setup::default(), |sql, _| {
+        if !sql.contains("dm_os_performance_counters") {
+            return Vec::new();
+        }
+        let text = ColumnForm::Text(60, true);
+        let row = |name: &str, component: &str, total, value| {
+            Part::Row(vec![
+                Datum::text(name),
+                Datum::text(component),
+                Datum::text("1/s"),
+                Datum::Integer(total),
+                Datum::Integer(value),
+            ])
+        };
+        let columns = Part::Columns(vec![text, text, text, ColumnForm::Integer(4), ColumnForm::Integer(8)]);
+        vec![columns, row("commits", "", 1, 1_000), row("active_sessions", "WRITELOG", 0, 3), Part::Count(2)]
+    });
+    let mut observer =
+        sqlserver().observer(&target(server.url("encrypt=none"), &[])).expect("an observer").expect("there is one");
+    let seen = observer.observe().expect("observes");
+    let told: Vec<_> = seen
+        .iter()
+        .map(|one| (one.reading.name.as_str(), one.reading.component.as_str(), one.reading.value, one.cumulative))
+        .collect();
+    assert_eq!(told, [("commits", "", 1_000.0, true), ("active_sessions", "WRITELOG", 3.0, false)]);
+    assert!(server.log()[1].contains("\"proofload observer\""));
+    observer.observe().expect("observes again");
+    assert!(server.log().iter().all(|line| !line.starts_with("login")), "it stays connected");
+}
+
+/// A server with one setting, processors, and what is noted of them.
+#[derive(Debug)]
+struct Changed {
+    memory: i64,
+    advanced: i64,
+    affinity: String,
+    notes: String,
+    settings: Vec<String>,
+}
+
+impl Changed {
+    fn answer(&mut self, sql: &str) -> Vec<Part> {
+        let number = |text: &str| {
+            text.rsplit(", ").next().and_then(|rest| rest.split(';').next()?.parse().ok()).expect("a number")
+        };
+        if sql.starts_with("SELECT v.name") {
+            let memory = self.memory.to_string();
+            return texts(&[
+                &["max server memory (MB)", &memory, "sys.configurations"],
+                &["maxdop", "8", "sys.database_scoped_configurations"],
+            ]);
+        }
+        if sql.starts_with("SELECT CAST(value_in_use") {
+            return texts(&[&[&self.advanced.to_string()]]);
+        }
+        if sql.starts_with("SELECT CAST(value AS") {
+            return if self.notes.is_empty() { Vec::new() } else { texts(&[&[&self.notes]]) };
+        }
+        if sql.starts_with("SELECT CAST(count(*)") {
+            return texts(&[&[if self.affinity == "AUTO" { "64" } else { "32" }]]);
+        }
+        if sql.starts_with("SELECT CASE") {
+            return texts(&[&[&self.affinity.clone()]]);
+        }
+        if let Some((_, value)) = sql.split_once("@value = '") {
+            self.notes = value.split('\'').next().expect("a text").to_owned();
+            return Vec::new();
+        }
+        if sql.contains("sp_dropextendedproperty") {
+            self.notes = String::new();
+        } else if sql.contains("N'max server memory (MB)'") {
+            assert_eq!(self.advanced, 1, "it is advanced");
+            self.memory = number(sql);
+        } else if sql.contains("N'show advanced options'") {
+            self.advanced = number(sql);
+        } else if let Some((_, processors)) = sql.split_once("CPU = ") {
+            self.affinity = processors.to_owned();
+        }
+        if sql.contains("RECONFIGURE") || sql.contains("AFFINITY CPU") {
+            self.settings.push(sql.to_owned());
+        }
+        Vec::new()
+    }
+}
+
+/// The server is changed with leave alone; every old value is noted before, and put back also by who knows nothing of the change.
+#[test]
+fn settings_of_the_server_are_changed_with_leave_and_put_back() {
+    let old = Changed {
+        memory: 2_147_483_647,
+        advanced: 0,
+        affinity: "AUTO".to_owned(),
+        notes: String::new(),
+        settings: Vec::new(),
+    };
+    let state = Arc::new(Mutex::new(old));
+    let shared = Arc::clone(&state);
+    let server = TdsServer::start(Setup::default(), move |sql, _| shared.lock().expect("nobody panicked").answer(sql));
+    let seen = || {
+        let state = state.lock().expect("nobody panicked");
+        (state.memory, state.advanced, state.affinity.clone(), state.notes.clone())
+    };
+    let asked = [("max_server_memory_mb", "65536"), ("online_schedulers", "32")];
+    let verified = |leave: &[(&str, &str)]| {
+        let target = target(server.url("encrypt=none"), &[&asked[..], leave].concat());
+        let facts = runtime().block_on(sqlserver().verify_settings(&target)).expect("reads");
+        assert!(facts.iter().all(|fact| !fact.name.contains("changes")));
+        asked.map(|(name, _)| facts.iter().find(|fact| fact.name.contains(name)).expect("a fact").holds)
+    };
+    assert_eq!(verified(&[]), [Some(false); 2]);
+    assert_eq!(verified(&[("changes", "refused")]), [Some(false); 2]);
+    assert_eq!(seen(), (2_147_483_647, 0, "AUTO".to_owned(), String::new()), "nothing is changed without leave");
+    let allowed = [("changes", "allowed")];
+    for _ in 0..2 {
+        assert_eq!(verified(&allowed), [Some(true); 2]);
+        let notes = "show advanced options=0;max server memory (MB)=2147483647;process affinity=AUTO";
+        assert_eq!(seen(), (65_536, 1, "0 TO 31".to_owned(), notes.to_owned()));
+    }
+    let changes = sqlserver().server_changes().expect("it can be changed");
+    runtime()
+        .block_on(changes.put_back(&target(server.url("encrypt=none"), &[])))
+        .expect("without leave nothing is done");
+    assert_eq!(seen().0, 65_536);
+    // As after a kill: what is to be put back is known to the server alone.
+    runtime().block_on(changes.put_back(&target(server.url("encrypt=none"), &allowed))).expect("puts back");
+    assert_eq!(seen(), (2_147_483_647, 0, "AUTO".to_owned(), String::new()));
+    let last = state.lock().expect("nobody panicked").settings.last().cloned();
+    assert_eq!(last.as_deref(), Some("EXEC sys.sp_configure N'show advanced options', 0; RECONFIGURE"));
+}
+
+/// The server keeps the data of a label, tells how far it is, and puts them back while nobody else is connected.
+#[test]
+fn the_server_keeps_the_data_and_puts_them_back() {
+    let kept = Arc::new(Mutex::new(String::new()));
+    let server = TdsServer::start(Setup::default(), move |sql, _| {
+        let mut kept = kept.lock().expect("nobody panicked");
+        if sql.contains("@value = '") {
+            let given = sql.split("@value = '").nth(1).and_then(|rest| rest.split("' ELSE").next());
+            *kept = given.expect("a text").replace("\'\'", "'");
+        }
+        match sql {
+            sql if sql.starts_with("SELECT CAST(value") && !kept.is_empty() => texts(&[&[&*kept]]),
+            sql if sql.starts_with("BACKUP") => {
+                vec![Part::Message("50 percent processed."), Part::Message("100 percent processed.")]
+            }
+            // What was noted after the backup is not in it.
+            sql if sql.starts_with("RESTORE") => {
+                kept.clear();
+                vec![
+                    Part::Message("99 percent processed."),
+                    Part::Message("RESTORE DATABASE successfully processed 9 pages."),
+                ]
+            }
+            _ => Vec::new(),
+        }
+    });
+    let target = target(server.url("encrypt=none"), &[("backup", "/backups/o'shop.bak")]);
+    let backups = sqlserver().backups().expect("the server keeps them");
+    let heard = Mutex::new(Vec::new());
+    let progress = |what: &str, done: u64, total: u64| {
+        heard.lock().expect("nobody panicked").push(format!("{what} {done} of {total}"))
+    };
+    let is_kept = |label: &str| runtime().block_on(backups.is_kept(&target, label)).expect("looks");
+    assert!(!is_kept("sqlserver tprocc 1"));
+    runtime().block_on(backups.keep(&target, "sqlserver tprocc 1", &progress)).expect("keeps");
+    assert!(is_kept("sqlserver tprocc 1") && !is_kept("sqlserver tprocc 2"));
+    server.log();
+    runtime().block_on(backups.restore(&target, "sqlserver tprocc 1", &progress)).expect("restores");
+    assert!(is_kept("sqlserver tprocc 1"), "it is noted again");
+    let log = server.log();
+    let done: Vec<&str> =
+        log.iter().filter_map(|line| line.strip_prefix("batch ")).filter(|line| line.contains("DATABASE ")).collect();
+    assert_eq!(
+        done,
+        [
+            "ALTER DATABASE [shop] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
+            "RESTORE DATABASE [shop] FROM DISK = N'/backups/o''shop.bak' WITH REPLACE, CHECKSUM, STATS = 5",
+            "ALTER DATABASE [shop] SET MULTI_USER"
+        ]
+    );
+    assert!(log.iter().any(|line| line.contains("login of me to \"master\"")), "{log:?}");
+    let expected =
+        ["backing up the database 50 of 100", "backing up the database 100 of 100", "restoring the database 99 of 100"];
+    assert_eq!(*heard.lock().expect("nobody panicked"), expected);
+}

@@ -1,0 +1,74 @@
+//! Checks of the T-SQL texts of `suites/` that no parser makes: variables declared and used, procedures called as they are declared, columns
+//! that exist, semicolons where the language wants them. Read from the files, as they are sent. Wrong texts are the control.
+
+mod check;
+mod texts;
+
+use check::{Schema, faults};
+use texts::{Text, texts};
+
+/// What each text has wrong.
+fn all(texts: &[Text], schema: &Schema) -> Vec<String> {
+    texts.iter().flat_map(|text| faults(text, texts, schema)).collect()
+}
+
+#[test]
+fn texts_of_orders_and_payments_hold_together() {
+    for departures in ["none", "all"] {
+        let found = texts("tprocc/sqlserver", departures == "all");
+        let schema = Schema::of(&found);
+        assert!(found.len() > 40 && schema.columns() == 92, "{} texts, {} columns", found.len(), schema.columns());
+        assert_eq!(all(&found, &schema), [""; 0], "departures: {departures}");
+    }
+}
+
+#[test]
+fn texts_of_records_and_queries_hold_together() {
+    for folder in ["ycsb/sqlserver", "ycsb/sqlserver-json", "warehouse/sqlserver"] {
+        let found = texts(folder, false);
+        let schema = Schema::of(&found);
+        assert!(found.len() > 3, "{folder}");
+        assert_eq!(all(&found, &schema), [""; 0], "{folder}");
+    }
+}
+
+/// Each wrong text, and what of it must be noticed.
+const WRONG: &[(&str, &str)] = &[
+    ("CREATE PROCEDURE p(@a int) AS BEGIN SELECT @b; SELECT @a; END", "@b is not declared"),
+    ("CREATE PROCEDURE p(@a int) AS BEGIN DECLARE @b int, @c decimal(4,4); SELECT @a, @b; END", "@c is not used"),
+    ("CREATE PROCEDURE p(@a int) AS BEGIN SELECT 1; END", "@a is not used"),
+    ("CREATE PROCEDURE p(@a int) AS BEGIN SELECT @a THROW 50001, 'x', 1; END", "THROW is not behind"),
+    (
+        "CREATE PROCEDURE p(@a int) AS BEGIN SELECT @a WITH head AS (SELECT 1 AS x) DELETE FROM head; END",
+        "WITH is not behind",
+    ),
+    ("EXEC pay :w_id", "1 parameters where pay declares 2"),
+    ("EXEC pay :amount, :w_id", "amount stands where pay declares w_id"),
+    ("EXEC absent :w_id", "absent is no procedure"),
+    ("INSERT INTO warehouse (w_id, w_nam) VALUES (1, 'x')", "warehouse has no column w_nam"),
+    ("INSERT INTO warehouse (w_id, w_name) VALUES (1, 'x', 2)", "3 values for 2 columns"),
+    ("INSERT INTO warehouse (w_id, w_name) SELECT 1, 'x', (2, 3)", "3 values for 2 columns"),
+    ("INSERT INTO shop (w_id) VALUES (1)", "shop is no table"),
+    ("UPDATE warehouse SET w_ytdd = w_ytd + 1 WHERE w_id = 1", "w_ytdd is no column"),
+    ("SELECT w_id FROM warehouse LIMIT 10", "LIMIT is not of this language"),
+    ("UPDATE warehouse SET w_ytd = 1 RETURNING w_id", "RETURNING is not of this language"),
+    ("SELECT w_id::int FROM warehouse", ":: is not of this language"),
+];
+
+#[test]
+fn wrong_texts_are_noticed() {
+    let around = [
+        Text::new(
+            "schema",
+            "CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_ytd decimal(12, 2), PRIMARY KEY (w_id))",
+        ),
+        Text::new("pay", "CREATE PROCEDURE pay(@w_id int, @amount decimal(6,2)) AS BEGIN SELECT @w_id, @amount; END"),
+        Text::new("call", "EXEC pay :w_id, :amount"),
+    ];
+    let schema = Schema::of(&around);
+    assert_eq!(all(&around, &schema), [""; 0]);
+    for (sql, expected) in WRONG {
+        let found = faults(&Text::new("wrong", sql), &around, &schema);
+        assert!(found.iter().any(|fault| fault.contains(expected)), "{sql}: {found:?}");
+    }
+}

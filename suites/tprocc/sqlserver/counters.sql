@@ -1,0 +1,37 @@
+-- Size of the whole database, and statistics of the tables.
+
+-- name: database_bytes() columns=1
+SELECT coalesce(sum(CAST(size AS bigint)), 0) * 8192 FROM sys.database_files WHERE type = 0;
+
+-- name: analyze()
+UPDATE STATISTICS warehouse;
+UPDATE STATISTICS district;
+UPDATE STATISTICS customer;
+UPDATE STATISTICS history;
+UPDATE STATISTICS new_order;
+UPDATE STATISTICS orders;
+UPDATE STATISTICS order_line;
+UPDATE STATISTICS item;
+UPDATE STATISTICS stock;
+
+-- name: totals_customer() columns=3
+SELECT coalesce(sum(CAST(c_payment_cnt AS bigint)), 0), coalesce(sum(c_ytd_payment), 0), coalesce(sum(CAST(c_delivery_cnt AS bigint)), 0)
+FROM customer;
+
+-- name: totals_order_line() columns=2
+SELECT count(*), coalesce(sum(CAST(ol_quantity AS bigint)), 0) FROM order_line;
+
+-- A sum of integers of 32 bits has 32 bits here, and overflows.
+-- name: totals_stock() columns=3
+SELECT coalesce(sum(CAST(s_ytd AS bigint)), 0), coalesce(sum(CAST(s_order_cnt AS bigint)), 0), coalesce(sum(CAST(s_remote_cnt AS bigint)), 0)
+FROM stock;
+
+-- name: totals_district() columns=2
+SELECT coalesce(sum(CAST(d_next_o_id AS bigint)), 0), coalesce(sum(d_ytd), 0) FROM district;
+
+-- name: new_orders() columns=1
+SELECT coalesce(sum(CAST(d_next_o_id AS bigint)), 0) FROM district;
+
+-- name: fingerprint() columns=4
+SELECT (SELECT coalesce(sum(CAST(d_next_o_id AS bigint)), 0) FROM district), (SELECT coalesce(sum(w_ytd), 0) FROM warehouse),
+    (SELECT coalesce(sum(d_ytd), 0) FROM district), (SELECT count(*) FROM new_order);

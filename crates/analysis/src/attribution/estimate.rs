@@ -85,7 +85,7 @@ impl KnobElasticity {
 /// How far the untouched point moved from the first block to the last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Movement {
-    /// As a share, signed.
+    /// Share, signed.
     pub share: f64,
     /// Whether it is larger than a tenth, and shown.
     pub is_moved: bool,
@@ -194,7 +194,7 @@ impl Experiment {
         self.effect
     }
 
-    /// By block: ln of a treatment over the block's references per step, and the same of the covariate.
+    /// Pairs by block: ln of a treatment over the block's references per step, and the same of the covariate.
     fn ratios(&self, treatment: Treatment) -> BTreeMap<u32, (f64, f64)> {
         let references = self.of_block(Treatment::Reference, &self.logs);
         let left_of_references = self.of_block(Treatment::Reference, &self.left);

@@ -5,6 +5,6 @@ mod decide;
 mod estimate;
 mod sequence;
 
-pub use decide::{Decision, Verdict, decide};
+pub use decide::{Decision, ResourceVerdict, decide};
 pub use estimate::{Experiment, KnobElasticity, KnobVisit, Movement, Treatment};
 pub use sequence::{MOST_BLOCKS, PILOT_BLOCKS, kept, order, suffices};

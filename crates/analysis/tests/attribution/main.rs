@@ -5,7 +5,8 @@
 mod system;
 
 use proofload_analysis::attribution::{
-    Experiment, KnobElasticity, KnobVisit, MOST_BLOCKS, PILOT_BLOCKS, Treatment, Verdict, decide, kept, order, suffices,
+    Experiment, KnobElasticity, KnobVisit, MOST_BLOCKS, PILOT_BLOCKS, ResourceVerdict, Treatment, decide, kept, order,
+    suffices,
 };
 use proofload_analysis::random::Random;
 use system::{KNOBS, NAMES, System, TIME_LIKE, USERS};
@@ -115,7 +116,7 @@ impl Score {
             self.binding += usize::from(truth >= 0.7);
             self.idle += usize::from(truth < 0.05);
             match decision.verdict {
-                Verdict::Confirmed => {
+                ResourceVerdict::Confirmed => {
                     self.confirmed += 1;
                     self.found += usize::from(truth >= 0.7);
                     if truth < 0.5 {
@@ -123,7 +124,7 @@ impl Score {
                         self.wrong += 1;
                     }
                 }
-                Verdict::Refuted { .. } => {
+                ResourceVerdict::Refuted { .. } => {
                     self.cleared += usize::from(truth < 0.05);
                     self.cleared_wrongly += usize::from(truth >= 0.5);
                 }
@@ -220,7 +221,7 @@ fn where_nothing_binds_nothing_but_users_is_confirmed() {
             .map(|knob| experiment.elasticity(Treatment::Knob(knob)).ok_or_else(|| "not visited".to_owned()))
             .collect();
         for (knob, decision) in decide(&found).iter().enumerate() {
-            if decision.verdict == Verdict::Confirmed {
+            if decision.verdict == ResourceVerdict::Confirmed {
                 if knob == USERS { users += 1 } else { others += 1 }
             }
         }

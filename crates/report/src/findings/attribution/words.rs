@@ -24,6 +24,9 @@ const SUSPECT: f64 = 0.85;
 /// Upper bound up to which what others take is nothing.
 const NOTHING: f64 = 0.3;
 
+/// Lower bound from which on what others take is something.
+const OF_ACCOUNT: f64 = 0.15;
+
 /// The name of a resource in sentences.
 pub(crate) fn name_of(resource: &str) -> &str {
     NAMES.iter().find(|(known, _)| *known == resource).map_or(resource, |(_, name)| name)
@@ -72,7 +75,7 @@ pub fn sentence_of(found: &PointAttribution, one: &ResourceAttribution) -> Strin
         Some(percent) => format!(", {} % used,", short(percent.round())),
         None => String::new(),
     };
-    let cost = |elasticity: &KnobElasticity| cost(found, elasticity);
+    let cost = |elasticity: &KnobElasticity| cost(found, one, elasticity);
     match (&one.decision.verdict, &one.throughput) {
         (ResourceVerdict::Confirmed, Ok(elasticity)) => format!("{name}{used} is confirmed: {}.", cost(elasticity)),
         (ResourceVerdict::Contributes, Ok(elasticity)) => format!("{name}{used} contributes: {}.", cost(elasticity)),
@@ -90,8 +93,8 @@ pub fn sentence_of(found: &PointAttribution, one: &ResourceAttribution) -> Strin
 }
 
 /// What lowering a resource by the step costs: `20 % less costs 19 % (elasticity 0.96 [0.90, 1.02])`.
-fn cost(found: &PointAttribution, elasticity: &KnobElasticity) -> String {
-    let step = found.experiment.asked.step;
+fn cost(found: &PointAttribution, one: &ResourceAttribution, elasticity: &KnobElasticity) -> String {
+    let step = one.true_step.map_or(found.experiment.asked.step, |step| -step);
     let percent = 100.0 * (1.0 - (elasticity.value * (1.0 - step).ln()).exp());
     let verb = if percent.round() < 0.0 { "gives" } else { "costs" };
     format!(
@@ -104,7 +107,7 @@ fn cost(found: &PointAttribution, elasticity: &KnobElasticity) -> String {
 
 fn one_binds(found: &PointAttribution, one: &ResourceAttribution) -> Vec<String> {
     let name = name_of(&one.plan.name);
-    let cost = one.throughput.as_ref().map(|elasticity| cost(found, elasticity)).unwrap_or_default();
+    let cost = one.throughput.as_ref().map(|elasticity| cost(found, one, elasticity)).unwrap_or_default();
     vec![format!("Throughput is bound by {name}, confirmed by intervention: {cost}."), relief(found, &one.plan.name)]
 }
 
@@ -129,13 +132,22 @@ fn relief(found: &PointAttribution, resource: &str) -> String {
             interval(&joint.relief)
         );
     }
+    if 1.0 - high <= OF_ACCOUNT && high > NOTHING {
+        return format!(
+            "Whether more of it would help is not told apart (elasticity to raising it {}).",
+            interval(&joint.relief)
+        );
+    }
     if high <= NOTHING {
         return format!(
             "More of it alone gives next to nothing (elasticity to raising it {}).",
             interval(&joint.relief)
         );
     }
-    format!("More of it gives an elasticity of {}: other limits are near.", interval(&joint.relief))
+    format!(
+        "More of it gives less than one for one, since another limit is near (elasticity to raising it {}).",
+        interval(&joint.relief)
+    )
 }
 
 fn unsaturated(found: &PointAttribution, users: &ResourceAttribution) -> String {

@@ -75,16 +75,19 @@ fn label(findings: &Findings<'_>, found: &PointAttribution) -> String {
 /// Elasticities of one point.
 fn figure(found: &PointAttribution, label: &str) -> Option<Figure> {
     let bar = |one: &KnobElasticity| (one.value, Some(one.bounds(0.05)));
+    // Where no visit had enough response times there is nothing to tell apart by colour.
+    let has_response = found.resources.iter().any(|one| one.response.is_some());
+    let both = |throughput, response| if has_response { vec![throughput, response] } else { vec![throughput] };
     let row = |one: &ResourceAttribution| Group {
         label: name_of(&one.plan.name).to_owned(),
-        values: vec![one.throughput.as_ref().ok().map(bar), one.response.as_ref().map(bar)],
+        values: both(one.throughput.as_ref().ok().map(bar), one.response.as_ref().map(bar)),
     };
     let mut rows: Vec<Group> = found.resources.iter().map(row).collect();
     rows.extend(
         found
             .unexplained
             .as_ref()
-            .map(|rest| Group { label: "unexplained".to_owned(), values: vec![Some(bar(rest)), None] }),
+            .map(|rest| Group { label: "unexplained".to_owned(), values: both(Some(bar(rest)), None) }),
     );
     if rows.iter().all(|row| row.values.iter().all(Option::is_none)) {
         return None;
@@ -93,14 +96,22 @@ fn figure(found: &PointAttribution, label: &str) -> Option<Figure> {
     Some(Figure {
         id: "figure-attribution",
         caption: prose![
-            "Elasticity of throughput and of the 99th percentile of response times to each resource with 95 % intervals, ",
+            if has_response {
+                "Elasticity of throughput and of the 99th percentile of response times to each resource with 95 % intervals, "
+            } else {
+                "Elasticity of throughput to each resource with 95 % intervals, "
+            },
             label.to_owned(),
             ". The line is one for one. A point at 0 is not followed."
         ],
         alt: format!("Elasticities by resource. {}", told.join(" ")),
         chart: Chart::Dots(DotRows {
             axis: Axis { within: Some((-0.2, 1.2)), from_zero: false, ..Axis::linear("Elasticity", "") },
-            names: vec!["throughput".to_owned(), "99th percentile".to_owned()],
+            names: if has_response {
+                vec!["throughput".to_owned(), "99th percentile".to_owned()]
+            } else {
+                vec![String::new()]
+            },
             rows,
             rule: Some(1.0),
             band: Some(ONE_FOR_ONE),
@@ -135,7 +146,7 @@ fn table(findings: &Findings<'_>) -> Table {
             Column::counts("Visits"),
             Column::quantities("Elasticity of throughput", "d ln X / d ln R"),
             Column::quantities("Elasticity of p99", "d ln p99 / d ln R"),
-            Column::words("ResourceVerdict"),
+            Column::words("Verdict"),
         ],
         rows: rows.collect(),
         note: note(findings),

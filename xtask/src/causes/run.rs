@@ -146,8 +146,8 @@ fn proofload(program: &Path, folder: &Path, arguments: &[&str]) -> Result<String
         Some(0 | 6) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         code => {
             let said = String::from_utf8_lossy(&output.stderr);
-            let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
-            Err(format!("{} ended with {code:?} and said: {last}", arguments[0]))
+            let why = said.lines().find(|line| line.starts_with("proofload: ")).unwrap_or("nothing");
+            Err(format!("{} ended with {code:?} and said: {why}", arguments[0]))
         }
     }
 }

@@ -24,10 +24,11 @@ struct Host {
     taken: (f64, f64),
 }
 
+/// Coefficients of variation of a visit: 3, 8 and 15 %, as others take between these shares at random, and the rest is noise.
 const HOSTS: [Host; 3] = [
     Host { name: "quiet", visit: 0.03, block: 0.02, taken: (0.0, 0.01) },
-    Host { name: "shared", visit: 0.055, block: 0.10, taken: (0.05, 0.35) },
-    Host { name: "heavy", visit: 0.09, block: 0.20, taken: (0.20, 0.70) },
+    Host { name: "shared", visit: 0.045, block: 0.10, taken: (0.05, 0.25) },
+    Host { name: "heavy", visit: 0.075, block: 0.20, taken: (0.20, 0.50) },
 ];
 
 /// The visits of one point: everything in the first blocks, then what is kept, until it suffices.

@@ -151,24 +151,23 @@ fn relief(found: &PointAttribution, resource: &str) -> String {
 }
 
 fn unsaturated(found: &PointAttribution, users: &ResourceAttribution) -> String {
-    let (tested, step) = (lowered(found), short((100.0 * found.experiment.asked.step).round()));
     format!(
-        "The point is not saturated, confirmed by intervention: {tested} was shown to bind within {step} %, and throughput follows \
-         the number of users ({}).",
+        "The point is not saturated, confirmed by intervention: {}, and throughput follows the number of users ({}).",
+        none_binds(found),
         numbers(users)
     )
 }
 
 fn nothing_confirmed(found: &PointAttribution) -> String {
-    format!("Nothing is confirmed: {} was shown to bind.", lowered(found))
+    format!("Nothing is confirmed: {}.", none_binds(found))
 }
 
-fn lowered(found: &PointAttribution) -> String {
+fn none_binds(found: &PointAttribution) -> String {
     let limits = found.resources.iter().filter(|one| one.plan.name != USERS && one.throughput.is_ok()).count();
     match limits {
-        0 => "no limit was lowered, so none".to_owned(),
-        1 => "the only limit that was lowered is none that".to_owned(),
-        many => format!("none of the {many} limits that were lowered"),
+        0 => "no limit was lowered".to_owned(),
+        1 => "the only limit that was lowered was not shown to bind".to_owned(),
+        many => format!("none of the {many} limits that were lowered was shown to bind"),
     }
 }
 
@@ -202,6 +201,7 @@ fn undecided(found: &PointAttribution) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for one in found.with_verdict("not told apart") {
         let more = match &one.decision.verdict {
+            ResourceVerdict::NotToldApart { blocks: Some(1) } => " (about 1 more block)".to_owned(),
             ResourceVerdict::NotToldApart { blocks: Some(blocks) } => format!(" (about {blocks} more blocks)"),
             _ => String::new(),
         };

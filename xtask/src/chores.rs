@@ -4,7 +4,9 @@
 
 use std::io::Write;
 
-use crate::{answers, crash, drills, kernel, loads, parse_tsql, perf, policies, rehearse, test, tidy, verdicts};
+use crate::{
+    answers, causes, crash, drills, kernel, loads, parse_tsql, perf, policies, rehearse, test, tidy, verdicts,
+};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -31,6 +33,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "--scale SCALE | --check [--scale SCALE]",
         summary: "compute the warehouse's golden answers with DuckDB and PostgreSQL and write them if they agree; --check only compares",
         run: answers::run,
+    },
+    Chore {
+        name: "causes",
+        arguments: "[NUMBER …] [blocks=12] [program=PATH]",
+        summary: "run studies with a planted cause on SQLite, PostgreSQL and MariaDB, and tell whether experiments name it",
+        run: causes::run,
     },
     Chore {
         name: "crash",

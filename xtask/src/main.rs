@@ -7,6 +7,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 mod answers;
+mod causes;
 mod chores;
 mod crash;
 mod drills;

@@ -1,6 +1,7 @@
 //! Measurement science as pure functions over plain data: validity, steady state, statistics, curve,
 //! bottleneck. No clock, no input or output, no engine, no rendering; chance comes from a seed.
 
+pub mod attribution;
 pub mod autocorrelation;
 pub mod blocks;
 pub mod bootstrap;

@@ -18,8 +18,8 @@ use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
     Acknowledge, Authenticate, Build, CheckData, Close, Connect, ConnectProber, DataState, EndProber, Evidence,
-    GiveEvidence, KeepData, LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark, Request, RestoreData, Start,
-    Stop, TakeEvidence, Verify,
+    GiveEvidence, HoldUsers, KeepData, LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark, Request, RestoreData,
+    Start, Stop, TakeEvidence, Verify,
 };
 use proofload_model::wire::{Event, LoadSpec, ProbeResult, Reply};
 use std::sync::Arc;
@@ -275,6 +275,11 @@ impl LoadService for LoadRole {
         let checks = workload_run.verify(&ask.totals)?;
         self.tell_documents(workload_run.as_ref());
         Ok(checks)
+    }
+
+    fn hold_users(&mut self, ask: HoldUsers) -> Result<bool, Error> {
+        let threads = self.threads.as_ref().ok_or_else(|| Error::new("failed to hold users: no load is running"))?;
+        Ok(threads.hold(ask.active))
     }
 
     fn stop(&mut self, _ask: Stop) -> Result<LoadTotals, Error> {

@@ -2,6 +2,7 @@
 
 use crate::commit_levels::CommitCalibration;
 use crate::drill::DrillReport;
+use crate::intervention::{Change, Experiment, InterventionVisit};
 use crate::ledger::LedgerPage;
 use crate::replication::ReplicationMode;
 use crate::samples::{Fact, LostSession, OperationCounts, UserRound};
@@ -108,6 +109,24 @@ pub enum RunEvent {
     Drilled(Box<DrillReport>),
     /// What became of the prober's writes in a second of a drill: the part of its ledger that outlives it.
     LedgerPage(LedgerPage),
+    /// An experiment with the point begins: the attempt is no result of it.
+    ExperimentBegun(Experiment),
+    /// A block of visits begins.
+    BlockBegun {
+        /// Its number, from 0 on over all attempts at the point.
+        number: u32,
+        /// What its visits change, in their order.
+        order: Vec<Change>,
+    },
+    /// A visit of a block was made.
+    Visited(InterventionVisit),
+    /// An experiment has all the blocks that it takes.
+    ExperimentEnded {
+        /// Blocks of all attempts at the point.
+        blocks: u32,
+        /// Why there are no more, in words.
+        why: String,
+    },
     /// Every round of every user, in the order of their ends, of a run that is rated whole.
     Rounds(Vec<UserRound>),
     /// What is rated of a run that is rated whole.
@@ -272,6 +291,10 @@ impl RunEvent {
             Self::Window { .. } => "window",
             Self::Drilled(_) => "drilled",
             Self::LedgerPage(_) => "ledger_page",
+            Self::ExperimentBegun(_) => "experiment_begun",
+            Self::BlockBegun { .. } => "block_begun",
+            Self::Visited(_) => "visited",
+            Self::ExperimentEnded { .. } => "experiment_ended",
             Self::Rounds(_) => "rounds",
             Self::WholeRun { .. } => "whole_run",
             Self::Completed { .. } => "completed",

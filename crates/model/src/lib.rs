@@ -12,6 +12,7 @@ pub mod error;
 pub mod events;
 pub mod facts;
 pub mod fault_strength;
+pub mod intervention;
 pub mod ledger;
 pub mod letters;
 pub mod load_share;

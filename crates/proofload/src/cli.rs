@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run the missing runs of a record
     Resume(ResumeArguments),
+    /// Find out what bound points of a record: lower each limit in turn while the load runs
+    Confirm(ConfirmArguments),
     /// Show the progress of a record, even while it is being written
     Status(StatusArguments),
     /// Check that a record is unchanged, and who signed it
@@ -183,6 +185,30 @@ pub(crate) struct ResumeArguments {
     /// (`--void=ok`); may be given twice
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "again")]
     pub(crate) void: Vec<ResumeVoid>,
+    /// Confirm destructive steps by repeating their devices, separated by commas
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) yes: Option<String>,
+}
+
+/// What `confirm` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConfirmArguments {
+    /// The record
+    pub(crate) record: PathBuf,
+    /// Points: `largest`, `knee`, `all`, or their numbers, separated by commas
+    #[arg(long, default_value = "largest", value_name = "POINTS")]
+    pub(crate) points: String,
+    /// Share by which a resource is lowered, 0.05 to 0.5 [default: that of the study, or 0.2]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) step: Option<f64>,
+    /// Blocks of each point at most [default: that of the study, or 12]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub(crate) blocks: Option<u32>,
+    /// Show what would be done and how long it takes at most; start nothing
+    #[arg(long)]
+    pub(crate) plan: bool,
+    #[command(flatten)]
+    pub(crate) show: ShowArguments,
     /// Confirm destructive steps by repeating their devices, separated by commas
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,

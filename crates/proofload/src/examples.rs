@@ -59,6 +59,14 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ("proofload resume study.proof --void", "repeat points that are void because of the host"),
         ],
     ),
+    (
+        "confirm",
+        &[
+            ("proofload confirm study.proof", "find out what bound the largest point"),
+            ("proofload confirm study.proof --points knee --plan", "show which points, and how long it takes at most"),
+            ("proofload confirm study.proof --points 0,3 --step 0.3", "lower by 30 %, on a host that is not quiet"),
+        ],
+    ),
     ("status", &[("proofload status study.proof", "show progress, also while the study runs")]),
     (
         "verify",

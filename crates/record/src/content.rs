@@ -29,6 +29,8 @@ pub struct Record {
     pub events: Vec<AttemptEvent>,
     /// Attempts in order.
     pub attempts: Vec<Attempt>,
+    /// Experiments with points, in order: attempts at their runs that are no results.
+    pub experiments: Vec<Attempt>,
     /// Log lines.
     pub logs: Vec<LogLine>,
     /// Whether a process is writing it now.
@@ -101,6 +103,11 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// Whether it is an experiment with its point, and no result of it.
+    pub fn is_experiment(&self) -> bool {
+        self.events.iter().any(|event| matches!(event.event, RunEvent::ExperimentBegun(_)))
+    }
+
     /// What `pick` takes of the last event that it takes anything of.
     pub fn last_event<'a, T>(&'a self, pick: impl Fn(&'a RunEvent) -> Option<T>) -> Option<T> {
         self.events.iter().rev().find_map(|event| pick(&event.event))

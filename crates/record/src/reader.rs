@@ -33,6 +33,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
             faults.push(format!("attempt {} has finished but has no seal", attempt.id));
         }
     }
+    let (experiments, attempts) = attempts.into_iter().partition(Attempt::is_experiment);
     Ok(Record {
         created: WallTime(
             connection.query_row("SELECT min(at_us) FROM document", [], |row| row.get(0)).map_err(reading)?,
@@ -46,6 +47,7 @@ pub fn read(path: &Path) -> Result<Record, Error> {
         being_written: lock::is_taken(path),
         documents,
         attempts,
+        experiments,
         faults,
         judged_again: false,
     })
@@ -74,6 +76,7 @@ pub fn read_progress(path: &Path, whole: &dyn Fn(&Attempt) -> bool) -> Result<Re
             last_seconds(&connection, format, attempt).map_err(reading)?;
         }
     }
+    let (experiments, attempts) = attempts.into_iter().partition(Attempt::is_experiment);
     Ok(Record {
         created: WallTime(0),
         sessions: sessions(&connection).map_err(reading)?,
@@ -85,6 +88,7 @@ pub fn read_progress(path: &Path, whole: &dyn Fn(&Attempt) -> bool) -> Result<Re
         plan,
         documents,
         attempts,
+        experiments,
         faults: Vec::new(),
         judged_again: false,
     })

@@ -335,6 +335,13 @@ impl Recorder {
         self.commit()
     }
 
+    /// Ends an attempt that was an experiment with its point: its rows are covered by the chain, and its run has no other result than before.
+    pub fn end_experiment(&mut self, attempt: AttemptId) -> Result<(), Error> {
+        self.link(LinkKind::Finished, Some(attempt.0))?;
+        self.series.retain(|key, _| key.attempt != attempt.0);
+        self.commit()
+    }
+
     /// Ends an attempt that failed; the run will be tried again by `resume`.
     pub fn fail(&mut self, attempt: AttemptId, at: WallTime, reason: &str) -> Result<(), Error> {
         self.event(Some(attempt), &AttemptEvent::new(at, RunEvent::Failed(reason.to_owned())))?;

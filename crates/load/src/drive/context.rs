@@ -1,6 +1,7 @@
 //! Everything that a virtual user is given: clock, schedule, stop, recorder, and time zero.
 
 use super::finish::Finish;
+use super::gate::Gate;
 use super::queue::ThreadQueue;
 use super::reconnect::Reconnect;
 use super::rounds::Rounds;
@@ -31,6 +32,7 @@ pub struct UserContext {
     /// Source of operations that are due by a schedule; `None` when an operation is due as soon as its user is free.
     pub(super) queue: Option<Rc<ThreadQueue>>,
     pub(super) stop: Arc<dyn Stop>,
+    pub(super) gate: Gate,
     pub(super) recorder: Rc<RefCell<ThreadRecorder>>,
     pub(super) finish: Finish,
     pub(super) rounds: Rounds,

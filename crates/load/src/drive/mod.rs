@@ -7,6 +7,7 @@ mod alarm_tests;
 mod context;
 mod due_terminals;
 mod finish;
+mod gate;
 #[cfg(test)]
 mod open_load_tests;
 mod paced_loop;

@@ -4,6 +4,7 @@
 use super::alarm::Alarm;
 use super::context::{Retry, UserContext};
 use super::finish::Finish;
+use super::gate::Gate;
 use super::queue::DueQueue;
 use super::reconnect::Reconnect;
 use super::rounds::Rounds;
@@ -113,6 +114,7 @@ impl<F: Fn(u32, Duration) -> Duration + 'static> Case<F> {
                 clock: Arc::clone(&clock) as Arc<dyn Clock>,
                 queue: Some(Rc::clone(&thread_queue)),
                 stop: Arc::new(stop.clone()),
+                gate: Gate::default(),
                 finish: Finish::new(stop.clone()),
                 rounds: Rounds { user: number, length: None, events: Arc::new(|_| {}) },
                 reconnect: Reconnect::never(),

@@ -4,6 +4,7 @@ use super::alarm::Alarm;
 use super::context::{Retry, UserContext};
 use super::due_terminals::DueTerminals;
 use super::finish::Finish;
+use super::gate::Gate;
 use super::open_load_tests::{Hands, ORIGIN, move_time};
 use super::reconnect::Reconnect;
 use super::rounds::Rounds;
@@ -111,6 +112,7 @@ impl Case {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             queue: None,
             stop: Arc::new(stop.clone()),
+            gate: Gate::default(),
             finish: Finish::new(stop.clone()),
             rounds: Rounds { user, length: None, events: Arc::new(|_| {}) },
             reconnect: Reconnect::never(),

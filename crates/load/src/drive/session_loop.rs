@@ -59,7 +59,12 @@ async fn drive<U: VirtualUser>(context: &UserContext, origin: Moment, user: &mut
     let mut number = 0u64;
     let mut progress = SessionProgress::new(origin, retry);
     let mut round = context.rounds.begin(origin);
+    context.gate.install();
     while !context.stop.reached(number) {
+        if context.gate.holds(context.rounds.user) {
+            context.pass_gate().await;
+            continue;
+        }
         let kind = user.draw();
         let Some(operation) = next_operation(context, &mut progress, kind).await else { break };
         let (finished, well) = carry_out(context, user, (kind, operation), &mut progress).await?;

@@ -2,6 +2,7 @@
 
 use super::context::{Retry, UserContext};
 use super::finish::Finish;
+use super::gate::Gate;
 use super::queue::DueQueue;
 use super::reconnect::Reconnect;
 use super::rounds::Rounds;
@@ -130,6 +131,7 @@ pub(super) fn run_through<F: Fn(u64, u32) -> Step>(
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
         queue: queue.as_ref().and_then(DueQueue::on_thread).map(Rc::new),
         stop: Arc::new(AfterCount { operations, flag: StopFlag::default() }),
+        gate: Gate::default(),
         finish: Finish::new(StopFlag::default()),
         rounds,
         reconnect,

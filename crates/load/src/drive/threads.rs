@@ -4,6 +4,7 @@
 use super::alarm::Alarm;
 use super::context::{ThreadValues, UserContext};
 use super::finish::Finish;
+use super::gate::Gate;
 use super::queue::{DueQueue, ThreadQueue};
 use super::reconnect::{Patience, Reconnect};
 use super::rounds::Rounds;
@@ -64,6 +65,7 @@ const UNACKNOWLEDGED_AT_MOST: u64 = 60;
 pub struct ClientThreads {
     start: watch::Sender<Option<Option<Moment>>>,
     stop: StopFlag,
+    gate: Gate,
     threads: Vec<JoinHandle<Vec<OperationCounts>>>,
     collecting: JoinHandle<u64>,
 }
@@ -77,7 +79,7 @@ impl ClientThreads {
         let collector = Arc::new(Collector::new(workload_run.kinds(), threads as usize, offered));
         let (start, started) = watch::channel(None);
         let (connected, mut connections) = mpsc::unbounded_channel();
-        let stop = StopFlag::default();
+        let (stop, gate) = (StopFlag::default(), Gate::default());
         let finish = Finish::new(stop.clone());
         let handles = (0..threads)
             .map(|thread| {
@@ -87,6 +89,7 @@ impl ClientThreads {
                     queue: queue.clone(),
                     collector: Arc::clone(&collector),
                     stop: stop.clone(),
+                    gate: gate.clone(),
                     finish: finish.clone(),
                     start: started.clone(),
                     connected: connected.clone(),
@@ -105,7 +108,7 @@ impl ClientThreads {
         };
         let seconds = Seconds { collector, start: started, pauses: Pauses::watch(Arc::clone(&spec.clock)) };
         let collecting = std::thread::spawn(move || collect(&seconds, &conductor, &finish));
-        let threads = Self { start, stop, threads: handles, collecting };
+        let threads = Self { start, stop, gate, threads: handles, collecting };
         for _ in 0..workload_run.sessions() {
             match connections.blocking_recv() {
                 Some(Ok(_)) => {}
@@ -125,6 +128,12 @@ impl ClientThreads {
     /// Announces time zero.
     pub fn start(&self, origin: Moment) {
         let _nobody_left = self.start.send(Some(Some(origin)));
+    }
+
+    /// Lets only the first so many users of the whole load begin operations; `None`: all. Answers whether there are users to hold.
+    pub fn hold(&self, active: Option<u32>) -> bool {
+        self.gate.set(active);
+        self.gate.is_installed()
     }
 
     /// Stops the load and waits until operations in flight have ended. Returns the number of seconds and exact totals
@@ -209,6 +218,7 @@ struct ClientThread {
     queue: Option<DueQueue>,
     collector: Arc<Collector>,
     stop: StopFlag,
+    gate: Gate,
     finish: Finish,
     start: watch::Receiver<Option<Option<Moment>>>,
     connected: mpsc::UnboundedSender<Result<u32, Error>>,
@@ -297,6 +307,7 @@ impl ClientThread {
             clock: Arc::clone(&self.spec.clock),
             queue: shared.queue.clone(),
             stop: self.stop_of(user),
+            gate: self.gate.clone(),
             finish: self.finish.clone(),
             rounds: Rounds {
                 user: self.number(user),

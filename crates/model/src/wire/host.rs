@@ -6,6 +6,7 @@ use crate::commit_levels::CommitLevel;
 use crate::deployment::{InstanceName, StoragePlan};
 use crate::drill::{FaultInForce, FaultKind, FaultUndone};
 use crate::fault_strength::FaultStrength;
+use crate::intervention::LimitMeter;
 use crate::manager::{ClusterReading, ManagedNode, ManagerAsked};
 use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, ReplicationPart, ReplicationReading};
 use crate::samples::Fact;
@@ -14,6 +15,7 @@ use crate::time::Moment;
 use crate::units::{Bytes, BytesPerSecond};
 use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A server that was started.
@@ -450,6 +452,21 @@ asks! {
         /// Name of the instance.
         instance: InstanceName,
     } -> Vec<Fact>;
+
+    /// Set each live limit of an instance to this share of what was asked for, and every other live limit to what was asked for; answer
+    /// once all are read back, with how they stand.
+    change_limits: ChangeLimits {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Shares by the paths of their settings.
+        shares: BTreeMap<String, f64>,
+    } -> Vec<LimitMeter>;
+
+    /// Read how the live limits of an instance stand.
+    read_meters: ReadMeters {
+        /// Name of the instance.
+        instance: InstanceName,
+    } -> Vec<LimitMeter>;
 
     /// Read a file of ours in order and around the page cache, under the prepared limits, to see how fast the device is. The file is
     /// written before, without limits, and removed afterwards.

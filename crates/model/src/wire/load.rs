@@ -134,6 +134,13 @@ asks! {
     /// Read the database's counters now.
     mark: ReadMark {} -> Mark;
 
+    /// Let only the first so many users of the whole load begin operations; the others end theirs and wait. Answers whether this load has
+    /// users that can be held.
+    hold_users: HoldUsers {
+        /// Users; `None`: all.
+        active: Option<u32>,
+    } -> bool;
+
     /// End the load: no new operation starts, operations in flight finish.
     stop: Stop {} -> LoadTotals;
 

@@ -1,8 +1,8 @@
 //! Hands a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
-    built_in, compare, completions, doctor, export, gate, history, import, init, man, plan, report, run, schema, sign,
-    status, studies, tier, validate, verify,
+    built_in, compare, completions, confirm, doctor, export, gate, history, import, init, man, plan, report, run,
+    schema, sign, status, studies, tier, validate, verify,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -16,6 +16,7 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Resume(arguments) => run::resume(&arguments),
+        Command::Confirm(arguments) => confirm::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Sign(arguments) => sign::run(&arguments),

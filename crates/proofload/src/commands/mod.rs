@@ -3,6 +3,7 @@
 mod built_in;
 mod compare;
 mod completions;
+mod confirm;
 mod dispatch;
 mod doctor;
 mod duet;

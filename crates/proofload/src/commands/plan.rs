@@ -54,6 +54,7 @@ fn text(study: &Study) -> Result<String, Error> {
     text.push_str(&times_text(study, &plan)?);
     text.push_str(&space_text(study, &plan)?);
     text.push_str(&limits_text(study));
+    text.push_str(&super::confirm::asked_text(study).unwrap_or_default());
     text.push_str(&destructive_text(study)?);
     Ok(text)
 }

@@ -79,6 +79,7 @@ pub(super) fn begun(
         calibrations: Calibrations::default(),
         preconditioned: false,
         confirmed,
+        experiments: Vec::new(),
     };
     Ok((recorder, assignment))
 }
@@ -98,6 +99,7 @@ pub(super) fn continued(
         finished: record.plan.runs.iter().map(|run| run.index).filter(|run| record.finished(*run).is_some()).collect(),
         preconditioned: record.events.iter().any(|event| event.event == RunEvent::Preconditioned),
         confirmed,
+        experiments: Vec::new(),
     };
     Ok((recorder, record, assignment))
 }
@@ -156,7 +158,7 @@ pub(super) fn destructive_steps_named(study: &Study, confirmed: Option<&str>) ->
 }
 
 /// Devices are purged before each run only when all of them are named twice.
-fn purges_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
+pub(super) fn purges_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
     let devices = purged_devices(&study.settings);
     let is_named = |device: &String| confirmation_of(device, confirmed).as_ref() == Some(device);
     if devices.iter().all(is_named) {
@@ -170,7 +172,7 @@ fn purges_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
 }
 
 /// Conducts, closes the record, says how it ended.
-fn go(
+pub(super) fn go(
     recorder: Recorder,
     assignment: &mut Assignment,
     path: &Path,

@@ -7,7 +7,7 @@ use proofload_model::plan::Plan;
 use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Telemetry};
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, Offset};
-use proofload_record::{Attempt, AttemptEvent, AttemptId, LogLine, Record, Recorder};
+use proofload_record::{Attempt, AttemptEvent, AttemptId, LogLine, Record, Recorder, State};
 use std::sync::Arc;
 
 /// A recorder with a clock, and the attempt that is going on.
@@ -155,6 +155,28 @@ impl Journal {
         self.attempt = None;
         self.last_finished = Some(attempt);
         Ok(self.recorder.finish(attempt, self.clock.wall())?)
+    }
+
+    /// The attempt that finished a run; `None` when there is none.
+    pub(crate) fn read_finished(&mut self, run_index: u32) -> Result<Option<(Attempt, Settings)>, Error> {
+        let is_wanted = |attempt: &Attempt| attempt.run.index == run_index && attempt.state == State::Finished;
+        let record = proofload_record::read_progress(self.recorder.path(), &is_wanted)?;
+        let settings = |attempt: &Attempt| record.plan.settings(&record.study, attempt.run.point);
+        Ok(record.finished(run_index).map(|attempt| (attempt.clone(), settings(attempt))))
+    }
+
+    /// Ends an attempt that was an experiment with its point.
+    pub(crate) fn end_experiment(&mut self) -> Result<(), Error> {
+        let attempt = self.current()?;
+        self.attempt = None;
+        Ok(self.recorder.end_experiment(attempt)?)
+    }
+
+    /// The record as far as experiments with a point need it: all rows of those.
+    pub(crate) fn read_experiments(&mut self, point: u32) -> Result<Record, Error> {
+        self.recorder.commit()?;
+        let is_wanted = |attempt: &Attempt| attempt.run.point == point && attempt.is_experiment();
+        Ok(proofload_record::read_progress(self.recorder.path(), &is_wanted)?)
     }
 
     /// Marks the attempt as failed; `resume` tries its run again.

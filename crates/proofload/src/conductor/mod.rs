@@ -8,6 +8,7 @@ mod commit_levels;
 mod data;
 mod drill;
 mod duet;
+mod experiment;
 mod heard;
 mod hosts;
 mod journal;

@@ -5,6 +5,7 @@ use proofload_load::{Calibration, Rating, Workload};
 use proofload_model::deployment::{Deployment, InstanceName, InstancePlan, Role, StoragePlan};
 use proofload_model::drill::{DrillAsked, drill};
 use proofload_model::error::Error;
+use proofload_model::intervention::ConfirmAsked;
 use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
 use proofload_model::manager::{ManagerAsked, manager};
 use proofload_model::plan::{Plan, Run};
@@ -39,6 +40,8 @@ pub(crate) struct PreparedRun {
     pub(crate) manager: Option<ManagerAsked>,
     /// Drill after the measured window; `None` for a run without one.
     pub(crate) drill: Option<DrillAsked>,
+    /// Experiment with the point after the warm-up, in the place of the measured window; `None` for a run that is measured.
+    pub(crate) experiment: Option<ConfirmAsked>,
     /// Devices that are purged before the run, one for each instance; empty where none is.
     pub(crate) purged: Vec<String>,
     pub(crate) procedure: Procedure,
@@ -102,6 +105,7 @@ impl PreparedRun {
             replication,
             manager,
             drill: drill(&settings)?,
+            experiment: None,
             procedure: procedure(&settings)?,
             engine,
             workload,

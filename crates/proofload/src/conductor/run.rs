@@ -4,6 +4,7 @@ use super::agents::LoadCommand;
 use super::commit_levels;
 use super::data;
 use super::drill::{self, DrillCourse};
+use super::experiment;
 use super::load;
 use super::preparation::PreparedRun;
 use super::quiet_check;
@@ -37,6 +38,12 @@ pub(super) fn carry_out(
     context.meet()?;
     let mut drilled = None;
     match prepared.rating() {
+        _ if prepared.experiment.is_some() => {
+            begin_load(context, prepared)?;
+            let warmed_up = warm_up(context, prepared)?;
+            context.heard.journal.event(warmed_up)?;
+            experiment::carry_out(context, prepared)?;
+        }
         Rating::Window | Rating::ToItsEnd => {
             begin_load(context, prepared)?;
             let warmed_up = warm_up(context, prepared)?;

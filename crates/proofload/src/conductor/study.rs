@@ -2,6 +2,7 @@
 
 use super::agents::{Agents, LoadCommand};
 use super::calibration::{self, CalibrationStep, Calibrations};
+use super::experiment::experiment;
 use super::heard::Heard;
 use super::journal::Journal;
 use super::preparation::PreparedRun;
@@ -14,13 +15,15 @@ use proofload_model::deployment::{HostName, InstanceName};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::usage;
+use proofload_model::intervention::ConfirmAsked;
 use proofload_model::load_share::load_hosts;
 use proofload_model::network::{NetworkMember, network_members};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::standby_hosts::{STANDBY_COMMAND, StandbyHost, command_on, standby_hosts};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
-use proofload_report::findings::summarise;
+use proofload_report::findings::attribution::chosen_points;
+use proofload_report::findings::{evaluate, summarise};
 use proofload_testbed::network::sweep_networks;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -37,6 +40,8 @@ pub(crate) struct Assignment {
     pub(crate) preconditioned: bool,
     /// The device that `--yes` names.
     pub(crate) confirmed: Option<String>,
+    /// Experiments with points, by a run of each, once all runs are finished.
+    pub(crate) experiments: Vec<(Run, ConfirmAsked)>,
 }
 
 impl Assignment {
@@ -112,7 +117,47 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
         }
         context.agents.expect_no_interrupt()?;
     }
+    if reasons.is_empty() && assignment.experiments.is_empty() {
+        assignment.experiments = asked_experiments(assignment, context)?;
+    }
+    for (run, asked) in assignment.experiments.clone() {
+        reasons.extend(experiment_with(assignment, context, &commands, (run, asked))?);
+    }
     Ok(Outcome::of(&reasons))
+}
+
+/// Experiments that the study asks for and that have not ended yet, once all its runs are finished.
+fn asked_experiments(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<Vec<(Run, ConfirmAsked)>, Error> {
+    let Ok(words) = assignment.study.settings.text("confirm.points") else { return Ok(Vec::new()) };
+    let record = context.heard.journal.read_back()?;
+    let findings = evaluate(&record);
+    let points = chosen_points(&findings, words).map_err(Error::refused)?;
+    let has_ended =
+        |point: &u32| findings.attributions.iter().any(|found| found.point == *point && found.ended.is_some());
+    let asked = ConfirmAsked::of(&assignment.study.settings);
+    let run =
+        |point: u32| record.plan.runs.iter().find(|run| run.point == point && record.finished(run.index).is_some());
+    Ok(points.into_iter().filter(|point| !has_ended(point)).filter_map(|point| Some((*run(point)?, asked))).collect())
+}
+
+/// Makes an experiment with the point of a run; the reason why it failed, if it did. Only what ends the study is an error.
+fn experiment_with(
+    assignment: &mut Assignment,
+    context: &mut RunContext<'_>,
+    commands: &Commands,
+    (run, asked): (Run, ConfirmAsked),
+) -> Result<Option<String>, Error> {
+    context.agents.expect_no_interrupt()?;
+    let mut prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
+    prepared.experiment = Some(asked);
+    match one_run(assignment, context, commands, &prepared) {
+        Ok(()) => Ok(None),
+        Err(error) if error.is_interrupted() => Err(error),
+        Err(error) => {
+            context.agents.expect_no_interrupt()?;
+            Ok(Some(error.to_string()))
+        }
+    }
 }
 
 /// Describes the host and preconditions its storage, once per study.
@@ -176,6 +221,9 @@ fn one_run(
     let run = prepared.run;
     context.heard.show_begin(run.index);
     context.heard.journal.begin(run.index)?;
+    if let Some(asked) = prepared.experiment {
+        context.heard.journal.event(RunEvent::ExperimentBegun(experiment(prepared, asked)))?;
+    }
     context.heard.state = RunState::default();
     let hosted = if has_hosts(context, commands) { Ok(()) } else { start_hosts(context, &assignment.study, commands) };
     let ran = hosted
@@ -184,6 +232,13 @@ fn one_run(
         .and_then(|()| calibrate(assignment, context, commands, prepared))
         .and_then(|()| run::carry_out(context, prepared, &commands.loads));
     match ran {
+        Ok(()) if prepared.experiment.is_some() => {
+            context.heard.journal.end_experiment()?;
+            if let Some((attempt, settings)) = context.heard.journal.read_finished(run.index)? {
+                context.heard.show_end(run.index, &RunEnd::Judged(summarise(&attempt, &settings)));
+            }
+            Ok(())
+        }
         Ok(()) => {
             context.heard.journal.finish()?;
             if let Some((attempt, settings)) = context.heard.journal.read_back_run(run.index)? {

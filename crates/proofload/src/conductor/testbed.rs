@@ -55,7 +55,7 @@ impl StartedDeployment {
 }
 
 impl<'t> Testbed<'t, '_> {
-    fn ask<A: Ask>(&mut self, instance: &InstancePlan, ask: A) -> Result<A::Answer, Error> {
+    pub(super) fn ask<A: Ask>(&mut self, instance: &InstancePlan, ask: A) -> Result<A::Answer, Error> {
         self.agents.ask_host(&instance.host, ask, self.heard)
     }
 

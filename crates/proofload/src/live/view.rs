@@ -58,6 +58,7 @@ pub(crate) enum Phase {
     WarmingUp,
     Measuring,
     Drilling,
+    Experimenting,
     Stopping,
     Verifying,
 }
@@ -79,6 +80,7 @@ impl Phase {
             Self::WarmingUp => "warming up",
             Self::Measuring => "measuring",
             Self::Drilling => "drilling",
+            Self::Experimenting => "lowering resources in turn",
             Self::Stopping => "stopping",
             Self::Verifying => "verifying",
         }
@@ -86,7 +88,7 @@ impl Phase {
 
     /// Whether load is running in it.
     pub(crate) const fn is_under_load(self) -> bool {
-        matches!(self, Self::WarmingUp | Self::Measuring | Self::Drilling)
+        matches!(self, Self::WarmingUp | Self::Measuring | Self::Drilling | Self::Experimenting)
     }
 }
 

@@ -10,6 +10,9 @@ use proofload_model::drill::{
 };
 use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, ReplicationProof, RunEvent, VERSION};
 use proofload_model::fault_strength::FaultStrength;
+use proofload_model::intervention::{
+    Change, ConfirmAsked, Experiment, InterventionVisit, ResourceClass, ResourcePlan, ResourceReading,
+};
 use proofload_model::ledger::{Leader, LedgerPage, LedgerRange, OutcomeRange, WriteClass, WriteOutcome};
 use proofload_model::manager::ManagerKind;
 use proofload_model::replication::ReplicationMode;
@@ -93,15 +96,62 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::Drilled(_) => 31,
         RunEvent::CommitsCalibrated(_) => 32,
         RunEvent::LedgerPage(_) => 33,
+        RunEvent::ExperimentBegun(_) => 34,
+        RunEvent::BlockBegun { .. } => 35,
+        RunEvent::Visited(_) => 36,
+        RunEvent::ExperimentEnded { .. } => 37,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 34;
+const LAST: u64 = 38;
+
+fn change(chance: &mut Chance) -> Change {
+    match chance.number() % 3 {
+        0 => Change::Nothing,
+        1 => Change::One(chance.text()),
+        _ => Change::AllBut(chance.text()),
+    }
+}
+
+fn experiment(chance: &mut Chance) -> Experiment {
+    let class = |chance: &mut Chance| {
+        [ResourceClass::Speed, ResourceClass::Capacity, ResourceClass::Structure][(chance.number() % 3) as usize]
+    };
+    let resources: Vec<ResourcePlan> =
+        (0..chance.number() % 4).map(|_| ResourcePlan { name: chance.text(), class: class(chance) }).collect();
+    Experiment {
+        asked: ConfirmAsked { step: chance.seconds(), blocks: chance.small(), visit_s: chance.small() },
+        seed: chance.number(),
+        resources,
+        not_tried: chance.levels(),
+    }
+}
+
+fn of_experiment(position: u64, chance: &mut Chance) -> RunEvent {
+    match position {
+        34 => RunEvent::ExperimentBegun(experiment(chance)),
+        35 => RunEvent::BlockBegun { number: chance.small(), order: chance.list(change) },
+        36 => RunEvent::Visited(InterventionVisit {
+            block: chance.small(),
+            change: change(chance),
+            from: chance.number(),
+            to: chance.number(),
+            switched_ms: chance.seconds(),
+            readings: chance.list(|chance| ResourceReading {
+                name: chance.text(),
+                in_force: chance.maybe(Chance::seconds),
+                used: chance.maybe(Chance::seconds),
+            }),
+        }),
+        _ => RunEvent::ExperimentEnded { blocks: chance.small(), why: chance.text() },
+    }
+}
 
 fn random(position: u64, chance: &mut Chance) -> RunEvent {
     match position {
         0 => RunEvent::Preconditioned,
+        34..=37 => of_experiment(position, chance),
         1 => RunEvent::Building(chance.text()),
         2 => RunEvent::Built(copy(chance)),
         3 => RunEvent::Restored(copy(chance)),

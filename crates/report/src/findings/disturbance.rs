@@ -200,6 +200,13 @@ pub fn disturbed_from_outside(attempt: &Attempt, settings: &Settings) -> Option<
     Some(taken_in_words(&disturbance, &processes(attempt, stretch)))
 }
 
+/// Share of its demand that other guests of the hypervisor took from the host in a stretch; `None` where it was not observed. Processes of
+/// the same kernel are left out: they take what a lowered database leaves, and so would explain away what lowering it costs.
+pub(super) fn stolen_in(attempt: &Attempt, stretch: (f64, f64)) -> Option<f64> {
+    let cores = telemetry::cores(attempt);
+    Disturbance::of(&processor(attempt, &cores, stretch), cores.len() as f64).stolen
+}
+
 /// The seconds in which the cores were read; others are read within the same second.
 fn processor(attempt: &Attempt, cores: &[Trace], stretch: (f64, f64)) -> Vec<ProcessorSecond> {
     let count = cores.len() as f64;

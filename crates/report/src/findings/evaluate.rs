@@ -1,5 +1,6 @@
 //! Turns a record into findings, in one pass.
 
+use super::attribution::{PointAttribution, attributions};
 use super::blocks::{BlockFindings, blocks};
 use super::bottleneck::{Ranking, rankings};
 use super::curve::{Curve, curve, fill_relative};
@@ -30,6 +31,8 @@ pub struct Findings<'r> {
     pub curve: Result<Curve, String>,
     /// What was observed near a limit, by point.
     pub rankings: Vec<Ranking>,
+    /// What experiments with points say, in the order of the points; empty where none was made.
+    pub attributions: Vec<PointAttribution>,
     /// Sentinels, when the plan has any.
     pub sentinels: Option<Result<Sentinels, String>>,
     /// The published study to compare with, when the study names one.
@@ -81,6 +84,7 @@ pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings
         record,
         workload: workload(&record.study.settings),
         rankings: rankings(record, &points, curve.as_ref().ok()),
+        attributions: attributions(record),
         curve,
         blocks,
         sentinels: sentinels(record),

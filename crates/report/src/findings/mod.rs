@@ -2,6 +2,7 @@
 //! May not know blocks, formats or charts.
 
 mod agents;
+pub mod attribution;
 mod audits;
 mod blocks;
 mod bottleneck;
@@ -75,6 +76,7 @@ pub use lost_sessions::LostSessions;
 pub use pacing::{KeptLimit, Pacing};
 pub use point::{EarlierAttempt, PointFindings, Verdict};
 pub use run::{RunFindings, void_reasons};
+pub(crate) use run_summary::run_throughput_of;
 pub use run_summary::{RunSummary, response_ns_p99_of, summarise};
 pub use search::{ChosenLoad, SearchFindings, SearchState, SentencePart, searches};
 pub use sentinel::Sentinels;

@@ -6,7 +6,7 @@ use super::void::Void;
 use crate::workloads::workload;
 use proofload_analysis::latency::Sparse;
 use proofload_analysis::quantity::Quantity;
-use proofload_model::samples::{HistogramDelta, IntervalSample, LatencyClock, is_deferred};
+use proofload_model::samples::{HistogramDelta, IntervalSample, LatencyClock, OperationCounts, is_deferred};
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 
@@ -61,6 +61,14 @@ pub fn summarise(attempt: &Attempt, settings: &Settings) -> RunSummary {
         summary.is_wide = summary.relative_half_width().is_none_or(|share| share > precision);
     }
     summary
+}
+
+/// Completed operations per second over the window of an attempt; `None` without one.
+pub(crate) fn run_throughput_of(attempt: &Attempt) -> Option<f64> {
+    let (from, to) = attempt.window().filter(|(from, to)| from < to)?;
+    let inside = attempt.intervals.iter().filter(|second| (from..to).contains(&second.index));
+    let done: u64 = inside.flat_map(|second| &second.counts).map(OperationCounts::completed).sum();
+    Some(done as f64 / (to - from) as f64)
 }
 
 /// 99th percentile of the response times of one second, ns, of all kinds that somebody waits for; `None` where fewer than 100 were measured or

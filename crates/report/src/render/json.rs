@@ -44,6 +44,9 @@ pub(crate) fn json(findings: &Findings<'_>, opening: &Opening) -> String {
     if let Some(found) = &findings.blocks {
         body["blocks"] = blocks_json(found);
     }
+    if !findings.attributions.is_empty() {
+        body["attribution"] = Json::Array(super::json_attribution::points(&findings.attributions));
+    }
     let on_tiers = super::json_cache_tier::points(findings);
     if !on_tiers.is_empty() {
         body["cache_tier"] = Json::Array(on_tiers);

@@ -11,6 +11,7 @@ mod html_inline;
 mod html_parts;
 mod html_table;
 mod json;
+mod json_attribution;
 mod json_bottleneck;
 mod json_cache_forecast;
 mod json_cache_tier;

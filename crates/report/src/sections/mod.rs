@@ -1,6 +1,7 @@
 //! The sections of the paper, in its order, from findings to blocks. May not compute statistics or know a format.
 
 mod agents;
+mod attribution;
 mod beside;
 mod blocks;
 mod bottleneck;

@@ -22,6 +22,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     super::timeline::SECTION,
     super::stalls::SECTION,
     super::cores::SECTION,
+    super::attribution::SECTION,
     super::bottleneck::SECTION,
     super::validity::SECTION,
     super::conclusion::SECTION,

@@ -98,6 +98,7 @@ pub(crate) fn key_value(shape: &KeyValue) -> Record {
         being_written: false,
         faults: Vec::new(),
         judged_again: false,
+        experiments: Vec::new(),
         study,
     }
 }

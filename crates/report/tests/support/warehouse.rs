@@ -132,6 +132,7 @@ pub(crate) fn warehouse(shape: &Appliance) -> Record {
         being_written: false,
         faults: Vec::new(),
         judged_again: false,
+        experiments: Vec::new(),
         study,
     }
 }

@@ -162,6 +162,11 @@ impl InstanceResources {
         Ok(self.stamped(facts))
     }
 
+    /// The limits, for those who change them while they hold.
+    pub(super) fn limits_in_place(&self) -> Result<&AppliedLimits, Error> {
+        self.limits.as_ref().ok_or_else(|| Error::new("failed to change limits: no limits were prepared"))
+    }
+
     fn drop_limits(&mut self) {
         self.limits = None;
         self.remains.set_group(None);

@@ -18,19 +18,20 @@ use crate::storages::{self, Volume};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{FaultInForce, FaultUndone};
 use proofload_model::error::{Error, ErrorKind};
+use proofload_model::intervention::LimitMeter;
 use proofload_model::manager::ClusterReading;
 use proofload_model::replication::{LinkMeasured, ReplicationReading};
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Admit, Attach, BeforeRewind, BeginCommit, CheckQuiet, CopyInstance, Create, DataEnd, Describe, Detach,
-    DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll, HoldStandby, HostService, IsFenced,
-    JoinLimits, KnowBeside, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume, Precondition,
+    Admit, Attach, BeforeRewind, BeginCommit, ChangeLimits, CheckQuiet, CopyInstance, Create, DataEnd, Describe,
+    Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll, HoldStandby, HostService,
+    IsFenced, JoinLimits, KnowBeside, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume, Precondition,
     PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge, QuietCheck, ReadCluster,
-    ReadDataEnd, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot,
-    Rewind, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes, StartedInstance,
-    Stop, StopArbiter, StopProbes, Sweep, TimeCommits, UndoFault, Verify, WatchExisting,
+    ReadDataEnd, ReadMeters, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request,
+    RestoreSnapshot, Rewind, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes,
+    StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -372,6 +373,14 @@ impl HostService for HostRole {
         let mut facts = self.held(&ask.instance).usage();
         facts.extend(of_machine());
         Ok(facts)
+    }
+
+    fn change_limits(&mut self, ask: ChangeLimits) -> Result<Vec<LimitMeter>, Error> {
+        self.held(&ask.instance).limits_in_place()?.change(&ask.shares)
+    }
+
+    fn read_meters(&mut self, ask: ReadMeters) -> Result<Vec<LimitMeter>, Error> {
+        self.held(&ask.instance).limits_in_place()?.meters()
     }
 
     fn measure_reads(&mut self, ask: MeasureReads) -> Result<ReadsMeasured, Error> {

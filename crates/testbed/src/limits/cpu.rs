@@ -3,13 +3,15 @@
 
 use super::cgroup_dir::CgroupDir;
 use super::hierarchy::{Controller, Version};
-use super::limit::{Limit, LimitState, members_inside, or_none, verified};
-use super::usage;
+use super::limit::{Limit, LimitState, LiveLimit, members_inside, or_none, verified};
+use super::{counters, usage};
 use proofload_model::error::Error;
 use proofload_model::facts::limit;
 use proofload_model::samples::Fact;
 use proofload_model::units::CpuRate;
 use proofload_model::wire::LimitsAsked;
+use std::path::Path;
+use std::time::Duration;
 
 /// The limit of CPU time.
 pub(super) struct Cpu;
@@ -17,6 +19,9 @@ pub(super) struct Cpu;
 /// Length of a period, microseconds: the kernel's default, and the shortest with which 0.01 CPU s/s is one millisecond, the least
 /// that the kernel takes.
 const PERIOD: u64 = 100_000;
+
+/// The least allowance that the kernel takes, microseconds.
+const LEAST: u64 = 1_000;
 
 /// Version 1: allowance and period.
 const QUOTA: &str = "cpu.cfs_quota_us";
@@ -36,16 +41,7 @@ impl Limit for Cpu {
 
     fn apply(&self, state: &mut LimitState) -> Result<(), Error> {
         let Some(rate) = state.asked.cpu else { return Ok(()) };
-        let set = || {
-            let dir = state.group.dir(Controller::Cpu)?;
-            match dir.version() {
-                Version::One => {
-                    dir.write(LENGTH, &PERIOD.to_string())?;
-                    dir.write(QUOTA, &allowance(rate).to_string())
-                }
-                Version::Two => dir.write(MAX, &format!("{} {PERIOD}", allowance(rate))),
-            }
-        };
+        let set = || set(state.group.dir(Controller::Cpu)?, allowance(rate));
         set().map_err(|error| error.context(format!("failed to limit CPU time to {rate}")))
     }
 
@@ -64,10 +60,62 @@ impl Limit for Cpu {
         throttled.map(usage::of_throttling).unwrap_or_default()
     }
 
+    fn live(&self) -> Option<&dyn LiveLimit> {
+        Some(self)
+    }
+
     fn lift(&self, state: &LimitState) -> Result<(), Error> {
         let (Ok(dir), Some(_)) = (state.group.dir(Controller::Cpu), state.asked.cpu) else { return Ok(()) };
         unlimit(dir)
     }
+}
+
+impl LiveLimit for Cpu {
+    fn settles(&self) -> Duration {
+        Duration::from_micros(2 * PERIOD)
+    }
+
+    fn asked_rate(&self, state: &LimitState) -> Option<f64> {
+        state.asked.cpu.map(in_seconds)
+    }
+
+    fn set_rate(&self, state: &LimitState, rate: f64) -> Result<f64, Error> {
+        let allowed = allowance(CpuRate::from_seconds(rate)).max(LEAST);
+        set(state.group.dir(Controller::Cpu)?, allowed)?;
+        Ok(allowed as f64 / PERIOD as f64)
+    }
+
+    fn rate_in_force(&self, state: &LimitState) -> Result<Option<f64>, Error> {
+        let dir = state.group.dir(Controller::Cpu)?;
+        let own = rate_in(dir.version(), |file| dir.read(file).ok());
+        Ok(own.into_iter().chain(rate_above(dir)).min().map(in_seconds))
+    }
+
+    fn used(&self, state: &LimitState) -> Vec<f64> {
+        let dir = state.group.dir(Controller::CpuAccounting).ok();
+        dir.and_then(|dir| counters::cpu_time(dir).ok()).map(|time| time.total.as_secs_f64()).into_iter().collect()
+    }
+}
+
+const fn in_seconds(rate: CpuRate) -> f64 {
+    rate.0 as f64 / 1e6
+}
+
+/// Sets what the group may have in each period.
+fn set(dir: &CgroupDir, allowed: u64) -> Result<(), Error> {
+    match dir.version() {
+        Version::One => {
+            dir.write(LENGTH, &PERIOD.to_string())?;
+            dir.write(QUOTA, &allowed.to_string())
+        }
+        Version::Two => dir.write(MAX, &format!("{allowed} {PERIOD}")),
+    }
+}
+
+/// The smallest rate of the groups above.
+fn rate_above(dir: &CgroupDir) -> Option<CpuRate> {
+    let read = |folder: &Path| rate_in(dir.version(), |file| std::fs::read_to_string(folder.join(file)).ok());
+    dir.above().filter_map(read).min()
 }
 
 /// Lets the group have all CPU time.
@@ -98,9 +146,7 @@ fn in_force(dir: &CgroupDir, asked: CpuRate) -> Fact {
         Version::Two => MAX,
     };
     let source = dir.source(file);
-    let above =
-        dir.above().filter_map(|folder| rate_in(version, |file| std::fs::read_to_string(folder.join(file)).ok())).min();
-    if let Some(above) = above.filter(|above| *above < asked) {
+    if let Some(above) = rate_above(dir).filter(|above| *above < asked) {
         let source = format!("{source}: a parent group allows less");
         return verified(&limit::CPU, asked.to_string(), Ok((above, false)), source);
     }

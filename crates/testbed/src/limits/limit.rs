@@ -6,8 +6,10 @@ use super::hierarchy::Controller;
 use crate::storages::Devices;
 use proofload_model::error::Error;
 use proofload_model::facts::{FactName, FactValue};
+use proofload_model::intervention::ResourceClass;
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
+use std::time::Duration;
 
 /// State that limits share: what was asked, and what is in place because of it.
 #[derive(Debug, Default)]
@@ -53,8 +55,36 @@ pub(crate) trait Limit: Sync {
     /// How much of it was used up to now.
     fn usage(&self, state: &LimitState) -> Vec<Fact>;
 
+    /// The same limit as one that can be changed while processes run under it; `None` where it cannot.
+    fn live(&self) -> Option<&dyn LiveLimit> {
+        None
+    }
+
     /// Lifts it; processes go on.
     fn lift(&self, state: &LimitState) -> Result<(), Error>;
+}
+
+/// A limit that can be changed while processes run under it.
+pub(super) trait LiveLimit {
+    /// What changing it does.
+    fn class(&self) -> ResourceClass {
+        ResourceClass::Capacity
+    }
+
+    /// How long a change takes to act.
+    fn settles(&self) -> Duration;
+
+    /// What was asked for, per second; `None` when it was not.
+    fn asked_rate(&self, state: &LimitState) -> Option<f64>;
+
+    /// Sets a rate; answers with the one that can be set, which it was rounded to.
+    fn set_rate(&self, state: &LimitState, rate: f64) -> Result<f64, Error>;
+
+    /// The rate in force, the smallest of all that hold; `None`: no limit.
+    fn rate_in_force(&self, state: &LimitState) -> Result<Option<f64>, Error>;
+
+    /// What was used since it was made, by device; empty where it is not counted.
+    fn used(&self, state: &LimitState) -> Vec<f64>;
 }
 
 /// A fact about a limit that was asked for.

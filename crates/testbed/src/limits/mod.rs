@@ -9,6 +9,7 @@ mod cpu;
 mod freezer;
 mod hierarchy;
 mod limit;
+mod live;
 mod members;
 mod memory;
 mod precedence;

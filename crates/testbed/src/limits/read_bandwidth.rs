@@ -1,6 +1,6 @@
 //! `limits.read_bandwidth`: bytes per second from the block device under the data.
 
-use super::throttle::{Direction, Throttle};
+use super::throttle::{Direction, RateUnit, Throttle};
 use proofload_model::facts::limit;
 use proofload_model::units::BytesPerSecond;
 
@@ -9,6 +9,7 @@ pub(super) const LIMIT: Throttle = Throttle {
     setting: "limits.read_bandwidth",
     fact: limit::READ_BANDWIDTH,
     direction: Direction::Read,
+    unit: RateUnit::Bytes,
     file: "blkio.throttle.read_bps_device",
     key: "rbps",
     rate: |asked| asked.read_bandwidth.map(|rate| rate.0),

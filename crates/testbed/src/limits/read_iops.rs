@@ -1,6 +1,6 @@
 //! `limits.read_iops`: requests per second from the block device under the data.
 
-use super::throttle::{Direction, Throttle};
+use super::throttle::{Direction, RateUnit, Throttle};
 use proofload_model::facts::limit;
 
 /// The limit.
@@ -8,6 +8,7 @@ pub(super) const LIMIT: Throttle = Throttle {
     setting: "limits.read_iops",
     fact: limit::READ_IOPS,
     direction: Direction::Read,
+    unit: RateUnit::Requests,
     file: "blkio.throttle.read_iops_device",
     key: "riops",
     rate: |asked| asked.read_iops.map(u64::from),

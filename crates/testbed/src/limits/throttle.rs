@@ -6,13 +6,15 @@
 //! forgotten the file's inode: so inodes of restored data are dropped with their pages before a run.
 
 use super::cgroup_dir::CgroupDir;
+use super::counters::{self, Transfers};
 use super::hierarchy::{Controller, Version};
-use super::limit::{Limit, LimitState, members_inside, verified};
+use super::limit::{Limit, LimitState, LiveLimit, members_inside, verified};
 use crate::storages::Devices;
 use proofload_model::error::Error;
 use proofload_model::facts::{FactName, FactValue, limit};
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
+use std::time::Duration;
 
 /// The file of version 2.
 const MAX: &str = "io.max";
@@ -32,6 +34,16 @@ pub(super) enum Direction {
     Write,
 }
 
+/// What is counted of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RateUnit {
+    Requests,
+    Bytes,
+}
+
+/// How long a change of a rate takes to act: what was queued under the old one goes first.
+const SETTLES: Duration = Duration::from_secs(1);
+
 /// A rate of each device under the data.
 pub(super) struct Throttle {
     /// Path of the setting.
@@ -39,6 +51,7 @@ pub(super) struct Throttle {
     /// Its fact.
     pub(super) fact: FactName,
     pub(super) direction: Direction,
+    pub(super) unit: RateUnit,
     /// File of version 1.
     pub(super) file: &'static str,
     /// Key in the file of version 2.
@@ -86,6 +99,10 @@ impl Limit for Throttle {
         Vec::new()
     }
 
+    fn live(&self) -> Option<&dyn LiveLimit> {
+        Some(self)
+    }
+
     fn lift(&self, state: &LimitState) -> Result<(), Error> {
         let (Ok(dir), Some(_)) = (state.group.dir(Controller::Io), (self.rate)(&state.asked)) else {
             return Ok(());
@@ -94,7 +111,55 @@ impl Limit for Throttle {
     }
 }
 
+impl LiveLimit for Throttle {
+    fn settles(&self) -> Duration {
+        SETTLES
+    }
+
+    fn asked_rate(&self, state: &LimitState) -> Option<f64> {
+        self.asked(state).map(|rate| rate as f64)
+    }
+
+    fn set_rate(&self, state: &LimitState, rate: f64) -> Result<f64, Error> {
+        let whole = rate.round().max(1.0);
+        self.change(state, Some(whole as u64))?;
+        Ok(whole)
+    }
+
+    fn rate_in_force(&self, state: &LimitState) -> Result<Option<f64>, Error> {
+        let dir = state.group.dir(Controller::Io)?;
+        let mut rates = self.rates(state)?;
+        if dir.version() == Version::Two {
+            let numbers = state.devices.numbers()?;
+            let texts = dir.above().filter_map(|folder| std::fs::read_to_string(folder.join(MAX)).ok());
+            for text in texts {
+                rates.extend(numbers.iter().map(|number| self.rate_in(Version::Two, &text, number)));
+            }
+        }
+        Ok(rates.into_iter().flatten().min().map(|rate| rate as f64))
+    }
+
+    fn used(&self, state: &LimitState) -> Vec<f64> {
+        let (Ok(dir), Ok(numbers)) = (state.group.dir(Controller::Io), state.devices.numbers()) else {
+            return Vec::new();
+        };
+        let each = numbers.iter().map(|number| counters::transfers(dir, number).map(|moved| self.part_of(&moved)));
+        each.collect::<Option<Vec<f64>>>().unwrap_or_default()
+    }
+}
+
 impl Throttle {
+    /// The part of the traffic that it limits.
+    fn part_of(&self, moved: &Transfers) -> f64 {
+        let part = match (self.direction, self.unit) {
+            (Direction::Read, RateUnit::Requests) => moved.reads,
+            (Direction::Read, RateUnit::Bytes) => moved.read_bytes,
+            (Direction::Write, RateUnit::Requests) => moved.writes,
+            (Direction::Write, RateUnit::Bytes) => moved.written_bytes,
+        };
+        part as f64
+    }
+
     /// Sets another rate than the one that was asked for, or that one again.
     pub(super) fn change(&self, state: &LimitState, rate: Option<u64>) -> Result<(), Error> {
         self.write(state.group.dir(Controller::Io)?, &state.devices, rate.or((self.rate)(&state.asked)))

@@ -1,6 +1,6 @@
 //! `limits.write_bandwidth`: bytes per second to the block device under the data.
 
-use super::throttle::{Direction, Throttle};
+use super::throttle::{Direction, RateUnit, Throttle};
 use proofload_model::facts::limit;
 use proofload_model::units::BytesPerSecond;
 
@@ -9,6 +9,7 @@ pub(super) const LIMIT: Throttle = Throttle {
     setting: "limits.write_bandwidth",
     fact: limit::WRITE_BANDWIDTH,
     direction: Direction::Write,
+    unit: RateUnit::Bytes,
     file: "blkio.throttle.write_bps_device",
     key: "wbps",
     rate: |asked| asked.write_bandwidth.map(|rate| rate.0),

@@ -1,6 +1,6 @@
 //! `limits.write_iops`: requests per second to the block device under the data.
 
-use super::throttle::{Direction, Throttle};
+use super::throttle::{Direction, RateUnit, Throttle};
 use proofload_model::facts::limit;
 
 /// The limit.
@@ -8,6 +8,7 @@ pub(super) const LIMIT: Throttle = Throttle {
     setting: "limits.write_iops",
     fact: limit::WRITE_IOPS,
     direction: Direction::Write,
+    unit: RateUnit::Requests,
     file: "blkio.throttle.write_iops_device",
     key: "wiops",
     rate: |asked| asked.write_iops.map(u64::from),

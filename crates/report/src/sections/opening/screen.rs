@@ -1,9 +1,12 @@
 //! The first screen from the topic of the study and from what holds for every study.
 
 use super::topic::TopicText;
+use super::words::at;
 use super::{figure, next, sure, topics, verdict};
-use crate::blocks::{Opening, Prose};
+use crate::blocks::{Opening, Prose, prose};
 use crate::findings::Findings;
+use crate::findings::attribution::conclusion;
+use crate::sections::charts::capital;
 
 /// The first screen of a paper.
 pub(crate) fn opening(findings: &Findings<'_>) -> Opening {
@@ -24,11 +27,27 @@ fn claims(findings: &Findings<'_>, told: TopicText) -> Vec<(&'static str, Prose)
     let all = [
         ("What held", told.held),
         ("What broke first", told.broke),
+        ("Why (tested by intervention)", tested(findings)),
         ("Why (observed, not confirmed)", told.why),
         ("How sure", sure),
         ("Next", next),
     ];
     all.into_iter().map(|(name, text)| (name, trimmed(text))).filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// What experiments have shown: of each point the first two sentences.
+fn tested(findings: &Findings<'_>) -> Prose {
+    let mut text = Prose::new();
+    for found in &findings.attributions {
+        let point = findings.points.iter().find(|point| point.id == found.point);
+        let place = point.map_or_else(String::new, |point| at(findings, point));
+        if !place.trim().is_empty() && findings.attributions.len() > 1 {
+            text.extend(prose![format!("{}: ", capital(place.trim()))]);
+        }
+        let sentences = conclusion(found).into_iter().take(2);
+        sentences.for_each(|sentence| text.extend(prose![format!("{sentence} ")]));
+    }
+    text
 }
 
 /// A text without the space behind its last sentence.

@@ -1,0 +1,253 @@
+//! Interventions: what is changed of a point while its load runs, and what came of each visit. Plain data; may not know how a limit is set.
+
+use crate::settings::Settings;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// Name of the resource that is the number of users of the load.
+pub const USERS: &str = "users";
+
+/// What changing a resource does to a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResourceClass {
+    /// Every operation takes longer, also when nothing is full.
+    Speed,
+    /// A rate that may not be exceeded; what does not reach it does not feel it.
+    Capacity,
+    /// A number of things, which has no unit of time.
+    Structure,
+}
+
+impl ResourceClass {
+    /// The word in reports and machine-readable output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Speed => "speed",
+            Self::Capacity => "capacity",
+            Self::Structure => "structure",
+        }
+    }
+
+    /// Whether it has the unit of a time or a rate: the elasticities of all such resources add up to 1.
+    pub const fn is_time_like(self) -> bool {
+        matches!(self, Self::Speed | Self::Capacity)
+    }
+}
+
+/// A limit as it is in force, with what was used of it since it was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitMeter {
+    /// Path of the setting, such as `limits.cpu`.
+    pub setting: String,
+    /// What changing it does.
+    pub class: ResourceClass,
+    /// How long a change takes to act.
+    pub settles: Duration,
+    /// What the study asks for, per second.
+    pub asked: f64,
+    /// What is in force, per second: the smallest of all devices. `None`: no limit.
+    pub in_force: Option<f64>,
+    /// Used since it was made, on each device; once, where the limit is not of devices. Empty where it is not counted.
+    pub used: Vec<f64>,
+}
+
+/// Mean time of a visit before its first second that counts: its change takes time to act, and the second that runs is not whole.
+const SETTLES: Duration = Duration::from_secs(2);
+
+/// Limits that can be changed while the load runs, in the order of reports.
+pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
+    ("limits.cpu", ResourceClass::Capacity),
+    ("limits.read_iops", ResourceClass::Capacity),
+    ("limits.write_iops", ResourceClass::Capacity),
+    ("limits.read_bandwidth", ResourceClass::Capacity),
+    ("limits.write_bandwidth", ResourceClass::Capacity),
+];
+
+/// What is never changed, with the reason.
+const NEVER_CHANGED: &[(&str, &str)] = &[
+    ("locks and threads of the database", "they have no limit that can be lowered from outside"),
+    ("commit latency", "no device of ours delays it"),
+    ("network", "no relay of ours is in its path"),
+    ("CPU of the load generator", "it has no limit"),
+];
+
+/// The resources of a point that can be changed, and what cannot with the reason.
+pub fn resources(settings: &Settings, users: u32) -> (Vec<ResourcePlan>, BTreeMap<String, String>) {
+    let is_set = |path: &str| settings.get(path).is_some();
+    let plan = |name: &str, class| ResourcePlan { name: name.to_owned(), class };
+    let (mut planned, mut not_tried) = (Vec::new(), BTreeMap::new());
+    let mut leave_out = |name: &str, why: &str| not_tried.insert(name.to_owned(), why.to_owned());
+    for (path, class) in LIVE_LIMITS {
+        if is_set(path) {
+            planned.push(plan(path, *class));
+        } else {
+            leave_out(path, "the study sets no such limit");
+        }
+    }
+    for (path, why) in [
+        ("limits.memory", "the cache would have to fill again after each visit"),
+        ("limits.cores", "it is too coarse to be lowered by a step"),
+    ] {
+        leave_out(path, if is_set(path) { why } else { "the study sets no such limit" });
+    }
+    if users >= 2 {
+        planned.push(plan(USERS, ResourceClass::Structure));
+    } else {
+        leave_out(USERS, "there is only one");
+    }
+    NEVER_CHANGED.iter().for_each(|(name, why)| drop(leave_out(name, why)));
+    (planned, not_tried)
+}
+
+/// Users that are left when some are lowered by a step: at least one less, at least one.
+pub fn lowered_users(users: u32, step: f64) -> u32 {
+    let left = (f64::from(users) * (1.0 - step)).round() as u32;
+    left.clamp(1, users.saturating_sub(1).max(1))
+}
+
+/// What is asked of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ConfirmAsked {
+    /// Share by which a resource is lowered.
+    pub step: f64,
+    /// Blocks at most.
+    pub blocks: u32,
+    /// Seconds of a visit that count, at least: drawn up to half as many again, so that visits keep no time with what the database does
+    /// at intervals.
+    pub visit_s: u32,
+}
+
+impl ConfirmAsked {
+    /// Smallest and largest step.
+    pub const STEPS: (f64, f64) = (0.05, 0.5);
+    /// What is asked where nothing is said.
+    pub const USUAL: Self = Self { step: 0.2, blocks: 12, visit_s: 6 };
+
+    /// What a study asks for.
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            step: settings.number("confirm.step").unwrap_or(Self::USUAL.step),
+            blocks: settings.count("confirm.blocks").unwrap_or(Self::USUAL.blocks),
+            visit_s: settings
+                .duration("confirm.visit")
+                .map_or(Self::USUAL.visit_s, |visit| visit.as_secs().max(1) as u32),
+        }
+    }
+
+    /// Seconds that all blocks take if nothing is dropped: for each of so many resources a visit, two of the untouched point, and from the
+    /// fourth block on one of all resources but one.
+    pub fn longest(&self, resources: usize) -> Duration {
+        let blocks = u64::from(self.blocks);
+        let visits = blocks * (resources as u64 + 2) + if resources > 1 { blocks.saturating_sub(3) } else { 0 };
+        let visit = SETTLES + Duration::from_secs(u64::from(self.visit_s)).mul_f64(1.25);
+        visit * u32::try_from(visits).unwrap_or(u32::MAX)
+    }
+}
+
+/// What a visit changes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Nothing: the untouched point.
+    Nothing,
+    /// One resource.
+    One(String),
+    /// Every resource with the unit of a time or a rate but this one.
+    AllBut(String),
+}
+
+impl Change {
+    /// Whether it lowers a resource.
+    pub fn lowers(&self, resource: &str, class: ResourceClass) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::One(name) => name == resource,
+            Self::AllBut(name) => class.is_time_like() && name != resource,
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("reference"),
+            Self::One(name) => f.write_str(name),
+            Self::AllBut(name) => write!(f, "all but {name}"),
+        }
+    }
+}
+
+/// A resource of an experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourcePlan {
+    /// Path of its setting, or [`USERS`].
+    pub name: String,
+    /// What changing it does.
+    pub class: ResourceClass,
+}
+
+/// The begin of an experiment: what is asked, and what can be changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// What is asked.
+    pub asked: ConfirmAsked,
+    /// Seed of the orders of visits.
+    pub seed: u64,
+    /// Resources that are changed.
+    pub resources: Vec<ResourcePlan>,
+    /// What is not changed, with the reason.
+    pub not_tried: BTreeMap<String, String>,
+}
+
+/// A resource in a visit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResourceReading {
+    /// Its name.
+    pub name: String,
+    /// What was in force, as read back; `None` where it could not be read.
+    pub in_force: Option<f64>,
+    /// Mean use per second of the part that used most; `None` where it is not counted.
+    pub used: Option<f64>,
+}
+
+/// One visit: what was changed, when it counts, and what was read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InterventionVisit {
+    /// Number of the block, from 0 on over all attempts at the point.
+    pub block: u32,
+    /// What was changed.
+    pub change: Change,
+    /// First second of the load that counts.
+    pub from: u64,
+    /// Second after the last one that counts.
+    pub to: u64,
+    /// How long the change took, ms.
+    pub switched_ms: f64,
+    /// Each resource.
+    pub readings: Vec<ResourceReading>,
+}
+
+impl InterventionVisit {
+    /// The reading of a resource.
+    pub fn reading(&self, resource: &str) -> Option<&ResourceReading> {
+        self.readings.iter().find(|reading| reading.name == resource)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_joint_visit_leaves_numbers_of_things_alone() {
+        let all_but = Change::AllBut("limits.cpu".to_owned());
+        assert!(all_but.lowers("limits.read_iops", ResourceClass::Capacity));
+        assert!(!all_but.lowers("limits.cpu", ResourceClass::Capacity));
+        assert!(!all_but.lowers(USERS, ResourceClass::Structure));
+        assert!(Change::One(USERS.to_owned()).lowers(USERS, ResourceClass::Structure));
+        assert!(!Change::Nothing.lowers("limits.cpu", ResourceClass::Capacity));
+    }
+}

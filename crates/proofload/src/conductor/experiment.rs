@@ -1,0 +1,204 @@
+//! An experiment with a point: after the warm-up its resources are lowered in turn while load goes on, in randomised blocks with the untouched
+//! point. Which blocks are still needed is the report's choice, from the record as it is then; here only limits are changed, and what was
+//! read back is noted. Every visit is an event of the record, so that a killed experiment goes on with the block after its last complete one.
+
+use super::drill::now;
+use super::preparation::PreparedRun;
+use super::run_context::RunContext;
+use crate::live::Phase;
+use proofload_model::error::Error;
+use proofload_model::events::RunEvent;
+use proofload_model::intervention::{
+    Change, ConfirmAsked, Experiment, InterventionVisit, LimitMeter, ResourcePlan, ResourceReading, USERS,
+    lowered_users, resources,
+};
+use proofload_model::plan::mix;
+use proofload_model::wire::{host, load};
+use proofload_report::findings::attribution::{NextBlock, next_block};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Seconds that a change is given to act before a visit counts: more than any limit of ours takes, and users to end what they began.
+const SETTLE: f64 = 1.5;
+/// Stream of the run's seed, so that no other draw has the same numbers.
+const STREAM: u64 = 0x0065_7870_6572;
+
+/// What is asked of the experiment with this run's point.
+pub(super) fn experiment(prepared: &PreparedRun, asked: ConfirmAsked) -> Experiment {
+    let (resources, not_tried) = resources(&prepared.settings, prepared.users());
+    Experiment { asked, seed: mix(prepared.run.seed, STREAM), resources, not_tried }
+}
+
+/// Carries out blocks while load goes on, until they suffice.
+pub(super) fn carry_out(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
+    let experiment = experiment(prepared, prepared.experiment.unwrap_or(ConfirmAsked::USUAL));
+    context.heard.view.phase(Phase::Experimenting);
+    let ended = loop {
+        let record = context.heard.journal.read_experiments(prepared.run.point)?;
+        match next_block(&record, prepared.run.point, &experiment) {
+            NextBlock::Visit { number, order } => block(context, prepared, &experiment, (number, &order))?,
+            NextBlock::Enough { blocks, why } => break RunEvent::ExperimentEnded { blocks, why },
+        }
+    };
+    context.heard.journal.event(ended)?;
+    let restored = change_limits(context, prepared, BTreeMap::new());
+    hold_users(context, None)?;
+    restored.map(drop)
+}
+
+/// Makes the visits of a block.
+fn block(
+    context: &mut RunContext<'_>,
+    prepared: &PreparedRun,
+    experiment: &Experiment,
+    (number, order): (u32, &[Change]),
+) -> Result<(), Error> {
+    context.heard.journal.event(RunEvent::BlockBegun { number, order: order.to_vec() })?;
+    let (mut last, most) = (0, u64::from(experiment.asked.blocks));
+    for (place, change) in order.iter().enumerate() {
+        context.heard.view.progress("blocks", u64::from(number), most);
+        let least = u64::from(experiment.asked.visit_s);
+        let length = least + mix(experiment.seed, (u64::from(number) << 16) | place as u64) % (least / 2 + 1);
+        last = visit(context, prepared, experiment, (number, change, length))?;
+    }
+    // All seconds of the block are in the record before it is judged.
+    if context.wait_for(last)? { Ok(()) } else { Err(Error::lost("the load ended during the experiment")) }
+}
+
+/// Makes a visit; the second after its last one.
+fn visit(
+    context: &mut RunContext<'_>,
+    prepared: &PreparedRun,
+    experiment: &Experiment,
+    (block, change, length): (u32, &Change, u64),
+) -> Result<usize, Error> {
+    let begun = now(context);
+    let installed = put_in_force(context, prepared, experiment, change)?;
+    let switched = now(context);
+    let from = (switched + SETTLE).ceil();
+    let to = from + length as f64;
+    let before = until(context, prepared, from)?;
+    let after = until(context, prepared, to)?;
+    let reading = |plan: &ResourcePlan| match plan.name.as_str() {
+        USERS => users_reading(prepared, experiment, change, installed),
+        name => ResourceReading { name: name.to_owned(), ..limit_reading(name, &before, &after) },
+    };
+    let visit = InterventionVisit {
+        block,
+        change: change.clone(),
+        from: from as u64,
+        to: to as u64,
+        switched_ms: (switched - begun) * 1e3,
+        readings: experiment.resources.iter().map(reading).collect(),
+    };
+    context.heard.journal.event(RunEvent::Visited(visit))?;
+    if context.heard.state.end.is_some() {
+        return Err(Error::lost("the load ended during the experiment"));
+    }
+    Ok(to as usize)
+}
+
+/// Puts a change in force, and everything else as the study asks; whether users can be held. A limit that refuses is noted, and shows in
+/// what is read back.
+fn put_in_force(
+    context: &mut RunContext<'_>,
+    prepared: &PreparedRun,
+    experiment: &Experiment,
+    change: &Change,
+) -> Result<bool, Error> {
+    let step = experiment.asked.step;
+    let lowered = |plan: &&ResourcePlan| change.lowers(&plan.name, plan.class);
+    let limits = experiment.resources.iter().filter(lowered).filter(|plan| plan.name != USERS);
+    let shares = limits.map(|plan| (plan.name.clone(), 1.0 - step)).collect();
+    if let Err(error) = change_limits(context, prepared, shares) {
+        context.expect_no_trouble()?;
+        context.heard.journal.log("warning", "conductor", &error.to_string())?;
+    }
+    let held = experiment.resources.iter().filter(lowered).any(|plan| plan.name == USERS);
+    hold_users(context, held.then(|| lowered_users(prepared.users(), step)))
+}
+
+fn change_limits(
+    context: &mut RunContext<'_>,
+    prepared: &PreparedRun,
+    shares: BTreeMap<String, f64>,
+) -> Result<Vec<LimitMeter>, Error> {
+    let mut testbed = context.testbed(prepared);
+    let primary = testbed.primary().clone();
+    testbed.ask(&primary, host::ChangeLimits { instance: primary.name.clone(), shares })
+}
+
+fn hold_users(context: &mut RunContext<'_>, active: Option<u32>) -> Result<bool, Error> {
+    Ok(context.ask_all_load(|_| load::HoldUsers { active })?.into_iter().all(|installed| installed))
+}
+
+/// Meters with the time at which they were read.
+type MetersAt = (f64, Vec<LimitMeter>);
+
+/// Lets time pass until a second of the load begins, and reads the meters.
+fn until(context: &mut RunContext<'_>, prepared: &PreparedRun, second: f64) -> Result<MetersAt, Error> {
+    let left = second - now(context);
+    if left > 0.0 {
+        context.wait(Duration::from_secs_f64(left))?;
+    }
+    let at = now(context);
+    let mut testbed = context.testbed(prepared);
+    let primary = testbed.primary().clone();
+    let meters = testbed.ask(&primary, host::ReadMeters { instance: primary.name.clone() })?;
+    Ok((at, meters))
+}
+
+/// What was in force at both ends of a visit, and used per second of the part that used most.
+fn limit_reading(name: &str, before: &MetersAt, after: &MetersAt) -> ResourceReading {
+    let of = |(_, meters): &MetersAt| meters.iter().find(|meter| meter.setting == name).cloned();
+    let nothing = ResourceReading { name: name.to_owned(), in_force: None, used: None };
+    let (Some(first), Some(last)) = (of(before), of(after)) else { return nothing };
+    let seconds = after.0 - before.0;
+    let parts = first.used.iter().zip(&last.used).map(|(first, last)| (last - first) / seconds);
+    ResourceReading {
+        in_force: last.in_force.filter(|_| first.in_force == last.in_force),
+        used: parts.reduce(f64::max).filter(|_| seconds > 0.0),
+        ..nothing
+    }
+}
+
+fn users_reading(prepared: &PreparedRun, experiment: &Experiment, change: &Change, installed: bool) -> ResourceReading {
+    let plan = experiment.resources.iter().find(|plan| plan.name == USERS);
+    let lowered = plan.is_some_and(|plan| change.lowers(USERS, plan.class));
+    let users = prepared.users();
+    let active = if lowered { lowered_users(users, experiment.asked.step) } else { users };
+    ResourceReading { name: USERS.to_owned(), in_force: installed.then(|| f64::from(active)), used: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::intervention::ResourceClass;
+
+    fn meter(in_force: f64, used: &[f64]) -> LimitMeter {
+        LimitMeter {
+            setting: "limits.read_iops".to_owned(),
+            class: ResourceClass::Capacity,
+            settles: Duration::from_secs(1),
+            asked: 100.0,
+            in_force: Some(in_force),
+            used: used.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_visit_tells_what_held_all_the_time_and_the_part_that_used_most() {
+        let read = |first: f64, last: f64| {
+            limit_reading(
+                "limits.read_iops",
+                &(10.0, vec![meter(first, &[5.0, 0.0])]),
+                &(12.0, vec![meter(last, &[15.0, 180.0])]),
+            )
+        };
+        let whole = read(80.0, 80.0);
+        assert_eq!((whole.in_force, whole.used), (Some(80.0), Some(90.0)));
+        assert_eq!(read(80.0, 100.0).in_force, None, "somebody changed it in the middle");
+        let other = limit_reading("limits.cpu", &(0.0, Vec::new()), &(1.0, Vec::new()));
+        assert_eq!((other.in_force, other.used), (None, None));
+    }
+}

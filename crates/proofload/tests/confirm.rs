@@ -1,0 +1,139 @@
+//! Experiments with points as a user meets them: a limit that binds is found on a real database, a kill in the middle leaves nothing lowered,
+//! the results of the record stay, and what cannot be tested is refused.
+
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+mod support;
+
+use proofload_model::events::RunEvent;
+use proofload_model::intervention::Change;
+use proofload_record::{Record, State};
+use std::process::Output;
+use std::time::{Duration, Instant};
+use support::{Bench, kill, orphaned_groups, text};
+
+/// A study of a few seconds on an embedded database.
+fn study(limits: &str, users: u32, more: &str) -> String {
+    format!(
+        r#"
+[study]
+name = "small"
+title = "Reads of a few seconds"
+[workload]
+kind = "ycsb"
+mix = "c"
+records = 2000
+virtual_users = {users}
+{more}
+[engine]
+kind = "sqlite"
+[limits]
+{limits}
+[storage]
+path = "data"
+[procedure]
+restore = "never"
+warm_up = {{ at_least = "1s", at_most = "12s", round = "1s", tolerance = 0.5 }}
+measure = "3s"
+drift_tolerance = 1.0
+steal_tolerance = 1.0
+[confirm]
+visit = "1s"
+"#
+    )
+}
+
+fn record(bench: &Bench) -> Record {
+    proofload_record::read(&bench.path("small.proof")).expect("the record is readable")
+}
+
+/// Runs a study; false, with a message, where this machine does not allow its limits.
+fn ran(bench: &Bench) -> bool {
+    let output = bench.run(&["run", "study.toml", "--void", "ok", "--no-report"]);
+    let said = text(&output.stderr);
+    if output.status.code() == Some(3) || said.contains("does not allow") {
+        println!("SKIPPED: {said}");
+        return false;
+    }
+    assert!(matches!(output.status.code(), Some(0 | 5 | 6)), "{said}");
+    true
+}
+
+fn visits(record: &Record) -> Vec<Change> {
+    let events = record.experiments.iter().flat_map(|attempt| &attempt.events);
+    let visited = events.filter_map(|event| match &event.event {
+        RunEvent::Visited(visit) => Some(visit.change.clone()),
+        _ => None,
+    });
+    visited.collect()
+}
+
+#[track_caller]
+fn refused(output: &Output, part: &str) {
+    let said = text(&output.stderr);
+    assert!(output.status.code() != Some(0) && said.contains(part), "{said}");
+}
+
+#[test]
+fn a_killed_experiment_is_carried_on_and_the_limit_that_binds_is_found() {
+    let bench = Bench::new("confirm");
+    bench.study(&study("cpu = 0.3", 1, ""));
+    if !ran(&bench) {
+        return;
+    }
+    let before = record(&bench);
+    let result = |record: &Record| record.finished(0).map(|attempt| (attempt.id, attempt.intervals.len()));
+    let mut child = bench.spawn(&["confirm", "small.proof", "--blocks", "2", "--progress", "none", "--no-report"]);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(40)
+        && !visits(&record(&bench)).iter().any(|change| *change != Change::Nothing)
+    {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    kill(child.id());
+    child.wait().expect("it was killed");
+    bench.expect_no_process();
+    assert_eq!(orphaned_groups(), Vec::<std::path::PathBuf>::new(), "a lowered limit was left behind");
+    let killed = record(&bench);
+    assert_eq!((killed.experiments.len(), result(&killed)), (1, result(&before)));
+    assert!(killed.faults.is_empty(), "{:?}", killed.faults);
+
+    let output = bench.run(&["confirm", "small.proof", "--blocks", "2", "--progress", "plain"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let after = record(&bench);
+    assert_eq!((after.experiments.len(), result(&after)), (2, result(&before)), "the result stays");
+    assert!(after.faults.is_empty() && after.attempts.iter().all(|attempt| attempt.state == State::Finished));
+    let facts = &after.experiments[1].facts;
+    assert!(facts.iter().all(|fact| fact.holds != Some(false)), "limits are as before afterwards");
+    let verified = bench.run(&["verify", "small.proof"]);
+    assert_eq!(verified.status.code(), Some(0), "{}", text(&verified.stderr));
+    let told = bench.run(&["report", "small.proof", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&text(&told.stdout)).expect("JSON is JSON");
+    let cpu = &json["attribution"][0]["resources"][0];
+    assert_eq!((cpu["name"].as_str(), cpu["n"].as_u64()), (Some("limits.cpu"), Some(2)), "{cpu}");
+    // Two short blocks on a shared host: that it follows is shown, how closely is not.
+    let elasticity = cpu["E"]["x"][0].as_f64().expect("an estimate");
+    assert!((0.3..1.7).contains(&elasticity), "{cpu}");
+    assert!((cpu["true"].as_f64().expect("a step") + 0.2).abs() < 0.01 && cpu["reached"].as_f64() > Some(0.8), "{cpu}");
+}
+
+#[test]
+fn what_cannot_be_tested_is_refused_with_the_reason() {
+    let bench = Bench::new("refused");
+    bench.study(&study("", 1, ""));
+    assert!(ran(&bench));
+    refused(&bench.run(&["confirm", "small.proof"]), "has nothing that can be lowered");
+    refused(&bench.run(&["confirm", "small.proof", "--points", "7"]), "no point \"7\" with a finished run");
+    refused(&bench.run(&["confirm", "small.proof", "--step", "0.9"]), "is not between 0.05 and 0.5");
+    refused(&bench.run(&["confirm", "none.proof"]), "no such record");
+    let bench = Bench::new("plan");
+    bench.study(&study("", 4, ""));
+    assert!(ran(&bench));
+    let plan = bench.run(&["confirm", "small.proof", "--plan"]);
+    assert!(text(&plan.stdout).contains("point 0: lowers users by 20 % in up to 12 blocks"), "{}", text(&plan.stdout));
+    assert!(record(&bench).experiments.is_empty());
+    let bench = Bench::new("count");
+    bench.study(&study("", 4, "operations = 2000"));
+    assert!(ran(&bench));
+    refused(&bench.run(&["confirm", "small.proof"]), "its load ends by itself");
+}

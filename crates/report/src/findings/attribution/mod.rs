@@ -1,0 +1,15 @@
+//! Attribution: what experiments with a point say of each resource. The conductor asks here too which visits are still needed, so that what
+//! is decided while load runs is what a reader of the record finds.
+
+mod choose;
+mod next;
+mod point;
+mod visits;
+mod words;
+
+pub use choose::chosen_points;
+pub use next::{NextBlock, next_block};
+pub(crate) use point::quantity;
+pub use point::{JointVisit, PointAttribution, ResourceAttribution, attributions};
+pub(crate) use words::name_of;
+pub use words::{conclusion, sentence_of};

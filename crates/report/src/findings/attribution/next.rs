@@ -1,0 +1,89 @@
+//! Which visits the next block makes, or why there is none.
+
+use super::visits::PointVisits;
+use proofload_analysis::attribution::{KnobElasticity, PILOT_BLOCKS, Treatment, kept, order, suffices};
+use proofload_model::intervention::{Change, Experiment};
+use proofload_record::Record;
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NextBlock {
+    /// A block.
+    Visit {
+        /// Its number.
+        number: u32,
+        /// Its visits in their order.
+        order: Vec<Change>,
+    },
+    /// Nothing more.
+    Enough {
+        /// Complete blocks.
+        blocks: u32,
+        /// Why, in words.
+        why: String,
+    },
+}
+
+/// The next block of an experiment with a point, from what its record shows so far.
+pub fn next_block(record: &Record, point: u32, experiment: &Experiment) -> NextBlock {
+    let shown = PointVisits::of(record, point).filter(|shown| shown.experiment == *experiment);
+    let Some(shown) = shown else { return visits(0, experiment, &every(experiment), None) };
+    let blocks = u32::try_from(shown.complete).unwrap_or(u32::MAX);
+    let estimates = shown.of_throughput();
+    let counted = estimates.blocks();
+    let (mut left, mut found): (Vec<usize>, Vec<KnobElasticity>) = (Vec::new(), Vec::new());
+    for (place, plan) in experiment.resources.iter().enumerate() {
+        if shown.fault(plan).is_some() {
+            continue;
+        }
+        match estimates.elasticity(Treatment::Knob(place)) {
+            Some(one) if !kept(&one) => {}
+            Some(one) => {
+                left.push(place);
+                found.push(one);
+            }
+            None => left.push(place),
+        }
+    }
+    if left.is_empty() && counted >= PILOT_BLOCKS {
+        return NextBlock::Enough { blocks, why: "no resource needs a further block".to_owned() };
+    }
+    if found.len() == left.len() && suffices(counted, &found) {
+        return NextBlock::Enough { blocks, why: "every resource that was kept is sure to bind".to_owned() };
+    }
+    if blocks >= experiment.asked.blocks {
+        return NextBlock::Enough { blocks, why: format!("all {blocks} blocks were made") };
+    }
+    let joint = (counted >= PILOT_BLOCKS).then(|| leader(&shown, experiment, &left)).flatten();
+    visits(shown.next, experiment, &left, joint)
+}
+
+fn every(experiment: &Experiment) -> Vec<usize> {
+    (0..experiment.resources.len()).collect()
+}
+
+/// The resource that the joint visit leaves: the same as before, else that with the largest elasticity.
+fn leader(shown: &PointVisits, experiment: &Experiment, left: &[usize]) -> Option<Change> {
+    let time_like = experiment.resources.iter().filter(|plan| plan.class.is_time_like()).count();
+    if time_like < 2 {
+        return None;
+    }
+    let before =
+        shown.results.iter().map(|result| &result.visit.change).find(|change| matches!(change, Change::AllBut(_)));
+    if let Some(before) = before {
+        return Some(before.clone());
+    }
+    let estimates = shown.of_throughput();
+    let value =
+        |place: &usize| estimates.elasticity(Treatment::Knob(*place)).map_or(f64::NEG_INFINITY, |one| one.value);
+    let among = left.iter().filter(|place| experiment.resources[**place].class.is_time_like());
+    let first = among.max_by(|one, other| value(one).total_cmp(&value(other)))?;
+    Some(Change::AllBut(experiment.resources[*first].name.clone()))
+}
+
+fn visits(number: u32, experiment: &Experiment, left: &[usize], joint: Option<Change>) -> NextBlock {
+    let mut planned = vec![Change::Nothing; 2];
+    planned.extend(left.iter().map(|place| Change::One(experiment.resources[*place].name.clone())));
+    planned.extend(joint);
+    NextBlock::Visit { number, order: order(&planned, experiment.seed, number) }
+}

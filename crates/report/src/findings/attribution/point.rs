@@ -1,0 +1,184 @@
+//! What experiments with one point say of each of its resources.
+
+use super::visits::PointVisits;
+use crate::findings::run_throughput_of;
+use proofload_analysis::attribution::{Decision, Experiment as Estimates, KnobElasticity, Movement, Treatment, decide};
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::events::RunEvent;
+use proofload_model::intervention::{Change, Experiment, ResourcePlan};
+use proofload_record::Record;
+
+/// How the interval of an elasticity comes about.
+const METHOD: &str = "elasticities inside randomised blocks, Student's quantile; blocks were chosen sequentially";
+
+/// One resource.
+#[derive(Debug, Clone)]
+pub struct ResourceAttribution {
+    /// The resource.
+    pub plan: ResourcePlan,
+    /// The change that took place, as a share; `None` without a visit.
+    pub true_step: Option<f64>,
+    /// Share of the limit that the untouched point used; `None` where it is not counted.
+    pub reached: Option<f64>,
+    /// Blocks in which the untouched point reached it, where only those count; `None` where all do.
+    pub full_blocks: Option<usize>,
+    /// Elasticity of throughput, or why there is none.
+    pub throughput: Result<KnobElasticity, String>,
+    /// Elasticity of the 99th percentile of response times; `None` where too few were measured.
+    pub response: Option<KnobElasticity>,
+    /// The verdict.
+    pub decision: Decision,
+    /// Visits of this resource alone.
+    pub visits: usize,
+}
+
+/// The joint visit of all resources but one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JointVisit {
+    /// The resource that it left as it was.
+    pub left: String,
+    /// Elasticity of throughput to raising that resource: what lowering the others leaves of 1.
+    pub relief: KnobElasticity,
+}
+
+/// What is said of one point.
+#[derive(Debug, Clone)]
+pub struct PointAttribution {
+    /// The point.
+    pub point: u32,
+    /// The experiment.
+    pub experiment: Experiment,
+    /// Complete blocks.
+    pub blocks: usize,
+    /// Why there are no more; `None` where it was broken off.
+    pub ended: Option<String>,
+    /// Throughput of the untouched point, operations per second; `None` without a complete block.
+    pub reference: Option<f64>,
+    /// The same as the record has it from the point's runs.
+    pub recorded: Option<f64>,
+    /// Coefficient of variation of a visit of the untouched point.
+    pub spread: Option<f64>,
+    /// Movement of the untouched point.
+    pub movement: Option<Movement>,
+    /// Every resource that was to be changed.
+    pub resources: Vec<ResourceAttribution>,
+    /// The joint visit.
+    pub joint: Option<JointVisit>,
+    /// What none of the resources with the unit of a time explains of throughput.
+    pub unexplained: Option<KnobElasticity>,
+}
+
+impl PointAttribution {
+    /// Resources with a verdict of this word.
+    pub fn with_verdict<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a ResourceAttribution> {
+        self.resources.iter().filter(move |resource| resource.decision.verdict.word() == word)
+    }
+}
+
+/// An elasticity as a quantity.
+pub(crate) fn quantity(found: &KnobElasticity) -> Quantity {
+    let (low, high) = found.bounds(0.05);
+    Quantity::new(found.value, Unit::ELASTICITY, found.blocks as u64, Interval::known(low, high, METHOD))
+}
+
+/// The attribution of each point with an experiment, in the order of the points.
+pub fn attributions(record: &Record) -> Vec<PointAttribution> {
+    record.plan.points.iter().filter_map(|point| attribution(record, point.id)).collect()
+}
+
+fn attribution(record: &Record, point: u32) -> Option<PointAttribution> {
+    let shown = PointVisits::of(record, point)?;
+    let (throughput, response) = (shown.of_throughput(), shown.of_response());
+    let movement = throughput.movement();
+    let moved = movement
+        .filter(|movement| movement.is_moved)
+        .map(|movement| format!("the untouched point moved by {:.0} % while it was tested", 100.0 * movement.share));
+    let one = |(place, plan): (usize, &ResourcePlan)| found(&shown, &throughput, (place, plan), moved.as_ref());
+    let each: Vec<Result<KnobElasticity, String>> = shown.experiment.resources.iter().enumerate().map(one).collect();
+    let (decisions, full) = (decide(&each), shown.full_blocks());
+    let resources = shown.experiment.resources.iter().enumerate().zip(each.into_iter().zip(decisions));
+    let resources: Vec<ResourceAttribution> = resources
+        .map(|((place, plan), (throughput, decision))| ResourceAttribution {
+            true_step: shown.true_step(&plan.name),
+            reached: shown.reached(&plan.name),
+            full_blocks: full.get(plan.name.as_str()).map(std::collections::BTreeSet::len),
+            response: response.elasticity(Treatment::Knob(place)).filter(|_| throughput.is_ok()),
+            visits: shown.visits_of(&plan.name),
+            plan: plan.clone(),
+            throughput,
+            decision,
+        })
+        .collect();
+    let ended =
+        record.experiments.iter().rev().find(|attempt| attempt.run.point == point)?.last_event(|event| match event {
+            RunEvent::ExperimentEnded { why, .. } => Some(why.clone()),
+            _ => None,
+        });
+    let (joint, unexplained) = whole(&shown, &throughput, &resources);
+    Some(PointAttribution {
+        point,
+        blocks: throughput.blocks(),
+        ended,
+        reference: throughput.reference(),
+        recorded: recorded(record, point),
+        spread: throughput.spread(),
+        movement,
+        resources,
+        joint,
+        unexplained,
+        experiment: shown.experiment,
+    })
+}
+
+/// The elasticity to a resource, or why there is none.
+fn found(
+    shown: &PointVisits,
+    estimates: &Estimates,
+    (place, plan): (usize, &ResourcePlan),
+    moved: Option<&String>,
+) -> Result<KnobElasticity, String> {
+    if let Some(moved) = moved {
+        return Err(moved.clone());
+    }
+    if let Some(fault) = shown.fault(plan) {
+        return Err(fault);
+    }
+    estimates.elasticity(Treatment::Knob(place)).ok_or_else(|| "fewer than two complete blocks".to_owned())
+}
+
+/// The joint visit, and what is unexplained: by the joint visit and the resource that it leaves, else by the sum of all.
+fn whole(
+    shown: &PointVisits,
+    estimates: &Estimates,
+    resources: &[ResourceAttribution],
+) -> (Option<JointVisit>, Option<KnobElasticity>) {
+    let is_sound = |place: &usize| resources[*place].throughput.is_ok();
+    let time_like: Vec<usize> =
+        (0..resources.len()).filter(|place| resources[*place].plan.class.is_time_like()).collect();
+    if time_like.is_empty() || !time_like.iter().all(is_sound) {
+        return (None, None);
+    }
+    let left = shown.results.iter().find_map(|result| match &result.visit.change {
+        Change::AllBut(name) => Some((name.clone(), shown.treatment(&result.visit.change)?)),
+        _ => None,
+    });
+    let joint = left.as_ref().and_then(|(name, treatment)| {
+        let relief = estimates.elasticity(*treatment)?.rest();
+        Some(JointVisit { left: name.clone(), relief })
+    });
+    let by_joint = left.and_then(|(_, treatment)| match treatment {
+        Treatment::AllBut(place) => estimates.sum(&[Treatment::Knob(place), treatment]),
+        _ => None,
+    });
+    let all: Vec<Treatment> = time_like.into_iter().map(Treatment::Knob).collect();
+    let unexplained = by_joint.or_else(|| estimates.sum(&all)).map(KnobElasticity::rest);
+    (joint, unexplained)
+}
+
+/// Throughput of the point as its runs have it.
+fn recorded(record: &Record, point: u32) -> Option<f64> {
+    let runs = record.plan.runs.iter().filter(|run| run.point == point && !run.sentinel);
+    let each: Vec<f64> =
+        runs.filter_map(|run| run_throughput_of(record.finished(run.index)?)).filter(|value| *value > 0.0).collect();
+    (!each.is_empty()).then(|| each.iter().sum::<f64>() / each.len() as f64)
+}

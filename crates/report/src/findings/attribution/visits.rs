@@ -1,0 +1,270 @@
+//! Visits of complete blocks with their results, from the seconds of the record.
+
+use crate::findings::all_kinds;
+use crate::findings::disturbance::stolen_in;
+use crate::findings::latencies::decoded;
+use proofload_analysis::attribution::{Experiment as Estimates, KnobVisit, Treatment};
+use proofload_analysis::latency::Sparse;
+use proofload_model::events::RunEvent;
+use proofload_model::intervention::{Change, Experiment, InterventionVisit, ResourcePlan, USERS};
+use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts};
+use proofload_record::{Attempt, Record};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Powers between which throughput follows what others leave of the processor, and the 99th percentile of response times.
+const THROUGHPUT_POWERS: std::ops::RangeInclusive<f64> = 0.0..=2.0;
+const RESPONSE_POWERS: std::ops::RangeInclusive<f64> = -4.0..=0.0;
+/// Values that must lie beyond a percentile of a visit.
+const BEYOND: f64 = 10.0;
+/// A limit may be read back this far from what was asked, as a share: allowances are rounded.
+const ROUNDING: f64 = 0.02;
+/// A limit of which the untouched point used this share was reached.
+const FULL: f64 = 0.95;
+/// Blocks in which a limit must have been reached so that only those count for it.
+const LEAST_FULL: usize = 2;
+/// More than this of a limit cannot be used if it is in force, as a factor, and seconds by which what is used may run ahead: allowances are
+/// given by period, and a visit does not begin with one.
+const MOST_USED: f64 = 1.05;
+const AHEAD: f64 = 0.3;
+
+/// A visit with its results.
+#[derive(Debug, Clone)]
+pub(super) struct VisitResult {
+    pub(super) visit: InterventionVisit,
+    /// Operations per second; not a number where seconds are missing.
+    pub(super) throughput: f64,
+    /// 99th percentile of response times, ns; not a number where too few were measured.
+    response_p99: f64,
+    stolen: Option<f64>,
+}
+
+/// Everything that experiments with a point have shown.
+#[derive(Debug, Clone)]
+pub(super) struct PointVisits {
+    /// The last experiment.
+    pub(super) experiment: Experiment,
+    /// Visits of complete blocks.
+    pub(super) results: Vec<VisitResult>,
+    /// Number of the next block.
+    pub(super) next: u32,
+    /// Complete blocks.
+    pub(super) complete: usize,
+}
+
+impl PointVisits {
+    /// What the experiments with a point have shown; `None` without any.
+    pub(super) fn of(record: &Record, point: u32) -> Option<Self> {
+        let attempts: Vec<&Attempt> = record.experiments.iter().filter(|attempt| attempt.run.point == point).collect();
+        let begun = |attempt: &&Attempt| {
+            attempt.last_event(|event| match event {
+                RunEvent::ExperimentBegun(experiment) => Some(experiment.clone()),
+                _ => None,
+            })
+        };
+        let experiment = attempts.iter().rev().find_map(begun)?;
+        // Visits by another step, or of other resources, belong to another experiment.
+        let is_same = |attempt: &&&Attempt| {
+            begun(attempt).is_some_and(|other| {
+                other.asked.step == experiment.asked.step && other.resources == experiment.resources
+            })
+        };
+        let mut shown = Self { experiment: experiment.clone(), results: Vec::new(), next: 0, complete: 0 };
+        for attempt in attempts.iter().filter(is_same) {
+            shown.take(attempt);
+        }
+        Some(shown)
+    }
+
+    /// Takes the complete blocks of an attempt.
+    fn take(&mut self, attempt: &Attempt) {
+        let mut block: Option<(u32, usize, Vec<&InterventionVisit>)> = None;
+        for event in &attempt.events {
+            match &event.event {
+                RunEvent::BlockBegun { number, order } => {
+                    self.next = self.next.max(number + 1);
+                    block = Some((*number, order.len(), Vec::new()));
+                }
+                RunEvent::Visited(visit) => {
+                    let Some((number, planned, made)) = &mut block else { continue };
+                    if visit.block == *number {
+                        made.push(visit);
+                    }
+                    if made.len() == *planned {
+                        self.complete += 1;
+                        self.results.extend(made.iter().map(|visit| result(attempt, visit)));
+                        block = None;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Place of a resource among those of the experiment.
+    fn place(&self, name: &str) -> Option<usize> {
+        self.experiment.resources.iter().position(|plan| plan.name == name)
+    }
+
+    pub(super) fn treatment(&self, change: &Change) -> Option<Treatment> {
+        match change {
+            Change::Nothing => Some(Treatment::Reference),
+            Change::One(name) => self.place(name).map(Treatment::Knob),
+            Change::AllBut(name) => self.place(name).map(Treatment::AllBut),
+        }
+    }
+
+    /// Elasticities of throughput.
+    pub(super) fn of_throughput(&self) -> Estimates {
+        self.estimates(|result| result.throughput, &THROUGHPUT_POWERS)
+    }
+
+    /// Elasticities of the 99th percentile of response times.
+    pub(super) fn of_response(&self) -> Estimates {
+        self.estimates(|result| result.response_p99, &RESPONSE_POWERS)
+    }
+
+    fn estimates(&self, value: impl Fn(&VisitResult) -> f64, powers: &std::ops::RangeInclusive<f64>) -> Estimates {
+        let full = self.full_blocks();
+        let visit = |result: &VisitResult| {
+            let is_moot = |plan: &ResourcePlan| {
+                let lowered = result.visit.change.lowers(&plan.name, plan.class);
+                lowered && full.get(plan.name.as_str()).is_some_and(|blocks| !blocks.contains(&result.visit.block))
+            };
+            if self.experiment.resources.iter().any(is_moot) {
+                return None;
+            }
+            Some(KnobVisit {
+                block: result.visit.block,
+                treatment: self.treatment(&result.visit.change)?,
+                value: value(result),
+                taken: result.stolen,
+                step: self.step(&result.visit),
+            })
+        };
+        Estimates::of(&self.results.iter().filter_map(visit).collect::<Vec<_>>(), powers)
+    }
+
+    /// ln of what a visit had in force over what the untouched point had; of the joint visit what was asked.
+    fn step(&self, visit: &InterventionVisit) -> f64 {
+        match &visit.change {
+            Change::Nothing => 0.0,
+            Change::AllBut(_) => (1.0 - self.experiment.asked.step).ln(),
+            Change::One(name) => {
+                self.untouched(name).zip(in_force(visit, name)).map_or(0.0, |(all, low)| (low / all).ln())
+            }
+        }
+    }
+
+    /// What the untouched point has in force of a resource.
+    pub(super) fn untouched(&self, name: &str) -> Option<f64> {
+        let values: Vec<f64> = self.references().filter_map(|result| in_force(&result.visit, name)).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// Limits that the untouched point reached in some blocks, with those: a host that gives less than a limit allows leaves it without effect
+    /// in the others, which then say nothing of it. What was used in untouched visits decides, never the result of a lowered one.
+    pub(super) fn full_blocks(&self) -> BTreeMap<&str, BTreeSet<u32>> {
+        let mut found = BTreeMap::new();
+        for plan in &self.experiment.resources {
+            let mut least: BTreeMap<u32, f64> = BTreeMap::new();
+            for result in self.references() {
+                let Some(share) = share_used(&result.visit, &plan.name) else { continue };
+                let of_block = least.entry(result.visit.block).or_insert(f64::INFINITY);
+                *of_block = of_block.min(share);
+            }
+            let full: BTreeSet<u32> =
+                least.iter().filter(|(_, share)| **share >= FULL).map(|(block, _)| *block).collect();
+            if full.len() >= LEAST_FULL && full.len() < least.len() {
+                found.insert(plan.name.as_str(), full);
+            }
+        }
+        found
+    }
+
+    fn references(&self) -> impl Iterator<Item = &VisitResult> {
+        self.results.iter().filter(|result| result.visit.change == Change::Nothing)
+    }
+
+    /// Share of a limit that the untouched point used; `None` where that is not counted.
+    pub(super) fn reached(&self, name: &str) -> Option<f64> {
+        let shares: Vec<f64> = self.references().filter_map(|result| share_used(&result.visit, name)).collect();
+        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    }
+
+    /// The change that a resource was seen to take, as a share; `None` without a visit.
+    pub(super) fn true_step(&self, name: &str) -> Option<f64> {
+        let visits = self.results.iter().filter(|result| result.visit.change == Change::One(name.to_owned()));
+        let steps: Vec<f64> = visits.map(|result| self.step(&result.visit)).collect();
+        (!steps.is_empty()).then(|| (steps.iter().sum::<f64>() / steps.len() as f64).exp_m1())
+    }
+
+    /// Why visits of a resource do not count: it was not put in force as asked, was not restored, or more was used than it allows.
+    pub(super) fn fault(&self, plan: &ResourcePlan) -> Option<String> {
+        let name = &plan.name;
+        let lowered = 1.0 - self.experiment.asked.step;
+        let Some(untouched) = self.untouched(name) else {
+            let why =
+                if name == USERS { "users of this load share sessions" } else { "its value could not be read back" };
+            return (!self.results.is_empty()).then(|| why.to_owned());
+        };
+        for result in &self.results {
+            let visit = &result.visit;
+            let reading = visit.reading(name);
+            let Some(found) = reading.and_then(|reading| reading.in_force) else {
+                return Some("its value could not be read back, or changed within a visit".to_owned());
+            };
+            let expected = if visit.change.lowers(name, plan.class) { lowered * untouched } else { untouched };
+            // Users are whole.
+            let is_as_asked =
+                if name == USERS { found <= untouched } else { (found / expected - 1.0).abs() <= ROUNDING };
+            if !is_as_asked {
+                return Some(format!("{found} was in force in a visit that asked for {expected}"));
+            }
+            let seconds = visit.to.saturating_sub(visit.from).max(1) as f64;
+            let most = found * MOST_USED * (1.0 + AHEAD / seconds);
+            if let Some(used) = reading.and_then(|reading| reading.used).filter(|used| *used > most) {
+                return Some(format!("{used:.1} per second was used under a limit of {found}"));
+            }
+        }
+        None
+    }
+
+    /// Visits of one resource alone.
+    pub(super) fn visits_of(&self, name: &str) -> usize {
+        self.results.iter().filter(|result| result.visit.change == Change::One(name.to_owned())).count()
+    }
+}
+
+/// Share of a limit that was used in a visit.
+fn share_used(visit: &InterventionVisit, name: &str) -> Option<f64> {
+    let reading = visit.reading(name)?;
+    Some(reading.used? / reading.in_force?)
+}
+
+fn in_force(visit: &InterventionVisit, name: &str) -> Option<f64> {
+    visit.reading(name)?.in_force
+}
+
+fn result(attempt: &Attempt, visit: &InterventionVisit) -> VisitResult {
+    let inside: Vec<&IntervalSample> =
+        attempt.intervals.iter().filter(|second| (visit.from..visit.to).contains(&second.index)).collect();
+    let seconds = visit.to.saturating_sub(visit.from);
+    let is_whole = inside.len() as u64 == seconds && inside.iter().all(|second| !second.client.has_paused());
+    let done: u64 = inside.iter().flat_map(|second| &second.counts).map(OperationCounts::completed).sum();
+    VisitResult {
+        visit: visit.clone(),
+        throughput: if is_whole { done as f64 / seconds as f64 } else { f64::NAN },
+        response_p99: if is_whole { response_p99(&inside) } else { f64::NAN },
+        stolen: stolen_in(attempt, (visit.from as f64, visit.to as f64)),
+    }
+}
+
+fn response_p99(inside: &[&IntervalSample]) -> f64 {
+    let kinds: BTreeMap<&str, ()> =
+        inside.iter().flat_map(|second| &second.histograms).map(|part| (part.kind.as_str(), ())).collect();
+    let kinds: Vec<String> = kinds.into_keys().map(str::to_owned).collect();
+    let (by_kind, unreadable) = decoded(&kinds, inside, LatencyClock::Response);
+    let all = Sparse::merged(&all_kinds(&by_kind));
+    let is_enough = unreadable.is_empty() && all.count() as f64 * 0.01 >= BEYOND;
+    all.percentile(0.99).filter(|_| is_enough).map_or(f64::NAN, |value| value as f64)
+}

@@ -1,0 +1,256 @@
+//! Attribution in sentences. *Confirmed* stands here and nowhere else.
+
+use super::point::{PointAttribution, ResourceAttribution};
+use crate::numbers::short;
+use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
+use proofload_model::intervention::USERS;
+
+/// Names of resources in sentences.
+const NAMES: &[(&str, &str)] = &[
+    ("limits.cpu", "CPU time of the database"),
+    ("limits.cores", "cores of the database"),
+    ("limits.memory", "memory of the database"),
+    ("limits.read_iops", "read IOPS"),
+    ("limits.write_iops", "write IOPS"),
+    ("limits.read_bandwidth", "read bandwidth"),
+    ("limits.write_bandwidth", "write bandwidth"),
+    (USERS, "number of users"),
+];
+
+/// Use of a limit from which on it counts as reached, per cent.
+const REACHED: f64 = 97.0;
+/// Use of a limit that would make a reader suspect it, as a share.
+const SUSPECT: f64 = 0.85;
+/// Upper bound up to which what others take is nothing.
+const NOTHING: f64 = 0.3;
+
+/// Lower bound from which on what others take is something.
+const OF_ACCOUNT: f64 = 0.15;
+
+/// The name of a resource in sentences.
+pub(crate) fn name_of(resource: &str) -> &str {
+    NAMES.iter().find(|(known, _)| *known == resource).map_or(resource, |(_, name)| name)
+}
+
+/// The conclusion of an experiment in sentences, the most important first.
+pub fn conclusion(found: &PointAttribution) -> Vec<String> {
+    if found.blocks < 2 {
+        return vec!["The experiment has fewer than two complete blocks: nothing is confirmed.".to_owned()];
+    }
+    if let Some(movement) = found.movement.filter(|movement| movement.is_moved) {
+        let percent = signed(100.0 * movement.share);
+        return vec![format!(
+            "The untouched point moved by {percent} % while it was tested: nothing is confirmed. Test it again on a quieter host."
+        )];
+    }
+    let (users, limits): (Vec<_>, Vec<_>) = found.with_verdict("confirmed").partition(|one| one.plan.name == USERS);
+    let mut sentences = match (limits.as_slice(), users.as_slice()) {
+        ([], [users]) => vec![unsaturated(found, users)],
+        ([], _) => vec![nothing_confirmed(found)],
+        ([one], _) => one_binds(found, one),
+        (several, _) => several_bind(found, several),
+    };
+    if let ([_, ..], [users]) = (limits.as_slice(), users.as_slice()) {
+        sentences.push(format!(
+            "Throughput follows the number of users as well ({}): more of them share what the resource does at once, as \
+             commits share a write.",
+            numbers(users)
+        ));
+    }
+    sentences.extend(queueing(found, &limits));
+    sentences.extend(found.with_verdict("contributes").map(|one| sentence_of(found, one)));
+    sentences.extend(found.with_verdict("refuted").filter(|one| is_suspect(one)).map(|one| sentence_of(found, one)));
+    sentences.extend(found.resources.iter().filter_map(|one| partly_reached(found, one)));
+    sentences.extend(undecided(found));
+    sentences.extend(unexplained(found));
+    sentences.extend(other_host(found));
+    sentences
+}
+
+/// One resource in a sentence, with what was observed of it.
+pub fn sentence_of(found: &PointAttribution, one: &ResourceAttribution) -> String {
+    let name = capital(name_of(&one.plan.name));
+    let used = match one.reached.map(|share| 100.0 * share) {
+        Some(percent) if percent >= REACHED => format!(" was {} % used and", short(percent.round())),
+        Some(percent) => format!(", {} % used,", short(percent.round())),
+        None => String::new(),
+    };
+    let cost = |elasticity: &KnobElasticity| cost(found, one, elasticity);
+    match (&one.decision.verdict, &one.throughput) {
+        (ResourceVerdict::Confirmed, Ok(elasticity)) => format!("{name}{used} is confirmed: {}.", cost(elasticity)),
+        (ResourceVerdict::Contributes, Ok(elasticity)) => format!("{name}{used} contributes: {}.", cost(elasticity)),
+        (ResourceVerdict::Refuted { .. }, Ok(elasticity)) => format!("{name}{used} is refuted: {}.", cost(elasticity)),
+        (ResourceVerdict::NotToldApart { blocks }, _) => {
+            let more = blocks.map_or_else(
+                || "no reasonable number of blocks would tell".to_owned(),
+                |blocks| format!("about {blocks} more {} would tell", if blocks == 1 { "block" } else { "blocks" }),
+            );
+            format!("{name}{used} is not told apart: {more}.")
+        }
+        (ResourceVerdict::NotTested { why }, _) => format!("{name} was not tested: {why}."),
+        (_, Err(why)) => format!("{name} was not tested: {why}."),
+    }
+}
+
+/// What lowering a resource by the step costs: `20 % less costs 19 % (elasticity 0.96 [0.90, 1.02])`.
+fn cost(found: &PointAttribution, one: &ResourceAttribution, elasticity: &KnobElasticity) -> String {
+    let step = one.true_step.map_or(found.experiment.asked.step, |step| -step);
+    let percent = 100.0 * (1.0 - (elasticity.value * (1.0 - step).ln()).exp());
+    let verb = if percent.round() < 0.0 { "gives" } else { "costs" };
+    format!(
+        "{} % less {verb} {} % of throughput (elasticity {})",
+        short((100.0 * step).round()),
+        short(percent.abs().round()),
+        interval(elasticity)
+    )
+}
+
+fn one_binds(found: &PointAttribution, one: &ResourceAttribution) -> Vec<String> {
+    let name = name_of(&one.plan.name);
+    let cost = one.throughput.as_ref().map(|elasticity| cost(found, one, elasticity)).unwrap_or_default();
+    vec![format!("Throughput is bound by {name}, confirmed by intervention: {cost}."), relief(found, &one.plan.name)]
+}
+
+fn several_bind(found: &PointAttribution, several: &[&ResourceAttribution]) -> Vec<String> {
+    let each: Vec<String> =
+        several.iter().map(|one| format!("{} ({})", name_of(&one.plan.name), numbers(one))).collect();
+    let first = format!("Confirmed by intervention: {} bind together.", each.join(" and "));
+    let left = found.joint.as_ref().map(|joint| relief(found, &joint.left));
+    std::iter::once(first).chain(left).collect()
+}
+
+/// What more of a resource would give, which is another claim than that it binds.
+fn relief(found: &PointAttribution, resource: &str) -> String {
+    let step = short((100.0 * found.experiment.asked.step).round());
+    let Some(joint) = found.joint.as_ref().filter(|joint| joint.left == resource) else {
+        return "Whether more of it would help was not tested.".to_owned();
+    };
+    let (low, high) = joint.relief.bounds(0.05);
+    if 1.0 - low <= NOTHING {
+        return format!(
+            "More of it would help: no other limit that was lowered binds within {step} % (elasticity to raising it {}).",
+            interval(&joint.relief)
+        );
+    }
+    if 1.0 - high <= OF_ACCOUNT && high > NOTHING {
+        return format!(
+            "Whether more of it would help is not told apart (elasticity to raising it {}).",
+            interval(&joint.relief)
+        );
+    }
+    if high <= NOTHING {
+        return format!(
+            "More of it alone gives next to nothing (elasticity to raising it {}).",
+            interval(&joint.relief)
+        );
+    }
+    format!(
+        "More of it gives less than one for one, since another limit is near (elasticity to raising it {}).",
+        interval(&joint.relief)
+    )
+}
+
+fn unsaturated(found: &PointAttribution, users: &ResourceAttribution) -> String {
+    format!(
+        "The point is not saturated, confirmed by intervention: {}, and throughput follows the number of users ({}).",
+        none_binds(found),
+        numbers(users)
+    )
+}
+
+fn nothing_confirmed(found: &PointAttribution) -> String {
+    format!("Nothing is confirmed: {}.", none_binds(found))
+}
+
+fn none_binds(found: &PointAttribution) -> String {
+    let limits = found.resources.iter().filter(|one| one.plan.name != USERS && one.throughput.is_ok()).count();
+    match limits {
+        0 => "no limit was lowered".to_owned(),
+        1 => "the only limit that was lowered was not shown to bind".to_owned(),
+        many => format!("none of the {many} limits that were lowered was shown to bind"),
+    }
+}
+
+/// Response times that follow users while throughput does not.
+fn queueing(found: &PointAttribution, limits: &[&ResourceAttribution]) -> Option<String> {
+    let users = found.with_verdict("refuted").find(|one| one.plan.name == USERS)?;
+    let response = users.response.as_ref().filter(|response| response.bounds(0.05).0 > 0.0)?;
+    (!limits.is_empty()).then(|| {
+        format!(
+            "Users queue: fewer of them cost no throughput, and the 99th percentile of response times follows their number \
+             (elasticity {}).",
+            interval(response)
+        )
+    })
+}
+
+fn is_suspect(one: &ResourceAttribution) -> bool {
+    one.reached.is_some_and(|share| share >= SUSPECT)
+}
+
+fn partly_reached(found: &PointAttribution, one: &ResourceAttribution) -> Option<String> {
+    let full = one.full_blocks?;
+    Some(format!(
+        "{} was reached in {full} of {} blocks only, since the host gave less in the others; only those count for it.",
+        capital(name_of(&one.plan.name)),
+        found.blocks
+    ))
+}
+
+fn undecided(found: &PointAttribution) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    for one in found.with_verdict("not told apart") {
+        let more = match &one.decision.verdict {
+            ResourceVerdict::NotToldApart { blocks: Some(1) } => " (about 1 more block)".to_owned(),
+            ResourceVerdict::NotToldApart { blocks: Some(blocks) } => format!(" (about {blocks} more blocks)"),
+            _ => String::new(),
+        };
+        names.push(format!("{}{more}", name_of(&one.plan.name)));
+    }
+    (!names.is_empty()).then(|| format!("Not told apart: {}.", names.join(", ")))
+}
+
+fn unexplained(found: &PointAttribution) -> Option<String> {
+    let rest = found.unexplained.as_ref()?;
+    Some(format!(
+        "Unexplained by the limits that were lowered: {}. Not lowered: {}.",
+        interval(rest),
+        found.experiment.not_tried.keys().map(|name| name_of(name)).collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// A note where the untouched point is not what the record has.
+fn other_host(found: &PointAttribution) -> Option<String> {
+    let (now, then) = (found.reference?, found.recorded?);
+    ((now / then).ln().abs() > 0.25).then(|| {
+        format!(
+            "The untouched point did {} operations per second in the experiment and {} in the record: what is said holds for the \
+             host as it was during the experiment.",
+            short(now),
+            short(then)
+        )
+    })
+}
+
+fn numbers(one: &ResourceAttribution) -> String {
+    one.throughput.as_ref().map_or_else(Clone::clone, interval)
+}
+
+/// `0.96 [0.90, 1.02]`.
+pub(crate) fn interval(found: &KnobElasticity) -> String {
+    let (low, high) = found.bounds(0.05);
+    format!("{} [{}, {}]", hundredths(found.value), hundredths(low), hundredths(high))
+}
+
+fn hundredths(value: f64) -> String {
+    format!("{value:.2}").replace("-0.00", "0.00").replace('-', "−")
+}
+
+fn signed(value: f64) -> String {
+    format!("{value:.0}").replace('-', "−")
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,63 @@
+//! Attribution by intervention as JSON.
+
+use crate::findings::attribution::{PointAttribution, ResourceAttribution, conclusion};
+use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
+use serde_json::{Value as Json, json};
+
+/// Every point with an experiment.
+pub(super) fn points(found: &[PointAttribution]) -> Vec<Json> {
+    found.iter().map(point).collect()
+}
+
+fn point(found: &PointAttribution) -> Json {
+    json!({
+        "point": found.point,
+        "step": found.experiment.asked.step,
+        "blocks": found.blocks,
+        "blocks_at_most": found.experiment.asked.blocks,
+        "seed": found.experiment.seed,
+        "design": "sequential",
+        "ended": found.ended,
+        "reference": {
+            "x": found.reference,
+            "recorded": found.recorded,
+            "cv": found.spread,
+            "moved": found.movement.map(|movement| movement.share),
+        },
+        "resources": found.resources.iter().map(resource).collect::<Vec<_>>(),
+        "joint": found.joint.as_ref().map(|joint| json!({ "left": joint.left, "E_raised": elasticity(&joint.relief) })),
+        "unexplained": found.unexplained.as_ref().map(elasticity),
+        "not_tried": found.experiment.not_tried,
+        "text": conclusion(found).join(" "),
+    })
+}
+
+fn resource(one: &ResourceAttribution) -> Json {
+    let (more, why) = match &one.decision.verdict {
+        ResourceVerdict::NotToldApart { blocks } => (*blocks, None),
+        ResourceVerdict::NotTested { why } => (None, Some(why.clone())),
+        _ => (None, None),
+    };
+    json!({
+        "name": one.plan.name,
+        "kind": one.plan.class.word(),
+        "true": one.true_step,
+        "reached": one.reached,
+        "reached_in_blocks": one.full_blocks,
+        "E": {
+            "x": one.throughput.as_ref().ok().map(elasticity),
+            "p99": one.response.as_ref().map(elasticity),
+        },
+        "holm_p": one.decision.p,
+        "verdict": one.decision.verdict.word(),
+        "why": why,
+        "blocks_needed": more,
+        "n": one.visits,
+    })
+}
+
+/// Estimate and the bounds of its 95 % interval.
+fn elasticity(found: &KnobElasticity) -> Json {
+    let (low, high) = found.bounds(0.05);
+    json!([found.value, low, high])
+}

@@ -1,0 +1,204 @@
+//! What bound throughput, by intervention: each resource lowered in turn, with what the result made of it.
+
+use super::section::{Section, SectionPlace, always};
+use crate::blocks::{Axis, Block, Cell, Chart, Column, DotRows, Figure, Group, Inline, Notice, Prose, Table, prose};
+use crate::findings::Findings;
+use crate::findings::attribution::{PointAttribution, ResourceAttribution, conclusion, name_of, quantity, sentence_of};
+use crate::numbers::short;
+use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
+
+/// The section; left out where no experiment was made.
+pub(super) const SECTION: Section = Section {
+    id: "attribution",
+    title: "What bound throughput, tested by intervention",
+    level: 2,
+    place: SectionPlace::Paper,
+    needs: always,
+    render,
+};
+
+/// Elasticities that count as one for one.
+const ONE_FOR_ONE: (f64, f64) = (0.7, 1.3);
+
+fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let Some(first) = findings.attributions.first() else { return Vec::new() };
+    let asked = first.experiment.asked;
+    let step = short((100.0 * asked.step).round());
+    let mut blocks = vec![Block::Paragraph(prose![
+        "While the load ran, each resource was lowered by ",
+        step,
+        " % in turn, in randomised blocks with the untouched point. The elasticity is the relative change of the result per relative change of \
+         the resource: 1 means that the result follows it one for one, 0 that it does not follow. ",
+        Inline::Strong(prose!["Confirmed"]),
+        " means that lowering it costs throughput about one for one, after correction for all resources that were tested; ",
+        Inline::Strong(prose!["refuted"]),
+        " that it does not bind within the step. That a resource binds now and that more of it would help are two claims; the second rests on \
+         visits in which all other limits were lowered together."
+    ])];
+    for found in &findings.attributions {
+        blocks.extend(of_point(findings, found));
+    }
+    blocks.push(Block::Table(table(findings)));
+    blocks
+}
+
+fn of_point(findings: &Findings<'_>, found: &PointAttribution) -> Vec<Block> {
+    let label = label(findings, found);
+    let sentence = |text: String| prose![text];
+    let mut blocks = Vec::new();
+    if findings.attributions.len() > 1 {
+        blocks.push(Block::Paragraph(prose![Inline::Strong(prose![label.clone()])]));
+    }
+    blocks.push(Block::List(conclusion(found).into_iter().map(sentence).collect()));
+    if found.ended.is_none() {
+        blocks.push(Block::Notice(
+            Notice::Gap,
+            prose![
+                "The experiment was broken off; its complete blocks count. ",
+                Inline::Code("proofload confirm".to_owned()),
+                " goes on with it."
+            ],
+        ));
+    }
+    blocks.extend(figure(found, &label).map(|figure| Block::Figure(Box::new(figure))));
+    blocks
+}
+
+fn label(findings: &Findings<'_>, found: &PointAttribution) -> String {
+    let point = findings.points.iter().find(|point| point.id == found.point);
+    point
+        .map(crate::findings::PointFindings::label)
+        .filter(|label| !label.is_empty())
+        .unwrap_or_else(|| "the only point".to_owned())
+}
+
+/// Elasticities of one point.
+fn figure(found: &PointAttribution, label: &str) -> Option<Figure> {
+    let bar = |one: &KnobElasticity| (one.value, Some(one.bounds(0.05)));
+    // Where no visit had enough response times there is nothing to tell apart by colour.
+    let has_response = found.resources.iter().any(|one| one.response.is_some());
+    let both = |throughput, response| if has_response { vec![throughput, response] } else { vec![throughput] };
+    let row = |one: &ResourceAttribution| Group {
+        label: name_of(&one.plan.name).to_owned(),
+        values: both(one.throughput.as_ref().ok().map(bar), one.response.as_ref().map(bar)),
+    };
+    let mut rows: Vec<Group> = found.resources.iter().map(row).collect();
+    rows.extend(
+        found
+            .unexplained
+            .as_ref()
+            .map(|rest| Group { label: "unexplained".to_owned(), values: both(Some(bar(rest)), None) }),
+    );
+    if rows.iter().all(|row| row.values.iter().all(Option::is_none)) {
+        return None;
+    }
+    let told: Vec<String> = found.resources.iter().map(|one| sentence_of(found, one)).collect();
+    Some(Figure {
+        id: "figure-attribution",
+        caption: prose![
+            if has_response {
+                "Elasticity of throughput and of the 99th percentile of response times to each resource with 95 % intervals, "
+            } else {
+                "Elasticity of throughput to each resource with 95 % intervals, "
+            },
+            label.to_owned(),
+            ". The line is one for one. A point at 0 is not followed."
+        ],
+        alt: format!("Elasticities by resource. {}", told.join(" ")),
+        chart: Chart::Dots(DotRows {
+            axis: Axis { within: Some((-0.2, 1.2)), from_zero: false, ..Axis::linear("Elasticity", "") },
+            names: if has_response {
+                vec!["throughput".to_owned(), "99th percentile".to_owned()]
+            } else {
+                vec![String::new()]
+            },
+            rows,
+            rule: Some(1.0),
+            band: Some(ONE_FOR_ONE),
+        }),
+        data: Table {
+            columns: vec![Column::words("Resource"), Column::words("Result")],
+            rows: found
+                .resources
+                .iter()
+                .zip(told)
+                .map(|(one, text)| vec![Cell::datum(name_of(&one.plan.name)), Cell::datum(text)])
+                .collect(),
+            ..Table::default()
+        },
+    })
+}
+
+fn table(findings: &Findings<'_>) -> Table {
+    let rows = findings.attributions.iter().flat_map(|found| {
+        let label = label(findings, found);
+        found.resources.iter().map(move |one| row(&label, one))
+    });
+    Table {
+        id: "table-attribution",
+        caption: prose!["Every resource that was lowered: how far, what was used of it before, and what came of it."],
+        columns: vec![
+            Column::words("Point"),
+            Column::words("Resource"),
+            Column::words("Kind"),
+            Column::words("Change"),
+            Column::words("Used before"),
+            Column::counts("Visits"),
+            Column::quantities("Elasticity of throughput", "d ln X / d ln R"),
+            Column::quantities("Elasticity of p99", "d ln p99 / d ln R"),
+            Column::words("Verdict"),
+        ],
+        rows: rows.collect(),
+        note: note(findings),
+    }
+}
+
+fn row(label: &str, one: &ResourceAttribution) -> Vec<Cell> {
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share).replace('-', "−");
+    let elasticity = |found: Option<&KnobElasticity>, why: &str| {
+        found.map_or_else(|| Cell::Gap(why.to_owned()), |found| Cell::Quantity(quantity(found)))
+    };
+    let why = one.throughput.as_ref().err().map_or("", String::as_str);
+    vec![
+        Cell::datum(label.to_owned()),
+        Cell::datum(name_of(&one.plan.name)),
+        Cell::datum(one.plan.class.word()),
+        one.true_step.map_or_else(|| Cell::Gap("no visit".to_owned()), |step| Cell::datum(percent(step))),
+        one.reached.map_or_else(|| Cell::Gap("not counted".to_owned()), |share| Cell::datum(percent(share))),
+        Cell::Count(one.visits as u64),
+        elasticity(one.throughput.as_ref().ok(), why),
+        elasticity(one.response.as_ref(), "too few response times in a visit"),
+        Cell::datum(verdict(one)),
+    ]
+}
+
+fn verdict(one: &ResourceAttribution) -> String {
+    match &one.decision.verdict {
+        ResourceVerdict::Refuted { is_firm: true } => "refuted, firmly".to_owned(),
+        ResourceVerdict::NotToldApart { blocks: Some(blocks) } => format!("not told apart; {blocks} more blocks"),
+        ResourceVerdict::NotTested { why } => format!("not tested: {why}"),
+        other => other.word().to_owned(),
+    }
+}
+
+fn note(findings: &Findings<'_>) -> Prose {
+    let each = findings.attributions.iter().map(|found| {
+        let spread = found.spread.map_or_else(String::new, |spread| {
+            format!(", coefficient of variation of a visit {} %", short((1000.0 * spread).round() / 10.0))
+        });
+        let ended = found.ended.as_ref().map_or_else(|| "broken off".to_owned(), Clone::clone);
+        let not_tried: Vec<String> =
+            found.experiment.not_tried.iter().map(|(name, why)| format!("{} ({why})", name_of(name))).collect();
+        format!(
+            "{}: {} complete blocks ({ended}), order drawn from seed {}{spread}. Not lowered: {}. ",
+            label(findings, found),
+            found.blocks,
+            found.experiment.seed,
+            not_tried.join("; ")
+        )
+    });
+    prose![
+        each.collect::<String>(),
+        "Intervals are nominal: resources were dropped from further blocks once they were shown not to bind."
+    ]
+}

@@ -1,0 +1,346 @@
+//! Attribution by intervention: what a record with experiments is made to say, in every format, and what it is not.
+
+mod support;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use proofload_model::events::RunEvent;
+use proofload_model::intervention::{
+    Change, ConfirmAsked, Experiment, InterventionVisit, ResourcePlan, ResourceReading, USERS, resources,
+};
+use proofload_model::samples::{ClientSelf, HistogramDelta, IntervalSample, LatencyClock, OperationCounts};
+use proofload_model::time::WallTime;
+use proofload_record::{Attempt, AttemptEvent, Record, State};
+use proofload_report::findings::attribution::{NextBlock, attributions, conclusion, next_block};
+use proofload_report::findings::evaluate;
+use proofload_report::{Format, render};
+use serde_json::Value as Json;
+use support::{Shape, record};
+
+const CPU: &str = "limits.cpu";
+const READS: &str = "limits.read_iops";
+const STEP: f64 = 0.2;
+const USED: f64 = 0.995;
+
+/// A system: how throughput and response times follow each resource when it is lowered to this share.
+struct System {
+    throughput: fn(&Change, f64) -> f64,
+    response: fn(&Change, f64) -> f64,
+    /// Throughput of a block, by its number.
+    drift: fn(u32) -> f64,
+    /// Blocks in which the host gives half of the CPU time that the limit allows.
+    starved: fn(u32) -> bool,
+    /// What is in force of a resource, where it is not what was asked.
+    in_force: fn(&str, &Change) -> Option<f64>,
+}
+
+/// Bound by CPU time: users queue for it.
+const CPU_BOUND: System = System {
+    throughput: |change, low| if is_lowered(change, CPU) { low } else { 1.0 },
+    response: |change, low| match change {
+        change if is_lowered(change, CPU) => 1.0 / low,
+        Change::One(name) if name == USERS => low,
+        _ => 1.0,
+    },
+    drift: |_| 1.0,
+    starved: |_| false,
+    in_force: |_, _| None,
+};
+
+fn is_lowered(change: &Change, name: &str) -> bool {
+    change.lowers(name, proofload_model::intervention::ResourceClass::Capacity)
+}
+
+/// A study of one point with two limits.
+fn studied() -> Record {
+    let factors = "[[factor]]\nsetting = \"limits.cpu\"\nlevels = [0.5]\n\
+                   [[factor]]\nsetting = \"limits.read_iops\"\nlevels = [1000]\n";
+    record(&Shape { factors: factors.to_owned(), ..Shape::memory(1) })
+}
+
+fn experiment_of(record: &Record, blocks: u32) -> Experiment {
+    let settings = record.plan.settings(&record.study, 0);
+    let (resources, not_tried) = resources(&settings, 10);
+    assert_eq!(resources.iter().map(|plan| plan.name.as_str()).collect::<Vec<_>>(), [CPU, READS, USERS]);
+    Experiment { asked: ConfirmAsked { step: STEP, blocks, visit_s: 6 }, seed: 41, resources, not_tried }
+}
+
+/// A small generator of noise, about normal with deviation 1 (`SplitMix64`).
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        let mut uniform = || {
+            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut state = self.0;
+            state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((state ^ (state >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        };
+        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+    }
+}
+
+fn event(event: RunEvent) -> AttemptEvent {
+    AttemptEvent::new(WallTime(0), event)
+}
+
+/// Carries out an experiment as the conductor does: the next block is the report's choice. `visits`: at most so many, then it is killed.
+fn carry_out(record: &mut Record, experiment: &Experiment, system: &System, mut visits: usize) {
+    let template = record.attempts[0].clone();
+    let id = 100 + record.experiments.len() as i64;
+    let begun = event(RunEvent::ExperimentBegun(experiment.clone()));
+    record.experiments.push(Attempt {
+        id,
+        state: State::Open,
+        events: vec![begun],
+        intervals: vec![],
+        series: vec![],
+        ..template
+    });
+    let mut noise = Noise(experiment.seed + record.experiments.len() as u64);
+    loop {
+        match next_block(record, 0, experiment) {
+            NextBlock::Enough { blocks, why } => {
+                let last = record.experiments.last_mut().expect("it has begun");
+                last.events.push(event(RunEvent::ExperimentEnded { blocks, why }));
+                return;
+            }
+            NextBlock::Visit { number, order } => {
+                let last = record.experiments.last_mut().expect("it has begun");
+                last.events.push(event(RunEvent::BlockBegun { number, order: order.clone() }));
+                for change in order {
+                    if visits == 0 {
+                        return;
+                    }
+                    visits -= 1;
+                    visit(last, experiment, (number, &change), system, &mut noise);
+                }
+            }
+        }
+    }
+}
+
+fn visit(
+    attempt: &mut Attempt,
+    experiment: &Experiment,
+    (block, change): (u32, &Change),
+    system: &System,
+    noise: &mut Noise,
+) {
+    let from = attempt.intervals.last().map_or(2, |second| second.index + 3);
+    let starved = (system.starved)(block);
+    let follows = if starved { 0.5 } else { (system.throughput)(change, 1.0 - STEP) };
+    let level = 400.0 * follows * (system.drift)(block) * (0.01 * noise.next()).exp();
+    let response = 20e6 * (system.response)(change, 1.0 - STEP) * (0.02 * noise.next()).exp();
+    let to = from + 6;
+    attempt.intervals.extend((from..to).map(|index| second(index, level.round() as u64, response)));
+    let reading = |plan: &ResourcePlan| {
+        let whole = if plan.name == USERS {
+            10.0
+        } else if plan.name == CPU {
+            0.5
+        } else {
+            1000.0
+        };
+        let asked = if change.lowers(&plan.name, plan.class) { whole * (1.0 - STEP) } else { whole };
+        let in_force = (system.in_force)(&plan.name, change).unwrap_or(asked);
+        let used = match plan.name.as_str() {
+            USERS => None,
+            CPU if starved => Some(0.25),
+            CPU => Some(USED * in_force),
+            _ => Some(100.0),
+        };
+        ResourceReading { name: plan.name.clone(), in_force: Some(in_force), used }
+    };
+    let readings = experiment.resources.iter().map(reading).collect();
+    let visit = InterventionVisit { block, change: change.clone(), from, to, switched_ms: 2.0, readings };
+    attempt.events.push(event(RunEvent::Visited(visit)));
+}
+
+fn second(index: u64, done: u64, response_ns: f64) -> IntervalSample {
+    let mut histogram = Histogram::<u64>::new_with_bounds(1_000, 60_000_000_000, 3).expect("the bounds are valid");
+    histogram.record_n(response_ns as u64 / 4, done - done / 50).expect("it is within the bounds");
+    histogram.record_n(response_ns as u64, done / 50).expect("it is within the bounds");
+    let mut payload = Vec::new();
+    V2DeflateSerializer::new().serialize(&histogram, &mut payload).expect("memory takes it");
+    IntervalSample {
+        index,
+        counts: vec![OperationCounts { kind: "new_order".to_owned(), due: done, done, ..OperationCounts::default() }],
+        histograms: vec![HistogramDelta {
+            kind: "new_order".to_owned(),
+            clock: LatencyClock::Response,
+            count: done,
+            sum_ns: done * 1_000_000,
+            max_ns: response_ns as u64,
+            payload,
+        }],
+        errors: Vec::new(),
+        client: ClientSelf::default(),
+        engine: Vec::new(),
+    }
+}
+
+fn tested(system: &System) -> Record {
+    let mut record = studied();
+    let experiment = experiment_of(&record, 12);
+    carry_out(&mut record, &experiment, system, usize::MAX);
+    record
+}
+
+fn words(record: &Record) -> Vec<(String, &'static str)> {
+    let found = attributions(record);
+    found[0].resources.iter().map(|one| (one.plan.name.clone(), one.decision.verdict.word())).collect()
+}
+
+fn text_of(record: &Record) -> String {
+    conclusion(&attributions(record)[0]).join("\n")
+}
+
+#[test]
+fn a_limit_that_binds_is_confirmed_and_others_are_cleared() {
+    let record = tested(&CPU_BOUND);
+    let expected = [(CPU, "confirmed"), (READS, "refuted"), (USERS, "refuted")];
+    assert_eq!(words(&record), expected.map(|(name, word)| (name.to_owned(), word)));
+    let found = &attributions(&record)[0];
+    assert!((6..=9).contains(&found.blocks), "{}", found.blocks);
+    let cpu = found.resources[0].throughput.as_ref().unwrap();
+    assert!((cpu.value - 1.0).abs() < 0.1, "{cpu:?}");
+    let response = found.resources[0].response.unwrap();
+    assert!((response.value + 1.0).abs() < 0.2, "{response:?}");
+    // The limits read back are 0.4 of 0.5.
+    assert!((found.resources[0].true_step.unwrap() + 0.2).abs() < 1e-9);
+    assert!(found.unexplained.unwrap().value.abs() < 0.15, "{:?}", found.unexplained);
+    let text = text_of(&record);
+    for part in [
+        "Throughput is bound by CPU time of the database, confirmed by intervention: 20 % less costs 20 % of throughput",
+        "More of it would help: no other limit that was lowered binds within 20 %",
+        "Users queue: fewer of them cost no throughput",
+        "Not lowered: CPU of the load generator, commit latency",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn results_stay_and_every_format_tells_the_experiment() {
+    let plain = studied();
+    let record = tested(&CPU_BOUND);
+    let throughput = |record: &Record| evaluate(record).points[0].throughput.clone().map(|one| one.value);
+    assert_eq!(throughput(&plain), throughput(&record));
+    let told = |record: &Record, format| render(record, format).unwrap();
+    let json: Json = serde_json::from_str(&told(&record, Format::Json)).unwrap();
+    let one = &json["attribution"][0];
+    assert_eq!(one["resources"][0]["verdict"], "confirmed");
+    assert_eq!((one["design"].as_str(), one["seed"].as_u64()), (Some("sequential"), Some(41)));
+    assert!((one["resources"][0]["reached"].as_f64().unwrap() - USED).abs() < 1e-6);
+    let sum = one["unexplained"][0].as_f64().unwrap();
+    assert!(sum.abs() < 0.2, "{one}");
+    assert!(one["not_tried"]["limits.memory"].is_string() && one["joint"]["left"] == CPU);
+    for format in [Format::Html, Format::Markdown, Format::Text] {
+        let told = told(&record, format);
+        assert!(told.contains("Why (tested by intervention)") && told.contains("confirmed by intervention"), "{told}");
+    }
+    for format in [Format::Json, Format::Html, Format::Markdown, Format::Text] {
+        let told = told(&plain, format);
+        assert!(!told.contains("tested by intervention") && !told.contains("\"attribution\""), "{format:?}");
+    }
+}
+
+#[test]
+fn a_killed_experiment_goes_on_and_its_half_block_does_not_count() {
+    let mut record = studied();
+    let experiment = experiment_of(&record, 12);
+    // A block has five visits: two blocks, and two visits of the third.
+    carry_out(&mut record, &experiment, &CPU_BOUND, 12);
+    let broken = &attributions(&record)[0];
+    assert_eq!((broken.blocks, broken.ended.clone()), (2, None));
+    assert!(broken.resources.iter().all(|one| one.visits == 2));
+    let html = render(&record, Format::Html).unwrap();
+    assert!(html.contains("The experiment was broken off"));
+    carry_out(&mut record, &experiment, &CPU_BOUND, usize::MAX);
+    assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"));
+    let begun = record.experiments[1].events.iter().find_map(|event| match &event.event {
+        RunEvent::BlockBegun { number, .. } => Some(*number),
+        _ => None,
+    });
+    assert_eq!(begun, Some(3), "the number of the half block is not used again");
+    // Another step is another experiment.
+    let other = Experiment { asked: ConfirmAsked { step: 0.3, blocks: 12, visit_s: 6 }, ..experiment };
+    assert!(matches!(next_block(&record, 0, &other), NextBlock::Visit { number: 0, ref order } if order.len() == 5));
+}
+
+#[test]
+fn what_was_not_in_force_is_not_tested_and_never_refuted() {
+    let ignored = System { in_force: |name, _| (name == READS).then_some(1000.0), ..CPU_BOUND };
+    let record = tested(&ignored);
+    let found = &attributions(&record)[0];
+    assert_eq!(words(&record)[1], (READS.to_owned(), "not tested"));
+    assert!(
+        found.resources[1].throughput.as_ref().unwrap_err().contains("1000 was in force in a visit that asked for 800")
+    );
+    assert_eq!(found.resources[1].visits, 1, "it is not visited again");
+    assert_eq!((found.joint.clone(), found.unexplained), (None, None), "what is not known of one is not known of all");
+    assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"));
+}
+
+#[test]
+fn where_nothing_binds_nothing_is_confirmed() {
+    let idle = System {
+        throughput: |change, low| if *change == Change::One(USERS.to_owned()) { low } else { 1.0 },
+        response: |_, _| 1.0,
+        ..CPU_BOUND
+    };
+    let record = tested(&idle);
+    assert_eq!(words(&record).iter().map(|(_, word)| *word).collect::<Vec<_>>(), ["refuted", "refuted", "confirmed"]);
+    let text = text_of(&record);
+    assert!(text.contains("The point is not saturated"), "{text}");
+    assert!(!text.contains("bound by"), "{text}");
+    // The limit that was used to the brim and does not bind is named.
+    assert!(text.contains("CPU time of the database was 99 % used and is refuted: 20 % less costs"), "{text}");
+}
+
+#[test]
+fn blocks_in_which_the_host_gave_less_than_the_limit_do_not_count_for_it() {
+    // In every third block the host gives so little that the limit does nothing.
+    let starved = System {
+        throughput: |change, low| if is_lowered(change, CPU) { low } else { 1.0 },
+        starved: |block| block % 3 == 1,
+        ..CPU_BOUND
+    };
+    let record = tested(&starved);
+    let found = &attributions(&record)[0];
+    assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"), "{:?}", found.resources[0]);
+    assert!(found.resources[0].full_blocks.is_some_and(|full| full < found.blocks));
+    assert!(text_of(&record).contains("since the host gave less in the others"), "{}", text_of(&record));
+}
+
+#[test]
+fn two_limits_together_are_both_named() {
+    let both = System {
+        throughput: |change, low| {
+            if is_lowered(change, CPU) || is_lowered(change, READS) { low } else { 1.0 }
+        },
+        ..CPU_BOUND
+    };
+    let text = text_of(&tested(&both));
+    assert!(
+        text.contains("CPU time of the database (") && text.contains("read IOPS (") && text.contains("bind together"),
+        "{text}"
+    );
+    assert!(text.contains("More of it alone gives next to nothing"), "{text}");
+}
+
+#[test]
+fn a_point_that_moves_confirms_nothing() {
+    let drifting = System { drift: |block| 1.0 - 0.04 * f64::from(block), ..CPU_BOUND };
+    let record = tested(&drifting);
+    assert!(words(&record).iter().all(|(_, word)| *word == "not tested"), "{:?}", words(&record));
+    assert!(text_of(&record).contains("while it was tested: nothing is confirmed"), "{}", text_of(&record));
+}
+
+#[test]
+fn a_host_that_changed_since_the_record_is_told() {
+    let slower = System { drift: |_| 0.2, ..CPU_BOUND };
+    assert!(text_of(&tested(&slower)).contains("what is said holds for the host as it was during the experiment"));
+}

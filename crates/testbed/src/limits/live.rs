@@ -1,0 +1,169 @@
+//! Limits changed while processes run under them, read back, and read out. The others stay as they are.
+
+use super::LIMITS;
+use super::applied::AppliedLimits;
+use super::limit::{LimitState, LiveLimit};
+use proofload_model::error::Error;
+use proofload_model::intervention::LimitMeter;
+use std::collections::BTreeMap;
+
+/// A rate that is read back may differ from the one that was set by this share: by rounding.
+const ROUNDING: f64 = 1e-6;
+
+impl AppliedLimits {
+    /// Sets live limits to shares of what was asked for, and all others to what was asked for; how they stand then.
+    ///
+    /// # Errors
+    /// A share of a limit that was not asked for or cannot be changed, one that the kernel refuses, or one that is not in force afterwards.
+    pub(crate) fn change(&self, shares: &BTreeMap<String, f64>) -> Result<Vec<LimitMeter>, Error> {
+        let live: Vec<(&str, &dyn LiveLimit, f64)> = self.live().collect();
+        for (setting, share) in shares {
+            if !live.iter().any(|(known, ..)| known == setting) {
+                return Err(Error::refused(format!(
+                    "failed to change {setting}: the study does not set it, or it cannot be changed while the load runs"
+                )));
+            }
+            if !(*share > 0.0 && share.is_finite()) {
+                return Err(Error::refused(format!("failed to change {setting}: {share} is no share")));
+            }
+        }
+        // Everybody is set before anybody fails, so that one limit that resists leaves no other one lowered.
+        let set = live.iter().map(|(setting, limit, asked)| {
+            let rate = asked * shares.get(*setting).copied().unwrap_or(1.0);
+            set(self.state(), *limit, rate).map_err(|error| error.context(format!("failed to change {setting}")))
+        });
+        set.collect::<Vec<_>>().into_iter().collect::<Result<(), Error>>()?;
+        self.meters()
+    }
+
+    /// How the live limits stand.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    pub(crate) fn meters(&self) -> Result<Vec<LimitMeter>, Error> {
+        let meter = |(setting, limit, asked): (&str, &dyn LiveLimit, f64)| {
+            Ok(LimitMeter {
+                setting: setting.to_owned(),
+                class: limit.class(),
+                settles: limit.settles(),
+                asked,
+                in_force: limit.rate_in_force(self.state())?,
+                used: limit.used(self.state()),
+            })
+        };
+        self.live().map(meter).collect()
+    }
+
+    /// Live limits that were asked for, with what was asked.
+    fn live(&self) -> impl Iterator<Item = (&'static str, &'static dyn LiveLimit, f64)> {
+        let live = |limit: &&'static dyn super::limit::Limit| {
+            let live = limit.live()?;
+            Some((limit.setting(), live, live.asked_rate(self.state())?))
+        };
+        LIMITS.iter().filter_map(live)
+    }
+}
+
+/// Sets a rate and reads it back.
+fn set(state: &LimitState, limit: &dyn LiveLimit, rate: f64) -> Result<(), Error> {
+    let expected = limit.set_rate(state, rate)?;
+    match limit.rate_in_force(state)? {
+        Some(found) if (found / expected - 1.0).abs() <= ROUNDING => Ok(()),
+        found => Err(Error::new(format!(
+            "{expected} per second was set, but {} is in force: another program or a parent group sets it too",
+            found.map_or_else(|| "no limit".to_owned(), |found| format!("{found} per second"))
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::applied::tests::enclose;
+    use super::super::hierarchy::Controller;
+    use super::*;
+    use proofload_model::units::CpuRate;
+    use proofload_model::wire::LimitsAsked;
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    fn shares(setting: &str, share: f64) -> BTreeMap<String, f64> {
+        BTreeMap::from([(setting.to_owned(), share)])
+    }
+
+    fn meter(meters: &[LimitMeter], setting: &str) -> LimitMeter {
+        meters.iter().find(|meter| meter.setting == setting).cloned().unwrap()
+    }
+
+    /// Used of a limit per second over a time.
+    fn used(applied: &AppliedLimits, setting: &str, time: Duration) -> f64 {
+        let (before, began) = (meter(&applied.meters().unwrap(), setting), Instant::now());
+        std::thread::sleep(time);
+        let after = meter(&applied.meters().unwrap(), setting);
+        (after.used[0] - before.used[0]) / began.elapsed().as_secs_f64()
+    }
+
+    fn end(mut child: Child) {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn cpu_time_follows_a_change_one_for_one_and_comes_back() {
+        let asked = LimitsAsked { cpu: Some(CpuRate::from_seconds(0.3)), ..LimitsAsked::default() };
+        let Some((_alone, mut applied)) = enclose(asked) else { return };
+        let child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        applied.join(child.id()).unwrap();
+        let settle = Duration::from_millis(300);
+        std::thread::sleep(settle);
+        let whole = used(&applied, "limits.cpu", Duration::from_secs(2));
+        let lowered = meter(&applied.change(&shares("limits.cpu", 0.5)).unwrap(), "limits.cpu");
+        assert_eq!((lowered.asked, lowered.in_force), (0.3, Some(0.15)));
+        std::thread::sleep(settle);
+        let half = used(&applied, "limits.cpu", Duration::from_secs(2));
+        let elasticity = (half / whole).ln() / 0.5_f64.ln();
+        assert!((0.85..1.15).contains(&elasticity), "{whole} and {half}");
+        // The verification of a run finds a limit that is still lowered, and none once it is restored.
+        assert!(applied.verify().iter().any(|fact| fact.holds == Some(false)));
+        let restored = meter(&applied.change(&BTreeMap::new()).unwrap(), "limits.cpu");
+        assert_eq!(restored.in_force, Some(0.3));
+        assert!(applied.verify().iter().all(|fact| fact.holds != Some(false)));
+        end(child);
+    }
+
+    #[test]
+    fn requests_follow_a_change_and_are_counted() {
+        let asked = LimitsAsked { write_iops: Some(60), ..LimitsAsked::default() };
+        let Some((_alone, mut applied)) = enclose(asked) else { return };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let line = format!("while :; do dd if=/dev/zero of={} bs=4k count=64 oflag=direct,dsync; done", file.display());
+        let child = Command::new("sh").args(["-c", &line]).stderr(Stdio::null()).spawn().unwrap();
+        applied.join(child.id()).unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        if meter(&applied.meters().unwrap(), "limits.write_iops").used.first().is_none_or(|used| *used == 0.0) {
+            println!("SKIPPED: this file system has no device whose requests are counted");
+            return end(child);
+        }
+        let whole = used(&applied, "limits.write_iops", Duration::from_secs(3));
+        applied.change(&shares("limits.write_iops", 0.5)).unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        let half = used(&applied, "limits.write_iops", Duration::from_secs(3));
+        // A disk of others may be slower than the limit; it is never faster.
+        assert!(whole <= 1.1 * 60.0 && half <= 1.1 * 30.0, "{whole} and {half}");
+        end(child);
+    }
+
+    #[test]
+    fn what_cannot_be_changed_is_refused_and_changes_nothing() {
+        let asked = LimitsAsked { cpu: Some(CpuRate::from_seconds(0.5)), ..LimitsAsked::default() };
+        let Some((_alone, applied)) = enclose(asked) else { return };
+        for (setting, share) in [("limits.memory", 0.8), ("limits.read_iops", 0.8), ("limits.cpu", 0.0)] {
+            let error = applied.change(&shares(setting, share)).unwrap_err().to_string();
+            assert!(error.contains(setting), "{error}");
+        }
+        assert_eq!(meter(&applied.meters().unwrap(), "limits.cpu").in_force, Some(0.5));
+        // A parent that allows less: what is read back is not what was set.
+        let group = applied.group().dir(Controller::Cpu).unwrap();
+        assert!(group.folder().exists());
+    }
+}

@@ -1,0 +1,255 @@
+//! The planted causes: what is limited so that it binds, and what must be named then. Numbers are those of the method; those that need a knob
+//! that does not exist yet are listed with what is missing.
+
+/// A planted cause.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Plant {
+    /// Its number.
+    pub(super) number: u32,
+    /// What is planted, in words.
+    pub(super) title: &'static str,
+    /// Its study, or what is missing.
+    pub(super) study: Result<PlantStudy, &'static str>,
+}
+
+/// The study of a plant.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PlantStudy {
+    /// The engine.
+    pub(super) engine: &'static str,
+    /// Lines of `[workload]` beside its kind.
+    pub(super) workload: &'static str,
+    /// Lines of `[limits]`.
+    pub(super) limits: &'static str,
+    /// Further tables.
+    pub(super) more: &'static str,
+    /// Resources that must be confirmed; no other may be.
+    pub(super) expected: &'static [&'static str],
+}
+
+const fn plant(number: u32, title: &'static str, study: PlantStudy) -> Plant {
+    Plant { number, title, study: Ok(study) }
+}
+
+const fn missing(number: u32, title: &'static str, why: &'static str) -> Plant {
+    Plant { number, title, study: Err(why) }
+}
+
+/// Reads of records that are all in cache.
+const CACHED: &str = "mix = \"c\"\nrecords = 20000\nvirtual_users = 8";
+/// Reads of records far beyond the memory of the database.
+const RANDOM: &str = "mix = \"c\"\nkeys = \"uniform\"\nrecords = 400000\nvirtual_users = 8";
+/// Updates, each committed.
+const COMMITS: &str = "mix = \"own\"\nupdate = 1.0\nrecords = 20000\nvirtual_users = 8";
+/// Scans of many records.
+const SCANS: &str = "mix = \"own\"\nscan = 1.0\nscan_least = 200\nscan_most = 200\nrecords = 400000\nvirtual_users = 4";
+const CPU: &[&str] = &["limits.cpu"];
+const READS: &[&str] = &["limits.read_iops"];
+const THREAD: &str = "the quota of one thread";
+const SYNC: &str = "a delay of the sync call";
+const MEMORY: &str = "instances of several sizes of memory beside each other";
+const ROWS: &str = "a load that spreads over more rows";
+const RELAY: &str = "a relay between users and the database";
+const POOL: &str = "a pool whose size is a setting of the load";
+const BACKGROUND: &str = "background work that is switched off for a visit";
+
+/// All of them, in their order.
+pub(super) const PLANTS: &[Plant] = &[
+    plant(
+        1,
+        "PostgreSQL, cached reads, CPU time 0.4",
+        PlantStudy {
+            engine: "postgresql",
+            workload: CACHED,
+            limits: "cpu = 0.4\nread_iops = 2000\nwrite_iops = 1000",
+            more: "",
+            expected: CPU,
+        },
+    ),
+    plant(
+        2,
+        "SQLite, cached reads, CPU time 0.3",
+        PlantStudy {
+            engine: "sqlite",
+            workload: CACHED,
+            limits: "cpu = 0.3\nread_iops = 2000\nwrite_iops = 1000",
+            more: "",
+            expected: CPU,
+        },
+    ),
+    plant(
+        3,
+        "MariaDB, cached reads, CPU time 0.5",
+        PlantStudy {
+            engine: "mariadb",
+            workload: CACHED,
+            limits: "cpu = 0.5\nread_iops = 2000\nwrite_iops = 1000",
+            more: "",
+            expected: CPU,
+        },
+    ),
+    missing(4, "PostgreSQL, one core, quota 2", "cores lowered by a step"),
+    missing(5, "MariaDB, one core; decoy: a writer at 90 % of its limit", "cores lowered by a step"),
+    missing(6, "PostgreSQL, synchronous standby, walsender on a quota", THREAD),
+    missing(7, "PostgreSQL, remote_apply, startup process on a quota", THREAD),
+    missing(8, "MariaDB, semi-synchronous, dump thread on a quota", THREAD),
+    plant(
+        9,
+        "PostgreSQL, random reads, read IOPS 800",
+        PlantStudy {
+            engine: "postgresql",
+            workload: RANDOM,
+            limits: "memory = \"96MiB\"\ncpu = 1.2\nread_iops = 800\nwrite_iops = 1000",
+            more: "",
+            expected: READS,
+        },
+    ),
+    plant(
+        10,
+        "MariaDB, random reads, read IOPS 800",
+        PlantStudy {
+            engine: "mariadb",
+            workload: RANDOM,
+            limits: "memory = \"256MiB\"\ncpu = 1.2\nread_iops = 800\nwrite_iops = 1000",
+            more: "",
+            expected: READS,
+        },
+    ),
+    plant(
+        11,
+        "SQLite, random reads, read IOPS 800",
+        PlantStudy {
+            engine: "sqlite",
+            workload: RANDOM,
+            limits: "memory = \"64MiB\"\ncpu = 1.2\nread_iops = 800\nwrite_iops = 1000",
+            more: "",
+            expected: READS,
+        },
+    ),
+    plant(
+        12,
+        "PostgreSQL, scans, reads of 20 MB/s",
+        PlantStudy {
+            engine: "postgresql",
+            workload: SCANS,
+            limits: "memory = \"96MiB\"\ncpu = 1.2\nread_bandwidth = \"20MB\"\nwrite_iops = 1000",
+            more: "",
+            expected: &["limits.read_bandwidth"],
+        },
+    ),
+    plant(
+        13,
+        "MariaDB, updates, writes of 10 MB/s",
+        PlantStudy {
+            engine: "mariadb",
+            workload: COMMITS,
+            limits: "cpu = 1.2\nwrite_bandwidth = \"2MB\"",
+            more: "",
+            expected: &["limits.write_bandwidth"],
+        },
+    ),
+    plant(
+        14,
+        "PostgreSQL, commits, write IOPS 150, 8 users",
+        PlantStudy {
+            engine: "postgresql",
+            workload: COMMITS,
+            limits: "cpu = 0.8\nread_iops = 4000\nwrite_iops = 150",
+            more: "",
+            expected: &["limits.write_iops", "users"],
+        },
+    ),
+    plant(
+        15,
+        "SQLite, full synchronisation, write IOPS 150",
+        PlantStudy {
+            engine: "sqlite",
+            workload: COMMITS,
+            limits: "cpu = 0.8\nread_iops = 4000\nwrite_iops = 150",
+            more: "[engine.settings]\nsynchronous = \"FULL\"\n",
+            expected: &["limits.write_iops"],
+        },
+    ),
+    plant(
+        16,
+        "MariaDB, a flush for each commit, write IOPS 150",
+        PlantStudy {
+            engine: "mariadb",
+            workload: COMMITS,
+            limits: "cpu = 0.8\nread_iops = 4000\nwrite_iops = 150",
+            more: "",
+            expected: &["limits.write_iops", "users"],
+        },
+    ),
+    missing(17, "PostgreSQL, sync + 5 ms, one user", SYNC),
+    missing(18, "SQLite, sync + 5 ms, one user", SYNC),
+    missing(19, "MariaDB, sync + 5 ms, 4 users; decoy: a busy disk of others", SYNC),
+    plant(
+        20,
+        "PostgreSQL, CPU time and read IOPS matched",
+        PlantStudy {
+            engine: "postgresql",
+            workload: RANDOM,
+            limits: "memory = \"96MiB\"\ncpu = 0.12\nread_iops = 800\nwrite_iops = 1000",
+            more: "",
+            expected: &["limits.cpu", "limits.read_iops"],
+        },
+    ),
+    missing(21, "PostgreSQL, memory at a zipfian knee", MEMORY),
+    missing(22, "MariaDB, small pool", MEMORY),
+    missing(23, "SQLite, cache of 2 MB, memory 64 MiB", MEMORY),
+    missing(24, "PostgreSQL, uniform set 5 % above memory", MEMORY),
+    missing(25, "PostgreSQL, one hot row held 4 ms", ROWS),
+    missing(26, "MariaDB, the same; decoy: a niced CPU hog in the group", ROWS),
+    missing(27, "SQLite, 8 writers, 4 ms of think time in transactions", ROWS),
+    missing(28, "PostgreSQL, hot row, synced commit, flush 5 ms", ROWS),
+    missing(29, "PostgreSQL, relay + 10 ms, 4 users", RELAY),
+    missing(30, "MariaDB, the same; decoy: CPU 85 % busy", RELAY),
+    missing(31, "PostgreSQL, wide rows, relay 2 MB/s", RELAY),
+    missing(32, "PostgreSQL, client quota 0.1", "a quota of the load generator"),
+    missing(33, "MariaDB, client quota 0.1", "a quota of the load generator"),
+    plant(
+        34,
+        "SQLite in the load generator's process, CPU time 0.3, one limit alone",
+        PlantStudy { engine: "sqlite", workload: CACHED, limits: "cpu = 0.3", more: "", expected: CPU },
+    ),
+    missing(35, "PostgreSQL, pool of 2, 16 users", POOL),
+    missing(36, "MariaDB, thread pool of 2", POOL),
+    plant(
+        37,
+        "PostgreSQL, commits, 2 users, no limit reached",
+        PlantStudy {
+            engine: "postgresql",
+            workload: "mix = \"own\"\nupdate = 1.0\nrecords = 20000\nvirtual_users = 2",
+            limits: "cpu = 1.2\nread_iops = 4000\nwrite_iops = 20000",
+            more: "",
+            expected: &["users"],
+        },
+    ),
+    missing(38, "PostgreSQL, autovacuum without delay, write limit", BACKGROUND),
+    missing(39, "PostgreSQL, a checkpoint every 30 s, write bandwidth", BACKGROUND),
+    missing(40, "MariaDB, tiny redo log", BACKGROUND),
+];
+
+/// The study file.
+pub(super) fn study_text(number: u32, study: &PlantStudy) -> String {
+    let PlantStudy { engine, workload, limits, more, .. } = study;
+    format!(
+        "[study]\nname = \"cause-{number}\"\ntitle = \"A point whose cause is known\"\n\
+         [workload]\nkind = \"ycsb\"\n{workload}\n[engine]\nkind = \"{engine}\"\n{more}\
+         [limits]\n{limits}\n[storage]\npath = \"data\"\n\
+         [procedure]\nrestore = \"never\"\nmeasure = \"10s\"\nwarm_up.at_least = \"5s\"\ndrift_tolerance = 1.0\nprecision = 0.3\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_forty_in_order_and_each_names_something() {
+        let numbers: Vec<u32> = PLANTS.iter().map(|plant| plant.number).collect();
+        assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
+        assert!(PLANTS.iter().filter_map(|plant| plant.study.as_ref().ok()).all(|study| !study.expected.is_empty()));
+    }
+}

@@ -1,0 +1,183 @@
+//! Runs the studies of planted causes one after another and prints how each was named.
+
+use super::plants::{PLANTS, Plant, PlantStudy, study_text};
+use super::score::CauseNames;
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What was asked.
+struct Wishes {
+    numbers: Vec<u32>,
+    program: Option<PathBuf>,
+    blocks: String,
+}
+
+/// Runs all, or those of these numbers; an error when a cause was named wrongly.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let wishes = wishes(arguments)?;
+    let program = wishes.program.clone().map_or_else(build, Ok)?;
+    let folder = std::env::temp_dir().join(format!("proofload-causes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&folder, open).map_err(|error| format!("opening {}: {error}", folder.display()))?;
+    tell(
+        "| # | plant | must be named | confirmed | | blocks | elasticities | fullest limit | observed first |\n|---|---|---|---|---|---|---|---|---|",
+    );
+    let mut counts = Counts::default();
+    for plant in PLANTS.iter().filter(|plant| wishes.numbers.is_empty() || wishes.numbers.contains(&plant.number)) {
+        match &plant.study {
+            Err(why) => {
+                counts.missing += 1;
+                tell(&format!("| {} | {} | | | not yet: {why} | | | | |", plant.number, plant.title));
+            }
+            Ok(study) => counts.add(study, &judge(&program, &folder, (plant, study), &wishes.blocks)),
+        }
+    }
+    let removed = std::fs::remove_dir_all(&folder);
+    tell(&counts.words());
+    removed.map_err(|error| format!("removing {}: {error}", folder.display()))?;
+    if counts.wrong == 0 { Ok(()) } else { Err(format!("{} causes were named wrongly", counts.wrong)) }
+}
+
+fn wishes(arguments: &[String]) -> Result<Wishes, String> {
+    let mut wishes = Wishes { numbers: Vec::new(), program: None, blocks: "12".to_owned() };
+    for argument in arguments {
+        match argument.split_once('=') {
+            Some(("program", path)) => wishes.program = Some(PathBuf::from(path)),
+            Some(("blocks", blocks)) => blocks.clone_into(&mut wishes.blocks),
+            Some((other, _)) => return Err(format!("{other:?} is neither program nor blocks")),
+            None => {
+                wishes.numbers.push(argument.parse().map_err(|_| format!("{argument:?} is not a number of a plant"))?)
+            }
+        }
+    }
+    Ok(wishes)
+}
+
+#[derive(Default)]
+struct Counts {
+    run: u32,
+    right: u32,
+    wrong: u32,
+    failed: u32,
+    missing: u32,
+    by_fullest: u32,
+    by_observed: u32,
+}
+
+impl Counts {
+    fn add(&mut self, study: &PlantStudy, named: &Result<CauseNames, String>) {
+        let Ok(named) = named else {
+            self.failed += 1;
+            return;
+        };
+        let alone =
+            |name: &Option<String>| u32::from(name.as_ref().is_some_and(|name| study.expected == [name.as_str()]));
+        self.run += 1;
+        self.right += u32::from(named.is_right(study.expected));
+        self.wrong += u32::from(named.is_wrong(study.expected));
+        self.by_fullest += alone(&named.fullest);
+        self.by_observed += alone(&named.observed);
+    }
+
+    fn words(&self) -> String {
+        let Self { run, right, wrong, failed, missing, by_fullest, by_observed } = self;
+        format!(
+            "\nof {run} that were run: {right} named in full and nothing else, {wrong} with a wrong name confirmed; by the limit of which most \
+             was used {by_fullest}, by the first observed candidate {by_observed}; {failed} failed, {missing} not yet"
+        )
+    }
+}
+
+/// Runs one study and its experiment, and prints its row.
+fn judge(
+    program: &Path,
+    folder: &Path,
+    (plant, study): (&Plant, &PlantStudy),
+    blocks: &str,
+) -> Result<CauseNames, String> {
+    let named = experiment(program, folder, (plant.number, study), blocks);
+    let expected = study.expected.join(", ");
+    let head = format!("| {} | {} | {expected} |", plant.number, plant.title);
+    match &named {
+        Err(error) => tell(&format!("{head} | failed: {error} | | | | |")),
+        Ok(named) => {
+            let word = match (named.is_right(study.expected), named.is_wrong(study.expected)) {
+                (true, _) => "right",
+                (_, true) => "WRONG",
+                _ => "not all",
+            };
+            tell(&format!(
+                "{head} {} | {word} | {} | {} | {} | {} |",
+                named.confirmed.join(", "),
+                named.blocks,
+                named.all,
+                named.fullest.as_deref().unwrap_or("none"),
+                named.observed.as_deref().unwrap_or("none")
+            ));
+        }
+    }
+    named
+}
+
+fn experiment(
+    program: &Path,
+    folder: &Path,
+    (number, study): (u32, &PlantStudy),
+    blocks: &str,
+) -> Result<CauseNames, String> {
+    let (file, record) = (format!("cause-{number}.toml"), format!("cause-{number}.proof"));
+    std::fs::write(folder.join(&file), study_text(number, study))
+        .map_err(|error| format!("writing {file}: {error}"))?;
+    proofload(program, folder, &["run", &file, "--void", "ok", "--no-report", "--progress", "none"])?;
+    proofload(program, folder, &["confirm", &record, "--blocks", blocks, "--no-report", "--progress", "none"])?;
+    let report = proofload(program, folder, &["report", &record, "--format", "json"])?;
+    let report: Value = serde_json::from_str(&report).map_err(|error| format!("reading the report: {error}"))?;
+    CauseNames::of(&report).ok_or_else(|| "the report tells no experiment".to_owned())
+}
+
+/// Runs the program; its standard output.
+fn proofload(program: &Path, folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(arguments).current_dir(folder).output();
+    let output = output.map_err(|error| format!("starting {}: {error}", program.display()))?;
+    match output.status.code() {
+        Some(0 | 6) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        code => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let why = said.lines().find(|line| line.starts_with("proofload: ")).unwrap_or("nothing");
+            Err(format!("{} ended with {code:?} and said: {why}", arguments[0]))
+        }
+    }
+}
+
+/// Builds the program.
+fn build() -> Result<PathBuf, String> {
+    let built = Command::new(env!("CARGO")).args(["build", "--release", "-p", "proofload"]).status();
+    match built {
+        Ok(status) if status.success() => {}
+        Ok(status) => return Err(format!("building the program: cargo ended with {status}")),
+        Err(error) => return Err(format!("building the program: {error}")),
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    std::path::absolute(target.join("release/proofload")).map_err(|error| format!("finding the program: {error}"))
+}
+
+fn tell(text: &str) {
+    let mut out = std::io::stdout();
+    let _nobody_reads = writeln!(out, "{text}").and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_are_read_and_others_refused() {
+        let read = |words: &[&str]| wishes(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let wishes = read(&["14", "blocks=6", "9"]).unwrap();
+        assert_eq!((wishes.numbers, wishes.blocks.as_str()), (vec![14, 9], "6"));
+        assert!(read(&["all"]).is_err() && read(&["speed=1"]).is_err());
+    }
+}

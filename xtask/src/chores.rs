@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use crate::{answers, crash, drills, kernel, loads, perf, policies, rehearse, test, tidy, verdicts};
+use crate::{answers, crash, drills, engines, kernel, loads, perf, policies, rehearse, test, tidy, verdicts};
 
 /// One chore: what one types after `cargo xtask`.
 pub(crate) struct Chore {
@@ -43,6 +43,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[outages|losses|lossless|kills][=TIMES]",
         summary: "1,000 scripted outages on real sockets, 200 planted losses, 1,000 drills without a loss, 100 kills while a drill goes on",
         run: drills::run,
+    },
+    Chore {
+        name: "engines",
+        arguments: "",
+        summary: "write docs/engines.md: engines, what each can do and how it is tested",
+        run: engines::run,
     },
     Chore {
         name: "kernel",

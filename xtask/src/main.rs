@@ -10,6 +10,7 @@ mod answers;
 mod chores;
 mod crash;
 mod drills;
+mod engines;
 mod kernel;
 mod loads;
 mod perf;

@@ -1,8 +1,8 @@
 //! Hands a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
-    built_in, compare, completions, doctor, export, gate, import, init, man, plan, report, run, schema, sign, status,
-    studies, tier, validate, verify,
+    built_in, compare, completions, doctor, export, gate, import, init, man, plan, report, run, schema, selftest, sign,
+    status, studies, tier, validate, verify,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -26,6 +26,7 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Import(arguments) => import::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Engines(arguments) => built_in::engines(&arguments),
+        Command::Selftest(arguments) => selftest::run(&arguments),
         Command::Workloads(arguments) => built_in::workloads(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

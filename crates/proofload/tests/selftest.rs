@@ -128,7 +128,7 @@ fn mariadb_passes_by_url_and_leaves_no_trace() {
 }
 
 #[test]
-fn mongodb_passes_over_the_wire_and_a_server_that_refuses_updates_fails() {
+fn mongodb_passes_over_the_wire_and_a_server_that_refuses_rows_fails() {
     let server = Server::start(Behaviour::default());
     let bench = Bench::new("selftest-mongodb");
     let url = server.url("db");
@@ -148,7 +148,7 @@ fn mongodb_passes_over_the_wire_and_a_server_that_refuses_updates_fails() {
         ],
     );
     assert_eq!(server.documents(&format!("{NAME}.usertable")), 0, "nothing is left");
-    (0..2_000).for_each(|_| server.fault("update", Fault::Error(11_600)));
+    (0..2_000).for_each(|_| server.fault("insert", Fault::Error(11_600)));
     let failed = bench.run(&[&selftest[..], &["-o", "failed.json"]].concat());
     assert_eq!(failed.status.code(), Some(5), "{}{}", text(&failed.stdout), text(&failed.stderr));
     let document = result(&bench, "failed.json");

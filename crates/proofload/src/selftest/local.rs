@@ -2,12 +2,12 @@
 
 use crate::clock::SystemClock;
 use proofload_engine::Engine;
-use proofload_model::deployment::InstanceName;
+use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::error::Error;
 use proofload_model::replication::ReplicationPart;
 use proofload_model::time::Clock;
 use proofload_model::wire::DataLocation;
-use proofload_model::wire::host::{Create, HostService as _, Start};
+use proofload_model::wire::host::{Attach, Create, HostService as _, Start};
 use proofload_testbed::HostRole;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -58,6 +58,8 @@ impl Instance {
         };
         let instance = InstanceName::primary();
         host.create(Create { instance: instance.clone(), place: place.clone() })?;
+        let storage = StoragePlan::directory();
+        host.attach(Attach { instance: instance.clone(), place: place.clone(), storage })?;
         let started = host.start(Start { instance, place, part: ReplicationPart::Alone })?;
         Ok(Self { _host: host, address: started.address })
     }

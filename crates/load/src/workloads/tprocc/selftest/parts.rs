@@ -49,18 +49,18 @@ fn lacking(engine: &dyn Engine) -> Option<String> {
     if !engine.facts().capabilities.durable {
         return Some("the engine keeps no data".to_owned());
     }
-    Dialect::of(engine, Departures::NONE).err().map(|error| error.to_string())
+    Dialect::of(engine, Departures::NONE).err().map(|_| "the workload has no statements for the engine".to_owned())
 }
 
 fn without_procedures(engine: &dyn Engine) -> Option<String> {
     let dialect = Dialect::of(engine, Departures::NONE).ok()?;
-    procedures::lacking(&dialect, Form::of_name("procedures")).map(|_| "the dialect has no procedures".to_owned())
+    procedures::lacking(&dialect, Form::of_name("procedures"))
+        .map(|_| "the workload has no procedures for the engine".to_owned())
 }
 
 fn without_meetings(engine: &dyn Engine) -> Option<String> {
     let dialect = Dialect::of(engine, Departures::NONE).ok()?;
-    let why =
-        "the dialect does not say how sessions that wait for a lock are seen: one writer at a time, or not yet written";
+    let why = "its statements do not say how sessions that wait for a lock are seen";
     dialect.meeting.is_none().then(|| why.to_owned())
 }
 
@@ -79,7 +79,7 @@ fn equal_data(bench: &Bench, steps: &mut Steps<'_>, form: &str) -> Result<(), Er
     steps.end(&name("conditions of consistency"), met(&found, "consistency"));
     steps.end(&name("operations are conserved, acknowledged and agreed on"), all_met(&found));
     match seen {
-        Some(seen) => steps.end(&name("counters of the server move"), commits_since(bench, seen, done(&counts))),
+        Some(seen) => steps.end(&name("counters of the server move"), commits_since(bench, seen, written(&counts))),
         None => steps.skip(&name("counters of the server move"), "the engine runs in the load agent: it has no server"),
     }
     let equal = name("600 transactions leave the data of the reference");
@@ -106,8 +106,10 @@ fn drop_session(user: User) {
     drop(user);
 }
 
-fn done(counts: &[OperationCounts]) -> u64 {
-    counts.iter().map(|counts| counts.done).sum()
+/// Transactions that wrote: a server need not count a commit of others.
+fn written(counts: &[OperationCounts]) -> u64 {
+    let writes = |counts: &&OperationCounts| ["new_order", "payment", "delivery"].contains(&counts.kind.as_str());
+    counts.iter().filter(writes).map(|counts| counts.done).sum()
 }
 
 fn same(found: ContentHash, expected: ContentHash) -> Result<(), Error> {

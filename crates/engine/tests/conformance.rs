@@ -2,7 +2,7 @@
 
 mod support;
 
-use proofload_engine::conformance::{Bench, CHECKS, Found, Words};
+use proofload_engine::conformance::{Bench, CHECKS, CheckResult, Words};
 use proofload_engine::{ENGINES, Engine};
 use support::{Place, Special};
 
@@ -41,7 +41,8 @@ async fn check(engine: &dyn Engine, bench: &Bench<'_>) {
     for check in CHECKS {
         let found = (check.look)(bench).await.unwrap_or_else(|error| panic!("{name}: {}: {error}", check.name));
         // Everything applies at a place of our own, but there may be no server to observe.
-        let applies = found == Found::Kept || engine.facts().capabilities.embedded && check.name.contains("observer");
+        let applies =
+            found == CheckResult::Kept || engine.facts().capabilities.embedded && check.name.contains("observer");
         assert!(applies, "{name}: {}: {found:?}", check.name);
     }
 }

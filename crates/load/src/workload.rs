@@ -1,7 +1,7 @@
 //! The contract of a workload. May not know any workload by name.
 
 use crate::drive::UserContext;
-use crate::selftest::Part;
+use crate::selftest::SelftestPart;
 use proofload_engine::{Engine, Error as EngineError, Target};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
@@ -100,7 +100,7 @@ pub trait Workload: Sync {
     }
 
     /// Parts of the self-test, each with an empty database of its own.
-    fn selftest(&self) -> &'static [Part] {
+    fn selftest(&self) -> &'static [SelftestPart] {
         &[]
     }
 

@@ -91,7 +91,7 @@ fn postgresql_passes_on_an_instance_of_its_own() {
     bench.expect_no_process();
 }
 
-/// At somebody's server: leave is needed, what is somebody's stays, what a killed one left goes.
+/// Leave is needed at somebody's server, what is somebody's stays, what a killed one left goes.
 #[test]
 fn mariadb_passes_by_url_and_leaves_no_trace() {
     let Some(mariadb) = here("mariadb") else { return };

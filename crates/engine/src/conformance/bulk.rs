@@ -1,7 +1,7 @@
-//! Rows that are appended in bulk are there as they were given, all or none.
+//! Rows that are appended in bulk are there as they were given, all or nothing.
 
 use super::bench::{Bench, cents};
-use super::checks::Found;
+use super::checks::CheckResult;
 use super::expect::{equal, refused_as, some};
 use crate::contract::{
     Column, ColumnKind, Error, ErrorClass, OwnedRow, OwnedValue, RowSource, Session as _, Table, Value,
@@ -20,12 +20,12 @@ pub(super) const BULK: Table<'_> = Table {
 };
 
 /// Rows `next..end`; every seventh has nulls.
-pub(super) struct Rows {
+pub(super) struct BulkRows {
     pub(super) next: i64,
     pub(super) end: i64,
 }
 
-impl RowSource for Rows {
+impl RowSource for BulkRows {
     fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
         if self.next == self.end {
             return false;
@@ -47,9 +47,9 @@ fn cell(row: Option<&OwnedRow>, column: usize) -> Result<&OwnedValue, Error> {
     some("a column of a row", row.and_then(|row| row.get(column)))
 }
 
-pub(super) async fn append(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn append(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let mut session = bench.connect().await?;
-    equal("rows appended", session.append(&BULK, &mut Rows { next: 0, end: 20_000 }).await?, 20_000)?;
+    equal("rows appended", session.append(&BULK, &mut BulkRows { next: 0, end: 20_000 }).await?, 20_000)?;
     let rows = session.query("SELECT count(*), count(name), sum(big), sum(amount) FROM bulk").await?;
     let kept = (0..20_000i64).filter(|id| id % 7 != 0);
     let value = |column: usize| cell(rows.first(), column).map(OwnedValue::as_value);
@@ -62,17 +62,17 @@ pub(super) async fn append(bench: &Bench<'_>) -> Result<Found, Error> {
     equal("a text", cell(full, 1)?, &OwnedValue::Text("row 4 ä".to_owned()))?;
     equal("a time", cell(full, 2)?.as_value().integer(), Some(4_000_012))?;
     equal("nulls", (cell(empty, 1)?, cell(empty, 2)?), (&OwnedValue::Null, &OwnedValue::Null))?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }
 
-pub(super) async fn append_is_atomic(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn append_is_atomic(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let mut session = bench.connect().await?;
-    let taken = session.append(&BULK, &mut Rows { next: 19_990, end: 20_010 }).await;
+    let taken = session.append(&BULK, &mut BulkRows { next: 19_990, end: 20_010 }).await;
     refused_as("keys that are taken", taken, ErrorClass::Data)?;
     session.script("BEGIN").await?;
-    equal("rows appended", session.append(&BULK, &mut Rows { next: 30_000, end: 30_010 }).await?, 10)?;
+    equal("rows appended", session.append(&BULK, &mut BulkRows { next: 30_000, end: 30_010 }).await?, 10)?;
     session.script("ROLLBACK").await?;
     let rows = session.query("SELECT count(*) FROM bulk").await?;
     equal("rows afterwards", cell(rows.first(), 0)?.as_value().integer(), Some(20_000))?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }

@@ -11,5 +11,5 @@ mod values;
 mod words;
 
 pub use bench::Bench;
-pub use checks::{CHECKS, Check, Found};
+pub use checks::{CHECKS, CheckResult, ContractCheck};
 pub use words::Words;

@@ -1,13 +1,13 @@
 //! Settings are read back, what is ours stays, what is somebody's is refused, and a server tells of itself.
 
 use super::bench::{Bench, count};
-use super::checks::Found;
+use super::checks::CheckResult;
 use super::expect::{equal, holds, refused, some};
 use crate::contract::{Error, Session as _};
 
-pub(super) async fn settings(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn settings(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     if !bench.target.is_ours() {
-        return Ok(Found::Skipped("the settings of a server that Proofload did not start are not changed"));
+        return Ok(CheckResult::Skipped("the settings of a server that Proofload did not start are not changed"));
     }
     let asked = &bench.words;
     let facts = bench.engine.verify_settings(bench.target).await?;
@@ -28,21 +28,21 @@ pub(super) async fn settings(bench: &Bench<'_>) -> Result<Found, Error> {
         || answer
             .is_ok_and(|facts| facts.iter().any(|fact| fact.name.contains("no_such") && fact.holds == Some(false)));
     holds(refused, || "an unknown setting passes".to_owned())?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }
 
-pub(super) async fn reopening(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn reopening(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let before = count(&mut bench.prepared().await?).await?;
     bench.engine.after_build(bench.target).await?;
     bench.engine.create_database(bench.target).await?;
     holds(before > 0, || "no row was kept".to_owned())?;
     equal("rows after the database was opened again", count(&mut bench.prepared().await?).await?, before)?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }
 
-pub(super) async fn foreign_database(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn foreign_database(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     if !bench.target.is_ours() {
-        return Ok(Found::Skipped("it would make a second database on a server that Proofload did not start"));
+        return Ok(CheckResult::Skipped("it would make a second database on a server that Proofload did not start"));
     }
     let mut other = bench.target.clone();
     let given = |key: &str| some(&format!("foreign.{key} of conformance.toml"), bench.words.foreign(key));
@@ -64,20 +64,20 @@ pub(super) async fn foreign_database(bench: &Bench<'_>) -> Result<Found, Error> 
     }
     let error = refused("a database that is not ours", bench.engine.create_database(&other).await)?;
     holds(!error.is_retryable(), || format!("a database that is not ours is to be tried again: {error}"))?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }
 
-pub(super) async fn observer(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn observer(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let (target, engine) = (bench.target.clone(), bench.engine);
     let seen = std::thread::spawn(move || engine.observer(&target)?.map(|mut observer| observer.observe()).transpose());
     let seen = seen.join().map_err(|_| Error::other("the observer panicked"))??;
     equal("whether there is nothing to observe", seen.is_none(), engine.facts().capabilities.embedded)?;
     let Some(observations) = seen else {
-        return Ok(Found::Skipped("the engine runs in the load agent: there is no server to observe"));
+        return Ok(CheckResult::Skipped("the engine runs in the load agent: there is no server to observe"));
     };
     let commits = observations.iter().find(|observation| observation.reading.name == "commits");
     let commits = some("the counter of commits", commits)?;
     let fits = commits.cumulative && commits.reading.value > 0.0 && commits.reading.unit == "1/s";
     holds(fits, || format!("commits are no total above 0: {commits:?}"))?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }

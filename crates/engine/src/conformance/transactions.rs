@@ -1,20 +1,20 @@
 //! Transactions take effect whole or not at all, and who must try again is told so.
 
 use super::bench::{BUMP, Bench, INSERT, SELECT, count, fly, statement};
-use super::checks::Found;
+use super::checks::CheckResult;
 use super::expect::{equal, holds, refused, refused_as};
 use crate::contract::{Control, Error, ErrorClass, Flight, Session as _, StatementId, Value};
 
-pub(super) async fn rollback(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn rollback(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let mut session = bench.prepared().await?;
     let before = count(&mut session).await?;
     let row = [Value::Null, Value::Integer(50), Value::Null, Value::Null, Value::Null];
     fly(&mut session, &[(INSERT, &row)], Control::Rollback).await?;
     equal("rows after a rollback", count(&mut session).await?, before)?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }
 
-pub(super) async fn error_in_a_flight(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn error_in_a_flight(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let mut session = bench.prepared().await?;
     let before = count(&mut session).await?;
     let fresh = [Value::Null, Value::Integer(60), Value::Null, Value::Null, Value::Null];
@@ -32,11 +32,11 @@ pub(super) async fn error_in_a_flight(bench: &Bench<'_>) -> Result<Found, Error>
         session.fly(&mut flight).await?;
     }
     equal("rows after a failed flight", count(&mut session).await?, before)?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }
 
 /// Two sessions take two rows in opposite order: one must be told to try again.
-pub(super) async fn conflict(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn conflict(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let (mut one, mut other) = (bench.prepared().await?, bench.prepared().await?);
     let bump = |flight: &mut Flight, id| flight.call(BUMP, &[Value::Integer(id), Value::Integer(1)]);
     let mut flights = [Flight::new(), Flight::new()];
@@ -65,10 +65,10 @@ pub(super) async fn conflict(bench: &Bench<'_>) -> Result<Found, Error> {
     }
     let told = !errors.is_empty() && errors.iter().all(Error::is_retryable);
     holds(told, || format!("of two transactions that wait for each other none was told to try again: {errors:?}"))?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }
 
-pub(super) async fn wrong_statements(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn wrong_statements(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let mut session = bench.connect().await?;
     let wrong = [
         statement("no table", "SELECT a FROM absent", &[], 1),
@@ -91,5 +91,5 @@ pub(super) async fn wrong_statements(bench: &Bench<'_>) -> Result<Found, Error> 
     refused("a wrong query", session.query("SELECT nonsense").await)?;
     let rows = count(&mut session).await?;
     holds(rows > 0, || "the session does not go on after errors".to_owned())?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }

@@ -1,12 +1,12 @@
 //! Values go in and come back as they were, in flights of any size, lists included.
 
 use super::bench::{BUMP, Bench, INSERT, SELECT, UPDATE, cents, fly, statement};
-use super::checks::Found;
+use super::checks::CheckResult;
 use super::expect::{equal, refused_as, some};
 use crate::contract::{Control, Error, ErrorClass, Flight, Session as _, StatementId, Value};
 use crate::engines::AnySession;
 
-pub(super) async fn round_trip(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn round_trip(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     bench.make_tables().await?;
     let mut session = bench.prepared().await?;
     let first = [
@@ -32,7 +32,7 @@ pub(super) async fn round_trip(bench: &Bench<'_>) -> Result<Found, Error> {
     let returned = some("the row of a returning update", flight.row(1, 0))?;
     equal("what an update returns", returned.value(0), Value::Integer(i64::MAX - 7))?;
     equal("rows affected", [1, 2, 3].map(|call| flight.answer(call).affected()), [1, 0, 2])?;
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }
 
 async fn read_back(session: &mut AnySession, flight: &mut Flight) -> Result<(), Error> {
@@ -62,7 +62,7 @@ async fn read_back(session: &mut AnySession, flight: &mut Flight) -> Result<(), 
 }
 
 /// More calls than any engine sends at once; each answer is its own call's.
-pub(super) async fn large_flight(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn large_flight(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let mut session = bench.prepared().await?;
     let mut flight = Flight::new();
     flight.control(Control::BeginReadOnly);
@@ -77,11 +77,11 @@ pub(super) async fn large_flight(bench: &Bench<'_>) -> Result<Found, Error> {
         let first = flight.row(index + 1, 0).and_then(|row| row.value(0).integer());
         equal(&format!("the first row of call {index}"), first, (expected > 0).then_some(index as i64 % 4 + 1))?;
     }
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }
 
 /// Lists arrive as they were given, also empty, and are refused where the engine has none.
-pub(super) async fn lists(bench: &Bench<'_>) -> Result<Found, Error> {
+pub(super) async fn lists(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let mut session = bench.connect().await?;
     let sql = bench.words.of_list.as_deref();
     session.prepare(&[statement("of list", sql.unwrap_or("SELECT :list, 1"), &["list"], 2)]).await?;
@@ -93,7 +93,7 @@ pub(super) async fn lists(bench: &Bench<'_>) -> Result<Found, Error> {
     let flown = session.fly(&mut flight).await;
     if sql.is_none() {
         refused_as("a list where the dialect has none", flown, ErrorClass::Data)?;
-        return Ok(Found::Kept);
+        return Ok(CheckResult::Kept);
     }
     flown?;
     for (call, list) in lists.iter().enumerate() {
@@ -101,5 +101,5 @@ pub(super) async fn lists(bench: &Bench<'_>) -> Result<Found, Error> {
         let last = list.last().map_or(Value::Null, |last| Value::Integer((*last).into()));
         equal("the end and length of a list", (row.value(0), row.value(1)), (last, Value::Integer(list.len() as i64)))?;
     }
-    Ok(Found::Kept)
+    Ok(CheckResult::Kept)
 }

@@ -26,7 +26,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Words of an engine; none for one that keeps no data.
+    /// Words of an engine; empty for one that keeps no data.
     ///
     /// # Errors
     /// The engine has no file, or the file is not understood.

@@ -1,13 +1,13 @@
 //! The engine's own conformance suite as a part.
 
 use super::bench::Bench;
-use super::part::{Part, Steps, needs_sql};
+use super::part::{SelftestPart, Steps, needs_sql};
 use crate::workloads::blocking_session::runtime;
-use proofload_engine::conformance::{self, CHECKS, Found};
+use proofload_engine::conformance::{self, CHECKS, CheckResult};
 use proofload_model::error::Error;
 
 /// Sessions keep the contract.
-pub(super) const CONTRACT: Part = Part { name: "contract", lacking: needs_sql, run };
+pub(super) const CONTRACT: SelftestPart = SelftestPart { name: "contract", lacking: needs_sql, run };
 
 fn run(bench: &Bench, steps: &mut Steps<'_>) -> Result<(), Error> {
     let runtime = runtime()?;
@@ -16,8 +16,8 @@ fn run(bench: &Bench, steps: &mut Steps<'_>) -> Result<(), Error> {
     for check in CHECKS {
         let name = format!("contract: {}", check.name);
         match runtime.block_on((check.look)(&place)) {
-            Ok(Found::Kept) => steps.end(&name, Ok(())),
-            Ok(Found::Skipped(why)) => steps.skip(&name, why),
+            Ok(CheckResult::Kept) => steps.end(&name, Ok(())),
+            Ok(CheckResult::Skipped(why)) => steps.skip(&name, why),
             Err(error) => steps.end(&name, Err(error.into())),
         }
     }

@@ -13,7 +13,7 @@ mod whole_load;
 pub use bench::Bench;
 pub(crate) use counters::{commits, commits_since};
 pub use ground::Ground;
-pub use part::{Outcome, Part, Step, Steps};
+pub use part::{SelftestPart, SelftestStep, StepOutcome, Steps};
 pub use parts::parts;
 pub use settings::settings;
 pub(crate) use settings::{LOAD_TIME, spec};

@@ -6,7 +6,7 @@ use proofload_model::error::Error;
 
 /// How a step ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StepOutcome {
     /// It holds.
     Passed,
     /// It does not hold, with what came back.
@@ -17,18 +17,18 @@ pub enum Outcome {
 
 /// A step that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct SelftestStep {
     /// What must hold, in words.
     pub name: String,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: StepOutcome,
     /// Content hashes that it found: of what, and the hash.
     pub hashes: Vec<(String, String)>,
 }
 
 /// Takes the steps of a part as they end.
 pub struct Steps<'a> {
-    told: &'a mut dyn FnMut(Step),
+    told: &'a mut dyn FnMut(SelftestStep),
 }
 
 impl std::fmt::Debug for Steps<'_> {
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Steps<'_> {
 
 impl<'a> Steps<'a> {
     /// Steps that are told to this function.
-    pub fn new(told: &'a mut dyn FnMut(Step)) -> Self {
+    pub fn new(told: &'a mut dyn FnMut(SelftestStep)) -> Self {
         Self { told }
     }
 
@@ -50,18 +50,22 @@ impl<'a> Steps<'a> {
 
     /// The same with hashes.
     pub fn end_with(&mut self, name: &str, outcome: Result<(), Error>, hashes: Vec<(String, String)>) {
-        let outcome = outcome.map_or_else(|error| Outcome::Failed(error.to_string()), |()| Outcome::Passed);
-        (self.told)(Step { name: name.to_owned(), outcome, hashes });
+        let outcome = outcome.map_or_else(|error| StepOutcome::Failed(error.to_string()), |()| StepOutcome::Passed);
+        (self.told)(SelftestStep { name: name.to_owned(), outcome, hashes });
     }
 
     /// Tells that a step was skipped, and why.
     pub fn skip(&mut self, name: &str, why: impl Into<String>) {
-        (self.told)(Step { name: name.to_owned(), outcome: Outcome::Skipped(why.into()), hashes: Vec::new() });
+        (self.told)(SelftestStep {
+            name: name.to_owned(),
+            outcome: StepOutcome::Skipped(why.into()),
+            hashes: Vec::new(),
+        });
     }
 }
 
 /// A part of the self-test. Each is given an empty database of its own.
-pub struct Part {
+pub struct SelftestPart {
     /// What it is about; begins the names of its steps.
     pub name: &'static str,
     /// Why it does not apply to an engine; `None` where it does.
@@ -70,15 +74,15 @@ pub struct Part {
     pub run: fn(&Bench, &mut Steps<'_>) -> Result<(), Error>,
 }
 
-impl std::fmt::Debug for Part {
+impl std::fmt::Debug for SelftestPart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Part").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("SelftestPart").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl Part {
+impl SelftestPart {
     /// Runs the part, or tells why it does not apply.
-    pub fn tell(&self, bench: &Bench, told: &mut dyn FnMut(Step)) {
+    pub fn tell(&self, bench: &Bench, told: &mut dyn FnMut(SelftestStep)) {
         let mut steps = Steps::new(told);
         if let Some(why) = (self.lacking)(bench.engine) {
             return steps.skip(self.name, why);

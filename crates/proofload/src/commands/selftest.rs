@@ -5,9 +5,9 @@ use crate::cli_selftest::SelftestArguments;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::selftest::{Asked, Refusal, check, is_passed};
+use crate::selftest::{Refusal, SelftestOrder, check, is_passed};
 use proofload_engine::{Engine, ScratchState, Target, engine};
-use proofload_load::selftest::{Outcome, Step};
+use proofload_load::selftest::{SelftestStep, StepOutcome};
 use proofload_load::workloads::tprocc::build_apart;
 use proofload_model::wire::DataLocation;
 use serde_json::{Value as Json, json};
@@ -68,12 +68,12 @@ fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Ex
     }
     let interrupt = Interrupt::install().map_err(|error| failure(format!("watch for signals: {error}")))?;
     let consent = |state| consent(engine, arguments, state);
-    let told = |step: &Step| {
+    let told = |step: &SelftestStep| {
         if !arguments.json {
             output::note(&line(step));
         }
     };
-    let asked = Asked {
+    let asked = SelftestOrder {
         engine,
         url: arguments.url.as_deref(),
         database: &arguments.database,
@@ -131,11 +131,11 @@ fn consent(engine: &dyn Engine, arguments: &SelftestArguments, state: ScratchSta
     }
 }
 
-fn line(step: &Step) -> String {
+fn line(step: &SelftestStep) -> String {
     match &step.outcome {
-        Outcome::Passed => format!("passed   {}", step.name),
-        Outcome::Failed(why) => format!("FAILED   {}: {why}", step.name),
-        Outcome::Skipped(why) => format!("skipped  {}: {why}", step.name),
+        StepOutcome::Passed => format!("passed   {}", step.name),
+        StepOutcome::Failed(why) => format!("FAILED   {}: {why}", step.name),
+        StepOutcome::Skipped(why) => format!("skipped  {}: {why}", step.name),
     }
 }
 

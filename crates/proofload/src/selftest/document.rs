@@ -1,6 +1,6 @@
 //! `selftest.json`: what a self-test found, each step with a hash over it and all before. Described in `docs/guides/selftest.md`.
 
-use proofload_load::selftest::{Outcome, Step};
+use proofload_load::selftest::{SelftestStep, StepOutcome};
 use serde_json::{Value as Json, json};
 use sha2::{Digest as _, Sha256};
 
@@ -25,11 +25,11 @@ impl Document {
     }
 
     /// Adds a step that took so long.
-    pub(crate) fn add(&mut self, step: &Step, seconds: f64) {
+    pub(crate) fn add(&mut self, step: &SelftestStep, seconds: f64) {
         let (outcome, why) = match &step.outcome {
-            Outcome::Passed => ("passed", None),
-            Outcome::Failed(why) => ("failed", Some(why)),
-            Outcome::Skipped(why) => ("skipped", Some(why)),
+            StepOutcome::Passed => ("passed", None),
+            StepOutcome::Failed(why) => ("failed", Some(why)),
+            StepOutcome::Skipped(why) => ("skipped", Some(why)),
         };
         let hashes: serde_json::Map<String, Json> =
             step.hashes.iter().map(|(of, hash)| (of.clone(), json!(hash))).collect();
@@ -108,14 +108,16 @@ mod tests {
 
     fn written() -> Json {
         let mut document = Document::new(json!({ "engine": "x", "version": "1" }));
-        for (name, outcome) in [("one", Outcome::Passed), ("two", Outcome::Failed("why".to_owned()))] {
-            document
-                .add(&Step { name: name.to_owned(), outcome, hashes: vec![("a".to_owned(), "00".to_owned())] }, 0.25);
+        for (name, outcome) in [("one", StepOutcome::Passed), ("two", StepOutcome::Failed("why".to_owned()))] {
+            document.add(
+                &SelftestStep { name: name.to_owned(), outcome, hashes: vec![("a".to_owned(), "00".to_owned())] },
+                0.25,
+            );
         }
         document.sealed()
     }
 
-    /// As it would be read from a file.
+    /// Reads it as if from a file.
     fn read(document: &Json) -> Json {
         serde_json::from_str(&format!("{document:#}")).expect("it was written as JSON")
     }

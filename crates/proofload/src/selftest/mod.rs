@@ -5,4 +5,4 @@ mod local;
 mod run;
 
 pub(crate) use document::{check, is_passed};
-pub(crate) use run::{Asked, Refusal, run};
+pub(crate) use run::{Refusal, SelftestOrder, run};

@@ -5,7 +5,7 @@ use super::local::{Folder, Instance};
 use crate::clock::SystemClock;
 use crate::interrupt::Interrupt;
 use proofload_engine::{Engine, ScratchState};
-use proofload_load::selftest::{Bench, Ground, Part, Step, parts};
+use proofload_load::selftest::{Bench, Ground, SelftestPart, SelftestStep, parts};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
@@ -17,15 +17,15 @@ use std::sync::Arc;
 const REFERENCE: &str = "sqlite";
 
 /// What is asked for.
-pub(crate) struct Asked<'a> {
+pub(crate) struct SelftestOrder<'a> {
     pub(crate) engine: &'static dyn Engine,
     /// A server of the reader's; `None`: an instance of our own, or a folder.
     pub(crate) url: Option<&'a str>,
     pub(crate) database: &'a str,
-    /// Asked with what stands under the name of the database, before anything is made.
+    /// SelftestOrder with what stands under the name of the database, before anything is made.
     pub(crate) consent: &'a dyn Fn(ScratchState) -> Result<(), String>,
     /// Told of each step that has ended.
-    pub(crate) told: &'a dyn Fn(&Step),
+    pub(crate) told: &'a dyn Fn(&SelftestStep),
     pub(crate) interrupt: &'a Interrupt,
 }
 
@@ -46,7 +46,7 @@ impl From<Error> for Refusal {
 }
 
 /// Runs the self-test; answers with the sealed document.
-pub(crate) fn run(asked: &Asked<'_>) -> Result<Json, Refusal> {
+pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
     let reference = proofload_engine::engine(REFERENCE)
         .ok_or_else(|| Error::new(format!("the engine {REFERENCE}, with which data are compared, is not built in")))?;
     let folder = Folder::new()?;
@@ -71,15 +71,15 @@ pub(crate) fn run(asked: &Asked<'_>) -> Result<Json, Refusal> {
     Ok(document.sealed())
 }
 
-fn add(asked: &Asked<'_>, document: &mut Document, name: &str, outcome: Result<(), Error>, seconds: f64) {
-    let mut ended = |step: Step| {
+fn add(asked: &SelftestOrder<'_>, document: &mut Document, name: &str, outcome: Result<(), Error>, seconds: f64) {
+    let mut ended = |step: SelftestStep| {
         (asked.told)(&step);
         document.add(&step, seconds);
     };
     proofload_load::selftest::Steps::new(&mut ended).end(name, outcome);
 }
 
-fn all_parts(asked: &Asked<'_>, ground: &Ground, reference: &'static dyn Engine) -> Result<Document, Refusal> {
+fn all_parts(asked: &SelftestOrder<'_>, ground: &Ground, reference: &'static dyn Engine) -> Result<Document, Refusal> {
     let mut document = Document::new(head(asked, &bench(asked.engine, ground, reference)?.facts()?));
     for part in parts() {
         if asked.interrupt.asked() {
@@ -93,7 +93,7 @@ fn all_parts(asked: &Asked<'_>, ground: &Ground, reference: &'static dyn Engine)
     Ok(document)
 }
 
-fn run_part(asked: &Asked<'_>, part: &Part, bench: &Bench, document: &mut Document) {
+fn run_part(asked: &SelftestOrder<'_>, part: &SelftestPart, bench: &Bench, document: &mut Document) {
     let mut begun = SystemClock.now();
     part.tell(bench, &mut |step| {
         let now = SystemClock.now();
@@ -129,7 +129,7 @@ fn bench(engine: &'static dyn Engine, ground: &Ground, reference: &'static dyn E
 }
 
 /// What the document says before its steps. The URL is not kept: it may name hosts and accounts.
-fn head(asked: &Asked<'_>, facts: &[Fact]) -> Json {
+fn head(asked: &SelftestOrder<'_>, facts: &[Fact]) -> Json {
     let of_engine = |fact: &&Fact| fact.subject == "engine";
     let settings: Map<String, Json> = facts
         .iter()

@@ -1,7 +1,7 @@
 //! What MariaDB can do. May not know a workload's tables.
 
 use super::recipe::Recipe;
-use super::scratch::Scratch;
+use super::scratch::ScratchServer;
 use super::{MariadbSession, address, database, installation, observer, settings};
 use crate::contract::{
     About, Engine, Error, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerRecipe, Snapshots, SqlEngine, Target, Work,
@@ -47,7 +47,7 @@ impl Engine for Mariadb {
     }
 
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
-        Some(&Scratch)
+        Some(&ScratchServer)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

@@ -7,11 +7,11 @@ use super::wire::ServerConnection;
 use crate::contract::{Error, ScratchDatabases, ScratchState, Target, Work};
 use crate::engines::scratch::{PAUSE, TRIES, foreign, in_use, with_database};
 
-/// Scratch databases of a server.
+/// Makes and drops scratch databases of a server.
 #[derive(Debug)]
-pub(super) struct Scratch;
+pub(super) struct ScratchServer;
 
-impl ScratchDatabases for Scratch {
+impl ScratchDatabases for ScratchServer {
     fn url(&self, url: &str, database: &str) -> Result<String, Error> {
         with_database(url, database)
     }

@@ -2,7 +2,7 @@
 
 use super::options::SETTINGS;
 use super::recipe::Recipe;
-use super::scratch::Scratch;
+use super::scratch::ScratchServer;
 use super::{Documents, database, installation, observer, settings};
 use crate::contract::{About, DocumentEngine, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerRecipe, Snapshots, Target, Work};
 use proofload_model::samples::Fact;
@@ -56,7 +56,7 @@ impl Engine for Mongodb {
     }
 
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
-        Some(&Scratch)
+        Some(&ScratchServer)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

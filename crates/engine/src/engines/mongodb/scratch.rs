@@ -11,11 +11,11 @@ use crate::engines::scratch::{foreign, with_database};
 /// The note that only a database of a self-test has.
 const SCRATCH: (&str, &str) = ("selftest", "1");
 
-/// Scratch databases of a server.
+/// Makes and drops scratch databases of a server.
 #[derive(Debug)]
-pub(super) struct Scratch;
+pub(super) struct ScratchServer;
 
-impl ScratchDatabases for Scratch {
+impl ScratchDatabases for ScratchServer {
     fn url(&self, url: &str, database: &str) -> Result<String, Error> {
         let url = with_database(url, database)?;
         Url::parse(&url).map(|_| url)
@@ -55,7 +55,7 @@ impl ScratchDatabases for Scratch {
 fn at(server: &Target, database: &str) -> Result<Target, Error> {
     let mut target = server.clone();
     let text = server.address().or(server.place.url.as_deref()).unwrap_or_default();
-    target.place.url = Some(Scratch.url(text, database)?);
+    target.place.url = Some(ScratchServer.url(text, database)?);
     target.endpoints = None.into();
     Ok(target)
 }

@@ -1,7 +1,7 @@
 //! What PostgreSQL can do, and which of its settings a memory limit implies. May not know a workload's tables.
 
 use super::recipe::Recipe;
-use super::scratch::Scratch;
+use super::scratch::ScratchServer;
 use super::{PostgresqlSession, database, hosts, installation, observer, sessions, settings};
 use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
@@ -60,7 +60,7 @@ impl Engine for Postgresql {
     }
 
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
-        Some(&Scratch)
+        Some(&ScratchServer)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

@@ -15,11 +15,11 @@ const MARK: &str = "proofload-selftest:1";
 const NO_DATABASE: &str = "3D000";
 const IN_USE: &str = "55006";
 
-/// Scratch databases of a server.
+/// Makes and drops scratch databases of a server.
 #[derive(Debug)]
-pub(super) struct Scratch;
+pub(super) struct ScratchServer;
 
-impl ScratchDatabases for Scratch {
+impl ScratchDatabases for ScratchServer {
     fn url(&self, url: &str, database: &str) -> Result<String, Error> {
         if url.contains("://") {
             if url.split_once('?').is_some_and(|(_, options)| options.split('&').any(|one| one.starts_with("dbname="))) {
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn both_forms_of_a_url_keep_everything_but_their_database() {
-        let check = |url: &str, expected: &str| assert_eq!(Scratch.url(url, "x").unwrap(), expected);
+        let check = |url: &str, expected: &str| assert_eq!(ScratchServer.url(url, "x").unwrap(), expected);
         check("postgresql://me@db1/shop?sslmode=require", "postgresql://me@db1/x?sslmode=require");
         check("host=/tmp port=5432 dbname=shop user='it\\'s me'", "host='/tmp' port='5432' user='it\\'s me' dbname='x'");
-        assert!(Scratch.url("postgresql://db1/?dbname=shop", "x").is_err());
-        assert!(Scratch.url("nonsense", "x").is_err());
+        assert!(ScratchServer.url("postgresql://db1/?dbname=shop", "x").is_err());
+        assert!(ScratchServer.url("nonsense", "x").is_err());
     }
 }

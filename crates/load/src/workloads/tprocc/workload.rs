@@ -7,7 +7,7 @@ use super::settings::{
     Form, NAME, SETTINGS, TproccSettings, all_sessions, division_contradictions, pacing_contradictions,
 };
 use super::workload_run::TproccRun;
-use crate::selftest::Part;
+use crate::selftest::SelftestPart;
 use crate::workload::{RunRequest, Workload, WorkloadRun};
 use proofload_gen::tprocc::Departures;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
@@ -75,7 +75,7 @@ impl Workload for Tprocc {
         }
     }
 
-    fn selftest(&self) -> &'static [Part] {
+    fn selftest(&self) -> &'static [SelftestPart] {
         super::selftest::PARTS
     }
 

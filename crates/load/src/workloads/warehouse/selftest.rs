@@ -5,7 +5,7 @@ use super::answers::{Answer, compare, read_csv, written};
 use super::settings::WarehouseSettings;
 use super::suite::{Dialect, Draw, golden, is_probe};
 use super::workload_run::WarehouseRun;
-use crate::selftest::{Bench, Part, Steps, spec};
+use crate::selftest::{Bench, SelftestPart, Steps, spec};
 use crate::workload::{RunRequest, Workload as _, WorkloadRun as _};
 use crate::workloads::blocking_session::BlockingSession;
 use proofload_engine::Engine;
@@ -13,7 +13,7 @@ use proofload_model::error::Error;
 use std::sync::Arc;
 
 /// Parts of this workload.
-pub(super) const PARTS: &[Part] = &[Part { name: "warehouse", lacking, run }];
+pub(super) const PARTS: &[SelftestPart] = &[SelftestPart { name: "warehouse", lacking, run }];
 
 fn lacking(engine: &dyn Engine) -> Option<String> {
     let capabilities = engine.facts().capabilities;

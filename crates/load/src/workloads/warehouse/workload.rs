@@ -2,7 +2,7 @@
 
 use super::settings::{NAME, SETTINGS, WarehouseSettings, contradictions};
 use super::workload_run::WarehouseRun;
-use crate::selftest::Part;
+use crate::selftest::SelftestPart;
 use crate::workload::{Calibration, Rating, RunRequest, USUAL_PATIENCE, Work, Workload, WorkloadRun};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
@@ -58,7 +58,7 @@ impl Workload for Warehouse {
         settings.duration("workload.query_cap").ok().map(|cap| cap + USUAL_PATIENCE)
     }
 
-    fn selftest(&self) -> &'static [Part] {
+    fn selftest(&self) -> &'static [SelftestPart] {
         super::selftest::PARTS
     }
 

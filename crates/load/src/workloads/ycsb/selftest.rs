@@ -2,7 +2,7 @@
 
 use super::Ycsb;
 use crate::LoadRole;
-use crate::selftest::{Bench, Part, Steps, spec, whole_load};
+use crate::selftest::{Bench, SelftestPart, Steps, spec, whole_load};
 use crate::workload::Workload as _;
 use proofload_engine::Engine;
 use proofload_model::error::Error;
@@ -10,9 +10,9 @@ use proofload_model::wire::load::{Build, LoadService as _, Open};
 use std::sync::Arc;
 
 /// Parts of this workload.
-pub(super) const PARTS: &[Part] = &[
-    Part { name: "key-value: core workload A", lacking, run: |bench, steps| run(bench, steps, "a") },
-    Part { name: "key-value: core workload E", lacking, run: |bench, steps| run(bench, steps, "e") },
+pub(super) const PARTS: &[SelftestPart] = &[
+    SelftestPart { name: "key-value: core workload A", lacking, run: |bench, steps| run(bench, steps, "a") },
+    SelftestPart { name: "key-value: core workload E", lacking, run: |bench, steps| run(bench, steps, "e") },
 ];
 
 const OPERATIONS: u64 = 600;

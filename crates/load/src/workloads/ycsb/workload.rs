@@ -4,7 +4,7 @@ use super::settings::{NAME, SETTINGS, YcsbSettings};
 use super::store::StoreDialect;
 use super::workload_run::YcsbRun;
 use crate::division::{each_has_one, indivisible};
-use crate::selftest::Part;
+use crate::selftest::SelftestPart;
 use crate::workload::{Rating, RunRequest, Work, Workload, WorkloadRun};
 use proofload_gen::ycsb::Kind;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
@@ -65,7 +65,7 @@ impl Workload for Ycsb {
         Some(Work { operations, word: "operations", at_most: None })
     }
 
-    fn selftest(&self) -> &'static [Part] {
+    fn selftest(&self) -> &'static [SelftestPart] {
         super::selftest::PARTS
     }
 

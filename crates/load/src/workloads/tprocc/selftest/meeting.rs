@@ -6,15 +6,15 @@ use super::OltpBench;
 use crate::workloads::blocking_session::{BlockingSession, integer};
 use crate::workloads::dialect::Dialect;
 use proofload_model::error::Error;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Keys of a dialect that say how sessions that wait are seen.
 pub(in crate::workloads::tprocc) const MEETING_KEYS: &[&str] =
     &["meeting.waiting", "meeting.first", "meeting.end", "meeting.lock"];
 
-/// How long sessions may take to wait for a lock.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How often it is looked whether sessions wait for a lock.
+const LOOKS: u32 = 200;
 /// Longer than a server keeps its list of transactions as it was read last, 0.1 s.
 const PAUSE: Duration = Duration::from_millis(150);
 
@@ -149,14 +149,15 @@ fn end_the_first(watcher: &mut BlockingSession, words: &MeetingWords) -> Result<
 
 /// Returns when so many sessions wait for locks.
 fn wait_for(watcher: &mut BlockingSession, words: &MeetingWords, sessions: i64) -> Result<(), Error> {
-    let begun = Instant::now();
     let mut seen = 0;
-    while begun.elapsed() < PATIENCE {
+    for _ in 0..LOOKS {
         seen = integer(&watcher.one_row(&words.waiting)?, 0)?;
         if seen == sessions {
             return Ok(());
         }
         std::thread::sleep(PAUSE);
     }
-    Err(Error::new(format!("{seen} sessions wait for a lock instead of {sessions}, after {PATIENCE:?}")))
+    Err(Error::new(format!(
+        "{seen} sessions wait for a lock instead of {sessions}, after {LOOKS} looks {PAUSE:?} apart"
+    )))
 }

@@ -5,7 +5,7 @@ use super::super::settings::Form;
 use super::super::user::User;
 use super::kills::{BUILD_CHANGES, build_with_kills};
 use super::{OltpBench, isolation, races};
-use crate::selftest::{Bench, Part, Steps, commits, commits_since};
+use crate::selftest::{Bench, SelftestPart, Steps, commits, commits_since};
 use crate::workload::WorkloadRun as _;
 use crate::workloads::tprocc::procedures;
 use proofload_engine::Engine;
@@ -16,24 +16,28 @@ use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome, OperationCounts};
 
 /// Parts of this workload.
-pub(in crate::workloads::tprocc) const PARTS: &[Part] = &[
-    Part { name: "order entry by statements", lacking, run: |bench, steps| equal_data(bench, steps, "statements") },
-    Part {
+pub(in crate::workloads::tprocc) const PARTS: &[SelftestPart] = &[
+    SelftestPart {
+        name: "order entry by statements",
+        lacking,
+        run: |bench, steps| equal_data(bench, steps, "statements"),
+    },
+    SelftestPart {
         name: "order entry by procedures",
         lacking: |engine| lacking(engine).or_else(|| without_procedures(engine)),
         run: |bench, steps| equal_data(bench, steps, "procedures"),
     },
-    Part {
+    SelftestPart {
         name: "meetings by statements",
         lacking: |engine| lacking(engine).or_else(|| without_meetings(engine)),
         run: |bench, steps| meetings(bench, steps, "statements"),
     },
-    Part {
+    SelftestPart {
         name: "meetings by procedures",
         lacking: |engine| lacking(engine).or_else(|| without_procedures(engine)).or_else(|| without_meetings(engine)),
         run: |bench, steps| meetings(bench, steps, "procedures"),
     },
-    Part { name: "a build that is killed", lacking, run: killed_build },
+    SelftestPart { name: "a build that is killed", lacking, run: killed_build },
 ];
 
 /// Transactions of each form.

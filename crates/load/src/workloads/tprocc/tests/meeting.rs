@@ -8,7 +8,7 @@ use crate::workloads::tprocc::selftest::{
 };
 use proofload_model::error::Error;
 
-/// On PostgreSQL; the test of the self-test does the same on MariaDB.
+/// Checks it on PostgreSQL; the test of the self-test does the same on MariaDB.
 fn in_both_forms(check: impl Fn(&OltpBench) -> Result<(), Error>) {
     for form in ["statements", "procedures"] {
         let Some(case) = Case::built("postgresql", &[("form", form)]) else { return };

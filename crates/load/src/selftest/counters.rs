@@ -9,15 +9,18 @@ use std::time::Duration;
 const LOOKS: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// An observer, and what it counted.
+pub(crate) type CommitsSeen = (Box<dyn Observer>, f64);
+
 /// An observer and the commits that it saw; `None` for an engine without a server to observe.
-pub(crate) fn commits(bench: &Bench) -> Result<Option<(Box<dyn Observer>, f64)>, Error> {
+pub(crate) fn commits(bench: &Bench) -> Result<Option<CommitsSeen>, Error> {
     let Some(mut observer) = bench.engine.observer(&bench.target)? else { return Ok(None) };
     let seen = counted(&mut *observer)?;
     Ok(Some((observer, seen)))
 }
 
 /// Fails unless at least so many commits were counted since.
-pub(crate) fn commits_since(bench: &Bench, before: (Box<dyn Observer>, f64), at_least: u64) -> Result<(), Error> {
+pub(crate) fn commits_since(bench: &Bench, before: CommitsSeen, at_least: u64) -> Result<(), Error> {
     let (mut observer, before) = before;
     let mut seen = before;
     for _ in 0..LOOKS {

@@ -1,6 +1,6 @@
 //! What was tested: a sentence, a drawing, the facts that a reader looks for first. All other facts are in the appendix.
 
-use super::facts_in_full::named;
+use super::facts_in_full::{named, told};
 use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::{Findings, setting_title};
@@ -57,14 +57,10 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 fn verified(findings: &Findings<'_>) -> Option<(Prose, Prose)> {
     let name = findings.record.study.settings.text("engine.kind").ok()?;
     let varies = findings.record.study.factors.iter().any(|factor| factor.varies("engine.kind"));
-    let facts = findings.points.iter().flat_map(|point| &point.runs);
-    let mut facts = facts.filter_map(|run| findings.record.finished(run.run.index)).flat_map(|attempt| &attempt.facts);
-    let is_version =
-        |fact: &&Fact| fact.subject == "engine" && ["version", "server_version"].contains(&fact.name.as_str());
-    let seen = facts.find(is_version).and_then(|fact| fact.effective.as_deref())?;
+    let seen = told(findings, &engine::VERSION).or_else(|| told(findings, &engine::SERVER_VERSION))?;
     // What runs in the load agent's process is a version of ours: without a self-test there is nothing to warn of.
     let is_told = !verified_versions(name).is_empty() || named_engine(name).is_some_and(|known| !known.in_process);
-    (!varies && is_told).then(|| (prose!["Self-test of Proofload"], prose![verified_words(name, Some(seen))]))
+    (!varies && is_told).then(|| (prose!["Self-test of Proofload"], prose![verified_words(name, Some(&seen))]))
 }
 
 /// What the study states of the drive, where the kernel does not tell it.

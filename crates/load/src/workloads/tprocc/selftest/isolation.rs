@@ -31,7 +31,7 @@ fn enter(
 ) -> impl FnOnce(&Runtime, &mut SessionWork) -> Result<NewOrderOutput, Error> + Send {
     move |runtime, work| {
         let mut all_lines = [Line { ol_i_id: ITEM, ol_supply_w_id: 1, ol_quantity: 2 }; MAX_LINES];
-        let last = all_lines.iter_mut().nth(usize::try_from(lines - 1).unwrap_or(0)).filter(|_| rolls_back);
+        let last = all_lines.get_mut(usize::try_from(lines - 1).unwrap_or(0)).filter(|_| rolls_back);
         if let Some(last) = last {
             last.ol_i_id = 1001;
         }

@@ -83,7 +83,7 @@ mod tests {
     fn faults_of_a_file_are_told() {
         let fault = |text: &str| Words::read("a", text).unwrap_err().to_string();
         assert!(fault("types = [\"a\"]").contains("types must be five"));
-        assert!(fault("kinds = 1").contains("did you mean"), "{}", fault("kinds = 1"));
+        assert!(fault("kinds = 1").ends_with("kinds: no such key"));
         assert!(fault("types = [\"a\",\"b\",\"c\",\"d\",\"e\"]").contains("not_in_force"));
     }
 }

@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, drills, kernel, loads, parse_tsql, perf, policies, rehearse, test, tidy, verdicts,
+    answers, causes, crash, drills, engines, kernel, loads, parse_tsql, perf, policies, rehearse, test, tidy, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -51,6 +51,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[outages|losses|lossless|kills][=TIMES]",
         summary: "1,000 scripted outages on real sockets, 200 planted losses, 1,000 drills without a loss, 100 kills while a drill goes on",
         run: drills::run,
+    },
+    Chore {
+        name: "engines",
+        arguments: "",
+        summary: "write docs/engines.md: engines, what each can do and how it is tested",
+        run: engines::run,
     },
     Chore {
         name: "kernel",

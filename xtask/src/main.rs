@@ -11,6 +11,7 @@ mod causes;
 mod chores;
 mod crash;
 mod drills;
+mod engines;
 mod kernel;
 mod loads;
 mod parse_tsql;

@@ -3,6 +3,7 @@
 //! An engine knows how to connect, run prepared statements, load rows and describe a local instance.
 //! It may not know pacing, statistics or a workload's SQL.
 
+pub mod conformance;
 pub mod contract;
 pub mod engines;
 pub mod tiers;

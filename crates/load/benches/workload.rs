@@ -20,7 +20,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 #[path = "../../engine/tests/support/mod.rs"]
-#[expect(dead_code, reason = "the conformance suite uses more of it")]
 mod support;
 
 /// The machine's clocks.

@@ -10,6 +10,7 @@ pub mod intervals;
 mod operation;
 mod prober;
 mod role;
+pub mod selftest;
 pub mod workload;
 pub mod workloads;
 

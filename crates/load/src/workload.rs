@@ -1,6 +1,7 @@
 //! The contract of a workload. May not know any workload by name.
 
 use crate::drive::UserContext;
+use crate::selftest::SelftestPart;
 use proofload_engine::{Engine, Error as EngineError, Target};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
@@ -96,6 +97,11 @@ pub trait Workload: Sync {
     /// Measurements needed before the first run; `None` when there are none.
     fn calibration(&self, _settings: &Settings) -> Option<Calibration> {
         None
+    }
+
+    /// Parts of the self-test, each with an empty database of its own.
+    fn selftest(&self) -> &'static [SelftestPart] {
+        &[]
     }
 
     /// Prepares a run. Does not touch the database yet.

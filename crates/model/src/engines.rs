@@ -10,7 +10,10 @@ use std::sync::OnceLock;
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/engines.rs"));
 
 /// Keys of a description.
-const KEYS: &[&str] = &["title", "layout", "in_process"];
+const KEYS: &[&str] = &["title", "layout", "in_process", "tested"];
+
+/// Versions with a passed self-test.
+const VERIFIED: &str = include_str!("../../../suites/verified.toml");
 
 /// An engine by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +24,59 @@ pub struct NamedEngine {
     pub layout: Option<String>,
     /// Whether it runs inside the load agent.
     pub in_process: bool,
+    /// How its code is tested, in words; `None` where the description does not say.
+    pub tested: Option<String>,
+}
+
+/// A version of an engine on which a self-test has passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedVersion {
+    /// The version as the server tells it.
+    pub version: String,
+    /// The day, such as `2026-11-26`.
+    pub day: String,
+}
+
+/// Versions of an engine on which a self-test has passed, in the order of the file.
+pub fn verified_versions(name: &str) -> Vec<VerifiedVersion> {
+    let read = |text| verified_in(text, name).unwrap_or_default();
+    read(VERIFIED)
+}
+
+fn verified_in(text: &str, name: &str) -> Result<Vec<VerifiedVersion>, Error> {
+    let file = DataFile::read("suites/verified.toml", text, &["*"])?;
+    let row = |(version, day): (&str, &str)| VerifiedVersion {
+        version: version.trim_matches('"').to_owned(),
+        day: day.to_owned(),
+    };
+    Ok(file.table(name)?.into_iter().map(row).collect())
+}
+
+/// What is known of an engine on real servers, in words: of all versions, or of the one that was seen.
+pub fn verified_words(name: &str, seen: Option<&str>) -> String {
+    let versions = verified_versions(name);
+    if versions.is_empty() && named_engine(name).is_some_and(|known| known.in_process) {
+        return "no self-test has passed yet".to_owned();
+    }
+    words_of(&versions, seen)
+}
+
+fn words_of(versions: &[VerifiedVersion], seen: Option<&str>) -> String {
+    let one = |found: &VerifiedVersion| format!("{} ({})", found.version, found.day);
+    // A server may say more than its version: "15.14 (Debian 15.14-0+deb12u1)".
+    let is = |found: &&VerifiedVersion| {
+        let between = |letter: char| letter.is_whitespace() || "(),-".contains(letter);
+        seen.is_some_and(|seen| seen.split(between).any(|word| word == found.version))
+    };
+    if let Some(found) = versions.iter().find(is) {
+        return format!("verified on {}", one(found));
+    }
+    let all: Vec<String> = versions.iter().map(one).collect();
+    match (all.is_empty(), seen) {
+        (true, _) => "no self-test has passed: never run on a server".to_owned(),
+        (false, Some(_)) => "no self-test has passed on this version".to_owned(),
+        (false, None) => format!("verified on {}", all.join(", ")),
+    }
 }
 
 impl NamedEngine {
@@ -29,8 +85,14 @@ impl NamedEngine {
         let file = DataFile::read(&path, text, KEYS)?;
         let title = file.text("title")?.ok_or_else(|| Error::new("the title is missing").context(&path))?.to_owned();
         let layout = file.text("layout")?.map(str::to_owned);
-        Ok(Self { title, layout, in_process: file.flag("in_process")?.unwrap_or(false) })
+        let tested = file.text("tested")?.map(str::to_owned);
+        Ok(Self { title, layout, in_process: file.flag("in_process")?.unwrap_or(false), tested })
     }
+}
+
+/// Names of all engines of which something is known, in alphabetical order.
+pub fn named_engines() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
 }
 
 /// The engine of a name, as in `engine.kind`; `None` where nothing is known of it.
@@ -52,6 +114,30 @@ mod tests {
             assert!(named_engine(name).is_some_and(|known| !known.title.is_empty()), "{name}");
         }
         assert_eq!(named_engine("nothing"), None);
+    }
+
+    #[test]
+    fn verified_versions_are_told_for_the_version_that_was_seen() {
+        let text = "[a]\n\"16.0.4150\" = \"2026-11-26\"\n\"15.14\" = \"2026-11-25\"\n";
+        let versions = verified_in(text, "a").unwrap();
+        assert_eq!(words_of(&versions, Some("16.0.4150")), "verified on 16.0.4150 (2026-11-26)");
+        assert_eq!(words_of(&versions, Some("15.14 (Debian 15.14-1)")), "verified on 15.14 (2026-11-25)");
+        let others = "verified on 16.0.4150 (2026-11-26), 15.14 (2026-11-25)";
+        assert_eq!(words_of(&versions, Some("15.1")), "no self-test has passed on this version");
+        assert_eq!(words_of(&versions, None), others);
+        assert_eq!(
+            words_of(&verified_in(text, "b").unwrap(), Some("1")),
+            "no self-test has passed: never run on a server"
+        );
+    }
+
+    #[test]
+    fn the_list_of_verified_versions_is_understood_and_each_row_is_of_a_known_engine() {
+        let file = DataFile::read("suites/verified.toml", VERIFIED, &["*"]).unwrap();
+        let rows: usize = named_engines().map(|name| verified_in(VERIFIED, name).unwrap().len()).sum();
+        let lines = VERIFIED.lines().filter(|line| line.contains('=') && !line.starts_with('#')).count();
+        assert_eq!(rows, lines, "{file:?}");
+        assert!(rows > 0);
     }
 
     #[test]

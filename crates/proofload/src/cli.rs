@@ -1,6 +1,7 @@
 //! The command line. Words only: `commands` does the work.
 
 use crate::cli_first::{InitArguments, StudiesArguments};
+use crate::cli_selftest::SelftestArguments;
 use crate::cli_tier::TierCommand;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -57,7 +58,9 @@ pub(crate) enum Command {
     /// Show what this machine allows, with a remedy for each problem
     Doctor(DoctorArguments),
     /// List the built-in engines, and which are installed here
-    Engines(ListArguments),
+    Engines(EnginesArguments),
+    /// Test an engine on your own server, in a database that is created and dropped; writes a sealed result
+    Selftest(SelftestArguments),
     /// List the built-in workloads
     Workloads(ListArguments),
     /// Print the JSON Schema of study files, or the reference of all settings
@@ -100,7 +103,17 @@ pub(crate) struct PlanArguments {
     pub(crate) pilot: Option<PathBuf>,
 }
 
-/// What `engines` and `workloads` take.
+/// What `engines` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EnginesArguments {
+    #[command(flatten)]
+    pub(crate) list: ListArguments,
+    /// Print the page of engines, capabilities and how each is tested, as Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) page: bool,
+}
+
+/// What `workloads` takes, and `engines` among others.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArguments {
     /// Print JSON

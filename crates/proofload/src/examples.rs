@@ -186,6 +186,17 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[("proofload doctor", "check this machine"), ("proofload doctor study.toml", "check it against a study")],
     ),
     ("engines", &[("proofload engines", "show which engines are available here")]),
+    (
+        "selftest",
+        &[
+            ("proofload selftest --engine postgresql", "test a local instance in a temporary folder"),
+            (
+                "proofload selftest --engine postgresql --url postgresql://bench@db1/bench --confirm proofload_selftest",
+                "test your own server",
+            ),
+            ("proofload selftest --check selftest.json", "check a result that was sent"),
+        ],
+    ),
     ("workloads", &[("proofload workloads", "list them")]),
     (
         "schema",

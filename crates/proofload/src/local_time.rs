@@ -26,6 +26,12 @@ pub(crate) fn time_of_day(at: WallTime, zone: &TimeZone) -> String {
     moment.map(|at| at.strftime("%H:%M:%S").to_string()).unwrap_or_default()
 }
 
+/// A moment in UTC, to the second.
+pub(crate) fn utc_text(at: WallTime) -> String {
+    let moment = Timestamp::from_microsecond(at.0).ok();
+    moment.map(|at| at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default()
+}
+
 /// The time zone of this machine; UTC where it says none.
 pub(crate) fn local_zone() -> TimeZone {
     TimeZone::try_system().unwrap_or(TimeZone::UTC)

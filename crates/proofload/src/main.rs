@@ -6,6 +6,7 @@ mod agent;
 mod catalogue;
 mod cli;
 mod cli_first;
+mod cli_selftest;
 mod cli_tier;
 mod cli_tier_kernel;
 mod clock;
@@ -18,6 +19,7 @@ mod live;
 mod local_time;
 mod output;
 mod run_times;
+mod selftest;
 mod studies;
 
 use clap::FromArgMatches;

@@ -18,6 +18,7 @@ fn check(bench: &Bench, arguments: &[&str], expected: &Expect) {
     // A new engine changes no test of the command line.
     let engines: Vec<&str> = proofload_engine::ENGINES.iter().map(|engine| engine.facts().name).collect();
     let found = found.replace(&engines.join(", "), "<engines>");
+    let found = found.replace(&proofload_model::engines::verified_words("sqlite", None), "<verified>");
     expected.assert_eq(&without_time_of_day(&found.replace(&bench.path("").display().to_string(), "<folder>/")));
 }
 
@@ -109,6 +110,7 @@ fn a_valid_study_says_so_and_shows_its_plan() {
             limits.memory: 64MiB, 128MiB
             limits.read_bandwidth: 200MiB/s
             limits.write_iops: 500
+            sqlite: <verified>
             -- stderr
         "#]],
     );

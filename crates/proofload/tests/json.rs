@@ -139,6 +139,7 @@ fn what_is_built_in_is_listed() {
             missing: null
             name: "null"
             title: "answers at once and stores nothing: measures Proofload itself"
+            verified: []
         "#]],
     );
     for engine in engines["engines"].as_array().expect("engines") {

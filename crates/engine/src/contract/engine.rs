@@ -6,6 +6,7 @@ use super::error::Error;
 use super::facets::{Backups, ExistingServer, Memory, ServerChanges, Snapshots};
 use super::observer::{Observer, SessionSampler};
 use super::replication::{ExistingReplication, Replication};
+use super::scratch::ScratchDatabases;
 use super::server::ServerRecipe;
 use super::session::Session;
 use proofload_model::samples::Fact;
@@ -130,6 +131,11 @@ pub trait Engine: Sync {
 
     /// Standbys of a server that Proofload did not start.
     fn existing_replication(&self) -> Option<&dyn ExistingReplication> {
+        None
+    }
+
+    /// Databases that are made at a server for one use, such as a self-test.
+    fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
         None
     }
 

@@ -10,6 +10,7 @@ mod flight;
 mod observer;
 mod replication;
 mod rows;
+mod scratch;
 mod server;
 mod session;
 mod statement;
@@ -28,6 +29,7 @@ pub use replication::{
     StandbyFiles,
 };
 pub use rows::{Column, ColumnKind, RowSource, Table};
+pub use scratch::{ScratchDatabases, ScratchState};
 pub use server::{CommandLine, FileToWrite, ServerRecipe};
 pub use session::{OwnedRow, OwnedValue, Session};
 pub use statement::{Control, Statement, StatementId};

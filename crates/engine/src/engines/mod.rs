@@ -4,6 +4,7 @@ mod facts;
 mod parameters;
 mod place;
 mod registry;
+mod scratch;
 mod watchdog;
 mod wire;
 

@@ -65,6 +65,7 @@ impl Place {
     }
 
     /// A new session.
+    #[allow(dead_code, reason = "not every test that has places needs it")]
     pub(crate) async fn connect(&self) -> AnySession {
         self.engine.connect(&self.target).await.expect("connects")
     }

@@ -39,7 +39,6 @@ mod sysbench;
 mod watch;
 
 #[path = "../../../engine/tests/support/mod.rs"]
-#[expect(dead_code, reason = "the conformance suite uses more of it")]
 mod support;
 
 use measure::Measured;

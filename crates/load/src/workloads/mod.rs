@@ -1,6 +1,6 @@
 //! One folder per workload, one line each in [`WORKLOADS`]. Lists them.
 
-mod blocking_session;
+pub(crate) mod blocking_session;
 mod dialect;
 #[cfg(feature = "fixtures")]
 pub mod example_rows;
@@ -11,7 +11,6 @@ pub mod suite;
 /// The conformance suite's places: a folder, or a started server.
 #[cfg(test)]
 #[path = "../../../engine/tests/support/mod.rs"]
-#[expect(dead_code, reason = "the conformance suite uses more of it")]
 mod support;
 pub mod tprocc;
 pub mod warehouse;

@@ -2,10 +2,12 @@
 
 use super::support::{Place, Special};
 use proofload_engine::{Engine, Session as _, engine};
+pub(crate) use proofload_load::selftest::WholeLoad as Ran;
+use proofload_load::selftest::whole_load;
 use proofload_load::{LoadRole, workload};
 use proofload_model::error::Error;
 use proofload_model::load_share::LoadShare;
-use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, OperationCounts, add_counts};
+use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, add_counts};
 use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::load::{
@@ -45,14 +47,6 @@ pub(crate) struct Case {
     place: Option<Place>,
     spec: LoadSpec,
     clock: Arc<RealClock>,
-}
-
-/// What a load left.
-pub(crate) struct Ran {
-    pub(crate) checks: Vec<Check>,
-    pub(crate) totals: Vec<OperationCounts>,
-    pub(crate) seconds: Vec<IntervalSample>,
-    pub(crate) ended_by_itself: bool,
 }
 
 /// Settings of the workload, these changed.
@@ -155,15 +149,8 @@ impl Case {
 
     /// Runs until all operations are done, after which `meddle` may change what is stored; then verifies.
     pub(crate) fn run(&self, meddle: impl FnOnce(&Self)) -> Result<Ran, Error> {
-        let (mut role, events) = self.role();
-        role.open(Open { spec: Box::new(self.spec.clone()) })?;
-        role.connect(Connect {})?;
-        role.start(Start { at: self.clock.now() + Duration::from_millis(100) })?;
-        let (seconds, ended_by_itself) = seconds_of(&events)?;
-        let totals = role.stop(Stop {})?.totals;
-        meddle(self);
-        let checks = role.verify(Verify { totals: totals.clone() })?;
-        Ok(Ran { checks, totals, seconds, ended_by_itself })
+        let clock: Arc<dyn Clock> = self.clock.clone();
+        whole_load(self.spec.clone(), &clock, || meddle(self))
     }
 
     /// The same by several agents with these shares, as a conductor leads them.

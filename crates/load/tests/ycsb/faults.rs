@@ -50,7 +50,7 @@ fn a_database_with_other_tables_is_refused() {
 fn records_that_went_missing_stop_the_run_before_it_starts() {
     let case = loaded(&[("operations", "10")]);
     case.script("DELETE FROM usertable WHERE ycsb_key = (SELECT max(ycsb_key) FROM usertable)");
-    let error = case.run(|_| {}).err().expect("refused").to_string();
+    let error = case.run(|_| {}).expect_err("refused").to_string();
     assert!(
         error.starts_with("usertable has 999 records, but workload.records is 1000: operations would look"),
         "{error}"
@@ -61,7 +61,7 @@ fn records_that_went_missing_stop_the_run_before_it_starts() {
 fn a_run_on_top_of_inserts_is_refused() {
     let case = loaded(&[("operations", "100"), ("mix", "d")]);
     case.run(|_| {}).expect("runs");
-    let error = case.run(|_| {}).err().expect("refused").to_string();
+    let error = case.run(|_| {}).expect_err("refused").to_string();
     assert!(error.contains("an earlier run inserted some"), "{error}");
 }
 

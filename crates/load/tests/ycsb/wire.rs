@@ -89,6 +89,6 @@ fn a_lost_connection_ends_the_run_where_nobody_may_come_back_and_says_so() {
     // Not on an update of the self-check of client paths, which comes first where the driver is built in.
     (0..60).for_each(|_| server.fault("update", Fault::Slow(Duration::ZERO)));
     server.fault("update", Fault::Close);
-    let error = case.run(|_| {}).err().expect("it is told").to_string();
+    let error = case.run(|_| {}).expect_err("it is told").to_string();
     assert!(error.contains("the connection to the database was lost"), "{error}");
 }

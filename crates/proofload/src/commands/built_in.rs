@@ -1,14 +1,21 @@
 //! `engines` and `workloads`: what is built in, and what is found here.
 
+use super::engines_page::engines_page;
 use crate::catalogue::catalogue;
-use crate::cli::ListArguments;
+use crate::cli::{EnginesArguments, ListArguments};
 use crate::exit::Exit;
 use crate::output;
+use proofload_model::engines::{verified_versions, verified_words};
 use serde_json::{Value as Json, json};
 
 /// Lists engines.
-pub(crate) fn engines(arguments: &ListArguments) -> Exit {
-    output::result(&if arguments.json { engines_json() } else { engines_text() });
+pub(crate) fn engines(arguments: &EnginesArguments) -> Exit {
+    let text = match (arguments.page, arguments.list.json) {
+        (true, _) => engines_page(),
+        (false, true) => engines_json(),
+        (false, false) => engines_text(),
+    };
+    output::result(&text);
     Exit::Good
 }
 
@@ -27,6 +34,9 @@ fn engines_text() -> String {
             Err(error) => format!("not found here: {error}"),
         };
         text.push_str(&format!("{:<12} {}\n{:<12} {found}\n", facts.name, facts.title, ""));
+        if facts.capabilities.durable {
+            text.push_str(&format!("{:<12} {}\n", "", verified_words(facts.name, None)));
+        }
     }
     text
 }
@@ -40,11 +50,15 @@ fn engines_json() -> String {
         };
         json!({
             "name": facts.name, "title": facts.title, "found": found, "missing": missing,
-            "minimum_memory_bytes": facts.minimum_memory_bytes, "capabilities": facts.capabilities,
+            "verified": verified_json(facts.name), "minimum_memory_bytes": facts.minimum_memory_bytes, "capabilities": facts.capabilities,
         })
     };
     let engines: Vec<Json> = proofload_engine::ENGINES.iter().map(engine).collect();
     format!("{:#}", json!({ "form": 1, "engines": engines }))
+}
+
+fn verified_json(name: &str) -> Vec<Json> {
+    verified_versions(name).iter().map(|one| json!({ "version": one.version, "day": one.day })).collect()
 }
 
 fn workloads_text() -> String {

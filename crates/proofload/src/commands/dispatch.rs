@@ -2,7 +2,7 @@
 
 use super::{
     built_in, compare, completions, confirm, doctor, export, gate, history, import, init, man, plan, report, run,
-    schema, sign, status, studies, tier, validate, verify,
+    schema, selftest, sign, status, studies, tier, validate, verify,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -28,6 +28,7 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Import(arguments) => import::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Engines(arguments) => built_in::engines(&arguments),
+        Command::Selftest(arguments) => selftest::run(&arguments),
         Command::Workloads(arguments) => built_in::workloads(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

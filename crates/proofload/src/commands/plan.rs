@@ -8,6 +8,8 @@ use crate::exit::Exit;
 use crate::local_time::local_zone;
 use crate::output;
 use crate::run_times::{RunTimes, build_time, data_set};
+use proofload_engine::engine;
+use proofload_model::engines::verified_words;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings};
@@ -55,6 +57,7 @@ fn text(study: &Study) -> Result<String, Error> {
     text.push_str(&space_text(study, &plan)?);
     text.push_str(&limits_text(study));
     text.push_str(&super::confirm::asked_text(study).unwrap_or_default());
+    text.push_str(&verified_text(study));
     text.push_str(&destructive_text(study)?);
     Ok(text)
 }
@@ -199,6 +202,14 @@ pub(super) fn limits(study: &Study) -> Vec<(&'static str, Vec<String>)> {
 fn limits_text(study: &Study) -> String {
     let asked = limits(study).into_iter().filter(|(_, values)| !values.is_empty());
     asked.map(|(path, values)| format!("{path}: {}\n", values.join(", "))).collect()
+}
+
+/// What is known on real servers of the engines that the study asks for.
+fn verified_text(study: &Study) -> String {
+    let kinds = values_of("engine.kind", &study.settings, &study.factors);
+    let names = kinds.iter().map(ToString::to_string);
+    let keeps_data = |name: &String| engine(name).is_some_and(|engine| engine.about().keeps_data);
+    names.filter(keeps_data).map(|name| format!("{name}: {}\n", verified_words(&name, None))).collect()
 }
 
 /// Devices whose data would be lost.

@@ -1,9 +1,10 @@
 //! What was tested: a sentence, a drawing, the facts that a reader looks for first. All other facts are in the appendix.
 
-use super::facts_in_full::named;
+use super::facts_in_full::{named, told};
 use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::{Findings, setting_title};
+use proofload_model::engines::{named_engine, verified_versions, verified_words};
 use proofload_model::facts::{FactName, client, data, engine, host, storage, tier};
 use proofload_model::samples::Fact;
 
@@ -39,6 +40,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.push(Block::Paragraph(super::setup::what_was_run(findings)));
     blocks.extend(super::drawing::figure(findings).map(|figure| Block::Figure(Box::new(figure))));
     let mut facts = named(findings, SHOWN);
+    facts.extend(verified(findings));
     facts.extend(stated(findings));
     if facts.is_empty() {
         blocks.push(Block::Notice(Notice::Gap, prose!["no facts of machine and storage were recorded."]));
@@ -49,6 +51,16 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.push(Block::Paragraph(asked(findings)));
     blocks.extend(not_in_force(findings));
     blocks
+}
+
+/// Whether a self-test has passed on the database's version; nothing where several engines were measured or what ran keeps no data.
+fn verified(findings: &Findings<'_>) -> Option<(Prose, Prose)> {
+    let name = findings.record.study.settings.text("engine.kind").ok()?;
+    let varies = findings.record.study.factors.iter().any(|factor| factor.varies("engine.kind"));
+    let seen = told(findings, &engine::VERSION).or_else(|| told(findings, &engine::SERVER_VERSION))?;
+    // What runs in the load agent's process is a version of ours: without a self-test there is nothing to warn of.
+    let is_told = !verified_versions(name).is_empty() || named_engine(name).is_some_and(|known| !known.in_process);
+    (!varies && is_told).then(|| (prose!["Self-test of Proofload"], prose![verified_words(name, Some(&seen))]))
 }
 
 /// What the study states of the drive, where the kernel does not tell it.

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 /// The comment on a database that is ours, with the number of its format.
 const MARK: &str = "proofload:1";
+/// The same on one that is made for a self-test and dropped after it.
+pub(super) const SCRATCH_MARK: &str = "proofload:1 selftest";
 /// Texts are compared by their bytes, and a space at the end counts.
-const TEXTS: &str = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin";
+pub(super) const TEXTS: &str = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin";
 
 /// Transactions whose old rows may be left when the data are taken for settled.
 const FEW_TO_PURGE: u64 = 32;
@@ -34,7 +36,7 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
             let context = |error: Error| error.context(format!("create database {name}; the account needs CREATE on it"));
             connection.text(&format!("CREATE {marked}"), |_| {}).await.map_err(context)
         }
-        Some([Some(comment), _]) if comment == MARK => Ok(()),
+        Some([Some(comment), _]) if comment == MARK || comment == SCRATCH_MARK => Ok(()),
         Some([Some(comment), _]) if comment.starts_with("proofload:") => Err(Error::other(format!(
             "database {name} holds data of another format, {comment:?} instead of {MARK:?}; drop it to build anew"
         ))),

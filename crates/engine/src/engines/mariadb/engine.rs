@@ -1,9 +1,10 @@
 //! What MariaDB can do. May not know a workload's tables.
 
 use super::recipe::Recipe;
+use super::scratch::ScratchServer;
 use super::{MariadbSession, address, database, installation, observer, settings};
 use crate::contract::{
-    About, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerRecipe, Snapshots, SqlEngine, Target, Work,
+    About, Engine, Error, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerRecipe, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -43,6 +44,10 @@ impl Engine for Mariadb {
 
     fn existing(&self) -> Option<ExistingServer> {
         Some(ExistingServer { password: "set MYSQL_PWD, or password in ~/.my.cnf, for the load agent", hosts: address::each })
+    }
+
+    fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
+        Some(&ScratchServer)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

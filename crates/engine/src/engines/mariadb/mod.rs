@@ -13,6 +13,7 @@ mod password;
 mod probe;
 mod quantity;
 mod recipe;
+mod scratch;
 mod session;
 mod settings;
 mod statistics;

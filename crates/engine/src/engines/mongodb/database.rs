@@ -9,7 +9,7 @@ use crate::contract::{Documents as _, Error, Target};
 use std::time::Duration;
 
 /// The note in the marking collection, and its text for the format that is ours.
-const MARK: (&str, &str) = ("format", "proofload:1");
+pub(super) const MARK: (&str, &str) = ("format", "proofload:1");
 /// Writing all that is in memory to a slow drive takes long.
 const SETTLING: Duration = Duration::from_secs(3600);
 /// Error codes of a server that has no such command or does not let us: unauthorised, not offered, illegal, not implemented.

@@ -2,8 +2,9 @@
 
 use super::options::SETTINGS;
 use super::recipe::Recipe;
+use super::scratch::ScratchServer;
 use super::{Documents, database, installation, observer, settings};
-use crate::contract::{About, DocumentEngine, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, ServerRecipe, Snapshots, Target, Work};
+use crate::contract::{About, DocumentEngine, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerRecipe, Snapshots, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -52,6 +53,10 @@ impl Engine for Mongodb {
 
     fn existing_replication(&self) -> Option<&dyn ExistingReplication> {
         Some(self)
+    }
+
+    fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
+        Some(&ScratchServer)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

@@ -1,8 +1,9 @@
 //! What PostgreSQL can do, and which of its settings a memory limit implies. May not know a workload's tables.
 
 use super::recipe::Recipe;
+use super::scratch::ScratchServer;
 use super::{PostgresqlSession, database, hosts, installation, observer, sessions, settings};
-use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, Replication, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work};
+use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -56,6 +57,10 @@ impl Engine for Postgresql {
             password: "set PGPASSWORD, or a password file by PGPASSFILE, for the load agent",
             hosts: hosts::each,
         })
+    }
+
+    fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
+        Some(&ScratchServer)
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

@@ -18,6 +18,7 @@ mod quorum;
 mod recipe;
 mod replication;
 mod replication_watch;
+mod scratch;
 mod secret;
 mod session;
 mod sessions;

@@ -39,6 +39,11 @@ pub(super) fn answer(
             store.collections.entry(namespace).or_default();
             document(&[ok()])
         }
+        "dropDatabase" => {
+            let of_database = format!("{}.", database(request));
+            store.collections.retain(|name, _| !name.starts_with(&of_database));
+            document(&[ok()])
+        }
         "drop" => {
             store.collections.remove(&namespace);
             document(&[ok()])

@@ -1,6 +1,7 @@
 //! The suite of each dialect of SQL under departures from the clauses. May not contain SQL, and may not know an engine
 //! by name.
 
+use super::selftest::{MEETING_KEYS, MeetingWords};
 use super::settings::NAME;
 use crate::workloads::dialect::{self, BuildSteps, Suites};
 use crate::workloads::suite::{Suite, SuiteFile, chosen_lines};
@@ -9,7 +10,7 @@ use proofload_gen::tprocc::Departures;
 use proofload_model::error::Error;
 
 /// The suites of this workload.
-const SUITES: Suites = Suites { workload: NAME, keys: &[] };
+const SUITES: Suites = Suites { workload: NAME, keys: MEETING_KEYS };
 
 /// Files of every dialect.
 const FILES: &[&str] = &[
@@ -45,6 +46,8 @@ pub(super) struct Dialect {
     pub(super) loaders: usize,
     /// How the steps of a build are put together.
     pub(super) steps: BuildSteps,
+    /// How sessions that wait for a lock are seen, where the dialect says so.
+    pub(super) meeting: Option<MeetingWords>,
 }
 
 impl Dialect {
@@ -57,8 +60,9 @@ impl Dialect {
     pub(super) fn of(engine: &dyn Engine, departures: Departures) -> Result<Self, Error> {
         let dialect = SUITES.dialect(engine.facts().name)?;
         let suite = suite(&files(&dialect), departures)?;
+        let meeting = MeetingWords::of(&dialect)?;
         let dialect::Dialect { name, build_settings, loaders, steps, .. } = dialect;
-        Ok(Self { engine: name, suite, build_settings, loaders, steps })
+        Ok(Self { engine: name, suite, build_settings, loaders, steps, meeting })
     }
 }
 

@@ -8,6 +8,7 @@ mod dialect;
 mod draw_counts;
 mod paced;
 mod procedures;
+mod selftest;
 mod session_opener;
 mod session_work;
 mod settings;
@@ -21,4 +22,5 @@ mod user;
 mod workload;
 mod workload_run;
 
+pub use selftest::build_apart;
 pub use workload::Tprocc;

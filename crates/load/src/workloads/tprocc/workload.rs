@@ -7,6 +7,7 @@ use super::settings::{
     Form, NAME, SETTINGS, TproccSettings, all_sessions, division_contradictions, pacing_contradictions,
 };
 use super::workload_run::TproccRun;
+use crate::selftest::SelftestPart;
 use crate::workload::{RunRequest, Workload, WorkloadRun};
 use proofload_gen::tprocc::Departures;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
@@ -72,6 +73,10 @@ impl Workload for Tprocc {
             Ok(read) => read.label(seed) + &procedures_label(settings),
             Err(error) => format!("{NAME} with invalid settings: {error}"),
         }
+    }
+
+    fn selftest(&self) -> &'static [SelftestPart] {
+        super::selftest::PARTS
     }
 
     fn open(&self, request: RunRequest) -> Result<Arc<dyn WorkloadRun>, Error> {

@@ -10,6 +10,7 @@ mod data;
 mod mix;
 mod own_cpu;
 mod probe;
+mod selftest;
 mod session_opener;
 mod settings;
 mod stream;

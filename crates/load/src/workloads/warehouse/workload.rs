@@ -2,6 +2,7 @@
 
 use super::settings::{NAME, SETTINGS, WarehouseSettings, contradictions};
 use super::workload_run::WarehouseRun;
+use crate::selftest::SelftestPart;
 use crate::workload::{Calibration, Rating, RunRequest, USUAL_PATIENCE, Work, Workload, WorkloadRun};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
@@ -55,6 +56,10 @@ impl Workload for Warehouse {
 
     fn patience(&self, settings: &Settings) -> Option<Duration> {
         settings.duration("workload.query_cap").ok().map(|cap| cap + USUAL_PATIENCE)
+    }
+
+    fn selftest(&self) -> &'static [SelftestPart] {
+        super::selftest::PARTS
     }
 
     fn open(&self, request: RunRequest) -> Result<Arc<dyn WorkloadRun>, Error> {

@@ -5,6 +5,7 @@
 
 mod build;
 mod checks;
+mod selftest;
 mod settings;
 mod store;
 mod tally;

@@ -4,6 +4,7 @@ use super::settings::{NAME, SETTINGS, YcsbSettings};
 use super::store::StoreDialect;
 use super::workload_run::YcsbRun;
 use crate::division::{each_has_one, indivisible};
+use crate::selftest::SelftestPart;
 use crate::workload::{Rating, RunRequest, Work, Workload, WorkloadRun};
 use proofload_gen::ycsb::Kind;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
@@ -62,6 +63,10 @@ impl Workload for Ycsb {
     fn work(&self, settings: &Settings) -> Option<Work> {
         let operations = u64::try_from(settings.integer("workload.operations").ok()?).ok()?;
         Some(Work { operations, word: "operations", at_most: None })
+    }
+
+    fn selftest(&self) -> &'static [SelftestPart] {
+        super::selftest::PARTS
     }
 
     fn open(&self, request: RunRequest) -> Result<Arc<dyn WorkloadRun>, Error> {

@@ -13,6 +13,4 @@ pub(super) mod totals;
 mod verify;
 
 pub(super) use excuses::excused;
-#[cfg(test)]
-pub(super) use verify::found;
-pub(super) use verify::{Evidence, all, without_data};
+pub(super) use verify::{Evidence, all, found, without_data};

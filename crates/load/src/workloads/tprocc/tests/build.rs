@@ -11,17 +11,12 @@ use std::sync::{Arc, Mutex};
 
 /// Content that the generator draws.
 pub(super) fn draws(case: &Case) -> ContentHash {
-    let population = case.settings.population(&case.request.spec);
-    let mut sum = ContentHash::default();
-    Chunk::all(case.settings.warehouses).for_each(|chunk| sum.merge(population.content_hash(chunk)));
-    sum
+    case.draws()
 }
 
 /// Content that the engine returns.
 pub(super) fn kept(case: &Case) -> ContentHash {
-    let mut sum = ContentHash::default();
-    case.content().into_iter().for_each(|(_, content)| sum.merge(content));
-    sum
+    case.kept().unwrap()
 }
 
 fn check_content(engine: &str) {

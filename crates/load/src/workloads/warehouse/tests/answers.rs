@@ -1,27 +1,15 @@
 //! Answers: all golden ones are met on every engine, and engines agree where values are drawn.
 
 use super::case::Case;
-use crate::workloads::warehouse::answers::{Answer, compare, read_csv};
-use crate::workloads::warehouse::suite::{Draw, golden};
+use crate::workloads::warehouse::answers::{Answer, compare};
+use crate::workloads::warehouse::selftest::wrong_answers;
+use crate::workloads::warehouse::suite::Draw;
 use proofload_gen::Seed;
-use std::time::Instant;
 
 /// Every golden answer is met.
 pub(super) fn check_golden(case: &Case) {
-    let engine = &case.request.spec.place.engine;
-    let mut session = case.session();
-    let mut wrong = Vec::new();
-    for (place, query) in case.dialect.queries.iter().enumerate() {
-        let text = golden(0.01, query.name).expect("every query has a golden answer");
-        let right = read_csv(query, text).unwrap();
-        let started = Instant::now();
-        let found = case.answer(&mut session, place, Draw::Validation);
-        eprintln!("{engine} {} {:.1} ms, {} rows", query.name, started.elapsed().as_secs_f64() * 1e3, found.len());
-        if let Err(what) = compare(query, &right, &found) {
-            wrong.push(format!("{}: {what}", query.name));
-        }
-    }
-    assert_eq!(wrong, [""; 0]);
+    let wrong = wrong_answers(&case.dialect, case.settings.scale, &mut case.session()).unwrap();
+    assert_eq!(wrong, [""; 0], "{}", case.request.spec.place.engine);
 }
 
 /// All answers of an engine.

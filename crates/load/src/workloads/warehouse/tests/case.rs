@@ -3,8 +3,9 @@
 use super::support::{Place, Special};
 use crate::workload::{RunRequest, WorkloadRun as _};
 use crate::workloads::blocking_session::BlockingSession;
-use crate::workloads::warehouse::answers::{Answer, written};
+use crate::workloads::warehouse::answers::Answer;
 use crate::workloads::warehouse::build::Load;
+use crate::workloads::warehouse::selftest::answer;
 use crate::workloads::warehouse::settings::{SETTINGS, WarehouseSettings};
 use crate::workloads::warehouse::suite::{Dialect, Draw};
 use crate::workloads::warehouse::workload_run::WarehouseRun;
@@ -117,9 +118,6 @@ impl Case {
 
     /// The answer of a query, written.
     pub(super) fn answer(&self, session: &mut BlockingSession, place: usize, draw: Draw) -> Answer {
-        let query = &self.dialect.queries[place];
-        let sql = self.dialect.sql(query, draw, self.settings.scale).unwrap();
-        let rows = session.query(&sql).unwrap_or_else(|error| panic!("{}: {error}", query.name));
-        written(query, &rows).unwrap_or_else(|what| panic!("{}: {what}", query.name))
+        answer(&self.dialect, self.settings.scale, session, place, draw).unwrap_or_else(|error| panic!("{error}"))
     }
 }

@@ -1,0 +1,50 @@
+//! Where a part of the self-test works.
+
+use proofload_engine::{Engine, Target};
+use proofload_model::error::Error;
+use proofload_model::time::Clock;
+use proofload_model::wire::DataLocation;
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::Arc;
+
+/// An empty database of an engine, and what a part needs beside it.
+pub struct Bench {
+    /// The engine.
+    pub engine: &'static dyn Engine,
+    /// Its database: empty when a part begins.
+    pub target: Target,
+    /// An engine in this process whose data those of the engine must equal.
+    pub reference: &'static dyn Engine,
+    /// An empty folder for its data.
+    pub reference_folder: PathBuf,
+    /// The machine's clock.
+    pub clock: Arc<dyn Clock>,
+    /// Starts a process that builds data of order entry in `target`, to be killed; `None` where there is no such program.
+    pub build_apart: Option<Arc<dyn Fn() -> Result<Child, Error>>>,
+}
+
+impl std::fmt::Debug for Bench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").field("engine", &self.engine.about().name).finish_non_exhaustive()
+    }
+}
+
+impl Bench {
+    /// The reference's database.
+    pub(crate) fn reference_target(&self) -> Target {
+        let place = DataLocation {
+            engine: self.reference.about().name.to_owned(),
+            folder: self.reference_folder.display().to_string(),
+            url: None,
+            settings: Vec::new(),
+            tier: None,
+        };
+        Target::new(place, None)
+    }
+
+    /// Tells whether the engine is itself what others are compared with.
+    pub(crate) fn is_reference(&self) -> bool {
+        self.engine.about().name == self.reference.about().name
+    }
+}

@@ -1,0 +1,192 @@
+//! `selftest`: asks leave, shows each step, keeps and signs the result; checks a result that was sent.
+
+use super::{ssh_keygen, target, verify};
+use crate::cli_selftest::SelftestArguments;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::selftest::{Refusal, SelftestOrder, check, is_passed};
+use proofload_engine::{Engine, ScratchState, Target, engine};
+use proofload_load::selftest::{SelftestStep, StepOutcome};
+use proofload_load::workloads::tprocc::build_apart;
+use proofload_model::wire::DataLocation;
+use serde_json::{Value as Json, json};
+use std::path::Path;
+
+/// Longest name of a database that every server takes.
+const LONGEST_NAME: usize = 63;
+
+/// Runs the self-test, or checks a result.
+pub(crate) fn run(arguments: &SelftestArguments) -> Exit {
+    if let Some(file) = &arguments.check {
+        return check_result(arguments, file);
+    }
+    let name = arguments.engine.as_deref().unwrap_or_default();
+    let Some(of_name) = engine(name) else {
+        let names: Vec<&str> = proofload_engine::ENGINES.iter().map(|engine| engine.about().name).collect();
+        let text = format!("there is no engine {name:?}; built in: {}", names.join(", "));
+        return output::failure(arguments.json, Exit::Usage, &text);
+    };
+    if arguments.build_only {
+        return build(of_name, arguments);
+    }
+    match refused(of_name, arguments).map_or_else(|| test(of_name, arguments), |text| Err((Exit::Usage, text))) {
+        Ok(exit) => exit,
+        Err((exit, text)) => output::failure(arguments.json, exit, &text),
+    }
+}
+
+/// Why the command line asks for what cannot be done.
+fn refused(engine: &dyn Engine, arguments: &SelftestArguments) -> Option<String> {
+    let about = engine.about();
+    let letters = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    if !about.keeps_data {
+        return Some(format!("{} keeps no data: there is nothing to test", about.name));
+    }
+    if arguments.url.is_some() && engine.scratch_databases().is_none() {
+        return Some(format!("{} makes no databases at a server; leave out --url", about.name));
+    }
+    if arguments.url.is_none() && engine.server().is_none() && engine.existing().is_some() {
+        return Some(format!("{} cannot be started here; give the --url of a server", about.name));
+    }
+    if arguments.database.len() > LONGEST_NAME
+        || arguments.database.is_empty()
+        || !arguments.database.chars().all(letters)
+    {
+        let name = &arguments.database;
+        return Some(format!("--database {name:?}: use small letters, digits and _, at most {LONGEST_NAME}"));
+    }
+    None
+}
+
+fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Exit, (Exit, String)> {
+    let failure = |text: String| (Exit::Failure, text);
+    target::expect_free(&arguments.output, arguments.overwrite).map_err(failure)?;
+    let signature = verify::signature_of(&arguments.output);
+    if arguments.key.is_some() {
+        target::expect_free(&signature, arguments.overwrite).map_err(failure)?;
+    }
+    let interrupt = Interrupt::install().map_err(|error| failure(format!("watch for signals: {error}")))?;
+    let consent = |state| consent(engine, arguments, state);
+    let told = |step: &SelftestStep| {
+        if !arguments.json {
+            output::note(&line(step));
+        }
+    };
+    let asked = SelftestOrder {
+        engine,
+        url: arguments.url.as_deref(),
+        database: &arguments.database,
+        consent: &consent,
+        told: &told,
+        interrupt: &interrupt,
+    };
+    let document = crate::selftest::run(&asked).map_err(|refusal| match refusal {
+        Refusal::Consent(text) => (Exit::Usage, text),
+        Refusal::Failure(error) => failure(error.to_string()),
+        Refusal::Interrupted => (Exit::InterruptedEarly, "interrupted: the database is removed".to_owned()),
+    })?;
+    target::write_file(&arguments.output, arguments.overwrite, format!("{document:#}\n").as_bytes())
+        .map_err(failure)?;
+    if let Some(key) = &arguments.key {
+        let signed = ssh_keygen::sign(&arguments.output, key).map_err(failure)?;
+        target::write_file(&signature, arguments.overwrite, &signed).map_err(failure)?;
+    }
+    output::result(&if arguments.json { format!("{document:#}") } else { verdict(&document) });
+    Ok(if is_passed(&document) { Exit::Good } else { Exit::VerificationFailed })
+}
+
+/// Leave to make a database at somebody's server.
+fn consent(engine: &dyn Engine, arguments: &SelftestArguments, state: ScratchState) -> Result<(), String> {
+    let name = &arguments.database;
+    if state == ScratchState::Foreign {
+        return Err(format!(
+            "there is a database {name} at the server that does not bear the mark of a self-test: it is left as it is; choose another name by --database"
+        ));
+    }
+    if arguments.url.is_none() {
+        return Ok(());
+    }
+    match &arguments.confirm {
+        Some(given) if given == name => return Ok(()),
+        Some(given) => return Err(format!("--confirm {given} does not repeat the name of the database, {name}")),
+        None => {}
+    }
+    if !output::can_ask() {
+        return Err(format!(
+            "a self-test creates the database {name} at your server and drops it; allow it by --confirm {name}"
+        ));
+    }
+    let left = if state == ScratchState::Marked { " One that an earlier self-test left is dropped first." } else { "" };
+    output::prompt(&format!(
+        "This creates the database {name} at your {} server, loads it for some minutes and drops it.{left}\nType {name} to go on: ",
+        engine.about().name
+    ));
+    let mut answer = String::new();
+    let heard = std::io::stdin().read_line(&mut answer);
+    if heard.is_ok() && answer.trim() == name {
+        Ok(())
+    } else {
+        Err("no leave was given; nothing was created".to_owned())
+    }
+}
+
+fn line(step: &SelftestStep) -> String {
+    match &step.outcome {
+        StepOutcome::Passed => format!("passed   {}", step.name),
+        StepOutcome::Failed(why) => format!("FAILED   {}: {why}", step.name),
+        StepOutcome::Skipped(why) => format!("skipped  {}: {why}", step.name),
+    }
+}
+
+/// The answer first, then what failed and what was not looked at.
+fn verdict(document: &Json) -> String {
+    let text = |value: &Json| value.as_str().unwrap_or("of unknown version").to_owned();
+    let (engine, version, counts) = (text(&document["engine"]), text(&document["version"]), &document["counts"]);
+    let word = if is_passed(document) { "passed" } else { "FAILED" };
+    let mut told = format!(
+        "{word}: {engine} {version}: {} steps passed, {} failed, {} skipped\n",
+        counts["passed"], counts["failed"], counts["skipped"]
+    );
+    let steps = document["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for step in steps.iter().filter(|step| step["outcome"] == "failed") {
+        told.push_str(&format!("  {}: {}\n", text(&step["name"]), text(&step["why"])));
+    }
+    told
+}
+
+/// What the process does that is killed.
+fn build(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Exit {
+    let folder = arguments.build_in.as_deref().unwrap_or(Path::new("")).display().to_string();
+    let (url, kind) = (arguments.url.clone(), engine.about().name.to_owned());
+    let place = DataLocation { engine: kind, folder, url, settings: Vec::new(), tier: None };
+    match build_apart(engine, &Target::of(engine, place, Vec::new())) {
+        Ok(()) => Exit::Good,
+        Err(error) => output::failure(false, Exit::Failure, &error.to_string()),
+    }
+}
+
+fn check_result(arguments: &SelftestArguments, file: &Path) -> Exit {
+    let read = std::fs::read(file).map_err(|error| format!("failed to read {}: {error}", file.display()));
+    let parsed = read.and_then(|bytes| {
+        serde_json::from_slice::<Json>(&bytes).map_err(|error| format!("{} is no JSON: {error}", file.display()))
+    });
+    let document = match parsed {
+        Ok(document) => document,
+        Err(text) => return output::failure(arguments.json, Exit::Failure, &text),
+    };
+    let signature = verify::signature_of(file);
+    let signer =
+        if signature.exists() { ssh_keygen::signer(file, &signature, None, None) } else { Ok("none".to_owned()) };
+    let fault = check(&document).or_else(|| signer.clone().err());
+    let holds = fault.is_none();
+    if arguments.json {
+        let text = json!({ "form": 1, "holds": holds, "fault": fault, "signature": signer.ok(), "result": document });
+        output::result(&format!("{text:#}"));
+    } else {
+        let first = fault.map_or_else(|| "intact".to_owned(), |fault| format!("broken: {fault}"));
+        let signed = signer.unwrap_or_else(|text| text);
+        output::result(&format!("{first}: {}\n{}  signature: {signed}\n", file.display(), verdict(&document)));
+    }
+    if holds { Exit::Good } else { Exit::NotProved }
+}

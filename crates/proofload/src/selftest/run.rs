@@ -1,0 +1,148 @@
+//! Runs the parts of a self-test one after another, each in an empty database, and removes it at the end.
+
+use super::document::Document;
+use super::local::{Folder, Instance};
+use crate::clock::SystemClock;
+use crate::interrupt::Interrupt;
+use proofload_engine::{Engine, ScratchState};
+use proofload_load::selftest::{Bench, Ground, SelftestPart, SelftestStep, parts};
+use proofload_model::error::Error;
+use proofload_model::samples::Fact;
+use proofload_model::time::Clock;
+use serde_json::{Map, Value as Json, json};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+/// The engine with whose data those of others are compared.
+const REFERENCE: &str = "sqlite";
+
+/// What is asked for.
+pub(crate) struct SelftestOrder<'a> {
+    pub(crate) engine: &'static dyn Engine,
+    /// A server of the reader's; `None`: an instance of our own, or a folder.
+    pub(crate) url: Option<&'a str>,
+    pub(crate) database: &'a str,
+    /// SelftestOrder with what stands under the name of the database, before anything is made.
+    pub(crate) consent: &'a dyn Fn(ScratchState) -> Result<(), String>,
+    /// Told of each step that has ended.
+    pub(crate) told: &'a dyn Fn(&SelftestStep),
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// Why there is no result.
+pub(crate) enum Refusal {
+    /// No leave was given.
+    Consent(String),
+    /// Something failed before the first step, or the database cannot be removed.
+    Failure(Error),
+    /// It was interrupted; the database is removed.
+    Interrupted,
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Failure(error)
+    }
+}
+
+/// Runs the self-test; answers with the sealed document.
+pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
+    let reference = proofload_engine::engine(REFERENCE)
+        .ok_or_else(|| Error::new(format!("the engine {REFERENCE}, with which data are compared, is not built in")))?;
+    let folder = Folder::new()?;
+    // Before the ground: the server ends after the database is removed.
+    let instance = match asked.url {
+        None if asked.engine.server().is_some() => Some(Instance::start(asked.engine, folder.path())?),
+        _ => None,
+    };
+    let url = asked.url.or(instance.as_ref().map(|instance| instance.address.as_str()));
+    let ground = match url {
+        Some(url) => Ground::at_server(asked.engine, url, asked.database, folder.path())?,
+        None => Ground::in_folder(asked.engine, folder.path()),
+    };
+    (asked.consent)(ground.state()?).map_err(Refusal::Consent)?;
+    let outcome = all_parts(asked, &ground, reference);
+    let cleared = ground.clear();
+    let mut document = outcome?;
+    match cleared {
+        Ok(()) => add(asked, &mut document, "nothing is left behind", Ok(()), 0.0),
+        Err(error) => add(asked, &mut document, "nothing is left behind", Err(error), 0.0),
+    }
+    Ok(document.sealed())
+}
+
+fn add(asked: &SelftestOrder<'_>, document: &mut Document, name: &str, outcome: Result<(), Error>, seconds: f64) {
+    let mut ended = |step: SelftestStep| {
+        (asked.told)(&step);
+        document.add(&step, seconds);
+    };
+    proofload_load::selftest::Steps::new(&mut ended).end(name, outcome);
+}
+
+fn all_parts(asked: &SelftestOrder<'_>, ground: &Ground, reference: &'static dyn Engine) -> Result<Document, Refusal> {
+    let mut document = Document::new(head(asked, &bench(asked.engine, ground, reference)?.facts()?));
+    for part in parts() {
+        if asked.interrupt.asked() {
+            return Err(Refusal::Interrupted);
+        }
+        match bench(asked.engine, ground, reference) {
+            Ok(bench) => run_part(asked, part, &bench, &mut document),
+            Err(error) => add(asked, &mut document, part.name, Err(error), 0.0),
+        }
+    }
+    Ok(document)
+}
+
+fn run_part(asked: &SelftestOrder<'_>, part: &SelftestPart, bench: &Bench, document: &mut Document) {
+    let mut begun = SystemClock.now();
+    part.tell(bench, &mut |step| {
+        let now = SystemClock.now();
+        (asked.told)(&step);
+        document.add(&step, now.since(begun).as_secs_f64());
+        begun = now;
+    });
+}
+
+/// An empty database for a part.
+fn bench(engine: &'static dyn Engine, ground: &Ground, reference: &'static dyn Engine) -> Result<Bench, Error> {
+    let target = ground.fresh()?;
+    let place = target.place.clone();
+    let start = move || -> Result<Child, Error> {
+        let program = std::env::current_exe().map_err(|error| Error::new(format!("find this program: {error}")))?;
+        let mut command = Command::new(program);
+        command.args(["selftest", "--engine", &place.engine]);
+        match &place.url {
+            Some(url) => command.args(["--url", url]),
+            None => command.args(["--build-in", &place.folder]),
+        };
+        command.arg("--build-only").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().map_err(|error| Error::new(format!("start a process that builds: {error}")))
+    };
+    Ok(Bench {
+        engine,
+        target,
+        reference,
+        reference_folder: ground.reference_folder()?,
+        clock: Arc::new(SystemClock),
+        build_apart: Some(Arc::new(start)),
+    })
+}
+
+/// What the document says before its steps. The URL is not kept: it may name hosts and accounts.
+fn head(asked: &SelftestOrder<'_>, facts: &[Fact]) -> Json {
+    let of_engine = |fact: &&Fact| fact.subject == "engine";
+    let settings: Map<String, Json> = facts
+        .iter()
+        .filter(of_engine)
+        .filter_map(|fact| Some((fact.name.clone(), json!(fact.effective.clone()?))))
+        .collect();
+    let version = ["version", "server_version"].iter().find_map(|name| settings.get(*name)).cloned();
+    json!({
+        "engine": asked.engine.about().name,
+        "version": version,
+        "at": if asked.url.is_some() { "a server by URL" } else if asked.engine.server().is_some() { "an instance of its own" } else { "a folder" },
+        "program": format!("proofload {}", env!("CARGO_PKG_VERSION")),
+        "begun": crate::local_time::utc_text(SystemClock.wall()),
+        "settings": settings,
+    })
+}

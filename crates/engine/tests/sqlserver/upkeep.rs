@@ -53,6 +53,48 @@ fn a_database_is_made_marked_kept_or_refused() {
     check(1, "", "SQL_Latin1_General_CP1_CI_AS", 0, Err("not compared by their bytes"));
 }
 
+/// What a server says of a database, and what becomes of it where a self-test wants it gone.
+fn check_scratch(exists: i64, mark: &'static str, busy: u32, expected: Result<&[&str], &str>) {
+    let tries = Mutex::new(busy);
+    let server = TdsServer::start(Setup::default(), move |sql, _| match sql {
+        sql if sql.starts_with("SELECT count(*)") => integers(&[&[exists]]),
+        sql if sql.starts_with("SELECT CAST(value") && mark.is_empty() => texts(&[]),
+        sql if sql.starts_with("SELECT CAST(value") => texts(&[&[mark]]),
+        sql if sql.starts_with("DROP") => {
+            let mut left = tries.lock().expect("nobody panicked");
+            let is_busy = *left > 0;
+            *left = left.saturating_sub(1);
+            let message = "Cannot drop database because it is currently in use.";
+            let error = Part::Error { number: 3702, severity: 16, procedure: "", line: 1, message };
+            if is_busy { vec![error] } else { Vec::new() }
+        }
+        _ => Vec::new(),
+    });
+    let target = target(server.url("encrypt=none"), &[]);
+    let scratch = sqlserver().scratch_databases().expect("databases of one use");
+    let removed = runtime().block_on(scratch.remove(&target, "once"));
+    let log = server.log();
+    let done: Vec<&str> =
+        log.iter().filter_map(|line| line.strip_prefix("batch ")).filter(|line| !line.starts_with("SE")).collect();
+    match (removed, expected) {
+        (Ok(()), Ok(expected)) => assert_eq!(done, expected),
+        (Err(error), Err(expected)) => {
+            assert!(error.to_string().contains(expected) && done.is_empty(), "{error}: {done:?}");
+        }
+        (removed, _) => panic!("{removed:?}: {log:?}"),
+    }
+}
+
+#[test]
+fn a_scratch_database_is_dropped_only_with_its_mark() {
+    let drop = "DROP DATABASE [once]";
+    check_scratch(0, "", 0, Ok(&[]));
+    check_scratch(1, "proofload:1 selftest", 0, Ok(&[drop]));
+    check_scratch(1, "proofload:1 selftest", 2, Ok(&[drop, drop, drop]));
+    check_scratch(1, "proofload:1", 0, Err("does not bear the mark"));
+    check_scratch(1, "", 0, Err("does not bear the mark"));
+}
+
 #[test]
 fn settings_of_the_database_are_set_and_all_are_read_back() {
     let durability = Arc::new(Mutex::new("DISABLED"));

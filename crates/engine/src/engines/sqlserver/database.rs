@@ -9,8 +9,10 @@ use crate::contract::{Error, OwnedValue, Target, Value};
 /// The extended property on a database that is ours, with the number of its format.
 const PROPERTY: &str = "proofload";
 const MARK: &str = "proofload:1";
+/// The same on a database of a self-test.
+pub(super) const SCRATCH_MARK: &str = "proofload:1 selftest";
 /// Texts are UTF-8 and compared by their bytes.
-const COLLATION: &str = "Latin1_General_100_BIN2_UTF8";
+pub(super) const COLLATION: &str = "Latin1_General_100_BIN2_UTF8";
 /// The database in which every account may be.
 pub(super) const MASTER: &str = "master";
 
@@ -35,7 +37,7 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
     let rows = connection.rows(LOOK).await.map_err(|error| error.context(format!("look into database {name}")))?;
     let row = rows.first().map(Vec::as_slice).unwrap_or_default();
     match row {
-        [OwnedValue::Text(mark), ..] if mark == MARK => {}
+        [OwnedValue::Text(mark), ..] if mark == MARK || mark == SCRATCH_MARK => {}
         [OwnedValue::Text(mark), ..] => {
             return Err(Error::other(format!(
                 "database {name} holds data of another format, {mark:?} instead of {MARK:?}; drop it to build anew"
@@ -48,9 +50,8 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
                      {COLLATION}, or drop it, and it is made so"
                 )));
             }
-            let mark = format!("EXEC sys.sp_addextendedproperty @name = N'{PROPERTY}', @value = '{MARK}'");
             let context = |error: Error| error.context(format!("mark the empty database {name}; the account needs db_owner in it"));
-            connection.text(&mark).await.map_err(context)?;
+            connection.text(&mark_sql(MARK)).await.map_err(context)?;
         }
         _ => {
             return Err(Error::other(format!(
@@ -81,8 +82,13 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
     connection.text("CHECKPOINT").await.map_err(|error| error.context("write a checkpoint"))
 }
 
+/// Puts a mark on the database of the connection.
+pub(super) fn mark_sql(mark: &str) -> String {
+    format!("EXEC sys.sp_addextendedproperty @name = N'{PROPERTY}', @value = '{mark}'")
+}
+
 /// The first value of the first row as a number.
-fn integer(rows: &[Vec<OwnedValue>]) -> Option<i64> {
+pub(super) fn integer(rows: &[Vec<OwnedValue>]) -> Option<i64> {
     rows.first().and_then(|row| row.first()).map(OwnedValue::as_value).and_then(Value::integer)
 }
 

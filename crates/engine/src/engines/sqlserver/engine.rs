@@ -1,8 +1,9 @@
 //! What SQL Server can do. May not know a workload's tables.
 
+use super::scratch::ScratchServer;
 use super::{SqlserverSession, address, changes, database, observer, settings};
 use crate::contract::{
-    About, Backups, Engine, Error, ExistingServer, Installation, Memory, Observer, ServerChanges, Snapshots, SqlEngine, Target, Work,
+    About, Backups, Engine, Error, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerChanges, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -30,6 +31,10 @@ impl Engine for Sqlserver {
             password: "set SQLCMDPASSWORD, or name a file in SQLCMDPASSWORD_FILE, for the load agent",
             hosts: address::each,
         })
+    }
+
+    fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
+        Some(&ScratchServer)
     }
 
     fn snapshots(&self) -> Option<Snapshots> {

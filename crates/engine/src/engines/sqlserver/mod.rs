@@ -10,6 +10,7 @@ mod failure;
 mod memory;
 mod observer;
 mod password;
+mod scratch;
 mod script;
 mod session;
 mod settings;

@@ -1,6 +1,6 @@
 //! What SQL Server can do. May not know a workload's tables.
 
-use super::scratch::ScratchServer;
+use super::scratch::SqlserverScratch;
 use super::{SqlserverSession, address, changes, database, observer, settings};
 use crate::contract::{
     About, Backups, Engine, Error, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerChanges, Snapshots, SqlEngine, Target, Work,
@@ -34,7 +34,7 @@ impl Engine for Sqlserver {
     }
 
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
-        Some(&ScratchServer)
+        Some(&SqlserverScratch)
     }
 
     fn snapshots(&self) -> Option<Snapshots> {

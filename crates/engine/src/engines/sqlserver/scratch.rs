@@ -12,9 +12,9 @@ const IN_USE: &str = "3702";
 
 /// Makes and drops scratch databases of a server.
 #[derive(Debug)]
-pub(super) struct ScratchServer;
+pub(super) struct SqlserverScratch;
 
-impl ScratchDatabases for ScratchServer {
+impl ScratchDatabases for SqlserverScratch {
     fn url(&self, url: &str, database: &str) -> Result<String, Error> {
         with_database(url, database)
     }

@@ -5,7 +5,7 @@ use super::handshake;
 use super::packet::{self, FIRST_SIZE, MessageKind, PacketReader};
 use super::reading::{MessageReader, broken, encode};
 use super::stream::ByteStream;
-use super::tokens::{self, Change, EndKind, EndToken, MessageToken, Token};
+use super::tokens::{self, EnvironmentChange, EndKind, EndToken, MessageToken, Token};
 use super::types::{Bytes, Collation, ColumnType, take};
 use super::values::{Scratch, value};
 use crate::contract::{Error, ErrorClass, OwnedRow, OwnedValue, Value};
@@ -377,13 +377,13 @@ impl ServerConnection {
         self.error.get_or_insert(error);
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, change: EnvironmentChange) {
         match change {
-            Change::PacketSize(size) => self.packet_size = size,
-            Change::Collation(collation) => self.collation = collation,
-            Change::Transaction(descriptor) => self.transaction = descriptor,
-            Change::Routed => self.routed = true,
-            Change::Other => {}
+            EnvironmentChange::PacketSize(size) => self.packet_size = size,
+            EnvironmentChange::Collation(collation) => self.collation = collation,
+            EnvironmentChange::Transaction(descriptor) => self.transaction = descriptor,
+            EnvironmentChange::Routed => self.routed = true,
+            EnvironmentChange::Other => {}
         }
     }
 

@@ -18,7 +18,7 @@ pub(super) enum Token<'a> {
     /// What a procedure gives back in a parameter.
     Returned(Option<i64>),
     /// Something of the session has changed.
-    Changed(Change),
+    Changed(EnvironmentChange),
     /// The end of a statement, a procedure, or all.
     Done(EndToken),
     /// What is known and not used.
@@ -27,7 +27,7 @@ pub(super) enum Token<'a> {
 
 /// What has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum EnvironmentChange {
     PacketSize(usize),
     Collation(Collation),
     /// The transaction by its descriptor; zero where none is open.
@@ -213,21 +213,21 @@ fn changed<'a>(reading: &mut MessageReader<'a>) -> Result<Option<Token<'a>>, Err
     let change = match inner.byte().ok_or_else(cut)? {
         4 => {
             let size = text(inner.short_text().ok_or_else(cut)?);
-            Change::PacketSize(size.parse().map_err(|_| broken("a size of packets that is no number"))?)
+            EnvironmentChange::PacketSize(size.parse().map_err(|_| broken("a size of packets that is no number"))?)
         }
         7 => match inner.byte().ok_or_else(cut)? {
-            5 => Change::Collation(inner.array().ok_or_else(cut)?),
-            _ => Change::Other,
+            5 => EnvironmentChange::Collation(inner.array().ok_or_else(cut)?),
+            _ => EnvironmentChange::Other,
         },
         8 => match inner.byte().ok_or_else(cut)? {
-            8 => Change::Transaction(inner.long().ok_or_else(cut)?),
-            _ => Change::Other,
+            8 => EnvironmentChange::Transaction(inner.long().ok_or_else(cut)?),
+            _ => EnvironmentChange::Other,
         },
-        9 | 10 | 17 => Change::Transaction(0),
-        20 | 21 => Change::Routed,
+        9 | 10 | 17 => EnvironmentChange::Transaction(0),
+        20 | 21 => EnvironmentChange::Routed,
         // The old data of a promoted transaction are longer than said; we never ask for one.
         15 => return Err(broken("a transaction of several servers")),
-        _ => Change::Other,
+        _ => EnvironmentChange::Other,
     };
     Ok(Some(Token::Changed(change)))
 }

@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Confirm(ConfirmArguments),
     /// Show the progress of a record, even while it is being written
     Status(StatusArguments),
+    /// Serve a live page of a record, also while it is being written
+    Watch(WatchArguments),
     /// Check that a record is unchanged, and who signed it
     Verify(VerifyArguments),
     /// Sign a closed record with an SSH key
@@ -130,6 +132,9 @@ pub(crate) struct ShowArguments {
     /// Do not write the report beside the record
     #[arg(long)]
     pub(crate) no_report: bool,
+    /// Serve a live page for browsers, such as 127.0.0.1:7070; other than on loopback its address has a random token
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<String>,
 }
 
 /// Forms of progress.
@@ -238,6 +243,16 @@ pub(crate) struct StatusArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What `watch` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WatchArguments {
+    /// The record
+    pub(crate) record: PathBuf,
+    /// Where to serve the page; other than on loopback its address has a random token
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7070")]
+    pub(crate) listen: String,
 }
 
 /// What `verify` takes.

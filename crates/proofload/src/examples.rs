@@ -53,6 +53,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "watch",
+        &[
+            ("proofload watch study.proof", "serve the page of a record on http://127.0.0.1:7070/"),
+            ("proofload watch study.proof --listen 127.0.0.1:0", "take any free port"),
+        ],
+    ),
+    (
         "resume",
         &[
             ("proofload resume study.proof", "run the missing runs"),
@@ -190,10 +197,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "selftest",
         &[
             ("proofload selftest --engine postgresql", "test a local instance in a temporary folder"),
-            (
-                "proofload selftest --engine postgresql --url postgresql://bench@db1/bench --confirm proofload_selftest",
-                "test your own server",
-            ),
+            ("proofload selftest --engine postgresql --url postgresql://me@db1/bench", "test your own server"),
             ("proofload selftest --check selftest.json", "check a result that was sent"),
         ],
     ),

@@ -18,6 +18,7 @@ mod interrupt;
 mod live;
 mod local_time;
 mod output;
+mod page;
 mod run_times;
 mod selftest;
 mod studies;

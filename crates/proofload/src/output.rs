@@ -9,7 +9,11 @@ use std::io::{IsTerminal, Write};
 /// Text without control characters other than ends of lines and tabs, so that nothing of a study or a record steers a terminal.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     let steers = |letter: char| is_steering(letter) && !matches!(letter, '\n' | '\t');
-    if text.contains(steers) { Cow::Owned(text.replace(steers, "\u{fffd}")) } else { Cow::Borrowed(text) }
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    // Lines of CSV end with both; alone, a return would write over its line.
+    Cow::Owned(text.split("\r\n").map(|line| line.replace(steers, "\u{fffd}")).collect::<Vec<_>>().join("\r\n"))
 }
 
 /// A result, on stdout. A closed pipe is the reader's choice, not an error.
@@ -90,5 +94,6 @@ mod tests {
     #[test]
     fn nothing_steers_a_terminal() {
         assert_eq!(harmless("x \u{1b}]0;title\u{7}\ty\n"), "x \u{fffd}]0;title\u{fffd}\ty\n");
+        assert_eq!(harmless("a,b\r\nc\rd\r\n"), "a,b\r\nc\u{fffd}d\r\n");
     }
 }

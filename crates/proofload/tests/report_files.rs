@@ -66,7 +66,10 @@ fn a_table_has_a_row_for_each_point_with_intervals() {
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), 3, "{told}");
     assert!(lines[0].contains("Throughput") && lines[0].contains("low") && lines[0].contains("Verdict"), "{told}");
-    assert!(lines[1].starts_with("4,20,,,1,39") && lines[1].trim_end().ends_with(",valid"), "{told}");
+    assert!(
+        lines[1].starts_with("4,20,,,1,39") && lines[1].ends_with(",valid") && told.ends_with(",valid\r\n"),
+        "{told}"
+    );
 }
 
 #[test]

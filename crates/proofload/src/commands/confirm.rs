@@ -1,5 +1,6 @@
 //! `confirm`: experiments with points of a finished record, which find out what bound them. The record grows; its results stay.
 
+use super::live_page::LivePage;
 use super::run::{continued, go, purges_named};
 use crate::cli::ConfirmArguments;
 use crate::exit::Exit;
@@ -28,6 +29,10 @@ pub(crate) fn run(arguments: &ConfirmArguments) -> Exit {
         output::result(&told);
         return Exit::Good;
     }
+    let page = match LivePage::of(arguments.show.listen.as_deref()) {
+        Ok(page) => page,
+        Err(text) => return failed(Exit::Failure, &text),
+    };
     told.lines().for_each(output::note);
     let (recorder, record, mut assignment) = match continued(&arguments.record, arguments.yes.clone()) {
         Ok(continued) => continued,
@@ -36,7 +41,7 @@ pub(crate) fn run(arguments: &ConfirmArguments) -> Exit {
     // Runs that are missing stay missing: `resume` makes them.
     assignment.finished = record.plan.runs.iter().map(|run| run.index).collect();
     assignment.experiments = planned;
-    go(recorder, &mut assignment, &arguments.record, (&arguments.show, true))
+    go(recorder, &mut assignment, &arguments.record, (&arguments.show, true), page)
 }
 
 fn failed(exit: Exit, text: &str) -> Exit {

@@ -2,7 +2,7 @@
 
 use super::{
     built_in, compare, completions, confirm, doctor, export, gate, history, import, init, man, plan, report, run,
-    schema, selftest, sign, status, studies, tier, validate, verify,
+    schema, selftest, sign, status, studies, tier, validate, verify, watch,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -18,6 +18,7 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Resume(arguments) => run::resume(&arguments),
         Command::Confirm(arguments) => confirm::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
+        Command::Watch(arguments) => watch::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Sign(arguments) => sign::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -15,6 +15,7 @@ mod history;
 mod history_files;
 mod import;
 mod init;
+mod live_page;
 mod logo;
 mod man;
 mod pilot;
@@ -39,5 +40,6 @@ mod turns;
 mod validate;
 mod verdict;
 mod verify;
+mod watch;
 
 pub(crate) use dispatch::dispatch;

@@ -1,6 +1,7 @@
 //! `run` and `resume`: a study from its file, or from its record, to the last point.
 
 use super::ending::{Ending, EndingStyle};
+use super::live_page::LivePage;
 use super::study_file::StudyFile;
 use crate::cli::{
     CheckArguments, PlanArguments, ProgressForm, ResumeArguments, ResumeVoid, RunArguments, ShowArguments, VoidPolicy,
@@ -9,7 +10,7 @@ use crate::clock::SystemClock;
 use crate::conductor::{Assignment, Calibrations, Journal, Outcome, conduct};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::live::RunEnd;
+use crate::live::{RunEnd, Ticker, ViewPair};
 use crate::run_times::{PlannedRun, planned_runs};
 use crate::{live, output};
 use proofload_model::error::Error;
@@ -42,11 +43,16 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         output::error(&text);
         return Exit::Usage;
     }
+    let page = match LivePage::of(arguments.show.listen.as_deref()) {
+        Ok(page) => page,
+        Err(text) => return failed(&text),
+    };
     let (recorder, mut assignment) = match begun(file, &path, arguments.yes.clone()) {
         Ok(begun) => begun,
         Err(error) => return failed(&error.to_string()),
     };
-    let exit = go(recorder, &mut assignment, &path, (&arguments.show, arguments.void == VoidPolicy::Ok));
+    let show = (&arguments.show, arguments.void == VoidPolicy::Ok);
+    let exit = go(recorder, &mut assignment, &path, show, page);
     if exit == Exit::Failure && remove_if_empty(&path) {
         output::note("nothing was measured, so there is no record; fix the cause and run the study again");
     }
@@ -112,6 +118,10 @@ fn remove_if_empty(path: &Path) -> bool {
 
 /// Finishes a record.
 pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
+    let page = match LivePage::of(arguments.show.listen.as_deref()) {
+        Ok(page) => page,
+        Err(text) => return failed(&text),
+    };
     let (recorder, record, mut assignment) = match continued(&arguments.record, arguments.yes.clone()) {
         Ok(continued) => continued,
         Err(error) => return failed(&error.to_string()),
@@ -132,7 +142,7 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
         return Exit::Usage;
     }
     let accepts_void = arguments.void.contains(&ResumeVoid::Ok);
-    go(recorder, &mut assignment, &arguments.record, (&arguments.show, accepts_void))
+    go(recorder, &mut assignment, &arguments.record, (&arguments.show, accepts_void), page)
 }
 
 /// Runs of points that are void for the host's sake, which another attempt may mend.
@@ -177,6 +187,7 @@ pub(super) fn go(
     assignment: &mut Assignment,
     path: &Path,
     (show, accepts_void): (&ShowArguments, bool),
+    page: Option<LivePage>,
 ) -> Exit {
     let as_json = show.progress == Some(ProgressForm::Json);
     let style = EndingStyle { as_json, with_report: !show.no_report, accepts_void };
@@ -187,13 +198,17 @@ pub(super) fn go(
     };
     let mut journal = Journal::new(recorder, Arc::clone(&clock));
     let settings = &assignment.study.settings;
-    let program = live::Program {
+    let program = || live::Program {
         name: assignment.study.name(),
         work: proofload_report::workloads::workload(settings).work.many,
         runs: shown_runs(assignment, path),
         most: most_runs(&assignment.study),
     };
-    let mut view = live::show(show.progress, program, Arc::clone(&clock));
+    let mut view = live::show(show.progress, program(), Arc::clone(&clock));
+    if let Some(page) = &page {
+        let shown = page.view(program(), Arc::clone(&clock));
+        view = Box::new(ViewPair(view, Box::new(Ticker::of(shown))));
+    }
     let outcome = conduct(assignment, &mut journal, view.as_mut(), clock, interrupt);
     view.close();
     drop(view);

@@ -16,7 +16,7 @@ use proofload_analysis::disturbance::ProcessorSecond;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, most_runs};
 use proofload_model::series::{cores, foreign};
-use proofload_model::time::{Clock, WallTime};
+use proofload_model::time::{Clock, Offset, WallTime};
 use proofload_record::{Attempt, Record, State};
 use proofload_report::findings::{RunSummary, SearchFindings, SearchState, is_mendable, searches, summarise};
 use proofload_report::workloads::workload;
@@ -103,6 +103,9 @@ fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
     Ok(Exit::Good)
 }
 
+/// When a reading was taken, the time that it covers, ns, and its value.
+type SeriesSample = (Offset, u64, f64);
+
 /// Where a record stands.
 pub(super) struct Status {
     pub(super) head: Head,
@@ -115,7 +118,7 @@ pub(super) struct Status {
 
 impl Status {
     /// Makes it of a record; verdicts on attempts that are `known` already are not formed again.
-    fn of(record: &Record, known: &mut BTreeMap<i64, RunSummary>, now: WallTime) -> Self {
+    pub(super) fn of(record: &Record, known: &mut BTreeMap<i64, RunSummary>, now: WallTime) -> Self {
         let planned = planned_runs(&record.study, &record.plan);
         let since = |at: WallTime| Duration::from_micros(u64::try_from(now.0 - at.0).unwrap_or(0));
         let rows: Vec<RunRow> =
@@ -142,7 +145,7 @@ impl Status {
     }
 
     /// Whether nothing is left to run.
-    fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         let is_done = |row: &RunRow| matches!(row.standing, Standing::Ended(RunEnd::Judged(_)));
         self.rows.iter().all(is_done) && self.searches.iter().all(|(.., ended)| *ended)
     }
@@ -286,11 +289,24 @@ fn window_start(attempt: &Attempt, times: &RunTimes) -> Option<u64> {
 
 /// What others took of the processor in the last second that was observed.
 fn host_now(attempt: &Attempt) -> Option<HostNow> {
+    host_of(attempt, |samples| samples.last())
+}
+
+/// What others took of the processor in a second since time zero.
+pub(super) fn host_at(attempt: &Attempt, second: u64) -> Option<HostNow> {
+    host_of(attempt, |samples| {
+        let from = samples.partition_point(|(at, ..)| at.as_seconds() < second as f64);
+        samples.get(from).filter(|(at, ..)| at.as_seconds() < (second + 1) as f64)
+    })
+}
+
+fn host_of(attempt: &Attempt, chosen: impl Fn(&[SeriesSample]) -> Option<&SeriesSample>) -> Option<HostNow> {
     let of = |probe: &str, name: &str| {
-        let series = attempt.series.iter().filter(|series| {
-            series.probe == probe && series.name == name && !series.instance.is_standby() && !series.samples.is_empty()
-        });
-        series.filter_map(|series| series.samples.last().map(|(_, _, value)| *value)).collect::<Vec<f64>>()
+        let series = attempt
+            .series
+            .iter()
+            .filter(|series| series.probe == probe && series.name == name && !series.instance.is_standby());
+        series.filter_map(|series| chosen(&series.samples).map(|(_, _, value)| *value)).collect::<Vec<f64>>()
     };
     let (busy, steal) = (of(cores::PROBE, cores::BUSY.name), of(cores::PROBE, cores::STEAL.name));
     let stolen = (!steal.is_empty()).then(|| steal.iter().sum::<f64>() / 100.0);

@@ -136,8 +136,8 @@ impl<'a> Heard<'a> {
         for MergedSecond { sample, agents } in seconds {
             self.journal.interval(&sample, &agents)?;
             self.state.add(&sample);
-            let (throughput, host) = (&self.state.throughput, self.state.host.now());
-            self.view.second(&SecondSeen { throughput, sample: &sample, host });
+            let (throughput, host, device) = (&self.state.throughput, self.state.host.now(), self.state.host.device());
+            self.view.second(&SecondSeen { throughput, sample: &sample, host, device });
             for agent in all {
                 agent.process.tell(load::Acknowledge { intervals: sample.index + 1 });
             }

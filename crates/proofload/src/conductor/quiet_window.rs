@@ -2,12 +2,12 @@
 
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
-use crate::live::HostNow;
+use crate::live::{DeviceNow, HostNow};
 use proofload_analysis::disturbance::{Disturbance, ProcessorSecond};
 use proofload_analysis::quiet::quiet_seconds;
 use proofload_model::error::Error;
 use proofload_model::samples::Telemetry;
-use proofload_model::series::{cores, foreign};
+use proofload_model::series::{cores, device, foreign};
 use proofload_model::time::Offset;
 use std::collections::BTreeMap;
 
@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 pub(crate) struct HostSeconds {
     seconds: BTreeMap<i64, ProcessorSecond>,
     cores: usize,
+    /// What its devices did in the last second that was read.
+    device: Option<DeviceNow>,
 }
 
 impl HostSeconds {
@@ -25,6 +27,11 @@ impl HostSeconds {
             let of_name = telemetry.readings.iter().filter(|reading| reading.name == name).map(|reading| reading.value);
             of_name.reduce(|one, other| one + other)
         };
+        if telemetry.probe == device::PROBE {
+            let readings = telemetry.readings.iter().map(|reading| (reading.name.as_str(), reading.value));
+            self.device = DeviceNow::of(readings).or(self.device);
+            return;
+        }
         let second = at.as_seconds().floor() as i64;
         let known = self.seconds.entry(second).or_insert(ProcessorSecond { busy: 0.0, stolen: None, foreign: None });
         if telemetry.probe == cores::PROBE {
@@ -35,6 +42,11 @@ impl HostSeconds {
         } else if telemetry.probe == foreign::PROBE {
             known.foreign = sum(foreign::CPU.name);
         }
+    }
+
+    /// What the devices under the data did in the last second that was read.
+    pub(super) fn device(&self) -> Option<DeviceNow> {
+        self.device
     }
 
     /// What others took of it in the last second of which all is known.

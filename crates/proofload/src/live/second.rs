@@ -2,6 +2,7 @@
 
 use proofload_analysis::disturbance::{Disturbance, ProcessorSecond};
 use proofload_model::samples::{IntervalSample, OperationCounts};
+use proofload_model::series::device;
 use proofload_report::findings::response_ns_p99_of;
 
 /// One second of load.
@@ -13,6 +14,37 @@ pub(crate) struct SecondSeen<'a> {
     pub(crate) sample: &'a IntervalSample,
     /// What others took of the host's processor; `None` where not observed.
     pub(crate) host: Option<HostNow>,
+    /// What the devices under the data did; `None` where not observed.
+    pub(crate) device: Option<DeviceNow>,
+}
+
+/// What the devices under the data did in a second, all together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct DeviceNow {
+    /// Bytes read, B/s.
+    pub(crate) read: f64,
+    /// Bytes written, B/s.
+    pub(crate) written: f64,
+    /// Mean requests in flight.
+    pub(crate) queue: f64,
+}
+
+impl DeviceNow {
+    /// Adds up the readings of a probe's second, by name and value; `None` where there are none of devices.
+    pub(crate) fn of<'r>(readings: impl Iterator<Item = (&'r str, f64)> + Clone) -> Option<Self> {
+        let sum = |name: &str| {
+            readings
+                .clone()
+                .filter(|(known, _)| *known == name)
+                .map(|(_, value)| value)
+                .reduce(|one, other| one + other)
+        };
+        Some(Self {
+            read: sum(device::READ_BYTES.name)?,
+            written: sum(device::WRITE_BYTES.name)?,
+            queue: sum(device::QUEUE.name).unwrap_or(0.0),
+        })
+    }
 }
 
 /// What others took of the processor in a second.

@@ -1,0 +1,262 @@
+//! The live page of a study that runs and of a record: what it serves and to whom, in a real browser, and that it stops nothing.
+
+mod support;
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use support::synthetic::Synthetic;
+use support::{Bench, kill_gently, small_study, text};
+
+/// Longest wait for anything.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// A program that serves a page, and where.
+struct Served {
+    child: Child,
+    /// Address and port.
+    address: String,
+    /// What stands before the paths.
+    base: String,
+    said: std::thread::JoinHandle<String>,
+}
+
+impl Served {
+    /// Starts it and waits until it says where it serves.
+    #[track_caller]
+    fn start(bench: &Bench, arguments: &[&str]) -> Self {
+        let mut command = bench.command(arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+        let page = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| line.split_once("live page: http://").map(|(_, page)| page.to_owned()));
+        let page = page.expect("it says where it serves");
+        let (address, base) = page.split_once('/').expect("a path");
+        let base = format!("/{}", base.trim_end_matches('/'));
+        let (address, base) = (address.to_owned(), base.trim_end_matches('/').to_owned());
+        // The rest is read, so that the program never waits for us.
+        let said = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>().join("\n"));
+        Self { child, address, base, said }
+    }
+
+    fn request(&self, method: &str, host: &str, path: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).expect("somebody listens");
+        stream.set_read_timeout(Some(LONGEST)).expect("a socket");
+        let head = format!("{method} {}{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n", self.base);
+        stream.write_all(head.as_bytes()).expect("it is taken");
+        stream
+    }
+
+    /// Status line and body of an answer.
+    fn answer(&self, method: &str, host: &str, path: &str) -> (String, String) {
+        let mut all = String::new();
+        let _read = self.request(method, host, path).read_to_string(&mut all);
+        let (head, body) = all.split_once("\r\n\r\n").unwrap_or((&all, ""));
+        (head.lines().next().unwrap_or_default().to_owned(), body.to_owned())
+    }
+
+    fn get(&self, path: &str) -> (String, String) {
+        self.answer("GET", &self.address, path)
+    }
+
+    /// The first event of a new stream: everything there is.
+    fn state(&self) -> Value {
+        let stream = BufReader::new(self.request("GET", &self.address, "/events"));
+        let line = stream.lines().map_while(Result::ok).find_map(|line| line.strip_prefix("data: ").map(str::to_owned));
+        serde_json::from_str(&line.expect("an event")).expect("JSON")
+    }
+
+    /// Waits until the state is as wanted.
+    #[track_caller]
+    fn wait(&self, wanted: impl Fn(&Value) -> bool) -> Value {
+        let begun = Instant::now();
+        loop {
+            let state = self.state();
+            if wanted(&state) {
+                return state;
+            }
+            assert!(begun.elapsed() < LONGEST, "{state}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Asks it to end; its exit code and what else it said.
+    fn end(mut self) -> (Option<i32>, String) {
+        kill_gently(self.child.id());
+        let status = self.child.wait().expect("it is our child");
+        (status.code(), self.said.join().expect("lines are read"))
+    }
+}
+
+fn has_seconds(state: &Value) -> bool {
+    state["seconds"].as_array().is_some_and(|seconds| seconds.len() > 1)
+}
+
+#[test]
+fn a_running_study_is_shown_to_this_machine_alone() {
+    let bench = Bench::new("live-run");
+    bench.study(&small_study("null", "", 2));
+    let run = ["run", "study.toml", "-o", "x.proof", "--listen", "127.0.0.1:0", "--progress", "plain", "--void", "ok"];
+    let mut served = Served::start(&bench, &run);
+    let state = served.wait(has_seconds);
+    assert_eq!(
+        (&state["head"]["study"], &state["head"]["of"], &state["anew"]),
+        (&"small".into(), &2.into(), &true.into())
+    );
+    let second = state["seconds"][0].as_array().expect("numbers");
+    assert!(second.len() == 8 && second[1].as_f64().is_some_and(|rate| rate > 0.0), "{state}");
+    let (status, page) = served.get("/");
+    assert!(
+        status.contains("200") && page.contains("EventSource") && !page.contains("src=") && !page.contains("@import"),
+        "{status}"
+    );
+    let (_, metrics) = served.get("/metrics");
+    assert!(metrics.contains("proofload_throughput{study=\"small\"} ") && metrics.ends_with("# EOF\n"), "{metrics}");
+    for (method, host, path, expected) in [
+        ("GET", "evil.example", "/events", "403"),
+        ("POST", "127.0.0.1", "/", "405"),
+        ("DELETE", "localhost", "/events", "405"),
+        ("GET", "localhost", "/../etc/passwd", "404"),
+        ("GET", "[::1]", "/x", "404"),
+    ] {
+        let (status, _) = served.answer(method, host, path);
+        assert!(status.contains(expected), "{method} {host} {path}: {status}");
+    }
+    // Somebody who connects and says nothing keeps nobody from reading.
+    let _silent: Vec<TcpStream> = (0..4).map(|_| TcpStream::connect(&served.address).expect("taken")).collect();
+    served.wait(|state| state["head"]["done"] == 1);
+    assert_eq!(served.child.wait().expect("it is our child").code(), Some(0));
+    assert!(TcpStream::connect(&served.address).is_err(), "the page ends with the study");
+    bench.expect_no_process();
+}
+
+#[test]
+fn a_port_in_use_stops_a_study_before_anything_is_made() {
+    let bench = Bench::new("live-port");
+    bench.study(&small_study("null", "", 1));
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    for listen in [address.as_str(), "7070", "203.0.113.1:7070"] {
+        let output = bench.run(&["run", "study.toml", "-o", "x.proof", "--listen", listen]);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("failed to serve the live page"), "{}", text(&output.stderr));
+        assert!(!bench.path("x.proof").exists() && !bench.path("data").exists());
+    }
+}
+
+#[test]
+fn a_record_is_watched_with_a_token_until_it_is_gone() {
+    let bench = Bench::new("live-watch");
+    Synthetic::of(400.0, 1).write(&bench.path("x.proof"));
+    let served = Served::start(&bench, &["watch", "x.proof", "--listen", "0.0.0.0:0"]);
+    let served = Served { address: served.address.replace("0.0.0.0", "127.0.0.1"), ..served };
+    assert_eq!(served.base.len(), 33, "{}", served.base);
+    let state = served.wait(has_seconds);
+    let runs = state["runs"].as_array().expect("runs");
+    assert!(runs.len() == 6 && runs.iter().all(|run| run["verdict"] == "valid"), "{state}");
+    assert!(state["head"]["ended"] == true && state["seconds"].as_array().map(Vec::len) == Some(26), "{state}");
+    let bare = Served { base: String::new(), ..served };
+    assert!(bare.get("/").0.contains("403") && bare.get(&format!("/{}/", "0".repeat(32))).0.contains("403"));
+    let output = bench.run(&["watch", "absent.proof", "--listen", "127.0.0.1:0"]);
+    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("absent.proof"));
+    let (code, said) = bare.end();
+    assert_eq!(code, Some(0), "{said}");
+
+    let served = Served::start(&bench, &["watch", "x.proof", "--listen", "127.0.0.1:0"]);
+    served.wait(has_seconds);
+    std::fs::remove_file(bench.path("x.proof")).expect("it is there");
+    let state = served.wait(|state| state["head"]["doing"].as_str().is_some_and(|doing| doing.contains("x.proof")));
+    assert!(has_seconds(&state), "what was shown stays: {state}");
+    assert_eq!(served.end().0, Some(0));
+}
+
+fn browser() -> Option<PathBuf> {
+    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|file| file.is_file())
+}
+
+/// Stands between a browser and the server, under one address: the page gets an image that comes only after a while, so that the browser waits
+/// as long before it gives the document.
+struct Between {
+    address: String,
+    server: Arc<Mutex<String>>,
+}
+
+impl Between {
+    fn start(server: &str, stays: Duration) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let server = Arc::new(Mutex::new(server.to_owned()));
+        let known = Arc::clone(&server);
+        std::thread::spawn(move || {
+            for browser in listener.incoming().map_while(Result::ok) {
+                let server = known.lock().expect("nobody panicked").clone();
+                std::thread::spawn(move || pass(browser, &server, stays));
+            }
+        });
+        Self { address, server }
+    }
+}
+
+/// Passes one request on. Without a server the connection ends.
+fn pass(mut browser: TcpStream, server: &str, stays: Duration) -> Option<()> {
+    let mut head = BufReader::new(browser.try_clone().ok()?).lines();
+    let request = head.next()?.ok()?;
+    let path = request.split(' ').nth(1)?.to_owned();
+    if path == "/hold" {
+        std::thread::sleep(stays);
+        return browser.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").ok();
+    }
+    let mut upstream = TcpStream::connect(server).ok()?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\n\r\n");
+    upstream.write_all(request.as_bytes()).ok()?;
+    if path != "/" {
+        return std::io::copy(&mut upstream, &mut browser).ok().map(drop);
+    }
+    let mut answer = String::new();
+    upstream.read_to_string(&mut answer).ok()?;
+    let page = answer.split_once("\r\n\r\n")?.1.replace("</body>", "<img src=\"/hold\" alt=\"\"></body>");
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n\r\n";
+    browser.write_all(format!("{head}{page}").as_bytes()).ok()
+}
+
+#[test]
+fn a_browser_follows_and_survives_a_restart_of_the_server() {
+    let Some(browser) = browser() else {
+        println!("SKIPPED: no Chromium in PATH");
+        return;
+    };
+    let bench = Bench::new("live-browser");
+    Synthetic::of(400.0, 1).write(&bench.path("x.proof"));
+    Synthetic { repetitions: 1, ..Synthetic::of(800.0, 2) }.write(&bench.path("y.proof"));
+    let first = Served::start(&bench, &["watch", "x.proof", "--listen", "127.0.0.1:0"]);
+    first.wait(has_seconds);
+    let between = Between::start(&first.address, Duration::from_secs(12));
+    let page = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
+        .args(["--disable-sync", "--window-size=500,900", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", bench.path("profile").display()))
+        .arg(format!("http://{}/", between.address))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the browser starts");
+    std::thread::sleep(Duration::from_secs(4));
+    assert_eq!(first.end().0, Some(0));
+    // Another server with another record: the page shows it by itself.
+    let second = Served::start(&bench, &["watch", "y.proof", "--listen", "127.0.0.1:0"]);
+    between.server.lock().expect("nobody panicked").clone_from(&second.address);
+    let dom = text(&page.wait_with_output().expect("it is our child").stdout);
+    second.end();
+    let body = dom.split_once("<body>").map_or(dom.as_str(), |(_, body)| body);
+    assert!(body.contains("2 of 2 runs, not running, ended"), "{body}");
+    assert!(body.contains("id=\"lost\" hidden"), "{body}");
+    assert!(body.matches("<tr>").count() == 3 && body.contains("valid") && body.contains("d=\"M0.0 "), "{body}");
+}

@@ -16,7 +16,7 @@ use proofload_model::time::Clock;
 use proofload_record::{Attempt, Record, State};
 use proofload_report::findings::response_ns_p99_of;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Shortest time between two looks.
 const SECOND: Duration = Duration::from_secs(1);
@@ -43,21 +43,21 @@ fn serve(arguments: &WatchArguments) -> Result<(), String> {
     let mut known = BTreeMap::new();
     let (mut shown, mut record) = (None, first);
     loop {
-        let begun = Instant::now();
+        let begun = SystemClock.now();
         let status = Status::of(&record, &mut known, SystemClock.wall());
         shown = seconds(&record, shown, page.share());
         let doing = if record.being_written { "" } else { "not running" };
         let has_ended = status.is_complete() && !record.being_written;
         page.share().show(&status.head, &status.rows, status.work, (doing, has_ended));
-        let mut took = begun.elapsed();
+        let mut took = SystemClock.now().since(begun);
         record = loop {
             if is_over(&interrupt, SECOND.max(took * SHARE)) {
                 return Ok(());
             }
-            let begun = Instant::now();
+            let begun = SystemClock.now();
             let is_new = |attempt: &Attempt| attempt.state == State::Finished && !known.contains_key(&attempt.id);
             let read = proofload_record::read_progress(&arguments.record, &is_new);
-            took = begun.elapsed();
+            took = SystemClock.now().since(begun);
             match read {
                 Ok(read) => break read,
                 Err(error) => {
@@ -70,8 +70,8 @@ fn serve(arguments: &WatchArguments) -> Result<(), String> {
 
 /// Waits, and tells whether somebody has seen enough in between.
 fn is_over(interrupt: &Interrupt, pause: Duration) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < pause && !interrupt.asked() {
+    let begun = SystemClock.now();
+    while SystemClock.now().since(begun) < pause && !interrupt.asked() {
         SystemClock.sleep(SECOND.min(pause));
     }
     interrupt.asked()

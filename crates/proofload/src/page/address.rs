@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 /// Bytes of a token.
 const TOKEN_BYTES: usize = 16;
 
-/// Who may read the page.
+/// Readers that are admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Readers on this machine that name it by a loopback address, so that no other site's script can.

@@ -1,11 +1,13 @@
 //! The live page of a study that runs and of a record: what it serves and to whom, in a real browser, and that it stops nothing.
 
+#[path = "../../report/tests/support/axe.rs"]
+mod axe;
 mod support;
 
+use axe::{axe, browser, violations};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -176,12 +178,6 @@ fn a_record_is_watched_with_a_token_until_it_is_gone() {
     assert_eq!(served.end().0, Some(0));
 }
 
-fn browser() -> Option<PathBuf> {
-    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|file| file.is_file())
-}
-
 /// Stands between a browser and the server, under one address: the page gets an image that comes only after a while, so that the browser waits
 /// as long before it gives the document.
 struct Between {
@@ -259,4 +255,26 @@ fn a_browser_follows_and_survives_a_restart_of_the_server() {
     assert!(body.contains("2 of 2 runs, not running, ended"), "{body}");
     assert!(body.contains("id=\"lost\" hidden"), "{body}");
     assert!(body.matches("<tr>").count() == 3 && body.contains("valid") && body.contains("d=\"M0.0 "), "{body}");
+}
+
+#[test]
+fn the_page_has_no_violation() {
+    let (Some(browser), Some(axe)) = (browser(), axe()) else {
+        println!("SKIPPED: no Chromium in PATH, or no axe-core (scripts/accessibility-needs.sh)");
+        return;
+    };
+    let bench = Bench::new("live-axe");
+    Synthetic { falling: true, ..Synthetic::of(400.0, 1) }.write(&bench.path("x.proof"));
+    let served = Served::start(&bench, &["watch", "x.proof", "--listen", "127.0.0.1:0"]);
+    let state = served.wait(has_seconds);
+    let (_, page) = served.get("/");
+    served.end();
+    let told = format!(
+        "const events = {{}}; setTimeout(() => events.onmessage({{ data: {} }}), 0);",
+        Value::from(state.to_string())
+    );
+    let page = page.replace("const events = new EventSource(\"events\");", &told);
+    assert!(page.contains("setTimeout(() => events.onmessage"), "{page}");
+    let found = violations(&browser, &axe, "live", &page, &bench.path(""));
+    assert!(found.starts_with("AXE 0"), "{found}");
 }

@@ -12,7 +12,7 @@ type CapabilityColumn = (&'static str, fn(&Capabilities) -> String);
 const COLUMNS: &[CapabilityColumn] = &[
     ("sessions", sessions),
     ("runs", place),
-    ("snapshots", |found| word(found.file_snapshot, "files")),
+    ("snapshots", snapshots),
     ("`limits.memory` sets its memory", |found| word(found.memory_setting, "yes")),
     ("standbys", standbys),
     ("cache tier", tier),
@@ -51,6 +51,14 @@ pub(super) fn engines_page() -> String {
 /// Engines that are built in and have a name for readers: no fixtures.
 fn built_in() -> impl Iterator<Item = (&'static str, &'static dyn Engine)> {
     named_engines().filter_map(|name| Some((name, engine(name)?)))
+}
+
+fn snapshots(found: &Capabilities) -> String {
+    match (found.file_snapshot, found.restore_at_url) {
+        (true, _) => "files".to_owned(),
+        (false, true) => "by the server, at a URL".to_owned(),
+        (false, false) => word(false, ""),
+    }
 }
 
 fn title(name: &str) -> String {

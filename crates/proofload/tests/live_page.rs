@@ -96,8 +96,9 @@ impl Served {
     }
 }
 
+/// Whether the head, the runs and seconds of a load are shown.
 fn has_seconds(state: &Value) -> bool {
-    state["seconds"].as_array().is_some_and(|seconds| seconds.len() > 1)
+    state["runs"].is_array() && state["seconds"].as_array().is_some_and(|seconds| seconds.len() > 1)
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use support::synthetic::Synthetic;
@@ -179,42 +180,67 @@ fn a_record_is_watched_with_a_token_until_it_is_gone() {
     assert_eq!(served.end().0, Some(0));
 }
 
-/// Stands between a browser and the server, under one address: the page gets an image that comes only after a while, so that the browser waits
-/// as long before it gives the document.
+/// Stands between a browser and the server, under one address: the page gets an image that comes only when the test has seen enough, and as
+/// long the browser waits before it gives the document.
 struct Between {
     address: String,
-    server: Arc<Mutex<String>>,
+    passage: Arc<Passage>,
+}
+
+/// What goes through, and to whom.
+struct Passage {
+    server: Mutex<String>,
+    /// Streams of events that a server has begun.
+    streams: AtomicUsize,
+    /// Whether the image may come.
+    is_open: AtomicBool,
 }
 
 impl Between {
-    fn start(server: &str, stays: Duration) -> Self {
+    fn start(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
-        let server = Arc::new(Mutex::new(server.to_owned()));
-        let known = Arc::clone(&server);
+        let server = Mutex::new(server.to_owned());
+        let passage = Arc::new(Passage { server, streams: AtomicUsize::new(0), is_open: AtomicBool::new(false) });
+        let known = Arc::clone(&passage);
         std::thread::spawn(move || {
             for browser in listener.incoming().map_while(Result::ok) {
-                let server = known.lock().expect("nobody panicked").clone();
-                std::thread::spawn(move || pass(browser, &server, stays));
+                let passage = Arc::clone(&known);
+                std::thread::spawn(move || pass(browser, &passage));
             }
         });
-        Self { address, server }
+        Self { address, passage }
+    }
+
+    /// Waits until so many streams were begun, and a little for the browser to show them.
+    #[track_caller]
+    fn wait_for_streams(&self, count: usize) {
+        let begun = Instant::now();
+        while self.passage.streams.load(Ordering::Relaxed) < count {
+            assert!(begun.elapsed() < 2 * LONGEST, "the browser asks for no stream {count}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        std::thread::sleep(Duration::from_secs(2));
     }
 }
 
 /// Passes one request on. Without a server the connection ends.
-fn pass(mut browser: TcpStream, server: &str, stays: Duration) -> Option<()> {
+fn pass(mut browser: TcpStream, passage: &Passage) -> Option<()> {
     let mut head = BufReader::new(browser.try_clone().ok()?).lines();
     let request = head.next()?.ok()?;
     let path = request.split(' ').nth(1)?.to_owned();
     if path == "/hold" {
-        std::thread::sleep(stays);
+        while !passage.is_open.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
         return browser.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").ok();
     }
-    let mut upstream = TcpStream::connect(server).ok()?;
+    let server = passage.server.lock().ok()?.clone();
+    let mut upstream = TcpStream::connect(&server).ok()?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\n\r\n");
     upstream.write_all(request.as_bytes()).ok()?;
     if path != "/" {
+        passage.streams.fetch_add(usize::from(path == "/events"), Ordering::Relaxed);
         return std::io::copy(&mut upstream, &mut browser).ok().map(drop);
     }
     let mut answer = String::new();
@@ -235,7 +261,7 @@ fn a_browser_follows_and_survives_a_restart_of_the_server() {
     Synthetic { repetitions: 1, ..Synthetic::of(800.0, 2) }.write(&bench.path("y.proof"));
     let first = Served::start(&bench, &["watch", "x.proof", "--listen", "127.0.0.1:0"]);
     first.wait(has_seconds);
-    let between = Between::start(&first.address, Duration::from_secs(12));
+    let between = Between::start(&first.address);
     let page = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
         .args(["--disable-sync", "--window-size=500,900", "--dump-dom"])
@@ -245,11 +271,14 @@ fn a_browser_follows_and_survives_a_restart_of_the_server() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the browser starts");
-    std::thread::sleep(Duration::from_secs(4));
+    between.wait_for_streams(1);
     assert_eq!(first.end().0, Some(0));
     // Another server with another record: the page shows it by itself.
     let second = Served::start(&bench, &["watch", "y.proof", "--listen", "127.0.0.1:0"]);
-    between.server.lock().expect("nobody panicked").clone_from(&second.address);
+    between.passage.server.lock().expect("nobody panicked").clone_from(&second.address);
+    let begun = between.passage.streams.load(Ordering::Relaxed);
+    between.wait_for_streams(begun + 1);
+    between.passage.is_open.store(true, Ordering::Relaxed);
     let dom = text(&page.wait_with_output().expect("it is our child").stdout);
     second.end();
     let body = dom.split_once("<body>").map_or(dom.as_str(), |(_, body)| body);

@@ -66,6 +66,8 @@ mod tests {
         let folder = study.path().join("place.primary");
         for run in 0..2 {
             std::fs::write(&device.0, vec![7; 32 << 20]).unwrap();
+            // Written to the device, and by it to its file, whose blocks are counted.
+            [Path::new(&device.0), &file].iter().for_each(|it| std::fs::File::open(it).unwrap().sync_all().unwrap());
             let used = || std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(&file).unwrap()) * 512;
             assert!(used() >= 32 << 20);
             let purged = purge(&device.0, Some(&device.0), elsewhere).unwrap();

@@ -18,9 +18,19 @@ use support::{Bench, kill_gently, small_study, text};
 /// Longest wait for anything.
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// A process that is killed when its test is over, also by a failure.
+struct OwnChild(Child);
+
+impl Drop for OwnChild {
+    fn drop(&mut self) {
+        let _ended = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
 /// A program that serves a page, and where.
 struct Served {
-    child: Child,
+    child: OwnChild,
     /// Address and port.
     address: String,
     /// What stands before the paths.
@@ -45,7 +55,7 @@ impl Served {
         let (address, base) = (address.to_owned(), base.trim_end_matches('/').to_owned());
         // The rest is read, so that the program never waits for us.
         let said = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>().join("\n"));
-        Self { child, address, base, said }
+        Self { child: OwnChild(child), address, base, said }
     }
 
     fn request(&self, method: &str, host: &str, path: &str) -> TcpStream {
@@ -91,8 +101,8 @@ impl Served {
 
     /// Asks it to end; its exit code and what else it said.
     fn end(mut self) -> (Option<i32>, String) {
-        kill_gently(self.child.id());
-        let status = self.child.wait().expect("it is our child");
+        kill_gently(self.child.0.id());
+        let status = self.child.0.wait().expect("it is our child");
         (status.code(), self.said.join().expect("lines are read"))
     }
 }
@@ -135,7 +145,7 @@ fn a_running_study_is_shown_to_this_machine_alone() {
     // Somebody who connects and says nothing keeps nobody from reading.
     let _silent: Vec<TcpStream> = (0..4).map(|_| TcpStream::connect(&served.address).expect("taken")).collect();
     served.wait(|state| state["head"]["done"] == 1);
-    assert_eq!(served.child.wait().expect("it is our child").code(), Some(0));
+    assert_eq!(served.child.0.wait().expect("it is our child").code(), Some(0));
     assert!(TcpStream::connect(&served.address).is_err(), "the page ends with the study");
     bench.expect_no_process();
 }

@@ -2,6 +2,7 @@
 
 use super::password::{self, Password};
 use crate::contract::{Error, Target};
+use crate::engines::wire::{each_host, host_and_port};
 use crate::engines::wire::{Place, Proof, SocketOptions, TlsClient, decoded};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -76,7 +77,7 @@ impl ServerAddress {
                  a file in SQLCMDPASSWORD_FILE, on the load host",
             ));
         }
-        let (name, port) = host_and_port(host).ok_or_else(|| wrong("its port is no number"))?;
+        let (name, port) = host_and_port(host, PORT).ok_or_else(|| wrong("its port is no number"))?;
         let or = |given: &str, default: &str| if given.is_empty() { default.to_owned() } else { decoded(given) };
         let name = or(name, "localhost");
         let mut address = Self {
@@ -162,30 +163,9 @@ fn switch(word: &str) -> Result<bool, Error> {
     word.parse().map_err(|_| Error::other("read the SQL Server URL: trust-server-certificate is true or false"))
 }
 
-/// Host and port; an IPv6 address stands in brackets.
-fn host_and_port(host: &str) -> Option<(&str, u16)> {
-    let (name, rest) = match host.strip_prefix('[') {
-        Some(rest) => rest.split_once(']')?,
-        None => host.find(':').map_or((host, ""), |place| host.split_at(place)),
-    };
-    let port = if rest.is_empty() { PORT } else { rest.strip_prefix(':')?.parse().ok()? };
-    Some((name, port))
-}
-
 /// The URLs of each host; the whole text alone where it names one host or has another form.
 pub(super) fn each(text: &str) -> Vec<String> {
-    let parts = || {
-        let (scheme, rest) = text.split_once("://")?;
-        let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(end);
-        let (user, hosts) = authority.rsplit_once('@').map_or(("", authority), |(user, hosts)| (user, hosts));
-        let at = if user.is_empty() { "" } else { "@" };
-        Some(hosts.split(',').map(|host| format!("{scheme}://{user}{at}{host}{path}")).collect::<Vec<_>>())
-    };
-    match parts() {
-        Some(parts) if parts.len() > 1 && parts.iter().all(|part| ServerAddress::parse(part).is_ok()) => parts,
-        _ => vec![text.to_owned()],
-    }
+    each_host(text, |part| ServerAddress::parse(part).is_ok())
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ pub enum ErrorKind {
     Refused,
     /// An agent, a server or the connection to it is gone.
     Lost,
+    /// Another transaction stood in the way, and ours was undone: the same one may be tried again.
+    Conflict,
     /// Something is not as it must be: data, a count, a limit.
     Verification,
     /// A machine could not do what it was asked: no room, a failed program, a failed system call.
@@ -93,6 +95,11 @@ impl Error {
     /// Whether an agent, a server or a connection is gone.
     pub fn is_lost(&self) -> bool {
         self.kind == ErrorKind::Lost
+    }
+
+    /// Whether another transaction stood in the way.
+    pub fn is_conflict(&self) -> bool {
+        self.kind == ErrorKind::Conflict
     }
 }
 

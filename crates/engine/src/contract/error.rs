@@ -75,7 +75,8 @@ impl From<Error> for proofload_model::error::Error {
             ErrorClass::ConnectionLost => ErrorKind::Lost,
             ErrorClass::OutOfSpace => ErrorKind::Host,
             ErrorClass::Data => ErrorKind::Verification,
-            ErrorClass::Retryable | ErrorClass::Other => ErrorKind::Other,
+            ErrorClass::Retryable => ErrorKind::Conflict,
+            ErrorClass::Other => ErrorKind::Other,
         };
         Self::of(kind, error.to_string())
     }

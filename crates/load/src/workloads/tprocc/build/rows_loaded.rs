@@ -38,6 +38,11 @@ impl<'p> RowsLoaded<'p> {
         Ok(Self { progress, expected, step: (expected / TOLD).max(1), loaded: AtomicU64::new(there) })
     }
 
+    /// Takes back rows of a transaction that was undone.
+    pub(super) fn take_back(&self, rows: u64) {
+        self.loaded.fetch_sub(rows, Ordering::Relaxed);
+    }
+
     /// Some rows more.
     pub(super) fn add(&self, rows: u64) {
         let before = self.loaded.fetch_add(rows, Ordering::Relaxed);

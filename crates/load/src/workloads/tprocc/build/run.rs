@@ -120,7 +120,18 @@ impl<'j> Build<'j> {
     /// Loads one chunk and notes it, in one transaction.
     fn load_chunk(&self, session: &mut BlockingSession, chunk: Chunk, loaded: &RowsLoaded<'_>) -> Result<(), Error> {
         session.script("BEGIN")?;
-        let parts = self.load_rows(session, chunk, &mut |rows| loaded.add(rows))?;
+        let mut sent = 0;
+        let mut more = |rows| {
+            sent += rows;
+            loaded.add(rows);
+        };
+        let parts = match self.load_rows(session, chunk, &mut more) {
+            Ok(parts) => parts,
+            Err(error) => {
+                loaded.take_back(sent);
+                return self.unless_noted(session, error, |manifest| Ok(manifest.has(chunk)));
+            }
+        };
         let notes = manifest::add_chunk(self.dialect, chunk, &parts)?;
         let ended = session.script(&format!("{notes}COMMIT;"));
         ended.or_else(|error| self.unless_noted(session, error, |manifest| manifest.holds(chunk, &parts)))

@@ -149,8 +149,14 @@ impl<'j> Load<'j> {
     /// Loads one chunk and notes it, in one transaction.
     pub(crate) fn load_chunk(&self, session: &mut BlockingSession, chunk: Chunk) -> Result<(), Error> {
         session.script("BEGIN")?;
-        let content = self.append_chunk(session, chunk)?;
-        let (entry, content) = (chunk_entry(chunk), content.text(chunk.table));
+        let entry = chunk_entry(chunk);
+        let content = match self.append_chunk(session, chunk) {
+            Ok(content) => content.text(chunk.table),
+            Err(error) => {
+                session.roll_back();
+                return unless_noted(error, self.manifest(session).map(|manifest| manifest.has(&entry)));
+            }
+        };
         let note = manifest::add(&self.dialect.suite, &entry, &content)?;
         let ended = session.script(&format!("{note}COMMIT;"));
         ended.or_else(|error| self.unless_noted(session, error, &entry, &content))

@@ -4,10 +4,11 @@
 use super::build::{draws, kept};
 use super::case::Case;
 use crate::workload::WorkloadRun as _;
-use crate::workloads::blocking_session::{BlockingSession, integer};
+use crate::workloads::blocking_session::{BlockingSession, integer, text};
 use crate::workloads::tprocc::build::{Manifest, add_chunk, add_entry, wanted};
 use proofload_gen::tprocc::population::Chunk;
 use proofload_model::error::Error;
+use std::time::Duration;
 
 /// Begins a build, commits what is held when the build waits for it, and returns how the build ended.
 fn build_beside(case: &Case, held: &mut BlockingSession) -> Result<(), Error> {
@@ -102,4 +103,32 @@ fn a_chunk_noted_late_with_other_content_is_an_error() {
     held.script("UPDATE proofload_manifest SET content = '0' WHERE entry LIKE 'rows %'").unwrap();
     let error = build_beside(&case, &mut held).unwrap_err().to_string();
     assert!(error.contains("duplicate key"), "{error}");
+}
+
+/// On MariaDB the session of a client that was killed holds its rows until the server notices; another build meets its locks.
+#[test]
+fn a_chunk_held_by_a_session_that_ends_later_is_tried_again() {
+    let Some(case) = Case::new("mariadb", &[]) else { return };
+    case.build().begin().unwrap();
+    let mut held = case.session();
+    held.script("SET GLOBAL innodb_lock_wait_timeout = 1").unwrap();
+    hold_chunk(&case, &mut held);
+    let run = case.workload_run();
+    let mut watch = case.session();
+    let failed = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'";
+    let waits = |watch: &mut BlockingSession| -> u64 {
+        text(&watch.one_row(failed).unwrap(), 1).unwrap().parse().unwrap()
+    };
+    let before = waits(&mut watch);
+    std::thread::scope(|scope| {
+        let build = scope.spawn(|| run.build().map(drop));
+        // The second wait begins after the first has timed out.
+        while waits(&mut watch) < before + 2 {
+            assert!(!build.is_finished(), "the build ended without waiting: {:?}", build.join());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        held.roll_back();
+        build.join().expect("the build does not panic").unwrap();
+    });
+    assert_eq!(kept(&case), draws(&case));
 }

@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 TESTED := --features mongodb-driver,fixtures
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-kernel needs fmt lint tidy check toy duckdb clean-demo
+.PHONY: help demo dist test test-kernel needs fmt lint tidy check toy papers papers-check duckdb clean-demo
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ dist: ## build the binary with its line tables in a file beside it, in dist/
 	cargo build --profile dist
 	scripts/split-lines.sh
 
-test: needs fmt lint tidy check toy ## everything a change must pass, in the order of cost
+test: needs fmt lint tidy check toy papers-check ## everything a change must pass, in the order of cost
 
 needs: ## install what the tests need (Debian and Ubuntu as root), else say what is missing
 	scripts/install-test-needs.sh
@@ -40,6 +40,12 @@ check: ## all tests, side by side where they do not disturb each other
 toy: ## the demo's study at toy size, with the binary of the tests
 	cargo test --workspace $(TESTED) --no-run --quiet
 	scripts/demo.sh debug toy
+
+papers: ## repeat the five published studies and write docs/papers.md from their records; at most 90 min
+	cargo xtask papers
+
+papers-check: ## docs/papers.md is what its signed records give, with the binary of the tests
+	cargo xtask papers check "program=$${CARGO_TARGET_DIR:-target}/debug/proofload"
 
 test-kernel: ## caches of the kernel, control groups of version 2, reflinks and netem in a virtual machine (Debian as root; minutes); no part of `test`
 	scripts/install-kernel-needs.sh "$${CARGO_TARGET_DIR:-target}/kernel-package"

@@ -5,7 +5,8 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, drills, engines, kernel, loads, parse_tsql, perf, policies, rehearse, test, tidy, verdicts,
+    answers, causes, crash, day, drills, engines, kernel, loads, papers, parse_tsql, perf, policies, rehearse, test,
+    tidy, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -47,6 +48,12 @@ pub(crate) const CHORES: &[Chore] = &[
         run: crash::run,
     },
     Chore {
+        name: "day",
+        arguments: "[SECONDS]",
+        summary: "write a record of a day of load, open it and render it, and tell memory, time and bytes",
+        run: day::run,
+    },
+    Chore {
         name: "drills",
         arguments: "[outages|losses|lossless|kills][=TIMES]",
         summary: "1,000 scripted outages on real sockets, 200 planted losses, 1,000 drills without a loss, 100 kills while a drill goes on",
@@ -69,6 +76,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[LOADS]",
         summary: "load key-value data 10,000 times, killed at random instants, and prove that every record is there",
         run: loads::run,
+    },
+    Chore {
+        name: "papers",
+        arguments: "[page|check] [P1 …] [key=PATH] [program=PATH]",
+        summary: "run the quick studies of the five papers, sign their records and write docs/papers.md; page only writes it, check only proves it",
+        run: papers::run,
     },
     Chore {
         name: "parse-tsql",

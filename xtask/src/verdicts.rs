@@ -5,7 +5,7 @@
 //! studies, reads the verdicts out of reports, and counts.
 
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Trials of each kind unless the first argument says otherwise.
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         None => TRIALS,
         Some(text) => text.parse().map_err(|_| format!("{text:?} is not a number of trials"))?,
     };
-    let program = build()?;
+    let program = crate::program::release_program()?;
     let folder = std::env::temp_dir().join(format!("proofload-verdicts-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
     let wrong = all_of(trials).iter().map(|trial| judge(&program, &folder, trial)).collect::<Result<Vec<bool>, _>>();
@@ -131,16 +131,6 @@ fn verdict_in(report: &str) -> Result<(String, String), String> {
     let bound = rating["bound"].as_str().ok_or("the report has no verdict on what bound the run")?;
     let reasons = rating["reasons"].as_array().into_iter().flatten().filter_map(Value::as_str);
     Ok((bound.to_owned(), reasons.collect::<Vec<_>>().join("; ")))
-}
-
-fn build() -> Result<PathBuf, String> {
-    let status = Command::new("cargo").args(["build", "--release", "--package", "proofload"]).status();
-    if !status.map_err(|error| format!("starting cargo: {error}"))?.success() {
-        return Err("the program does not build".to_owned());
-    }
-    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
-    std::path::absolute(Path::new(&target).join("release/proofload"))
-        .map_err(|error| format!("finding the program: {error}"))
 }
 
 /// A line for whoever waits.

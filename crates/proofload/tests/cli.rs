@@ -117,6 +117,19 @@ fn a_valid_study_says_so_and_shows_its_plan() {
 }
 
 #[test]
+fn a_long_plan_is_cut_in_text_and_whole_in_json() {
+    let bench = Bench::new("long-plan");
+    let levels: Vec<String> = (1..=150).map(|users| users.to_string()).collect();
+    let factor = format!("[[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [{}]\n", levels.join(", "));
+    bench.study(&small_study("null", &factor, 1));
+    let plan = text(&bench.run(&["plan", "study.toml"]).stdout);
+    assert!(plan.contains("150 runs of 150 points") && plan.contains("\n    …  70 more; "), "{plan}");
+    let json: serde_json::Value =
+        serde_json::from_slice(&bench.run(&["plan", "study.toml", "--json"]).stdout).expect("JSON");
+    assert_eq!(json["runs"].as_array().map(Vec::len), Some(150));
+}
+
+#[test]
 fn a_destructive_step_wants_its_device_named_twice() {
     let bench = Bench::new("device");
     bench.study(

@@ -20,6 +20,12 @@ use proofload_model::units::{Bytes, duration_words};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Most runs that the text lists; the sums that follow are what a reader of more looks for.
+const LISTED: usize = 100;
+
+/// Fewest runs that are worth a line in their place.
+const FOLDED: usize = 20;
+
 /// Prints the plan.
 pub(crate) fn run(arguments: &PlanArguments) -> Exit {
     let pilot = match arguments.pilot.as_deref().map(Pilot::read).transpose() {
@@ -94,7 +100,8 @@ fn runs_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     } else {
         format!("{} runs of {} points, in this order:\n", plan.runs.len(), plan.points.len())
     };
-    for run in &plan.runs {
+    let shown = if plan.runs.len() > LISTED { LISTED - FOLDED } else { plan.runs.len() };
+    for run in &plan.runs[..shown] {
         let levels: Vec<String> = plan.points[run.point as usize]
             .levels
             .iter()
@@ -109,6 +116,9 @@ fn runs_text(study: &Study, plan: &Plan) -> Result<String, Error> {
             run.index,
             RunTimes::of(&plan.settings(study, run.point))?.text()
         ));
+    }
+    if shown < plan.runs.len() {
+        text.push_str(&format!("    …  {} more; proofload plan --json lists all\n", plan.runs.len() - shown));
     }
     Ok(text)
 }

@@ -11,6 +11,9 @@ use std::time::Duration;
 /// Runs shown at most; longer plans show those around the running one.
 const SHOWN: usize = 16;
 
+/// Waiting runs that have a line where lines do not count.
+const WAITING: usize = 20;
+
 /// Lines of a screen that belong to no run: head, foot, what comes before and after, the prompt.
 const OTHERS: usize = 5;
 
@@ -96,9 +99,13 @@ pub(crate) fn screen(head: &Head, rows: &[RunRow], foot: &str, size: ScreenSize,
     lines
 }
 
-/// Runs that have a line: all, or those around the running one, which has two thirds of them before it.
+/// Runs that have a line: all but many waiting ones, or those around the running one, which has two thirds of them before it.
 fn shown(rows: &[RunRow], lines: usize) -> Range<usize> {
-    let room = lines.saturating_sub(OTHERS).clamp(1, if lines == usize::MAX { usize::MAX } else { SHOWN });
+    if lines == usize::MAX {
+        let begun = rows.iter().rposition(|row| !matches!(row.standing, Standing::Waiting)).map_or(0, |row| row + 1);
+        return 0..if rows.len() - begun <= 2 * WAITING { rows.len() } else { begun + WAITING };
+    }
+    let room = lines.saturating_sub(OTHERS).clamp(1, SHOWN);
     if rows.len() <= room {
         return 0..rows.len();
     }
@@ -296,5 +303,17 @@ mod tests {
         assert_eq!(lines[1], "  … 21 before: 20 valid, 1 void");
         assert_eq!(lines[9], "  … 12 pending");
         assert!(lines[6].starts_with("  ▶ point 25"), "{lines:#?}");
+    }
+
+    #[test]
+    fn many_waiting_runs_are_counted_where_all_others_are_shown() {
+        let mut rows: Vec<RunRow> =
+            (0..400).map(|run| row(&format!("point {run}"), judged(100.0, 0.02, false, &[]))).collect();
+        for row in rows.iter_mut().skip(50) {
+            row.standing = Standing::Waiting;
+        }
+        let lines = screen(&head(), &rows, "", ScreenSize::UNKNOWN, false);
+        assert_eq!((lines.len(), lines[71].as_str()), (72, "  … 330 pending"));
+        assert_eq!(screen(&head(), &rows[..90], "", ScreenSize::UNKNOWN, false).len(), 91);
     }
 }

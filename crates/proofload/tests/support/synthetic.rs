@@ -17,8 +17,10 @@ use proofload_model::time::{Moment, Offset, WallTime};
 use proofload_record::{AttemptEvent, AttemptId, LogLine, Opening, Recorder};
 use std::path::Path;
 
-/// First second of the window, the one after its last, and the length of the load.
-const WINDOW: (u64, u64) = (5, 25);
+/// First second of the window.
+const WINDOW_FROM: u64 = 5;
+
+/// Length of the load, s, unless asked otherwise; its last second is outside the window.
 const SECONDS: u64 = 26;
 
 /// When the record was begun: 2026-09-21 14:13:20 UTC.
@@ -39,22 +41,27 @@ pub(crate) struct Synthetic {
     pub(crate) scheduled: bool,
     /// Days after [`BEGUN`] on which it is begun.
     pub(crate) day: i64,
+    /// Length of each load, s.
+    pub(crate) seconds: u64,
+    /// Series of telemetry besides the cores.
+    pub(crate) series: usize,
 }
 
 impl Synthetic {
     pub(crate) fn of(rate: f64, seed: u32) -> Self {
-        Self { rate, repetitions: 3, seed, falling: false, scheduled: false, day: 0 }
+        Self { rate, repetitions: 3, seed, falling: false, scheduled: false, day: 0, seconds: SECONDS, series: 0 }
     }
 
     fn study(&self) -> String {
         format!(
             "[study]\nname = \"synthetic\"\ntitle = \"Operations that were never sent\"\nrepetitions = {}\nseed = {}\n\n\
              [workload]\nkind = \"ycsb\"\nvirtual_users = 4\nrecords = 1000\n{}\n[engine]\nkind = \"null\"\n\n\
-             [procedure]\nmeasure = \"20s\"\nrestore = \"never\"\n\n\
+             [procedure]\nmeasure = \"{}s\"\nrestore = \"never\"\n\n\
              [[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [4, 2]\n",
             self.repetitions,
             self.seed,
-            if self.scheduled { format!("rate = {}\n", self.rate) } else { String::new() }
+            if self.scheduled { format!("rate = {}\n", self.rate) } else { String::new() },
+            self.seconds - WINDOW_FROM - 1
         )
     }
 
@@ -88,7 +95,8 @@ impl Synthetic {
     }
 
     fn run(&self, recorder: &mut Recorder, run: Run) {
-        let at = |second: u64| WallTime(self.begun().0 + (i64::from(run.index) * 60 + second as i64) * 1_000_000);
+        let room = self.seconds.max(60) as i64;
+        let at = |second: u64| WallTime(self.begun().0 + (i64::from(run.index) * room + second as i64) * 1_000_000);
         let attempt = recorder.begin_attempt(run.index, at(0)).expect("an attempt begins");
         let begun = Some(Offset(-1_000_000_000));
         let started = AttemptEvent { offset: begun, ..AttemptEvent::new(at(0), RunEvent::LoadStarted(Some(run.seed))) };
@@ -96,11 +104,11 @@ impl Synthetic {
         let (mut chance, falling) = (Chance(run.seed), self.falling && run.point == 1);
         let rate = self.rate / f64::from(1 << run.point) * (1.0 + 0.01 * chance.normal());
         let mut totals: Vec<OperationCounts> = Vec::new();
-        for index in 0..SECONDS {
+        for index in 0..self.seconds {
             let left = if falling { 1.0 - 0.02 * index as f64 } else { 1.0 };
             let mut sample = second(index, rate * left * (1.0 + 0.01 * chance.normal()), &mut chance);
             if self.scheduled {
-                offer(&mut sample, &mut chance);
+                self.offer(&mut sample, &mut chance);
             }
             add(&mut totals, &sample.counts);
             recorder.interval(attempt, &sample).expect("an interval fits");
@@ -114,6 +122,13 @@ impl Synthetic {
                 readings,
             };
             recorder.telemetry(attempt, end, &telemetry).expect("readings fit");
+            if self.series > 0 {
+                let value = |number| 50.0 + f64::from(number) + chance.uniform();
+                let readings = (0..self.series as u32).map(value).enumerate();
+                let readings = readings.map(|(number, value)| reading("extra", &number.to_string(), "1/s", value));
+                let extra = Telemetry { probe: "extra".to_owned(), readings: readings.collect(), ..telemetry.clone() };
+                recorder.telemetry(attempt, end, &extra).expect("readings fit");
+            }
             if falling {
                 let readings =
                     vec![series::foreign::CPU.reading("", 1.0), series::foreign::PROCESS.reading("cc1", 1.0)];
@@ -121,14 +136,14 @@ impl Synthetic {
                 recorder.telemetry(attempt, end, &foreign).expect("readings fit");
             }
         }
-        Self::end(recorder, attempt, at(SECONDS), &totals);
+        self.end(recorder, attempt, at(self.seconds), &totals);
     }
 
-    fn end(recorder: &mut Recorder, attempt: AttemptId, at: WallTime, totals: &[OperationCounts]) {
+    fn end(&self, recorder: &mut Recorder, attempt: AttemptId, at: WallTime, totals: &[OperationCounts]) {
         let events = [
             RunEvent::WarmedUp { seconds: 4 },
-            RunEvent::Window { from: WINDOW.0, to: WINDOW.1 },
-            RunEvent::LoadStopped { intervals: SECONDS, totals: totals.to_vec() },
+            RunEvent::Window { from: WINDOW_FROM, to: self.seconds - 1 },
+            RunEvent::LoadStopped { intervals: self.seconds, totals: totals.to_vec() },
         ];
         for event in events {
             recorder.event(Some(attempt), &AttemptEvent::new(at, event)).expect("an event fits");
@@ -156,6 +171,17 @@ impl Synthetic {
         };
         recorder.log(&line).expect("a line fits");
         recorder.finish(attempt, at).expect("the run is sealed");
+    }
+
+    /// What a schedule adds: send lag, and three operations that always wait; the last second was not lasted through.
+    fn offer(&self, sample: &mut IntervalSample, chance: &mut Chance) {
+        let due: u64 = sample.counts.iter().map(|counts| counts.due).sum();
+        let first = if sample.index == 0 { 3 } else { 0 };
+        sample.client.offered =
+            (sample.index + 1 < self.seconds).then_some(OfferedLoad { due: due + first, waiting: 3 });
+        let lag = HistogramDelta { clock: LatencyClock::SendLag, ..histogram("", due, 20_000.0, chance) };
+        sample.client.send_lag_ns_p99 = Some(lag.max_ns);
+        sample.histograms.push(lag);
     }
 }
 
@@ -201,16 +227,6 @@ fn second(index: u64, rate: f64, chance: &mut Chance) -> IntervalSample {
         },
         engine: vec![reading("statement_runs", "", "1/s", rate)],
     }
-}
-
-/// What a schedule adds: send lag, and three operations that always wait; the last second was not lasted through.
-fn offer(sample: &mut IntervalSample, chance: &mut Chance) {
-    let due: u64 = sample.counts.iter().map(|counts| counts.due).sum();
-    let first = if sample.index == 0 { 3 } else { 0 };
-    sample.client.offered = (sample.index + 1 < SECONDS).then_some(OfferedLoad { due: due + first, waiting: 3 });
-    let lag = HistogramDelta { clock: LatencyClock::SendLag, ..histogram("", due, 20_000.0, chance) };
-    sample.client.send_lag_ns_p99 = Some(lag.max_ns);
-    sample.histograms.push(lag);
 }
 
 fn histogram(kind: &str, count: u64, typical_ns: f64, chance: &mut Chance) -> HistogramDelta {

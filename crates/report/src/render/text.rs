@@ -1,12 +1,18 @@
 //! A table for a terminal, at most 100 columns wide, without colours; what does not fit is left to the report.
 
-use crate::findings::{Estimand, Findings, PointFindings, SearchFindings, setting_title};
+use crate::findings::{Estimand, Findings, PointFindings, SearchFindings, Verdict, setting_title};
 use crate::metrics::{Digits, MetricName};
 use crate::numbers::grouped;
 use proofload_model::letters::is_steering;
 
 /// Most columns of a line.
 const WIDTH: usize = 100;
+
+/// Most points that a table has rows for although none of their runs has ended.
+const UNREACHED: usize = 20;
+
+/// Most points that a sentence names.
+const NAMED: usize = 12;
 
 /// Renders findings.
 pub(crate) fn text(findings: &Findings<'_>) -> String {
@@ -19,7 +25,9 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
     heads.extend(columns.iter().map(|column| column.terminal.to_owned()));
     heads.push("verdict".to_owned());
     let mut rows: Vec<Vec<String>> = vec![heads];
-    rows.extend(findings.points.iter().map(|point| row(point, &columns)));
+    let reached = |point: &&PointFindings| !matches!(point.verdict, Verdict::NotRun(_));
+    let is_long = findings.points.iter().filter(|point| !reached(point)).count() > UNREACHED;
+    rows.extend(findings.points.iter().filter(|point| !is_long || reached(point)).map(|point| row(point, &columns)));
     let profile = crate::workloads::named_profile(&findings.record.study.settings);
     let mut lines: Vec<String> = profile.map(|profile| plain(&format!("profile: {profile}"))).into_iter().collect();
     lines.extend(aligned(&rows, factors));
@@ -182,7 +190,8 @@ fn whose(points: &[&PointFindings], all: usize) -> String {
         [only] => format!("{only} is"),
         [_, _] if all == 2 => "both points are".to_owned(),
         many if many.len() == all => format!("all {all} points are"),
-        many => format!("{} are", many.join("; ")),
+        many if many.len() <= NAMED => format!("{} are", many.join("; ")),
+        many => format!("{} and {} other points are", many[..NAMED - 2].join("; "), many.len() + 2 - NAMED),
     }
 }
 

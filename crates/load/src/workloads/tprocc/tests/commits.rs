@@ -116,9 +116,8 @@ fn a_chunk_held_by_a_session_that_ends_later_is_tried_again() {
     let run = case.workload_run();
     let mut watch = case.session();
     let failed = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'";
-    let waits = |watch: &mut BlockingSession| -> u64 {
-        text(&watch.one_row(failed).unwrap(), 1).unwrap().parse().unwrap()
-    };
+    let waits =
+        |watch: &mut BlockingSession| -> u64 { text(&watch.one_row(failed).unwrap(), 1).unwrap().parse().unwrap() };
     let before = waits(&mut watch);
     std::thread::scope(|scope| {
         let build = scope.spawn(|| run.build().map(drop));

@@ -1,0 +1,65 @@
+//! Records of long loads: written with constant memory, opened and rendered within bounds that do not grow with their length. `cargo xtask day`
+//! asks for a whole day; here ten minutes stand for it, without bounds on time.
+
+mod support;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use support::Bench;
+use support::synthetic::Synthetic;
+
+/// Largest page, bytes, whatever the length of the load.
+const PAGE: u64 = 2_000_000;
+
+/// Most memory that the writer may gain while it writes, kB.
+const GAIN: u64 = 64 << 10;
+
+#[test]
+fn a_long_load_is_written_with_constant_memory_and_rendered_small() {
+    let seconds = std::env::var("PROOFLOAD_DAY_SECONDS").map_or(600, |text| text.parse().expect("a number of seconds"));
+    let bench = Bench::new("day");
+    let warm = Synthetic { seconds: 60, series: 60, repetitions: 1, ..Synthetic::of(400.0, 2) };
+    warm.write(&bench.path("warm.proof"));
+    let (before, began) = (peak("self"), Instant::now());
+    Synthetic { seconds, ..warm }.write(&bench.path("day.proof"));
+    let (gain, written) = (peak("self") - before, began.elapsed());
+    assert!(gain < GAIN, "{gain} kB more after {seconds} s");
+
+    let (status, status_peak) = timed(&bench, &["status", "day.proof"]);
+    let (report, report_peak) = timed(&bench, &["report", "day.proof", "-o", "day.html"]);
+    let page = std::fs::metadata(bench.path("day.html")).expect("a page").len();
+    assert!(page < PAGE, "{page} bytes of HTML for {seconds} s");
+    let html = std::fs::read_to_string(bench.path("day.html")).expect("a page");
+    assert!(html.contains("operations per second"), "the page has its answer");
+    let size = std::fs::metadata(bench.path("day.proof")).expect("a record").len();
+    eprintln!(
+        "2 runs of {seconds} s: {:.1} MB, written in {written:.1?} with {gain} kB more; status {status:.1?}, {status_peak} kB; \
+         report {report:.1?}, {report_peak} kB, {page} bytes",
+        size as f64 * 1e-6
+    );
+}
+
+/// Runs the program; how long it took, and its peak of resident memory, kB, as last seen.
+fn timed(bench: &Bench, arguments: &[&str]) -> (Duration, u64) {
+    let program = std::env::var_os("PROOFLOAD_DAY_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_proofload").into());
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(bench.path("")).stdout(Stdio::null());
+    let (began, mut child) = (Instant::now(), command.spawn().expect("the program starts"));
+    let (id, mut most) = (child.id().to_string(), 0);
+    let status = loop {
+        most = most.max(peak(&id));
+        if let Some(status) = child.try_wait().expect("it can be asked") {
+            break status;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert!(status.success(), "{arguments:?} ended with {status}");
+    (began.elapsed(), most)
+}
+
+/// Peak of resident memory of a process, kB; 0 when it has ended.
+fn peak(process: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}

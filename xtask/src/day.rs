@@ -1,0 +1,24 @@
+//! Writes a record of a whole day and reads it back, with what that takes of memory, time and room.
+//!
+//! The work is done by the test `day` of the program; this chore only asks for more of it. It may not judge.
+
+use std::process::Command;
+
+/// Seconds of a day.
+const DAY: u32 = 86_400;
+
+/// Runs the test with loads of so many seconds, a day unless the first argument says otherwise, on a release build of the program.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let seconds = match arguments.first() {
+        None => DAY,
+        Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of seconds"))?,
+    };
+    let program = crate::program::release_program()?;
+    let status = Command::new("cargo")
+        .args(["test", "--package", "proofload", "--test", "day", "--", "--nocapture"])
+        .env("PROOFLOAD_DAY_SECONDS", seconds.to_string())
+        .env("PROOFLOAD_DAY_PROGRAM", program)
+        .status()
+        .map_err(|error| format!("starting cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err("a day is too much; the output above says of what".to_owned()) }
+}

@@ -1,0 +1,128 @@
+//! What `docs/papers/papers.json` says of each publication: what it printed, and where the same stands in the report of our record. May
+//! not know a figure of ours.
+
+use serde::Deserialize;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Papers {
+    /// In the order of the page.
+    pub(super) papers: Vec<Paper>,
+}
+
+/// A publication and the study that repeats it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Paper {
+    /// `P1` to `P5`.
+    pub(super) id: String,
+    pub(super) title: String,
+    /// File in `references/`, without its ending.
+    pub(super) reference: String,
+    /// Publisher and year.
+    pub(super) publisher: String,
+    /// Machine, software and size of the publication, one sentence each.
+    pub(super) published: Vec<String>,
+    /// File in `studies/quick/`, without its ending; also the record's name.
+    pub(super) study: String,
+    /// Settings that differ from the study's file, `SETTING=VALUE`.
+    #[serde(default)]
+    pub(super) set: Vec<String>,
+    /// What is smaller or other here, one sentence each.
+    pub(super) here: Vec<String>,
+    /// Where figures differ, and what is known of why.
+    pub(super) why: Vec<String>,
+    pub(super) relations: Vec<Relation>,
+}
+
+/// A relation that the publication shows.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Relation {
+    pub(super) name: String,
+    /// The two figures as printed; their ratio is the published one.
+    pub(super) printed: Option<Sides<f64>>,
+    /// What is printed in words instead of figures.
+    pub(super) words: Option<String>,
+    /// Places in the JSON report of our record (RFC 6901).
+    pub(super) here: Sides<String>,
+    pub(super) expected: Expected,
+}
+
+/// Both sides of a ratio.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sides<T> {
+    /// Above the line.
+    pub(super) of: T,
+    /// Below it.
+    pub(super) to: T,
+}
+
+/// What the publication claims of the ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Expected {
+    /// Above 1.
+    More,
+    /// Below 1.
+    Less,
+    /// Between 1 ÷ (1 + this) and 1 + this.
+    Near(f64),
+}
+
+impl Papers {
+    /// Reads the file's text.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| format!("docs/papers/papers.json: {error}"))
+    }
+}
+
+impl Relation {
+    /// The published ratio, if figures are printed.
+    pub(super) fn published(&self) -> Option<f64> {
+        self.printed.as_ref().map(|sides| sides.of / sides.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+    fn papers() -> Papers {
+        Papers::read(&std::fs::read_to_string(format!("{ROOT}/docs/papers/papers.json")).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_printed_figure_stands_in_the_reference_of_its_paper() {
+        for paper in papers().papers {
+            let reference = std::fs::read_to_string(format!("{ROOT}/references/{}.toml", paper.reference)).unwrap();
+            let numbers: Vec<f64> = reference
+                .split(|c: char| !(c.is_ascii_digit() || c == '.' || c == 'e'))
+                .filter_map(|word| word.trim_matches('.').parse().ok())
+                .collect();
+            for printed in paper.relations.iter().filter_map(|relation| relation.printed.as_ref()) {
+                for figure in [printed.of, printed.to] {
+                    assert!(numbers.contains(&figure), "{}: {figure} is not printed", paper.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_relation_is_published_in_one_way_and_agrees_with_what_is_expected() {
+        for paper in papers().papers {
+            for relation in &paper.relations {
+                assert!(relation.printed.is_some() != relation.words.is_some(), "{}: {}", paper.id, relation.name);
+                if let Some(ratio) = relation.published() {
+                    let holds = super::super::verdict::Verdict::of(relation.expected, (ratio, ratio));
+                    assert_eq!(holds, super::super::verdict::Verdict::Same, "{}: {}", paper.id, relation.name);
+                }
+            }
+            assert!(std::path::Path::new(&format!("{ROOT}/studies/quick/{}.toml", paper.study)).exists());
+        }
+    }
+}

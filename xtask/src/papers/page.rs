@@ -1,0 +1,174 @@
+//! Writes the page: the answer for all five first, then each paper with its relations. May not judge.
+
+use super::description::{Expected, Paper, Relation};
+use super::measured::{self, Ratio};
+use super::run::Evidence;
+use super::verdict::Verdict;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+const HEAD: &str = "\
+# The five published studies, repeated
+
+Five vendor papers, each beside its quick study on a small shared machine. Absolute figures cannot agree: other hardware, other databases, a thousandth of the size. Compared are
+*relations*: how much of the throughput an eighth of the memory keeps, what a cache or a standby is worth. A relation has the *same shape* if the whole 95 % interval of our ratio lies on
+the published side of 1 (or around 1, where the paper shows a plateau), the *other shape* if it lies elsewhere, and *cannot be told* otherwise. A paper has the same shape if all its relations do.
+
+This page is made from the records beside it: `make papers` runs the five studies and writes it anew (at most 90 min on two cores), `cargo xtask papers check` proves records, signatures and page.
+
+";
+
+/// The whole page; `evidence` proves and reads the record of a paper.
+pub(super) fn page(papers: &[Paper], evidence: impl Fn(&Paper) -> Result<Evidence, String>) -> Result<String, String> {
+    let mut summary = "| paper | question | verdict | relations of the same shape |\n|---|---|---|---|\n".to_owned();
+    let mut sections = String::new();
+    for paper in papers {
+        let evidence = evidence(paper)?;
+        let judged: Vec<Judged<'_>> =
+            paper.relations.iter().map(|relation| judge(relation, &evidence.report)).collect();
+        let verdict = Verdict::of_all(judged.iter().map(|one| one.verdict));
+        let same = judged.iter().filter(|one| one.verdict == Verdict::Same).count();
+        let line =
+            format!("| {} | {} | **{}** | {same} of {} |\n", paper.id, paper.title, verdict.words(), judged.len());
+        summary.push_str(&line);
+        section(&mut sections, paper, &evidence, (&judged, verdict)).map_err(|error| error.to_string())?;
+    }
+    Ok(format!("{HEAD}{summary}{sections}"))
+}
+
+/// A relation with what we found.
+struct Judged<'p> {
+    relation: &'p Relation,
+    found: Result<Ratio, String>,
+    verdict: Verdict,
+}
+
+fn judge<'p>(relation: &'p Relation, report: &Value) -> Judged<'p> {
+    let found = measured::ratio(report, &relation.here.of, &relation.here.to);
+    let interval = found.as_ref().ok().and_then(|ratio| ratio.interval.clone().ok());
+    let verdict = interval.map_or(Verdict::Unknown, |interval| Verdict::of(relation.expected, interval));
+    Judged { relation, found, verdict }
+}
+
+fn section(
+    into: &mut String,
+    paper: &Paper,
+    evidence: &Evidence,
+    (judged, verdict): (&[Judged<'_>], Verdict),
+) -> std::fmt::Result {
+    writeln!(into, "\n## {} · {}\n", paper.id, paper.title)?;
+    let unlike = judged.iter().filter(|one| one.verdict != Verdict::Same);
+    let unlike: Vec<String> = unlike.map(|one| format!("{}: {}", one.relation.name, one.verdict.words())).collect();
+    let reasons = if unlike.is_empty() { "all relations as published".to_owned() } else { unlike.join("; ") };
+    writeln!(into, "**{}**: {reasons}.\n", capital(verdict.words()))?;
+    if let Some(answer) = evidence.report.pointer("/answer/answer").and_then(Value::as_str) {
+        writeln!(into, "Our record's answer: {answer}\n")?;
+    }
+    writeln!(into, "| relation | published | here [95 % interval] | n | |\n|---|---|---|---|---|")?;
+    for one in judged {
+        let (here, n) = match &one.found {
+            Ok(ratio) => (shown(ratio), ratio.samples.to_string()),
+            Err(why) => (format!("none: {why}"), "0".to_owned()),
+        };
+        let claim = claim(one.relation);
+        writeln!(into, "| {} | {claim} | {here} | {n} | {} |", one.relation.name, one.verdict.words())?;
+    }
+    writeln!(into, "\n*Published* ({}): {}\n", paper.publisher, paper.published.join(" "))?;
+    writeln!(into, "*Here*: {} {}\n", paper.here.join(" "), machine(&evidence.facts))?;
+    if !paper.why.is_empty() {
+        writeln!(into, "*Why figures differ*: {}\n", paper.why.join(" "))?;
+    }
+    if let Some(sure) = evidence.report.pointer("/answer/claims/how_sure").and_then(Value::as_str) {
+        writeln!(into, "*How sure*: {sure}\n")?;
+    }
+    let set: String = paper.set.iter().map(|setting| format!(" --set {setting}")).collect();
+    writeln!(
+        into,
+        "Record: [{study}.proof](papers/{study}.proof), signed. Published figures: [{reference}](../references/{reference}.toml). Again: \
+         `proofload run studies/quick/{study}.toml{set}`.",
+        study = paper.study,
+        reference = paper.reference
+    )
+}
+
+/// What the paper shows, in figures or in its words.
+fn claim(relation: &Relation) -> String {
+    let figure = relation.published().map(digits);
+    match (figure, relation.expected) {
+        (Some(figure), Expected::Near(within)) => format!("{figure}, a plateau: within {:.0} %", within * 100.0),
+        (Some(figure), _) => figure,
+        (None, _) => relation.words.clone().unwrap_or_default(),
+    }
+}
+
+fn shown(ratio: &Ratio) -> String {
+    match &ratio.interval {
+        Ok((low, high)) => format!("{} [{}, {}]", digits(ratio.value), digits(*low), digits(*high)),
+        Err(why) => format!("{} [no interval: {why}]", digits(ratio.value)),
+    }
+}
+
+/// Three significant digits.
+fn digits(value: f64) -> String {
+    let places = (2.0 - value.abs().max(1e-9).log10().floor()).clamp(0.0, 4.0);
+    format!("{value:.*}", places as usize)
+}
+
+/// Where a record comes from, by its facts.
+fn machine(facts: &Value) -> String {
+    let rows = facts.pointer("/tables/facts").and_then(Value::as_array);
+    let told = |subject: &str, name: &str| {
+        let row =
+            rows?.iter().find(|row| row["attempt"].is_null() && row["subject"] == subject && row["name"] == name)?;
+        row["effective"].as_str()
+    };
+    let memory = told("host", "memory").and_then(|text| text.strip_suffix("KiB")?.parse::<f64>().ok());
+    let memory = memory.map_or("unknown memory".to_owned(), |kib| format!("{:.0} GiB of memory", kib / 1_048_576.0));
+    let or_unknown = |text: Option<&str>| text.unwrap_or("unknown").to_owned();
+    let guest = if told("host", "hypervisor").is_some() { ", a guest of a hypervisor" } else { "" };
+    let created = facts.pointer("/study/created_us").and_then(Value::as_i64);
+    format!(
+        "Run on {}: {} cores ({}){guest}, {memory}, {}, {}.",
+        created.map_or("an unknown day".to_owned(), |us| date(us.div_euclid(86_400_000_000))),
+        or_unknown(told("host", "cores")),
+        or_unknown(told("host", "cpu")),
+        or_unknown(told("host", "system")),
+        or_unknown(told("tool", "proofload")),
+    )
+}
+
+/// The date of a day since 1970-01-01, in the Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
+fn date(days: i64) -> String {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, carried) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02}", year_of_era + era * 400 + carried)
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_their_dates() {
+        for (days, text) in [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29"), (20_783, "2026-11-26")] {
+            assert_eq!(date(days), text);
+        }
+    }
+
+    #[test]
+    fn three_digits_are_shown() {
+        for (value, text) in [(0.7243, "0.724"), (10.896, "10.9"), (37.651, "37.7"), (0.05, "0.0500"), (188.2, "188")] {
+            assert_eq!(digits(value), text);
+        }
+    }
+}

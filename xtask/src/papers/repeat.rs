@@ -1,0 +1,78 @@
+//! Runs the quick study of each paper and signs its record. May not read a figure.
+
+use super::description::Paper;
+use super::run::{FOLDER, program_says, quiet_remove};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Name of the signer in `allowed_signers`.
+pub(super) const SIGNER: &str = "papers";
+
+/// Runs these studies one after another; each record replaces the one that is there when it is whole and signed.
+pub(super) fn repeat(program: &Path, papers: &[&Paper], key: Option<PathBuf>) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("proofload-papers-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
+    // PostgreSQL's servers run as another user when this one is root, and need to reach their folders.
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&folder, open).map_err(|error| format!("opening {}: {error}", folder.display()))?;
+    let ended = in_folder(program, papers, key, &folder);
+    quiet_remove(&folder);
+    ended
+}
+
+fn in_folder(program: &Path, papers: &[&Paper], key: Option<PathBuf>, folder: &Path) -> Result<(), String> {
+    let key = key.map_or_else(|| fresh_key(folder), Ok)?;
+    for paper in papers {
+        let (study, record) =
+            (format!("studies/quick/{}.toml", paper.study), folder.join(format!("{}.proof", paper.study)));
+        let (data, record_text) =
+            (format!("storage.path={}", folder.join("data").display()), record.display().to_string());
+        let mut arguments =
+            vec!["run", &study, "-o", &record_text, "--no-report", "--progress", "plain", "--set", &data];
+        for setting in &paper.set {
+            arguments.extend(["--set", setting]);
+        }
+        program_says(program, &arguments, &[0, 6])?;
+        quiet_remove(&folder.join("data"));
+        let key = key.display().to_string();
+        program_says(program, &["sign", &record_text, "--key", &key], &[0])?;
+        keep(&record)?;
+    }
+    allow(&key)
+}
+
+/// A key for these records alone. Its secret half is not kept: nobody can sign another record with it.
+fn fresh_key(folder: &Path) -> Result<PathBuf, String> {
+    let key = folder.join("key");
+    let made =
+        Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-C", SIGNER, "-f"]).arg(&key).status();
+    match made {
+        Ok(status) if status.success() => Ok(key),
+        Ok(status) => Err(format!("ssh-keygen ended with {status}")),
+        Err(error) => Err(format!("starting ssh-keygen: {error}")),
+    }
+}
+
+fn keep(record: &Path) -> Result<(), String> {
+    let signature = record.with_extension("proof.sig");
+    for file in [record, &signature] {
+        let name = file.file_name().ok_or("a record has no name")?;
+        let to = Path::new(FOLDER).join(name);
+        std::fs::copy(file, &to).map_err(|error| format!("copying to {}: {error}", to.display()))?;
+    }
+    Ok(())
+}
+
+/// Adds the public half to those allowed: records of earlier keys stay provable.
+fn allow(key: &Path) -> Result<(), String> {
+    let public = key.with_extension("pub");
+    let text = std::fs::read_to_string(&public).map_err(|error| format!("reading {}: {error}", public.display()))?;
+    let words: Vec<&str> = text.split_whitespace().take(2).collect();
+    let line = format!("{SIGNER} {}\n", words.join(" "));
+    let file = Path::new(FOLDER).join("allowed_signers");
+    let known = std::fs::read_to_string(&file).unwrap_or_default();
+    if known.contains(&line) {
+        return Ok(());
+    }
+    std::fs::write(&file, known + &line).map_err(|error| format!("writing {}: {error}", file.display()))
+}

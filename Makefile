@@ -41,7 +41,7 @@ toy: ## the demo's study at toy size, with the binary of the tests
 	cargo test --workspace $(TESTED) --no-run --quiet
 	scripts/demo.sh debug toy
 
-papers: ## repeat the five published studies and write docs/papers.md from their records; at most 90 min
+papers: needs duckdb ## repeat the five published studies and write docs/papers.md from their records; at most 90 min
 	cargo xtask papers
 
 papers-check: ## docs/papers.md is what its signed records give, with the binary of the tests

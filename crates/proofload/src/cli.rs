@@ -1,5 +1,6 @@
 //! The command line. Words only: `commands` does the work.
 
+use crate::cli_agents::AgentsArguments;
 use crate::cli_first::{InitArguments, StudiesArguments};
 use crate::cli_selftest::SelftestArguments;
 use crate::cli_tier::TierCommand;
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Tier(TierCommand),
     /// Show what this machine allows, with a remedy for each problem
     Doctor(DoctorArguments),
+    /// Check that every agent of a study answers, and what its machine is and allows
+    Agents(AgentsArguments),
     /// List the built-in engines, and which are installed here
     Engines(EnginesArguments),
     /// Test an engine on your own server, in a database that is created and dropped; writes a sealed result

@@ -192,6 +192,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "doctor",
         &[("proofload doctor", "check this machine"), ("proofload doctor study.toml", "check it against a study")],
     ),
+    ("agents", &[("proofload agents --check study.toml", "before a run on several machines")]),
     ("engines", &[("proofload engines", "show which engines are available here")]),
     (
         "selftest",

@@ -5,6 +5,7 @@
 mod agent;
 mod catalogue;
 mod cli;
+mod cli_agents;
 mod cli_first;
 mod cli_selftest;
 mod cli_tier;

@@ -310,3 +310,32 @@ fn ways_too_long_and_other_versions_are_refused() {
     refused("[\"a\", \"b\"]", "sqlite", &told_apart(), (3, "sqlite runs inside one load agent"));
     refused("[\"b\", \"a:1000\"]", "null", &told_apart(), (3, "b would get none of the 8 virtual users"));
 }
+
+/// Every agent is looked at; one that cannot take part is named, with its reason, and leaves nothing behind.
+#[test]
+fn agents_are_checked_before_a_run() {
+    let bench = Bench::new("checked");
+    bench.study(&study(KEY_VALUE, "null", "[\"a\", \"b\"]", &told_apart(), "2s"));
+    let check = ["agents", "--check", "study.toml", "--json"];
+    let output = bench.run(&[&check[..], &["--set", "limits.cores=1"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let agents = found["agents"].as_array().expect("agents");
+    let names: Vec<&str> = agents.iter().map(|agent| agent["name"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["host", "a", "b"], "{found:#}");
+    for agent in agents {
+        let known = |name: &str| agent[name].as_u64().is_some_and(|time| time < 20_000_000);
+        assert!(known("round_trip_ns") && known("clock_within_ns") && agent["cores"].is_string(), "{agent:#}");
+    }
+    assert_eq!(agents[0]["limits"][0]["setting"], "limits.cores", "{found:#}");
+    bench.expect_no_process();
+
+    let old = shell("case {host} in b) echo PROOFLOAD-AGENT 6 0.0.9;; *) exec $AGENT;; esac");
+    bench.study(&study(KEY_VALUE, "null", "[\"a\", \"b\"]", &old, "2s"));
+    let output = bench.run(&check[..3]);
+    let told = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.starts_with("1 of 3 agents are not ready\n") && told.contains("different version"), "{told}");
+    bench.expect_no_process();
+    assert!(!bench.path("data").exists(), "nothing was made");
+}

@@ -57,11 +57,18 @@ fn section(
     (judged, verdict): (&[Judged<'_>], Verdict),
 ) -> std::fmt::Result {
     writeln!(into, "\n## {} · {}\n", paper.id, paper.title)?;
-    let unlike = judged.iter().filter(|one| one.verdict != Verdict::Same);
-    let unlike: Vec<String> = unlike.map(|one| format!("{}: {}", one.relation.name, one.verdict.words())).collect();
-    let reasons = if unlike.is_empty() { "all relations as published".to_owned() } else { unlike.join("; ") };
+    let of = |wanted: Verdict| judged.iter().filter(move |one| one.verdict == wanted);
+    let other: Vec<&str> = of(Verdict::Other).map(|one| one.relation.name.as_str()).collect();
+    let reasons = match (other.as_slice(), of(Verdict::Unknown).count()) {
+        ([], 0) => "all relations as published".to_owned(),
+        ([], open) => format!("{open} of {} relations cannot be told; the table says why", judged.len()),
+        (other, 0) => format!("not as published: {}", other.join("; ")),
+        (other, open) => format!("not as published: {}; {open} more cannot be told", other.join("; ")),
+    };
     writeln!(into, "**{}**: {reasons}.\n", capital(verdict.words()))?;
-    if let Some(answer) = evidence.report.pointer("/answer/answer").and_then(Value::as_str) {
+    if let Some(answer) =
+        evidence.report.pointer("/answer/answer").and_then(Value::as_str).filter(|text| !text.is_empty())
+    {
         writeln!(into, "Our record's answer: {answer}\n")?;
     }
     writeln!(into, "| relation | published | here [95 % interval] | n | |\n|---|---|---|---|---|")?;
@@ -128,7 +135,7 @@ fn machine(facts: &Value) -> String {
     let guest = if told("host", "hypervisor").is_some() { ", a guest of a hypervisor" } else { "" };
     let created = facts.pointer("/study/created_us").and_then(Value::as_i64);
     format!(
-        "Run on {}: {} cores ({}){guest}, {memory}, {}, {}.",
+        "Run on {}: {} cores ({}){guest}, {memory}, {}, Proofload {}.",
         created.map_or("an unknown day".to_owned(), |us| date(us.div_euclid(86_400_000_000))),
         or_unknown(told("host", "cores")),
         or_unknown(told("host", "cpu")),

@@ -1,9 +1,12 @@
 //! Runs the quick study of each paper and signs its record. May not read a figure.
 
 use super::description::Paper;
-use super::run::{FOLDER, program_says, quiet_remove};
+use super::run::{FOLDER, program_ends, program_says, quiet_remove};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Exit code of a study with void points.
+const NO_RESULT: i32 = 6;
 
 /// Name of the signer in `allowed_signers`.
 pub(super) const SIGNER: &str = "papers";
@@ -32,7 +35,15 @@ fn in_folder(program: &Path, papers: &[&Paper], key: Option<PathBuf>, folder: &P
         for setting in &paper.set {
             arguments.extend(["--set", setting]);
         }
-        program_says(program, &arguments, &[0, 6])?;
+        let (_, code) = program_ends(program, &arguments, &[0, NO_RESULT])?;
+        if code == NO_RESULT {
+            // Once: the record keeps the void attempts and tells them.
+            program_says(
+                program,
+                &["resume", &record_text, "--void", "--no-report", "--progress", "plain"],
+                &[0, NO_RESULT],
+            )?;
+        }
         quiet_remove(&folder.join("data"));
         let key = key.display().to_string();
         program_says(program, &["sign", &record_text, "--key", &key], &[0])?;

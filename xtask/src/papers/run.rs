@@ -108,14 +108,19 @@ fn read(path: &Path) -> Result<String, String> {
 
 /// Runs the program in the project's folder; its standard output. Other exit codes than these are errors.
 pub(super) fn program_says(program: &Path, arguments: &[&str], allowed: &[i32]) -> Result<String, String> {
+    program_ends(program, arguments, allowed).map(|(text, _)| text)
+}
+
+/// The same with the exit code.
+pub(super) fn program_ends(program: &Path, arguments: &[&str], allowed: &[i32]) -> Result<(String, i32), String> {
     tell(&format!("proofload {}", arguments.join(" ")));
     // Its progress and its faults are the reader's to see.
     let output = Command::new(program).args(arguments).current_dir(ROOT).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("starting {}: {error}", program.display()))?;
-    if output.status.code().is_some_and(|code| allowed.contains(&code)) {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    match output.status.code().filter(|code| allowed.contains(code)) {
+        Some(code) => Ok((String::from_utf8_lossy(&output.stdout).into_owned(), code)),
+        None => Err(format!("proofload {} ended with {}", arguments.join(" "), output.status)),
     }
-    Err(format!("proofload {} ended with {}", arguments.join(" "), output.status))
 }
 
 /// Removes a folder of ours, if it is there.

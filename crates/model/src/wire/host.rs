@@ -134,6 +134,14 @@ asks! {
         time: Duration,
     } -> QuietCheck;
 
+    /// Make a control group with these limits, read them back and remove it. An error of the kind *refused* when the machine is too small.
+    try_limits: TryLimits {
+        /// The study's folder.
+        folder: String,
+        /// What.
+        limits: LimitsAsked,
+    } -> ();
+
     /// Free what earlier, killed processes of ours left in `folder`: instances, control groups.
     sweep: Sweep {
         /// The study's folder.

@@ -1,8 +1,8 @@
 //! Hands a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
-    built_in, compare, completions, confirm, doctor, export, gate, history, import, init, man, plan, report, run,
-    schema, selftest, sign, status, studies, tier, validate, verify, watch,
+    agents, built_in, compare, completions, confirm, doctor, export, gate, history, import, init, man, plan, report,
+    run, schema, selftest, sign, status, studies, tier, validate, verify, watch,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -35,6 +35,7 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Tier(command) => tier::run(&command),
+        Command::Agents(arguments) => agents::run(&arguments),
         Command::Agent => crate::agent::run(),
     }
 }

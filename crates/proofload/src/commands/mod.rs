@@ -1,5 +1,6 @@
 //! One file per command. Lists them.
 
+mod agents;
 mod built_in;
 mod compare;
 mod completions;

@@ -105,22 +105,29 @@ pub(super) fn served_tiers(study: &Study) -> Vec<TierPlan> {
 
 /// Tries every limit of the study's points for itself; none of a study whose host is another one.
 pub(super) fn refused(study: &Study) -> Vec<RefusedLimit> {
-    let settings = &study.settings;
     if is_elsewhere(study) {
         return Vec::new();
     }
-    let plan = expand(study);
-    let folder = Path::new(settings.text("storage.path").unwrap_or("."));
-    let points = plan.points.iter().map(|point| plan.settings(study, point.id));
+    let folder = Path::new(study.settings.text("storage.path").unwrap_or("."));
     let mut found: Vec<RefusedLimit> = Vec::new();
-    let mut tried: Vec<LimitsAsked> = Vec::new();
-    for (setting, asked) in points.flat_map(|point| each(&point)) {
-        if !tried.contains(&asked) && found.iter().all(|limit| limit.setting != setting) {
-            found.extend(try_limits(asked.clone(), folder).err().map(|why| RefusedLimit { setting, why }));
-            tried.push(asked);
+    for (setting, asked) in asked_limits(study) {
+        if found.iter().all(|limit| limit.setting != setting) {
+            found.extend(try_limits(asked, folder).err().map(|why| RefusedLimit { setting, why }));
         }
     }
     found
+}
+
+/// Every limit of the study's points for itself, each value once.
+pub(super) fn asked_limits(study: &Study) -> Vec<(&'static str, LimitsAsked)> {
+    let plan = expand(study);
+    let mut asked: Vec<(&'static str, LimitsAsked)> = Vec::new();
+    for limit in plan.points.iter().flat_map(|point| each(&plan.settings(study, point.id))) {
+        if !asked.contains(&limit) {
+            asked.push(limit);
+        }
+    }
+    asked
 }
 
 /// Every limit of a point for itself.

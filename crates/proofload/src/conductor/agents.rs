@@ -235,7 +235,7 @@ impl Agents {
     }
 }
 
-fn stop(agents: Vec<Agent>) {
+pub(super) fn stop(agents: Vec<Agent>) {
     std::thread::scope(|scope| {
         for process in agents.iter().map(|agent| &agent.process) {
             scope.spawn(move || {

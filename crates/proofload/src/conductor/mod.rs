@@ -1,6 +1,7 @@
 //! The conductor: carries out a plan run by run, through agents, and writes the record. Lists and re-exports.
 
 mod agent;
+mod agent_check;
 mod agents;
 mod apart;
 mod calibration;
@@ -33,6 +34,7 @@ mod turns;
 mod warm_up;
 mod whole_run;
 
+pub(crate) use agent_check::{AgentRole, CheckedAgent, FoundAgent, check_agents};
 pub(crate) use calibration::{CalibrationStep, Calibrations};
 pub(crate) use duet::conduct_duet;
 pub(crate) use journal::Journal;

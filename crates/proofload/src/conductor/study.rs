@@ -400,13 +400,13 @@ pub(super) fn study_folder(study: &Study) -> Result<String, Error> {
 
 /// How the agent of a host is started.
 #[derive(PartialEq, Eq)]
-struct HostCommand {
-    host: HostName,
+pub(super) struct HostCommand {
+    pub(super) host: HostName,
     /// Standby that has the host to itself.
     instance: Option<InstanceName>,
     /// Whether it is a machine that no other agent describes.
     is_described: bool,
-    command: Vec<String>,
+    pub(super) command: Vec<String>,
 }
 
 /// How agents are started.
@@ -415,11 +415,11 @@ pub(super) struct Commands {
     /// Members of the network that agents are started in; empty where they have none of ours.
     network: Vec<NetworkMember>,
     /// Command of each host's agent, the primary's first.
-    hosts: Vec<HostCommand>,
+    pub(super) hosts: Vec<HostCommand>,
     /// Command of the agent that builds, calibrates and checks: the first load agent's, under a name of its own.
     load: LoadCommand,
     /// Command of each load agent.
-    loads: Vec<LoadCommand>,
+    pub(super) loads: Vec<LoadCommand>,
 }
 
 impl Commands {

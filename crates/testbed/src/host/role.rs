@@ -8,6 +8,7 @@ use super::remains::Remains;
 use super::replication::facet;
 use super::sweep::sweep;
 use crate::agents::EventSink;
+use crate::doctor;
 use crate::facts;
 use crate::instances;
 use crate::limits::of_machine;
@@ -31,7 +32,7 @@ use proofload_model::wire::host::{
     PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge, QuietCheck, ReadCluster,
     ReadDataEnd, ReadMeters, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request,
     RestoreSnapshot, Rewind, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes,
-    StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, UndoFault, Verify, WatchExisting,
+    StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, TryLimits, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -150,6 +151,10 @@ impl HostService for HostRole {
 
     fn check_quiet(&mut self, ask: CheckQuiet) -> Result<QuietCheck, Error> {
         quiet_check::check_quiet(Path::new(&ask.folder), ask.time, &*self.clock)
+    }
+
+    fn try_limits(&mut self, ask: TryLimits) -> Result<(), Error> {
+        doctor::try_limits(ask.limits, Path::new(&ask.folder))
     }
 
     /// Takes the study's folder for this agent, then frees what others left.

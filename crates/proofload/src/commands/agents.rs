@@ -1,0 +1,121 @@
+//! `agents`: whether every agent of a study answers, and what its machine is and allows. Changes nothing there.
+
+use super::{refused_limits, study_file};
+use crate::cli_agents::AgentsArguments;
+use crate::conductor::{AgentRole, CheckedAgent, FoundAgent, check_agents};
+use crate::exit::Exit;
+use crate::output;
+use proofload_model::facts::{FactName, host};
+use proofload_model::samples::Fact;
+use proofload_model::units::{Bytes, duration_words};
+use serde_json::{Value as Json, json};
+
+/// Looks and tells.
+pub(crate) fn run(arguments: &AgentsArguments) -> Exit {
+    let study = match study_file::read_with(&arguments.check, &arguments.set) {
+        Ok(file) => file.study,
+        Err(refusal) => return refusal.tell(arguments.json),
+    };
+    let checked = match check_agents(&study, &refused_limits::asked_limits(&study)) {
+        Ok(checked) => checked,
+        Err(error) => return output::failure(arguments.json, Exit::Failure, &error.to_string()),
+    };
+    output::result(&if arguments.json { format!("{:#}", as_json(&checked)) } else { text(&checked) });
+    if checked.iter().all(is_ready) { Exit::Good } else { Exit::Failure }
+}
+
+/// Whether it answers and allows every limit.
+fn is_ready(agent: &CheckedAgent) -> bool {
+    agent.found.as_ref().is_ok_and(|found| found.limits.iter().all(|(_, why)| why.is_none()))
+}
+
+fn text(checked: &[CheckedAgent]) -> String {
+    let ready = checked.iter().filter(|agent| is_ready(agent)).count();
+    let mut text = if ready == checked.len() {
+        format!("all {ready} agents are ready: proofload {}\n", env!("CARGO_PKG_VERSION"))
+    } else {
+        format!("{} of {} agents are not ready\n", checked.len() - ready, checked.len())
+    };
+    let width = checked.iter().map(|agent| agent.name.chars().count()).max().unwrap_or(0);
+    for agent in checked {
+        let mark = if is_ready(agent) { '✓' } else { '✗' };
+        let head = format!("  {mark} {:<4}  {:<width$}  ", role(agent.role), agent.name);
+        let indent = " ".repeat(head.chars().count());
+        let lines = match &agent.found {
+            Ok(found) => found_lines(found),
+            Err(error) => {
+                vec![error.to_string(), "start its command by hand, as the study has it, to see more".to_owned()]
+            }
+        };
+        text.push_str(&format!("{head}{}\n", lines.join(&format!("\n{indent}"))));
+    }
+    text
+}
+
+fn found_lines(found: &FoundAgent) -> Vec<String> {
+    let mut machine: Vec<String> = Vec::new();
+    machine.extend(told(&found.facts, &host::CORES).map(|cores| format!("{cores} cores")));
+    machine.extend(told(&found.facts, &host::MEMORY).map(in_gib));
+    machine.extend(told(&found.facts, &host::SYSTEM).map(str::to_owned));
+    machine.extend(told(&found.facts, &host::KERNEL).map(|kernel| format!("kernel {kernel}")));
+    let (_, within) = found.clock;
+    let way = format!("round trip {}, clock known to ±{}", duration_words(found.round_trip), duration_words(within));
+    let mut lines = vec![machine.join(", "), way];
+    let (refused, allowed): (Vec<_>, Vec<_>) = found.limits.iter().partition(|(_, why)| why.is_some());
+    let mut names: Vec<&str> = allowed.iter().map(|(setting, _)| *setting).collect();
+    names.dedup();
+    if !names.is_empty() {
+        lines.push(format!("can be set and read back: {}", names.join(", ")));
+    }
+    lines.extend(refused.iter().filter_map(|(setting, why)| Some(format!("{setting}: {}", why.as_ref()?))));
+    lines
+}
+
+fn in_gib(memory: &str) -> String {
+    Bytes::parse(memory)
+        .map_or_else(|_| memory.to_owned(), |bytes| format!("{:.1} GiB", bytes.0 as f64 / 1_073_741_824.0))
+}
+
+fn told<'f>(facts: &'f [Fact], name: &FactName) -> Option<&'f str> {
+    let is_it = |fact: &&Fact| fact.subject == name.subject && fact.name == name.name;
+    facts.iter().find(is_it).and_then(|fact| fact.effective.as_deref())
+}
+
+fn role(role: AgentRole) -> &'static str {
+    match role {
+        AgentRole::Host => "host",
+        AgentRole::Load => "load",
+    }
+}
+
+fn as_json(checked: &[CheckedAgent]) -> Json {
+    let agents: Vec<Json> = checked.iter().map(agent_json).collect();
+    json!({ "form": 1, "ready": checked.iter().all(is_ready), "version": env!("CARGO_PKG_VERSION"), "agents": agents })
+}
+
+fn agent_json(agent: &CheckedAgent) -> Json {
+    let head = json!({ "name": agent.name, "role": role(agent.role), "ready": is_ready(agent) });
+    let rest = match &agent.found {
+        Err(error) => json!({ "error": error.to_string() }),
+        Ok(found) => {
+            let limit = |(setting, why): &(&str, Option<proofload_model::error::Error>)| json!({ "setting": setting, "allowed": why.is_none(), "why": why.as_ref().map(ToString::to_string) });
+            json!({
+                "round_trip_ns": found.round_trip.as_nanos() as u64,
+                "clock_ahead_ns": found.clock.0,
+                "clock_within_ns": found.clock.1.as_nanos() as u64,
+                "cores": told(&found.facts, &host::CORES),
+                "memory": told(&found.facts, &host::MEMORY),
+                "system": told(&found.facts, &host::SYSTEM),
+                "kernel": told(&found.facts, &host::KERNEL),
+                "limits": found.limits.iter().map(limit).collect::<Vec<_>>(),
+            })
+        }
+    };
+    match (head, rest) {
+        (Json::Object(mut head), Json::Object(rest)) => {
+            head.extend(rest);
+            Json::Object(head)
+        }
+        (head, _) => head,
+    }
+}

@@ -1,8 +1,6 @@
 //! Latency from histograms per interval: merged bucket for bucket, percentiles with intervals that come
 //! from resampling intervals, never requests. Percentiles are never averaged.
 
-use std::collections::BTreeMap;
-
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 
@@ -49,13 +47,35 @@ impl Sparse {
     }
 
     /// The sum of histograms, bucket for bucket.
+    ///
+    /// Neighbours are added first, then their sums, so that a part is touched about log2(parts) times whatever the number of buckets.
     pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
-        for (value, count) in parts.into_iter().flat_map(|part| &part.buckets) {
-            *sum.entry(*value).or_default() += count;
+        // Sums of 1, 2, 4, … parts, the largest first.
+        let mut sums: Vec<(u32, Self)> = Vec::new();
+        for part in parts.into_iter().filter(|part| part.count > 0) {
+            let (mut rank, mut sum) = (0, part.clone());
+            while let Some((_, before)) = sums.pop_if(|(of, _)| *of == rank) {
+                (rank, sum) = (rank + 1, before.plus(&sum));
+            }
+            sums.push((rank, sum));
         }
-        let count = sum.values().sum();
-        Self { buckets: sum.into_iter().collect(), count }
+        sums.into_iter().rev().map(|(_, sum)| sum).reduce(|sum, before| before.plus(&sum)).unwrap_or_default()
+    }
+
+    /// The sum of two histograms.
+    fn plus(&self, other: &Self) -> Self {
+        let (mut left, mut right) = (self.buckets.as_slice(), other.buckets.as_slice());
+        let mut buckets = Vec::with_capacity(left.len().max(right.len()));
+        while let (Some(a), Some(b)) = (left.first(), right.first()) {
+            let (from_left, from_right) = (a.0 <= b.0, b.0 <= a.0);
+            let count = if from_left { a.1 } else { 0 } + if from_right { b.1 } else { 0 };
+            buckets.push((a.0.min(b.0), count));
+            left = &left[usize::from(from_left)..];
+            right = &right[usize::from(from_right)..];
+        }
+        buckets.extend_from_slice(left);
+        buckets.extend_from_slice(right);
+        Self { buckets, count: self.count + other.count }
     }
 
     /// Number of recorded values.
@@ -149,14 +169,15 @@ impl Quantile {
 /// The histograms of one operation kind over the intervals of a measured window, merged once.
 #[derive(Clone, Debug)]
 pub struct Latencies<'a> {
-    intervals: &'a [Sparse],
+    intervals: Vec<&'a Sparse>,
     total: Sparse,
 }
 
 impl<'a> Latencies<'a> {
     /// The latencies of one histogram per interval, in order, an empty one where nothing was completed.
-    pub fn new(intervals: &'a [Sparse]) -> Self {
-        Self { intervals, total: Sparse::merged(intervals) }
+    pub fn new(intervals: impl IntoIterator<Item = &'a Sparse>) -> Self {
+        let intervals: Vec<&Sparse> = intervals.into_iter().collect();
+        Self { total: Sparse::merged(intervals.iter().copied()), intervals }
     }
 
     /// The merged histogram.
@@ -235,7 +256,7 @@ impl<'a> Latencies<'a> {
         }
         let value = self.total.mean();
         let of_interval = |part: &Sparse| part.sum() - value * part.count as f64;
-        let excess: Vec<f64> = self.intervals.iter().map(of_interval).collect();
+        let excess: Vec<f64> = self.intervals.iter().copied().map(of_interval).collect();
         let noise = long_run(&excess, 1);
         Ok(((noise.variance * excess.len() as f64).sqrt() / self.total.count as f64, noise.freedom))
     }

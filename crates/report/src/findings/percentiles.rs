@@ -53,8 +53,7 @@ impl Name {
 }
 
 fn put(name: &Name, kind: &str, per_run: &[&[Sparse]], metrics: &mut BTreeMap<String, Measured>) {
-    let joined: Vec<Sparse> = per_run.iter().flat_map(|parts| parts.iter().cloned()).collect();
-    let merged = Latencies::new(&joined);
+    let merged = Latencies::new(per_run.iter().copied().flatten());
     let each: Vec<Sparse> = per_run.iter().map(|parts| Sparse::merged(*parts)).collect();
     let finite = |quantity: Quantity| {
         if quantity.value().is_finite() { Ok(quantity) } else { Err("no operation of this kind completed".to_owned()) }

@@ -7,11 +7,11 @@ mod tiers;
 
 use expect_test::{Expect, expect};
 use proofload_model::catalogue::{
-    Capabilities, Catalogue, Contradiction, EngineFacts, ReplicationFacts, WorkloadFacts,
+    Capabilities, Catalogue, Contradiction, EngineFacts, ReplicationFacts, StandbyExtent, WorkloadFacts,
 };
 use proofload_model::manager::ManagerKind;
 use proofload_model::plan::expand;
-use proofload_model::replication::ReplicationMode;
+use proofload_model::replication::{Confirmation, ReplicationMode};
 use proofload_model::settings::{Kind, STANDARD, Scope, SettingSpec, Settings, json_schema};
 use proofload_model::study::{faults_text, parse_assignment, validate};
 use proofload_model::units::Bytes;
@@ -50,6 +50,8 @@ const SERVER: Capabilities = Capabilities {
         settings: &["synchronous_commit"],
         by_url: &[ReplicationMode::RemoteFlush],
         managers: &[ManagerKind::Patroni],
+        confirmations: Confirmation::ALL,
+        extent: StandbyExtent::ALL,
     }),
     ..CAPABILITIES
 };

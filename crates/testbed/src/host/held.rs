@@ -65,6 +65,8 @@ pub(super) struct Beside {
     pub(super) processes: Vec<u32>,
     /// Whether the host is watched beside one of them.
     pub(super) host_is_watched: bool,
+    /// What their servers are reached by.
+    pub(super) targets: Vec<(InstanceName, Target)>,
 }
 
 /// A server that we started, and from what.
@@ -284,9 +286,12 @@ impl InstanceResources {
         self.part_may_have_changed = true;
     }
 
-    /// The watch of its standbys.
-    pub(super) fn replication(&mut self) -> Result<&mut Box<dyn ReplicationWatch>, Error> {
-        self.replication.as_mut().ok_or_else(alone)?.watch()
+    /// The watch of its standbys, which are among the other instances of the host.
+    pub(super) fn replication(
+        &mut self,
+        beside: &[(InstanceName, Target)],
+    ) -> Result<&mut Box<dyn ReplicationWatch>, Error> {
+        self.replication.as_mut().ok_or_else(alone)?.watch(beside)
     }
 
     /// Starts a relay in the place of an earlier one: that through which it shall follow, or, of a primary that runs, that by which its users
@@ -384,7 +389,7 @@ impl InstanceResources {
         let (facet, target) = self.standby()?;
         let files = facet.standby(self.name.as_str(), &told, self.password())?;
         instances::lead(&self.folder()?, &files.links)?;
-        facet.reconfigure(target, &files.settings)?;
+        facet.follow(target, &files)?;
         self.follows(upstream);
         Ok(told)
     }
@@ -482,7 +487,7 @@ impl InstanceResources {
             cores: self.limits.as_ref().and_then(AppliedLimits::cores).cloned(),
             observer,
             thread_roles: Arc::default(),
-            replication: self.replication.as_ref().map_or(Ok(None), InstanceReplication::open_watch)?,
+            replication: self.replication.as_ref().map_or(Ok(None), |part| part.open_watch(&beside.targets))?,
             beside: beside.processes.into_iter().chain(self.storage_processes()).collect(),
             host_is_watched: beside.host_is_watched,
             scraped,

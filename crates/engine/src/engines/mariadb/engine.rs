@@ -4,7 +4,7 @@ use super::recipe::Recipe;
 use super::scratch::ScratchServer;
 use super::{MariadbSession, address, database, installation, observer, settings};
 use crate::contract::{
-    About, Engine, Error, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerRecipe, Snapshots, SqlEngine, Target, Work,
+    About, Engine, Error, ExistingServer, Installation, Memory, Observer, Replication, ScratchDatabases, ServerRecipe, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -44,6 +44,10 @@ impl Engine for Mariadb {
 
     fn existing(&self) -> Option<ExistingServer> {
         Some(ExistingServer { password: "set MYSQL_PWD, or password in ~/.my.cnf, for the load agent", hosts: address::each })
+    }
+
+    fn replication(&self) -> Option<&dyn Replication> {
+        Some(self)
     }
 
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {

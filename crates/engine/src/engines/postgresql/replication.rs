@@ -12,7 +12,8 @@ use crate::contract::{
     CommandLine, Error, FileToWrite, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind,
     SocketPlace, StandbyFiles, Target,
 };
-use proofload_model::catalogue::ReplicationFacts;
+use proofload_model::catalogue::{ReplicationFacts, StandbyExtent};
+use proofload_model::deployment::InstanceName;
 use proofload_model::manager::ManagerKind;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
 use postgres_protocol::escape::{escape_identifier, escape_literal};
@@ -95,7 +96,14 @@ const TRY_AGAIN: &str = "100ms";
 
 impl Replication for Postgresql {
     fn facts(&self) -> ReplicationFacts {
-        ReplicationFacts { modes: MODES, settings: SETTINGS, by_url: &[], managers: &ManagerKind::ALL }
+        ReplicationFacts {
+            modes: MODES,
+            settings: SETTINGS,
+            by_url: &[],
+            managers: &ManagerKind::ALL,
+            confirmations: Confirmation::ALL,
+            extent: StandbyExtent::ALL,
+        }
     }
 
     fn primary_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
@@ -189,12 +197,17 @@ impl Replication for Postgresql {
         .map_err(|error| error.context("failed to change settings of a running instance"))
     }
 
-    fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
+    fn watch(
+        &self,
+        primary: &Target,
+        _standbys: &[(InstanceName, Target)],
+        asked: &ReplicationAsked,
+    ) -> Result<Box<dyn ReplicationWatch>, Error> {
         Ok(Box::new(PrimaryWatch::new(primary, asked, Asker::Server)?))
     }
 
-    fn receiver(&self) -> &'static str {
-        "walreceiver"
+    fn receiver(&self) -> Option<&'static str> {
+        Some("walreceiver")
     }
 
     fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error> {
@@ -419,7 +432,6 @@ pub(super) fn standby_names(asked: &ReplicationAsked) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofload_model::deployment::InstanceName;
 
     fn asked(mode: ReplicationMode, confirmation: Confirmation) -> ReplicationAsked {
         let standbys = vec![InstanceName::standby(1), InstanceName::standby(2)];

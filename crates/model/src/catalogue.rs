@@ -76,7 +76,7 @@ pub struct ReplicationFacts {
     pub settings: &'static [&'static str],
     /// Failover managers that run it.
     pub managers: &'static [ManagerKind],
-    /// Who may confirm a commit, with standbys that Proofload starts.
+    /// Confirmations that a commit may wait for, with standbys that Proofload starts.
     pub confirmations: &'static [Confirmation],
     /// What else its standbys do.
     pub extent: StandbyExtent,
@@ -85,8 +85,6 @@ pub struct ReplicationFacts {
 /// What the standbys of an engine do beside following their primary on its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct StandbyExtent {
-    /// They follow through a relay, and users come through one.
-    pub relays: bool,
     /// They run on hosts of their own, or in networks of their own.
     pub hosts: bool,
     /// A failed primary is put back behind the one that took its place.
@@ -95,7 +93,7 @@ pub struct StandbyExtent {
 
 impl StandbyExtent {
     /// Everything.
-    pub const ALL: Self = Self { relays: true, hosts: true, rejoins: true };
+    pub const ALL: Self = Self { hosts: true, rejoins: true };
 }
 
 /// A workload as the study file sees it.

@@ -8,7 +8,8 @@ use proofload_engine::{Session as _, Target, Value};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::FaultKind;
 use proofload_model::fault_strength::FaultStrength;
-use proofload_model::replication::{Confirmation, HeldPart, ReplicationAsked, ReplicationMode};
+use proofload_model::replication::{Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode};
+use proofload_model::session_state::{SessionSample, SessionState};
 use proofload_model::wire::host::{
     BeginCommit, EndCommit, EndFaulty, Follow, IsFenced, MakeFault, Promote, Protect, ReadReceived, ReadReplication,
     StartProbes, StopProbes,
@@ -57,23 +58,91 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Bytes that the primary's standby has not applied; `None` while it does not answer.
+fn unapplied(pair: &mut Pair) -> Option<u64> {
+    let reading = pair.read();
+    let [standby] = &reading.standbys[..] else { return None };
+    assert_eq!(standby.name.as_str(), "standby-1");
+    reading.log_end.filter(|end| end.0 > 0).map(|_| standby.unapplied.0)
+}
+
 #[test]
-fn a_commit_waits_for_what_its_mode_says() {
-    let Some((mut bench, place)) = bench() else { return };
-    for (mode, link) in [(ReplicationMode::Async, false), (ReplicationMode::RemoteFlush, true)] {
-        let mut pair = Pair::start(bench, &place, mode, Confirmation::Any(1), 1);
-        pair.expect(None);
-        assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }), "{mode}: nothing is held");
-        assert_eq!((pair.waits(HeldPart::Link), pair.waits(HeldPart::Apply)), (link, false), "{mode}");
-        pair.expect(None);
-        until("the standby has applied everything", || {
-            let reading = pair.read();
-            let [standby] = &reading.standbys[..] else { return false };
-            assert_eq!(standby.name.as_str(), "standby-1");
-            standby.unapplied.0 == 0 && reading.log_end.is_some_and(|end| end.0 > 0)
-        });
-        bench = pair.end();
+fn a_commit_waits_for_what_its_mode_says_and_async_loses_what_was_not_sent() {
+    let Some((bench, place)) = bench() else { return };
+    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
+    pair.expect(None);
+    assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }), "nothing is held");
+    assert_eq!((pair.waits(HeldPart::Link), pair.waits(HeldPart::Apply)), (true, false));
+    pair.expect(None);
+    until("the standby has applied everything", || unapplied(&mut pair) == Some(0));
+    threads_tell_their_roles(&mut pair, &place);
+    a_session_that_waits_is_told(&mut pair, &place);
+
+    let mut pair = Pair::start(pair.end(), &place, ReplicationMode::Async, Confirmation::Any(1), 1);
+    pair.expect(None);
+    assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }), "nothing is held");
+    assert_eq!((pair.waits(HeldPart::Link), pair.waits(HeldPart::Apply)), (false, false));
+    at(&place, &pair.address, &["CREATE TABLE t (n int PRIMARY KEY)", "INSERT INTO t SELECT seq FROM seq_1_to_100"]);
+    until("the standby has applied everything", || unapplied(&mut pair) == Some(0));
+    let standby = pair.standby_addresses[0].clone();
+    at(&place, &standby, &["STOP SLAVE IO_THREAD"]);
+    at(
+        &place,
+        &pair.address,
+        &["INSERT INTO t VALUES (101)", "INSERT INTO t VALUES (102)", "INSERT INTO t VALUES (103)"],
+    );
+    pair.bench.ask(MakeFault { instance: one(), kind: FaultKind::Crash, strength: FaultStrength::Whole });
+    until("the primary is fenced", || pair.bench.ask(IsFenced { instance: one() }));
+    pair.bench.ask(Promote { instance: InstanceName::standby(1) });
+    assert_eq!(at(&place, &standby, &["SELECT count(*) FROM t"]), Some(100), "three acknowledged rows were not sent");
+    pair.bench.ask(EndFaulty { instance: one() });
+    pair.end();
+}
+
+fn threads_tell_their_roles(pair: &mut Pair, place: &DataLocation) {
+    let origin = pair.bench.clock.now();
+    for instance in [one(), InstanceName::standby(1)] {
+        let scraped = ScrapeSpec::default();
+        pair.bench.ask(StartProbes { instance, origin, place: place.clone(), pid: None, scraped, session_looks: 0 });
     }
+    let told = |instance: InstanceName, probe: &'static str, name: &'static str, component: &'static str| {
+        let what = format!("{probe} {name} {component} of {instance}");
+        pair.bench.expect_event(&what, |event| {
+            matches!(event, Event::Telemetry(told) if told.instance == instance && told.probe == probe
+                && told.readings.iter().any(|one| one.name == name && one.component == component))
+        });
+    };
+    told(one(), "threads", "role", "binlog_dump");
+    told(InstanceName::standby(1), "threads", "role", "slave_io");
+    told(InstanceName::standby(1), "threads", "role", "slave_sql");
+    told(one(), "replication", "out_of_force", "");
+    told(one(), "replication", "unapplied", "standby-1");
+    for instance in [one(), InstanceName::standby(1)] {
+        pair.bench.ask(StopProbes { instance });
+    }
+}
+
+/// A session of the load whose commit waits is seen by who looks what sessions do.
+fn a_session_that_waits_is_told(pair: &mut Pair, place: &DataLocation) {
+    let address = pair.address.clone();
+    at(place, &address, &["CREATE TABLE waits (n int)"]);
+    pair.hold(HeldPart::Link, true);
+    let engine = proofload_engine::engine("mariadb").expect("it is built in");
+    let sampler = engine.session_sampler(&Target::new(place.clone(), Some(address.clone())));
+    let mut sampler = sampler.expect("it can be opened").expect("it has one");
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| at(place, &address, &["INSERT INTO waits VALUES (1)"]));
+        let begun = Instant::now();
+        let waits = |sample: &SessionSample| sample.sessions.contains(&(SessionState::Standby, 1));
+        let mut seen = false;
+        while !seen && begun.elapsed() < LONG {
+            seen = waits(&sampler.sample().unwrap_or_else(|error| panic!("{error}")));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        pair.hold(HeldPart::Link, false);
+        writer.join().expect("it ends once the standby goes on");
+        assert!(seen, "no session waits for the standby");
+    });
 }
 
 #[test]
@@ -126,39 +195,17 @@ fn every_way_out_of_force_is_seen_and_told_by_its_reason() {
 }
 
 #[test]
-fn both_nodes_tell_their_threads_by_role() {
-    let Some((bench, place)) = bench() else { return };
-    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteWrite, Confirmation::Any(1), 1);
-    pair.expect(None);
-    let origin = pair.bench.clock.now();
-    for instance in [one(), InstanceName::standby(1)] {
-        let scraped = ScrapeSpec::default();
-        pair.bench.ask(StartProbes { instance, origin, place: place.clone(), pid: None, scraped, session_looks: 0 });
-    }
-    let told = |instance: InstanceName, probe: &'static str, name: &'static str, component: &'static str| {
-        let what = format!("{probe} {name} {component} of {instance}");
-        pair.bench.expect_event(&what, |event| {
-            matches!(event, Event::Telemetry(told) if told.instance == instance && told.probe == probe
-                && told.readings.iter().any(|one| one.name == name && one.component == component))
-        });
-    };
-    told(one(), "threads", "role", "binlog_dump");
-    told(InstanceName::standby(1), "threads", "role", "slave_io");
-    told(InstanceName::standby(1), "threads", "role", "slave_sql");
-    told(one(), "replication", "out_of_force", "");
-    told(one(), "replication", "unapplied", "standby-1");
-    for instance in [one(), InstanceName::standby(1)] {
-        pair.bench.ask(StopProbes { instance });
-    }
-    pair.end();
-}
-
-#[test]
 fn a_promoted_standby_has_all_that_was_acknowledged_and_is_protected_from_its_first_write_on() {
     let Some((bench, place)) = bench() else { return };
     let mode = ReplicationMode::RemoteFlush;
-    let mut pair = Pair::start(bench, &place, mode, Confirmation::Any(1), 2);
+    let link = LinkAsked { rtt: Duration::from_millis(20), bandwidth: None };
+    let mut pair = Pair::start_through(Some(link), bench, &place, (mode, Confirmation::Any(1), 2));
     pair.expect(None);
+    assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }));
+    let begun = Instant::now();
+    assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }));
+    assert!(begun.elapsed() >= Duration::from_millis(19), "a commit that took {:?}", begun.elapsed());
+    assert!(pair.waits(HeldPart::Link), "the relays are held");
     at(&place, &pair.address, &["CREATE TABLE t (n int PRIMARY KEY)", "INSERT INTO t SELECT seq FROM seq_1_to_500"]);
     let (first, second) = (InstanceName::standby(1), InstanceName::standby(2));
     until("both have received it", || {
@@ -180,7 +227,7 @@ fn a_promoted_standby_has_all_that_was_acknowledged_and_is_protected_from_its_fi
     assert!(pair.bench.ask(ReadReplication { instance: first.clone() }).out_of_force.is_some());
     let folder = format!("{}.{second}", place.folder);
     let at_second = DataLocation { folder, ..place.clone() };
-    pair.bench.ask(Follow { instance: second.clone(), place: at_second, upstream, link: None });
+    pair.bench.ask(Follow { instance: second.clone(), place: at_second, upstream, link: Some(link) });
     assert!(pair.bench.ask(EndCommit { instance: first.clone(), within: LONG }), "nobody follows");
     until("it is protected again", || {
         let seen = pair.bench.ask(ReadReplication { instance: first.clone() });

@@ -52,10 +52,9 @@ pub trait Replication: Sync {
         Err(unsupported("read where the log of a stopped instance ends"))
     }
 
-    /// Places of a relay to the instance at `upstream`, whose socket lies in a folder.
-    fn relayed(&self, _upstream: &str, _folder: &Path) -> Result<RelayPlaces, Error> {
-        Err(unsupported("follow through a relay"))
-    }
+    /// Places of a relay to the instance at `upstream`, whose socket lies in a folder. `port`: one of this host that is free, where a standby
+    /// comes through it; `None`: users of this host do.
+    fn relayed(&self, upstream: &str, folder: &Path, port: Option<u16>) -> Result<RelayPlaces, Error>;
 
     /// Puts settings in force in the instance at this address while it runs, also in one that takes no writes yet, and for its later
     /// starts. Blocking.
@@ -209,8 +208,8 @@ impl fmt::Display for SocketPlace {
 /// Places of a relay between a standby and the instance that it follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayPlaces {
-    /// File of the socket that the relay listens at.
-    pub at: PathBuf,
+    /// Where the relay listens.
+    pub at: SocketPlace,
     /// Where it leads.
     pub to: SocketPlace,
     /// Address that the standby is told.

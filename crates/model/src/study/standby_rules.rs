@@ -2,10 +2,10 @@
 
 use super::contradictions::RuleContext;
 use crate::catalogue::{EngineFacts, ReplicationFacts};
-use crate::drill::{FaultTarget, Rejoin, drill};
+use crate::drill::{Rejoin, drill};
 use crate::network::{NETWORK, is_in_namespaces};
 use crate::plan::expand;
-use crate::replication::{link, replication};
+use crate::replication::replication;
 use crate::settings::Settings;
 use crate::standby_hosts::STANDBY_HOSTS;
 use std::collections::BTreeSet;
@@ -38,22 +38,11 @@ fn missing(settings: &Settings, engine: &EngineFacts, facts: &ReplicationFacts) 
         let has: Vec<String> = facts.confirmations.iter().map(ToString::to_string).collect();
         missing.push(("replication.confirm", format!("{name} has {} only; use that", has.join(", "))));
     }
-    if !extent.relays && link(settings).is_some() {
-        let reason =
-            format!("standbys of {name} follow directly, without a relay; remove replication.rtt and .bandwidth");
-        missing.push(("replication.rtt", reason));
-    }
     if !extent.hosts && (is_in_namespaces(settings) || !settings.list(STANDBY_HOSTS).is_empty()) {
         let path = if is_in_namespaces(settings) { NETWORK } else { STANDBY_HOSTS };
         missing.push((path, format!("standbys of {name} run beside their primary; remove it")));
     }
     let Ok(Some(drill)) = drill(settings) else { return missing };
-    if !extent.relays && drill.fault.is_some_and(|fault| fault.target == FaultTarget::Clients) {
-        missing.push((
-            "drill.fault",
-            format!("users of {name} come directly, without a relay that could part them from it"),
-        ));
-    }
     if !extent.rejoins && drill.rejoin == Rejoin::Rewind {
         missing.push(("drill.rejoin", format!("{name} cannot put a failed primary back; use \"restore\"")));
     }

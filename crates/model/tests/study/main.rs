@@ -56,6 +56,19 @@ const SERVER: Capabilities = Capabilities {
     ..CAPABILITIES
 };
 
+/// The same, whose standbys do nothing but follow beside their primary.
+const FOLLOWER: Capabilities = Capabilities {
+    replication: Some(ReplicationFacts {
+        confirmations: &[Confirmation::Any(1)],
+        extent: StandbyExtent { hosts: false, rejoins: false },
+        modes: &[ReplicationMode::Async, ReplicationMode::RemoteFlush],
+        settings: &["wait_point"],
+        by_url: &[],
+        managers: &[],
+    }),
+    ..SERVER
+};
+
 /// A server that limits its own memory and restores its own backups, wherever it runs.
 const RESTORER: Capabilities = Capabilities {
     url: true,
@@ -80,6 +93,7 @@ fn catalogue() -> Catalogue {
         engines: vec![
             engine("sqlite", 16 << 20, Capabilities { tier_in_process: true, ..CAPABILITIES }),
             engine("server", 64 << 20, SERVER),
+            engine("follower", 0, FOLLOWER),
             engine("restorer", 0, RESTORER),
             engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),
             engine("nothing", 0, Capabilities { durable: false, ..CAPABILITIES }),

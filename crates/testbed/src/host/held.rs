@@ -6,7 +6,7 @@ mod faulty;
 
 use super::cluster::SIGNALS;
 use super::remains::InstanceRemains;
-use super::replication::{self, InstanceReplication};
+use super::replication::{self, InstanceReplication, RelayedSide};
 use super::used::used;
 use crate::agents::EventSink;
 use crate::instances::{self, Launch, Server, Start, User};
@@ -306,7 +306,9 @@ impl InstanceResources {
             self.refuse_while_running("start a relay")?;
             self.link = None;
         }
-        let (relay, address) = replication::start_relay(place, upstream, link, Arc::clone(&self.clock))?;
+        let by_users = self.replication.as_ref().is_some_and(InstanceReplication::is_of_primary);
+        let side = if by_users { RelayedSide::Users } else { RelayedSide::Standby };
+        let (relay, address) = replication::start_relay((place, side), upstream, link, Arc::clone(&self.clock))?;
         self.link = Some(relay);
         self.follows(upstream);
         Ok(address)
@@ -380,7 +382,8 @@ impl InstanceResources {
         let told = match link {
             Some(link) => {
                 self.link = None;
-                let (relay, address) = replication::start_relay(place, upstream, link, Arc::clone(&self.clock))?;
+                let (place, clock) = ((place, RelayedSide::Standby), Arc::clone(&self.clock));
+                let (relay, address) = replication::start_relay(place, upstream, link, clock)?;
                 self.link = Some(relay);
                 address
             }

@@ -6,7 +6,7 @@ use crate::instances;
 use crate::probes::threads_role;
 use crate::relay::{LinkLaw, Relay};
 use crate::sys;
-use proofload_engine::{ExistingReplication, Replication, ReplicationWatch, StandbyFiles, Target};
+use proofload_engine::{ExistingReplication, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::replication::{HeldPart, LinkAsked, ReplicationAsked, ReplicationPart};
@@ -57,9 +57,18 @@ pub(super) fn files(
     }
 }
 
-/// Starts a relay to `upstream` in a folder that the standby's server may use alone; the address that the standby is told.
+/// Clients of a relay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RelayedSide {
+    /// A standby, to the instance that it follows.
+    Standby,
+    /// Users and prober, to the primary.
+    Users,
+}
+
+/// Starts a relay to `upstream` in a folder that the standby's server may use alone; the address that who comes through it is told.
 pub(super) fn start_relay(
-    place: &DataLocation,
+    (place, side): (&DataLocation, RelayedSide),
     upstream: &str,
     link: LinkAsked,
     clock: Arc<dyn Clock>,
@@ -70,10 +79,14 @@ pub(super) fn start_relay(
     let folder = folder.map_err(|error| Error::new(format!("failed to find the folder of the relay: {error}")))?;
     std::fs::create_dir_all(&folder)
         .map_err(|error| Error::new(format!("failed to create {}: {error}", folder.display())))?;
-    let places = facet(place)?.relayed(upstream, &folder)?;
+    let port = (side == RelayedSide::Standby).then(instances::free_port).transpose()?;
+    let places = facet(place)?.relayed(upstream, &folder, port)?;
     let law = LinkLaw { delay: link.rtt / 2, rate: link.bandwidth };
     let relay = Relay::start(&places.at, places.to, law, clock)?;
-    instances::give_to_server(recipe, &[&folder, &places.at])?;
+    instances::give_to_server(recipe, &[&folder])?;
+    if let SocketPlace::File(file) = &places.at {
+        instances::give_to_server(recipe, &[file])?;
+    }
     Ok((relay, places.address))
 }
 
@@ -136,7 +149,7 @@ impl InstanceReplication {
     }
 }
 
-/// Those of the instances of a host that are standbys of this replication.
+/// Instances of a host that are standbys of this replication.
 fn standbys_of(asked: &ReplicationAsked, beside: &[(InstanceName, Target)]) -> Vec<(InstanceName, Target)> {
     beside.iter().filter(|(name, _)| asked.standbys.contains(name)).cloned().collect()
 }

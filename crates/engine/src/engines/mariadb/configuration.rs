@@ -32,6 +32,8 @@ const FOLLOWED: &[(&str, &str)] = &[
     ("binlog_format", "ROW"),
     ("gtid_strict_mode", "ON"),
     ("skip_slave_start", "ON"),
+    // A standby that is told to follow no more asks a primary that hangs to end its session, and waits so many seconds for that.
+    ("rpl_semi_sync_slave_kill_conn_timeout", "1"),
 ];
 
 /// Defaults that differ from the server's own or that a reader of a study wants to see said. A study may overrule them. Commits are durable:

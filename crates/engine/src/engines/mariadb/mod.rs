@@ -18,6 +18,7 @@ mod replication;
 mod replication_watch;
 mod scratch;
 mod session;
+mod sessions;
 mod settings;
 mod statistics;
 mod wire;

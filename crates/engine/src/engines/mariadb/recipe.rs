@@ -51,8 +51,7 @@ impl ServerRecipe for Recipe {
 
     fn address(&self, folder: &Path, port: u16) -> String {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let socket = folder.join(configuration::SOCKET).display().to_string();
-        format!("mariadb://root@localhost:{port}/{}?socket={}", super::address::DATABASE, encoded(&socket))
+        address(&folder.join(configuration::SOCKET), port)
     }
 
     fn probe(&self, address: &str) -> Result<(), Error> {
@@ -71,6 +70,12 @@ impl ServerRecipe for Recipe {
     fn running_pid(&self, folder: &Path) -> Option<u32> {
         std::fs::read_to_string(folder.join(configuration::PROCESS_FILE)).ok()?.trim().parse().ok()
     }
+}
+
+/// Address by a socket, with the port at which standbys come.
+pub(super) fn address(socket: &Path, port: u16) -> String {
+    let socket = encoded(&socket.display().to_string());
+    format!("mariadb://root@localhost:{port}/{}?socket={socket}", super::address::DATABASE)
 }
 
 /// A path as a value of a URL.

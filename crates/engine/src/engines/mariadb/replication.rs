@@ -12,15 +12,17 @@ use super::log_position::{StandbyStatus, standby_status};
 use super::probe::{PATIENCE, runtime};
 use super::quantity::{fulfils, literal};
 use super::replication_watch::PrimaryWatch;
+use super::recipe;
 use super::session::connect;
 use super::wire::ServerConnection;
-use crate::contract::{Error, FileToWrite, Replication, ReplicationWatch, StandbyFiles, Target};
+use crate::contract::{Error, FileToWrite, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target};
+use crate::engines::wire::Place;
 use proofload_model::catalogue::{ReplicationFacts, StandbyExtent};
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
 use proofload_model::units::Bytes;
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long commits wait for a standby: eleven days and a half, so that they never go on without one. Milliseconds.
@@ -35,7 +37,6 @@ const HOST: &str = "127.0.0.1";
 const MODES: &[ReplicationMode] = &[ReplicationMode::Async, ReplicationMode::RemoteWrite, ReplicationMode::RemoteFlush];
 
 const SETTINGS: &[&str] = &[
-    "log_bin",
     "server_id",
     "read_only",
     "report_host",
@@ -58,7 +59,7 @@ impl Replication for Mariadb {
             by_url: &[],
             managers: &[],
             confirmations: &[Confirmation::Any(1)],
-            extent: StandbyExtent { relays: false, hosts: false, rejoins: false },
+            extent: StandbyExtent { hosts: false, rejoins: false },
         }
     }
 
@@ -99,6 +100,21 @@ impl Replication for Mariadb {
 
     fn has_applied_all(&self, standby: &Target) -> Result<bool, Error> {
         status(standby).map(|found| found.applied >= found.received)
+    }
+
+    /// Users come by a socket, standbys by a port.
+    fn relayed(&self, upstream: &str, folder: &Path, port: Option<u16>) -> Result<RelayPlaces, Error> {
+        let no_place = |what: &str| Error::other(format!("the primary's address {upstream:?} has no {what}"));
+        let own = port_of(upstream).ok_or_else(|| no_place("port"))?;
+        let Some(port) = port else {
+            let Place::Unix(to) = ServerAddress::parse(upstream)?.place else { return Err(no_place("socket")) };
+            let at = folder.join(configuration::SOCKET);
+            let address = recipe::address(&at, own);
+            return Ok(RelayPlaces { at: SocketPlace::File(at), to: SocketPlace::File(to), address });
+        };
+        let place = |port| SocketPlace::Host { host: HOST.to_owned(), port };
+        let address = upstream.replacen(&format!(":{own}/"), &format!(":{port}/"), 1);
+        Ok(RelayPlaces { at: place(port), to: place(own), address })
     }
 
     fn reconfigure(&self, instance: &Target, settings: &[(String, String)]) -> Result<(), Error> {
@@ -286,6 +302,20 @@ mod tests {
         let numbers = ["standby-1", "standby-2", "standby-3"].map(|name| server_id(name).expect("it has one"));
         assert_eq!(numbers, [2, 3, 4]);
         assert!(server_id("primary").is_err());
+    }
+
+    #[test]
+    fn a_relay_leads_users_to_the_socket_and_standbys_to_the_port() {
+        let upstream = recipe::address(Path::new("/data/mariadbd.sock"), 33061);
+        let host = |port| SocketPlace::Host { host: HOST.to_owned(), port };
+        let of_standby = Mariadb.relayed(&upstream, Path::new("/l"), Some(40000)).expect("it has a port");
+        assert_eq!((of_standby.at, of_standby.to), (host(40000), host(33061)));
+        assert_eq!(port_of(&of_standby.address), Some(40000));
+        assert!(of_standby.address.ends_with("?socket=/data/mariadbd.sock"), "{}", of_standby.address);
+        let of_users = Mariadb.relayed(&upstream, Path::new("/l"), None).expect("it has a socket");
+        let file = |path: &str| SocketPlace::File(PathBuf::from(path));
+        assert_eq!((of_users.at, of_users.to), (file("/l/mariadbd.sock"), file("/data/mariadbd.sock")));
+        assert_eq!(of_users.address, recipe::address(Path::new("/l/mariadbd.sock"), 33061));
     }
 
     #[test]

@@ -25,7 +25,7 @@ const IN_FORCE: &str = "SELECT @@global.rpl_semi_sync_master_enabled, @@global.r
 /// Where the primary's own log ends.
 const LOG_END: &str = "SHOW MASTER STATUS";
 
-/// Who is connected: the second column is the name by which a standby presents itself.
+/// Standbys that are connected: the second column is the name by which a standby presents itself.
 const CONNECTED: &str = "SHOW SLAVE HOSTS";
 
 /// What a standby is asked beside its status: whether it flushes what it confirms.

@@ -169,7 +169,7 @@ impl Replication for Postgresql {
         data_end::read(folder)
     }
 
-    fn relayed(&self, upstream: &str, folder: &Path) -> Result<RelayPlaces, Error> {
+    fn relayed(&self, upstream: &str, folder: &Path, _port: Option<u16>) -> Result<RelayPlaces, Error> {
         let UpstreamAddress { host, port, user } = UpstreamAddress::of(upstream)?;
         let name = format!(".s.PGSQL.{port}");
         let to = match host {
@@ -177,7 +177,8 @@ impl Replication for Postgresql {
             Host::Tcp(host) => SocketPlace::Host { host, port },
         };
         let place = folder.display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
-        Ok(RelayPlaces { at: folder.join(name), to, address: format!("host='{place}' port={port} user={user}") })
+        let at = SocketPlace::File(folder.join(name));
+        Ok(RelayPlaces { at, to, address: format!("host='{place}' port={port} user={user}") })
     }
 
     fn reconfigure(&self, instance: &Target, settings: &[(String, String)]) -> Result<(), Error> {
@@ -458,8 +459,8 @@ mod tests {
         let expected = "host='/proc/self/cwd/upstream' port=5433 user=proofload application_name='standby-1'";
         assert_eq!(by_socket.settings[0], ("primary_conninfo".to_owned(), expected.to_owned()));
         assert_eq!(by_socket.links, [(PathBuf::from("upstream"), PathBuf::from(&long))]);
-        let relayed = Postgresql.relayed(&format!("host='{long}' port=5433 user=proofload"), Path::new("/l")).unwrap();
-        assert_eq!(relayed.at, PathBuf::from("/l/.s.PGSQL.5433"));
+        let relayed = Postgresql.relayed(&format!("host='{long}' port=5433 user=proofload"), Path::new("/l"), None).unwrap();
+        assert_eq!(relayed.at, SocketPlace::File(PathBuf::from("/l/.s.PGSQL.5433")));
         assert_eq!(relayed.to, SocketPlace::File(PathBuf::from(format!("{long}/.s.PGSQL.5433"))));
         let through = Postgresql.standby("standby-1", &relayed.address, None).unwrap();
         assert_eq!(through.links, [(PathBuf::from("upstream"), PathBuf::from("/l"))]);

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::manager::ManagerKind;
-use crate::replication::ReplicationMode;
+use crate::replication::{Confirmation, ReplicationMode};
 use crate::settings::{SettingSpec, Settings};
 use crate::units::Bytes;
 use serde::Serialize;
@@ -76,6 +76,24 @@ pub struct ReplicationFacts {
     pub settings: &'static [&'static str],
     /// Failover managers that run it.
     pub managers: &'static [ManagerKind],
+    /// Confirmations that a commit may wait for, with standbys that Proofload starts.
+    pub confirmations: &'static [Confirmation],
+    /// What else its standbys do.
+    pub extent: StandbyExtent,
+}
+
+/// What the standbys of an engine do beside following their primary on its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct StandbyExtent {
+    /// They run on hosts of their own, or in networks of their own.
+    pub hosts: bool,
+    /// A failed primary is put back behind the one that took its place.
+    pub rejoins: bool,
+}
+
+impl StandbyExtent {
+    /// Everything.
+    pub const ALL: Self = Self { hosts: true, rejoins: true };
 }
 
 /// A workload as the study file sees it.

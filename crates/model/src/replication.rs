@@ -68,6 +68,10 @@ impl Confirmation {
     /// Words of `replication.confirm`.
     pub const WORDS: &[&str] = &["any 1", "any 2", "any 3", "first 1", "first 2", "first 3"];
 
+    /// Every confirmation, in the order of its words.
+    pub const ALL: &[Self] =
+        &[Self::Any(1), Self::Any(2), Self::Any(3), Self::First(1), Self::First(2), Self::First(3)];
+
     /// The confirmation of such words.
     pub fn of(words: &str) -> Option<Self> {
         let (kind, count) = words.split_once(' ')?;
@@ -268,8 +272,9 @@ mod tests {
         for word in ReplicationMode::WORDS {
             assert_eq!(ReplicationMode::of(word).map(ReplicationMode::word), Some(*word));
         }
-        for words in Confirmation::WORDS {
-            assert_eq!(Confirmation::of(words).map(|found| found.to_string()).as_deref(), Some(*words));
+        for (words, confirmation) in Confirmation::WORDS.iter().zip(Confirmation::ALL) {
+            assert_eq!(Confirmation::of(words), Some(*confirmation));
+            assert_eq!(confirmation.to_string(), *words);
         }
         assert_eq!(ReplicationMode::of("sync"), None);
         let waiting: Vec<_> = ReplicationMode::ALL.into_iter().filter(|mode| mode.waits()).collect();

@@ -37,6 +37,8 @@ pub(crate) const STUDIES: &[BuiltInStudy] = &[
     study!("quick", "availability"),
     study!("quick", "availability-network"),
     study!("quick", "availability-drills"),
+    study!("quick", "availability-mariadb"),
+    study!("quick", "availability-drills-mariadb"),
     study!("quick", "availability-patroni"),
     study!("quick", "availability-pg-auto-failover"),
     study!("papers", "sn861-memory-sweep"),

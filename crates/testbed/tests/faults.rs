@@ -157,7 +157,7 @@ fn a_full_volume_ends_writes_until_there_is_room_again() {
     };
     let (_, address) =
         up(&mut bench, &one(), on_volume.clone(), &place.folder, ReplicationPart::Primary(asked.clone()), None);
-    let mut pair = Pair { bench, standbys: Vec::new(), address };
+    let mut pair = Pair { bench, standbys: Vec::new(), address, standby_addresses: Vec::new() };
     pair.sql("CREATE TABLE filling (content text)");
     let refused = pair.bench.ask(MakeFault { instance: one(), kind: FaultKind::FullDisk, strength: whole });
     assert!(refused.after <= refused.at);

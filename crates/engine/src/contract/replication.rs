@@ -6,6 +6,7 @@ use super::error::Error;
 use super::server::{CommandLine, FileToWrite};
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::commit_levels::CommitLevel;
+use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
@@ -23,35 +24,57 @@ pub trait Replication: Sync {
     /// Settings of a primary that put a mode in force.
     fn primary_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)>;
 
+    /// Settings of a standby beside those of its primary that belong to a mode; read back like all others.
+    fn standby_settings(&self, _asked: &ReplicationAsked) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// What makes an instance of the same data follow the one at `upstream`, under the name of the standby and with the password of the
     /// deployment, where it comes over the network.
     fn standby(&self, name: &str, upstream: &str, password: Option<&str>) -> Result<StandbyFiles, Error>;
 
     /// What has an instance listen at an address of its host, with these settings, and let in who knows the password.
-    fn reachable(&self, settings: &[(String, String)], at: IpAddr, port: u16) -> Result<Reachable, Error>;
+    fn reachable(&self, _settings: &[(String, String)], _at: IpAddr, _port: u16) -> Result<Reachable, Error> {
+        Err(unsupported("listen at an address of its host"))
+    }
 
     /// Command that copies the running instance at an address into an empty folder, whose server may be started as its standby, and the
     /// content of the file of mode 0600 in which it finds the password.
-    fn copy(&self, from: &str, to: &Path, password: (&Path, &str)) -> Result<(CommandLine, String), Error>;
+    fn copy(&self, _from: &str, _to: &Path, _password: (&Path, &str)) -> Result<(CommandLine, String), Error> {
+        Err(unsupported("copy a running instance"))
+    }
 
     /// Tells whether the standby at this address has applied all log that it has received. Blocking.
     fn has_applied_all(&self, standby: &Target) -> Result<bool, Error>;
 
     /// Reads where the log of the stopped instance of a folder ends.
-    fn data_end(&self, folder: &Path) -> Result<DataEnd, Error>;
+    fn data_end(&self, _folder: &Path) -> Result<DataEnd, Error> {
+        Err(unsupported("read where the log of a stopped instance ends"))
+    }
 
-    /// Places of a relay to the instance at `upstream`, whose socket lies in a folder.
-    fn relayed(&self, upstream: &str, folder: &Path) -> Result<RelayPlaces, Error>;
+    /// Places of a relay to the instance at `upstream`, whose socket lies in a folder. `port`: one of this host that is free, where a standby
+    /// comes through it; `None`: users of this host do.
+    fn relayed(&self, upstream: &str, folder: &Path, port: Option<u16>) -> Result<RelayPlaces, Error>;
 
     /// Puts settings in force in the instance at this address while it runs, also in one that takes no writes yet, and for its later
     /// starts. Blocking.
     fn reconfigure(&self, instance: &Target, settings: &[(String, String)]) -> Result<(), Error>;
 
-    /// Opens a watch of a primary; nothing is connected yet.
-    fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error>;
+    /// Lets the running standby at this address follow another instance, by what was made for that. Blocking.
+    fn follow(&self, standby: &Target, files: &StandbyFiles) -> Result<(), Error> {
+        self.reconfigure(standby, &files.settings)
+    }
 
-    /// Role, as its title names it, of the process of a standby that takes what the primary sends.
-    fn receiver(&self) -> &'static str;
+    /// Opens a watch of a primary; nothing is connected yet. `standbys`: those of its host, which may be asked how far they are.
+    fn watch(
+        &self,
+        primary: &Target,
+        standbys: &[(InstanceName, Target)],
+        asked: &ReplicationAsked,
+    ) -> Result<Box<dyn ReplicationWatch>, Error>;
+
+    /// Role, as its title names it, of the process of a standby that takes what the primary sends; `None`: the server is one process.
+    fn receiver(&self) -> Option<&'static str>;
 
     /// Keeps the standby at this address from applying what it has received, or lets it go on. Blocking.
     fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error>;
@@ -63,17 +86,23 @@ pub trait Replication: Sync {
     fn received(&self, standby: &Target) -> Result<Bytes, Error>;
 
     /// Settings of every instance that put a mode in force where a failover manager chooses for whom commits wait.
-    fn managed_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)>;
+    fn managed_settings(&self, _asked: &ReplicationAsked) -> Vec<(String, String)> {
+        Vec::new()
+    }
 
     /// What a failover manager needs to run an instance of `folder` with these settings, which listens at a port of this host.
-    fn managed(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<ManagedServer, Error>;
+    fn managed(&self, _folder: &Path, _settings: &[(String, String)], _port: u16) -> Result<ManagedServer, Error> {
+        Err(unsupported("run under a failover manager"))
+    }
 
     /// Statement that makes an account for replication, or has one that is there come by a password, of which it says no more than the
     /// server keeps.
     fn account(&self, name: &str, password: &str) -> String;
 
     /// Makes the account of managers and of the load, and these others, come by a password; no standby is waited for. Blocking.
-    fn set_accounts(&self, primary: &Target, others: &[&str], password: &str) -> Result<(), Error>;
+    fn set_accounts(&self, _primary: &Target, _others: &[&str], _password: &str) -> Result<(), Error> {
+        Err(unsupported("have accounts come by a password of the run"))
+    }
 
     /// Tells whether the server at this address takes writes. Blocking.
     fn takes_writes(&self, server: &Target) -> Result<bool, Error>;
@@ -82,14 +111,25 @@ pub trait Replication: Sync {
     fn promote(&self, standby: &Target) -> Result<(), Error>;
 
     /// Prepares a promoted instance to be the source of [`Replication::rewind`]: what it has since is in its files. Blocking.
-    fn before_rewind(&self, leader: &Target) -> Result<(), Error>;
+    fn before_rewind(&self, _leader: &Target) -> Result<(), Error> {
+        Err(unsupported("put a failed instance back"))
+    }
 
     /// What puts the stopped instance in a data folder back to where its log and that of the instance at `upstream` are one, by what
     /// differs since; `password`: where it finds the one by which it comes to the other, if it takes one, and what that is.
-    fn rewind(&self, data: &Path, upstream: &str, password: Option<(&Path, &str)>) -> Result<Rewind, Error>;
+    fn rewind(&self, _data: &Path, _upstream: &str, _password: Option<(&Path, &str)>) -> Result<Rewind, Error> {
+        Err(unsupported("put a failed instance back"))
+    }
 
     /// Names of the links in the data folder of a standby by which it follows.
-    fn links(&self) -> &'static [&'static str];
+    fn links(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// What an engine does not do; a study that asks for it is refused before, by [`ReplicationFacts`].
+fn unsupported(what: &str) -> Error {
+    Error::other(format!("failed to {what}: this engine does not support it"))
 }
 
 /// How an instance is put back behind another one.
@@ -168,8 +208,8 @@ impl fmt::Display for SocketPlace {
 /// Places of a relay between a standby and the instance that it follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayPlaces {
-    /// File of the socket that the relay listens at.
-    pub at: PathBuf,
+    /// Where the relay listens.
+    pub at: SocketPlace,
     /// Where it leads.
     pub to: SocketPlace,
     /// Address that the standby is told.

@@ -1,7 +1,7 @@
 //! What a study may ask of an engine, derived from the facets that it has. May not know any engine by name.
 
 use crate::contract::{Engine, Memory, Replication, Snapshots};
-use proofload_model::catalogue::{Capabilities, EngineFacts, ReplicationFacts};
+use proofload_model::catalogue::{Capabilities, EngineFacts, ReplicationFacts, StandbyExtent};
 
 /// The kinds of sessions that a line of the registry names.
 #[derive(Debug, Clone, Copy, Default)]
@@ -57,6 +57,8 @@ fn replication(engine: &dyn Engine) -> Option<ReplicationFacts> {
         settings,
         by_url: existing.modes(),
         managers: ours.map_or(&[], |ours| ours.managers),
+        confirmations: ours.map_or(&[], |ours| ours.confirmations),
+        extent: ours.map_or(StandbyExtent::ALL, |ours| ours.extent),
     })
 }
 

@@ -27,7 +27,7 @@ const NO_TABLE: &str = "DROP TABLE IF EXISTS proofload_ledger";
 
 /// Makes the table, also where a standby was made a primary before it had received it: then every write before that is lost.
 const TABLE: &str =
-    "CREATE TABLE IF NOT EXISTS proofload_ledger (op bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())";
+    "CREATE TABLE IF NOT EXISTS proofload_ledger (op bigint PRIMARY KEY, at timestamp NOT NULL DEFAULT now())";
 
 /// All numbers that are there.
 const PRESENT: &str = "SELECT op FROM proofload_ledger";

@@ -8,6 +8,7 @@ use super::folder_rules::folders;
 use super::host_rules::standby_hosts_need;
 use super::manager_rules::manager_needs;
 use super::purge_rules::purge_needs;
+use super::standby_rules::standbys_can;
 use super::tier_rules::tier_needs;
 use super::typed::with_memory;
 use super::validate::{Study, StudySource};
@@ -48,6 +49,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     quiet_seconds_need,
     replication_needs,
     replication_settings_are_ours,
+    standbys_can,
     link_needs_standbys,
     drill_needs,
     purge_needs,

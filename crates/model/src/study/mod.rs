@@ -12,6 +12,7 @@ mod manager_rules;
 mod purge_rules;
 mod read;
 mod search;
+mod standby_rules;
 mod tier_rules;
 mod typed;
 mod validate;

@@ -7,11 +7,11 @@ mod tiers;
 
 use expect_test::{Expect, expect};
 use proofload_model::catalogue::{
-    Capabilities, Catalogue, Contradiction, EngineFacts, ReplicationFacts, WorkloadFacts,
+    Capabilities, Catalogue, Contradiction, EngineFacts, ReplicationFacts, StandbyExtent, WorkloadFacts,
 };
 use proofload_model::manager::ManagerKind;
 use proofload_model::plan::expand;
-use proofload_model::replication::ReplicationMode;
+use proofload_model::replication::{Confirmation, ReplicationMode};
 use proofload_model::settings::{Kind, STANDARD, Scope, SettingSpec, Settings, json_schema};
 use proofload_model::study::{faults_text, parse_assignment, validate};
 use proofload_model::units::Bytes;
@@ -50,8 +50,23 @@ const SERVER: Capabilities = Capabilities {
         settings: &["synchronous_commit"],
         by_url: &[ReplicationMode::RemoteFlush],
         managers: &[ManagerKind::Patroni],
+        confirmations: Confirmation::ALL,
+        extent: StandbyExtent::ALL,
     }),
     ..CAPABILITIES
+};
+
+/// The same, whose standbys do nothing but follow beside their primary.
+const FOLLOWER: Capabilities = Capabilities {
+    replication: Some(ReplicationFacts {
+        confirmations: &[Confirmation::Any(1)],
+        extent: StandbyExtent { hosts: false, rejoins: false },
+        modes: &[ReplicationMode::Async, ReplicationMode::RemoteFlush],
+        settings: &["wait_point"],
+        by_url: &[],
+        managers: &[],
+    }),
+    ..SERVER
 };
 
 /// A server that limits its own memory and restores its own backups, wherever it runs.
@@ -78,6 +93,7 @@ fn catalogue() -> Catalogue {
         engines: vec![
             engine("sqlite", 16 << 20, Capabilities { tier_in_process: true, ..CAPABILITIES }),
             engine("server", 64 << 20, SERVER),
+            engine("follower", 0, FOLLOWER),
             engine("restorer", 0, RESTORER),
             engine("documents", 0, Capabilities { sql: false, file_snapshot: false, ..CAPABILITIES }),
             engine("nothing", 0, Capabilities { durable: false, ..CAPABILITIES }),

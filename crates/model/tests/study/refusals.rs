@@ -123,6 +123,27 @@ fn quiet_seconds_are_for_loads_that_leave_nothing_undone() {
 }
 
 #[test]
+fn what_the_standbys_of_an_engine_do_not_do_is_refused() {
+    const FOLLOWER: [&str; 2] = ["engine.kind=follower", "replication.mode=remote_flush"];
+    let with = |more: &[&str]| refusal(GOOD, &[&FOLLOWER[..], more].concat());
+    let check = |more: &[&str], expected: &str| {
+        let found = with(more);
+        assert!(found.len() == 1 && found[0].starts_with(expected), "{more:?}: {found:?}");
+    };
+    check(
+        &["replication.standbys=2", "replication.confirm=first 1"],
+        "replication.confirm: follower has any 1 only; use that",
+    );
+    check(&["replication.network=namespaces"], "replication.network: standbys of follower run beside their primary");
+    check(
+        &["drill.fault=crash primary", "drill.rejoin=rewind", "workload.deadline=1s"],
+        "drill.rejoin: follower cannot put",
+    );
+    let fits = ["replication.standbys=2", "drill.fault=crash primary", "workload.deadline=1s"];
+    assert_eq!(with(&fits), [""; 0]);
+}
+
+#[test]
 fn standbys_need_an_engine_a_mode_and_a_snapshot() {
     const SERVER: [&str; 2] = ["engine.kind=server", "replication.mode=remote_flush"];
     let with = |more: &[&str]| refusal(GOOD, &[&SERVER[..], more].concat());

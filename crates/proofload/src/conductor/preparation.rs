@@ -252,6 +252,8 @@ fn replicated(
         deployment.instances.iter_mut().for_each(|instance| instance.place.settings.extend(settings.clone()));
     } else {
         deployment.primary_mut().place.settings.extend(facet.primary_settings(asked));
+        let standbys = deployment.instances.iter_mut().filter(|instance| instance.role == Role::Standby);
+        standbys.for_each(|standby| standby.place.settings.extend(facet.standby_settings(asked)));
     }
     deployment
 }

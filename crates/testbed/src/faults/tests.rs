@@ -124,7 +124,7 @@ impl Bench {
         let _left = std::fs::remove_file(&to);
         let upstream = UnixListener::bind(&to).unwrap();
         let law = LinkLaw { delay: Duration::ZERO, rate: None };
-        let relay = Relay::start(&at, SocketPlace::File(to), law, Arc::clone(&clock)).unwrap();
+        let relay = Relay::start(&SocketPlace::File(at), SocketPlace::File(to), law, Arc::clone(&clock)).unwrap();
         let all = processes.clone();
         let order = Box::new(move || {
             all.iter().for_each(|process| process.kill());

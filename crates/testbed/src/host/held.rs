@@ -6,7 +6,7 @@ mod faulty;
 
 use super::cluster::SIGNALS;
 use super::remains::InstanceRemains;
-use super::replication::{self, InstanceReplication};
+use super::replication::{self, InstanceReplication, RelayedSide};
 use super::used::used;
 use crate::agents::EventSink;
 use crate::instances::{self, Launch, Server, Start, User};
@@ -65,6 +65,8 @@ pub(super) struct Beside {
     pub(super) processes: Vec<u32>,
     /// Whether the host is watched beside one of them.
     pub(super) host_is_watched: bool,
+    /// What their servers are reached by.
+    pub(super) targets: Vec<(InstanceName, Target)>,
 }
 
 /// A server that we started, and from what.
@@ -284,9 +286,12 @@ impl InstanceResources {
         self.part_may_have_changed = true;
     }
 
-    /// The watch of its standbys.
-    pub(super) fn replication(&mut self) -> Result<&mut Box<dyn ReplicationWatch>, Error> {
-        self.replication.as_mut().ok_or_else(alone)?.watch()
+    /// The watch of its standbys, which are among the other instances of the host.
+    pub(super) fn replication(
+        &mut self,
+        beside: &[(InstanceName, Target)],
+    ) -> Result<&mut Box<dyn ReplicationWatch>, Error> {
+        self.replication.as_mut().ok_or_else(alone)?.watch(beside)
     }
 
     /// Starts a relay in the place of an earlier one: that through which it shall follow, or, of a primary that runs, that by which its users
@@ -301,7 +306,9 @@ impl InstanceResources {
             self.refuse_while_running("start a relay")?;
             self.link = None;
         }
-        let (relay, address) = replication::start_relay(place, upstream, link, Arc::clone(&self.clock))?;
+        let by_users = self.replication.as_ref().is_some_and(InstanceReplication::is_of_primary);
+        let side = if by_users { RelayedSide::Users } else { RelayedSide::Standby };
+        let (relay, address) = replication::start_relay((place, side), upstream, link, Arc::clone(&self.clock))?;
         self.link = Some(relay);
         self.follows(upstream);
         Ok(address)
@@ -375,7 +382,8 @@ impl InstanceResources {
         let told = match link {
             Some(link) => {
                 self.link = None;
-                let (relay, address) = replication::start_relay(place, upstream, link, Arc::clone(&self.clock))?;
+                let (place, clock) = ((place, RelayedSide::Standby), Arc::clone(&self.clock));
+                let (relay, address) = replication::start_relay(place, upstream, link, clock)?;
                 self.link = Some(relay);
                 address
             }
@@ -384,7 +392,7 @@ impl InstanceResources {
         let (facet, target) = self.standby()?;
         let files = facet.standby(self.name.as_str(), &told, self.password())?;
         instances::lead(&self.folder()?, &files.links)?;
-        facet.reconfigure(target, &files.settings)?;
+        facet.follow(target, &files)?;
         self.follows(upstream);
         Ok(told)
     }
@@ -482,7 +490,7 @@ impl InstanceResources {
             cores: self.limits.as_ref().and_then(AppliedLimits::cores).cloned(),
             observer,
             thread_roles: Arc::default(),
-            replication: self.replication.as_ref().map_or(Ok(None), InstanceReplication::open_watch)?,
+            replication: self.replication.as_ref().map_or(Ok(None), |part| part.open_watch(&beside.targets))?,
             beside: beside.processes.into_iter().chain(self.storage_processes()).collect(),
             host_is_watched: beside.host_is_watched,
             scraped,

@@ -6,7 +6,8 @@ use crate::instances;
 use crate::probes::threads_role;
 use crate::relay::{LinkLaw, Relay};
 use crate::sys;
-use proofload_engine::{ExistingReplication, Replication, ReplicationWatch, StandbyFiles, Target};
+use proofload_engine::{ExistingReplication, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target};
+use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::replication::{HeldPart, LinkAsked, ReplicationAsked, ReplicationPart};
 use proofload_model::secret::Secret;
@@ -56,9 +57,18 @@ pub(super) fn files(
     }
 }
 
-/// Starts a relay to `upstream` in a folder that the standby's server may use alone; the address that the standby is told.
+/// Clients of a relay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RelayedSide {
+    /// A standby, to the instance that it follows.
+    Standby,
+    /// Users and prober, to the primary.
+    Users,
+}
+
+/// Starts a relay to `upstream` in a folder that the standby's server may use alone; the address that who comes through it is told.
 pub(super) fn start_relay(
-    place: &DataLocation,
+    (place, side): (&DataLocation, RelayedSide),
     upstream: &str,
     link: LinkAsked,
     clock: Arc<dyn Clock>,
@@ -69,10 +79,14 @@ pub(super) fn start_relay(
     let folder = folder.map_err(|error| Error::new(format!("failed to find the folder of the relay: {error}")))?;
     std::fs::create_dir_all(&folder)
         .map_err(|error| Error::new(format!("failed to create {}: {error}", folder.display())))?;
-    let places = facet(place)?.relayed(upstream, &folder)?;
+    let port = (side == RelayedSide::Standby).then(instances::free_port).transpose()?;
+    let places = facet(place)?.relayed(upstream, &folder, port)?;
     let law = LinkLaw { delay: link.rtt / 2, rate: link.bandwidth };
     let relay = Relay::start(&places.at, places.to, law, clock)?;
-    instances::give_to_server(recipe, &[&folder, &places.at])?;
+    instances::give_to_server(recipe, &[&folder])?;
+    if let SocketPlace::File(file) = &places.at {
+        instances::give_to_server(recipe, &[file])?;
+    }
     Ok((relay, places.address))
 }
 
@@ -104,20 +118,23 @@ impl InstanceReplication {
         self.asked.is_some()
     }
 
-    /// A watch of its own; `None` for a standby.
-    pub(super) fn open_watch(&self) -> Result<Option<Box<dyn ReplicationWatch>>, Error> {
+    /// A watch of its own; `None` for a standby. `beside`: the other instances of its host.
+    pub(super) fn open_watch(
+        &self,
+        beside: &[(InstanceName, Target)],
+    ) -> Result<Option<Box<dyn ReplicationWatch>>, Error> {
         let Some(asked) = &self.asked else { return Ok(None) };
         let watch = match self.facet {
-            Some(facet) => facet.watch(&self.target, asked)?,
+            Some(facet) => facet.watch(&self.target, &standbys_of(asked, beside), asked)?,
             None => existing(&self.target)?.watch(&self.target, asked)?,
         };
         Ok(Some(watch))
     }
 
     /// The watch of a primary, opened at the first call.
-    pub(super) fn watch(&mut self) -> Result<&mut Box<dyn ReplicationWatch>, Error> {
+    pub(super) fn watch(&mut self, beside: &[(InstanceName, Target)]) -> Result<&mut Box<dyn ReplicationWatch>, Error> {
         if self.watch.is_none() {
-            self.watch = self.open_watch()?;
+            self.watch = self.open_watch(beside)?;
         }
         self.watch.as_mut().ok_or_else(|| Error::new("failed to watch the replication: the instance is no primary"))
     }
@@ -132,6 +149,11 @@ impl InstanceReplication {
     }
 }
 
+/// Instances of a host that are standbys of this replication.
+fn standbys_of(asked: &ReplicationAsked, beside: &[(InstanceName, Target)]) -> Vec<(InstanceName, Target)> {
+    beside.iter().filter(|(name, _)| asked.standbys.contains(name)).cloned().collect()
+}
+
 /// The standbys of an existing server of the engine of a target.
 fn existing(target: &Target) -> Result<&'static dyn ExistingReplication, Error> {
     let facet = engine(&target.place)?.existing_replication();
@@ -140,9 +162,11 @@ fn existing(target: &Target) -> Result<&'static dyn ExistingReplication, Error> 
     })
 }
 
-/// Stops the process that receives, and looks that it has stopped.
-fn hold_link(role: &str, server: u32, held: bool, clock: &dyn Clock) -> Result<(), Error> {
-    let receiver = sys::descendants(server).into_iter().find(|process| threads_role(*process).as_deref() == Some(role));
+/// Stops the process that receives, which may be the server itself, and looks that it has stopped.
+fn hold_link(role: Option<&str>, server: u32, held: bool, clock: &dyn Clock) -> Result<(), Error> {
+    let of_role = |process: &u32| threads_role(*process).as_deref() == role;
+    let receiver = role.map_or(Some(server), |_| sys::descendants(server).into_iter().find(of_role));
+    let role = role.unwrap_or("the server");
     let Some(receiver) = receiver else {
         return if held {
             Err(Error::new(format!("failed to hold the link: no such process: {role}")))

@@ -16,6 +16,7 @@ use crate::preconditioning;
 use crate::quiet_check;
 use crate::snapshots::{self, FolderLock};
 use crate::storages::{self, Volume};
+use proofload_engine::{ReplicationWatch, Target};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{FaultInForce, FaultUndone};
 use proofload_model::error::{Error, ErrorKind};
@@ -109,6 +110,18 @@ impl HostRole {
             InstanceResources::new(instance.clone(), Arc::clone(clock), events, both)
         };
         self.instances.entry(instance.clone()).or_insert_with(make)
+    }
+
+    /// What the servers of the other instances are reached by.
+    fn targets_beside(&self, instance: &InstanceName) -> Vec<(InstanceName, Target)> {
+        let others = self.instances.iter().filter(|(name, _)| *name != instance);
+        others.filter_map(|(name, held)| Some((name.clone(), held.target()?.clone()))).collect()
+    }
+
+    /// The watch of the standbys of an instance.
+    fn watch(&mut self, instance: &InstanceName) -> Result<&mut Box<dyn ReplicationWatch>, Error> {
+        let beside = self.targets_beside(instance);
+        self.held(instance).replication(&beside)
     }
 
     /// The cluster of the failover manager.
@@ -289,20 +302,20 @@ impl HostService for HostRole {
     }
 
     fn read_replication(&mut self, ask: ReadReplication) -> Result<ReplicationReading, Error> {
-        Ok(self.held(&ask.instance).replication()?.read()?)
+        Ok(self.watch(&ask.instance)?.read()?)
     }
 
     fn begin_commit(&mut self, ask: BeginCommit) -> Result<bool, Error> {
-        Ok(self.held(&ask.instance).replication()?.begin_commit(ask.within)?)
+        Ok(self.watch(&ask.instance)?.begin_commit(ask.within)?)
     }
 
     fn time_commits(&mut self, ask: TimeCommits) -> Result<Vec<Duration>, Error> {
         let clock = Arc::clone(&self.clock);
-        Ok(self.held(&ask.instance).replication()?.time_commits(&ask.levels, ask.within, &*clock)?)
+        Ok(self.watch(&ask.instance)?.time_commits(&ask.levels, ask.within, &*clock)?)
     }
 
     fn end_commit(&mut self, ask: EndCommit) -> Result<bool, Error> {
-        Ok(self.held(&ask.instance).replication()?.end_commit(ask.within)?)
+        Ok(self.watch(&ask.instance)?.end_commit(ask.within)?)
     }
 
     fn hold_standby(&mut self, ask: HoldStandby) -> Result<(), Error> {
@@ -441,6 +454,7 @@ impl HostService for HostRole {
         let beside = Beside {
             processes: others().filter_map(InstanceResources::process).chain(self.beside.iter().copied()).collect(),
             host_is_watched: others().any(InstanceResources::is_watched),
+            targets: self.targets_beside(&ask.instance),
         };
         self.held(&ask.instance.clone()).start_probes(ask, beside)
     }

@@ -4,7 +4,7 @@ use proofload_engine::SocketPlace;
 use proofload_model::error::Error;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs as _};
+use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -86,11 +86,37 @@ impl AsFd for Stream {
     }
 }
 
-/// Listens at a socket's file, in the place of one that is left from before.
-pub(super) fn listen(path: &Path) -> Result<UnixListener, Error> {
-    let _left = std::fs::remove_file(path);
-    by_handle(path, |path| UnixListener::bind(path))
-        .map_err(|error| Error::new(format!("failed to listen at {} with the relay: {error}", path.display())))
+/// A place at which connections are taken.
+#[derive(Debug)]
+pub(super) enum Listener {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+impl Listener {
+    /// Listens at a place; at a socket's file in the place of one that is left from before.
+    pub(super) fn at(place: &SocketPlace) -> Result<Self, Error> {
+        let listening = match place {
+            SocketPlace::File(path) => {
+                let _left = std::fs::remove_file(path);
+                by_handle(path, |path| UnixListener::bind(path)).map(Self::Unix)
+            }
+            SocketPlace::Host { host, port } => TcpListener::bind((host.as_str(), *port)).map(Self::Tcp),
+        };
+        listening.map_err(|error| Error::new(format!("failed to listen at {place} with the relay: {error}")))
+    }
+
+    /// Waits for the next connection.
+    pub(super) fn accept(&self) -> std::io::Result<Stream> {
+        match self {
+            Self::Unix(listener) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+        }
+    }
 }
 
 /// Does something with a path that is short however long the folder's is.

@@ -3,15 +3,14 @@
 use super::connection::RelayedConnection;
 use super::direction::Direction;
 use super::echo::{passes, round_trips, transfer};
-use super::ends::{Stream, listen};
+use super::ends::{Listener, Stream};
 use crate::sys;
 use proofload_engine::SocketPlace;
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use proofload_model::units::BytesPerSecond;
 use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -48,7 +47,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A relay at work. Dropping it breaks off all connections.
 pub(crate) struct Relay {
     link: Arc<Link>,
-    file: PathBuf,
+    at: SocketPlace,
     to: SocketPlace,
     /// What the study asks for; a fault changes it for a while.
     asked: LinkLaw,
@@ -78,30 +77,30 @@ struct Link {
     directions: [Arc<Direction>; 2],
     connections: Mutex<Vec<RelayedConnection>>,
     /// Connections that were asked for while nothing passes: the other end knows nothing of them.
-    waiting: Mutex<Vec<UnixStream>>,
+    waiting: Mutex<Vec<Stream>>,
     /// Whether nobody listens.
     closed: AtomicBool,
 }
 
 impl std::fmt::Debug for Relay {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Relay").field("file", &self.file).field("asked", &self.asked).finish_non_exhaustive()
+        f.debug_struct("Relay").field("at", &self.at).field("asked", &self.asked).finish_non_exhaustive()
     }
 }
 
 impl Relay {
-    /// Listens at a socket's file and leads each connection to a place. What the relay itself takes is part of the delay.
+    /// Listens at a place and leads each connection to another. What the relay itself takes is part of the delay.
     ///
     /// # Errors
-    /// The file cannot be listened at, or nothing passes the relay.
-    pub(crate) fn start(at: &Path, to: SocketPlace, law: LinkLaw, clock: Arc<dyn Clock>) -> Result<Self, Error> {
-        let listener = listen(at)?;
+    /// The place cannot be listened at, or nothing passes the relay.
+    pub(crate) fn start(at: &SocketPlace, to: SocketPlace, law: LinkLaw, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let listener = Listener::at(at)?;
         let direction = || Arc::new(Direction::new(Arc::clone(&clock), law.rate));
         let directions = [direction(), direction()];
         let (connections, waiting, closed) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
         let link = Arc::new(Link { clock, law: Mutex::new(law), directions, connections, waiting, closed });
         let own = Duration::ZERO;
-        let mut relay = Self { link, file: at.to_owned(), to, asked: law, own, listener: Mutex::default() };
+        let mut relay = Self { link, at: at.clone(), to, asked: law, own, listener: Mutex::default() };
         relay.accept_at(listener);
         relay.set_delay(law.delay);
         if law.delay <= LONGEST_MENDED {
@@ -112,7 +111,7 @@ impl Relay {
         Ok(relay)
     }
 
-    fn accept_at(&self, listener: UnixListener) {
+    fn accept_at(&self, listener: Listener) {
         let (accepting, to) = (Arc::clone(&self.link), self.to.clone());
         let listener = std::thread::spawn(move || accepting.accept(&listener, &to));
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
@@ -202,17 +201,15 @@ impl Relay {
     /// Listens again where it has refused, under the same rights.
     ///
     /// # Errors
-    /// The file cannot be listened at any more.
+    /// The place cannot be listened at any more.
     pub(crate) fn open(&self) -> Result<(), Error> {
         if !self.link.closed.load(Ordering::Acquire) {
             return Ok(());
         }
-        let failed =
-            |error: std::io::Error| Error::new(format!("failed to change access to {}: {error}", self.file.display()));
-        let before = std::fs::metadata(&self.file).map_err(failed)?;
-        let listener = listen(&self.file)?;
-        std::fs::set_permissions(&self.file, before.permissions()).map_err(failed)?;
-        sys::set_owner(&self.file, before.uid(), before.gid())?;
+        let listener = match &self.at {
+            SocketPlace::File(file) => listen_as_before(&self.at, file)?,
+            SocketPlace::Host { .. } => Listener::at(&self.at)?,
+        };
         self.link.closed.store(false, Ordering::Release);
         self.accept_at(listener);
         Ok(())
@@ -220,13 +217,13 @@ impl Relay {
 
     /// Tells whether a new connection is refused.
     pub(crate) fn refuses(&self) -> bool {
-        Stream::connect(&SocketPlace::File(self.file.clone())).is_err()
+        Stream::connect(&self.at).is_err()
     }
 
     fn end_listener(&self) {
         self.link.closed.store(true, Ordering::Release);
         // Wakes the listener, which then ends.
-        let woken = Stream::connect(&SocketPlace::File(self.file.clone()));
+        let woken = Stream::connect(&self.at);
         let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(listener) = listener.filter(|_| woken.is_ok()) {
             let _ended = listener.join();
@@ -235,8 +232,9 @@ impl Relay {
 }
 
 impl Link {
-    fn accept(&self, listener: &UnixListener, to: &SocketPlace) {
-        for accepted in listener.incoming() {
+    fn accept(&self, listener: &Listener, to: &SocketPlace) {
+        loop {
+            let accepted = listener.accept();
             if self.closed.load(Ordering::Acquire) {
                 return;
             }
@@ -255,7 +253,7 @@ impl Link {
     }
 
     /// Keeps a new connection while nothing passes, and forgets those that gave up; gives it back otherwise.
-    fn keep_waiting(&self, accepted: UnixStream) -> Option<UnixStream> {
+    fn keep_waiting(&self, accepted: Stream) -> Option<Stream> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.is_parted() {
             return Some(accepted);
@@ -273,8 +271,8 @@ impl Link {
         }
     }
 
-    fn lead(&self, accepted: UnixStream, to: &SocketPlace) -> Result<(), Error> {
-        let ends = [Stream::Unix(accepted), Stream::connect(to)?];
+    fn lead(&self, accepted: Stream, to: &SocketPlace) -> Result<(), Error> {
+        let ends = [accepted, Stream::connect(to)?];
         let connection = RelayedConnection::start(ends, self.directions.clone());
         let connection = connection.map_err(|error| Error::new(format!("failed to relay a connection: {error}")))?;
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
@@ -290,8 +288,20 @@ impl Drop for Relay {
         self.end_listener();
         let connections = std::mem::take(&mut *self.link.connections.lock().unwrap_or_else(PoisonError::into_inner));
         connections.into_iter().for_each(RelayedConnection::end);
-        let _gone = std::fs::remove_file(&self.file);
+        if let SocketPlace::File(file) = &self.at {
+            let _gone = std::fs::remove_file(file);
+        }
     }
+}
+
+/// Listens at a socket's file under the rights that it has.
+fn listen_as_before(at: &SocketPlace, file: &Path) -> Result<Listener, Error> {
+    let failed = |error: std::io::Error| Error::new(format!("failed to change access to {}: {error}", file.display()));
+    let before = std::fs::metadata(file).map_err(failed)?;
+    let listener = Listener::at(at)?;
+    std::fs::set_permissions(file, before.permissions()).map_err(failed)?;
+    sys::set_owner(file, before.uid(), before.gid())?;
+    Ok(listener)
 }
 
 #[cfg(test)]

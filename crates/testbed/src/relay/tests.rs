@@ -3,6 +3,7 @@
 use super::*;
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Instant;
 
 struct TestClock(Instant);
@@ -33,9 +34,11 @@ fn wire(delay: Duration, rate: Option<u64>) -> Wire {
     let long = folder.path().join("x".repeat(150));
     std::fs::create_dir(&long).unwrap();
     let (at, to) = (long.join("relay"), long.join("server"));
-    let server = listen(&to).unwrap();
+    let Listener::Unix(server) = Listener::at(&SocketPlace::File(to.clone())).unwrap() else { unreachable!("a file") };
     let law = LinkLaw { delay, rate: rate.map(BytesPerSecond) };
-    let relay = Relay::start(&at, SocketPlace::File(to), law, Arc::new(TestClock(Instant::now()))).unwrap();
+    let relay =
+        Relay::start(&SocketPlace::File(at.clone()), SocketPlace::File(to), law, Arc::new(TestClock(Instant::now())))
+            .unwrap();
     let Stream::Unix(near) = Stream::connect(&SocketPlace::File(at)).unwrap() else { unreachable!("a file") };
     let (far, _) = server.accept().unwrap();
     for end in [&near, &far] {
@@ -182,4 +185,27 @@ fn a_relay_that_ends_closes_its_connections_and_leaves_no_file() {
     let _broken = (&far).read_to_end(&mut found);
     assert_eq!(found, b"");
     assert!(!folder.path().join("x".repeat(150)).join("relay").exists());
+}
+
+#[test]
+fn a_port_is_relayed_refused_and_taken_again() {
+    let far = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let place = |port: u16| SocketPlace::Host { host: "127.0.0.1".to_owned(), port };
+    let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let law = LinkLaw { delay: Duration::from_millis(5), rate: None };
+    let to = place(far.local_addr().unwrap().port());
+    let relay = Relay::start(&place(free), to, law, Arc::new(TestClock(Instant::now()))).unwrap();
+    for _ in 0..2 {
+        let mut near = Stream::connect(&place(free)).unwrap();
+        let (mut end, _) = far.accept().unwrap();
+        let begun = Instant::now();
+        near.write_all(b"ask").unwrap();
+        end.read_exact(&mut [0; 3]).unwrap();
+        assert!(begun.elapsed() >= Duration::from_millis(4), "{:?}", begun.elapsed());
+        relay.close();
+        assert!(relay.refuses() && end.read(&mut [0]).is_ok_and(|count| count == 0), "closed and refused");
+        relay.open().unwrap();
+        assert!(!relay.refuses());
+        let _of_the_look = far.accept().unwrap();
+    }
 }

@@ -1,4 +1,4 @@
-//! A PostgreSQL primary with standbys, for tests of the host role.
+//! A primary with standbys, PostgreSQL's unless another engine is named, for tests of the host role.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -29,18 +29,26 @@ pub fn postgresql() -> &'static dyn Engine {
 
 /// A bench with a snapshot of an instance; `None` where there is no PostgreSQL.
 pub fn bench() -> Option<(Bench, DataLocation)> {
-    if let Err(error) = postgresql().locate() {
+    bench_of("postgresql", &[("shared_buffers", "16MB")])
+}
+
+/// The same of another engine; `None` where it is not installed.
+pub fn bench_of(kind: &str, settings: &[(&str, &str)]) -> Option<(Bench, DataLocation)> {
+    let engine = proofload_engine::engine(kind).expect("it is built in");
+    if let Err(error) = engine.locate() {
+        let required = format!("PROOFLOAD_REQUIRE_{}", kind.to_ascii_uppercase());
+        assert!(std::env::var_os(&required).is_none(), "{required} is set: {error}");
         println!("SKIPPED: {error}");
         return None;
     }
     let mut bench = Bench::new();
-    let place = bench.place("postgresql", &[("shared_buffers", "16MB")]);
+    let place = bench.place(kind, settings);
     bench.ask(Create { instance: one(), place: place.clone() });
     bench.attach(&place);
     let address = bench.ask(alone(place.clone())).address;
     let target = Target::new(place.clone(), Some(address));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(postgresql().create_database(&target)).unwrap_or_else(|error| panic!("{error}"));
+    runtime.block_on(engine.create_database(&target)).unwrap_or_else(|error| panic!("{error}"));
     bench.ask(Stop { instance: one() });
     bench.ask(SaveSnapshot { instance: one(), place: place.clone() });
     bench.ask(LabelSnapshot { place: place.clone(), label: "x".to_owned() });
@@ -53,6 +61,8 @@ pub struct Pair {
     /// Process of each standby.
     pub standbys: Vec<(InstanceName, u32)>,
     pub address: String,
+    /// Address of each standby.
+    pub standby_addresses: Vec<String>,
 }
 
 impl Pair {
@@ -75,15 +85,21 @@ impl Pair {
         let names: Vec<InstanceName> = (1..=count).map(InstanceName::standby).collect();
         let asked = ReplicationAsked { mode, standbys: names.clone(), confirmation, presented_as: Vec::new() };
         let mut primary = place.clone();
-        primary.settings.extend(postgresql().replication().expect("it has standbys").primary_settings(&asked));
+        let facet = proofload_engine::engine(&place.engine).and_then(|engine| engine.replication());
+        let facet = facet.expect("it has standbys");
+        primary.settings.extend(facet.primary_settings(&asked));
+        let mut follows = place.clone();
+        follows.settings.extend(facet.standby_settings(&asked));
         let (_, address) = up(&mut bench, &one(), primary, &place.folder, ReplicationPart::Primary(asked), None);
         let standby = |name: &InstanceName| {
             let folder = format!("{}.{name}", place.folder);
             let part = ReplicationPart::Standby { upstream: address.clone() };
-            (name.clone(), up(&mut bench, name, DataLocation { folder, ..place.clone() }, &place.folder, part, link).0)
+            let at = DataLocation { folder, ..follows.clone() };
+            let (process, address) = up(&mut bench, name, at, &place.folder, part, link);
+            ((name.clone(), process), address)
         };
-        let standbys = names.iter().map(standby).collect();
-        Self { bench, standbys, address }
+        let (standbys, standby_addresses) = names.iter().map(standby).unzip();
+        Self { bench, standbys, address, standby_addresses }
     }
 
     /// Stops all of them; the snapshot stays.

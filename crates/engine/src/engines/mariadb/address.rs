@@ -159,6 +159,13 @@ impl ServerAddress {
     }
 }
 
+/// Port in an address or URL, also where a socket goes before it.
+pub(super) fn port_of(text: &str) -> Option<u16> {
+    let authority = text.split_once("://")?.1.split(['/', '?']).next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    host_and_port(host, PORT).map(|(_, port)| port)
+}
+
 fn mode(word: &str) -> Result<Encryption, Error> {
     Ok(match word.to_ascii_lowercase().replace('-', "_").as_str() {
         "disabled" => Encryption::Disabled,
@@ -207,6 +214,12 @@ mod tests {
         check("mariadb://me@db1/shop?ssl-mode=on", Err("verify_identity"));
         check("postgresql://me@db1/shop", Err("mariadb://user@host"));
         check("mariadb://me@db1:x/shop", Err("its port is no number"));
+    }
+
+    #[test]
+    fn a_port_is_found_beside_a_socket() {
+        assert_eq!(port_of("mariadb://root@localhost:33061/x?socket=%2Ftmp%2Fs"), Some(33061));
+        assert_eq!([port_of("mariadb://db1"), port_of("mariadb://db1:x/shop"), port_of("db1")], [Some(3306), None, None]);
     }
 
     #[test]

@@ -70,7 +70,16 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
         }
         tokio::time::sleep(PAUSE).await;
     }
-    Ok(())
+    if target.is_ours() { forget_log(&mut connection).await } else { Ok(()) }
+}
+
+/// Removes the binary log of a build, where there is one: standbys start from the same data, and copies of it would be as large as these.
+async fn forget_log(connection: &mut ServerConnection) -> Result<(), Error> {
+    let rows = connection.rows("SELECT @@global.log_bin").await?;
+    if !matches!(rows.first().map(Vec::as_slice), Some([Some(value)]) if value == "1") {
+        return Ok(());
+    }
+    connection.text("RESET MASTER", |_| {}).await.map_err(|error| error.context("remove the build's binary log"))
 }
 
 /// Statistics of a table's keys and columns. What is wrong is told in rows.

@@ -2,9 +2,9 @@
 
 use super::recipe::Recipe;
 use super::scratch::ScratchServer;
-use super::{MariadbSession, address, database, installation, observer, settings};
+use super::{MariadbSession, address, database, installation, observer, sessions, settings};
 use crate::contract::{
-    About, Engine, Error, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerRecipe, Snapshots, SqlEngine, Target, Work,
+    About, Engine, Error, ExistingServer, Installation, Memory, Observer, Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -46,8 +46,16 @@ impl Engine for Mariadb {
         Some(ExistingServer { password: "set MYSQL_PWD, or password in ~/.my.cnf, for the load agent", hosts: address::each })
     }
 
+    fn replication(&self) -> Option<&dyn Replication> {
+        Some(self)
+    }
+
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {
         Some(&ScratchServer)
+    }
+
+    fn session_sampler(&self, target: &Target) -> Result<Option<Box<dyn SessionSampler>>, Error> {
+        Ok(Some(Box::new(sessions::ProcessListSampler::new(target)?)))
     }
 
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {

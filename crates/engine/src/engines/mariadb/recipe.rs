@@ -1,6 +1,7 @@
 //! How a local instance of MariaDB is made, started and stopped.
 //!
-//! The instance listens on no network. Its only socket lies in its data folder, which has mode 0700, so that an account without a password
+//! The instance listens on no network, unless it has a binary log for standbys to follow; then at a port of the loopback interface, by which
+//! only they come in, with passwords of their own. The socket of its users lies in its data folder, which has mode 0700, so that an account without a password
 //! admits the instance's user and root alone and no password exists that could leak.
 
 use super::{configuration, installation, probe};
@@ -36,9 +37,10 @@ impl ServerRecipe for Recipe {
         Ok(vec![command(programs.install, options.iter().map(|&option| option.to_owned()).collect())])
     }
 
-    fn configure(&self, folder: &Path, settings: &[(String, String)], _port: u16) -> Result<Vec<FileToWrite>, Error> {
-        let content = configuration::my_cnf(folder, settings)?;
-        Ok(vec![FileToWrite { path: PathBuf::from(configuration::FILE), content }])
+    fn configure(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<Vec<FileToWrite>, Error> {
+        let content = configuration::my_cnf(folder, settings, port)?;
+        let closed = FileToWrite { path: PathBuf::from(configuration::START_FILE), content: configuration::CLOSED.to_owned() };
+        Ok(vec![FileToWrite { path: PathBuf::from(configuration::FILE), content }, closed])
     }
 
     fn start(&self, folder: &Path) -> Result<CommandLine, Error> {
@@ -47,10 +49,9 @@ impl ServerRecipe for Recipe {
         Ok(command(programs.server, vec![defaults]))
     }
 
-    fn address(&self, folder: &Path, _port: u16) -> String {
+    fn address(&self, folder: &Path, port: u16) -> String {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let socket = folder.join(configuration::SOCKET).display().to_string();
-        format!("mariadb://root@localhost/{}?socket={}", super::address::DATABASE, encoded(&socket))
+        address(&folder.join(configuration::SOCKET), port)
     }
 
     fn probe(&self, address: &str) -> Result<(), Error> {
@@ -69,6 +70,12 @@ impl ServerRecipe for Recipe {
     fn running_pid(&self, folder: &Path) -> Option<u32> {
         std::fs::read_to_string(folder.join(configuration::PROCESS_FILE)).ok()?.trim().parse().ok()
     }
+}
+
+/// Address by a socket, with the port at which standbys come.
+pub(super) fn address(socket: &Path, port: u16) -> String {
+    let socket = encoded(&socket.display().to_string());
+    format!("mariadb://root@localhost:{port}/{}?socket={socket}", super::address::DATABASE)
 }
 
 /// A path as a value of a URL.

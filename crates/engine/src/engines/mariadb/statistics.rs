@@ -81,7 +81,8 @@ pub(super) const WAITS: &str = "SELECT coalesce(nullif(state, ''), 'running'), c
      WHERE command IN ('Query', 'Execute') AND id <> connection_id() GROUP BY 1 ORDER BY 1";
 
 /// Threads by their numbers at the kernel: sessions by the process list; all others only where the performance schema is on.
-pub(super) const THREADS: &str = "SELECT tid, CASE WHEN id = connection_id() THEN 'observer' ELSE 'session' END \
+pub(super) const THREADS: &str = "SELECT tid, CASE WHEN id = connection_id() THEN 'observer' \
+     WHEN command IN ('Binlog Dump', 'Slave_IO', 'Slave_SQL', 'Slave_worker') THEN lower(replace(command, ' ', '_')) ELSE 'session' END \
      FROM information_schema.processlist WHERE tid > 0 \
      UNION ALL SELECT thread_os_id, substring_index(name, '/', -1) FROM performance_schema.threads \
      WHERE thread_os_id IS NOT NULL AND processlist_id IS NULL";

@@ -12,7 +12,8 @@ use crate::contract::{
     CommandLine, Error, FileToWrite, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind,
     SocketPlace, StandbyFiles, Target,
 };
-use proofload_model::catalogue::ReplicationFacts;
+use proofload_model::catalogue::{ReplicationFacts, StandbyExtent};
+use proofload_model::deployment::InstanceName;
 use proofload_model::manager::ManagerKind;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
 use postgres_protocol::escape::{escape_identifier, escape_literal};
@@ -95,7 +96,14 @@ const TRY_AGAIN: &str = "100ms";
 
 impl Replication for Postgresql {
     fn facts(&self) -> ReplicationFacts {
-        ReplicationFacts { modes: MODES, settings: SETTINGS, by_url: &[], managers: &ManagerKind::ALL }
+        ReplicationFacts {
+            modes: MODES,
+            settings: SETTINGS,
+            by_url: &[],
+            managers: &ManagerKind::ALL,
+            confirmations: Confirmation::ALL,
+            extent: StandbyExtent::ALL,
+        }
     }
 
     fn primary_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
@@ -161,7 +169,7 @@ impl Replication for Postgresql {
         data_end::read(folder)
     }
 
-    fn relayed(&self, upstream: &str, folder: &Path) -> Result<RelayPlaces, Error> {
+    fn relayed(&self, upstream: &str, folder: &Path, _port: Option<u16>) -> Result<RelayPlaces, Error> {
         let UpstreamAddress { host, port, user } = UpstreamAddress::of(upstream)?;
         let name = format!(".s.PGSQL.{port}");
         let to = match host {
@@ -169,7 +177,8 @@ impl Replication for Postgresql {
             Host::Tcp(host) => SocketPlace::Host { host, port },
         };
         let place = folder.display().to_string().replace('\\', "\\\\").replace('\'', "\\'");
-        Ok(RelayPlaces { at: folder.join(name), to, address: format!("host='{place}' port={port} user={user}") })
+        let at = SocketPlace::File(folder.join(name));
+        Ok(RelayPlaces { at, to, address: format!("host='{place}' port={port} user={user}") })
     }
 
     fn reconfigure(&self, instance: &Target, settings: &[(String, String)]) -> Result<(), Error> {
@@ -189,12 +198,17 @@ impl Replication for Postgresql {
         .map_err(|error| error.context("failed to change settings of a running instance"))
     }
 
-    fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
+    fn watch(
+        &self,
+        primary: &Target,
+        _standbys: &[(InstanceName, Target)],
+        asked: &ReplicationAsked,
+    ) -> Result<Box<dyn ReplicationWatch>, Error> {
         Ok(Box::new(PrimaryWatch::new(primary, asked, Asker::Server)?))
     }
 
-    fn receiver(&self) -> &'static str {
-        "walreceiver"
+    fn receiver(&self) -> Option<&'static str> {
+        Some("walreceiver")
     }
 
     fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error> {
@@ -419,7 +433,6 @@ pub(super) fn standby_names(asked: &ReplicationAsked) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofload_model::deployment::InstanceName;
 
     fn asked(mode: ReplicationMode, confirmation: Confirmation) -> ReplicationAsked {
         let standbys = vec![InstanceName::standby(1), InstanceName::standby(2)];
@@ -446,8 +459,8 @@ mod tests {
         let expected = "host='/proc/self/cwd/upstream' port=5433 user=proofload application_name='standby-1'";
         assert_eq!(by_socket.settings[0], ("primary_conninfo".to_owned(), expected.to_owned()));
         assert_eq!(by_socket.links, [(PathBuf::from("upstream"), PathBuf::from(&long))]);
-        let relayed = Postgresql.relayed(&format!("host='{long}' port=5433 user=proofload"), Path::new("/l")).unwrap();
-        assert_eq!(relayed.at, PathBuf::from("/l/.s.PGSQL.5433"));
+        let relayed = Postgresql.relayed(&format!("host='{long}' port=5433 user=proofload"), Path::new("/l"), None).unwrap();
+        assert_eq!(relayed.at, SocketPlace::File(PathBuf::from("/l/.s.PGSQL.5433")));
         assert_eq!(relayed.to, SocketPlace::File(PathBuf::from(format!("{long}/.s.PGSQL.5433"))));
         let through = Postgresql.standby("standby-1", &relayed.address, None).unwrap();
         assert_eq!(through.links, [(PathBuf::from("upstream"), PathBuf::from("/l"))]);

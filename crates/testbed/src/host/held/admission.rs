@@ -46,7 +46,8 @@ impl InstanceResources {
         let admission = self.admission.as_ref()?;
         let (device, upstream) = (admission.device.clone()?, admission.follows.as_ref()?);
         let place = &self.server.as_ref()?.target.place;
-        let SocketPlace::Host { host, port } = facet(place).ok()?.relayed(upstream, Path::new("")).ok()?.to else {
+        let SocketPlace::Host { host, port } = facet(place).ok()?.relayed(upstream, Path::new(""), None).ok()?.to
+        else {
             return None;
         };
         Some(Cable { device, peer: SocketAddr::new(host.parse().ok()?, port) })

@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Papers {
-    /// In the order of the page.
+    /// Papers in the order of the page.
     pub(super) papers: Vec<Paper>,
 }
 
@@ -47,28 +47,28 @@ pub(super) struct Relation {
     pub(super) words: Option<String>,
     /// Places in the JSON report of our record (RFC 6901).
     pub(super) here: Sides<String>,
-    pub(super) expected: Expected,
+    pub(super) expected: ClaimOfRatio,
 }
 
 /// Both sides of a ratio.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sides<T> {
-    /// Above the line.
+    /// Figure above the line.
     pub(super) of: T,
-    /// Below it.
+    /// Figure below it.
     pub(super) to: T,
 }
 
 /// What the publication claims of the ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Expected {
-    /// Above 1.
+pub(super) enum ClaimOfRatio {
+    /// A ratio above 1.
     More,
-    /// Below 1.
+    /// A ratio below 1.
     Less,
-    /// Between 1 ÷ (1 + this) and 1 + this.
+    /// A ratio between 1 ÷ (1 + this) and 1 + this.
     Near(f64),
 }
 
@@ -118,8 +118,8 @@ mod tests {
             for relation in &paper.relations {
                 assert!(relation.printed.is_some() != relation.words.is_some(), "{}: {}", paper.id, relation.name);
                 if let Some(ratio) = relation.published() {
-                    let holds = super::super::verdict::Verdict::of(relation.expected, (ratio, ratio));
-                    assert_eq!(holds, super::super::verdict::Verdict::Same, "{}: {}", paper.id, relation.name);
+                    let holds = super::super::verdict::ShapeVerdict::of(relation.expected, (ratio, ratio));
+                    assert_eq!(holds, super::super::verdict::ShapeVerdict::Same, "{}: {}", paper.id, relation.name);
                 }
             }
             assert!(std::path::Path::new(&format!("{ROOT}/studies/quick/{}.toml", paper.study)).exists());

@@ -1,9 +1,9 @@
 //! Writes the page: the answer for all five first, then each paper with its relations. May not judge.
 
-use super::description::{Expected, Paper, Relation};
+use super::description::{ClaimOfRatio, Paper, Relation};
 use super::measured::{self, Ratio};
-use super::run::Evidence;
-use super::verdict::Verdict;
+use super::run::PaperEvidence;
+use super::verdict::ShapeVerdict;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -19,15 +19,18 @@ This page is made from the records beside it: `make papers` runs the five studie
 ";
 
 /// The whole page; `evidence` proves and reads the record of a paper.
-pub(super) fn page(papers: &[Paper], evidence: impl Fn(&Paper) -> Result<Evidence, String>) -> Result<String, String> {
+pub(super) fn page(
+    papers: &[Paper],
+    evidence: impl Fn(&Paper) -> Result<PaperEvidence, String>,
+) -> Result<String, String> {
     let mut summary = "| paper | question | verdict | relations of the same shape |\n|---|---|---|---|\n".to_owned();
     let mut sections = String::new();
     for paper in papers {
         let evidence = evidence(paper)?;
-        let judged: Vec<Judged<'_>> =
+        let judged: Vec<JudgedRelation<'_>> =
             paper.relations.iter().map(|relation| judge(relation, &evidence.report)).collect();
-        let verdict = Verdict::of_all(judged.iter().map(|one| one.verdict));
-        let same = judged.iter().filter(|one| one.verdict == Verdict::Same).count();
+        let verdict = ShapeVerdict::of_all(judged.iter().map(|one| one.verdict));
+        let same = judged.iter().filter(|one| one.verdict == ShapeVerdict::Same).count();
         let line =
             format!("| {} | {} | **{}** | {same} of {} |\n", paper.id, paper.title, verdict.words(), judged.len());
         summary.push_str(&line);
@@ -37,29 +40,29 @@ pub(super) fn page(papers: &[Paper], evidence: impl Fn(&Paper) -> Result<Evidenc
 }
 
 /// A relation with what we found.
-struct Judged<'p> {
+struct JudgedRelation<'p> {
     relation: &'p Relation,
     found: Result<Ratio, String>,
-    verdict: Verdict,
+    verdict: ShapeVerdict,
 }
 
-fn judge<'p>(relation: &'p Relation, report: &Value) -> Judged<'p> {
+fn judge<'p>(relation: &'p Relation, report: &Value) -> JudgedRelation<'p> {
     let found = measured::ratio(report, &relation.here.of, &relation.here.to);
     let interval = found.as_ref().ok().and_then(|ratio| ratio.interval.clone().ok());
-    let verdict = interval.map_or(Verdict::Unknown, |interval| Verdict::of(relation.expected, interval));
-    Judged { relation, found, verdict }
+    let verdict = interval.map_or(ShapeVerdict::Unknown, |interval| ShapeVerdict::of(relation.expected, interval));
+    JudgedRelation { relation, found, verdict }
 }
 
 fn section(
     into: &mut String,
     paper: &Paper,
-    evidence: &Evidence,
-    (judged, verdict): (&[Judged<'_>], Verdict),
+    evidence: &PaperEvidence,
+    (judged, verdict): (&[JudgedRelation<'_>], ShapeVerdict),
 ) -> std::fmt::Result {
     writeln!(into, "\n## {} · {}\n", paper.id, paper.title)?;
-    let of = |wanted: Verdict| judged.iter().filter(move |one| one.verdict == wanted);
-    let other: Vec<&str> = of(Verdict::Other).map(|one| one.relation.name.as_str()).collect();
-    let reasons = match (other.as_slice(), of(Verdict::Unknown).count()) {
+    let of = |wanted: ShapeVerdict| judged.iter().filter(move |one| one.verdict == wanted);
+    let other: Vec<&str> = of(ShapeVerdict::Other).map(|one| one.relation.name.as_str()).collect();
+    let reasons = match (other.as_slice(), of(ShapeVerdict::Unknown).count()) {
         ([], 0) => "all relations as published".to_owned(),
         ([], open) => format!("{open} of {} relations cannot be told; the table says why", judged.len()),
         (other, 0) => format!("not as published: {}", other.join("; ")),
@@ -102,7 +105,7 @@ fn section(
 fn claim(relation: &Relation) -> String {
     let figure = relation.published().map(digits);
     match (figure, relation.expected) {
-        (Some(figure), Expected::Near(within)) => format!("{figure}, a plateau: within {:.0} %", within * 100.0),
+        (Some(figure), ClaimOfRatio::Near(within)) => format!("{figure}, a plateau: within {:.0} %", within * 100.0),
         (Some(figure), _) => figure,
         (None, _) => relation.words.clone().unwrap_or_default(),
     }

@@ -72,13 +72,13 @@ fn task(arguments: &[String]) -> Result<Task, String> {
 }
 
 /// What a record says: its report, and its facts.
-pub(super) struct Evidence {
+pub(super) struct PaperEvidence {
     pub(super) report: Value,
     pub(super) facts: Value,
 }
 
 /// Proves a record and reads it.
-fn evidence(program: &Path, paper: &Paper) -> Result<Evidence, String> {
+fn evidence(program: &Path, paper: &Paper) -> Result<PaperEvidence, String> {
     let record = record(paper);
     let signers = format!("{FOLDER}/allowed_signers");
     program_says(program, &["verify", &record, "--allowed-signers", &signers, "--identity", SIGNER], &[0])?;
@@ -86,7 +86,7 @@ fn evidence(program: &Path, paper: &Paper) -> Result<Evidence, String> {
         let text = program_says(program, arguments, &[0])?;
         serde_json::from_str(&text).map_err(|error| format!("reading {} of {record}: {error}", arguments[0]))
     };
-    Ok(Evidence {
+    Ok(PaperEvidence {
         report: json(&["report", &record, "--format", "json"])?,
         facts: json(&["export", &record, "--format", "json", "--table", "facts"])?,
     })

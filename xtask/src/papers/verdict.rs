@@ -1,10 +1,10 @@
 //! When a shape counts as the same. May not know where figures come from.
 
-use super::description::Expected;
+use super::description::ClaimOfRatio;
 
 /// What an interval says of a relation, or all relations of a paper together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum ShapeVerdict {
     /// The whole interval lies where the publication's ratio does.
     Same,
     /// The whole interval lies elsewhere.
@@ -13,13 +13,13 @@ pub(super) enum Verdict {
     Unknown,
 }
 
-impl Verdict {
+impl ShapeVerdict {
     /// Judges an interval of the ratio.
-    pub(super) fn of(expected: Expected, (low, high): (f64, f64)) -> Self {
+    pub(super) fn of(expected: ClaimOfRatio, (low, high): (f64, f64)) -> Self {
         let (floor, ceiling) = match expected {
-            Expected::More => (1.0, f64::INFINITY),
-            Expected::Less => (0.0, 1.0),
-            Expected::Near(within) => (1.0 / (1.0 + within), 1.0 + within),
+            ClaimOfRatio::More => (1.0, f64::INFINITY),
+            ClaimOfRatio::Less => (0.0, 1.0),
+            ClaimOfRatio::Near(within) => (1.0 / (1.0 + within), 1.0 + within),
         };
         if low >= floor && high <= ceiling {
             Self::Same
@@ -56,20 +56,20 @@ mod tests {
     #[test]
     fn only_a_whole_interval_tells() {
         for (expected, interval, verdict) in [
-            (Expected::More, (1.2, 3.0), Verdict::Same),
-            (Expected::More, (0.9, 3.0), Verdict::Unknown),
-            (Expected::More, (0.2, 0.9), Verdict::Other),
-            (Expected::Less, (0.2, 0.9), Verdict::Same),
-            (Expected::Less, (1.1, 1.2), Verdict::Other),
-            (Expected::Near(0.2), (0.9, 1.1), Verdict::Same),
-            (Expected::Near(0.2), (0.7, 1.1), Verdict::Unknown),
-            (Expected::Near(0.2), (0.5, 0.8), Verdict::Other),
+            (ClaimOfRatio::More, (1.2, 3.0), ShapeVerdict::Same),
+            (ClaimOfRatio::More, (0.9, 3.0), ShapeVerdict::Unknown),
+            (ClaimOfRatio::More, (0.2, 0.9), ShapeVerdict::Other),
+            (ClaimOfRatio::Less, (0.2, 0.9), ShapeVerdict::Same),
+            (ClaimOfRatio::Less, (1.1, 1.2), ShapeVerdict::Other),
+            (ClaimOfRatio::Near(0.2), (0.9, 1.1), ShapeVerdict::Same),
+            (ClaimOfRatio::Near(0.2), (0.7, 1.1), ShapeVerdict::Unknown),
+            (ClaimOfRatio::Near(0.2), (0.5, 0.8), ShapeVerdict::Other),
         ] {
-            assert_eq!(Verdict::of(expected, interval), verdict, "{expected:?} {interval:?}");
+            assert_eq!(ShapeVerdict::of(expected, interval), verdict, "{expected:?} {interval:?}");
         }
-        let all = |verdicts: &[Verdict]| Verdict::of_all(verdicts.iter().copied());
-        assert_eq!(all(&[Verdict::Same, Verdict::Unknown, Verdict::Other]), Verdict::Other);
-        assert_eq!(all(&[Verdict::Same, Verdict::Unknown]), Verdict::Unknown);
-        assert_eq!(all(&[Verdict::Same]), Verdict::Same);
+        let all = |verdicts: &[ShapeVerdict]| ShapeVerdict::of_all(verdicts.iter().copied());
+        assert_eq!(all(&[ShapeVerdict::Same, ShapeVerdict::Unknown, ShapeVerdict::Other]), ShapeVerdict::Other);
+        assert_eq!(all(&[ShapeVerdict::Same, ShapeVerdict::Unknown]), ShapeVerdict::Unknown);
+        assert_eq!(all(&[ShapeVerdict::Same]), ShapeVerdict::Same);
     }
 }

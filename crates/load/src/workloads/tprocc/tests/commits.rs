@@ -105,7 +105,7 @@ fn a_chunk_noted_late_with_other_content_is_an_error() {
     assert!(error.contains("duplicate key"), "{error}");
 }
 
-/// On MariaDB the session of a client that was killed holds its rows until the server notices; another build meets its locks.
+/// A build on MariaDB that meets the locks of a killed client, whose session holds its rows until the server notices.
 #[test]
 fn a_chunk_held_by_a_session_that_ends_later_is_tried_again() {
     let Some(case) = Case::new("mariadb", &[]) else { return };

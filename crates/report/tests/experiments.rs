@@ -6,15 +6,19 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    Change, ConfirmAsked, Experiment, InterventionVisit, ResourcePlan, ResourceReading, USERS, resources,
+    CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, PointLoad, ResourcePlan, ResourceReading, USERS,
+    resources,
 };
 use proofload_model::samples::{ClientSelf, HistogramDelta, IntervalSample, LatencyClock, OperationCounts};
+use proofload_model::settings::Value;
 use proofload_model::time::WallTime;
 use proofload_record::{Attempt, AttemptEvent, Record, State};
-use proofload_report::findings::attribution::{NextBlock, attributions, conclusion, next_block};
+use proofload_report::export::{Selection, TABLES, write_csv};
+use proofload_report::findings::attribution::{NextBlock, attributions, conclusion, expected_blocks, next_block};
 use proofload_report::findings::evaluate;
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use support::{Shape, record};
 
 const CPU: &str = "limits.cpu";
@@ -60,7 +64,11 @@ fn studied() -> Record {
 
 fn experiment_of(record: &Record, blocks: u32) -> Experiment {
     let settings = record.plan.settings(&record.study, 0);
-    let (resources, not_tried) = resources(&settings, 10);
+    let (mut resources, mut not_tried) = resources(&settings, PointLoad { users: 10, is_embedded: true });
+    // The systems of these tests have no other limits.
+    for left in resources.extract_if(.., |plan| ![CPU, READS, USERS].contains(&plan.name.as_str())) {
+        not_tried.insert(left.name, "this system has none".to_owned());
+    }
     assert_eq!(resources.iter().map(|plan| plan.name.as_str()).collect::<Vec<_>>(), [CPU, READS, USERS]);
     Experiment { asked: ConfirmAsked { step: STEP, blocks, visit_s: 6 }, seed: 41, resources, not_tried }
 }
@@ -216,7 +224,7 @@ fn a_limit_that_binds_is_confirmed_and_others_are_cleared() {
         "Throughput is bound by CPU time of the database, confirmed by intervention: 20 % less costs 20 % of throughput",
         "More of it would help: no other limit that was lowered binds within 20 %",
         "Users queue: fewer of them cost no throughput",
-        "Not lowered: CPU of the load generator, commit latency",
+        "Not lowered: bandwidth of the users, CPU time of the load generator, round trip of the users, commit latency, cores of the database",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -268,6 +276,77 @@ fn a_killed_experiment_goes_on_and_its_half_block_does_not_count() {
     // Another step is another experiment.
     let other = Experiment { asked: ConfirmAsked { step: 0.3, blocks: 12, visit_s: 6 }, ..experiment };
     assert!(matches!(next_block(&record, 0, &other), NextBlock::Visit { number: 0, ref order } if order.len() == 5));
+}
+
+/// Rows of an exported table, by the names of its columns.
+fn exported(record: &Record, table: &str) -> Vec<BTreeMap<String, String>> {
+    let table = TABLES.iter().find(|known| known.name == table).expect("it is exported");
+    let mut page = Vec::new();
+    write_csv(record, &Selection::default(), table, &mut page).expect("memory takes it");
+    let text = String::from_utf8(page).expect("it is text");
+    let cells = |line: &str| line.trim_end().split(',').map(str::to_owned).collect::<Vec<_>>();
+    let mut lines = text.lines();
+    let names = cells(lines.next().expect("it has a head"));
+    lines.map(|line| names.iter().cloned().zip(cells(line)).collect()).collect()
+}
+
+#[test]
+fn an_elasticity_is_found_again_from_the_exported_visits() {
+    let record = tested(&CPU_BOUND);
+    let (visits, readings) = (exported(&record, "visits"), exported(&record, "visit_readings"));
+    let number = |row: &BTreeMap<String, String>, name: &str| row[name].parse::<f64>().expect("it is a number");
+    let in_force = |visit: &str| {
+        let row = readings.iter().find(|row| row["visit"] == visit && row["resource"] == CPU).expect("it was read");
+        assert_eq!(row["kind"], "capacity");
+        number(row, "in_force")
+    };
+    let mut found = Vec::new();
+    for lowered in visits.iter().filter(|row| row["change"] == "one" && row["resource"] == CPU) {
+        assert_eq!(lowered["block_complete"], "true");
+        let references = visits
+            .iter()
+            .filter(|row| row["block"] == lowered["block"] && row["change"] == "nothing")
+            .collect::<Vec<_>>();
+        assert_eq!(references.len(), 2);
+        let untouched = references.iter().map(|row| number(row, "per_s").ln()).sum::<f64>() / 2.0;
+        let step = (in_force(&lowered["visit"]) / in_force(&references[0]["visit"])).ln();
+        found.push((number(lowered, "per_s").ln() - untouched) / step);
+    }
+    let mean = found.iter().sum::<f64>() / found.len() as f64;
+    let told = attributions(&record)[0].resources[0].throughput.as_ref().unwrap().value;
+    assert!((mean - told).abs() < 0.02, "{mean} from the export, {told} in the report");
+    assert!(exported(&studied(), "visits").is_empty());
+}
+
+#[test]
+fn after_three_blocks_it_is_known_how_many_may_follow() {
+    let mut record = studied();
+    let experiment = experiment_of(&record, 12);
+    assert_eq!(expected_blocks(&record, 0, &experiment), None);
+    carry_out(&mut record, &experiment, &CPU_BOUND, 15);
+    let expected = expected_blocks(&record, 0, &experiment).unwrap();
+    // What is sure after three blocks is still visited until there are six.
+    assert_eq!((expected.made, expected.likely, expected.most), (3, 3, 9));
+}
+
+#[test]
+fn a_point_that_the_load_generator_binds_is_no_result_of_the_database() {
+    let mut record = studied();
+    let settings = record.plan.settings(&record.study, 0);
+    let (resources, not_tried) = resources(&settings, PointLoad { users: 10, is_embedded: false });
+    let asked = ConfirmAsked { step: STEP, blocks: 12, visit_s: 6 };
+    let experiment = Experiment { asked, seed: 41, resources, not_tried };
+    let bound =
+        System { throughput: |change, low| if is_lowered(change, CLIENTS_CPU) { low } else { 1.0 }, ..CPU_BOUND };
+    carry_out(&mut record, &experiment, &bound, usize::MAX);
+    // What is in force of cores and memory is told in other units than these systems have, and does not matter here.
+    assert!(words(&record).contains(&(CLIENTS_CPU.to_owned(), "confirmed")), "{:?}", words(&record));
+    assert!(text_of(&record).contains("its throughput is no result of the database"), "{}", text_of(&record));
+    let agents = [("agents.load".to_owned(), Value::List(vec!["ssh".to_owned()]))];
+    let elsewhere = settings.with(agents.iter().map(|(path, value)| (path, value)));
+    let (resources, not_tried) =
+        proofload_model::intervention::resources(&elsewhere, PointLoad { users: 10, is_embedded: false });
+    assert!(resources.iter().all(|plan| plan.name != CLIENTS_CPU) && not_tried.contains_key(CLIENTS_CPU));
 }
 
 #[test]

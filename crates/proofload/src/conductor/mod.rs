@@ -4,6 +4,7 @@ mod agent;
 mod agents;
 mod apart;
 mod calibration;
+mod clients;
 mod commit_levels;
 mod data;
 mod drill;

@@ -3,6 +3,7 @@
 
 mod admission;
 mod faulty;
+mod live;
 
 use super::cluster::SIGNALS;
 use super::remains::InstanceRemains;
@@ -163,7 +164,7 @@ impl InstanceResources {
     }
 
     /// The limits, for those who change them while they hold.
-    pub(super) fn limits_in_place(&self) -> Result<&AppliedLimits, Error> {
+    fn limits_in_place(&self) -> Result<&AppliedLimits, Error> {
         self.limits.as_ref().ok_or_else(|| Error::new("failed to change limits: no limits were prepared"))
     }
 

@@ -35,7 +35,7 @@ pub(super) fn experiment(prepared: &PreparedRun, asked: ConfirmAsked) -> Experim
 }
 
 /// What goes on while an experiment is carried out.
-struct Course<'p> {
+struct ExperimentState<'p> {
     prepared: &'p PreparedRun,
     experiment: Experiment,
     /// What the visit before has changed.
@@ -50,15 +50,15 @@ pub(super) fn carry_out(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
     context.heard.view.phase(Phase::Experimenting);
     let meters = change_limits(context, prepared, BTreeMap::new()).unwrap_or_default();
     let settles = meters.into_iter().map(|meter| (meter.setting, meter.settles)).collect();
-    let mut course = Course { prepared, experiment, before: Change::Nothing, settles };
+    let mut state = ExperimentState { prepared, experiment, before: Change::Nothing, settles };
     let ended = loop {
         let record = context.heard.journal.read_experiments(prepared.run.point)?;
-        match next_block(&record, prepared.run.point, &course.experiment) {
+        match next_block(&record, prepared.run.point, &state.experiment) {
             NextBlock::Visit { number, order } => {
-                if let Some(told) = expected_end(&record, prepared.run.point, &course.experiment, order.len()) {
+                if let Some(told) = expected_end(&record, prepared.run.point, &state.experiment, order.len()) {
                     context.heard.view.note(&told);
                 }
-                block(context, &mut course, (number, &order))?;
+                block(context, &mut state, (number, &order))?;
             }
             NextBlock::Enough { blocks, why } => break RunEvent::ExperimentEnded { blocks, why },
         }
@@ -73,17 +73,17 @@ pub(super) fn carry_out(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
 /// Makes the visits of a block.
 fn block(
     context: &mut RunContext<'_>,
-    course: &mut Course<'_>,
+    state: &mut ExperimentState<'_>,
     (number, order): (u32, &[Change]),
 ) -> Result<(), Error> {
-    let ConfirmAsked { blocks, visit_s, .. } = course.experiment.asked;
+    let ConfirmAsked { blocks, visit_s, .. } = state.experiment.asked;
     context.heard.journal.event(RunEvent::BlockBegun { number, order: order.to_vec() })?;
     let (mut last, most) = (0, u64::from(blocks));
     for (place, change) in order.iter().enumerate() {
         context.heard.view.progress("blocks", u64::from(number), most);
         let least = u64::from(visit_s);
-        let length = least + mix(course.experiment.seed, (u64::from(number) << 16) | place as u64) % (least / 2 + 1);
-        last = visit(context, course, (number, change, length))?;
+        let length = least + mix(state.experiment.seed, (u64::from(number) << 16) | place as u64) % (least / 2 + 1);
+        last = visit(context, state, (number, change, length))?;
     }
     // All seconds of the block are in the record before it is judged.
     if context.wait_for(last)? { Ok(()) } else { Err(Error::lost("the load ended during the experiment")) }
@@ -92,12 +92,12 @@ fn block(
 /// Makes a visit; the second after its last one.
 fn visit(
     context: &mut RunContext<'_>,
-    course: &mut Course<'_>,
+    state: &mut ExperimentState<'_>,
     (block, change, length): (u32, &Change, u64),
 ) -> Result<usize, Error> {
     let begun = now(context);
-    let settle = course.settle(change);
-    let (prepared, experiment) = (course.prepared, &course.experiment);
+    let settle = state.settle(change);
+    let (prepared, experiment) = (state.prepared, &state.experiment);
     let installed = put_in_force(context, prepared, experiment, change)?;
     let switched = now(context);
     let from = (switched + settle).ceil();
@@ -117,14 +117,14 @@ fn visit(
         readings: experiment.resources.iter().map(reading).collect(),
     };
     context.heard.journal.event(RunEvent::Visited(visit))?;
-    course.before = change.clone();
+    state.before = change.clone();
     if context.heard.state.end.is_some() {
         return Err(Error::lost("the load ended during the experiment"));
     }
     Ok(to as usize)
 }
 
-impl Course<'_> {
+impl ExperimentState<'_> {
     /// Seconds before a visit counts: as long as the slowest limit takes to act that is lowered now or was lowered before.
     fn settle(&self, change: &Change) -> f64 {
         let moves = |plan: &&ResourcePlan| {

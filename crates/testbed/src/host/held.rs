@@ -156,7 +156,7 @@ impl InstanceResources {
     pub(super) fn prepare_limits(&mut self, asked: LimitsAsked) -> Result<Vec<Fact>, Error> {
         self.drop_limits();
         self.folder().map_err(|error| error.context("failed to prepare limits"))?;
-        let limits = AppliedLimits::prepare(&self.name, asked, self.devices())?;
+        let limits = AppliedLimits::prepare(&self.name, asked, self.devices())?.timed_by(Arc::clone(&self.clock));
         self.remains.set_group(Some(limits.group().clone()));
         let facts = limits.verify();
         self.limits = Some(limits);

@@ -4,11 +4,12 @@
 
 use crate::sys;
 use proofload_model::error::Error;
+use proofload_model::time::{Clock, Moment};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Time in which the share is taken once: short beside what a user notices, long beside a switch.
 const PERIOD: Duration = Duration::from_millis(10);
@@ -22,14 +23,23 @@ const MEASURABLE: Duration = Duration::from_secs(1);
 /// What was taken may differ from the share by this part of it, and by this of the time.
 const TOLERATED: (f64, f64) = (0.1, 0.005);
 
-/// Threads that take a share of cores; none as long as nothing is taken.
-#[derive(Debug, Default)]
-pub(crate) struct CoreSpin(Mutex<Option<Spinners>>);
+/// Threads that take a share of cores; no thread as long as nothing is taken.
+#[derive(Default)]
+pub(crate) struct CoreSpin {
+    /// `None`: nothing can be taken.
+    clock: Option<Arc<dyn Clock>>,
+    spinners: Mutex<Option<Spinners>>,
+}
 
-#[derive(Debug)]
+impl std::fmt::Debug for CoreSpin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CoreSpin").field("share", &self.share()).finish_non_exhaustive()
+    }
+}
+
 struct Spinners {
     share: f64,
-    since: Instant,
+    since: Moment,
     ended: Arc<AtomicBool>,
     /// Taken by each thread, ns.
     taken: Vec<Arc<AtomicU64>>,
@@ -37,6 +47,11 @@ struct Spinners {
 }
 
 impl CoreSpin {
+    /// The same, whose periods are those of a clock.
+    pub(super) fn timed_by(clock: Arc<dyn Clock>) -> Self {
+        Self { clock: Some(clock), ..Self::default() }
+    }
+
     /// Takes a share of some cores from now on, in the place of what was taken before; 0: nothing.
     ///
     /// # Errors
@@ -50,18 +65,20 @@ impl CoreSpin {
         if share > MOST {
             return Err(Error::refused(format!("failed to take {share} of a core: at most {MOST} can be taken")));
         }
+        let clock = self.clock.as_ref().ok_or_else(|| Error::new("failed to slow cores: there is no clock"))?;
         let ended = Arc::new(AtomicBool::new(false));
         let (sender, ready) = channel();
-        let mut spinners = Spinners { share, since: Instant::now(), ended, taken: Vec::new(), threads: Vec::new() };
+        let mut spinners = Spinners { share, since: clock.now(), ended, taken: Vec::new(), threads: Vec::new() };
         for core in cores.iter().copied() {
             let (taken, ended, sender) = (Arc::new(AtomicU64::new(0)), Arc::clone(&spinners.ended), sender.clone());
             spinners.taken.push(Arc::clone(&taken));
+            let clock = Arc::clone(clock);
             let spin = move || {
                 let begun = begin(core);
                 let goes_on = begun.is_ok();
                 let _heard = sender.send(begun);
                 if goes_on {
-                    spin(share, &ended, &taken);
+                    spin(&*clock, share, &ended, &taken);
                 }
             };
             let thread = std::thread::Builder::new().name(format!("slows-core-{core}")).spawn(spin);
@@ -70,7 +87,7 @@ impl CoreSpin {
         for _ in cores {
             ready.recv().map_err(|_| Error::new("a thread that slows a core ended at once"))??;
         }
-        spinners.since = Instant::now();
+        spinners.since = clock.now();
         *state = Some(spinners);
         Ok(())
     }
@@ -78,8 +95,8 @@ impl CoreSpin {
     /// The share that is taken: as asked where what was taken agrees, or cannot be told yet, else what was taken.
     pub(super) fn share(&self) -> f64 {
         let state = self.state();
-        let Some(spinners) = &*state else { return 0.0 };
-        let lasted = spinners.since.elapsed();
+        let (Some(spinners), Some(clock)) = (&*state, &self.clock) else { return 0.0 };
+        let lasted = clock.now().since(spinners.since);
         if lasted < MEASURABLE || spinners.taken.is_empty() {
             return spinners.share;
         }
@@ -90,7 +107,7 @@ impl CoreSpin {
     }
 
     fn state(&self) -> MutexGuard<'_, Option<Spinners>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.spinners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,31 +128,32 @@ fn begin(core: usize) -> Result<(), Error> {
 }
 
 /// Is busy for a share of each period until it is told to end. What a hypervisor takes meanwhile counts for nobody.
-fn spin(share: f64, ended: &AtomicBool, taken: &AtomicU64) {
+fn spin(clock: &dyn Clock, share: f64, ended: &AtomicBool, taken: &AtomicU64) {
     let busy = PERIOD.mul_f64(share);
-    let mut due = Instant::now();
+    let mut due = clock.now();
     while !ended.load(Ordering::Acquire) {
-        let begun = Instant::now();
-        while begun.elapsed() < busy {
+        let begun = clock.now();
+        while clock.now().since(begun) < busy {
             std::hint::spin_loop();
         }
-        taken.fetch_add(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        due += PERIOD;
-        let now = Instant::now();
+        let now = clock.now();
+        taken.fetch_add(u64::try_from(now.since(begun).as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         // Periods that a pause of the host has swallowed are not made up for.
-        due = due.max(now);
-        std::thread::sleep(due - now);
+        due = (due + PERIOD).max(now);
+        clock.sleep(due.since(now));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_clock::TestClock;
+    use std::time::Instant;
 
     #[test]
     fn a_core_gives_others_what_is_left_of_it() {
         let core = sys::allowed_cores(None).unwrap()[0];
-        let spin = CoreSpin::default();
+        let spin = CoreSpin::timed_by(Arc::new(TestClock::new()));
         if let Err(error) = spin.take(&[core], 0.4) {
             println!("SKIPPED: {error}");
             return;

@@ -88,25 +88,25 @@ fn check(asked: LimitsAsked, script: &str) {
 const COUNTS: &str = "i=0; while :; do i=$((i+1)); [ $((i % 500)) = 0 ] && echo; done";
 
 #[test]
-#[ignore = "a minute; figures of a machine"]
+#[ignore = "issue 18: a minute; figures of a machine"]
 fn cpu_time_turned_to_its_own_value_moves_nothing() {
     check(LimitsAsked { cpu: Some(CpuRate::from_seconds(0.2)), ..LimitsAsked::default() }, COUNTS);
 }
 
 #[test]
-#[ignore = "a minute; figures of a machine"]
+#[ignore = "issue 18: a minute; figures of a machine"]
 fn cores_turned_to_their_own_value_move_nothing() {
     check(LimitsAsked { cores: Some(1), ..LimitsAsked::default() }, COUNTS);
 }
 
 #[test]
-#[ignore = "a minute; figures of a machine"]
+#[ignore = "issue 18: a minute; figures of a machine"]
 fn memory_turned_to_its_own_value_moves_nothing() {
     check(LimitsAsked { memory: Some(Bytes(64 << 20)), ..LimitsAsked::default() }, COUNTS);
 }
 
 #[test]
-#[ignore = "a minute; figures of a machine"]
+#[ignore = "issue 18: a minute; figures of a machine"]
 fn write_requests_turned_to_their_own_value_move_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");

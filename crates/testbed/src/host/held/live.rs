@@ -1,4 +1,4 @@
-//! What of an instance can be changed while load goes on: its limits, and the relay by which its users come. One request sets all of it.
+//! Changes of an instance while load goes on: of its limits, and of the relay by which its users come. One request sets all of it.
 
 use super::InstanceResources;
 use crate::limits::AppliedLimits;
@@ -9,6 +9,7 @@ use proofload_model::samples::Fact;
 use proofload_model::units::BytesPerSecond;
 use proofload_model::wire::LimitsAsked;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Round trips by which a delay is verified; the shortest counts.
@@ -40,7 +41,7 @@ impl InstanceResources {
     /// Puts a process that is no instance under limits of its own, in the place of earlier ones.
     pub(in crate::host) fn limit_process(&mut self, process: u32, asked: LimitsAsked) -> Result<Vec<Fact>, Error> {
         self.drop_limits();
-        let limits = AppliedLimits::prepare(&self.name, asked, self.devices())?;
+        let limits = AppliedLimits::prepare(&self.name, asked, self.devices())?.timed_by(Arc::clone(&self.clock));
         self.remains.set_group(Some(limits.group().clone()));
         self.limits = Some(limits);
         self.join_limits(process)?;

@@ -29,7 +29,12 @@ impl AppliedLimits {
         }
         // Everybody is set before anybody fails, so that one limit that resists leaves no other one lowered.
         let set = live.iter().map(|(setting, limit, asked)| {
-            let rate = asked * shares.get(*setting).copied().unwrap_or(1.0);
+            let share = shares.get(*setting);
+            let rate = asked * share.copied().unwrap_or(1.0);
+            // A limit that is as it shall be is left alone: setting a quota of CPU time anew gives one allowance more.
+            if share.is_none() && is_in_force(self.state(), *limit, rate) {
+                return Ok(());
+            }
             set(self.state(), *limit, rate).map_err(|error| error.context(format!("failed to change {setting}")))
         });
         set.collect::<Vec<_>>().into_iter().collect::<Result<(), Error>>()?;
@@ -57,6 +62,12 @@ impl AppliedLimits {
         };
         LIMITS.iter().filter_map(live)
     }
+}
+
+/// Whether a rate is in force already.
+fn is_in_force(state: &LimitState, limit: &dyn LiveLimit, rate: f64) -> bool {
+    let found = limit.rate_in_force(state).ok().flatten();
+    found.is_some_and(|found| (found / rate - 1.0).abs() <= ROUNDING)
 }
 
 /// Sets a rate and reads it back.

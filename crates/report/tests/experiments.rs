@@ -34,6 +34,8 @@ struct System {
     drift: fn(u32) -> f64,
     /// Blocks in which the host gives half of the CPU time that the limit allows.
     starved: fn(u32) -> bool,
+    /// Factor of what is used of CPU time, by the number of the block.
+    ahead: fn(u32) -> f64,
     /// What is in force of a resource, where it is not what was asked.
     in_force: fn(&str, &Change) -> Option<f64>,
 }
@@ -48,6 +50,7 @@ const CPU_BOUND: System = System {
     },
     drift: |_| 1.0,
     starved: |_| false,
+    ahead: |_| 1.0,
     in_force: |_, _| None,
 };
 
@@ -156,7 +159,7 @@ fn visit(
         let used = match plan.name.as_str() {
             USERS => None,
             CPU if starved => Some(0.25),
-            CPU => Some(USED * in_force),
+            CPU => Some(USED * in_force * (system.ahead)(block)),
             _ => Some(100.0),
         };
         ResourceReading { name: plan.name.clone(), in_force: Some(in_force), used }
@@ -361,6 +364,18 @@ fn what_was_not_in_force_is_not_tested_and_never_refuted() {
     assert_eq!(found.resources[1].visits, 1, "it is not visited again");
     assert_eq!((found.joint.clone(), found.unexplained), (None, None), "what is not known of one is not known of all");
     assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"));
+}
+
+#[test]
+fn what_runs_ahead_in_one_visit_counts_over_all_and_what_always_exceeds_was_not_in_force() {
+    // Requests count when they are made: one block has more than the limit allows, the next as much less.
+    let queued = System { ahead: |block| if block % 2 == 0 { 1.3 } else { 0.7 }, ..CPU_BOUND };
+    assert_eq!(words(&tested(&queued))[0], (CPU.to_owned(), "confirmed"));
+    let ignored = System { ahead: |_| 1.3, ..CPU_BOUND };
+    let record = tested(&ignored);
+    assert_eq!(words(&record)[0], (CPU.to_owned(), "not tested"));
+    let why = attributions(&record)[0].resources[0].throughput.clone().unwrap_err();
+    assert!(why.contains("per second was used under a limit of"), "{why}");
 }
 
 #[test]

@@ -183,12 +183,12 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         15,
-        "SQLite, full synchronisation, write IOPS 150",
+        "SQLite, full synchronisation, writers in a queue, a checkpoint every 100 pages, write IOPS 150",
         PlantStudy {
             engine: "sqlite",
             workload: COMMITS,
             limits: "cpu = 0.8\nread_iops = 4000\nwrite_iops = 150",
-            more: "[engine.settings]\nsynchronous = \"FULL\"\n",
+            more: "[engine.settings]\nsynchronous = \"FULL\"\nwriters = \"queue\"\nwal_autocheckpoint = \"100\"\n",
             expected: &["limits.write_iops"],
         },
     ),

@@ -37,7 +37,7 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "causes",
-        arguments: "[NUMBER …] [blocks=12] [program=PATH]",
+        arguments: "[NUMBER …] [blocks=12] [step=0.2] [program=PATH] [keep=FOLDER]",
         summary: "run studies with a planted cause on SQLite, PostgreSQL and MariaDB, and tell whether experiments name it",
         run: causes::run,
     },

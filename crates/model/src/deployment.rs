@@ -38,6 +38,11 @@ impl InstanceName {
         Self::new("arbiter")
     }
 
+    /// The name of the load generator, where it is limited as an instance is.
+    pub fn clients() -> Self {
+        Self::new("clients")
+    }
+
     /// Tells whether this is the name of a standby.
     pub fn is_standby(&self) -> bool {
         self.0.starts_with(STANDBY)

@@ -9,6 +9,15 @@ use std::time::Duration;
 /// Name of the resource that is the number of users of the load.
 pub const USERS: &str = "users";
 
+/// Name of the resource that is the CPU time of the load generator.
+pub const CLIENTS_CPU: &str = "clients.cpu";
+
+/// Name of the resource that is the round trip between users and database, counted in round trips per second.
+pub const CLIENTS_RTT: &str = "clients.rtt";
+
+/// Name of the resource that is the bandwidth between users and database.
+pub const CLIENTS_BANDWIDTH: &str = "clients.bandwidth";
+
 /// What changing a resource does to a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,9 +55,9 @@ pub struct LimitMeter {
     pub class: ResourceClass,
     /// How long a change takes to act.
     pub settles: Duration,
-    /// What the study asks for, per second.
+    /// What the study asks for: per second, or the number or size of a thing.
     pub asked: f64,
-    /// What is in force, per second: the smallest of all devices. `None`: no limit.
+    /// What is in force, in the same unit: the smallest of all devices. `None`: no limit.
     pub in_force: Option<f64>,
     /// Used since it was made, on each device; once, where the limit is not of devices. Empty where it is not counted.
     pub used: Vec<f64>,
@@ -57,49 +66,72 @@ pub struct LimitMeter {
 /// Mean time of a visit before its first second that counts: its change takes time to act, and the second that runs is not whole.
 const SETTLES: Duration = Duration::from_secs(2);
 
-/// Limits that can be changed while the load runs, in the order of reports.
+/// Resources whose value the study sets and which can be changed while the load runs, in the order of reports.
 pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
     ("limits.cpu", ResourceClass::Capacity),
+    ("limits.cores", ResourceClass::Speed),
+    ("limits.memory", ResourceClass::Structure),
     ("limits.read_iops", ResourceClass::Capacity),
     ("limits.write_iops", ResourceClass::Capacity),
     ("limits.read_bandwidth", ResourceClass::Capacity),
     ("limits.write_bandwidth", ResourceClass::Capacity),
+    (CLIENTS_RTT, ResourceClass::Speed),
+    (CLIENTS_BANDWIDTH, ResourceClass::Capacity),
 ];
 
 /// What is never changed, with the reason.
 const NEVER_CHANGED: &[(&str, &str)] = &[
     ("locks and threads of the database", "they have no limit that can be lowered from outside"),
     ("commit latency", "no device of ours delays it"),
-    ("network", "no relay of ours is in its path"),
-    ("CPU of the load generator", "it has no limit"),
 ];
 
+/// What decides, beside the settings of a point, what can be changed of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PointLoad {
+    /// Users of the load.
+    pub users: u32,
+    /// Whether the database runs in the process of the load generator.
+    pub is_embedded: bool,
+}
+
 /// The resources of a point that can be changed, and what cannot with the reason.
-pub fn resources(settings: &Settings, users: u32) -> (Vec<ResourcePlan>, BTreeMap<String, String>) {
+pub fn resources(settings: &Settings, load: PointLoad) -> (Vec<ResourcePlan>, BTreeMap<String, String>) {
     let is_set = |path: &str| settings.get(path).is_some();
     let plan = |name: &str, class| ResourcePlan { name: name.to_owned(), class };
     let (mut planned, mut not_tried) = (Vec::new(), BTreeMap::new());
     let mut leave_out = |name: &str, why: &str| not_tried.insert(name.to_owned(), why.to_owned());
     for (path, class) in LIVE_LIMITS {
-        if is_set(path) {
+        // Memory may be asked for as a share of the data.
+        if is_set(path) || (*path == "limits.memory" && is_set("limits.memory_per_data")) {
             planned.push(plan(path, *class));
         } else {
             leave_out(path, "the study sets no such limit");
         }
     }
-    for (path, why) in [
-        ("limits.memory", "the cache would have to fill again after each visit"),
-        ("limits.cores", "it is too coarse to be lowered by a step"),
-    ] {
-        leave_out(path, if is_set(path) { why } else { "the study sets no such limit" });
+    match clients_elsewhere(settings) {
+        _ if load.is_embedded => {
+            drop(leave_out(
+                CLIENTS_CPU,
+                "the database runs in the process of the load generator: limits.cpu holds for both",
+            ));
+        }
+        Some(why) => drop(leave_out(CLIENTS_CPU, why)),
+        None => planned.push(plan(CLIENTS_CPU, ResourceClass::Capacity)),
     }
-    if users >= 2 {
+    if load.users >= 2 {
         planned.push(plan(USERS, ResourceClass::Structure));
     } else {
         leave_out(USERS, "there is only one");
     }
     NEVER_CHANGED.iter().for_each(|(name, why)| drop(leave_out(name, why)));
     (planned, not_tried)
+}
+
+/// Why the load generator is not a process of this machine whose CPU time could be limited; `None` where it is.
+pub fn clients_elsewhere(settings: &Settings) -> Option<&'static str> {
+    let is_given = |path: &str| !settings.list(path).is_empty();
+    let elsewhere = ["agents.host", "agents.load", "agents.load_hosts"].into_iter().any(is_given);
+    elsewhere.then_some("agents are started by commands of the study, maybe on other hosts")
 }
 
 /// Users that are left when some are lowered by a step: at least one less, at least one.

@@ -144,6 +144,13 @@ pub fn link(settings: &Settings) -> Option<LinkAsked> {
     (rtt.is_some() || bandwidth.is_some()).then(|| LinkAsked { rtt: rtt.unwrap_or_default(), bandwidth })
 }
 
+/// The network between users and the database; `None` where they are connected directly.
+pub fn clients_link(settings: &Settings) -> Option<LinkAsked> {
+    let rtt = settings.duration("clients.rtt").ok();
+    let bandwidth = settings.bytes("clients.bandwidth").ok().map(|bytes| BytesPerSecond(bytes.0));
+    (rtt.is_some() || bandwidth.is_some()).then(|| LinkAsked { rtt: rtt.unwrap_or_default(), bandwidth })
+}
+
 /// What a link was found to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkMeasured {

@@ -6,7 +6,7 @@
 mod support;
 
 use proofload_model::events::RunEvent;
-use proofload_model::intervention::Change;
+use proofload_model::intervention::{Change, InterventionVisit};
 use proofload_record::{Record, State};
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -115,6 +115,63 @@ fn a_killed_experiment_is_carried_on_and_the_limit_that_binds_is_found() {
     let elasticity = cpu["E"]["x"][0].as_f64().expect("an estimate");
     assert!((0.3..1.7).contains(&elasticity), "{cpu}");
     assert!((cpu["true"].as_f64().expect("a step") + 0.2).abs() < 0.01 && cpu["reached"].as_f64() > Some(0.8), "{cpu}");
+}
+
+/// Operations per second of a visit, from the seconds of its attempt.
+fn rate(record: &Record, visit: &InterventionVisit) -> f64 {
+    let seconds = record.experiments.iter().flat_map(|attempt| &attempt.intervals);
+    let inside = seconds.filter(|second| (visit.from..visit.to).contains(&second.index));
+    let done: u64 = inside.flat_map(|second| &second.counts).map(|counts| counts.done).sum();
+    done as f64 / (visit.to - visit.from) as f64
+}
+
+#[test]
+fn the_load_generator_and_its_network_are_lowered_at_a_server() {
+    let bench = Bench::new("clients");
+    let table = "[clients]\nrtt = \"20ms\"\n[limits]";
+    let study = study("", 1, "").replace("kind = \"sqlite\"", "kind = \"postgresql\"").replace("[limits]", table);
+    // Each record is read by the checks, a round trip each.
+    let study = study.replace("records = 2000", "records = 100");
+    bench.study(&study);
+    if !ran(&bench) {
+        return;
+    }
+    let measured = record(&bench);
+    let link = measured.attempts[0].facts.iter().find(|fact| fact.name == "link.rtt").expect("it was measured");
+    assert_eq!((link.requested.as_deref(), link.holds), (Some("20"), Some(true)), "{link:?}");
+    // One block says it: the rest is left to the experiment that is killed above.
+    let mut child = bench.spawn(&["confirm", "small.proof", "--progress", "none", "--no-report"]);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) && visits(&record(&bench)).len() < 4 {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    kill(child.id());
+    child.wait().expect("it was killed");
+    let record = record(&bench);
+    let events = record.experiments.iter().flat_map(|attempt| &attempt.events);
+    let visits: Vec<&InterventionVisit> = events
+        .filter_map(|event| match &event.event {
+            RunEvent::Visited(visit) if visit.block == 0 => Some(visit),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(visits.len(), 4, "two of the untouched point, one of each resource");
+    let of = |change: &Change| visits.iter().find(|visit| visit.change == *change).expect("it was made");
+    let in_force = |change: &Change, name: &str| of(change).reading(name).and_then(|reading| reading.in_force);
+    let (rtt, cpu) = (Change::One("clients.rtt".to_owned()), Change::One("clients.cpu".to_owned()));
+    // Round trips per second: one of 20 ms, and of 25 ms.
+    let close = |found: Option<f64>, expected: f64| found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-6);
+    assert!(close(in_force(&Change::Nothing, "clients.rtt"), 50.0) && close(in_force(&rtt, "clients.rtt"), 40.0));
+    let ratio = rate(&record, of(&rtt)) / rate(&record, of(&Change::Nothing));
+    assert!((0.7..0.9).contains(&ratio), "a round trip that is a quarter longer costs a fifth, not {ratio}");
+    // Where this machine lets control groups be made, as it did for the limits of the run.
+    match in_force(&Change::Nothing, "clients.cpu") {
+        None => println!("SKIPPED: no control group for the load generator"),
+        Some(whole) => assert!(close(in_force(&cpu, "clients.cpu"), 0.8 * whole), "{whole}"),
+    }
+    bench.expect_no_process();
+    assert_eq!(orphaned_groups(), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]

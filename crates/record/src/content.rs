@@ -4,6 +4,7 @@ use crate::agents::AgentRows;
 use crate::events;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::intervention::Experiment;
 use proofload_model::plan::{Plan, Run};
 use proofload_model::samples::{Check, Fact, IntervalSample, Mark};
 use proofload_model::study::Study;
@@ -106,6 +107,14 @@ impl Attempt {
     /// Whether it is an experiment with its point, and no result of it.
     pub fn is_experiment(&self) -> bool {
         self.events.iter().any(|event| matches!(event.event, RunEvent::ExperimentBegun(_)))
+    }
+
+    /// The experiment that it is; `None` for another attempt.
+    pub fn experiment(&self) -> Option<&Experiment> {
+        self.last_event(|event| match event {
+            RunEvent::ExperimentBegun(experiment) => Some(experiment),
+            _ => None,
+        })
     }
 
     /// What `pick` takes of the last event that it takes anything of.

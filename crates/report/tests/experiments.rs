@@ -6,15 +6,19 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    Change, ConfirmAsked, Experiment, InterventionVisit, ResourcePlan, ResourceReading, USERS, resources,
+    CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, PointLoad, ResourcePlan, ResourceReading, USERS,
+    resources,
 };
 use proofload_model::samples::{ClientSelf, HistogramDelta, IntervalSample, LatencyClock, OperationCounts};
+use proofload_model::settings::Value;
 use proofload_model::time::WallTime;
 use proofload_record::{Attempt, AttemptEvent, Record, State};
-use proofload_report::findings::attribution::{NextBlock, attributions, conclusion, next_block};
+use proofload_report::export::{Selection, TABLES, write_csv};
+use proofload_report::findings::attribution::{NextBlock, attributions, conclusion, expected_blocks, next_block};
 use proofload_report::findings::evaluate;
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use support::{Shape, record};
 
 const CPU: &str = "limits.cpu";
@@ -30,6 +34,8 @@ struct System {
     drift: fn(u32) -> f64,
     /// Blocks in which the host gives half of the CPU time that the limit allows.
     starved: fn(u32) -> bool,
+    /// Factor of what is used of CPU time, by the number of the block.
+    ahead: fn(u32) -> f64,
     /// What is in force of a resource, where it is not what was asked.
     in_force: fn(&str, &Change) -> Option<f64>,
 }
@@ -44,6 +50,7 @@ const CPU_BOUND: System = System {
     },
     drift: |_| 1.0,
     starved: |_| false,
+    ahead: |_| 1.0,
     in_force: |_, _| None,
 };
 
@@ -60,7 +67,11 @@ fn studied() -> Record {
 
 fn experiment_of(record: &Record, blocks: u32) -> Experiment {
     let settings = record.plan.settings(&record.study, 0);
-    let (resources, not_tried) = resources(&settings, 10);
+    let (mut resources, mut not_tried) = resources(&settings, PointLoad { users: 10, is_embedded: true });
+    // The systems of these tests have no other limits.
+    for left in resources.extract_if(.., |plan| ![CPU, READS, USERS].contains(&plan.name.as_str())) {
+        not_tried.insert(left.name, "this system has none".to_owned());
+    }
     assert_eq!(resources.iter().map(|plan| plan.name.as_str()).collect::<Vec<_>>(), [CPU, READS, USERS]);
     Experiment { asked: ConfirmAsked { step: STEP, blocks, visit_s: 6 }, seed: 41, resources, not_tried }
 }
@@ -148,7 +159,7 @@ fn visit(
         let used = match plan.name.as_str() {
             USERS => None,
             CPU if starved => Some(0.25),
-            CPU => Some(USED * in_force),
+            CPU => Some(USED * in_force * (system.ahead)(block)),
             _ => Some(100.0),
         };
         ResourceReading { name: plan.name.clone(), in_force: Some(in_force), used }
@@ -216,7 +227,7 @@ fn a_limit_that_binds_is_confirmed_and_others_are_cleared() {
         "Throughput is bound by CPU time of the database, confirmed by intervention: 20 % less costs 20 % of throughput",
         "More of it would help: no other limit that was lowered binds within 20 %",
         "Users queue: fewer of them cost no throughput",
-        "Not lowered: CPU of the load generator, commit latency",
+        "Not lowered: bandwidth of the users, CPU time of the load generator, round trip of the users, commit latency, cores of the database",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -270,6 +281,77 @@ fn a_killed_experiment_goes_on_and_its_half_block_does_not_count() {
     assert!(matches!(next_block(&record, 0, &other), NextBlock::Visit { number: 0, ref order } if order.len() == 5));
 }
 
+/// Rows of an exported table, by the names of its columns.
+fn exported(record: &Record, table: &str) -> Vec<BTreeMap<String, String>> {
+    let table = TABLES.iter().find(|known| known.name == table).expect("it is exported");
+    let mut page = Vec::new();
+    write_csv(record, &Selection::default(), table, &mut page).expect("memory takes it");
+    let text = String::from_utf8(page).expect("it is text");
+    let cells = |line: &str| line.trim_end().split(',').map(str::to_owned).collect::<Vec<_>>();
+    let mut lines = text.lines();
+    let names = cells(lines.next().expect("it has a head"));
+    lines.map(|line| names.iter().cloned().zip(cells(line)).collect()).collect()
+}
+
+#[test]
+fn an_elasticity_is_found_again_from_the_exported_visits() {
+    let record = tested(&CPU_BOUND);
+    let (visits, readings) = (exported(&record, "visits"), exported(&record, "visit_readings"));
+    let number = |row: &BTreeMap<String, String>, name: &str| row[name].parse::<f64>().expect("it is a number");
+    let in_force = |visit: &str| {
+        let row = readings.iter().find(|row| row["visit"] == visit && row["resource"] == CPU).expect("it was read");
+        assert_eq!(row["kind"], "capacity");
+        number(row, "in_force")
+    };
+    let mut found = Vec::new();
+    for lowered in visits.iter().filter(|row| row["change"] == "one" && row["resource"] == CPU) {
+        assert_eq!(lowered["block_complete"], "true");
+        let references = visits
+            .iter()
+            .filter(|row| row["block"] == lowered["block"] && row["change"] == "nothing")
+            .collect::<Vec<_>>();
+        assert_eq!(references.len(), 2);
+        let untouched = references.iter().map(|row| number(row, "per_s").ln()).sum::<f64>() / 2.0;
+        let step = (in_force(&lowered["visit"]) / in_force(&references[0]["visit"])).ln();
+        found.push((number(lowered, "per_s").ln() - untouched) / step);
+    }
+    let mean = found.iter().sum::<f64>() / found.len() as f64;
+    let told = attributions(&record)[0].resources[0].throughput.as_ref().unwrap().value;
+    assert!((mean - told).abs() < 0.02, "{mean} from the export, {told} in the report");
+    assert!(exported(&studied(), "visits").is_empty());
+}
+
+#[test]
+fn after_three_blocks_it_is_known_how_many_may_follow() {
+    let mut record = studied();
+    let experiment = experiment_of(&record, 12);
+    assert_eq!(expected_blocks(&record, 0, &experiment), None);
+    carry_out(&mut record, &experiment, &CPU_BOUND, 15);
+    let expected = expected_blocks(&record, 0, &experiment).unwrap();
+    // What is sure after three blocks is still visited until there are six.
+    assert_eq!((expected.made, expected.likely, expected.most), (3, 3, 9));
+}
+
+#[test]
+fn a_point_that_the_load_generator_binds_is_no_result_of_the_database() {
+    let mut record = studied();
+    let settings = record.plan.settings(&record.study, 0);
+    let (resources, not_tried) = resources(&settings, PointLoad { users: 10, is_embedded: false });
+    let asked = ConfirmAsked { step: STEP, blocks: 12, visit_s: 6 };
+    let experiment = Experiment { asked, seed: 41, resources, not_tried };
+    let bound =
+        System { throughput: |change, low| if is_lowered(change, CLIENTS_CPU) { low } else { 1.0 }, ..CPU_BOUND };
+    carry_out(&mut record, &experiment, &bound, usize::MAX);
+    // What is in force of cores and memory is told in other units than these systems have, and does not matter here.
+    assert!(words(&record).contains(&(CLIENTS_CPU.to_owned(), "confirmed")), "{:?}", words(&record));
+    assert!(text_of(&record).contains("its throughput is no result of the database"), "{}", text_of(&record));
+    let agents = [("agents.load".to_owned(), Value::List(vec!["ssh".to_owned()]))];
+    let elsewhere = settings.with(agents.iter().map(|(path, value)| (path, value)));
+    let (resources, not_tried) =
+        proofload_model::intervention::resources(&elsewhere, PointLoad { users: 10, is_embedded: false });
+    assert!(resources.iter().all(|plan| plan.name != CLIENTS_CPU) && not_tried.contains_key(CLIENTS_CPU));
+}
+
 #[test]
 fn what_was_not_in_force_is_not_tested_and_never_refuted() {
     let ignored = System { in_force: |name, _| (name == READS).then_some(1000.0), ..CPU_BOUND };
@@ -282,6 +364,18 @@ fn what_was_not_in_force_is_not_tested_and_never_refuted() {
     assert_eq!(found.resources[1].visits, 1, "it is not visited again");
     assert_eq!((found.joint.clone(), found.unexplained), (None, None), "what is not known of one is not known of all");
     assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"));
+}
+
+#[test]
+fn what_runs_ahead_in_one_visit_counts_over_all_and_what_always_exceeds_was_not_in_force() {
+    // Requests count when they are made: one block has more than the limit allows, the next as much less.
+    let queued = System { ahead: |block| if block % 2 == 0 { 1.3 } else { 0.7 }, ..CPU_BOUND };
+    assert_eq!(words(&tested(&queued))[0], (CPU.to_owned(), "confirmed"));
+    let ignored = System { ahead: |_| 1.3, ..CPU_BOUND };
+    let record = tested(&ignored);
+    assert_eq!(words(&record)[0], (CPU.to_owned(), "not tested"));
+    let why = attributions(&record)[0].resources[0].throughput.clone().unwrap_err();
+    assert!(why.contains("per second was used under a limit of"), "{why}");
 }
 
 #[test]

@@ -136,6 +136,7 @@ fn a_server_is_born_under_limits_of_every_controller() {
         read_iops: Some(100_000),
         write_iops: Some(100_000),
         cores_before: 0,
+        without_precedence: false,
     };
     if !limit_all(&mut bench, limits) {
         return;

@@ -39,17 +39,19 @@ const fn missing(number: u32, title: &'static str, why: &'static str) -> Plant {
 const CACHED: &str = "mix = \"c\"\nrecords = 20000\nvirtual_users = 8";
 /// Reads of records far beyond the memory of the database.
 const RANDOM: &str = "mix = \"c\"\nkeys = \"uniform\"\nrecords = 400000\nvirtual_users = 8";
+/// Reads of records of which some are read often, beyond the memory of the database.
+const ZIPFIAN: &str = "mix = \"c\"\nkeys = \"zipfian\"\nrecords = 400000\nvirtual_users = 8";
 /// Updates, each committed.
 const COMMITS: &str = "mix = \"own\"\nupdate = 1.0\nrecords = 20000\nvirtual_users = 8";
 /// Scans of many records.
 const SCANS: &str = "mix = \"own\"\nscan = 1.0\nscan_least = 200\nscan_most = 200\nrecords = 400000\nvirtual_users = 4";
 const CPU: &[&str] = &["limits.cpu"];
 const READS: &[&str] = &["limits.read_iops"];
+const MEMORY_AND_READS: &[&str] = &["limits.memory", "limits.read_iops"];
 const THREAD: &str = "the quota of one thread";
 const SYNC: &str = "a delay of the sync call";
 const MEMORY: &str = "instances of several sizes of memory beside each other";
 const ROWS: &str = "a load that spreads over more rows";
-const RELAY: &str = "a relay between users and the database";
 const POOL: &str = "a pool whose size is a setting of the load";
 const BACKGROUND: &str = "background work that is switched off for a visit";
 
@@ -88,8 +90,28 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: CPU,
         },
     ),
-    missing(4, "PostgreSQL, one core, quota 2", "cores lowered by a step"),
-    missing(5, "MariaDB, one core; decoy: a writer at 90 % of its limit", "cores lowered by a step"),
+    plant(
+        4,
+        "PostgreSQL, cached reads on one core",
+        PlantStudy {
+            engine: "postgresql",
+            workload: CACHED,
+            limits: "cores = 1\nread_iops = 2000\nwrite_iops = 1000",
+            more: "",
+            expected: &["limits.cores"],
+        },
+    ),
+    plant(
+        5,
+        "MariaDB, cached reads on one core (no decoy)",
+        PlantStudy {
+            engine: "mariadb",
+            workload: CACHED,
+            limits: "cores = 1\nread_iops = 2000\nwrite_iops = 1000",
+            more: "",
+            expected: &["limits.cores"],
+        },
+    ),
     missing(6, "PostgreSQL, synchronous standby, walsender on a quota", THREAD),
     missing(7, "PostgreSQL, remote_apply, startup process on a quota", THREAD),
     missing(8, "MariaDB, semi-synchronous, dump thread on a quota", THREAD),
@@ -161,12 +183,12 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         15,
-        "SQLite, full synchronisation, write IOPS 150",
+        "SQLite, full synchronisation, writers in a queue, a checkpoint every 100 pages, write IOPS 150",
         PlantStudy {
             engine: "sqlite",
             workload: COMMITS,
             limits: "cpu = 0.8\nread_iops = 4000\nwrite_iops = 150",
-            more: "[engine.settings]\nsynchronous = \"FULL\"\n",
+            more: "[engine.settings]\nsynchronous = \"FULL\"\nwriters = \"queue\"\nwal_autocheckpoint = \"100\"\n",
             expected: &["limits.write_iops"],
         },
     ),
@@ -195,19 +217,79 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: &["limits.cpu", "limits.read_iops"],
         },
     ),
-    missing(21, "PostgreSQL, memory at a zipfian knee", MEMORY),
+    plant(
+        21,
+        "PostgreSQL, zipfian reads, memory 96 MiB, read IOPS 800",
+        PlantStudy {
+            engine: "postgresql",
+            workload: ZIPFIAN,
+            limits: "memory = \"96MiB\"\ncpu = 1.2\nread_iops = 800\nwrite_iops = 1000",
+            more: "",
+            expected: MEMORY_AND_READS,
+        },
+    ),
     missing(22, "MariaDB, small pool", MEMORY),
-    missing(23, "SQLite, cache of 2 MB, memory 64 MiB", MEMORY),
+    plant(
+        23,
+        "SQLite, cache of 2 MB, memory 64 MiB, read IOPS 800",
+        PlantStudy {
+            engine: "sqlite",
+            workload: ZIPFIAN,
+            limits: "memory = \"64MiB\"\ncpu = 1.2\nread_iops = 800\nwrite_iops = 1000",
+            more: "[engine.settings]\ncache_size = \"2MiB\"\n",
+            expected: MEMORY_AND_READS,
+        },
+    ),
     missing(24, "PostgreSQL, uniform set 5 % above memory", MEMORY),
     missing(25, "PostgreSQL, one hot row held 4 ms", ROWS),
     missing(26, "MariaDB, the same; decoy: a niced CPU hog in the group", ROWS),
     missing(27, "SQLite, 8 writers, 4 ms of think time in transactions", ROWS),
     missing(28, "PostgreSQL, hot row, synced commit, flush 5 ms", ROWS),
-    missing(29, "PostgreSQL, relay + 10 ms, 4 users", RELAY),
-    missing(30, "MariaDB, the same; decoy: CPU 85 % busy", RELAY),
-    missing(31, "PostgreSQL, wide rows, relay 2 MB/s", RELAY),
-    missing(32, "PostgreSQL, client quota 0.1", "a quota of the load generator"),
-    missing(33, "MariaDB, client quota 0.1", "a quota of the load generator"),
+    plant(
+        29,
+        "PostgreSQL, a relay that adds 10 ms, 4 users",
+        PlantStudy {
+            engine: "postgresql",
+            workload: "mix = \"c\"\nrecords = 20000\nvirtual_users = 4",
+            limits: "cpu = 1.2\nread_iops = 2000\nwrite_iops = 1000",
+            more: "[clients]\nrtt = \"10ms\"\n",
+            expected: &["clients.rtt", "users"],
+        },
+    ),
+    missing(30, "MariaDB, the same; decoy: CPU 85 % busy", "a relay that speaks for MariaDB"),
+    plant(
+        31,
+        "PostgreSQL, wide rows, a relay of 2 MB/s",
+        PlantStudy {
+            engine: "postgresql",
+            workload: "mix = \"c\"\nfield_length = 1000\nrecords = 20000\nvirtual_users = 8",
+            limits: "cpu = 1.2\nread_iops = 2000\nwrite_iops = 1000",
+            more: "[clients]\nbandwidth = \"2MB\"\n",
+            expected: &["clients.bandwidth"],
+        },
+    ),
+    plant(
+        32,
+        "PostgreSQL, CPU time of the load generator 0.1",
+        PlantStudy {
+            engine: "postgresql",
+            workload: CACHED,
+            limits: "cpu = 1.2\nread_iops = 2000\nwrite_iops = 1000",
+            more: "[clients]\ncpu = 0.1\n",
+            expected: &["clients.cpu"],
+        },
+    ),
+    plant(
+        33,
+        "MariaDB, CPU time of the load generator 0.1",
+        PlantStudy {
+            engine: "mariadb",
+            workload: CACHED,
+            limits: "cpu = 1.2\nread_iops = 2000\nwrite_iops = 1000",
+            more: "[clients]\ncpu = 0.1\n",
+            expected: &["clients.cpu"],
+        },
+    ),
     plant(
         34,
         "SQLite in the load generator's process, CPU time 0.3, one limit alone",

@@ -12,13 +12,17 @@ struct Wishes {
     numbers: Vec<u32>,
     program: Option<PathBuf>,
     blocks: String,
+    step: String,
+    /// Folder in which studies and records stay; `None`: they are removed.
+    keep: Option<PathBuf>,
 }
 
 /// Runs all, or those of these numbers; an error when a cause was named wrongly.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let wishes = wishes(arguments)?;
     let program = wishes.program.clone().map_or_else(build, Ok)?;
-    let folder = std::env::temp_dir().join(format!("proofload-causes-{}", std::process::id()));
+    let passing = std::env::temp_dir().join(format!("proofload-causes-{}", std::process::id()));
+    let folder = wishes.keep.clone().unwrap_or(passing);
     std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&folder, open).map_err(|error| format!("opening {}: {error}", folder.display()))?;
@@ -32,22 +36,25 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
                 counts.missing += 1;
                 tell(&format!("| {} | {} | | | not yet: {why} | | | | |", plant.number, plant.title));
             }
-            Ok(study) => counts.add(study, &judge(&program, &folder, (plant, study), &wishes.blocks)),
+            Ok(study) => counts.add(study, &judge(&program, &folder, (plant, study), &wishes)),
         }
     }
-    let removed = std::fs::remove_dir_all(&folder);
+    let removed = if wishes.keep.is_some() { Ok(()) } else { std::fs::remove_dir_all(&folder) };
     tell(&counts.words());
     removed.map_err(|error| format!("removing {}: {error}", folder.display()))?;
     if counts.wrong == 0 { Ok(()) } else { Err(format!("{} causes were named wrongly", counts.wrong)) }
 }
 
 fn wishes(arguments: &[String]) -> Result<Wishes, String> {
-    let mut wishes = Wishes { numbers: Vec::new(), program: None, blocks: "12".to_owned() };
+    let mut wishes =
+        Wishes { numbers: Vec::new(), program: None, blocks: "12".to_owned(), step: "0.2".to_owned(), keep: None };
     for argument in arguments {
         match argument.split_once('=') {
             Some(("program", path)) => wishes.program = Some(PathBuf::from(path)),
+            Some(("keep", folder)) => wishes.keep = Some(PathBuf::from(folder)),
+            Some(("step", step)) => step.clone_into(&mut wishes.step),
             Some(("blocks", blocks)) => blocks.clone_into(&mut wishes.blocks),
-            Some((other, _)) => return Err(format!("{other:?} is neither program nor blocks")),
+            Some((other, _)) => return Err(format!("{other:?} is none of program, blocks, step and keep")),
             None => {
                 wishes.numbers.push(argument.parse().map_err(|_| format!("{argument:?} is not a number of a plant"))?)
             }
@@ -96,9 +103,9 @@ fn judge(
     program: &Path,
     folder: &Path,
     (plant, study): (&Plant, &PlantStudy),
-    blocks: &str,
+    wishes: &Wishes,
 ) -> Result<CauseNames, String> {
-    let named = experiment(program, folder, (plant.number, study), blocks);
+    let named = experiment(program, folder, (plant.number, study), wishes);
     let expected = study.expected.join(", ");
     let head = format!("| {} | {} | {expected} |", plant.number, plant.title);
     match &named {
@@ -126,13 +133,15 @@ fn experiment(
     program: &Path,
     folder: &Path,
     (number, study): (u32, &PlantStudy),
-    blocks: &str,
+    wishes: &Wishes,
 ) -> Result<CauseNames, String> {
     let (file, record) = (format!("cause-{number}.toml"), format!("cause-{number}.proof"));
     std::fs::write(folder.join(&file), study_text(number, study))
         .map_err(|error| format!("writing {file}: {error}"))?;
     proofload(program, folder, &["run", &file, "--void", "ok", "--no-report", "--progress", "none"])?;
-    proofload(program, folder, &["confirm", &record, "--blocks", blocks, "--no-report", "--progress", "none"])?;
+    let (blocks, step) = (wishes.blocks.as_str(), wishes.step.as_str());
+    let asked = ["--blocks", blocks, "--step", step, "--no-report", "--progress", "none"];
+    proofload(program, folder, &[&["confirm", &record], &asked[..]].concat())?;
     let report = proofload(program, folder, &["report", &record, "--format", "json"])?;
     let report: Value = serde_json::from_str(&report).map_err(|error| format!("reading the report: {error}"))?;
     CauseNames::of(&report).ok_or_else(|| "the report tells no experiment".to_owned())

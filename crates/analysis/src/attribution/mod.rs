@@ -7,4 +7,4 @@ mod sequence;
 
 pub use decide::{Decision, ResourceVerdict, decide};
 pub use estimate::{Experiment, KnobElasticity, KnobVisit, Movement, Treatment};
-pub use sequence::{MOST_BLOCKS, PILOT_BLOCKS, kept, order, suffices};
+pub use sequence::{LEAST_BLOCKS, MOST_BLOCKS, PILOT_BLOCKS, kept, order, suffices};

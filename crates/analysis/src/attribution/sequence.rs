@@ -8,7 +8,7 @@ pub const PILOT_BLOCKS: usize = 3;
 /// Blocks at most, unless more are asked for.
 pub const MOST_BLOCKS: usize = 12;
 /// Blocks before an early end.
-const LEAST_BLOCKS: usize = 6;
+pub const LEAST_BLOCKS: usize = 6;
 /// Share that the interval leaves out by which a resource is dropped, and its upper bound.
 const DROPPED_BY: (f64, f64) = (0.025, 0.3);
 /// Lower bound above which a resource needs no further block.

@@ -156,8 +156,8 @@ async fn next_operation(context: &UserContext, progress: &mut SessionProgress, k
 /// Runs one operation with its retries, and gives it up at the deadline, if there is one: its outcome is unknown then.
 async fn run_in_time<U: VirtualUser>(context: &UserContext, user: &mut U, retry: Retry) -> (AttemptOutcome, u32) {
     let ended = match context.reconnect.patience.deadline {
-        None => run_with_retries(user, retry).await,
-        Some(deadline) => tokio::time::timeout(deadline, run_with_retries(user, retry))
+        None => run_with_retries(context, user, retry).await,
+        Some(deadline) => tokio::time::timeout(deadline, run_with_retries(context, user, retry))
             .await
             .unwrap_or_else(|_| (AttemptOutcome::Failed(no_answer(deadline)), 0)),
     };
@@ -167,8 +167,10 @@ async fn run_in_time<U: VirtualUser>(context: &UserContext, user: &mut U, retry:
     ended
 }
 
-/// Runs one operation with its retries, with the same inputs each time.
-async fn run_with_retries<U: VirtualUser>(user: &mut U, retry: Retry) -> (AttemptOutcome, u32) {
+/// Runs one operation with its retries, with the same inputs each time. A thread whose calls block cannot hand over its seconds while one of
+/// them waits, as for the one writer of an embedded database; it does so between tries, so that a user who waits long holds back nobody's seconds
+/// for longer than one try.
+async fn run_with_retries<U: VirtualUser>(context: &UserContext, user: &mut U, retry: Retry) -> (AttemptOutcome, u32) {
     let mut retries = 0;
     loop {
         let error = match user.run().await {
@@ -179,6 +181,7 @@ async fn run_with_retries<U: VirtualUser>(user: &mut U, retry: Retry) -> (Attemp
             return (AttemptOutcome::Failed(error), retries);
         }
         retries += 1;
+        context.recorder.borrow_mut().turn(context.clock.now());
         if let Err(error) = user.recover().await {
             return (AttemptOutcome::Failed(error), retries);
         }

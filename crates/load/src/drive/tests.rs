@@ -120,30 +120,8 @@ pub(super) fn run_through<F: Fn(u64, u32) -> Step>(
     script: F,
 ) -> (Vec<IntervalSample>, Vec<OperationCounts>, bool) {
     let clock = Arc::new(Simulated::default());
-    let queue = DueQueue::of(&schedule, &LoadShare::default(), Some(operations), Duration::from_secs(10));
-    let collector = Arc::new(Collector::new(KINDS, 1, queue.as_ref().and_then(DueQueue::offered)));
-    let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, 1, queue.is_some())));
-    let origin = clock.now();
-    recorder.borrow_mut().start(origin);
-    let (_start, started) = tokio::sync::watch::channel(None);
-    let (connected, _connections) = tokio::sync::mpsc::unbounded_channel();
-    let context = UserContext {
-        clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        queue: queue.as_ref().and_then(DueQueue::on_thread).map(Rc::new),
-        stop: Arc::new(AfterCount { operations, flag: StopFlag::default() }),
-        gate: Gate::default(),
-        finish: Finish::new(StopFlag::default()),
-        rounds,
-        reconnect,
-        recorder: Rc::clone(&recorder),
-        wait: Wait::Clock,
-        user: 0,
-        thread: 0,
-        threads: 1,
-        thread_values: Default::default(),
-        start: started,
-        connected,
-    };
+    let (context, collector) = context(&clock, (rounds, reconnect), &schedule, operations);
+    let (recorder, origin) = (Rc::clone(&context.recorder), clock.now());
     let mut user = Scripted { clock: Arc::clone(&clock), down_until: origin + down, number: 0, tries: 0, script };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     let ended = runtime.block_on(context.drive(origin, &mut user, Retry { at_most: 2 }));
@@ -152,6 +130,39 @@ pub(super) fn run_through<F: Fn(u64, u32) -> Step>(
     collector.retire(0);
     let samples = std::iter::from_fn(|| collector.next()).collect();
     (samples, recorder.totals(), ended.is_ok())
+}
+
+/// What a user is given, from time zero on, and who takes its seconds.
+fn context(
+    clock: &Arc<Simulated>,
+    (rounds, reconnect): (Rounds, Reconnect),
+    schedule: &Arc<dyn Schedule>,
+    operations: u64,
+) -> (UserContext, Arc<Collector>) {
+    let queue = DueQueue::of(schedule, &LoadShare::default(), Some(operations), Duration::from_secs(10));
+    let collector = Arc::new(Collector::new(KINDS, 1, queue.as_ref().and_then(DueQueue::offered)));
+    let recorder = Rc::new(RefCell::new(ThreadRecorder::new(Arc::clone(&collector), 0, 1, queue.is_some())));
+    recorder.borrow_mut().start(clock.now());
+    let (_start, started) = tokio::sync::watch::channel(None);
+    let (connected, _connections) = tokio::sync::mpsc::unbounded_channel();
+    let context = UserContext {
+        clock: Arc::clone(clock) as Arc<dyn Clock>,
+        queue: queue.as_ref().and_then(DueQueue::on_thread).map(Rc::new),
+        stop: Arc::new(AfterCount { operations, flag: StopFlag::default() }),
+        gate: Gate::default(),
+        finish: Finish::new(StopFlag::default()),
+        rounds,
+        reconnect,
+        recorder,
+        wait: Wait::Clock,
+        user: 0,
+        thread: 0,
+        threads: 1,
+        thread_values: Default::default(),
+        start: started,
+        connected,
+    };
+    (context, collector)
 }
 
 pub(super) fn well(takes: Duration) -> Step {
@@ -226,6 +237,62 @@ fn seconds_add_up_whatever_happens() {
         );
         check_sums(&samples, &totals);
     }
+}
+
+/// A user whose calls block for ten seconds each and find the one writer busy, twice; it notes how many seconds are handed over by then.
+struct BlockedWriter {
+    clock: Arc<Simulated>,
+    collector: Arc<Collector>,
+    tries: u64,
+    handed_over: Vec<usize>,
+}
+
+impl VirtualUser for BlockedWriter {
+    fn draw(&mut self) -> usize {
+        0
+    }
+
+    async fn run(&mut self) -> Result<Completion, EngineError> {
+        self.tries += 1;
+        self.clock.sleep(Duration::from_secs(10));
+        let busy = EngineError::new(ErrorClass::Retryable, "5", "database is locked");
+        if self.tries < 3 { Err(busy) } else { Ok(Completion::Done) }
+    }
+
+    async fn recover(&mut self) -> Result<(), EngineError> {
+        self.handed_over.push(self.collector.waiting());
+        Ok(())
+    }
+
+    async fn reconnect(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn counters(&mut self, _into: &mut Vec<Reading>) {}
+}
+
+#[test]
+fn a_user_whose_calls_block_hands_over_seconds_between_its_tries() {
+    let clock = Arc::new(Simulated::default());
+    let rounds = Rounds { user: 0, length: None, events: Arc::new(|_| {}) };
+    let schedule: Arc<dyn Schedule> = Arc::new(SaturatedSchedule);
+    let (context, collector) = context(&clock, (rounds, Reconnect::never()), &schedule, 1);
+    let origin = clock.now();
+    let mut user = BlockedWriter {
+        clock: Arc::clone(&clock),
+        collector: Arc::clone(&collector),
+        tries: 0,
+        handed_over: Vec::new(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(context.drive(origin, &mut user, Retry { at_most: 10 })).expect("it gets its turn");
+    assert_eq!(user.handed_over, [10, 20], "whoever waits for the seconds of the load hears of them after each try");
+    let mut recorder = context.recorder.borrow_mut();
+    recorder.finish(clock.now());
+    collector.retire(0);
+    let samples: Vec<IntervalSample> = std::iter::from_fn(|| collector.next()).collect();
+    check_sums(&samples, &recorder.totals());
+    assert_eq!(recorder.totals()[0].retries, 2);
 }
 
 /// All latencies of a run by one clock.

@@ -223,6 +223,12 @@ impl Collector {
         }
     }
 
+    /// Seconds that were handed over and not taken yet.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.lock().slots.len()
+    }
+
     /// Whether every thread has handed over the first second, or ended before it.
     fn is_complete(&self, state: &CollectorState) -> bool {
         let ended = state.retired.iter().zip(&state.next);

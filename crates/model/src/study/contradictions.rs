@@ -1,6 +1,7 @@
 //! Settings that are each valid and do not go together: missing capabilities, limits below the engine's minimum, crossed times.
 //! One function a rule; the list is [`RULES`].
 
+use super::client_rules::clients_need;
 use super::drill_rules::drill_needs;
 use super::factor::{Factor, values_of};
 use super::fault::Fault;
@@ -56,6 +57,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     tier_needs,
     manager_needs,
     standby_hosts_need,
+    clients_need,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.

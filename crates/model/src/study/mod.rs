@@ -1,6 +1,7 @@
 //! The study: what a study file says, checked as a whole. May not touch the world: existence of files, servers and rights is `doctor`'s business.
 
 mod advice;
+mod client_rules;
 mod contradictions;
 mod drill_rules;
 mod factor;
@@ -27,7 +28,7 @@ pub(crate) use read::take_apart;
 pub use read::{Assignment, parse_assignment};
 pub use search::{Goal, Search, load_of, search, value_of};
 pub use typed::{
-    Procedure, WarmUp, confirmation_of, data_place, limits_asked, preconditioning, procedure, purged_devices, scraped,
-    session_looks, standby_cpu, with_memory,
+    Procedure, WarmUp, clients_cpu, confirmation_of, data_place, limits_asked, preconditioning, procedure,
+    purged_devices, scraped, session_looks, standby_cpu, with_memory,
 };
 pub use validate::{Study, validate};

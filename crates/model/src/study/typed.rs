@@ -1,6 +1,7 @@
 //! Typed views of a point's settings, for those who carry them out.
 
 use crate::error::Error;
+use crate::intervention::CLIENTS_CPU;
 use crate::settings::{Settings, Value};
 use crate::tier::tier_plan;
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
@@ -102,7 +103,13 @@ pub fn limits_asked(settings: &Settings) -> LimitsAsked {
         read_iops: settings.count("limits.read_iops").ok(),
         write_iops: settings.count("limits.write_iops").ok(),
         cores_before: 0,
+        without_precedence: false,
     }
+}
+
+/// The CPU time that the load generator may use; `None`: as much as it gets.
+pub fn clients_cpu(settings: &Settings) -> Option<CpuRate> {
+    settings.number(CLIENTS_CPU).ok().map(CpuRate::from_seconds)
 }
 
 /// The CPU time that each standby of a point may use; `None`: as much as the primary.

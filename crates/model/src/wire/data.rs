@@ -46,6 +46,9 @@ pub struct LimitsAsked {
     pub cores_before: u32,
     /// CPU time per time, on whatever cores.
     pub cpu: Option<CpuRate>,
+    /// Whether the limit of CPU time gives no precedence over other processes.
+    #[serde(default)]
+    pub without_precedence: bool,
     /// Reads from the block device under the data.
     pub read_bandwidth: Option<BytesPerSecond>,
     /// Writes to the block device under the data.

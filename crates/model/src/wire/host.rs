@@ -461,6 +461,16 @@ asks! {
         instance: InstanceName,
     } -> Vec<Fact>;
 
+    /// Put a running process of this host that is no instance (the load generator) under limits of its own, in the place of earlier ones.
+    limit_process: LimitProcess {
+        /// Name under which its limits are addressed.
+        instance: InstanceName,
+        /// Process id.
+        pid: u32,
+        /// Limits.
+        limits: LimitsAsked,
+    } -> Vec<Fact>;
+
     /// Set each live limit of an instance to this share of what was asked for, and every other live limit to what was asked for; answer
     /// once all are read back, with how they stand.
     change_limits: ChangeLimits {

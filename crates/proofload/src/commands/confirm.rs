@@ -6,8 +6,9 @@ use crate::cli::ConfirmArguments;
 use crate::exit::Exit;
 use crate::output;
 use proofload_load::Rating;
-use proofload_model::intervention::{ConfirmAsked, USERS, resources};
+use proofload_model::intervention::{ConfirmAsked, LIVE_LIMITS, PointLoad, resources};
 use proofload_model::plan::Run;
+use proofload_model::settings::Settings;
 use proofload_model::study::Study;
 use proofload_model::units::duration_words;
 use proofload_record::Record;
@@ -71,10 +72,10 @@ fn planned(arguments: &ConfirmArguments, record: &Record) -> Result<Planned, (Ex
         let run = record.plan.runs.iter().find(|run| run.point == point && record.finished(run.index).is_some());
         let run = run.ok_or_else(|| (Exit::Failure, format!("point {point} has no finished run")))?;
         expect_load_that_goes_on(&settings).map_err(|text| (Exit::Usage, format!("point {point}: {text}")))?;
-        if resources(&settings, users(record, point)).0.is_empty() {
+        if resources(&settings, load_of(&settings)).0.is_empty() {
             let text = format!(
-                "point {point} has nothing that can be lowered: it has one user, and the study sets none of limits.cpu, \
-                 limits.read_iops, limits.write_iops, limits.read_bandwidth, limits.write_bandwidth"
+                "point {point} has nothing that can be lowered: it has one user, and the study sets none of {}",
+                LIVE_LIMITS.iter().map(|(path, _)| *path).collect::<Vec<_>>().join(", ")
             );
             return Err((Exit::Usage, text));
         }
@@ -84,7 +85,7 @@ fn planned(arguments: &ConfirmArguments, record: &Record) -> Result<Planned, (Ex
 }
 
 /// An experiment needs a load that goes on as long as it is wanted, on an instance whose limits are ours.
-fn expect_load_that_goes_on(settings: &proofload_model::settings::Settings) -> Result<(), String> {
+fn expect_load_that_goes_on(settings: &Settings) -> Result<(), String> {
     let kind = settings.text("workload.kind").unwrap_or_default();
     let workload = proofload_load::workload(kind).ok_or_else(|| format!("unknown workload {kind}"))?;
     if workload.rating(settings) != Rating::Window {
@@ -99,21 +100,22 @@ fn expect_load_that_goes_on(settings: &proofload_model::settings::Settings) -> R
     Ok(())
 }
 
-fn users(record: &Record, point: u32) -> u32 {
-    let settings = record.plan.settings(&record.study, point);
+/// What decides, beside its settings, what of a point can be changed.
+fn load_of(settings: &Settings) -> PointLoad {
     let workload = proofload_load::workload(settings.text("workload.kind").unwrap_or_default());
-    workload.map_or(0, |workload| workload.sessions(&settings))
+    let engine = proofload_engine::engine(settings.text("engine.kind").unwrap_or_default());
+    PointLoad {
+        users: workload.map_or(0, |workload| workload.sessions(settings)),
+        is_embedded: engine.is_some_and(|engine| engine.facts().capabilities.embedded),
+    }
 }
 
 /// What will be done, and how long it takes at most.
 fn told(record: &Record, planned: &Planned) -> String {
     let line = |(run, asked): &(Run, ConfirmAsked)| {
         let settings = record.plan.settings(&record.study, run.point);
-        let (resources, _) = resources(&settings, users(record, run.point));
-        let names: Vec<String> = resources
-            .iter()
-            .map(|plan| if plan.name == USERS { USERS.to_owned() } else { plan.name.clone() })
-            .collect();
+        let (resources, _) = resources(&settings, load_of(&settings));
+        let names: Vec<&str> = resources.iter().map(|plan| plan.name.as_str()).collect();
         format!(
             "point {}: lowers {} by {} % in up to {} blocks, at most {} of load\n",
             run.point,
@@ -130,8 +132,7 @@ fn told(record: &Record, planned: &Planned) -> String {
 pub(super) fn asked_text(study: &Study) -> Option<String> {
     let words = study.settings.text("confirm.points").ok()?;
     let asked = ConfirmAsked::of(&study.settings);
-    let workload = proofload_load::workload(study.settings.text("workload.kind").ok()?)?;
-    let (resources, _) = resources(&study.settings, workload.sessions(&study.settings));
+    let (resources, _) = resources(&study.settings, load_of(&study.settings));
     Some(format!(
         "experiments: with {words} (confirm.points), each up to {} of load\n",
         duration_words(asked.longest(resources.len()))

@@ -180,6 +180,10 @@ impl View for SharedView<'_, '_> {
         self.lead(|shown| shown.view.second(second));
     }
 
+    fn note(&mut self, text: &str) {
+        self.lead(|shown| shown.view.note(text));
+    }
+
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if self.leads {
@@ -213,6 +217,7 @@ mod tests {
         }
         fn progress(&mut self, _what: &str, _done: u64, _total: u64) {}
         fn second(&mut self, _second: &SecondSeen<'_>) {}
+        fn note(&mut self, _text: &str) {}
         fn end_run(&mut self, run: u32, ended: &RunEnd) {
             self.0.push(format!("end {run} {ended:?}"));
         }

@@ -2,6 +2,7 @@
 //! point. Which blocks are still needed is the report's choice, from the record as it is then; here only limits are changed, and what was
 //! read back is noted. Every visit is an event of the record, so that a killed experiment goes on with the block after its last complete one.
 
+use super::clients;
 use super::drill::now;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
@@ -9,57 +10,80 @@ use crate::live::Phase;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    Change, ConfirmAsked, Experiment, InterventionVisit, LimitMeter, ResourcePlan, ResourceReading, USERS,
+    CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, LimitMeter, ResourcePlan, ResourceReading, USERS,
     lowered_users, resources,
 };
 use proofload_model::plan::mix;
+use proofload_model::units::duration_words;
 use proofload_model::wire::{host, load};
-use proofload_report::findings::attribution::{NextBlock, next_block};
+use proofload_record::Record;
+use proofload_report::findings::attribution::{NextBlock, expected_blocks, next_block};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Seconds that a change is given to act before a visit counts: more than any limit of ours takes, and users to end what they began.
 const SETTLE: f64 = 1.5;
+/// Blocks after which it is told when the experiment ends: from the next one on only what is in question is visited.
+const TOLD_FROM: u32 = 3;
 /// Stream of the run's seed, so that no other draw has the same numbers.
 const STREAM: u64 = 0x0065_7870_6572;
 
 /// What is asked of the experiment with this run's point.
 pub(super) fn experiment(prepared: &PreparedRun, asked: ConfirmAsked) -> Experiment {
-    let (resources, not_tried) = resources(&prepared.settings, prepared.users());
+    let (resources, not_tried) = resources(&prepared.settings, prepared.load());
     Experiment { asked, seed: mix(prepared.run.seed, STREAM), resources, not_tried }
+}
+
+/// What goes on while an experiment is carried out.
+struct ExperimentState<'p> {
+    prepared: &'p PreparedRun,
+    experiment: Experiment,
+    /// What the visit before has changed.
+    before: Change,
+    /// Time that a change of each limit takes to act.
+    settles: BTreeMap<String, Duration>,
 }
 
 /// Carries out blocks while load goes on, until they suffice.
 pub(super) fn carry_out(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let experiment = experiment(prepared, prepared.experiment.unwrap_or(ConfirmAsked::USUAL));
     context.heard.view.phase(Phase::Experimenting);
+    let meters = change_limits(context, prepared, BTreeMap::new()).unwrap_or_default();
+    let settles = meters.into_iter().map(|meter| (meter.setting, meter.settles)).collect();
+    let mut state = ExperimentState { prepared, experiment, before: Change::Nothing, settles };
     let ended = loop {
         let record = context.heard.journal.read_experiments(prepared.run.point)?;
-        match next_block(&record, prepared.run.point, &experiment) {
-            NextBlock::Visit { number, order } => block(context, prepared, &experiment, (number, &order))?,
+        match next_block(&record, prepared.run.point, &state.experiment) {
+            NextBlock::Visit { number, order } => {
+                if let Some(told) = expected_end(&record, prepared.run.point, &state.experiment, order.len()) {
+                    context.heard.view.note(&told);
+                }
+                block(context, &mut state, (number, &order))?;
+            }
             NextBlock::Enough { blocks, why } => break RunEvent::ExperimentEnded { blocks, why },
         }
     };
     context.heard.journal.event(ended)?;
     let restored = change_limits(context, prepared, BTreeMap::new());
+    let restored = restored.and(clients::change(context, prepared, 1.0));
     hold_users(context, None)?;
-    restored.map(drop)
+    restored
 }
 
 /// Makes the visits of a block.
 fn block(
     context: &mut RunContext<'_>,
-    prepared: &PreparedRun,
-    experiment: &Experiment,
+    state: &mut ExperimentState<'_>,
     (number, order): (u32, &[Change]),
 ) -> Result<(), Error> {
+    let ConfirmAsked { blocks, visit_s, .. } = state.experiment.asked;
     context.heard.journal.event(RunEvent::BlockBegun { number, order: order.to_vec() })?;
-    let (mut last, most) = (0, u64::from(experiment.asked.blocks));
+    let (mut last, most) = (0, u64::from(blocks));
     for (place, change) in order.iter().enumerate() {
         context.heard.view.progress("blocks", u64::from(number), most);
-        let least = u64::from(experiment.asked.visit_s);
-        let length = least + mix(experiment.seed, (u64::from(number) << 16) | place as u64) % (least / 2 + 1);
-        last = visit(context, prepared, experiment, (number, change, length))?;
+        let least = u64::from(visit_s);
+        let length = least + mix(state.experiment.seed, (u64::from(number) << 16) | place as u64) % (least / 2 + 1);
+        last = visit(context, state, (number, change, length))?;
     }
     // All seconds of the block are in the record before it is judged.
     if context.wait_for(last)? { Ok(()) } else { Err(Error::lost("the load ended during the experiment")) }
@@ -68,14 +92,15 @@ fn block(
 /// Makes a visit; the second after its last one.
 fn visit(
     context: &mut RunContext<'_>,
-    prepared: &PreparedRun,
-    experiment: &Experiment,
+    state: &mut ExperimentState<'_>,
     (block, change, length): (u32, &Change, u64),
 ) -> Result<usize, Error> {
     let begun = now(context);
+    let settle = state.settle(change);
+    let (prepared, experiment) = (state.prepared, &state.experiment);
     let installed = put_in_force(context, prepared, experiment, change)?;
     let switched = now(context);
-    let from = (switched + SETTLE).ceil();
+    let from = (switched + settle).ceil();
     let to = from + length as f64;
     let before = until(context, prepared, from)?;
     let after = until(context, prepared, to)?;
@@ -92,10 +117,54 @@ fn visit(
         readings: experiment.resources.iter().map(reading).collect(),
     };
     context.heard.journal.event(RunEvent::Visited(visit))?;
+    state.before = change.clone();
     if context.heard.state.end.is_some() {
         return Err(Error::lost("the load ended during the experiment"));
     }
     Ok(to as usize)
+}
+
+impl ExperimentState<'_> {
+    /// Seconds before a visit counts: as long as the slowest limit takes to act that is lowered now or was lowered before.
+    fn settle(&self, change: &Change) -> f64 {
+        let moves = |plan: &&ResourcePlan| {
+            let lowered = [&self.before, change].map(|change| change.lowers(&plan.name, plan.class));
+            lowered[0] != lowered[1]
+        };
+        let of = |plan: &ResourcePlan| self.settles.get(&plan.name).map_or(0.0, Duration::as_secs_f64);
+        self.experiment.resources.iter().filter(moves).map(of).fold(SETTLE, f64::max)
+    }
+}
+
+/// When the experiment ends, from what its visits have taken, once it is known which resources are in question; `None` before.
+fn expected_end(record: &Record, point: u32, experiment: &Experiment, visits: usize) -> Option<String> {
+    let lasted = visit_seconds(record, point)?;
+    let left = expected_blocks(record, point, experiment).filter(|left| left.made >= TOLD_FROM)?;
+    let time = |blocks: u32| {
+        let seconds = f64::from(blocks) * visits as f64 * lasted;
+        duration_words(Duration::from_secs(seconds.ceil() as u64))
+    };
+    Some(format!(
+        "{} blocks made, {visits} visits in the next: ends in about {}, at most {}",
+        left.made,
+        time(left.likely),
+        time(left.most)
+    ))
+}
+
+/// Mean time from one visit to the next; `None` without a second.
+fn visit_seconds(record: &Record, point: u32) -> Option<f64> {
+    let ours = record.experiments.iter().filter(|attempt| attempt.run.point == point);
+    let ends = ours.map(|attempt| {
+        let visits = attempt.events.iter().filter_map(|event| match &event.event {
+            RunEvent::Visited(visit) => Some(visit.to as f64),
+            _ => None,
+        });
+        visits.collect::<Vec<f64>>()
+    });
+    let gaps: Vec<f64> =
+        ends.flat_map(|ends| ends.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>()).collect();
+    (!gaps.is_empty()).then(|| gaps.iter().sum::<f64>() / gaps.len() as f64)
 }
 
 /// Puts a change in force, and everything else as the study asks; whether users can be held. A limit that refuses is noted, and shows in
@@ -109,8 +178,10 @@ fn put_in_force(
     let step = experiment.asked.step;
     let lowered = |plan: &&ResourcePlan| change.lowers(&plan.name, plan.class);
     let limits = experiment.resources.iter().filter(lowered).filter(|plan| plan.name != USERS);
-    let shares = limits.map(|plan| (plan.name.clone(), 1.0 - step)).collect();
-    if let Err(error) = change_limits(context, prepared, shares) {
+    let mut shares: BTreeMap<String, f64> = limits.map(|plan| (plan.name.clone(), 1.0 - step)).collect();
+    let of_clients = shares.remove(CLIENTS_CPU).unwrap_or(1.0);
+    let changed = change_limits(context, prepared, shares).map(drop);
+    if let Err(error) = changed.and(clients::change(context, prepared, of_clients)) {
         context.expect_no_trouble()?;
         context.heard.journal.log("warning", "conductor", &error.to_string())?;
     }
@@ -144,7 +215,8 @@ fn until(context: &mut RunContext<'_>, prepared: &PreparedRun, second: f64) -> R
     let at = now(context);
     let mut testbed = context.testbed(prepared);
     let primary = testbed.primary().clone();
-    let meters = testbed.ask(&primary, host::ReadMeters { instance: primary.name.clone() })?;
+    let mut meters = testbed.ask(&primary, host::ReadMeters { instance: primary.name.clone() })?;
+    meters.extend(clients::meters(context, prepared)?);
     Ok((at, meters))
 }
 

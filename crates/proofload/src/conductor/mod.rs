@@ -5,6 +5,7 @@ mod agent_check;
 mod agents;
 mod apart;
 mod calibration;
+mod clients;
 mod commit_levels;
 mod data;
 mod drill;

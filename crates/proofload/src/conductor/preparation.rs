@@ -5,7 +5,7 @@ use proofload_load::{Calibration, Rating, Workload};
 use proofload_model::deployment::{Deployment, InstanceName, InstancePlan, Role, StoragePlan};
 use proofload_model::drill::{DrillAsked, drill};
 use proofload_model::error::Error;
-use proofload_model::intervention::ConfirmAsked;
+use proofload_model::intervention::{ConfirmAsked, PointLoad};
 use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
 use proofload_model::manager::{ManagerAsked, manager};
 use proofload_model::plan::{Plan, Run};
@@ -163,6 +163,11 @@ impl PreparedRun {
     /// Sessions of the run.
     pub(crate) fn users(&self) -> u32 {
         self.workload.sessions(&self.settings)
+    }
+
+    /// What decides, beside its settings, what an experiment with it can change.
+    pub(crate) fn load(&self) -> PointLoad {
+        PointLoad { users: self.users(), is_embedded: self.is_embedded() }
     }
 
     /// Whether we start the instance and own its files, so that the load can start with none of the data cached.

@@ -1,6 +1,7 @@
 //! One run of the plan, phase by phase: prepare, warm up, measure, verify, release. Phases are functions; what they work with is given.
 
 use super::agents::LoadCommand;
+use super::clients;
 use super::commit_levels;
 use super::data;
 use super::drill::{self, DrillCourse};
@@ -82,8 +83,11 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
             _ => context.testbed(prepared).start(link(&prepared.settings), part)?,
         };
         context.heard.journal.facts(&started.facts)?;
-        if prepared.drill.and_then(|drill| drill.fault).is_some_and(|fault| fault.target == FaultTarget::Clients) {
-            context.testbed(prepared).front(&mut started)?;
+        let fault = prepared.drill.and_then(|drill| drill.fault);
+        let parts_clients = fault.is_some_and(|fault| fault.target == FaultTarget::Clients);
+        if let Some(link) = clients::network(prepared, parts_clients) {
+            context.testbed(prepared).front(&mut started, link)?;
+            clients::measure_network(context, prepared)?;
         }
         if prepared.is_one_machine {
             context.testbed(prepared).know_beside(&started.facts)?;
@@ -101,6 +105,7 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
     if prepared.is_embedded() {
         context.testbed(prepared).join(pid)?;
     }
+    clients::limit(context, prepared, pid)?;
     if prepared.keeps_data() {
         if data::restores_at_url(prepared) {
             context.heard.view.phase(Phase::Restoring);
@@ -223,6 +228,7 @@ fn verify(context: &mut RunContext<'_>, prepared: &PreparedRun, totals: Vec<Oper
     context.heard.view.phase(Phase::Verifying);
     keep_limits(context, prepared)?;
     context.testbed(prepared).release()?;
+    clients::lift(context, prepared)?;
     load::gather_evidence(context)?;
     let checks = context.ask_load(Verify { totals })?;
     context.heard.journal.checks(&checks)

@@ -32,6 +32,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) addresses: BTreeMap<InstanceName, String>,
     /// Password by which instances with an address are reached in this attempt.
     pub(crate) password: Option<Secret>,
+    /// Whether the load generator is under limits of its own.
+    pub(crate) clients_limited: bool,
 }
 
 impl<'a> RunContext<'a> {
@@ -44,6 +46,7 @@ impl<'a> RunContext<'a> {
             upstreams: BTreeMap::new(),
             addresses: BTreeMap::new(),
             password: None,
+            clients_limited: false,
             confirmed: None,
             commits_known: BTreeSet::new(),
         }

@@ -277,11 +277,10 @@ impl<'t> Testbed<'t, '_> {
         Ok(all)
     }
 
-    /// Lets users come to the primary by a relay, which can part them from it.
-    pub(super) fn front(&mut self, started: &mut StartedDeployment) -> Result<(), Error> {
+    /// Lets users come to the primary by a relay, which can delay them and part them from it.
+    pub(super) fn front(&mut self, started: &mut StartedDeployment, link: LinkAsked) -> Result<(), Error> {
         let Some(address) = started.addresses.first_mut() else { return Ok(()) };
         let InstancePlan { name, place, .. } = self.primary().clone();
-        let link = LinkAsked { rtt: Duration::ZERO, bandwidth: None };
         let ask = host::StartLink { instance: name, place, upstream: address.clone(), link };
         *address = self.ask(self.primary(), ask)?;
         Ok(())

@@ -280,6 +280,14 @@ impl View for Lines {
         self.load.add(second);
     }
 
+    fn note(&mut self, text: &str) {
+        self.last_line = self.clock.now();
+        match self.form {
+            LineForm::Plain => output::note(text),
+            LineForm::Json => output::note(&json!({ "event": "note", "text": text }).to_string()),
+        }
+    }
+
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
         if matches!(ended, RunEnd::Judged(_)) {
             self.expectation.end(run as usize, self.clock.now().since(self.run_began));

@@ -30,6 +30,9 @@ impl View for ViewPair {
     fn second(&mut self, second: &SecondSeen<'_>) {
         self.both(|view| view.second(second));
     }
+    fn note(&mut self, text: &str) {
+        self.both(|view| view.note(text));
+    }
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
         self.both(|view| view.end_run(run, ended));
     }

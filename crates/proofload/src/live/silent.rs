@@ -13,6 +13,7 @@ impl View for Silent {
     fn phase(&mut self, _phase: Phase) {}
     fn progress(&mut self, _what: &str, _done: u64, _total: u64) {}
     fn second(&mut self, _second: &SecondSeen<'_>) {}
+    fn note(&mut self, _text: &str) {}
     fn end_run(&mut self, _run: u32, _ended: &RunEnd) {}
     fn tick(&mut self) {}
     fn close(&mut self) {}

@@ -13,11 +13,13 @@ use std::sync::Arc;
 pub(crate) struct Terminal {
     canvas: Canvas,
     board: Board,
+    /// What was noted last of the run that goes on.
+    noted: String,
 }
 
 impl Terminal {
     pub(crate) fn new(program: Program<'_>, clock: Arc<dyn Clock>) -> Self {
-        Self { canvas: Canvas::new(), board: Board::new(program, clock) }
+        Self { canvas: Canvas::new(), board: Board::new(program, clock), noted: String::new() }
     }
 
     fn draw(&mut self, foot: &str) {
@@ -29,7 +31,8 @@ impl Terminal {
     fn foot(&self) -> String {
         let doing = self.board.before_runs().map(|phase| format!("{}; ", phase.words())).unwrap_or_default();
         let stops = "Ctrl-C stops, proofload resume continues";
-        format!("{doing}{} per second; {stops}", self.board.work())
+        let noted = if self.noted.is_empty() { String::new() } else { format!("{}; ", self.noted) };
+        format!("{noted}{doing}{} per second; {stops}", self.board.work())
     }
 }
 
@@ -54,7 +57,12 @@ impl View for Terminal {
         self.board.second(second);
     }
 
+    fn note(&mut self, text: &str) {
+        text.clone_into(&mut self.noted);
+    }
+
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
+        self.noted.clear();
         self.board.end_run(run, ended);
     }
 

@@ -70,6 +70,9 @@ impl View for Ticker {
     fn second(&mut self, second: &SecondSeen<'_>) {
         self.with(|view| view.second(second));
     }
+    fn note(&mut self, text: &str) {
+        self.with(|view| view.note(text));
+    }
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
         self.with(|view| view.end_run(run, ended));
     }

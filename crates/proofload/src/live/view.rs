@@ -23,6 +23,8 @@ pub(crate) trait View: Send {
     fn progress(&mut self, what: &str, done: u64, total: u64);
     /// Another second of load.
     fn second(&mut self, second: &SecondSeen<'_>);
+    /// Something that a reader wants to know while it goes on.
+    fn note(&mut self, text: &str);
     /// The run ended.
     fn end_run(&mut self, run: u32, ended: &RunEnd);
     /// A second has gone by.

@@ -55,6 +55,8 @@ impl View for PageView {
         });
     }
 
+    fn note(&mut self, _text: &str) {}
+
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
         self.board.end_run(run, ended);
         self.publish(false);

@@ -3,6 +3,7 @@
 
 mod csv;
 mod drill_tables;
+mod experiment_tables;
 mod hdr;
 mod json;
 mod openmetrics;

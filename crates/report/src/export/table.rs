@@ -2,6 +2,7 @@
 
 use super::Selection;
 use super::drill_tables::{DRILLS, LEDGER, drills, ledger};
+use super::experiment_tables::{READINGS, VISITS, readings, visits};
 use super::tables::{
     checks, client, client_threads, documents, engine, errors, events, facts, latencies, levels, load_agents, logs,
     marks, operations, runs, sessions, telemetry,
@@ -151,6 +152,8 @@ pub const TABLES: &[ExportTable] = &[
         columns: LEDGER,
         rows: ledger,
     },
+    ExportTable { name: "visits", row: "a visit of an experiment", columns: VISITS, rows: visits },
+    ExportTable { name: "visit_readings", row: "a resource in a visit", columns: READINGS, rows: readings },
     ExportTable {
         name: "marks",
         row: "a database counter at one point in time",

@@ -18,6 +18,11 @@ impl Selection {
         record.attempts.iter().filter(|attempt| self.runs.is_empty() || self.runs.contains(&attempt.run.index))
     }
 
+    /// Experiments with the points of these runs, in order.
+    pub(super) fn experiments<'r>(&'r self, record: &'r Record) -> impl Iterator<Item = &'r Attempt> {
+        record.experiments.iter().filter(|attempt| self.runs.is_empty() || self.runs.contains(&attempt.run.index))
+    }
+
     /// Attempts of these runs that finished: one for each run.
     pub(super) fn finished<'r>(&'r self, record: &'r Record) -> impl Iterator<Item = &'r Attempt> {
         self.attempts(record).filter(|attempt| attempt.state == State::Finished)

@@ -3,6 +3,7 @@
 
 mod admission;
 mod faulty;
+mod live;
 
 use super::cluster::SIGNALS;
 use super::remains::InstanceRemains;
@@ -157,7 +158,7 @@ impl InstanceResources {
     pub(super) fn prepare_limits(&mut self, asked: LimitsAsked) -> Result<Vec<Fact>, Error> {
         self.drop_limits();
         self.folder().map_err(|error| error.context("failed to prepare limits"))?;
-        let limits = AppliedLimits::prepare(&self.name, asked, self.devices())?;
+        let limits = AppliedLimits::prepare(&self.name, asked, self.devices())?.timed_by(Arc::clone(&self.clock));
         self.remains.set_group(Some(limits.group().clone()));
         let facts = limits.verify();
         self.limits = Some(limits);
@@ -165,7 +166,7 @@ impl InstanceResources {
     }
 
     /// The limits, for those who change them while they hold.
-    pub(super) fn limits_in_place(&self) -> Result<&AppliedLimits, Error> {
+    fn limits_in_place(&self) -> Result<&AppliedLimits, Error> {
         self.limits.as_ref().ok_or_else(|| Error::new("failed to change limits: no limits were prepared"))
     }
 

@@ -29,11 +29,12 @@ use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
     Admit, Attach, BeforeRewind, BeginCommit, ChangeLimits, CheckQuiet, CopyInstance, Create, DataEnd, Describe,
     Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll, HoldStandby, HostService,
-    IsFenced, JoinLimits, KnowBeside, LabelSnapshot, MakeFault, MeasureLink, MeasureReads, MountVolume, Precondition,
-    PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge, QuietCheck, ReadCluster,
-    ReadDataEnd, ReadMeters, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release, Request,
-    RestoreSnapshot, Rewind, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes,
-    StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, TryLimits, UndoFault, Verify, WatchExisting,
+    IsFenced, JoinLimits, KnowBeside, LabelSnapshot, LimitProcess, MakeFault, MeasureLink, MeasureReads, MountVolume,
+    Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge, QuietCheck,
+    ReadCluster, ReadDataEnd, ReadMeters, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release,
+    Request, RestoreSnapshot, Rewind, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged,
+    StartProbes, StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, TryLimits, UndoFault, Verify,
+    WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -393,12 +394,16 @@ impl HostService for HostRole {
         Ok(facts)
     }
 
+    fn limit_process(&mut self, ask: LimitProcess) -> Result<Vec<Fact>, Error> {
+        self.held(&ask.instance).limit_process(ask.pid, ask.limits)
+    }
+
     fn change_limits(&mut self, ask: ChangeLimits) -> Result<Vec<LimitMeter>, Error> {
-        self.held(&ask.instance).limits_in_place()?.change(&ask.shares)
+        self.held(&ask.instance).change_limits(&ask.shares)
     }
 
     fn read_meters(&mut self, ask: ReadMeters) -> Result<Vec<LimitMeter>, Error> {
-        self.held(&ask.instance).limits_in_place()?.meters()
+        self.held(&ask.instance).meters()
     }
 
     fn measure_reads(&mut self, ask: MeasureReads) -> Result<ReadsMeasured, Error> {

@@ -2,6 +2,7 @@
 
 use super::cgroup::Cgroup;
 use super::cgroup_dir::CgroupDir;
+use super::core_spin::CoreSpin;
 use super::hierarchy::{Controller, Version};
 use super::limit::LimitState;
 use super::{LIMITS, cpu, freezer, throttle, usage};
@@ -10,8 +11,10 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::facts::limit;
 use proofload_model::samples::Fact;
+use proofload_model::time::Clock;
 use proofload_model::wire::LimitsAsked;
 use std::fs::File;
+use std::sync::Arc;
 
 /// Limits in place. Dropping them lifts them and removes the control group; processes that still run go on without limits.
 #[derive(Debug, Default)]
@@ -25,6 +28,12 @@ impl AppliedLimits {
     pub(crate) fn prepare(instance: &InstanceName, asked: LimitsAsked, devices: Devices) -> Result<Self, Error> {
         let group = Cgroup::create(instance, &needed(&asked));
         Self::with(LimitState { asked, group, devices, ..LimitState::default() })
+    }
+
+    /// The same, whose cores can be slowed by the time of a clock.
+    pub(crate) fn timed_by(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.state.core_spin = CoreSpin::timed_by(clock);
+        self
     }
 
     fn with(state: LimitState) -> Result<Self, Error> {

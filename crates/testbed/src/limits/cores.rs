@@ -1,14 +1,17 @@
 //! `limits.cores`: affinity of every thread to the first cores that this agent may use, or to those behind another study's.
 
+use super::counters;
 use super::hierarchy::Controller;
-use super::limit::{Limit, LimitState, verified};
+use super::limit::{Limit, LimitState, LiveLimit, verified};
 use super::members::{each_thread, trees};
 use crate::sys;
 use proofload_model::error::Error;
 use proofload_model::facts::{CoreSet, FactValue, limit};
+use proofload_model::intervention::ResourceClass;
 use proofload_model::samples::Fact;
 use proofload_model::wire::LimitsAsked;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// The limit of cores.
 pub(super) struct Cores;
@@ -57,7 +60,12 @@ impl Limit for Cores {
         Vec::new()
     }
 
+    fn live(&self) -> Option<&dyn LiveLimit> {
+        Some(self)
+    }
+
     fn lift(&self, state: &LimitState) -> Result<(), Error> {
+        state.core_spin.take(&[], 0.0)?;
         if state.cores.is_none() {
             return Ok(());
         }
@@ -65,6 +73,44 @@ impl Limit for Cores {
             restrict_all(process, &state.all_cores)?;
         }
         Ok(())
+    }
+}
+
+impl LiveLimit for Cores {
+    /// A core that is slower makes every operation slower, also where it is not full.
+    fn class(&self) -> ResourceClass {
+        ResourceClass::Speed
+    }
+
+    fn settles(&self, _state: &LimitState) -> Duration {
+        Duration::from_millis(100)
+    }
+
+    fn asked_rate(&self, state: &LimitState) -> Option<f64> {
+        state.cores.as_ref().map(|cores| cores.len() as f64)
+    }
+
+    /// Whole cores stay: of each a share is taken.
+    fn set_rate(&self, state: &LimitState, rate: f64) -> Result<f64, Error> {
+        let cores = state.cores.as_deref().unwrap_or_default();
+        let share = 1.0 - rate / cores.len().max(1) as f64;
+        state.core_spin.take(cores, if share > 1e-9 { share } else { 0.0 })?;
+        Ok(rate)
+    }
+
+    fn rate_in_force(&self, state: &LimitState) -> Result<Option<f64>, Error> {
+        let (found, asked) = (cores_of_members(state)?, state.cores.as_deref().unwrap_or_default());
+        if let Some(other) = found.iter().find(|core| !asked.contains(core)) {
+            return Err(Error::new(format!(
+                "a thread of the database may run on core {other}, which is none of its own"
+            )));
+        }
+        Ok(Some(found.len() as f64 * (1.0 - state.core_spin.share())))
+    }
+
+    fn used(&self, state: &LimitState) -> Vec<f64> {
+        let dir = state.group.dir(Controller::CpuAccounting).ok();
+        dir.and_then(|dir| counters::cpu_time(dir).ok()).map(|time| time.total.as_secs_f64()).into_iter().collect()
     }
 }
 

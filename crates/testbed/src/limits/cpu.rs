@@ -71,7 +71,7 @@ impl Limit for Cpu {
 }
 
 impl LiveLimit for Cpu {
-    fn settles(&self) -> Duration {
+    fn settles(&self, _state: &LimitState) -> Duration {
         Duration::from_micros(2 * PERIOD)
     }
 

@@ -2,6 +2,7 @@
 
 use super::cgroup::Cgroup;
 use super::cgroup_dir::CgroupDir;
+use super::core_spin::CoreSpin;
 use super::hierarchy::Controller;
 use crate::storages::Devices;
 use proofload_model::error::Error;
@@ -22,6 +23,8 @@ pub(crate) struct LimitState {
     pub(crate) group: Cgroup,
     /// Cores to run on; `None`: not limited.
     pub(crate) cores: Option<Vec<usize>>,
+    /// What is taken of the cores while they are lowered.
+    pub(crate) core_spin: CoreSpin,
     /// Cores that members may have again when the limit is lifted.
     pub(crate) all_cores: Vec<usize>,
     /// Roots of the process trees that joined.
@@ -72,9 +75,9 @@ pub(super) trait LiveLimit {
     }
 
     /// How long a change takes to act.
-    fn settles(&self) -> Duration;
+    fn settles(&self, state: &LimitState) -> Duration;
 
-    /// What was asked for, per second; `None` when it was not.
+    /// What was asked for, per second, or as a number or size; `None` when it was not.
     fn asked_rate(&self, state: &LimitState) -> Option<f64>;
 
     /// Sets a rate; answers with the one that can be set, which it was rounded to.

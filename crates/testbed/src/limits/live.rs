@@ -29,27 +29,27 @@ impl AppliedLimits {
         }
         // Everybody is set before anybody fails, so that one limit that resists leaves no other one lowered.
         let set = live.iter().map(|(setting, limit, asked)| {
-            let rate = asked * shares.get(*setting).copied().unwrap_or(1.0);
+            let share = shares.get(*setting);
+            let rate = asked * share.copied().unwrap_or(1.0);
+            // A limit that is as it shall be is left alone: setting a quota of CPU time anew gives one allowance more.
+            if share.is_none() && is_in_force(self.state(), *limit, rate) {
+                return Ok(());
+            }
             set(self.state(), *limit, rate).map_err(|error| error.context(format!("failed to change {setting}")))
         });
         set.collect::<Vec<_>>().into_iter().collect::<Result<(), Error>>()?;
-        self.meters()
+        Ok(self.meters())
     }
 
-    /// How the live limits stand.
-    ///
-    /// # Errors
-    /// One of them cannot be read.
-    pub(crate) fn meters(&self) -> Result<Vec<LimitMeter>, Error> {
-        let meter = |(setting, limit, asked): (&str, &dyn LiveLimit, f64)| {
-            Ok(LimitMeter {
-                setting: setting.to_owned(),
-                class: limit.class(),
-                settles: limit.settles(),
-                asked,
-                in_force: limit.rate_in_force(self.state())?,
-                used: limit.used(self.state()),
-            })
+    /// How the live limits stand; what cannot be read is in force as nothing.
+    pub(crate) fn meters(&self) -> Vec<LimitMeter> {
+        let meter = |(setting, limit, asked): (&str, &dyn LiveLimit, f64)| LimitMeter {
+            setting: setting.to_owned(),
+            class: limit.class(),
+            settles: limit.settles(self.state()),
+            asked,
+            in_force: limit.rate_in_force(self.state()).unwrap_or(None),
+            used: limit.used(self.state()),
         };
         self.live().map(meter).collect()
     }
@@ -62,6 +62,12 @@ impl AppliedLimits {
         };
         LIMITS.iter().filter_map(live)
     }
+}
+
+/// Whether a rate is in force already.
+fn is_in_force(state: &LimitState, limit: &dyn LiveLimit, rate: f64) -> bool {
+    let found = limit.rate_in_force(state).ok().flatten();
+    found.is_some_and(|found| (found / rate - 1.0).abs() <= ROUNDING)
 }
 
 /// Sets a rate and reads it back.
@@ -81,7 +87,8 @@ mod tests {
     use super::super::applied::tests::enclose;
     use super::super::hierarchy::Controller;
     use super::*;
-    use proofload_model::units::CpuRate;
+    use proofload_model::intervention::ResourceClass;
+    use proofload_model::units::{Bytes, CpuRate};
     use proofload_model::wire::LimitsAsked;
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
@@ -96,9 +103,9 @@ mod tests {
 
     /// Used of a limit per second over a time.
     fn used(applied: &AppliedLimits, setting: &str, time: Duration) -> f64 {
-        let (before, began) = (meter(&applied.meters().unwrap(), setting), Instant::now());
+        let (before, began) = (meter(&applied.meters(), setting), Instant::now());
         std::thread::sleep(time);
-        let after = meter(&applied.meters().unwrap(), setting);
+        let after = meter(&applied.meters(), setting);
         (after.used[0] - before.used[0]) / began.elapsed().as_secs_f64()
     }
 
@@ -140,7 +147,7 @@ mod tests {
         let child = Command::new("sh").args(["-c", &line]).stderr(Stdio::null()).spawn().unwrap();
         applied.join(child.id()).unwrap();
         std::thread::sleep(Duration::from_secs(1));
-        if meter(&applied.meters().unwrap(), "limits.write_iops").used.first().is_none_or(|used| *used == 0.0) {
+        if meter(&applied.meters(), "limits.write_iops").used.first().is_none_or(|used| *used == 0.0) {
             println!("SKIPPED: this file system has no device whose requests are counted");
             return end(child);
         }
@@ -154,14 +161,63 @@ mod tests {
     }
 
     #[test]
+    fn memory_follows_a_change_and_what_cannot_be_reclaimed_is_left() {
+        let asked = LimitsAsked { memory: Some(Bytes(256 << 20)), ..LimitsAsked::default() };
+        let Some((_alone, mut applied)) = enclose(asked) else { return };
+        // About 128 MiB of its own, which no reclaim can take.
+        let line = "x=$(head -c 60000000 /dev/zero | tr '\\0' x); echo ready; read wait";
+        let mut child =
+            Command::new("sh").args(["-c", line]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        applied.join(child.id()).unwrap();
+        let mut ready = [0; 5];
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut ready).unwrap();
+        let half = meter(&applied.change(&shares("limits.memory", 0.75)).unwrap(), "limits.memory");
+        assert_eq!((half.class, half.in_force), (ResourceClass::Structure, Some(f64::from(192 << 20))));
+        let refused = applied.change(&shares("limits.memory", 0.1)).unwrap_err().to_string();
+        assert!(refused.contains("cannot be reclaimed"), "{refused}");
+        assert_eq!(meter(&applied.meters(), "limits.memory").in_force, Some(f64::from(192 << 20)), "it is as it was");
+        let restored = meter(&applied.change(&BTreeMap::new()).unwrap(), "limits.memory");
+        assert_eq!(restored.in_force, Some(f64::from(256 << 20)));
+        assert!(applied.verify().iter().all(|fact| fact.holds != Some(false)), "{:?}", applied.verify());
+        assert!(child.try_wait().unwrap().is_none(), "nothing was killed");
+        end(child);
+    }
+
+    #[test]
+    fn cores_are_lowered_by_a_share_and_every_thread_stays_on_them() {
+        let asked = LimitsAsked { cores: Some(1), ..LimitsAsked::default() };
+        let Some((_alone, mut applied)) = enclose(asked) else { return };
+        let child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        applied.join(child.id()).unwrap();
+        let whole = used(&applied, "limits.cores", Duration::from_secs(1));
+        let lowered = match applied.change(&shares("limits.cores", 0.5)) {
+            Ok(meters) => meter(&meters, "limits.cores"),
+            Err(error) => {
+                println!("SKIPPED: {error}");
+                return end(child);
+            }
+        };
+        assert_eq!((lowered.class, lowered.in_force), (ResourceClass::Speed, Some(0.5)));
+        let half = used(&applied, "limits.cores", Duration::from_millis(1500));
+        assert_eq!(meter(&applied.meters(), "limits.cores").in_force, Some(0.5), "what was taken agrees");
+        // Others may have some of the core; the half that is taken nobody has.
+        assert!(half <= 0.55 && half < whole, "{whole} and {half}");
+        assert_eq!(meter(&applied.change(&BTreeMap::new()).unwrap(), "limits.cores").in_force, Some(1.0));
+        assert!(applied.verify().iter().all(|fact| fact.holds != Some(false)));
+        end(child);
+    }
+
+    #[test]
     fn what_cannot_be_changed_is_refused_and_changes_nothing() {
         let asked = LimitsAsked { cpu: Some(CpuRate::from_seconds(0.5)), ..LimitsAsked::default() };
         let Some((_alone, applied)) = enclose(asked) else { return };
-        for (setting, share) in [("limits.memory", 0.8), ("limits.read_iops", 0.8), ("limits.cpu", 0.0)] {
+        for (setting, share) in
+            [("limits.memory", 0.8), ("limits.cores", 0.5), ("limits.read_iops", 0.8), ("limits.cpu", 0.0)]
+        {
             let error = applied.change(&shares(setting, share)).unwrap_err().to_string();
             assert!(error.contains(setting), "{error}");
         }
-        assert_eq!(meter(&applied.meters().unwrap(), "limits.cpu").in_force, Some(0.5));
+        assert_eq!(meter(&applied.meters(), "limits.cpu").in_force, Some(0.5));
         // A parent that allows less: what is read back is not what was set.
         let group = applied.group().dir(Controller::Cpu).unwrap();
         assert!(group.folder().exists());

@@ -5,13 +5,15 @@
 
 use super::cgroup_dir::CgroupDir;
 use super::hierarchy::{Controller, Version};
-use super::limit::{Limit, LimitState, members_inside, or_none, verified};
+use super::limit::{Limit, LimitState, LiveLimit, members_inside, or_none, verified};
 use super::usage;
 use proofload_model::error::Error;
 use proofload_model::facts::limit;
+use proofload_model::intervention::ResourceClass;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
+use std::time::Duration;
 
 /// The limit of memory.
 pub(super) struct Memory;
@@ -19,6 +21,19 @@ pub(super) struct Memory;
 /// The kernel counts in pages of this size and rounds a limit down to them, bytes. Larger on some machines, where the
 /// comparison then fails on a limit that is no multiple.
 const PAGE: u64 = 4096;
+
+/// Share of memory that a change moves, for the time that it takes to come back.
+const CHANGED: f64 = 0.3;
+
+/// Bytes of a read request of a database, and bytes per second where reads have no limit.
+const READ: f64 = 8192.0;
+const UNLIMITED: f64 = 200e6;
+
+/// Shortest and longest time that memory takes to be filled again.
+const SETTLES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(30));
+
+/// What cannot be reclaimed, with a tenth to spare.
+const SPARE: f64 = 1.1;
 
 /// Files of a version.
 struct Files {
@@ -47,8 +62,7 @@ impl Limit for Memory {
 
     fn apply(&self, state: &mut LimitState) -> Result<(), Error> {
         let Some(Bytes(bytes)) = state.asked.memory else { return Ok(()) };
-        let group = state.group.dir(Controller::Memory);
-        let group = group.map_err(|error| error.context(format!("failed to limit memory to {}", Bytes(bytes))))?;
+        let group = group_of(state, bytes)?;
         group.write(files(group.version()).limit, &bytes.to_string())?;
         match group.version() {
             Version::Two if group.has("memory.swap.max") => group.write("memory.swap.max", "0"),
@@ -77,6 +91,10 @@ impl Limit for Memory {
         state.group.dir(Controller::Memory).map(usage::of_group).unwrap_or_default()
     }
 
+    fn live(&self) -> Option<&dyn LiveLimit> {
+        Some(self)
+    }
+
     fn lift(&self, state: &LimitState) -> Result<(), Error> {
         let (Ok(group), Some(_)) = (state.group.dir(Controller::Memory), state.asked.memory) else { return Ok(()) };
         let files = files(group.version());
@@ -85,6 +103,82 @@ impl Limit for Memory {
         }
         group.write(files.limit, files.unlimited)
     }
+}
+
+impl LiveLimit for Memory {
+    fn class(&self) -> ResourceClass {
+        ResourceClass::Structure
+    }
+
+    /// Pages leave at once, and come back as fast as they are read.
+    fn settles(&self, state: &LimitState) -> Duration {
+        let moved = state.asked.memory.map_or(0.0, |memory| memory.0 as f64 * CHANGED);
+        let by_requests = state.asked.read_iops.map(|rate| f64::from(rate) * READ);
+        let by_bytes = state.asked.read_bandwidth.map(|rate| rate.0 as f64);
+        let rate = by_requests.into_iter().chain(by_bytes).fold(UNLIMITED, f64::min);
+        Duration::from_secs_f64(moved / rate).clamp(SETTLES.0, SETTLES.1)
+    }
+
+    fn asked_rate(&self, state: &LimitState) -> Option<f64> {
+        state.asked.memory.map(|memory| memory.0 as f64)
+    }
+
+    /// What cannot be reclaimed must fit, with a tenth to spare: else the kernel kills.
+    fn set_rate(&self, state: &LimitState, rate: f64) -> Result<f64, Error> {
+        let bytes = rate as u64 / PAGE * PAGE;
+        let group = group_of(state, bytes)?;
+        let least = unreclaimable(group)? * SPARE;
+        if (bytes as f64) < least {
+            return Err(Error::refused(format!(
+                "memory cannot be lowered to {}: {} of it cannot be reclaimed, and a tenth more must be left",
+                Bytes(bytes),
+                Bytes((least / SPARE) as u64)
+            )));
+        }
+        set(group, bytes)?;
+        Ok(bytes as f64)
+    }
+
+    fn rate_in_force(&self, state: &LimitState) -> Result<Option<f64>, Error> {
+        let group = state.group.dir(Controller::Memory)?;
+        let file = files(group.version()).limit;
+        let above = group.above().filter_map(|folder| amount(&std::fs::read_to_string(folder.join(file)).ok()?));
+        Ok(amount(&group.read(file)?).into_iter().chain(above).min().map(|bytes| bytes as f64))
+    }
+
+    fn used(&self, _state: &LimitState) -> Vec<f64> {
+        Vec::new()
+    }
+}
+
+fn group_of(state: &LimitState, bytes: u64) -> Result<&CgroupDir, Error> {
+    let group = state.group.dir(Controller::Memory);
+    group.map_err(|error| error.context(format!("failed to limit memory to {}", Bytes(bytes))))
+}
+
+/// Sets the limit of a group that has one. Version 1 takes no limit of memory above that of memory and swap.
+fn set(group: &CgroupDir, bytes: u64) -> Result<(), Error> {
+    let (limit, text) = (files(group.version()).limit, bytes.to_string());
+    if group.version() == Version::Two || !group.has(BOTH) {
+        return group.write(limit, &text);
+    }
+    let is_raised = amount(&group.read(BOTH)?).is_some_and(|both| both < bytes);
+    let order = if is_raised { [BOTH, limit] } else { [limit, BOTH] };
+    order.into_iter().try_for_each(|file| group.write(file, &text))
+}
+
+/// Memory of a group that no reclaim can take from it without swap: of processes, shared, locked.
+fn unreclaimable(group: &CgroupDir) -> Result<f64, Error> {
+    let names: [&str; 3] = match group.version() {
+        Version::One => ["total_rss", "total_shmem", "total_unevictable"],
+        Version::Two => ["anon", "shmem", "unevictable"],
+    };
+    let text = group.read("memory.stat")?;
+    let of = |line: &str| {
+        let (name, value) = line.split_once(' ')?;
+        names.contains(&name).then(|| value.trim().parse::<f64>().ok()).flatten()
+    };
+    Ok(text.lines().filter_map(of).sum())
 }
 
 /// The limit of the group itself, or a smaller one above it.

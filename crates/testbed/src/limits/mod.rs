@@ -3,6 +3,7 @@
 mod applied;
 mod cgroup;
 mod cgroup_dir;
+mod core_spin;
 mod cores;
 mod counters;
 mod cpu;
@@ -12,6 +13,8 @@ mod limit;
 mod live;
 mod members;
 mod memory;
+#[cfg(test)]
+mod own_value_tests;
 mod precedence;
 mod read_bandwidth;
 mod read_iops;

@@ -31,7 +31,7 @@ const fn weight(version: Version) -> (&'static str, &'static str, &'static str) 
 
 /// The control group, if CPU time is limited.
 fn limited(state: &LimitState) -> Option<&CgroupDir> {
-    state.asked.cpu.and_then(|_| state.group.dir(Controller::Cpu).ok())
+    state.asked.cpu.filter(|_| !state.asked.without_precedence).and_then(|_| state.group.dir(Controller::Cpu).ok())
 }
 
 impl Limit for Precedence {
@@ -40,7 +40,7 @@ impl Limit for Precedence {
     }
 
     fn needs(&self, asked: &LimitsAsked) -> Option<Controller> {
-        asked.cpu.map(|_| Controller::Cpu)
+        asked.cpu.filter(|_| !asked.without_precedence).map(|_| Controller::Cpu)
     }
 
     fn apply(&self, state: &mut LimitState) -> Result<(), Error> {

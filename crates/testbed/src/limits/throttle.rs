@@ -112,7 +112,7 @@ impl Limit for Throttle {
 }
 
 impl LiveLimit for Throttle {
-    fn settles(&self) -> Duration {
+    fn settles(&self, _state: &LimitState) -> Duration {
         SETTLES
     }
 

@@ -15,6 +15,8 @@ pub(super) struct Direction {
     delay_ns: AtomicU64,
     /// Bytes per second; 0: as many as go.
     rate: AtomicU64,
+    /// Bytes that have passed.
+    passed: AtomicU64,
     gate: Mutex<Gate>,
     changed: Condvar,
 }
@@ -30,8 +32,8 @@ struct Gate {
 impl Direction {
     /// A direction that adds no delay yet.
     pub(super) fn new(clock: Arc<dyn Clock>, rate: Option<BytesPerSecond>) -> Self {
-        let (delay_ns, rate) = (AtomicU64::new(0), AtomicU64::new(number(rate)));
-        Self { clock, delay_ns, rate, gate: Mutex::default(), changed: Condvar::new() }
+        let (delay_ns, rate, passed) = (AtomicU64::new(0), AtomicU64::new(number(rate)), AtomicU64::new(0));
+        Self { clock, delay_ns, rate, passed, gate: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Sets the rate of what leaves from now on.
@@ -62,6 +64,11 @@ impl Direction {
         self.changed.notify_all();
     }
 
+    /// Bytes that have passed since the link was made.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed.load(Ordering::Relaxed)
+    }
+
     /// Tells whether bytes are held.
     pub(super) fn is_held(&self) -> bool {
         self.gate().held
@@ -87,6 +94,7 @@ impl Direction {
         if !self.wait_until(due) || !self.wait_until_open() {
             return false;
         }
+        self.passed.fetch_add(bytes as u64, Ordering::Relaxed);
         let rate = self.rate.load(Ordering::Relaxed);
         if rate == 0 {
             return true;

@@ -140,6 +140,11 @@ impl Relay {
         self.link.directions.iter().for_each(|direction| direction.set_rate(law.rate));
     }
 
+    /// Bytes that have passed in each direction since the link was made.
+    pub(crate) fn passed(&self) -> [u64; 2] {
+        [0, 1].map(|way: usize| self.link.directions[way].passed())
+    }
+
     /// Holds some ways, or lets them go on: nothing passes and nothing is closed. Let go on, what an end sent that has died meanwhile is
     /// lost, as where nobody is left to send it again.
     pub(crate) fn hold(&self, ways: &[Way], held: bool) {

@@ -14,5 +14,5 @@ pub(crate) use process::{
     cpu_time, descendants, folder_of, is_root, is_running, is_stopped, kill_group, peer_has_closed, signal, start_time,
     threads, working_below,
 };
-pub(crate) use slice::{set_slice, slice};
+pub(crate) use slice::{set_real_time, set_slice, slice, this_thread};
 pub(crate) use spawn::{Spawn, spawn};

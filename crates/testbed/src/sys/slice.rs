@@ -24,10 +24,29 @@ pub(crate) fn set_slice(thread: u32, slice: Option<Duration>) -> Result<(), Erro
     }
     attributes.size = SIZE;
     attributes.sched_runtime = slice.map_or(0, |slice| u64::try_from(slice.as_nanos()).unwrap_or(u64::MAX));
+    write(thread, &attributes)
+}
+
+/// Gives a thread real-time priority, the lowest there is: it runs before every thread of the usual policy, and what it starts does not.
+pub(crate) fn set_real_time(thread: u32) -> Result<(), Error> {
+    let mut attributes = read(thread)?;
+    attributes.size = SIZE;
+    attributes.sched_policy = libc::SCHED_FIFO as u32;
+    attributes.sched_flags = libc::SCHED_FLAG_RESET_ON_FORK as u64;
+    (attributes.sched_nice, attributes.sched_priority, attributes.sched_runtime) = (0, 1, 0);
+    write(thread, &attributes)
+}
+
+fn write(thread: u32, attributes: &libc::sched_attr) -> Result<(), Error> {
     // SAFETY: the kernel reads `size` bytes from a structure of that size, which lives until the call returns.
     #[expect(unsafe_code, reason = "neither the standard library nor rustix wraps sched_setattr")]
-    let answer = unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const attributes, 0) };
+    let answer = unsafe { libc::syscall(libc::SYS_sched_setattr, thread, std::ptr::from_ref(attributes), 0) };
     done(answer, "set", thread)
+}
+
+/// Number of the calling thread.
+pub(crate) fn this_thread() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
 }
 
 fn read(thread: u32) -> Result<libc::sched_attr, Error> {

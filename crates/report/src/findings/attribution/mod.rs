@@ -8,8 +8,9 @@ mod visits;
 mod words;
 
 pub use choose::chosen_points;
-pub use next::{NextBlock, next_block};
+pub use next::{ExpectedBlocks, NextBlock, expected_blocks, next_block};
 pub(crate) use point::quantity;
 pub use point::{JointVisit, PointAttribution, ResourceAttribution, attributions};
+pub(crate) use visits::{VisitResult, visit_results};
 pub(crate) use words::name_of;
 pub use words::{conclusion, sentence_of};

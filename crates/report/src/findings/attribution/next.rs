@@ -1,7 +1,9 @@
 //! Which visits the next block makes, or why there is none.
 
 use super::visits::PointVisits;
-use proofload_analysis::attribution::{KnobElasticity, PILOT_BLOCKS, Treatment, kept, order, suffices};
+use proofload_analysis::attribution::{
+    KnobElasticity, LEAST_BLOCKS, PILOT_BLOCKS, ResourceVerdict, Treatment, decide, kept, order, suffices,
+};
 use proofload_model::intervention::{Change, Experiment};
 use proofload_record::Record;
 
@@ -56,6 +58,36 @@ pub fn next_block(record: &Record, point: u32, experiment: &Experiment) -> NextB
     }
     let joint = (counted >= PILOT_BLOCKS).then(|| leader(&shown, experiment, &left)).flatten();
     visits(shown.next, experiment, &left, joint)
+}
+
+/// How many blocks an experiment has and will have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpectedBlocks {
+    /// Complete blocks.
+    pub made: u32,
+    /// Further blocks that are likely to be made.
+    pub likely: u32,
+    /// Further blocks at most.
+    pub most: u32,
+}
+
+/// How many blocks an experiment with a point will have: as many as the resource takes that is told apart last. `None` before the first.
+pub fn expected_blocks(record: &Record, point: u32, experiment: &Experiment) -> Option<ExpectedBlocks> {
+    let shown = PointVisits::of(record, point).filter(|shown| shown.experiment == *experiment)?;
+    let made = u32::try_from(shown.complete).unwrap_or(u32::MAX);
+    let most = experiment.asked.blocks.saturating_sub(made);
+    let estimates = shown.of_throughput();
+    let each = (0..experiment.resources.len()).map(|place| {
+        let found = estimates.elasticity(Treatment::Knob(place));
+        found.ok_or_else(|| "fewer than two complete blocks".to_owned())
+    });
+    let each: Vec<_> = each.collect();
+    let open = decide(&each).into_iter().filter_map(|decision| match decision.verdict {
+        ResourceVerdict::NotToldApart { blocks } => Some(blocks.unwrap_or(most)),
+        _ => None,
+    });
+    let least = u32::try_from(LEAST_BLOCKS).unwrap_or(u32::MAX).saturating_sub(made).max(1);
+    Some(ExpectedBlocks { made, likely: open.max().unwrap_or(0).max(least).min(most), most })
 }
 
 fn every(experiment: &Experiment) -> Vec<usize> {

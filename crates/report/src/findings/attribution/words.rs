@@ -3,7 +3,7 @@
 use super::point::{PointAttribution, ResourceAttribution};
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
-use proofload_model::intervention::USERS;
+use proofload_model::intervention::{CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, USERS};
 
 /// Names of resources in sentences.
 const NAMES: &[(&str, &str)] = &[
@@ -14,6 +14,9 @@ const NAMES: &[(&str, &str)] = &[
     ("limits.write_iops", "write IOPS"),
     ("limits.read_bandwidth", "read bandwidth"),
     ("limits.write_bandwidth", "write bandwidth"),
+    (CLIENTS_CPU, "CPU time of the load generator"),
+    (CLIENTS_RTT, "round trip of the users"),
+    (CLIENTS_BANDWIDTH, "bandwidth of the users"),
     (USERS, "number of users"),
 ];
 
@@ -57,6 +60,7 @@ pub fn conclusion(found: &PointAttribution) -> Vec<String> {
             numbers(users)
         ));
     }
+    sentences.extend(generator(&limits));
     sentences.extend(queueing(found, &limits));
     sentences.extend(found.with_verdict("contributes").map(|one| sentence_of(found, one)));
     sentences.extend(found.with_verdict("refuted").filter(|one| is_suspect(one)).map(|one| sentence_of(found, one)));
@@ -169,6 +173,15 @@ fn none_binds(found: &PointAttribution) -> String {
         1 => "the only limit that was lowered was not shown to bind".to_owned(),
         many => format!("none of the {many} limits that were lowered was shown to bind"),
     }
+}
+
+/// What a confirmed limit of the load generator says of the point.
+fn generator(limits: &[&ResourceAttribution]) -> Option<String> {
+    limits.iter().any(|one| one.plan.name == CLIENTS_CPU).then(|| {
+        "The load generator bounds this point: its throughput is no result of the database. Give the load generator more \
+         CPU time, or fewer users."
+            .to_owned()
+    })
 }
 
 /// Response times that follow users while throughput does not.

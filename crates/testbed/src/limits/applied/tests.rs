@@ -3,10 +3,11 @@
 use super::*;
 use crate::limits::usage;
 use crate::sys;
+use crate::test_clock::TestClock;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// One at a time: the group is named after the process.
@@ -16,7 +17,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 pub(crate) fn enclose(asked: LimitsAsked) -> Option<(MutexGuard<'static, ()>, AppliedLimits)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     match AppliedLimits::prepare(&InstanceName::primary(), asked, Devices::under(&std::env::temp_dir())) {
-        Ok(applied) => Some((alone, applied)),
+        Ok(applied) => Some((alone, applied.timed_by(Arc::new(TestClock::new())))),
         Err(error) => {
             println!("SKIPPED: this machine does not allow it: {error}");
             None

@@ -2,6 +2,7 @@
 
 use super::plants::{PLANTS, Plant, PlantStudy, study_text};
 use super::score::CauseNames;
+use crate::program::release_program;
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ struct Wishes {
 /// Runs all, or those of these numbers; an error when a cause was named wrongly.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let wishes = wishes(arguments)?;
-    let program = wishes.program.clone().map_or_else(build, Ok)?;
+    let program = wishes.program.clone().map_or_else(release_program, Ok)?;
     let passing = std::env::temp_dir().join(format!("proofload-causes-{}", std::process::id()));
     let folder = wishes.keep.clone().unwrap_or(passing);
     std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
@@ -159,18 +160,6 @@ fn proofload(program: &Path, folder: &Path, arguments: &[&str]) -> Result<String
             Err(format!("{} ended with {code:?} and said: {why}", arguments[0]))
         }
     }
-}
-
-/// Builds the program.
-fn build() -> Result<PathBuf, String> {
-    let built = Command::new(env!("CARGO")).args(["build", "--release", "-p", "proofload"]).status();
-    match built {
-        Ok(status) if status.success() => {}
-        Ok(status) => return Err(format!("building the program: cargo ended with {status}")),
-        Err(error) => return Err(format!("building the program: {error}")),
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    std::path::absolute(target.join("release/proofload")).map_err(|error| format!("finding the program: {error}"))
 }
 
 fn tell(text: &str) {

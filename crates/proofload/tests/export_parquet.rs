@@ -43,7 +43,7 @@ async fn rows(session: &mut AnySession, sql: &str) -> Vec<Vec<Option<String>>> {
     found.into_iter().map(|row| row.into_iter().map(cell).collect()).collect()
 }
 
-/// Is this the value of the JSON export? The parser of JSON may be off by the last bit of a number; the field of CSV is not.
+/// Whether this is the value of the JSON export. The parser of JSON may be off by the last bit of a number; the field of CSV is not.
 fn same(kind: CellKind, found: Option<&str>, value: &Json) -> bool {
     let Some(found) = found else { return value.is_null() };
     match kind {
@@ -57,7 +57,7 @@ fn same(kind: CellKind, found: Option<&str>, value: &Json) -> bool {
     }
 }
 
-/// Is this the field of the CSV export? Empty there is null or an empty text, and a formula has an apostrophe before it.
+/// Whether this is the field of the CSV export. Empty there is null or an empty text, and a formula has an apostrophe before it.
 fn same_field(kind: CellKind, found: Option<&str>, field: Option<&str>) -> bool {
     let (found, field) = (found.unwrap_or_default(), field.unwrap_or_default());
     found == field

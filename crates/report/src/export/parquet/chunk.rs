@@ -16,7 +16,7 @@ pub(super) const RLE: i32 = 3;
 
 /// Cells of a column.
 #[derive(Debug)]
-pub(super) struct Chunk {
+pub(super) struct ColumnChunk {
     column: ExportColumn,
     /// Lengths of runs of cells that are alike, and whether they hold something.
     levels: Vec<(u64, bool)>,
@@ -35,9 +35,9 @@ pub(super) struct Page {
     pub(super) unpacked: u64,
 }
 
-impl Chunk {
+impl ColumnChunk {
     pub(super) fn new(column: ExportColumn) -> Self {
-        Chunk { column, levels: Vec::new(), rows: 0, values: Vec::new(), bits: 0 }
+        ColumnChunk { column, levels: Vec::new(), rows: 0, values: Vec::new(), bits: 0 }
     }
 
     /// Bytes that it holds by now.
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn levels_are_runs_and_booleans_are_bits() {
-        let mut chunk = Chunk::new(boolean("holds"));
+        let mut chunk = ColumnChunk::new(boolean("holds"));
         let cells = [Cell::Boolean(true), Cell::Boolean(false), Cell::Empty, Cell::Empty, Cell::Boolean(true)];
         cells.iter().for_each(|cell| chunk.push(cell).expect("of its kind"));
         assert_eq!(chunk.levels, [(2, true), (2, false), (1, true)]);
@@ -151,10 +151,10 @@ mod tests {
 
     #[test]
     fn what_is_not_finite_is_empty_and_another_kind_is_refused() {
-        let mut chunk = Chunk::new(number("value"));
+        let mut chunk = ColumnChunk::new(number("value"));
         chunk.push(&Cell::Number(f64::NAN)).expect("an empty cell");
         assert_eq!((chunk.levels.as_slice(), chunk.size()), ([(1, false)].as_slice(), 0));
-        let error = Chunk::new(integer("run")).push(&Cell::Text("a")).expect_err("text in a column of numbers");
+        let error = ColumnChunk::new(integer("run")).push(&Cell::Text("a")).expect_err("text in a column of numbers");
         assert!(error.to_string().contains("column run holds Integer"), "{error}");
     }
 }

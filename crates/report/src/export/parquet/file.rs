@@ -3,8 +3,8 @@
 use super::super::Selection;
 use super::super::column::ExportColumn;
 use super::super::table::{Emit, ExportTable};
-use super::chunk::Chunk;
-use super::footer::{Group, Place, footer};
+use super::chunk::ColumnChunk;
+use super::footer::{ChunkPlace, RowGroup, footer};
 use proofload_record::Record;
 use std::io::{Result, Write};
 
@@ -35,8 +35,8 @@ pub(in super::super) fn write(
     file.put(MAGIC)
 }
 
-fn empty(columns: &[ExportColumn]) -> Vec<Chunk> {
-    columns.iter().map(|column| Chunk::new(*column)).collect()
+fn empty(columns: &[ExportColumn]) -> Vec<ColumnChunk> {
+    columns.iter().map(|column| ColumnChunk::new(*column)).collect()
 }
 
 /// What takes the bytes, and how many it has.
@@ -57,13 +57,13 @@ impl File<'_> {
         columns: &[ExportColumn],
         limit: GroupLimit,
         all: impl FnOnce(&mut Emit<'_>) -> Result<()>,
-    ) -> Result<Vec<Group>> {
+    ) -> Result<Vec<RowGroup>> {
         let (mut groups, mut chunks, mut rows) = (Vec::new(), empty(columns), 0);
         all(&mut |cells| {
             debug_assert_eq!(cells.len(), chunks.len(), "a row has all columns");
             chunks.iter_mut().zip(cells).try_for_each(|(chunk, cell)| chunk.push(cell))?;
             rows += 1;
-            if rows == limit.rows || chunks.iter().map(Chunk::size).sum::<usize>() >= limit.bytes {
+            if rows == limit.rows || chunks.iter().map(ColumnChunk::size).sum::<usize>() >= limit.bytes {
                 groups.push(self.group(&std::mem::replace(&mut chunks, empty(columns)), std::mem::take(&mut rows))?);
             }
             Ok(())
@@ -74,14 +74,14 @@ impl File<'_> {
         Ok(groups)
     }
 
-    fn group(&mut self, chunks: &[Chunk], rows: u64) -> Result<Group> {
+    fn group(&mut self, chunks: &[ColumnChunk], rows: u64) -> Result<RowGroup> {
         let mut places = Vec::with_capacity(chunks.len());
         for chunk in chunks {
             let (at, page) = (self.at, chunk.page()?);
             self.put(&page.bytes)?;
-            places.push(Place { at, packed: page.bytes.len() as u64, unpacked: page.unpacked });
+            places.push(ChunkPlace { at, packed: page.bytes.len() as u64, unpacked: page.unpacked });
         }
-        Ok(Group { rows, places })
+        Ok(RowGroup { rows, places })
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
     use std::io::Read;
 
     /// The content of a page: what follows its header, unpacked.
-    fn content(file: &[u8], place: Place) -> Vec<u8> {
+    fn content(file: &[u8], place: ChunkPlace) -> Vec<u8> {
         let page = &file[place.at as usize..(place.at + place.packed) as usize];
         let packed = page.windows(2).position(|two| two == [0x1f, 0x8b]).expect("gzip begins so");
         let mut content = Vec::new();

@@ -16,7 +16,7 @@ const UTF8: i32 = 0;
 
 /// A chunk that was written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ChunkPlace {
     /// Where it begins, in bytes from the beginning of the file.
     pub(super) at: u64,
     /// Its length in the file.
@@ -27,15 +27,15 @@ pub(super) struct Place {
 
 /// A row group that was written.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct RowGroup {
     /// Its rows.
     pub(super) rows: u64,
     /// Its chunks, in the order of the columns.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ChunkPlace>,
 }
 
 /// The footer of a file of these row groups.
-pub(super) fn footer(record: &Record, table: &ExportTable, groups: &[Group]) -> Vec<u8> {
+pub(super) fn footer(record: &Record, table: &ExportTable, groups: &[RowGroup]) -> Vec<u8> {
     let mut out = Compact::new();
     out.i32(1, 1);
     schema(&mut out, table);
@@ -75,8 +75,8 @@ fn schema(out: &mut Compact, table: &ExportTable) {
     }
 }
 
-fn row_group(out: &mut Compact, table: &ExportTable, group: &Group) {
-    let sum = |length: fn(&Place) -> u64| signed(group.places.iter().map(length).sum());
+fn row_group(out: &mut Compact, table: &ExportTable, group: &RowGroup) {
+    let sum = |length: fn(&ChunkPlace) -> u64| signed(group.places.iter().map(length).sum());
     out.begin_element();
     out.list(1, WireType::Struct, group.places.len());
     for (column, place) in table.columns.iter().zip(&group.places) {
@@ -89,7 +89,7 @@ fn row_group(out: &mut Compact, table: &ExportTable, group: &Group) {
     out.end();
 }
 
-fn chunk(out: &mut Compact, column: &ExportColumn, group: &Group, place: &Place) {
+fn chunk(out: &mut Compact, column: &ExportColumn, group: &RowGroup, place: &ChunkPlace) {
     out.begin_element();
     out.i64(2, 0);
     out.begin(3);

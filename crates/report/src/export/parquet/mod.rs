@@ -1,5 +1,5 @@
 //! A table as a file of Apache Parquet, written here: optional flat columns, plain values, pages packed by gzip. What other programs
-//! may rely on stands in docs/guides/exporting.md; the format in parquet.thrift and Encodings.md of apache/parquet-format.
+//! may rely on stands in docs/guides/exporting.md; the format in apache/parquet-format.
 
 mod chunk;
 mod compact;

@@ -5,7 +5,8 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, drills, engines, kernel, loads, parse_tsql, perf, policies, rehearse, test, tidy, verdicts,
+    answers, causes, crash, dist, drills, engines, kernel, loads, parse_tsql, perf, policies, rehearse, site, test,
+    tidy, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -45,6 +46,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[KILLS] | tier [STATES]",
         summary: "kill conductor, agents and servers at random instants (1,000 times), or look at 1,000,000 states that a loss of power leaves of the cache tier, and prove that nothing is lost",
         run: crash::run,
+    },
+    Chore {
+        name: "dist",
+        arguments: "[TARGET …]",
+        summary: "build the files of a release into dist/: archives, a Debian package, a Python wheel, symbols, checksums; without a TARGET for all that can be built here",
+        run: dist::run,
     },
     Chore {
         name: "drills",
@@ -93,6 +100,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[OPERATIONS]",
         summary: "run the key-value paper study in full against the null engine",
         run: rehearse::run,
+    },
+    Chore {
+        name: "site",
+        arguments: "[FOLDER]",
+        summary: "the documentation as a site with a search, in target/site or FOLDER; needs mdBook; all links are checked",
+        run: site::run,
     },
     Chore {
         name: "test",

@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 TESTED := --features mongodb-driver,fixtures
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-kernel needs fmt lint tidy check toy papers papers-check duckdb clean-demo
+.PHONY: help demo dist site test test-kernel needs fmt lint tidy check toy papers papers-check duckdb clean-demo
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,9 +16,11 @@ demo: ## build, run the quick memory sweep on SQLite, write record and report, p
 	cargo build --release
 	scripts/demo.sh release full
 
-dist: ## build the binary with its line tables in a file beside it, in dist/
-	cargo build --profile dist
-	scripts/split-lines.sh
+dist: ## build the files of a release into dist/: binaries, their symbols, archives, a Debian package, a Python wheel, checksums
+	cargo xtask dist
+
+site: ## make the documentation's site in target/site; needs mdBook
+	cargo xtask site
 
 test: needs fmt lint tidy check toy papers-check ## everything a change must pass, in the order of cost
 

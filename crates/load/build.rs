@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 fn main() -> io::Result<()> {
     let variable = |name: &str| std::env::var(name).map_err(io::Error::other);
     let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
-    let mut roots = vec![here.join("../../suites")];
+    let mut roots = vec![here.join("suites")];
     if std::env::var_os("CARGO_FEATURE_FIXTURES").is_some() {
         roots.push(here.join("fixtures/suites"));
     }

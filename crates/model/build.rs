@@ -7,7 +7,7 @@ use std::path::Path;
 
 fn main() -> io::Result<()> {
     let variable = |name: &str| std::env::var(name).map_err(io::Error::other);
-    let root = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("../../suites/engines");
+    let root = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("suites/engines");
     let mut paths = fs::read_dir(&root)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     paths.retain(|path| path.extension().is_some_and(|kind| kind == "toml"));
     paths.sort();

@@ -5,8 +5,8 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, day, drills, engines, kernel, loads, papers, parse_tsql, perf, policies, rehearse, test,
-    tidy, verdicts,
+    answers, causes, crash, day, dist, drills, engines, kernel, loads, papers, parse_tsql, perf, policies, rehearse,
+    site, test, tidy, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -52,6 +52,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[SECONDS]",
         summary: "write a record of a day of load, open it and render it, and tell memory, time and bytes",
         run: day::run,
+    },
+    Chore {
+        name: "dist",
+        arguments: "[TARGET …]",
+        summary: "build the files of a release into dist/: archives, a Debian package, a Python wheel, symbols, checksums; without a TARGET for all that can be built here",
+        run: dist::run,
     },
     Chore {
         name: "drills",
@@ -106,6 +112,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[OPERATIONS]",
         summary: "run the key-value paper study in full against the null engine",
         run: rehearse::run,
+    },
+    Chore {
+        name: "site",
+        arguments: "[FOLDER]",
+        summary: "the documentation as a site with a search, in target/site or FOLDER; needs mdBook; all links are checked",
+        run: site::run,
     },
     Chore {
         name: "test",

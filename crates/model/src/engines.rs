@@ -13,7 +13,7 @@ const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/engines.rs"))
 const KEYS: &[&str] = &["title", "layout", "in_process", "tested"];
 
 /// Versions with a passed self-test.
-const VERIFIED: &str = include_str!("../../../suites/verified.toml");
+const VERIFIED: &str = include_str!("../suites/verified.toml");
 
 /// An engine by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Gate(GateArguments),
     /// Show the records of a study by date, and where a figure changed its level
     History(HistoryArguments),
-    /// Export a record for other tools: HDR log, CSV and JSON tables, OpenMetrics
+    /// Export a record for other tools: HDR log, tables as CSV, JSON and Parquet, OpenMetrics
     Export(ExportArguments),
     /// Import results of YCSB, go-ycsb and HDR logs, to show with `report --beside`
     Import(ImportArguments),
@@ -482,13 +482,13 @@ pub(crate) struct ExportArguments {
     /// Format
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
-    /// Table to write, with csv and json; may be repeated [default: all]
+    /// Table to write, with csv, parquet and json; may be repeated [default: all]
     #[arg(long = "table", value_name = "TABLE", value_parser = tables())]
     pub(crate) tables: Vec<String>,
     /// Write only this run of the plan, by its index; may be repeated
     #[arg(long = "run", value_name = "INDEX")]
     pub(crate) runs: Vec<u32>,
-    /// File to write, `-` for standard output; with csv and more than one table, the folder for their files [default:
+    /// File to write, `-` for standard output; with csv or parquet and more than one table, the folder for their files [default:
     /// standard output]
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
@@ -507,8 +507,10 @@ fn tables() -> clap::builder::PossibleValuesParser {
 pub(crate) enum ExportFormat {
     /// Interval log of HdrHistogram, one line per kind of operation and second
     Hdr,
-    /// Tables, one file each
+    /// Tables as text, one file each
     Csv,
+    /// Tables as files of Apache Parquet, one each
+    Parquet,
     /// Tables in one document
     Json,
     /// Final figures and per-second values, for a time series database

@@ -17,7 +17,7 @@ macro_rules! study {
         BuiltInStudy {
             folder: $folder,
             name: $name,
-            text: include_str!(concat!("../../../studies/", $folder, "/", $name, ".toml")),
+            text: include_str!(concat!("../studies/", $folder, "/", $name, ".toml")),
         }
     };
 }

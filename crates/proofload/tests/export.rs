@@ -136,7 +136,7 @@ fn tables_are_the_same_as_csv_and_as_json() {
 fn the_guide_has_every_table_with_its_columns() {
     let guide = include_str!("../../../docs/guides/exporting.md");
     for table in proofload_report::export::TABLES {
-        let columns: Vec<String> = table.columns.iter().map(|column| format!("`{column}`")).collect();
+        let columns: Vec<String> = table.columns.iter().map(|column| format!("`{}`", column.name)).collect();
         let row = format!("| `{}` | {} | {} |", table.name, table.row, columns.join(", "));
         assert!(guide.contains(&row), "{row}");
     }
@@ -292,6 +292,7 @@ fn exports_are_refused_where_they_would_lose_something_or_mean_nothing() {
         assert!(words.contains(wanted) && output.stdout.is_empty(), "{arguments:?}: {words}");
     };
     refused(&["--format", "csv"], 2, "csv has 21 tables: choose one with --table");
+    refused(&["--format", "parquet"], 2, "parquet has 21 tables: choose one with --table");
     refused(&["--format", "hdr", "--table", "facts"], 2, "--table is only used with");
     refused(&["--format", "hdr", "--run", "7"], 2, "the plan has runs 0 to 1");
     refused(&["--format", "csv", "--table", "fcts"], 2, "a similar value exists: 'facts'");

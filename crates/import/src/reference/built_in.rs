@@ -5,11 +5,11 @@ use super::types::Reference;
 
 /// Every reference of the repository: name and text. One line adds one.
 pub const REFERENCES: &[(&str, &str)] = &[
-    ("9100-max-availability", include_str!("../../../../references/9100-max-availability.toml")),
-    ("das-cache", include_str!("../../../../references/das-cache.toml")),
-    ("dwft-36tb", include_str!("../../../../references/dwft-36tb.toml")),
-    ("nes32r-xd6-mongodb", include_str!("../../../../references/nes32r-xd6-mongodb.toml")),
-    ("sn861-memory-sweep", include_str!("../../../../references/sn861-memory-sweep.toml")),
+    ("9100-max-availability", include_str!("../../references/9100-max-availability.toml")),
+    ("das-cache", include_str!("../../references/das-cache.toml")),
+    ("dwft-36tb", include_str!("../../references/dwft-36tb.toml")),
+    ("nes32r-xd6-mongodb", include_str!("../../references/nes32r-xd6-mongodb.toml")),
+    ("sn861-memory-sweep", include_str!("../../references/sn861-memory-sweep.toml")),
 ];
 
 /// A reference by name; the error says which exist.

@@ -5,7 +5,9 @@ use crate::cli::{ExportArguments, ExportFormat};
 use crate::exit::Exit;
 use crate::output;
 use proofload_record::Record;
-use proofload_report::export::{ExportTable, Selection, TABLES, write_csv, write_hdr, write_json, write_openmetrics};
+use proofload_report::export::{
+    ExportTable, Selection, TABLES, write_csv, write_hdr, write_json, write_openmetrics, write_parquet,
+};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -33,8 +35,8 @@ fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
     }
     let selection = Selection { runs: arguments.runs.clone() };
     let written = match (&arguments.output, arguments.format) {
-        (Some(folder), ExportFormat::Csv) if tables.len() > 1 => {
-            files(&record, &selection, &tables, folder, arguments.overwrite)
+        (Some(folder), format) if a_file_each(format).is_some() && tables.len() > 1 => {
+            files(&record, &selection, &tables, folder, arguments)
         }
         (Some(file), _) if file.as_os_str() != "-" => to_file(&record, &selection, arguments, &tables, file),
         _ => output::stream(|out| one(&record, &selection, arguments.format, &tables, out))
@@ -43,19 +45,28 @@ fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
     written.map_err(|text| (Exit::Failure, text))
 }
 
+/// The ending of files of a format that holds one table in a file.
+fn a_file_each(format: ExportFormat) -> Option<&'static str> {
+    match format {
+        ExportFormat::Csv => Some("csv"),
+        ExportFormat::Parquet => Some("parquet"),
+        ExportFormat::Hdr | ExportFormat::Json | ExportFormat::Openmetrics => None,
+    }
+}
+
 /// The tables that were asked for, in their own order.
 fn tables(arguments: &ExportArguments) -> Result<Vec<&'static ExportTable>, (Exit, String)> {
-    let tabular = matches!(arguments.format, ExportFormat::Csv | ExportFormat::Json);
-    if !tabular && !arguments.tables.is_empty() {
-        return Err((Exit::Usage, "--table is only used with --format csv or json".to_owned()));
+    let a_file_each = a_file_each(arguments.format);
+    if a_file_each.is_none() && arguments.format != ExportFormat::Json && !arguments.tables.is_empty() {
+        return Err((Exit::Usage, "--table is only used with --format csv, parquet or json".to_owned()));
     }
     let asked =
         |table: &&ExportTable| arguments.tables.is_empty() || arguments.tables.iter().any(|name| name == table.name);
     let tables: Vec<&'static ExportTable> = TABLES.iter().filter(asked).collect();
     let to_stdout = arguments.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
-    if arguments.format == ExportFormat::Csv && tables.len() > 1 && to_stdout {
+    if let Some(format) = a_file_each.filter(|_| tables.len() > 1 && to_stdout) {
         let text =
-            format!("csv has {} tables: choose one with --table, or write all to a folder with -o", tables.len());
+            format!("{format} has {} tables: choose one with --table, or write all to a folder with -o", tables.len());
         return Err((Exit::Usage, text));
     }
     Ok(tables)
@@ -71,6 +82,7 @@ fn one(
     match format {
         ExportFormat::Hdr => write_hdr(record, selection, to),
         ExportFormat::Csv => tables.iter().try_for_each(|table| write_csv(record, selection, table, to)),
+        ExportFormat::Parquet => tables.iter().try_for_each(|table| write_parquet(record, selection, table, to)),
         ExportFormat::Json => write_json(record, selection, tables, to),
         ExportFormat::Openmetrics => write_openmetrics(record, selection, to),
     }
@@ -96,17 +108,19 @@ fn files(
     selection: &Selection,
     tables: &[&ExportTable],
     folder: &Path,
-    overwrite: bool,
+    arguments: &ExportArguments,
 ) -> Result<(), String> {
+    let (format, overwrite) = (arguments.format, arguments.overwrite);
+    let ending = a_file_each(format).unwrap_or_default();
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("failed to create the folder {}: {error}", folder.display()))?;
-    let paths: Vec<_> = tables.iter().map(|table| folder.join(format!("{}.csv", table.name))).collect();
+    let paths: Vec<_> = tables.iter().map(|table| folder.join(format!("{}.{ending}", table.name))).collect();
     if let Some(there) = paths.iter().find(|path| !overwrite && path.exists()) {
         return Err(target::exists(there, "folder"));
     }
     for (table, path) in tables.iter().zip(&paths) {
         let mut file = BufWriter::new(target::make(path, overwrite)?);
-        let written = write_csv(record, selection, table, &mut file).and_then(|()| file.flush());
+        let written = one(record, selection, format, &[table], &mut file).and_then(|()| file.flush());
         written.map_err(|error| format!("failed to write {}: {error}", path.display()))?;
     }
     target::say_written(folder);

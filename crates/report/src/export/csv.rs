@@ -8,7 +8,8 @@ use std::io::{Result, Write};
 
 /// Writes a table.
 pub(super) fn write(record: &Record, selection: &Selection, table: &ExportTable, to: &mut dyn Write) -> Result<()> {
-    write!(to, "{}\r\n", table.columns.join(","))?;
+    let head: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    write!(to, "{}\r\n", head.join(","))?;
     (table.rows)(record, selection, &mut |cells| {
         for (place, cell) in cells.iter().enumerate() {
             let comma = if place == 0 { "" } else { "," };

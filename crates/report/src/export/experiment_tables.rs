@@ -2,6 +2,7 @@
 //! again.
 
 use super::Selection;
+use super::column::{self, ExportColumn};
 use super::table::{Cell, Emit};
 use crate::findings::attribution::{VisitResult, visit_results};
 use proofload_model::intervention::Change;
@@ -9,26 +10,34 @@ use proofload_record::{Attempt, Record};
 use std::io::Result;
 
 /// Columns of [`visits`].
-pub(super) const VISITS: &[&str] = &[
-    "attempt",
-    "run",
-    "point",
-    "block",
-    "block_complete",
-    "visit",
-    "change",
-    "resource",
-    "from_s",
-    "to_s",
-    "switched_ms",
-    "per_s",
-    "response_p99_ns",
-    "stolen",
+pub(super) const VISITS: &[ExportColumn] = &[
+    column::integer("attempt"),
+    column::integer("run"),
+    column::integer("point"),
+    column::integer("block"),
+    column::boolean("block_complete"),
+    column::integer("visit"),
+    column::text("change"),
+    column::text("resource"),
+    column::integer("from_s"),
+    column::integer("to_s"),
+    column::number("switched_ms"),
+    column::number("per_s"),
+    column::number("response_p99_ns"),
+    column::number("stolen"),
 ];
 
 /// Columns of [`readings`].
-pub(super) const READINGS: &[&str] =
-    &["attempt", "run", "block", "visit", "resource", "kind", "in_force", "used_per_s"];
+pub(super) const READINGS: &[ExportColumn] = &[
+    column::integer("attempt"),
+    column::integer("run"),
+    column::integer("block"),
+    column::integer("visit"),
+    column::text("resource"),
+    column::text("kind"),
+    column::number("in_force"),
+    column::number("used_per_s"),
+];
 
 fn number(value: Option<f64>) -> Cell<'static> {
     value.filter(|value| value.is_finite()).map_or(Cell::Empty, Cell::Number)

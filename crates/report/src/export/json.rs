@@ -1,13 +1,14 @@
 //! Tables as one JSON document: objects with the columns as keys, a row on a line, so that it can be written and read in pieces.
 
 use super::Selection;
+use super::column::ExportColumn;
 use super::table::{Cell, ExportTable};
 use proofload_record::Record;
 use serde_json::{Value as Json, json};
 use std::io::{Result, Write};
 
-/// Version of this form; raised when a table or a column changes its meaning or goes.
-const FORM: u32 = 1;
+/// Version of the tables, in every form; raised when a table or a column changes its meaning or goes.
+pub(super) const FORM: u32 = 1;
 
 /// Writes tables.
 pub(super) fn write(record: &Record, selection: &Selection, tables: &[&ExportTable], to: &mut dyn Write) -> Result<()> {
@@ -27,7 +28,7 @@ pub(super) fn write(record: &Record, selection: &Selection, tables: &[&ExportTab
 }
 
 fn object(table: &ExportTable, cells: &[Cell<'_>]) -> String {
-    let pair = |(column, cell): (&&str, &Cell<'_>)| format!("{}:{}", json!(column), value(cell));
+    let pair = |(column, cell): (&ExportColumn, &Cell<'_>)| format!("{}:{}", json!(column.name), value(cell));
     let pairs: Vec<String> = table.columns.iter().zip(cells).map(pair).collect();
     format!("{{{}}}", pairs.join(","))
 }

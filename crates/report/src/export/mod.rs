@@ -1,16 +1,19 @@
-//! A record in the forms of other tools: tables as CSV and JSON, histograms as an HDR log, final figures and every second as
+//! A record in the forms of other tools: tables as CSV, JSON and Parquet, histograms as an HDR log, final figures and every second as
 //! OpenMetrics. Writes what is recorded, piece by piece, to whatever it is given; may not judge it.
 
+mod column;
 mod csv;
 mod drill_tables;
 mod experiment_tables;
 mod hdr;
 mod json;
 mod openmetrics;
+mod parquet;
 mod table;
 mod tables;
 mod time;
 mod write;
 
+pub use column::{CellKind, ExportColumn};
 pub use table::{Cell, ExportTable, TABLES};
-pub use write::{Selection, write_csv, write_hdr, write_json, write_openmetrics};
+pub use write::{Selection, write_csv, write_hdr, write_json, write_openmetrics, write_parquet};

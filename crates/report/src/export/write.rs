@@ -1,7 +1,7 @@
-//! The four forms, and which runs are written.
+//! The five forms, and which runs are written.
 
 use super::table::ExportTable;
-use super::{csv, hdr, json, openmetrics};
+use super::{csv, hdr, json, openmetrics, parquet};
 use proofload_record::{Attempt, Record, State};
 use std::io::{Result, Write};
 
@@ -43,6 +43,14 @@ pub fn write_csv(record: &Record, selection: &Selection, table: &ExportTable, to
 /// Those of the writer.
 pub fn write_json(record: &Record, selection: &Selection, tables: &[&ExportTable], to: &mut dyn Write) -> Result<()> {
     json::write(record, selection, tables, to)
+}
+
+/// Writes one table as a file of Apache Parquet; keeps at most one row group in memory.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_parquet(record: &Record, selection: &Selection, table: &ExportTable, to: &mut dyn Write) -> Result<()> {
+    parquet::write(record, selection, table, to)
 }
 
 /// Writes the histograms of finished runs, one line for each kind, clock and second, as HdrHistogram's tools read them.

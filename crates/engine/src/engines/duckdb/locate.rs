@@ -12,11 +12,17 @@ const VARIABLE: &str = "PROOFLOAD_DUCKDB";
 const FILE: &str = if cfg!(target_os = "macos") { "libduckdb.dylib" } else { "libduckdb.so" };
 /// Where libraries usually stand.
 const FOLDERS: &[&str] = &["/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib", "/opt/homebrew/lib", "/opt/duckdb"];
+/// Why a program without a dynamic linker loads nothing.
+const STATIC: &str = "this build of Proofload is statically linked and cannot load DuckDB's library; use the Debian package or the archive for \
+                      linux-gnu, or build from source";
 /// The oldest version that has all functions; the conformance suite was run with 1.5.0 and 1.5.6.
 const LEAST: [u32; 2] = [1, 5];
 
 /// The library to use; `named` is `engine.library`.
 pub(super) fn library(named: Option<&str>) -> Result<LoadedLibrary, Error> {
+    if cfg!(target_feature = "crt-static") {
+        return Err(Error::other(STATIC));
+    }
     let environment = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let path = match named.map(PathBuf::from).or(environment) {
         Some(path) => file_of(path),

@@ -345,6 +345,9 @@ fn a_point_that_the_load_generator_binds_is_no_result_of_the_database() {
     // What is in force of cores and memory is told in other units than these systems have, and does not matter here.
     assert!(words(&record).contains(&(CLIENTS_CPU.to_owned(), "confirmed")), "{:?}", words(&record));
     assert!(text_of(&record).contains("its throughput is no result of the database"), "{}", text_of(&record));
+    let screen = render(&record, Format::Text).unwrap();
+    let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(screen.contains("; the point is no result of the database."), "{screen}");
     let agents = [("agents.load".to_owned(), Value::List(vec!["ssh".to_owned()]))];
     let elsewhere = settings.with(agents.iter().map(|(path, value)| (path, value)));
     let (resources, not_tried) =

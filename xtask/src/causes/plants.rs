@@ -188,7 +188,7 @@ pub(super) const PLANTS: &[Plant] = &[
             engine: "sqlite",
             workload: COMMITS,
             limits: "cpu = 0.8\nread_iops = 4000\nwrite_iops = 150",
-            more: "[engine.settings]\nsynchronous = \"FULL\"\nwriters = \"queue\"\nwal_autocheckpoint = \"100\"\n",
+            more: "writers = \"queue\"\n[engine.settings]\nsynchronous = \"FULL\"\nwal_autocheckpoint = \"100\"\n",
             expected: &["limits.write_iops"],
         },
     ),

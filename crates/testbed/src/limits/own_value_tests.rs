@@ -85,7 +85,7 @@ fn check(setting: &str, asked: LimitsAsked, script: &str) {
 /// Counts in lines of a shell.
 const COUNTS: &str = "i=0; while :; do i=$((i+1)); [ $((i % 500)) = 0 ] && echo; done";
 
-/// So little CPU time that others on the host leave it.
+/// A quota so small that others on the host leave it.
 fn quota() -> LimitsAsked {
     LimitsAsked { cpu: Some(CpuRate::from_seconds(0.2)), ..LimitsAsked::default() }
 }

@@ -112,7 +112,12 @@ fn cost(found: &PointAttribution, one: &ResourceAttribution, elasticity: &KnobEl
 fn one_binds(found: &PointAttribution, one: &ResourceAttribution) -> Vec<String> {
     let name = name_of(&one.plan.name);
     let cost = one.throughput.as_ref().map(|elasticity| cost(found, one, elasticity)).unwrap_or_default();
-    vec![format!("Throughput is bound by {name}, confirmed by intervention: {cost}."), relief(found, &one.plan.name)]
+    // The first sentence stands alone on the first screen.
+    let void = if one.plan.name == CLIENTS_CPU { "; the point is no result of the database" } else { "" };
+    vec![
+        format!("Throughput is bound by {name}, confirmed by intervention: {cost}{void}."),
+        relief(found, &one.plan.name),
+    ]
 }
 
 fn several_bind(found: &PointAttribution, several: &[&ResourceAttribution]) -> Vec<String> {

@@ -23,8 +23,14 @@ pub enum CellKind {
 }
 
 /// Endings of names and the units that they say; the first that fits holds.
-const UNITS: &[(&str, &str)] =
-    &[("_ns", "ns"), ("_us", "us since 1970-01-01T00:00:00Z"), ("_per_s", "1/s"), ("_s", "s"), ("_bytes", "byte")];
+const UNITS: &[(&str, &str)] = &[
+    ("_ns", "ns"),
+    ("_us", "us since 1970-01-01T00:00:00Z"),
+    ("_ms", "ms"),
+    ("per_s", "1/s"),
+    ("_s", "s"),
+    ("_bytes", "byte"),
+];
 
 impl ExportColumn {
     /// The unit of its numbers; `None` for text, counts and numbers whose unit stands in another column.

@@ -4,7 +4,7 @@
 //! The work is done by a test of the workload, which loads and asks as a study does; this chore only asks for it. It
 //! may not judge. Generator and engines are optimised in the profile of tests, so that it takes no other build.
 
-use std::process::Command;
+use crate::program::cargo;
 
 /// Scale factors that have golden answers.
 const SCALES: &[&str] = &["0.01", "0.1", "1"];
@@ -47,7 +47,7 @@ fn read(arguments: &[String]) -> Result<Request, String> {
 }
 
 fn ask(request: &str) -> Result<(), String> {
-    let status = Command::new("cargo")
+    let status = cargo()
         .args(["test", "--package", "proofload-load", "--lib", "--", "--nocapture", "--exact", TEST])
         .env("PROOFLOAD_ANSWERS", request)
         .status()

@@ -2,7 +2,7 @@
 //!
 //! The work is done by the test `day` of the program; this chore only asks for more of it. It may not judge.
 
-use std::process::Command;
+use crate::program::cargo;
 
 /// Seconds of a day.
 const DAY: u32 = 86_400;
@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of seconds"))?,
     };
     let program = crate::program::release_program()?;
-    let status = Command::new("cargo")
+    let status = cargo()
         .args(["test", "--package", "proofload", "--test", "day", "--", "--nocapture"])
         .env("PROOFLOAD_DAY_SECONDS", seconds.to_string())
         .env("PROOFLOAD_DAY_PROGRAM", program)

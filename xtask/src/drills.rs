@@ -2,7 +2,7 @@
 //!
 //! The work is done by tests of the crates, which do a sample of it in `make test`; this chore only asks for more. It may not judge.
 
-use std::process::Command;
+use crate::program::cargo;
 
 /// One kind of work: its word, how often it is done unless told otherwise, the variable that tells the tests, and their arguments.
 struct LongTest {
@@ -85,11 +85,8 @@ fn asked(arguments: &[String]) -> Result<Vec<(&'static LongTest, u32)>, String> 
 }
 
 fn does(work: &LongTest, times: u32) -> bool {
-    let status = Command::new("cargo")
-        .arg("test")
-        .args(work.tests)
-        .env(work.variable, times.div_ceil(work.shared_by).to_string())
-        .status();
+    let status =
+        cargo().arg("test").args(work.tests).env(work.variable, times.div_ceil(work.shared_by).to_string()).status();
     status.is_ok_and(|status| status.success())
 }
 

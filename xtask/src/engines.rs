@@ -1,6 +1,6 @@
 //! `engines`: writes the page of engines, as the program prints it.
 
-use std::process::Command;
+use crate::program::cargo;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/engines.md");
 
@@ -9,7 +9,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if !arguments.is_empty() {
         return Err("engines takes no arguments".to_owned());
     }
-    let mut command = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
+    let mut command = cargo();
     // As the tests build it; fixtures have no name for readers and are not on the page.
     command.args([
         "run",

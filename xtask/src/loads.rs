@@ -3,7 +3,7 @@
 //!
 //! The work is done by the tests of the workload; this chore only asks for more of it. It may not judge.
 
-use std::process::Command;
+use crate::program::cargo;
 
 /// Loads unless the first argument says otherwise.
 const LOADS: u32 = 10_000;
@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         None => LOADS,
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of loads"))?,
     };
-    let status = Command::new("cargo")
+    let status = cargo()
         .args([
             "test",
             "--release",

@@ -2,6 +2,7 @@
 //! prints their lines, and keeps them with the commit in `benches/history.jsonl`, one line a run. CPU seconds and
 //! ratios are to be relied on, wall times are not. It may not judge.
 
+use crate::program::cargo;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
@@ -50,7 +51,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 /// Our TPROC-C client beside other clients on one server, or our build beside `psql`; tells as it goes, because it
 /// takes minutes.
 fn compare(mode: &[&str], arguments: &[String]) -> Result<(), String> {
-    let mut child = Command::new("cargo")
+    let mut child = cargo()
         .args(["bench", "--quiet", "--package", "proofload-load", "--bench", "peers", "--"])
         .args(mode)
         .args(arguments)
@@ -89,7 +90,7 @@ fn run_benches() -> Result<(), String> {
 
 /// The lines of one bench.
 fn measure(package: &str, bench: &str, arguments: &[&str]) -> Result<Vec<String>, String> {
-    let output = Command::new("cargo")
+    let output = cargo()
         .args(["bench", "--quiet", "--package", package, "--bench", bench, "--"])
         .args(arguments)
         .stderr(Stdio::inherit())

@@ -2,7 +2,7 @@
 //!
 //! The work is done by the test `policies` of the program; this chore only asks for more of it. It may not judge.
 
-use std::process::Command;
+use crate::program::cargo;
 
 /// Runs it with two warehouses and 120 s of load, unless the arguments name others.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
@@ -11,7 +11,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number")),
     };
     let asked = format!("{}x{}", number(0, 2)?, number(1, 120)?);
-    let status = Command::new("cargo")
+    let status = cargo()
         .args(["test", "--package", "proofload", "--test", "policies", "--", "--nocapture"])
         .env("PROOFLOAD_POLICIES", asked)
         .status()

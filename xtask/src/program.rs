@@ -1,11 +1,25 @@
-//! The program as chores run it: a release build.
+//! Cargo as chores call it, and the program as they run it: a release build.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Builds it; its absolute path.
+/// Cargo without what a `cargo run` has told this program of its own package. Build scripts of dependencies (of ring) ask for these variables, so
+/// that everything above them would be built anew by each call from here, and again by the next one from a shell.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let is_ours = |name: &std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    };
+    std::env::vars_os().map(|(name, _)| name).filter(is_ours).for_each(|name| {
+        cargo.env_remove(name);
+    });
+    cargo
+}
+
+/// Builds the program; its absolute path.
 pub(crate) fn release_program() -> Result<PathBuf, String> {
-    let built = Command::new(env!("CARGO")).args(["build", "--release", "--package", "proofload"]).status();
+    let built = cargo().args(["build", "--release", "--package", "proofload"]).status();
     match built {
         Ok(status) if status.success() => {}
         Ok(status) => return Err(format!("building the program: cargo ended with {status}")),

@@ -4,6 +4,7 @@
 //! The study file is the paper's own; only what names a server, its limits and its room is taken out. It may not judge:
 //! the program says whether the run came to its end.
 
+use crate::program::cargo;
 use std::path::Path;
 use std::process::Command;
 
@@ -24,7 +25,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 fn build() -> Result<(), String> {
-    let status = Command::new("cargo").args(["build", "--release", "--package", "proofload"]).status();
+    let status = cargo().args(["build", "--release", "--package", "proofload"]).status();
     match status.map_err(|error| format!("starting cargo: {error}"))?.success() {
         true => Ok(()),
         false => Err("the program does not build".to_owned()),

@@ -3,6 +3,7 @@
 //! Cargo runs test programs one after another, and many of them wait rather than work. This chore decides only when a
 //! program runs; what is tested, and how, stays the programs' own.
 
+use crate::program::cargo;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::Write;
@@ -124,7 +125,7 @@ fn in_order(mut programs: Vec<TestProgram>) -> VecDeque<TestProgram> {
 
 /// Builds every test program; cargo's messages.
 fn build(arguments: &[String]) -> Result<String, String> {
-    let output = Command::new("cargo")
+    let output = cargo()
         .args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"])
         .args(arguments)
         .stderr(std::process::Stdio::inherit())
@@ -193,7 +194,7 @@ fn run_program(program: &TestProgram) -> ProgramEnd {
 
 /// Examples in doc comments, which are no programs of their own.
 fn doc_tests(arguments: &[String]) -> ProgramEnd {
-    let mut command = Command::new("cargo");
+    let mut command = cargo();
     command.args(["test", "--workspace", "--doc", "--quiet"]).args(arguments);
     let one = ended("doc tests".to_owned(), command);
     tell(&line(&one));

@@ -67,7 +67,13 @@ fn fio(file: &Path, more: &[&str]) -> Command {
     let mut command = Command::new("fio");
     let name = format!("--filename={}", file.display());
     command.args(["--name=verified", &name, "--size=16M", "--bs=8k", "--rw=randwrite", "--randseed=7", "--direct=1"]);
-    command.args(["--ioengine=libaio", "--iodepth=8", "--verify=crc32c", "--allow_file_create=0"]);
+    command.args([
+        "--ioengine=libaio",
+        "--iodepth=8",
+        "--verify=crc32c",
+        "--verify_state_save=0",
+        "--allow_file_create=0",
+    ]);
     command.args(more).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -2,6 +2,7 @@
 
 use super::programs::{copy, output, text};
 use super::target::DistTarget;
+use crate::program::cargo;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -30,9 +31,9 @@ pub(super) fn lacks(target: &DistTarget) -> Option<String> {
 
 /// Builds, and leaves the two files in `folder`.
 pub(super) fn build(target: &DistTarget, folder: &Path) -> Result<Binary, String> {
-    let mut cargo = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
-    cargo.args(["build", "--locked", "--profile", "dist", "--package", "proofload", "--target", target.triple]);
-    let status = cargo.status().map_err(|error| format!("started cargo: {error}"))?;
+    let mut command = cargo();
+    command.args(["build", "--locked", "--profile", "dist", "--package", "proofload", "--target", target.triple]);
+    let status = command.status().map_err(|error| format!("started cargo: {error}"))?;
     if !status.success() {
         return Err(format!("cargo build --target {} failed; its output above says why", target.triple));
     }

@@ -2,20 +2,20 @@
 
 use super::programs::output;
 use super::target::DistTarget;
+use crate::program::cargo;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
 
 /// How files with licences begin.
 const BEGINNINGS: &[&str] = &["license", "licence", "copying", "notice", "copyright", "unlicense"];
 
 /// All licences as one text.
 pub(super) fn text(target: &DistTarget) -> Result<String, String> {
-    let mut cargo = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
-    cargo.args(["metadata", "--locked", "--format-version", "1", "--filter-platform", target.triple]);
+    let mut command = cargo();
+    command.args(["metadata", "--locked", "--format-version", "1", "--filter-platform", target.triple]);
     let metadata: Value =
-        serde_json::from_slice(&output(&mut cargo)?).map_err(|error| format!("read cargo's metadata: {error}"))?;
+        serde_json::from_slice(&output(&mut command)?).map_err(|error| format!("read cargo's metadata: {error}"))?;
     let mut text = "Proofload contains these crates, and SQLite, which is in the public domain.\n".to_owned();
     let used = used(&metadata);
     let packages = metadata["packages"].as_array().into_iter().flatten();

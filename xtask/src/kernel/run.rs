@@ -6,10 +6,11 @@ use super::image::{Image, OwnProgram};
 use super::limits;
 use super::machine::{Boot, BootEnd};
 use super::{inside, programs};
+use crate::program::cargo;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// Longest time of one boot.
@@ -136,7 +137,7 @@ fn last_words(log: &Path) -> String {
 /// Builds with cargo; the program of a target.
 fn built(words: &[&str], target: &str) -> Result<PathBuf, String> {
     tell(&format!("kernel: cargo {}", words.join(" ")))?;
-    let output = Command::new("cargo")
+    let output = cargo()
         .args(words)
         .args(["--message-format", "json-render-diagnostics"])
         .stderr(Stdio::inherit())

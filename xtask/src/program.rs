@@ -1,5 +1,6 @@
 //! Cargo as chores call it, and the program as they run it: a release build.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -27,4 +28,10 @@ pub(crate) fn release_program() -> Result<PathBuf, String> {
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     std::path::absolute(target.join("release/proofload")).map_err(|error| format!("finding the program: {error}"))
+}
+
+/// Prints a line for whoever waits.
+pub(crate) fn tell(text: &str) {
+    let mut out = std::io::stdout();
+    let _nobody_reads = writeln!(out, "{text}").and_then(|()| out.flush());
 }

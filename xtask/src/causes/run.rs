@@ -2,9 +2,8 @@
 
 use super::plants::{PLANTS, Plant, PlantStudy, study_text};
 use super::score::CauseNames;
-use crate::program::release_program;
+use crate::program::{release_program, tell};
 use serde_json::Value;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -160,11 +159,6 @@ fn proofload(program: &Path, folder: &Path, arguments: &[&str]) -> Result<String
             Err(format!("{} ended with {code:?} and said: {why}", arguments[0]))
         }
     }
-}
-
-fn tell(text: &str) {
-    let mut out = std::io::stdout();
-    let _nobody_reads = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
 #[cfg(test)]

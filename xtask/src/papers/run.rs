@@ -4,9 +4,8 @@
 use super::description::{Paper, Papers};
 use super::repeat::SIGNER;
 use super::{page, repeat};
-use crate::program::release_program;
+use crate::program::{release_program, tell};
 use serde_json::Value;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -127,11 +126,6 @@ pub(super) fn program_ends(program: &Path, arguments: &[&str], allowed: &[i32]) 
 pub(super) fn quiet_remove(folder: &Path) {
     // What cannot be removed lies in the folder for temporary files, where it does no harm.
     let _left = std::fs::remove_dir_all(folder);
-}
-
-fn tell(text: &str) {
-    let mut out = std::io::stdout();
-    let _nobody_reads = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
 #[cfg(test)]

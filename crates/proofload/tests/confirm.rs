@@ -107,14 +107,29 @@ fn a_killed_experiment_is_carried_on_and_the_limit_that_binds_is_found() {
     assert!(facts.iter().all(|fact| fact.holds != Some(false)), "limits are as before afterwards");
     let verified = bench.run(&["verify", "small.proof"]);
     assert_eq!(verified.status.code(), Some(0), "{}", text(&verified.stderr));
-    let told = bench.run(&["report", "small.proof", "--format", "json"]);
-    let json: serde_json::Value = serde_json::from_str(&text(&told.stdout)).expect("JSON is JSON");
-    let cpu = &json["attribution"][0]["resources"][0];
-    assert_eq!((cpu["name"].as_str(), cpu["n"].as_u64()), (Some("limits.cpu"), Some(2)), "{cpu}");
-    // Two short blocks on a shared host: that it follows is shown, how closely is not.
-    let elasticity = cpu["E"]["x"][0].as_f64().expect("an estimate");
+    // A block in which this process was not let run does not count, so that two may be too few on a busy host: more are added then.
+    let mut blocks = 2;
+    let cpu = loop {
+        let cpu = first_resource(&bench);
+        if cpu["E"]["x"][0].is_f64() || blocks == 8 {
+            break cpu;
+        }
+        blocks += 2;
+        let output = bench.run(&["confirm", "small.proof", "--blocks", &blocks.to_string(), "--progress", "plain"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    };
+    assert_eq!((cpu["name"].as_str(), cpu["n"].as_u64()), (Some("limits.cpu"), Some(blocks)), "{cpu}");
+    // Short blocks on a shared host: that it follows is shown, how closely is not.
+    let elasticity = cpu["E"]["x"][0].as_f64().unwrap_or_else(|| panic!("no estimate: {cpu}"));
     assert!((0.3..1.7).contains(&elasticity), "{cpu}");
     assert!((cpu["true"].as_f64().expect("a step") + 0.2).abs() < 0.01 && cpu["reached"].as_f64() > Some(0.8), "{cpu}");
+}
+
+/// The first resource of the experiment, as the report's JSON has it.
+fn first_resource(bench: &Bench) -> serde_json::Value {
+    let told = bench.run(&["report", "small.proof", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&text(&told.stdout)).expect("JSON is JSON");
+    json["attribution"][0]["resources"][0].clone()
 }
 
 /// Operations per second of a visit, from the seconds of its attempt.

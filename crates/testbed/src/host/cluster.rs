@@ -50,6 +50,8 @@ pub(super) struct ManagedCluster {
     events: EventSink,
     remains: Arc<InstanceRemains>,
     arbiter: Option<Server>,
+    /// What a file of the arbiter held that a crash may leave empty.
+    kept: Option<(PathBuf, String)>,
 }
 
 impl std::fmt::Debug for ManagedCluster {
@@ -97,7 +99,7 @@ impl ManagedCluster {
         };
         let targets = nodes.iter().zip(&plan.nodes).map(|(node, planned)| target(node, planned)).collect();
         let tools = Tools { user, clock: Arc::clone(clock) };
-        Ok(Self { manager, plan, engine, targets, tools, events: Arc::clone(events), remains, arbiter: None })
+        Ok(Self { manager, plan, engine, targets, tools, events: Arc::clone(events), remains, arbiter: None, kept: None })
     }
 
     /// Gives the accounts of the manager a password at a server that runs alone.
@@ -110,12 +112,45 @@ impl ManagedCluster {
         let process = self.manager.arbiter(&self.plan, Begin::New)?;
         self.prepare(&process)?;
         self.launch_arbiter(process)?;
-        self.manager.settle(&self.plan, &self.tools, self.engine)
+        self.manager.settle(&self.plan, &self.tools, self.engine)?;
+        self.kept = self.manager.rewritten(&self.plan).map(|path| self.keep(path)).transpose()?;
+        Ok(())
+    }
+
+    /// Reads a file that may be empty for a moment, while it is rewritten.
+    fn keep(&self, path: PathBuf) -> Result<(PathBuf, String), Error> {
+        let begun = self.tools.clock.now();
+        loop {
+            match std::fs::read_to_string(&path) {
+                Ok(content) if !content.is_empty() => return Ok((path, content)),
+                _ if self.tools.clock.now().since(begun) < SETTINGS_WITHIN => self.tools.clock.sleep(GLANCE),
+                Ok(_) => return Err(Error::new(format!("failed to read {}: it is empty", path.display()))),
+                Err(error) => return Err(Error::new(format!("failed to read {}: {error}", path.display()))),
+            }
+        }
+    }
+
+    /// Writes back what a crash has cut, and says so: without it the manager would not start again.
+    fn mend(&self) -> Result<(), Error> {
+        let Some((path, content)) = &self.kept else { return Ok(()) };
+        if std::fs::metadata(path).is_ok_and(|file| file.len() > 0) {
+            return Ok(());
+        }
+        self.write(path, content)?;
+        let text = format!(
+            "{} rewrites {} in place, and a crash left it empty: its earlier content was written back, since the \
+             arbiter does not start without it",
+            self.manager.kind(),
+            path.display()
+        );
+        (self.events)(proofload_model::wire::Event::Log { level: "warning".to_owned(), text });
+        Ok(())
     }
 
     /// Starts the arbiter again on what it left.
     pub(super) fn start_arbiter_again(&mut self) -> Result<(), Error> {
         self.arbiter = None;
+        self.mend()?;
         let process = self.manager.arbiter(&self.plan, Begin::Again)?;
         self.launch_arbiter(process)
     }

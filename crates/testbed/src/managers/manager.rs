@@ -29,6 +29,11 @@ pub(crate) trait Manager: Sync {
     /// Configuration and programs of the arbiter.
     fn arbiter(&self, plan: &ClusterPlan, begin: Begin) -> Result<ProcessPlan, Error>;
 
+    /// File of the arbiter that it rewrites in place: a crash may leave it empty.
+    fn rewritten(&self, _plan: &ClusterPlan) -> Option<PathBuf> {
+        None
+    }
+
     /// Asks whether the arbiter answers.
     fn arbiter_answers(&self, plan: &ClusterPlan, tools: &Tools) -> Result<(), Error>;
 

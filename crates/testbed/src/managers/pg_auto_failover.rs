@@ -84,6 +84,13 @@ impl Manager for PgAutoFailover {
         })
     }
 
+    /// Its configuration, written again at each start (`monitor_config_write_file` of version 2.0 to 2.2).
+    fn rewritten(&self, plan: &ClusterPlan) -> Option<PathBuf> {
+        let data = monitor_data(plan);
+        let below = data.strip_prefix("/").unwrap_or(&data);
+        Some(plan.arbiter.folder.join("config/pg_autoctl").join(below).join("pg_autoctl.cfg"))
+    }
+
     fn arbiter_answers(&self, plan: &ClusterPlan, tools: &Tools) -> Result<(), Error> {
         sql(plan, tools, "SELECT count(*) FROM pgautofailover.node").map(drop)
     }

@@ -5,8 +5,8 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, day, dist, drills, engines, kernel, loads, papers, parse_tsql, perf, policies, rehearse,
-    site, test, tidy, verdicts,
+    answers, causes, crash, day, dist, drills, engines, hosts, kernel, loads, papers, parse_tsql, perf, policies,
+    rehearse, site, test, tidy, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -70,6 +70,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "",
         summary: "write docs/engines.md: engines, what each can do and how it is tested",
         run: engines::run,
+    },
+    Chore {
+        name: "hosts",
+        arguments: "[ssh] [slurm] [kubernetes] [program=PATH]",
+        summary: "run loads by ssh between network namespaces and by a real Slurm, cut links, kill hosts, change keys, and validate the objects for Kubernetes",
+        run: hosts::run,
     },
     Chore {
         name: "kernel",

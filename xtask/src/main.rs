@@ -14,6 +14,7 @@ mod day;
 mod dist;
 mod drills;
 mod engines;
+mod hosts;
 mod kernel;
 mod loads;
 mod papers;

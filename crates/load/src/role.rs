@@ -17,9 +17,9 @@ use proofload_model::secret::Secret;
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
-    Acknowledge, Authenticate, Build, CheckData, Close, Connect, ConnectProber, DataState, EndProber, Evidence,
-    GiveEvidence, HoldUsers, KeepData, LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark, Request, RestoreData,
-    Start, Stop, TakeEvidence, Verify,
+    Acknowledge, Authenticate, BeginBuild, Build, BuildShare, CheckData, Close, Connect, ConnectProber, DataState,
+    EndProber, Evidence, GiveEvidence, HoldUsers, KeepData, LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark,
+    Request, RestoreData, Start, Stop, TakeEvidence, Verify,
 };
 use proofload_model::wire::{Event, LoadSpec, ProbeResult, Reply};
 use std::sync::Arc;
@@ -143,6 +143,14 @@ impl LoadService for LoadRole {
         self.workload_run()?.build()
     }
 
+    fn begin_build(&mut self, _ask: BeginBuild) -> Result<bool, Error> {
+        self.workload_run()?.begin_build()
+    }
+
+    fn build_share(&mut self, _ask: BuildShare) -> Result<(), Error> {
+        self.workload_run()?.build_share()
+    }
+
     fn check_data(&mut self, _ask: CheckData) -> Result<DataState, Error> {
         self.workload_run()?.data_state()
     }
@@ -212,6 +220,9 @@ impl LoadService for LoadRole {
 
     fn acknowledge(&mut self, ask: Acknowledge) -> Result<(), Error> {
         self.acknowledged.fetch_max(ask.intervals, Ordering::Relaxed);
+        if let (Some(index), Some((_, run))) = (ask.ended_below, &self.workload_run) {
+            run.take_ended_below(index);
+        }
         Ok(())
     }
 

@@ -184,6 +184,16 @@ pub trait WorkloadRun: Send + Sync {
     /// Creates and fills the schema, resuming from its manifest; then indexes, analyses, settles. Blocking.
     fn build(&self) -> Result<Vec<Fact>, Error>;
 
+    /// Makes what one agent has to make before several can load data; `false`: this workload is built by one. Blocking.
+    fn begin_build(&self) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// Loads this agent's share of what is missing; [`WorkloadRun::build`] of the first agent ends the build. Blocking.
+    fn build_share(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Compares the data with the specification. An error when that is not possible. Blocking.
     fn data_state(&self) -> Result<DataState, Error>;
 
@@ -219,6 +229,14 @@ pub trait WorkloadRun: Send + Sync {
 
     /// Reads the database's counters, by name. Blocking; called while load runs too.
     fn counters(&self) -> Result<Vec<(String, i64)>, EngineError>;
+
+    /// Index below which every operation of this agent has ended; `None` where no agent needs to know.
+    fn ended_below(&self) -> Option<u64> {
+        None
+    }
+
+    /// Takes the index below which every operation of all agents has ended.
+    fn take_ended_below(&self, _index: u64) {}
 
     /// Evidence of this agent's users for the checks, as bytes that [`WorkloadRun::take_evidence`] of the first agent
     /// reads.

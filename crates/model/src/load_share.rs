@@ -127,7 +127,7 @@ impl LoadShare {
     }
 }
 
-/// The arrivals of a part, which return in cycles.
+/// What a part does of things that are dealt out in turn, such as arrivals: its turns return in cycles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turns {
     places: Vec<u64>,
@@ -135,6 +135,11 @@ pub struct Turns {
 }
 
 impl Turns {
+    /// Whether the thing with this number is this part's.
+    pub fn has(&self, number: u64) -> bool {
+        self.places.contains(&(number % self.cycle.max(1)))
+    }
+
     /// Number in the whole load of this part's arrival `index`; rises with it.
     pub fn number(&self, index: u64) -> u64 {
         let turns = self.places.len().max(1) as u64;
@@ -150,6 +155,18 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_thing_has_one_part_in_proportion_to_the_shares() {
+        let parts: Vec<Turns> = (0..3).map(|agent| LoadShare { agent, shares: vec![1, 2, 1] }.turns()).collect();
+        let owners = |number: u64| parts.iter().filter(|turns| turns.has(number)).count();
+        assert!((0..100).all(|number| owners(number) == 1));
+        assert_eq!(
+            parts.iter().map(|turns| (0..100).filter(|number| turns.has(*number)).count()).collect::<Vec<_>>(),
+            [25, 50, 25]
+        );
+        assert!((0..10).all(|number| LoadShare::default().turns().has(number)));
+    }
     use crate::settings::Value;
     use proptest::prelude::*;
 

@@ -5,7 +5,7 @@
 mod support;
 
 use proofload_analysis::latency::Sparse;
-use proofload_model::samples::{CheckOutcome, HistogramDelta, LatencyClock};
+use proofload_model::samples::{CheckOutcome, HistogramDelta, IntervalSample, LatencyClock};
 use proofload_record::{Attempt, Record, State};
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -216,6 +216,52 @@ fn three_agents_on_postgresql_leave_a_database_that_adds_up() {
     let new_orders = totals["totals"].as_array().expect("a list").iter().find(|of| of["kind"] == "new_order");
     let done = new_orders.and_then(|of| of["done"].as_u64()).expect("there are new orders");
     assert_eq!(lost.found, format!("{done} acknowledged, 0 lost"), "those of all three agents");
+    let loaded = record.facts.iter().chain(&attempt.facts).find(|fact| fact.name == "loaded_by");
+    assert_eq!(loaded.and_then(|fact| fact.effective.as_deref()), Some("3"), "each loaded its share");
+}
+
+/// Which records can be read depends on how far the users of all agents are: none reads a record that is not there yet, and inserts add up.
+#[test]
+fn agents_insert_and_read_what_others_inserted() {
+    if !postgresql_here("load-agents-inserts") {
+        return;
+    }
+    let bench = Bench::new("three-inserts");
+    let mix = "mix = \"own\"\nread = 0.4\ninsert = 0.5\nscan = 0.1\nkeys = \"latest\"";
+    let workload = format!("kind = \"ycsb\"\nvirtual_users = 7\nrecords = 500\n{mix}");
+    let record = ran(&bench, &study(&workload, "postgresql", "[\"a\", \"b:2\", \"c\"]", &told_apart(), "4s"));
+    let attempt = record.finished(0).expect("it went through");
+    expect_good_checks(attempt);
+    expect_sums(attempt);
+    let errors: Vec<_> = attempt.intervals.iter().flat_map(|second| &second.errors).collect();
+    assert!(errors.is_empty(), "a record was read that was not there: {errors:?}");
+    let inserted = |second: &IntervalSample| -> u64 {
+        second.counts.iter().filter(|counts| counts.kind == "insert").map(|counts| counts.done).sum()
+    };
+    assert!(attempt.intervals.iter().map(inserted).sum::<u64>() > 500, "most of what can be read is new");
+}
+
+#[test]
+fn streams_of_a_warehouse_are_divided_too() {
+    if !postgresql_here("load-agents-warehouse") {
+        return;
+    }
+    let bench = Bench::new("three-warehouse");
+    let workload =
+        "kind = \"warehouse\"\nscale_factor = 0.01\nstreams = 3\nrounds = 2\nqueries = [\"q01\", \"q06\", \"q14\"]";
+    let text = study(workload, "postgresql", "[\"a\", \"b:2\"]", &told_apart(), "3s");
+    let (before, after) = text.split_once("[procedure]").expect("it has a procedure");
+    let after = after.lines().filter(|line| !line.starts_with("warm_up") && !line.starts_with("measure"));
+    let record = ran(&bench, &format!("{before}[procedure]\n{}", after.collect::<Vec<_>>().join("\n")));
+    let attempt = record.finished(0).expect("it went through");
+    expect_good_checks(attempt);
+    let rounds: serde_json::Value = json_of(attempt, "rounds");
+    let mut users: Vec<u64> =
+        rounds.as_array().expect("a list").iter().map(|round| round["user"].as_u64().expect("a stream")).collect();
+    users.sort_unstable();
+    assert_eq!(users, [0, 0, 1, 1, 2, 2], "each stream has its number in the whole load");
+    let agreement = attempt.checks.iter().find(|check| check.name == "agreement of streams").expect("it is checked");
+    assert!(agreement.found.starts_with("18 answers to"), "those of both agents: {}", agreement.found);
 }
 
 #[test]

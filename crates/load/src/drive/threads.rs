@@ -106,8 +106,9 @@ impl ClientThreads {
             acknowledged: spec.acknowledged.clone(),
             stop: stop.clone(),
         };
+        let divided = (!spec.part.is_whole()).then(|| Arc::clone(workload_run));
         let seconds = Seconds { collector, start: started, pauses: Pauses::watch(Arc::clone(&spec.clock)) };
-        let collecting = std::thread::spawn(move || collect(&seconds, &conductor, &finish));
+        let collecting = std::thread::spawn(move || collect(&seconds, &conductor, &finish, divided.as_deref()));
         let threads = Self { start, stop, gate, threads: handles, collecting };
         for _ in 0..workload_run.sessions() {
             match connections.blocking_recv() {
@@ -194,8 +195,9 @@ impl Seconds {
     }
 }
 
-/// Sends each second as soon as it is complete, then the end of the load; returns the number of seconds.
-fn collect(load: &Seconds, conductor: &ConductorWatch, finish: &Finish) -> u64 {
+/// Sends each second as soon as it is complete, then the end of the load; returns the number of seconds. `divided`: the run, where this is
+/// one of several agents.
+fn collect(load: &Seconds, conductor: &ConductorWatch, finish: &Finish, divided: Option<&dyn WorkloadRun>) -> u64 {
     let mut seconds = 0;
     while let Some(sample) = load.next() {
         seconds = sample.index + 1;
@@ -203,6 +205,9 @@ fn collect(load: &Seconds, conductor: &ConductorWatch, finish: &Finish) -> u64 {
             conductor.stop.set();
             let text = format!("the conductor acknowledged nothing for {UNACKNOWLEDGED_AT_MOST} s; it is gone");
             (conductor.events)(Event::LoadFailed { error: Error::new(text) });
+        }
+        if let Some(below) = divided.and_then(WorkloadRun::ended_below) {
+            (conductor.events)(Event::OperationsEnded { below });
         }
         (conductor.events)(Event::Interval(Box::new(sample)));
     }

@@ -203,6 +203,7 @@ facts! {
         CHECKED_AFTER_LOAD = "checked_after_load", "Checked after the load", Answer;
         RECORDS = "records", "Records", Answer;
         RECORD_SHAPE = "record shape", "Shape of a record", Answer;
+        LOADED_BY = "loaded_by", "Load agents that shared the loading", Answer;
         READ_BACK = "read back after the load", "Read back after the load", Answer;
         * ROWS_OF = "rows." .. "", Count(""), detail;
         * CONTENT_HASH_OF = "content_hash." .. "", Text, detail;

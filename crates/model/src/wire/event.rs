@@ -12,6 +12,11 @@ use serde::{Deserialize, Serialize};
 pub enum Event {
     /// One second of load.
     Interval(Box<IntervalSample>),
+    /// How far the users of one of several load agents are, before each second: told where what may be read depends on it.
+    OperationsEnded {
+        /// Every operation of this agent below this index has ended.
+        below: u64,
+    },
     /// One reading of a probe.
     Telemetry(Telemetry),
     /// How far a long request has come.

@@ -89,6 +89,12 @@ asks! {
     /// per table, time, size.
     build: Build {} -> Vec<Fact>;
 
+    /// Make what one agent has to make before several can load data; `false`: one has to build everything. Asked of the first agent.
+    begin_build: BeginBuild {} -> bool;
+
+    /// Load this agent's share of what is missing of the data. Sends progress. The first agent is asked to build afterwards.
+    build_share: BuildShare {} -> ();
+
     /// Compare the data with the specification. An error: it could not be found out.
     check_data: CheckData {} -> DataState;
 
@@ -120,6 +126,8 @@ asks! {
     acknowledge: Acknowledge {
         /// Seconds of load.
         intervals: u64,
+        /// Index below which the operations of all agents have ended, where agents tell it.
+        ended_below: Option<u64>,
     } -> ();
 
     /// Open a session for probe queries in the place of an earlier one.

@@ -9,6 +9,7 @@ use proofload_analysis::calibration::{Pass, device_facts, missing_facts, query_f
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::calibration;
+use proofload_model::load_share::LoadShare;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::ReadsMeasured;
@@ -222,7 +223,7 @@ fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadComm
     }
     context.agents.start_load(std::slice::from_ref(command))?;
     context.authenticate()?;
-    let pid = context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints)) })?;
+    let pid = context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints, LoadShare::default())) })?;
     if prepared.is_embedded() {
         context.primary_alone(prepared).join(pid)?;
     }

@@ -7,29 +7,34 @@ use super::run_context::RunContext;
 use crate::live::Phase;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
-use proofload_model::wire::load::{Build, CheckData, Close, DataState, KeepData, Open};
+use proofload_model::facts::data;
+use proofload_model::wire::load::{BeginBuild, Build, BuildShare, CheckData, Close, DataState, KeepData, Open};
 
 /// Makes sure that the data of a run exists: as a snapshot when runs restore it, else in place.
-pub(super) fn ensure(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
+pub(super) fn ensure(
+    context: &mut RunContext<'_>,
+    prepared: &PreparedRun,
+    commands: &[LoadCommand],
+) -> Result<(), Error> {
     if !prepared.keeps_data() {
         return Ok(());
     }
     if prepared.primary().place.url.is_some() {
-        return ensure_at_url(context, prepared, command);
+        return ensure_at_url(context, prepared, commands);
     }
     context.primary_alone(prepared).mount_volume(prepared.settings.bytes("storage.volume").ok())?;
     if !context.primary_alone(prepared).has_snapshots(&prepared.label)? {
-        make(context, prepared, command)?;
+        make(context, prepared, commands)?;
     }
     apart::ensure(context, prepared)
 }
 
 /// Builds the data and keeps them as a snapshot.
-fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
+fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, commands: &[LoadCommand]) -> Result<(), Error> {
     context.heard.view.phase(Phase::Building);
     context.heard.journal.event(RunEvent::Building(prepared.label.clone()))?;
     context.primary_alone(prepared).create()?;
-    build(context, prepared, command)?;
+    build(context, prepared, commands)?;
     context.primary_alone(prepared).stop()?;
     context.heard.view.progress("saving the snapshot", 0, 0);
     context.primary_alone(prepared).save(&prepared.label)
@@ -37,8 +42,9 @@ fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadComm
 
 /// Makes sure of the data of an existing server: those that fit are used, an empty database is filled, a build of ours that was broken off
 /// goes on, and anything else ends the run untouched.
-fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
-    context.agents.start_load(std::slice::from_ref(command))?;
+fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, commands: &[LoadCommand]) -> Result<(), Error> {
+    let first = commands.get(..1).unwrap_or_default();
+    context.agents.start_load(first)?;
     context.ask_load(Open { spec: Box::new(prepared.load_spec(Vec::new())) })?;
     let found = context.ask_load(CheckData {});
     let changes = matches!(found, Ok(DataState::Fits | DataState::Differs { .. }));
@@ -53,11 +59,11 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, command: 
         DataState::Empty { .. } | DataState::Unfinished { .. } => {
             context.heard.view.phase(Phase::Building);
             context.heard.journal.event(RunEvent::Building(prepared.label.clone()))?;
-            build(context, prepared, command)?;
+            build(context, prepared, commands)?;
         }
     }
     if restores_at_url(prepared) {
-        context.agents.start_load(std::slice::from_ref(command))?;
+        context.agents.start_load(first)?;
         context.ask_load(Open { spec: Box::new(prepared.load_spec(Vec::new())) })?;
         keep(context, prepared, true)?;
         context.agents.stop_load();
@@ -75,18 +81,27 @@ fn keep(context: &mut RunContext<'_>, prepared: &PreparedRun, anew: bool) -> Res
     context.ask_load(KeepData { label: prepared.label.clone(), anew })
 }
 
-/// Builds without limits: they belong to the measured runs.
-fn build(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
+/// Builds without limits: they belong to the measured runs. Several load agents share the loading of rows; the first does what is left.
+fn build(context: &mut RunContext<'_>, prepared: &PreparedRun, commands: &[LoadCommand]) -> Result<(), Error> {
     let mut endpoints = Vec::new();
     if prepared.starts_instance() {
         context.primary_alone(prepared).prepare_to_build()?;
         endpoints = context.primary_alone(prepared).start(None, |_, _| prepared.building())?.endpoints(false);
     }
-    context.agents.start_load(std::slice::from_ref(command))?;
+    context.agents.start_load(commands)?;
     context.authenticate()?;
-    context.ask_load(Open { spec: Box::new(prepared.building_spec(endpoints)) })?;
-    let facts = context.ask_load(Build {})?;
-    context.ask_load(Close {})?;
+    let parts = prepared.parts();
+    context.ask_all_load(|agent| {
+        let part = parts.get(agent).cloned().unwrap_or_default();
+        Open { spec: Box::new(prepared.building_spec(endpoints.clone(), part)) }
+    })?;
+    let mut facts = Vec::new();
+    if commands.len() > 1 && context.ask_load(BeginBuild {})? {
+        context.ask_all_load(|_| BuildShare {})?;
+        facts.push(data::LOADED_BY.observed(commands.len(), "load agents"));
+    }
+    facts.extend(context.ask_load(Build {})?);
+    context.ask_all_load(|_| Close {})?;
     context.agents.stop_load();
     context.heard.journal.facts(&facts)
 }

@@ -70,6 +70,8 @@ impl<'a> Heard<'a> {
             AgentEvent::Event(event) => event,
         };
         match event {
+            // Of several that do the same, the first tells how far they are.
+            Event::Progress { .. } if matches!(teller, Teller::Load { number: 1.., .. }) => {}
             Event::Progress { what, done, total } => self.view.progress(&what, done, total),
             Event::Log { level, text } => self.journal.log(&level, teller.name(), &text)?,
             Event::Heartbeat => {}
@@ -101,6 +103,7 @@ impl<'a> Heard<'a> {
                 let merged = self.state.merger.take(number, *sample);
                 self.keep_merged(number, all, merged)?;
             }
+            Event::OperationsEnded { below } => self.state.set_ended_below(number, below),
             Event::LedgerPage(page) => self.journal.event(RunEvent::LedgerPage(page))?,
             Event::RoundEnded(round) => self.state.rounds.push(round),
             Event::SessionLost(lost) => self.state.lost.push(lost),
@@ -138,8 +141,9 @@ impl<'a> Heard<'a> {
             self.state.add(&sample);
             let (throughput, host, device) = (&self.state.throughput, self.state.host.now(), self.state.host.device());
             self.view.second(&SecondSeen { throughput, sample: &sample, host, device });
+            let ended_below = self.state.ended_below();
             for agent in all {
-                agent.process.tell(load::Acknowledge { intervals: sample.index + 1 });
+                agent.process.tell(load::Acknowledge { intervals: sample.index + 1, ended_below });
             }
         }
         Ok(())

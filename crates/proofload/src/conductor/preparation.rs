@@ -216,8 +216,8 @@ impl PreparedRun {
     }
 
     /// The same without the settings that a memory limit implies.
-    pub(crate) fn building_spec(&self, endpoints: Vec<String>) -> LoadSpec {
-        LoadSpec { place: self.building_place(), ..self.load_spec(endpoints) }
+    pub(crate) fn building_spec(&self, endpoints: Vec<String>, part: LoadShare) -> LoadSpec {
+        LoadSpec { place: self.building_place(), ..self.load_spec_of(endpoints, part) }
     }
 
     /// Whether the database is a server that we start ourselves.

@@ -14,6 +14,8 @@ pub(crate) struct RunState {
     pub(super) merger: Merger,
     /// How each load agent that has ended by itself, or was stopped, came to its end.
     agent_ends: Vec<Option<LoadEnd>>,
+    /// Index below which each load agent's operations have ended, where they tell it.
+    ended_below: Vec<Option<u64>>,
     /// Time zero on the conductor's clock; `None` before the start.
     pub(crate) origin: Option<Moment>,
     /// Completed operations of each second; one that is missing, or in which an agent stood still, is not a number.
@@ -48,7 +50,7 @@ pub(crate) struct LoadEnd {
 impl RunState {
     /// The state before a load of `agents` agents.
     pub(crate) fn before(agents: usize, patience: Option<Duration>) -> Self {
-        Self { merger: Merger::new(agents), patience, ..Self::default() }
+        Self { merger: Merger::new(agents), ended_below: vec![None; agents], patience, ..Self::default() }
     }
 
     /// Adds a second of the whole load.
@@ -59,6 +61,18 @@ impl RunState {
         }
         let completed = sample.counts.iter().map(OperationCounts::completed).sum::<u64>() as f64;
         self.throughput.push(if sample.client.has_paused() { f64::NAN } else { completed });
+    }
+
+    /// Notes the index below which the operations of a load agent have ended.
+    pub(super) fn set_ended_below(&mut self, agent: usize, index: u64) {
+        if let Some(below) = self.ended_below.get_mut(agent) {
+            *below = Some(index);
+        }
+    }
+
+    /// Index below which the operations of all load agents have ended; `None` until all have told it.
+    pub(super) fn ended_below(&self) -> Option<u64> {
+        self.ended_below.iter().copied().min().flatten()
     }
 
     /// Notes how one of `agents` load agents came to its end.
@@ -88,6 +102,15 @@ fn all_ended(ends: &[Option<LoadEnd>]) -> Option<LoadEnd> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_slowest_agent_says_how_far_all_are_once_each_has_told() {
+        let mut state = RunState::before(2, None);
+        state.set_ended_below(0, 40);
+        assert_eq!(state.ended_below(), None);
+        state.set_ended_below(1, 30);
+        assert_eq!(state.ended_below(), Some(30));
+    }
 
     #[test]
     fn a_load_has_ended_when_all_its_agents_have() {

@@ -228,7 +228,7 @@ fn one_run(
     let hosted = if has_hosts(context, commands) { Ok(()) } else { start_hosts(context, &assignment.study, commands) };
     let ran = hosted
         .and_then(|()| context.renew_password(prepared))
-        .and_then(|()| data::ensure(context, prepared, &commands.load))
+        .and_then(|()| data::ensure(context, prepared, &commands.loads))
         .and_then(|()| calibrate(assignment, context, commands, prepared))
         .and_then(|()| run::carry_out(context, prepared, &commands.loads));
     match ran {

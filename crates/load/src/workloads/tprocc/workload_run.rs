@@ -260,6 +260,14 @@ impl WorkloadRun for TproccRun {
         Build::new(&self.request, &self.dialect, self.settings).run()
     }
 
+    fn begin_build(&self) -> Result<bool, Error> {
+        Build::new(&self.request, &self.dialect, self.settings).begin().map(|_| true)
+    }
+
+    fn build_share(&self) -> Result<(), Error> {
+        Build::new(&self.request, &self.dialect, self.settings).run_share()
+    }
+
     fn data_state(&self) -> Result<DataState, Error> {
         if !self.keeps_data() {
             return Ok(DataState::Fits);

@@ -35,7 +35,8 @@ pub(super) fn agreement(tallies: &[Tally], plan: &Plan) -> Check {
     for answer in tallies.iter().flat_map(|tally| &tally.answers) {
         asked += 1;
         if *first.entry(answer.question).or_insert(answer.answer) != answer.answer && offenders.len() < MOST_OFFENDERS {
-            offenders.push(format!("{} has two answers", plan.dialect.queries[answer.place].name));
+            let query = plan.dialect.queries.get(answer.place).map_or("an unknown query", |query| query.name);
+            offenders.push(format!("{query} has two answers"));
         }
     }
     first.values().for_each(|each| digest = digest.wrapping_add(*each));

@@ -3,7 +3,7 @@
 use super::data::{GENERATOR, ORDERS_PER_CHUNK, Table};
 use super::mix::{EACH, Mix, Rounds};
 use super::suite::{Class, Layout, OWN, SCAN, is_probe, kinds, known, parallelism};
-use crate::division::indivisible;
+use crate::division::each_has_one;
 use crate::workload::{Calibration, Work};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
@@ -147,9 +147,9 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     if let Err(error) = settings.text("engine.kind").and_then(known) {
         return vec![Contradiction::new("engine.kind", error.to_string())];
     }
-    let alone = indivisible(settings, "streams of queries need one load agent: one drives any number of them");
+    let empty = settings.count("workload.streams").ok().and_then(|streams| each_has_one(settings, streams, "streams"));
     let found =
-        [inputs(settings).err(), layout(settings).err(), threads(settings).err(), too_much_warm_up(settings), alone];
+        [inputs(settings).err(), layout(settings).err(), threads(settings).err(), too_much_warm_up(settings), empty];
     found.into_iter().flatten().collect()
 }
 

@@ -12,6 +12,7 @@ use crate::operation::Completion;
 use proofload_engine::{AnySession, Error, ErrorClass, Session as _};
 use proofload_gen::Seed;
 use proofload_model::samples::Reading;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Inputs that all streams of a run share.
@@ -80,7 +81,7 @@ impl Plan {
 }
 
 /// An answer in short.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct QueryAnswer {
     /// Place of the query.
     pub(super) place: usize,
@@ -91,7 +92,7 @@ pub(super) struct QueryAnswer {
 }
 
 /// Evidence of a stream for the checks after the run.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// Answers that agree with golden ones.
     pub(super) right: u64,

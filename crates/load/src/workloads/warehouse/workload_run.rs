@@ -8,8 +8,9 @@ use super::session_opener::SessionOpener;
 use super::settings::WarehouseSettings;
 use super::stream::{Plan, Stream, Tally};
 use super::suite::{Class, Dialect, Draw, kinds};
+use crate::division::{from_bytes, to_bytes};
 use crate::drive::{Retry, UserContext};
-use crate::workload::{LocalFuture, RunRequest, WorkloadRun};
+use crate::workload::{LocalFuture, RunRequest, SessionSpan, WorkloadRun};
 use crate::workloads::blocking_session::BlockingSession;
 use proofload_gen::Seed;
 use proofload_model::error::Error;
@@ -19,6 +20,7 @@ use proofload_model::time::Clock;
 use proofload_model::units::duration_text;
 use proofload_model::wire::ProbeResult;
 use proofload_model::wire::load::DataState;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The workload with its job.
@@ -89,6 +91,11 @@ impl WarehouseRun {
         facts
     }
 
+    /// Numbers of this agent's streams.
+    fn streams_here(&self) -> Range<u32> {
+        self.request.spec.part.range(self.settings.streams)
+    }
+
     async fn run_stream(&self, stream: u32, mut context: UserContext) -> Result<(), Error> {
         let session = self.opener.session().await?;
         let alone = self.request.engine.facts().capabilities.embedded
@@ -108,7 +115,11 @@ impl WorkloadRun for WarehouseRun {
     }
 
     fn users(&self) -> u32 {
-        self.settings.streams
+        self.streams_here().len() as u32
+    }
+
+    fn session_span(&self) -> SessionSpan {
+        SessionSpan { first: self.streams_here().start, all: self.settings.streams }
     }
 
     fn client_threads(&self) -> Option<u32> {
@@ -128,6 +139,14 @@ impl WorkloadRun for WarehouseRun {
         Load::new(&self.request, &self.plan.dialect, &self.settings).run()
     }
 
+    fn begin_build(&self) -> Result<bool, Error> {
+        Load::new(&self.request, &self.plan.dialect, &self.settings).begin().map(|_| true)
+    }
+
+    fn build_share(&self) -> Result<(), Error> {
+        Load::new(&self.request, &self.plan.dialect, &self.settings).run_share()
+    }
+
     fn data_state(&self) -> Result<DataState, Error> {
         Ok(self.manifest()?.map_or_else(|state| state, |_| DataState::Fits))
     }
@@ -141,7 +160,7 @@ impl WorkloadRun for WarehouseRun {
     }
 
     fn run_session(self: Arc<Self>, user: u32, context: UserContext) -> LocalFuture<'static, Result<(), Error>> {
-        Box::pin(async move { self.run_stream(user, context).await })
+        Box::pin(async move { self.run_stream(self.streams_here().start + user, context).await })
     }
 
     fn open_probe(&self, clock: &Arc<dyn Clock>) -> Result<(), Error> {
@@ -157,6 +176,16 @@ impl WorkloadRun for WarehouseRun {
 
     fn counters(&self) -> Result<Vec<(String, i64)>, proofload_engine::Error> {
         Ok(Vec::new())
+    }
+
+    fn evidence(&self) -> Result<Vec<u8>, Error> {
+        to_bytes(&*self.tallies())
+    }
+
+    fn take_evidence(&self, bytes: &[u8]) -> Result<(), Error> {
+        let tallies: Vec<Tally> = from_bytes(bytes)?;
+        self.tallies().extend(tallies);
+        Ok(())
     }
 
     fn verify(&self, _totals: &[OperationCounts]) -> Result<Vec<Check>, Error> {

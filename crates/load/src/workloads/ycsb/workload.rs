@@ -3,10 +3,9 @@
 use super::settings::{NAME, SETTINGS, YcsbSettings};
 use super::store::StoreDialect;
 use super::workload_run::YcsbRun;
-use crate::division::{each_has_one, indivisible};
+use crate::division::each_has_one;
 use crate::selftest::SelftestPart;
 use crate::workload::{Rating, RunRequest, Work, Workload, WorkloadRun};
-use proofload_gen::ycsb::Kind;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
 use proofload_model::settings::Settings;
@@ -17,19 +16,15 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Ycsb;
 
-/// Contradictions: several load agents, and users too few for them or a keyspace that grows.
+/// Contradictions: several load agents, and users too few for them.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     let Ok(read) = YcsbSettings::read(settings) else { return Vec::new() };
-    let grows = read.mix.share(Kind::Insert) > 0.0;
-    let why = "a mix with inserts needs one load agent, because which records can be read depends on the progress of \
-               all users";
     let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
     let engine = engine.and_then(|engine| StoreDialect::of(engine, read.form, read.shape.fields).err());
     if let Some(error) = engine {
         return vec![Contradiction::new("engine.kind", error.to_string())];
     }
-    let inserts = if grows { indivisible(settings, why) } else { None };
-    inserts.into_iter().chain(each_has_one(settings, read.users, "virtual users")).collect()
+    each_has_one(settings, read.users, "virtual users").into_iter().collect()
 }
 
 impl Workload for Ycsb {

@@ -39,8 +39,8 @@ struct RunEvidence {
 }
 
 impl RunEvidence {
-    fn new(users: u32) -> Self {
-        Self { watermark: Watermark::new(users), before: None, tallies: Vec::new() }
+    fn new(users: Range<u32>, is_alone: bool) -> Self {
+        Self { watermark: Watermark::new(users, is_alone), before: None, tallies: Vec::new() }
     }
 }
 
@@ -50,7 +50,8 @@ impl YcsbRun {
         let settings = YcsbSettings::read(&request.spec.settings)?;
         let dialect = StoreDialect::of(request.engine, settings.form, settings.shape.fields)?;
         let plan = Arc::new(settings.plan(&request.spec)?);
-        let run = Mutex::new(RunEvidence::new(settings.users));
+        let part = &request.spec.part;
+        let run = Mutex::new(RunEvidence::new(part.range(settings.users), part.is_whole()));
         Ok(Self { request, settings, dialect, plan, run })
     }
 
@@ -201,12 +202,20 @@ impl WorkloadRun for YcsbRun {
         Load::new(&self.request, &self.dialect, &self.settings, &self.plan).run()
     }
 
+    fn begin_build(&self) -> Result<bool, Error> {
+        Load::new(&self.request, &self.dialect, &self.settings, &self.plan).begin().map(|_| true)
+    }
+
+    fn build_share(&self) -> Result<(), Error> {
+        Load::new(&self.request, &self.dialect, &self.settings, &self.plan).run_share()
+    }
+
     fn data_state(&self) -> Result<DataState, Error> {
         if self.keeps_data() { self.state(&mut BlockingStore::open(self.access())?) } else { Ok(DataState::Fits) }
     }
 
     fn begin(&self) -> Result<Vec<Fact>, Error> {
-        let mut run = RunEvidence::new(self.settings.users);
+        let mut run = RunEvidence::new(self.users_here(), self.request.spec.part.is_whole());
         if self.keeps_data() && self.request.spec.part.is_first() {
             let mut session = BlockingStore::open(self.access())?;
             self.state(&mut session)?.must_fit()?;
@@ -222,6 +231,14 @@ impl WorkloadRun for YcsbRun {
 
     fn counters(&self) -> Result<Vec<(String, i64)>, proofload_engine::Error> {
         Ok(Vec::new())
+    }
+
+    fn ended_below(&self) -> Option<u64> {
+        self.grows().then(|| self.run().watermark.ended_here_below())
+    }
+
+    fn take_ended_below(&self, index: u64) {
+        self.run().watermark.tell(index);
     }
 
     fn evidence(&self) -> Result<Vec<u8>, Error> {

@@ -53,6 +53,15 @@ impl<'j> Build<'j> {
         self.facts()
     }
 
+    /// Loads the chunks of this agent's share that are not noted.
+    pub(crate) fn run_share(&self) -> Result<(), Error> {
+        let manifest = self.begin()?;
+        let turns = self.request.spec.part.turns();
+        let own = (0..).zip(self.chunks()).filter(|(number, _)| turns.has(*number)).map(|(_, chunk)| chunk);
+        let pending: Vec<Chunk> = own.filter(|chunk| !manifest.has(*chunk)).collect();
+        if manifest.is_complete() { Ok(()) } else { self.load(&pending, &manifest) }
+    }
+
     /// Makes the empty tables unless they are there; refuses what is not ours or does not fit.
     pub(crate) fn begin(&self) -> Result<Manifest, Error> {
         runtime()?.block_on(self.request.engine.create_database(&self.target))?;

@@ -13,6 +13,7 @@ use crate::workloads::warehouse::suite::{Dialect, Moment};
 use proofload_engine::{Statement, Target};
 use proofload_model::error::Error;
 use proofload_model::facts::data;
+use proofload_model::load_share::{LoadShare, Turns};
 use proofload_model::samples::Fact;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,6 +47,12 @@ impl<'j> Load<'j> {
         }
         let mut session = self.session()?;
         data_facts(&self.manifest(&mut session)?, self.settings)
+    }
+
+    /// Loads the chunks of this agent's share that are not noted.
+    pub(crate) fn run_share(&self) -> Result<(), Error> {
+        let manifest = self.begin()?;
+        if manifest.is_complete() { Ok(()) } else { self.load_own(&manifest, &self.request.spec.part.turns()) }
     }
 
     fn session(&self) -> Result<BlockingSession, Error> {
@@ -130,7 +137,13 @@ impl<'j> Load<'j> {
 
     /// Loads every chunk that is not noted.
     pub(crate) fn load_missing(&self, manifest: &Manifest) -> Result<(), Error> {
-        let all = Chunk::all(self.settings.scale);
+        self.load_own(manifest, &LoadShare::default().turns())
+    }
+
+    /// Loads every chunk of an agent's part that is not noted.
+    fn load_own(&self, manifest: &Manifest, turns: &Turns) -> Result<(), Error> {
+        let numbered = (0..).zip(Chunk::all(self.settings.scale));
+        let all: Vec<Chunk> = numbered.filter(|(number, _)| turns.has(*number)).map(|(_, chunk)| chunk).collect();
         let missing: Vec<Chunk> = all.iter().copied().filter(|chunk| !manifest.has(&chunk_entry(*chunk))).collect();
         let loaded = AtomicU64::new((all.len() - missing.len()) as u64);
         side_by_side(

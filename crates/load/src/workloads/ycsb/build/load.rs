@@ -13,6 +13,7 @@ use proofload_engine::Target;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
 use proofload_model::facts::data;
+use proofload_model::load_share::{LoadShare, Turns};
 use proofload_model::samples::Fact;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,7 +44,7 @@ impl<'j> Load<'j> {
     pub(crate) fn run(&self) -> Result<Vec<Fact>, Error> {
         let manifest = self.begin()?;
         if !manifest.is_complete() {
-            self.load_missing(&manifest)?;
+            self.load_missing(&manifest, &LoadShare::default().turns())?;
             let checked = self.prove()?;
             let entry = complete_entry(self.settings.records);
             let mut session = self.session()?;
@@ -54,6 +55,13 @@ impl<'j> Load<'j> {
             return Ok(self.facts(&checked.to_string()));
         }
         Ok(self.facts("0, the load was already complete"))
+    }
+
+    /// Loads the chunks of this agent's share that are not noted.
+    pub(crate) fn run_share(&self) -> Result<(), Error> {
+        let manifest = self.begin()?;
+        let turns = self.request.spec.part.turns();
+        if manifest.is_complete() { Ok(()) } else { self.load_missing(&manifest, &turns) }
     }
 
     fn access(&self) -> StoreAccess<'_> {
@@ -70,7 +78,7 @@ impl<'j> Load<'j> {
     }
 
     /// Makes the empty table unless it is there; refuses what is not ours or does not fit.
-    fn begin(&self) -> Result<Manifest, Error> {
+    pub(crate) fn begin(&self) -> Result<Manifest, Error> {
         if self.settings.adopted {
             return Err(Error::new(
                 "workload.data is \"adopted\": the data come from another client, and Proofload neither loads nor replaces them; set engine.url to a database with these data",
@@ -89,12 +97,12 @@ impl<'j> Load<'j> {
         }
     }
 
-    /// Loads every chunk that is not noted, several sessions taking one after another.
-    fn load_missing(&self, manifest: &Manifest) -> Result<(), Error> {
-        let all = chunks(self.settings.records);
-        let missing: Vec<u64> = (0..all).filter(|chunk| !manifest.has(*chunk)).collect();
-        let loaded = AtomicU64::new(all - missing.len() as u64);
-        let records = self.settings.records;
+    /// Loads every chunk of the agent's part that is not noted, several sessions taking one after another.
+    fn load_missing(&self, manifest: &Manifest, turns: &Turns) -> Result<(), Error> {
+        let own: Vec<u64> = (0..chunks(self.settings.records)).filter(|chunk| turns.has(*chunk)).collect();
+        let missing: Vec<u64> = own.iter().copied().filter(|chunk| !manifest.has(*chunk)).collect();
+        let loaded = AtomicU64::new((own.len() - missing.len()) as u64);
+        let records = (own.len() as u64 * CHUNK_RECORDS).min(self.settings.records);
         side_by_side(
             self.settings.loaders.unwrap_or(self.dialect.loaders),
             &missing,

@@ -24,7 +24,7 @@ impl Handler for Roles {
                 let moment = self.clock.now();
                 Ok(Reply::Ping(Pong { received: moment, moment, pid: std::process::id() }))
             }
-            Request::Quit => Ok(Reply::Quit),
+            Request::Alive | Request::Quit => Ok(Reply::Quit),
             Request::Host(request) => self.host.handle(request),
             Request::Load(request) => self.load.handle(request),
         }

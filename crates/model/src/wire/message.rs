@@ -39,6 +39,8 @@ pub enum Request {
     Host(host::Request),
     /// A request to the load role.
     Load(load::Request),
+    /// Go on: the conductor is there. Nothing is answered; an agent that hears nothing for a minute releases everything and ends.
+    Alive,
     /// Release everything and end.
     Quit,
 }

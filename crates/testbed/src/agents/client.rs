@@ -28,6 +28,9 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const CLOSING_LOOKS: u32 = 100;
 const CLOSING_GLANCE: Duration = Duration::from_millis(50);
 
+/// How often an agent is told that the conductor is there.
+const ALIVE: Duration = Duration::from_secs(5);
+
 /// What an agent's stream brings besides answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentEvent {
@@ -48,7 +51,9 @@ type Lines = Arc<Mutex<VecDeque<String>>>;
 pub struct AgentProcess {
     name: String,
     child: Mutex<Child>,
-    stdin: Mutex<Option<ChildStdin>>,
+    stdin: Arc<Mutex<Option<ChildStdin>>>,
+    /// Dropped with the agent: ends the thread that tells it of us.
+    _telling: Sender<()>,
     answers: Answers,
     next_call: AtomicU64,
     alive: Arc<AtomicBool>,
@@ -76,10 +81,12 @@ impl AgentProcess {
         let lines: Lines = Arc::default();
         let stderr = BufReader::new(stderr.expect("it was asked for"));
         let silence = keep_lines(stderr, name, &lines, events.clone());
+        let (telling, told) = mpsc::channel();
         let agent = Self {
             name: name.to_owned(),
             child: Mutex::new(child),
-            stdin: Mutex::new(stdin),
+            stdin: Arc::new(Mutex::new(stdin)),
+            _telling: telling,
             answers: Arc::default(),
             next_call: AtomicU64::new(1),
             alive: Arc::new(AtomicBool::new(true)),
@@ -98,7 +105,25 @@ impl AgentProcess {
             );
         }
         agent.listen(stdout, silence, events);
+        agent.tell_that_we_are_there(told);
         Ok(agent)
+    }
+
+    /// Says every few seconds that we are there, on a thread that ends with the agent or with its input.
+    fn tell_that_we_are_there(&self, told: Receiver<()>) {
+        let stdin = Arc::clone(&self.stdin);
+        std::thread::spawn(move || {
+            while told.recv_timeout(ALIVE) == Err(RecvTimeoutError::Timeout) {
+                let Some(written) =
+                    lock(&stdin).as_mut().map(|stdin| frame::write(stdin, &Call { id: 0, request: Request::Alive }))
+                else {
+                    return;
+                };
+                if written.is_err() {
+                    return;
+                }
+            }
+        });
     }
 
     /// Says who we are; the agent does nothing before.

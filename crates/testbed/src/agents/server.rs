@@ -1,5 +1,5 @@
 //! The agent's side: requests in order on one worker, events beside them, a heartbeat each second. When the conductor's stream ends,
-//! whoever ended it, the handler is dropped, and with it everything that it started or limited.
+//! whoever ended it, or says nothing any more, as behind a cut link, the handler is dropped, and with it everything that it started or limited.
 
 use super::{frame, greeting};
 use proofload_model::error::Error;
@@ -7,7 +7,7 @@ use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::{Call, Event, Message, Reply, Request};
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -21,6 +21,12 @@ const WAITING_MESSAGES: usize = 4096;
 /// How long a request that is under way may go on after the conductor has gone.
 const LAST_WORK: Duration = Duration::from_secs(3);
 
+/// How long a conductor may say nothing, which says every few seconds that it is there.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// How often it is looked for.
+const SILENCE_LOOKS: Duration = Duration::from_secs(1);
+
 /// Looks, 20 ms apart, at a writer that should end.
 const LAST_LOOKS: u32 = 25;
 
@@ -33,9 +39,9 @@ pub trait Handler: Send {
     fn abandon(&self) -> Arc<dyn Fn() + Send + Sync>;
 }
 
-/// Serves one conductor on `input` and `output` until it says quit or its stream ends.
+/// Serves one conductor on `input` and `output` until it says quit, its stream ends, or it has said nothing for a minute.
 pub fn serve<H: Handler + 'static>(
-    mut input: impl Read,
+    mut input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
     clock: &Arc<dyn Clock>,
     make: impl FnOnce(EventSink) -> H,
@@ -56,8 +62,7 @@ pub fn serve<H: Handler + 'static>(
         work(handler, &to_do, &messages);
         let _nobody_waits = done.send(());
     });
-    let heard = listen(&mut input, &calls, clock.as_ref());
-    drop(calls);
+    let heard = hear(input, calls, clock);
     if heard == Ok(End::Quit) {
         // Ordered: releasing may take its time, a server's last checkpoint for one.
         let _ended = worker.join();
@@ -89,11 +94,54 @@ fn wait_for(writer: &JoinHandle<()>, clock: &dyn Clock) {
     }
 }
 
-/// Hands calls to the worker, each with the moment of its arrival, until quit or the end of the stream.
-fn listen(input: &mut impl Read, calls: &SyncSender<(Call, Moment)>, clock: &dyn Clock) -> Result<End, Error> {
+/// Hands calls to the worker until quit, the end of the stream, or silence. The stream is read on a thread of its own, since a read has no end
+/// behind a cut link; after silence that thread stays with it.
+fn hear(
+    mut input: impl Read + Send + 'static,
+    calls: SyncSender<(Call, Moment)>,
+    clock: &Arc<dyn Clock>,
+) -> Result<End, Error> {
+    let heard = Arc::new(AtomicU64::new(clock.now().0));
+    let (over, ended) = sync_channel(1);
+    let to_worker = calls.clone();
+    let (reader_clock, reader_heard) = (Arc::clone(clock), Arc::clone(&heard));
+    std::thread::spawn(move || {
+        let end = listen(&mut input, &calls, (reader_clock.as_ref(), &reader_heard));
+        drop(calls);
+        let _gone = over.send(end);
+    });
+    loop {
+        match ended.recv_timeout(SILENCE_LOOKS) {
+            Ok(end) => return end,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::new("the thread that reads the conductor's calls panicked"));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let silent = clock.now().since(Moment(heard.load(Ordering::Relaxed)));
+        if silent > SILENCE {
+            // The worker ends after what it is doing, and drops the handler.
+            let quit = Call { id: 0, request: Request::Quit };
+            let _busy = to_worker.try_send((quit, clock.now()));
+            return Err(Error::lost(format!("the conductor has said nothing for {} s; it is gone", silent.as_secs())));
+        }
+    }
+}
+
+/// Hands calls to the worker, each with the moment of its arrival, until quit or the end of the stream; notes when it heard the last one.
+fn listen(
+    input: &mut impl Read,
+    calls: &SyncSender<(Call, Moment)>,
+    (clock, heard): (&dyn Clock, &AtomicU64),
+) -> Result<End, Error> {
     while let Some(call) = frame::read::<Call>(input)? {
+        let now = clock.now();
+        heard.store(now.0, Ordering::Relaxed);
+        if call.request == Request::Alive {
+            continue;
+        }
         let quit = call.request == Request::Quit;
-        if calls.send((call, clock.now())).is_err() || quit {
+        if calls.send((call, now)).is_err() || quit {
             return Ok(End::Quit);
         }
     }
@@ -150,5 +198,58 @@ fn write_all(messages: &Receiver<Message>, output: &mut impl Write) {
             while messages.recv().is_ok() {}
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::time::WallTime;
+    use std::os::unix::net::UnixStream;
+
+    /// Ten seconds pass from each reading to the next.
+    struct QuickClock(AtomicU64);
+
+    impl Clock for QuickClock {
+        fn now(&self) -> Moment {
+            Moment(self.0.fetch_add(10_000_000_000, Ordering::Relaxed))
+        }
+
+        fn wall(&self) -> WallTime {
+            WallTime(0)
+        }
+
+        fn sleep(&self, _time: Duration) {}
+    }
+
+    struct Held(Arc<AtomicBool>);
+
+    impl Handler for Held {
+        fn handle(&mut self, _request: Request) -> Result<Reply, Error> {
+            Ok(Reply::Quit)
+        }
+
+        fn abandon(&self) -> Arc<dyn Fn() + Send + Sync> {
+            Arc::new(|| ())
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+
+    #[test]
+    fn a_conductor_that_says_nothing_any_more_is_gone_although_its_stream_is_open() {
+        let (mut conductor, agent) = UnixStream::pair().unwrap();
+        greeting::answer(&mut conductor).unwrap();
+        let released = Arc::new(AtomicBool::new(false));
+        let clock: Arc<dyn Clock> = Arc::new(QuickClock(AtomicU64::new(0)));
+        let held = Held(Arc::clone(&released));
+        let served = serve(agent.try_clone().unwrap(), agent, &clock, |_| held);
+        let error = served.unwrap_err().to_string();
+        assert!(error.starts_with("the conductor has said nothing for "), "{error}");
+        assert!(released.load(Ordering::Acquire), "what it held is released");
     }
 }

@@ -220,7 +220,7 @@ fn three_agents_on_postgresql_leave_a_database_that_adds_up() {
     assert_eq!(loaded.and_then(|fact| fact.effective.as_deref()), Some("3"), "each loaded its share");
 }
 
-/// Which records can be read depends on how far the users of all agents are: none reads a record that is not there yet, and inserts add up.
+/// Which records can be read depends on how far the users of all agents are: no user reads a record that is not there yet, and inserts add up.
 #[test]
 fn agents_insert_and_read_what_others_inserted() {
     if !postgresql_here("load-agents-inserts") {

@@ -56,9 +56,9 @@ pub(super) fn found(words: &str) -> Vec<(u32, String)> {
 
 /// Programs that run until this is dropped.
 #[derive(Default)]
-pub(super) struct Running(Vec<Child>);
+pub(super) struct Daemons(Vec<Child>);
 
-impl Running {
+impl Daemons {
     /// Starts a program whose output goes to a file.
     pub(super) fn start(&mut self, command: &mut Command, log: &std::path::Path) -> Result<(), String> {
         let failed = |error: std::io::Error| format!("starting {:?}: {error}", command.get_program());
@@ -70,7 +70,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for Daemons {
     fn drop(&mut self) {
         for child in self.0.iter_mut().rev() {
             let _gone = child.kill();

@@ -1,7 +1,7 @@
 //! A real Slurm of one node: its controller and its daemon under our own configuration, and a load that `srun` starts.
 
 use super::folder::WorkFolder;
-use super::processes::{Running, found, output_of, text, until};
+use super::processes::{Daemons, found, output_of, text, until};
 use super::program::Program;
 use super::run::{Found, case};
 use std::path::Path;
@@ -39,7 +39,7 @@ pub(super) fn run(program: &Path) -> Result<(), String> {
 /// The daemons, ended when this is dropped.
 struct SlurmCluster {
     settings: String,
-    _running: Running,
+    _running: Daemons,
 }
 
 impl SlurmCluster {
@@ -48,7 +48,7 @@ impl SlurmCluster {
         for name in ["state", "spool", "munge"] {
             std::fs::create_dir(folder.path(name)).map_err(|error| format!("making {name}: {error}"))?;
         }
-        let mut running = Running::default();
+        let mut running = Daemons::default();
         // A key that no other installation has.
         folder.write("munge/key", &output_of(&["head", "-c", "64", "/proc/sys/kernel/random/uuid"])?.repeat(2))?;
         let mut munge = Command::new("munged");

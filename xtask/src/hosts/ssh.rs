@@ -2,7 +2,7 @@
 
 use super::folder::WorkFolder;
 use super::lan::{Lan, LanHost};
-use super::processes::{Running, output_of, until};
+use super::processes::{Daemons, output_of, until};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -13,14 +13,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The servers, ended when this is dropped.
 pub(super) struct SshServers<'f> {
     folder: &'f WorkFolder,
-    running: Running,
+    running: Daemons,
 }
 
 impl<'f> SshServers<'f> {
     /// Makes keys and starts a server on each host.
     pub(super) fn start(folder: &'f WorkFolder, lan: &Lan) -> Result<Self, String> {
         make_key(folder, "client")?;
-        let mut servers = Self { folder, running: Running::default() };
+        let mut servers = Self { folder, running: Daemons::default() };
         for host in &lan.hosts {
             make_key(folder, &host.name)?;
             servers.serve(host)?;

@@ -8,6 +8,7 @@ use crate::blocks::{
 use crate::findings::history::{History, HistoryRecord, LevelChange, Track, TrackValue};
 use crate::numbers::short;
 use proofload_analysis::change_points::{FALSE_ALARMS, LEAST_SEGMENT, LEAST_VALUES};
+use std::collections::BTreeMap;
 
 /// Changes that the first screen names.
 const NAMED: usize = 3;
@@ -17,6 +18,15 @@ const MOST_PANELS: usize = 12;
 
 /// Longer tables of records are folded.
 const MOST_RECORDS: usize = 40;
+
+/// Rows of a table; older records are in the JSON form.
+const MOST_ROWS: usize = 1_000;
+
+/// Values that a panel draws one by one; of more it draws the lowest and the highest of each of its columns.
+const MOST_MARKS: usize = 1_000;
+
+/// Columns of a panel, about as many as it has points across.
+const MARK_COLUMNS: f64 = 350.0;
 
 /// Dates below an axis.
 const MOST_TICKS: usize = 4;
@@ -151,7 +161,10 @@ fn figure(history: &History) -> Option<Figure> {
     let panels: Vec<Panel> = history.tracks.iter().take(MOST_PANELS).map(|track| panel(history, track)).collect();
     let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
     let hidden = history.tracks.len() - panels.len();
-    let rest = if hidden == 0 { String::new() } else { format!(" {hidden} more series are in the JSON form.") };
+    let mut rest = if hidden == 0 { String::new() } else { format!(" {hidden} more series are in the JSON form.") };
+    if history.tracks.iter().any(|track| track.values.len() > MOST_MARKS) {
+        rest += " Of values that lie closer than can be drawn, the lowest and the highest are shown.";
+    }
     Some(Figure {
         id: "figure-history",
         caption: prose![
@@ -173,7 +186,10 @@ fn day(history: &History, record: usize) -> f64 {
 fn panel(history: &History, track: &Track) -> Panel {
     let sample =
         |value: &TrackValue| Sample { x: day(history, value.record), y: value.value, interval: value.interval };
-    let of = |valid: bool| track.values.iter().filter(|value| value.is_valid == valid).map(sample).collect::<Vec<_>>();
+    let of = |valid: bool| {
+        let values = track.values.iter().filter(|value| value.is_valid == valid).map(sample).collect::<Vec<_>>();
+        if values.len() > MOST_MARKS { outermost(&values) } else { values }
+    };
     let mut series = vec![Series { name: String::new(), role: Role::Measured(0), samples: of(true) }];
     if track.values.iter().any(|value| !value.is_valid) {
         series.push(Series { name: String::new(), role: Role::Void, samples: of(false) });
@@ -192,6 +208,25 @@ fn panel(history: &History, track: &Track) -> Panel {
         rules: rules(history, track),
         series,
     }
+}
+
+/// The lowest and the highest of values that are drawn into one column.
+fn outermost(values: &[Sample]) -> Vec<Sample> {
+    let (first, last) = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value.x), high.max(value.x)));
+    let column = |value: &Sample| (MARK_COLUMNS * (value.x - first) / (last - first).max(f64::MIN_POSITIVE)) as u32;
+    let mut columns: BTreeMap<u32, (Sample, Sample)> = BTreeMap::new();
+    for value in values {
+        let (low, high) = columns.entry(column(value)).or_insert_with(|| (value.clone(), value.clone()));
+        if value.y < low.y {
+            *low = value.clone();
+        }
+        if value.y > high.y {
+            *high = value.clone();
+        }
+    }
+    columns.into_values().flat_map(|(low, high)| if low.y == high.y { vec![low] } else { vec![low, high] }).collect()
 }
 
 /// The mean level between changes.
@@ -245,8 +280,23 @@ fn data(history: &History) -> Table {
     };
     Table {
         columns: [Column::words("Date"), Column::words("Record")].into_iter().chain(heads).collect(),
-        rows: history.records.iter().enumerate().map(row).collect(),
+        rows: history
+            .records
+            .iter()
+            .enumerate()
+            .skip(history.records.len().saturating_sub(MOST_ROWS))
+            .map(row)
+            .collect(),
+        note: older(history),
         ..Table::default()
+    }
+}
+
+/// Says how many records a table leaves out.
+fn older(history: &History) -> Prose {
+    match history.records.len().saturating_sub(MOST_ROWS) {
+        0 => Prose::new(),
+        left => prose![counted(left, "older record"), " in the JSON form. "],
     }
 }
 
@@ -290,11 +340,32 @@ fn records(history: &History) -> Vec<Block> {
         id: "table-records",
         caption: prose!["Every record of the study, newest first."],
         columns: ["Begun", "File", "Program", "Engine", "Points valid"].map(Column::words).to_vec(),
-        rows: history.records.iter().rev().map(row).collect(),
+        rows: history.records.iter().rev().take(MOST_ROWS).map(row).collect(),
+        note: older(history),
         ..Table::default()
     });
     match history.records.len() {
-        many if many > MOST_RECORDS => vec![Block::Fold(prose!["All ", many, " records"], vec![table])],
+        many if many > MOST_RECORDS => {
+            vec![Block::Fold(prose!["All ", crate::numbers::count(many as u64), " records"], vec![table])]
+        }
         _ => vec![table],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_values_the_outermost_of_each_column_are_drawn() {
+        let value = |number: u32| {
+            let x = f64::from(number);
+            Sample { x, y: if number == 777 { -5.0 } else { (x * 0.7).sin() }, interval: None }
+        };
+        let drawn = outermost(&(0..10_000).map(value).collect::<Vec<_>>());
+        assert!((700..=702).contains(&drawn.len()), "{}", drawn.len());
+        assert!(drawn.iter().any(|value| value.y == -5.0), "what falls out is seen");
+        let at_once = vec![Sample { x: 3.0, y: 1.0, interval: None }; 5];
+        assert_eq!(outermost(&at_once).len(), 1);
     }
 }

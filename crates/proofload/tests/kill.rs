@@ -146,7 +146,7 @@ fn find(bench: &Bench, child: &Child, victim: Victim) -> Option<u32> {
 
 /// Six runs on the null engine.
 fn null_study() -> String {
-    small_study("null", "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n", 3)
+    small_study("null", "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n", 2)
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn the_conductor_is_killed_on_postgresql() {
     if postgresql_here("kill-postgresql") {
         check(
             "kill-postgresql",
-            &small_study("postgresql", "", 3),
+            &small_study("postgresql", "", 2),
             Victim::Conductor,
             kills(2),
             Duration::from_secs(10),
@@ -181,7 +181,7 @@ fn the_conductor_is_killed_on_postgresql() {
 #[test]
 fn the_server_is_killed() {
     if postgresql_here("kill-server") {
-        check("kill-server", &small_study("postgresql", "", 3), Victim::Server, kills(2), Duration::from_secs(4));
+        check("kill-server", &small_study("postgresql", "", 2), Victim::Server, kills(2), Duration::from_secs(4));
     }
 }
 

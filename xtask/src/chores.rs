@@ -97,7 +97,7 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "pdf",
-        arguments: "[RECORD …]",
+        arguments: "[program=PATH] [RECORD …]",
         summary: "build proofload-pdf and look at the papers that it makes: pages, tags, fonts, order of the text, the same bytes twice; needs poppler-utils",
         run: pdf::run,
     },

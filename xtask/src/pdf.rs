@@ -2,8 +2,10 @@
 //! that the same record gives the same bytes. No part of `make test`: the typesetter takes minutes to compile.
 
 use crate::program::{cargo, release_program, tell};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Instant;
 
 /// Records that are always here.
 const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/papers");
@@ -31,37 +33,68 @@ restore = "never"
 const TITLE: &str = "#panic(1) $x^2$ *bold* _it_ `raw` [c] <l> @ref \\ \" \u{fffd} = head";
 
 /// Most pages of a paper without its appendix.
-const PAGES_MOST: u32 = 7;
+const PAGES_MOST: u32 = 6;
+
+/// The programs at work, and where their papers go.
+struct Bench {
+    /// `proofload`.
+    program: PathBuf,
+    /// The search path, which begins with the folder of `proofload-pdf`.
+    path: OsString,
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.env("PATH", &self.path);
+        command
+    }
+}
 
 /// Makes and looks at the papers of the records that are named, or of those that are here and of a study with a wild title.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let program = program()?;
-    let folder = program.with_file_name("papers");
+    let named = arguments.iter().find_map(|one| one.strip_prefix("program=")).map(PathBuf::from);
+    let program = named.map_or_else(release_program, Ok)?;
+    let typesetter = build()?;
+    let folder = typesetter.join("papers");
     // What an earlier call left there is not of this program.
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|error| format!("made {}: {error}", folder.display()))?;
-    let mut records: Vec<PathBuf> = arguments.iter().map(PathBuf::from).collect();
+    let mut path = typesetter.into_os_string();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let bench = Bench { program, path, folder };
+    let mut records: Vec<PathBuf> =
+        arguments.iter().filter(|one| !one.starts_with("program=")).map(PathBuf::from).collect();
     if records.is_empty() {
         records = here()?;
-        records.push(wild(&program, &folder)?);
+        records.push(wild(&bench)?);
     }
-    let faults: Vec<String> = records.iter().flat_map(|record| look(&program, record, &folder)).collect();
+    let faults: Vec<String> = records.iter().flat_map(|record| look(&bench, record)).collect();
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
-/// Builds both programs, so that one lies beside the other; their tests too.
-fn program() -> Result<PathBuf, String> {
-    let program = release_program()?;
-    for words in [&["build"][..], &["test"]] {
-        let all = [words, &["--release", "--package", "proofload-pdf", "--features", "typst"]].concat();
-        let status = cargo().args(all).status().map_err(|error| format!("started cargo: {error}"))?;
+/// Builds and tests `proofload-pdf`; its folder.
+fn build() -> Result<PathBuf, String> {
+    let began = Instant::now();
+    for words in ["build", "test"] {
+        let mut command = cargo();
+        command.args([words, "--profile", "pdf", "--package", "proofload-pdf", "--features", "typst"]);
+        let status = command.status().map_err(|error| format!("started cargo: {error}"))?;
         if !status.success() {
-            return Err(format!("cargo {} of proofload-pdf failed; its output above says why", words[0]));
+            return Err(format!("cargo {words} of proofload-pdf failed; its output above says why"));
         }
     }
-    let size = std::fs::metadata(program.with_file_name("proofload-pdf")).map_or(0, |file| file.len());
-    tell(&format!("proofload-pdf has {:.1} MB", size as f64 / 1e6));
-    Ok(program)
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let folder = std::path::absolute(target.join("pdf")).map_err(|error| format!("found the program: {error}"))?;
+    let size = std::fs::metadata(folder.join("proofload-pdf")).map_or(0, |file| file.len());
+    tell(&format!(
+        "proofload-pdf has {:.1} MB; built and tested in {} s",
+        size as f64 / 1e6,
+        began.elapsed().as_secs()
+    ));
+    Ok(folder)
 }
 
 fn here() -> Result<Vec<PathBuf>, String> {
@@ -73,12 +106,10 @@ fn here() -> Result<Vec<PathBuf>, String> {
 }
 
 /// Runs the study with the wild title.
-fn wild(program: &Path, folder: &Path) -> Result<PathBuf, String> {
-    let (study, record) = (folder.join("wild.toml"), folder.join("wild.proof"));
+fn wild(bench: &Bench) -> Result<PathBuf, String> {
+    let (study, record) = (bench.folder.join("wild.toml"), bench.folder.join("wild.proof"));
     std::fs::write(&study, STUDY).map_err(|error| format!("wrote {}: {error}", study.display()))?;
-    let mut command = Command::new(program);
-    command.arg("run").arg(&study).arg("-o").arg(&record).args(["--void", "ok"]);
-    let output = output(&mut command)?;
+    let output = output(bench.command().arg("run").arg(&study).arg("-o").arg(&record).args(["--void", "ok"]))?;
     if output.status.success() {
         return Ok(record);
     }
@@ -86,12 +117,12 @@ fn wild(program: &Path, folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// Makes the papers of a record; what is wrong with them.
-fn look(program: &Path, record: &Path, folder: &Path) -> Vec<String> {
+fn look(bench: &Bench, record: &Path) -> Vec<String> {
     let name = record.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let mut faults = Vec::new();
     for (kind, arguments) in [("", &[][..]), ("-full", &["--appendix", "full"])] {
-        let file = |again: &str| folder.join(format!("{name}{kind}{again}.pdf"));
-        let made = [file(""), file("-again")].iter().try_for_each(|pdf| make(program, record, pdf, arguments));
+        let file = |again: &str| bench.folder.join(format!("{name}{kind}{again}.pdf"));
+        let made = [file(""), file("-again")].iter().try_for_each(|pdf| make(bench, record, pdf, arguments));
         let found = made.and_then(|()| check(&file(""), &file("-again"), kind.is_empty(), name == "wild"));
         match found {
             Ok(found) => tell(&format!("{name}{kind}: {found}")),
@@ -101,10 +132,8 @@ fn look(program: &Path, record: &Path, folder: &Path) -> Vec<String> {
     faults
 }
 
-fn make(program: &Path, record: &Path, pdf: &Path, arguments: &[&str]) -> Result<(), String> {
-    let mut command = Command::new(program);
-    command.arg("report").arg(record).arg("-o").arg(pdf).args(arguments);
-    let output = output(&mut command)?;
+fn make(bench: &Bench, record: &Path, pdf: &Path, arguments: &[&str]) -> Result<(), String> {
+    let output = output(bench.command().arg("report").arg(record).arg("-o").arg(pdf).args(arguments))?;
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() || told.contains("not PDF/UA-1") {
         return Err(told);

@@ -10,7 +10,7 @@ const SHA256: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbcc
 
 fn source(shape: &Shape, appendix: Appendix) -> String {
     let options = ReportOptions { appendix, sha256: SHA256, ..ReportOptions::default() };
-    render_with(&record(shape), Format::Typst, options).unwrap()
+    render_with(&record(shape), Format::Typst, options).expect("the record has points")
 }
 
 /// The string that a source hands to its template, and the template; read as Typst reads a string.

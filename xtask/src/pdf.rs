@@ -29,7 +29,7 @@ warm_up = { at_least = "1s", at_most = "1s" }
 restore = "never"
 "##;
 
-/// That title as it is shown: one of its letters has no glyph.
+/// Title of the study as it is shown: one of its letters has no glyph.
 const TITLE: &str = "#panic(1) $x^2$ *bold* _it_ `raw` [c] <l> @ref \\ \" \u{fffd} = head";
 
 /// Most pages of a paper without its appendix.

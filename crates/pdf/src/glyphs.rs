@@ -24,7 +24,7 @@ pub(crate) fn with_glyphs(source: String, fonts: &[Font]) -> (String, Option<Str
     (source, Some(told.join(", ") + &more))
 }
 
-/// Letters that no font draws, and that need none: spaces of zero width.
+/// Letters that no font draws, and that need no glyph: spaces of zero width.
 const fn needs_no_glyph(letter: char) -> bool {
     matches!(letter, '\u{200b}'..='\u{200d}' | '\u{2060}')
 }

@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, day, dist, drills, engines, hosts, kernel, loads, papers, parse_tsql, perf, policies,
+    answers, causes, crash, day, dist, drills, engines, hosts, kernel, loads, papers, parse_tsql, pdf, perf, policies,
     rehearse, site, test, tidy, verdicts,
 };
 
@@ -100,6 +100,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "",
         summary: "have Microsoft's parser read every T-SQL text, with wrong ones as control; SKIPPED where it cannot be installed",
         run: parse_tsql::run,
+    },
+    Chore {
+        name: "pdf",
+        arguments: "[program=PATH] [RECORD …]",
+        summary: "build proofload-pdf and look at the papers that it makes: pages, tags, fonts, order of the text, the same bytes twice; needs poppler-utils",
+        run: pdf::run,
     },
     Chore {
         name: "perf",

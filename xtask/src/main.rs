@@ -19,6 +19,7 @@ mod kernel;
 mod loads;
 mod papers;
 mod parse_tsql;
+mod pdf;
 mod perf;
 mod policies;
 mod program;

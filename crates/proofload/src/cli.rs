@@ -298,7 +298,7 @@ pub(crate) struct SignArguments {
 pub(crate) struct ReportArguments {
     /// The record
     pub(crate) record: PathBuf,
-    /// File to write [default: standard output; for html the record's name with .html]
+    /// File to write [default: standard output; for html and pdf the record's name with that ending]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing file; Proofload's own pages are always replaced
@@ -316,7 +316,7 @@ pub(crate) struct ReportArguments {
     /// Rule for judging windows of a record that is older than the current rule
     #[arg(long, value_enum, default_value_t = Judge::Record, value_name = "RULE")]
     pub(crate) judge: Judge,
-    /// How much of the appendix (checks, facts, events, method) a page shows and prints
+    /// How much of the appendix (checks, facts, events, method) a page shows and prints, and a PDF has
     #[arg(long, value_enum, default_value_t = AppendixShown::Folded)]
     pub(crate) appendix: AppendixShown,
 }
@@ -344,8 +344,12 @@ pub(crate) enum Judge {
 pub(crate) enum ReportFormat {
     /// One self-contained page
     Html,
+    /// A paper on sheets, by the program proofload-pdf
+    Pdf,
     /// Markdown
     Markdown,
+    /// The paper as Typst source, of which the PDF is made
+    Typst,
     /// CSV with one value per line
     Csv,
     /// CSV with one point per line: the table of results

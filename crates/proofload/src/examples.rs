@@ -89,6 +89,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ("proofload report study.proof", "write study.html beside the record"),
             ("proofload report study.proof --format text", "print the table"),
             ("proofload report study.proof --format markdown -o study.md", "write Markdown"),
+            ("proofload report study.proof -o study.pdf", "write a PDF; needs the program proofload-pdf"),
         ],
     ),
     (

@@ -175,7 +175,7 @@ fn a_study_on_the_null_engine_goes_through_and_reports_in_every_format() {
     let code = output.status.code();
     assert!(matches!(code, Some(0 | 5 | 6)), "{code:?}: {}", text(&output.stderr));
     assert!(text(&output.stdout).is_empty(), "results go to the record; stdout stays free");
-    for format in ["html", "markdown", "csv", "json", "text"] {
+    for format in ["html", "markdown", "typst", "csv", "json", "text"] {
         let once = bench.run(&["report", "x.proof", "--format", format, "-o", "-"]);
         let twice = bench.run(&["report", "x.proof", "--format", format, "-o", "-"]);
         assert_eq!(once.status.code(), Some(0), "{format}: {}", text(&once.stderr));

@@ -88,6 +88,57 @@ fn the_ending_of_a_file_asks_for_its_form() {
     assert!(read("b.md").starts_with("# ") && read("b.csv").starts_with("<!DOCTYPE html>"));
 }
 
+/// The program in a folder of its own, where no `proofload-pdf` of a build lies beside it.
+fn alone(bench: &Bench) -> std::path::PathBuf {
+    let (program, link) = (env!("CARGO_BIN_EXE_proofload"), bench.path("proofload"));
+    std::fs::hard_link(program, &link).or_else(|_| std::fs::copy(program, &link).map(drop)).expect("a link or a copy");
+    link
+}
+
+/// A program `proofload-pdf` in a folder, and a search path that has it.
+fn stub(bench: &Bench, script: &str) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = bench.path("programs");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let program = folder.join("proofload-pdf");
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a file");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("its mode");
+    format!("{}:/usr/bin:/bin", folder.display())
+}
+
+#[test]
+fn a_pdf_is_made_by_a_program_of_its_own_and_its_failures_are_told() {
+    let bench = bench("pdf");
+    let proofload = alone(&bench);
+    let report = |path: &str, arguments: &[&str], code: i32| {
+        let mut command = std::process::Command::new(&proofload);
+        command.args(["report", "x.proof"]).args(arguments).current_dir(bench.path("")).env("PATH", path);
+        let output = command.output().expect("it runs");
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+        told
+    };
+    let told = report("/nowhere", &["-o", "a.pdf"], 1);
+    assert!(told.contains("proofload-pdf, which is not in") && told.contains("--format typst"), "{told}");
+    let told = report(&stub(&bench, "cat > /dev/null; echo 'no such font' >&2; exit 1"), &["-o", "a.pdf"], 1);
+    assert!(told.contains("made no PDF: exit status: 1: no such font"), "{told}");
+    let told = report(&stub(&bench, "cat > /dev/null; echo hello"), &["-o", "a.pdf"], 1);
+    assert!(told.contains("is it another program of that name?"), "{told}");
+    assert!(!bench.path("a.pdf").exists(), "nothing was written");
+    let path = stub(&bench, "echo '%PDF-1.7'; cat; echo 'a note' >&2");
+    let told = report(&path, &["-o", "none/a.pdf"], 1);
+    assert!(told.contains("failed to write none/a.pdf"), "{told}");
+    let told = report(&path, &["--format", "pdf"], 0);
+    assert!(told.contains("a note") && told.contains("written: x.pdf"), "{told}");
+    assert!(report(&path, &["--format", "pdf"], 1).contains("x.pdf exists; replace it with --overwrite"));
+    report(&path, &["-o", "x.typ"], 0);
+    let source = std::fs::read_to_string(bench.path("x.typ")).expect("it was written");
+    let handed = std::fs::read_to_string(bench.path("x.pdf")).expect("it was written");
+    assert_eq!(handed, format!("%PDF-1.7\n{source}"), "the program gets what --format typst writes");
+    let hash = proofload_record::file_sha256(&bench.path("x.proof")).expect("the record is readable");
+    assert!(source.contains(&hash), "the hash of the record stands in the paper");
+}
+
 #[test]
 fn a_logo_is_in_the_record_and_on_the_page() {
     let bench = Bench::new("logo");

@@ -6,8 +6,8 @@ use crate::findings::comparison::{Comparison, Gate, Rules};
 use crate::findings::history::History;
 use crate::findings::{evaluate, evaluate_beside};
 use crate::render::{
-    FigureFiles, comparison_json, comparison_text, csv, figures, forecast_json, forecast_text, gate_json, gate_text,
-    history_json, history_text, html, json, markdown, opening_text, table_csv, text,
+    About, FigureFiles, comparison_json, comparison_text, csv, figures, forecast_json, forecast_text, gate_json,
+    gate_text, history_json, history_text, html, json, markdown, opening_text, table_csv, text, typst,
 };
 use crate::sections::{comparison_document, document, history_document, opening, results_table, title};
 use proofload_import::Reference;
@@ -21,6 +21,8 @@ pub enum Format {
     Html,
     /// The paper as Markdown; charts are their description and their data.
     Markdown,
+    /// The paper on sheets as Typst source, of which `proofload-pdf` makes a PDF.
+    Typst,
     /// Findings in tidy long form.
     Csv,
     /// The table of results: a row for each point, as CSV.
@@ -48,6 +50,8 @@ pub struct ReportOptions<'r> {
     pub beside: &'r [Reference],
     /// How much of the appendix a page shows.
     pub appendix: Appendix,
+    /// SHA-256 of the record's file, which stands on each sheet; empty where it is not known.
+    pub sha256: &'r str,
 }
 
 /// Renders a record. Pure: equal records give equal bytes. The error says what the record lacks.
@@ -64,11 +68,18 @@ pub fn render_with(record: &Record, format: Format, options: ReportOptions<'_>) 
     Ok(match format {
         Format::Html => html(&document(&findings), options.appendix),
         Format::Markdown => markdown(&document(&findings)),
+        Format::Typst => typst(&document(&findings), about(record, options), options.appendix),
         Format::Csv => csv(&findings),
         Format::Points => table_csv(&results_table(&findings)),
         Format::Json => json(&findings, &opening(&findings)),
         Format::Text => opening_text(&title(&findings), &opening(&findings)) + &text(&findings),
     })
+}
+
+/// What sheets say of the record. One that is still written has another hash at once.
+fn about<'r>(record: &'r Record, options: ReportOptions<'r>) -> About<'r> {
+    let sha256 = if record.being_written { "" } else { options.sha256 };
+    About { study: record.study.name(), sha256, created: record.created }
 }
 
 /// Every figure of a record's paper as files.

@@ -19,6 +19,7 @@ mod init;
 mod live_page;
 mod logo;
 mod man;
+mod pdf;
 mod pilot;
 mod plan;
 mod plan_json;

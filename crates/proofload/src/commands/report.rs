@@ -1,6 +1,6 @@
 //! `report`: the paper from a record.
 
-use super::target;
+use super::{pdf, target};
 use crate::cli::{AppendixShown, Judge, ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
@@ -34,13 +34,28 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
     if arguments.judge == Judge::New {
         judge_again(&mut record);
     }
-    let options = ReportOptions { beside: &beside, appendix: appendix(arguments.appendix) };
-    let text = render_with(&record, format(asked_format(arguments)), options).map_err(|error| error.to_string())?;
+    let asked = asked_format(arguments);
+    let sha256 = sha256(&arguments.record, asked)?;
+    let options = ReportOptions { beside: &beside, appendix: appendix(arguments.appendix), sha256: &sha256 };
     let overwrite = arguments.overwrite || is_replaceable(arguments, file.as_deref());
-    target::write(file.as_deref(), overwrite, &text)?;
+    let text = render_with(&record, format(asked), options).map_err(|error| error.to_string())?;
+    if asked == ReportFormat::Pdf {
+        file.as_deref().map_or(Ok(()), |file| target::expect_free(file, overwrite))?;
+        target::write_bytes(file.as_deref(), overwrite, &pdf::make(&text)?)?;
+    } else {
+        target::write(file.as_deref(), overwrite, &text)?;
+    }
     match &arguments.figures {
         Some(folder) => write_figures(&record, options, folder, arguments.overwrite),
         None => Ok(()),
+    }
+}
+
+/// The hash of the record's file, for formats that name it.
+fn sha256(record: &Path, asked: ReportFormat) -> Result<String, String> {
+    match asked {
+        ReportFormat::Pdf | ReportFormat::Typst => file_sha256(record).map_err(|error| error.to_string()),
+        _ => Ok(String::new()),
     }
 }
 
@@ -94,12 +109,13 @@ fn recorded(file: &Path) -> Result<Reference, String> {
     recorded_reference(&record, &name, &hash)
 }
 
-/// Where the report goes: the named file; a page beside the record; else standard output.
+/// Where the report goes: the named file; a page or a PDF beside the record; else standard output.
 fn target_file(arguments: &ReportArguments) -> Option<PathBuf> {
     match (&arguments.output, asked_format(arguments)) {
         (Some(file), _) if file.as_os_str() == "-" => None,
         (Some(file), _) => Some(file.clone()),
         (None, ReportFormat::Html) => Some(arguments.record.with_extension("html")),
+        (None, ReportFormat::Pdf) => Some(arguments.record.with_extension("pdf")),
         (None, _) => None,
     }
 }
@@ -115,6 +131,8 @@ const fn appendix(shown: AppendixShown) -> Appendix {
 fn asked_format(arguments: &ReportArguments) -> ReportFormat {
     let by_ending = || match target::ending(arguments.output.as_deref())?.as_str() {
         "md" => Some(ReportFormat::Markdown),
+        "pdf" => Some(ReportFormat::Pdf),
+        "typ" => Some(ReportFormat::Typst),
         "csv" => Some(ReportFormat::Csv),
         "json" => Some(ReportFormat::Json),
         "txt" => Some(ReportFormat::Text),
@@ -127,6 +145,7 @@ const fn format(format: ReportFormat) -> Format {
     match format {
         ReportFormat::Html => Format::Html,
         ReportFormat::Markdown => Format::Markdown,
+        ReportFormat::Pdf | ReportFormat::Typst => Format::Typst,
         ReportFormat::Csv => Format::Csv,
         ReportFormat::Points => Format::Points,
         ReportFormat::Json => Format::Json,

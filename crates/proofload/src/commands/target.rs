@@ -41,6 +41,15 @@ pub(super) fn write(path: Option<&Path>, overwrite: bool, text: &str) -> Result<
     Ok(())
 }
 
+/// Writes bytes to a file, or as they stand to standard output when none is named.
+pub(super) fn write_bytes(path: Option<&Path>, overwrite: bool, content: &[u8]) -> Result<(), String> {
+    match path.filter(|path| path.as_os_str() != "-") {
+        None => output::stream(|out| out.write_all(content))
+            .map_err(|error| format!("failed to write to standard output: {error}")),
+        Some(path) => write_file(path, overwrite, content),
+    }
+}
+
 /// Writes a file, and says so.
 pub(super) fn write_file(path: &Path, overwrite: bool, content: &[u8]) -> Result<(), String> {
     let mut file = make(path, overwrite)?;

@@ -22,6 +22,12 @@ pub(crate) struct Frame {
 impl Frame {
     /// Across the page.
     pub(crate) const WIDE: Self = Self { width: 720.0, height: 350.0, names_beside: true, class: "chart wide" };
+    /// Across a sheet of paper, lower, so that two find room on it.
+    pub(crate) const SHEET: Self = Self { width: 720.0, height: 280.0, names_beside: true, class: "chart wide" };
+    /// One of two stacks of strips beside each other on a sheet.
+    pub(crate) const HALF_OF_SHEET: Self = Self { height: 134.0, ..Self::STACK };
+    /// One of three of them.
+    pub(crate) const THIRD_OF_SHEET: Self = Self { width: 232.0, ..Self::HALF_OF_SHEET };
     /// Layout for screens of a phone's width.
     pub(crate) const NARROW: Self = Self { width: 360.0, height: 290.0, names_beside: false, class: "chart narrow" };
     /// One of several beside each other.

@@ -50,7 +50,7 @@ fn collect<'d>(blocks: &'d [Block], found: &mut Vec<&'d Figure>) {
 fn files(figure: &Figure, numbering: &Numbering) -> FigureFiles {
     let label = numbering.label(figure.id).unwrap_or("Figure").to_lowercase().replace(' ', "-");
     let name = format!("{label}-{}", figure.id.trim_start_matches("figure-"));
-    FigureFiles { name, svg: standalone(figure), csv: table_csv(&figure.data) }
+    FigureFiles { name, svg: Sketch::of(figure, Medium::File).svg, csv: table_csv(&figure.data) }
 }
 
 /// Drawings below each other, with a title above them.
@@ -91,67 +91,124 @@ impl Stack {
     }
 }
 
-/// The drawings of a chart in rows of a grid.
-fn stacks(chart: &Chart, alt: &str) -> Vec<Vec<Stack>> {
-    let titled = |title: &str, drawings| Stack { title: title.to_owned(), drawings };
-    let grid = |stacks: Vec<Stack>| {
-        let mut rows: Vec<Vec<Stack>> = Vec::new();
-        for stack in stacks {
-            match rows.last_mut().filter(|row| row.len() < 2) {
-                Some(row) => row.push(stack),
-                None => rows.push(vec![stack]),
-            }
+/// What a figure is drawn for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Medium {
+    /// A file of its own.
+    File,
+    /// A sheet of paper, on which it has to leave room for others.
+    Sheet,
+}
+
+impl Medium {
+    /// The frame of what goes across the page.
+    const fn wide(self) -> Frame {
+        match self {
+            Self::File => Frame::WIDE,
+            Self::Sheet => Frame::SHEET,
         }
-        rows
-    };
+    }
+
+    /// What the style sheet lacks for printers without colours.
+    fn dashes(self, chart: &Chart) -> &'static str {
+        match (self, chart) {
+            (Self::Sheet, Chart::Panels(_)) => DASHES,
+            _ => "",
+        }
+    }
+
+    /// How many stacks of strips stand beside each other, and the frame of each.
+    const fn strips(self, count: usize) -> (usize, Frame) {
+        match (self, count) {
+            (Self::File, _) => (2, Frame::STACK),
+            (Self::Sheet, 3 | 5..) => (3, Frame::THIRD_OF_SHEET),
+            (Self::Sheet, _) => (2, Frame::HALF_OF_SHEET),
+        }
+    }
+}
+
+/// Rules for thin lines of several series in one panel, told apart without colours.
+const DASHES: &str = "svg .l.t.s1 { stroke-dasharray: 5 2; }\nsvg .l.t.s2 { stroke-dasharray: 1.5 2; }\n";
+
+/// Rows of so many stacks.
+fn grid(stacks: Vec<Stack>, columns: usize) -> Vec<Vec<Stack>> {
+    let mut rows: Vec<Vec<Stack>> = Vec::new();
+    for stack in stacks {
+        match rows.last_mut().filter(|row| row.len() < columns) {
+            Some(row) => row.push(stack),
+            None => rows.push(vec![stack]),
+        }
+    }
+    rows
+}
+
+/// The drawings of a chart in rows.
+fn stacks(chart: &Chart, alt: &str, medium: Medium) -> Vec<Vec<Stack>> {
+    let wide = medium.wide();
+    let titled = |title: &str, drawings| Stack { title: title.to_owned(), drawings };
     let alone = |drawing| vec![vec![Stack::of(drawing)]];
     match chart {
-        Chart::Plot(panel) => alone(draw_panel(panel, Frame::WIDE)),
-        Chart::Stacks(stacks) => alone(draw_stacks(stacks, Frame::WIDE, alt)),
-        Chart::Diagram(diagram) => alone(draw_diagram(diagram, Frame::WIDE, alt)),
-        Chart::Dots(dots) => alone(draw_dots(dots, Frame::WIDE, alt)),
-        Chart::Bars(bars) => alone(draw_bars(bars, Frame::WIDE, alt)),
+        Chart::Plot(panel) => alone(draw_panel(panel, wide)),
+        Chart::Stacks(stacks) => alone(draw_stacks(stacks, wide, alt)),
+        Chart::Diagram(diagram) => alone(draw_diagram(diagram, wide, alt)),
+        Chart::Dots(dots) => alone(draw_dots(dots, wide, alt)),
+        Chart::Bars(bars) => alone(draw_bars(bars, wide, alt)),
         Chart::Strips(stacks) => match stacks.as_slice() {
-            [only] => vec![vec![titled(&only.title, draw_strips(&only.panels, Frame::WIDE))]],
+            [only] => vec![vec![titled(&only.title, draw_strips(&only.panels, wide))]],
             several => {
-                grid(several.iter().map(|one| titled(&one.title, draw_strips(&one.panels, Frame::STACK))).collect())
+                let (columns, frame) = medium.strips(several.len());
+                let drawn = several.iter().map(|one| titled(&one.title, draw_strips(&one.panels, frame)));
+                grid(drawn.collect(), columns)
             }
         },
         Chart::Panels(panels) => {
             let (panels, key) = with_one_key(panels);
             let drawn = panels.iter().map(|panel| titled(&panel.title, vec![draw_panel(panel, Frame::PANEL)]));
             let key = key.map(|key| vec![Stack::of(key)]);
-            key.into_iter().chain(grid(drawn.collect())).collect()
+            key.into_iter().chain(grid(drawn.collect(), 2)).collect()
         }
         Chart::Heats(heats) => {
             let drawn = heats.iter().map(|heat: &Heat| titled(&heat.title, vec![draw_heat(heat, "")]));
             let scale = heats.first().map(|heat| vec![Stack::of(draw_heat_scale(heat.full, &heat.legend))]);
-            grid(drawn.collect()).into_iter().chain(scale).collect()
+            grid(drawn.collect(), 2).into_iter().chain(scale).collect()
         }
     }
 }
 
-/// One SVG file with its style inside, on white.
-fn standalone(figure: &Figure) -> String {
-    let rows = stacks(&figure.chart, &figure.alt);
-    let row_width = |row: &Vec<Stack>| row.iter().map(Stack::width).sum::<f64>() + GAP * (row.len() + 1) as f64;
-    let width = rows.iter().map(row_width).fold(0.0, f64::max);
-    let (mut body, mut top) = (String::new(), GAP);
-    for row in &rows {
-        let mut left = GAP;
-        for stack in row {
-            body.push_str(&stack.at((left, top)));
-            left += stack.width() + GAP;
+/// A figure as one SVG file with its style inside, on white.
+pub(super) struct Sketch {
+    /// The file.
+    pub(super) svg: String,
+    /// Width, pixels.
+    pub(super) width: f64,
+    /// Height, pixels.
+    pub(super) height: f64,
+}
+
+impl Sketch {
+    /// Draws a figure.
+    pub(super) fn of(figure: &Figure, medium: Medium) -> Self {
+        let rows = stacks(&figure.chart, &figure.alt, medium);
+        let row_width = |row: &Vec<Stack>| row.iter().map(Stack::width).sum::<f64>() + GAP * (row.len() + 1) as f64;
+        let width = rows.iter().map(row_width).fold(0.0, f64::max);
+        let (mut body, mut top) = (String::new(), GAP);
+        for row in &rows {
+            let mut left = GAP;
+            for stack in row {
+                body.push_str(&stack.at((left, top)));
+                left += stack.width() + GAP;
+            }
+            top += row.iter().map(Stack::height).fold(0.0, f64::max) + GAP;
         }
-        top += row.iter().map(Stack::height).fold(0.0, f64::max) + GAP;
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{top:.0}\" viewBox=\"0 0 {width:.0} \
+             {top:.0}\" role=\"img\">\n<title>{}</title>\n<style>\n{}</style>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{body}\n</svg>\n",
+            escape(&figure.alt),
+            style() + medium.dashes(&figure.chart)
+        );
+        Self { svg, width, height: top }
     }
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{top:.0}\" viewBox=\"0 0 {width:.0} \
-         {top:.0}\" role=\"img\">\n<title>{}</title>\n<style>\n{}</style>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{body}\n</svg>\n",
-        escape(&figure.alt),
-        style()
-    )
 }
 
 /// The rules for drawings with the light colours in place of variables, which many programs do not know.

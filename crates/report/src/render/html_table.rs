@@ -1,5 +1,6 @@
 //! Tables as HTML, in a box that scrolls where the screen is narrower.
 
+use super::gaps::gaps;
 use super::html_inline::{prose, quoted, reason};
 use crate::blocks::{Align, Cell, Column, Numbering, SampleSizes, Table};
 use crate::numbers::{count, shown_as_is};
@@ -67,23 +68,6 @@ pub(super) fn table_html(table: &Table, above: &str, numbering: &Numbering) -> S
         ));
     }
     text
-}
-
-/// Longest reason that stands in its cell, characters; longer ones stand below the table.
-const LONGEST_GAP: usize = 24;
-
-/// The reasons that stand below the table, each once.
-fn gaps(table: &Table) -> Vec<&str> {
-    let mut found: Vec<&str> = Vec::new();
-    for cell in table.rows.iter().flatten() {
-        if let Cell::Gap(why) = cell
-            && why.chars().count() > LONGEST_GAP
-            && !found.contains(&why.as_str())
-        {
-            found.push(why);
-        }
-    }
-    found
 }
 
 fn gap(why: &str, gaps: &[&str]) -> String {

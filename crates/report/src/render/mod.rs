@@ -1,9 +1,10 @@
-//! Renderers: a document to HTML or Markdown, findings to CSV, JSON or a terminal's text. Every text of a record is
+//! Renderers: a document to HTML, Markdown or Typst, findings to CSV, JSON or a terminal's text. Every text of a record is
 //! escaped here. May not compute anything but layout.
 
 mod comparison;
 mod csv;
 mod figures;
+mod gaps;
 mod history_json;
 mod history_text;
 mod html;
@@ -23,6 +24,7 @@ mod quantity;
 mod table_csv;
 mod text;
 mod text_cache_forecast;
+mod typst;
 
 pub(crate) use comparison::{comparison_json, comparison_text, gate_json, gate_text};
 pub(crate) use csv::{csv, quoted_field};
@@ -38,3 +40,4 @@ pub(crate) use plain::opening_text;
 pub(crate) use table_csv::table_csv;
 pub(crate) use text::text;
 pub(crate) use text_cache_forecast::forecast_text;
+pub(crate) use typst::{About, typst};

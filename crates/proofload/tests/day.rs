@@ -8,6 +8,13 @@ use std::time::{Duration, Instant};
 use support::Bench;
 use support::synthetic::Synthetic;
 
+/// Series of telemetry besides the cores.
+const SERIES: usize = 60;
+
+/// Virtual users of the two loads, and of the one of a single day.
+const TWO: &[u32] = &[4, 2];
+const ONE: &[u32] = &[64];
+
 /// Largest page, bytes, whatever the length of the load.
 const PAGE: u64 = 2_000_000;
 
@@ -17,8 +24,9 @@ const GAIN: u64 = 64 << 10;
 #[test]
 fn a_long_load_is_written_with_constant_memory_and_rendered_small() {
     let seconds = std::env::var("PROOFLOAD_DAY_SECONDS").map_or(600, |text| text.parse().expect("a number of seconds"));
+    let users = if std::env::var_os("PROOFLOAD_DAY_ONE").is_some() { ONE } else { TWO };
     let bench = Bench::new("day");
-    let warm = Synthetic { seconds: 60, series: 60, repetitions: 1, ..Synthetic::of(400.0, 2) };
+    let warm = Synthetic { seconds: 60, series: SERIES, users, repetitions: 1, ..Synthetic::of(400.0, 2) };
     warm.write(&bench.path("warm.proof"));
     let (before, began) = (peak("self"), Instant::now());
     Synthetic { seconds, ..warm }.write(&bench.path("day.proof"));

@@ -4,7 +4,7 @@
 mod decode;
 mod sparse;
 
-pub use sparse::Sparse;
+pub use sparse::{Sparse, histograms_read};
 
 use super::autocorrelation::long_run;
 use super::bootstrap::{Estimate, FEWEST_SAMPLES};

@@ -30,7 +30,8 @@ pub(crate) fn read(
     for (attempt, seconds) in by_attempt(connection, sql, 9, wanted, second)? {
         found.entry(attempt.unwrap_or_default()).or_default().seconds = seconds;
     }
-    let sql = "SELECT agent, clock, count, sum_ns, max_ns, payload, attempt FROM agent_histogram NOT INDEXED ORDER BY id";
+    let sql =
+        "SELECT agent, clock, count, sum_ns, max_ns, payload, attempt FROM agent_histogram NOT INDEXED ORDER BY id";
     for (attempt, histograms) in by_attempt(connection, sql, 6, wanted, histogram)? {
         found.entry(attempt.unwrap_or_default()).or_default().histograms = histograms;
     }

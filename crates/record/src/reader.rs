@@ -1,9 +1,9 @@
 //! Reading a record as plain data. Works while another process writes it; never changes it.
 
+use crate::attempt_rows::{AttemptRows, tell_events};
 use crate::compat::Format;
 use crate::content::{Attempt, Record, SessionLine, State};
 use crate::error::Error;
-use crate::attempt_rows::{AttemptRows, tell_events};
 use crate::rows::{all, attempts, documents, logs};
 use crate::schema::{APPLICATION_ID, FORMAT};
 use crate::tail::last_seconds;
@@ -24,40 +24,49 @@ pub fn read(path: &Path) -> Result<Record, Error> {
 /// Reads a whole record, with what proves it.
 pub fn read_proved(path: &Path) -> Result<(Record, Proof), Error> {
     let (connection, format) = open_whole(path)?;
-    let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
     let proof = verification::prove(&connection, format).map_err(|error| error.of_file(path))?;
-    let documents = documents(&connection).map_err(reading)?;
-    let (study, plan) = study_and_plan(&documents, path)?;
-    let mut faults = proof.faults.clone();
-    let mut attempts = attempts(&connection, &plan, &mut faults).map_err(reading)?;
-    let events = tell_events(&connection, format, &mut attempts).map_err(reading)?;
-    let mut rows = AttemptRows::read(&connection, format, &|_| true).map_err(reading)?;
-    for attempt in &mut attempts {
-        rows.fill(attempt);
+    let mut record = content(&connection, format, path)?;
+    record.faults.splice(0..0, proof.faults.iter().cloned());
+    let mut unsealed = Vec::new();
+    for attempt in record.attempts.iter_mut().chain(&mut record.experiments) {
         attempt.seal_holds = proof.seal_holds(attempt.id);
         if attempt.state == State::Finished && attempt.seal_holds.is_none() {
-            faults.push(format!("attempt {} has finished but has no seal", attempt.id));
+            unsealed.push(attempt.id);
         }
     }
+    unsealed.sort_unstable();
+    let told = unsealed.iter().map(|attempt| format!("attempt {attempt} has finished but has no seal"));
+    record.faults.extend(told);
+    Ok((record, proof))
+}
+
+/// Reads what a record holds, without the proof.
+fn content(connection: &Connection, format: Format, path: &Path) -> Result<Record, Error> {
+    let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
+    let documents = documents(connection).map_err(reading)?;
+    let (study, plan) = study_and_plan(&documents, path)?;
+    let mut faults = Vec::new();
+    let mut attempts = attempts(connection, &plan, &mut faults).map_err(reading)?;
+    let events = tell_events(connection, format, &mut attempts).map_err(reading)?;
+    let mut rows = AttemptRows::read(connection, format, &|_| true).map_err(reading)?;
+    attempts.iter_mut().for_each(|attempt| rows.fill(attempt));
     let (experiments, attempts) = attempts.into_iter().partition(Attempt::is_experiment);
-    let record = Record {
-        created: WallTime(
-            connection.query_row("SELECT min(at_us) FROM document", [], |row| row.get(0)).map_err(reading)?,
-        ),
+    let created = "SELECT min(at_us) FROM document";
+    Ok(Record {
+        created: WallTime(connection.query_row(created, [], |row| row.get(0)).map_err(reading)?),
         study,
         plan,
-        sessions: sessions(&connection).map_err(reading)?,
+        sessions: sessions(connection).map_err(reading)?,
         facts: rows.of_study(),
         events,
-        logs: logs(&connection, format).map_err(reading)?,
+        logs: logs(connection, format).map_err(reading)?,
         being_written: lock::is_taken(path),
         documents,
         attempts,
         experiments,
         faults,
         judged_again: false,
-    };
-    Ok((record, proof))
+    })
 }
 
 /// Reads a record as far as its progress needs, without checking that it is as it was written, seals included: every attempt with its

@@ -7,7 +7,9 @@ use crate::events;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::Plan;
-use proofload_model::samples::{Check, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts};
+use proofload_model::samples::{
+    Check, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts,
+};
 use proofload_model::time::{Moment, Offset, WallTime};
 use rusqlite::{Connection, Row};
 use std::collections::{BTreeMap, HashMap};
@@ -203,7 +205,8 @@ pub(crate) fn intervals(
         }
         Ok(())
     })?;
-    let sql = "SELECT number, kind, clock, count, sum_ns, max_ns, payload, attempt FROM histogram NOT INDEXED ORDER BY id";
+    let sql =
+        "SELECT number, kind, clock, count, sum_ns, max_ns, payload, attempt FROM histogram NOT INDEXED ORDER BY id";
     each(connection, sql, 7, wanted, |attempt, row| {
         let (number, delta) = histogram(row)?;
         if let Some(second) = second_of(&mut found, attempt, number) {
@@ -302,10 +305,8 @@ pub(crate) fn series(
 
 /// Puts samples to their series.
 pub(crate) fn sampled(series: Vec<(i64, SeriesPoint)>, samples: &mut Samples) -> Vec<SeriesPoint> {
-    let with = |(number, one): (i64, SeriesPoint)| SeriesPoint {
-        samples: samples.remove(&number).unwrap_or_default(),
-        ..one
-    };
+    let with =
+        |(number, one): (i64, SeriesPoint)| SeriesPoint { samples: samples.remove(&number).unwrap_or_default(), ..one };
     series.into_iter().map(with).collect()
 }
 
@@ -329,9 +330,8 @@ pub(crate) fn marks(connection: &Connection, wanted: Wanted<'_>) -> rusqlite::Re
 /// What was verified after attempts.
 pub(crate) fn checks(connection: &Connection, wanted: Wanted<'_>) -> rusqlite::Result<Owned<Check>> {
     let sql = "SELECT body, attempt FROM verification NOT INDEXED ORDER BY id";
-    let read = by_attempt(connection, sql, 1, wanted, |row| {
-        Ok(serde_json::from_str(&row.get::<_, String>(0)?).ok())
-    })?;
-    let readable = |(attempt, checks): (Option<i64>, Vec<Option<Check>>)| (attempt, checks.into_iter().flatten().collect());
+    let read = by_attempt(connection, sql, 1, wanted, |row| Ok(serde_json::from_str(&row.get::<_, String>(0)?).ok()))?;
+    let readable =
+        |(attempt, checks): (Option<i64>, Vec<Option<Check>>)| (attempt, checks.into_iter().flatten().collect());
     Ok(read.into_iter().map(readable).collect())
 }

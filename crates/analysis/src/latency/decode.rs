@@ -15,15 +15,15 @@ const HEAD: usize = 40;
 /// Longest histogram that is decoded here, bytes.
 const LONGEST: usize = 1 << 16;
 
-/// What decoding needs and what would cost more to make than to use.
-struct Workshop {
+/// What decoding takes: made once for each thread, since making it costs more than using it.
+struct Decoder {
     inflate: Decompress,
     plain: Vec<u8>,
     buckets: Vec<Bucket>,
 }
 
 thread_local! {
-    static WORKSHOP: RefCell<Workshop> = RefCell::new(Workshop {
+    static DECODER: RefCell<Decoder> = RefCell::new(Decoder {
         inflate: Decompress::new(true),
         plain: vec![0; LONGEST],
         buckets: Vec::new(),
@@ -32,11 +32,11 @@ thread_local! {
 
 /// Buckets of a histogram and the sum of their counts; `None` for what is to be left to the library.
 pub(super) fn decode(payload: &[u8]) -> Option<(Vec<Bucket>, u64)> {
-    WORKSHOP.with_borrow_mut(|workshop| {
-        let length = inflate(payload, &mut workshop.inflate, &mut workshop.plain)?;
-        let plain = workshop.plain.get(..length)?;
-        let count = buckets(plain, &mut workshop.buckets)?;
-        Some((workshop.buckets.as_slice().to_vec(), count))
+    DECODER.with_borrow_mut(|decoder| {
+        let length = inflate(payload, &mut decoder.inflate, &mut decoder.plain)?;
+        let plain = decoder.plain.get(..length)?;
+        let count = buckets(plain, &mut decoder.buckets)?;
+        Some((decoder.buckets.as_slice().to_vec(), count))
     })
 }
 

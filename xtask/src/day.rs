@@ -7,9 +7,11 @@ use crate::program::cargo;
 /// Seconds of a day.
 const DAY: u32 = 86_400;
 
-/// Runs the test with loads of so many seconds, a day unless the first argument says otherwise, on a release build of the program.
+/// Runs the test on a release build of the program, with one load of 64 users, or two of few with the argument `two`, of a day, or of as many
+/// seconds as an argument says.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let seconds = match arguments.first() {
+    let (two, length): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|argument| *argument == "two");
+    let seconds = match length.first() {
         None => DAY,
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of seconds"))?,
     };
@@ -17,6 +19,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let status = cargo()
         .args(["test", "--package", "proofload", "--test", "day", "--", "--nocapture"])
         .env("PROOFLOAD_DAY_SECONDS", seconds.to_string())
+        .env("PROOFLOAD_DAY_LOADS", if two.is_empty() { "1" } else { "2" })
         .env("PROOFLOAD_DAY_PROGRAM", program)
         .status()
         .map_err(|error| format!("starting cargo: {error}"))?;

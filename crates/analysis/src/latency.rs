@@ -1,124 +1,15 @@
 //! Latency from histograms per interval: merged bucket for bucket, percentiles with intervals that come
 //! from resampling intervals, never requests. Percentiles are never averaged.
 
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
+mod decode;
+mod sparse;
+
+pub use sparse::{Sparse, histograms_read};
 
 use super::autocorrelation::long_run;
 use super::bootstrap::{Estimate, FEWEST_SAMPLES};
 use super::distribution::student_quantile;
-use super::error::Error;
 use super::quantity::{Interval, Quantity, Unit};
-
-/// The filled buckets of a histogram: (highest value equivalent to the bucket, count), values upwards.
-///
-/// Histograms of one study share one configuration, so equal buckets have equal highest values and
-/// merging is exact.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sparse {
-    buckets: Vec<(u64, u64)>,
-    count: u64,
-}
-
-impl Sparse {
-    /// Decodes a stored histogram (HdrHistogram V2 with deflate).
-    ///
-    /// # Errors
-    /// When the bytes are not such a histogram.
-    pub fn from_v2_deflate(payload: &[u8]) -> Result<Self, Error> {
-        Deserializer::new()
-            .deserialize::<u64, _>(&mut std::io::Cursor::new(payload))
-            .map(|histogram| Self::from_histogram(&histogram))
-            .map_err(|cause| {
-                Error::new(format!(
-                    "failed to read a histogram of {} bytes: {cause:?}; is the record damaged? `proofload status` says whether its seal holds",
-                    payload.len()
-                ))
-            })
-    }
-
-    /// The filled buckets of `histogram`.
-    pub fn from_histogram(histogram: &Histogram<u64>) -> Self {
-        let buckets: Vec<(u64, u64)> = histogram
-            .iter_recorded()
-            .map(|step| (histogram.highest_equivalent(step.value_iterated_to()), step.count_since_last_iteration()))
-            .collect();
-        Self { buckets, count: histogram.len() }
-    }
-
-    /// The sum of histograms, bucket for bucket.
-    ///
-    /// Neighbours are added first, then their sums, so that a part is touched about log2(parts) times whatever the number of buckets.
-    pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Self {
-        // Sums of 1, 2, 4, … parts, the largest first.
-        let mut sums: Vec<(u32, Self)> = Vec::new();
-        for part in parts.into_iter().filter(|part| part.count > 0) {
-            let (mut rank, mut sum) = (0, part.clone());
-            while let Some((_, before)) = sums.pop_if(|(of, _)| *of == rank) {
-                (rank, sum) = (rank + 1, before.plus(&sum));
-            }
-            sums.push((rank, sum));
-        }
-        sums.into_iter().rev().map(|(_, sum)| sum).reduce(|sum, before| before.plus(&sum)).unwrap_or_default()
-    }
-
-    /// The sum of two histograms.
-    fn plus(&self, other: &Self) -> Self {
-        let (mut left, mut right) = (self.buckets.as_slice(), other.buckets.as_slice());
-        let mut buckets = Vec::with_capacity(left.len().max(right.len()));
-        while let (Some(a), Some(b)) = (left.first(), right.first()) {
-            let (from_left, from_right) = (a.0 <= b.0, b.0 <= a.0);
-            let count = if from_left { a.1 } else { 0 } + if from_right { b.1 } else { 0 };
-            buckets.push((a.0.min(b.0), count));
-            left = &left[usize::from(from_left)..];
-            right = &right[usize::from(from_right)..];
-        }
-        buckets.extend_from_slice(left);
-        buckets.extend_from_slice(right);
-        Self { buckets, count: self.count + other.count }
-    }
-
-    /// Number of recorded values.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Highest value of the last filled bucket.
-    pub fn max(&self) -> Option<u64> {
-        self.buckets.last().map(|(value, _)| *value)
-    }
-
-    /// (value, count) of the filled buckets, values upwards.
-    pub fn buckets(&self) -> &[(u64, u64)] {
-        &self.buckets
-    }
-
-    /// The value at quantile `p` in [0, 1] as HdrHistogram defines it: the highest value of the first bucket
-    /// at which the cumulated count reaches p × count, and at least 1.
-    pub fn percentile(&self, p: f64) -> Option<u64> {
-        let wanted = ((p * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
-        let mut seen = 0;
-        self.buckets.iter().find_map(|(value, count)| {
-            seen += count;
-            (seen >= wanted).then_some(*value)
-        })
-    }
-
-    /// Mean of the recorded values, each taken as its bucket's highest value (0.1 % too high at most with
-    /// three digits); NaN when empty.
-    pub fn mean(&self) -> f64 {
-        self.sum() / self.count as f64
-    }
-
-    fn sum(&self) -> f64 {
-        self.buckets.iter().map(|(value, count)| *value as f64 * *count as f64).sum()
-    }
-
-    fn count_above(&self, limit: u64) -> u64 {
-        let first = self.buckets.partition_point(|(value, _)| *value <= limit);
-        self.buckets[first..].iter().map(|(_, count)| count).sum()
-    }
-}
 
 /// Width of a bucket of a histogram with three digits, as a share of its values.
 const BUCKET_WIDTH: f64 = 1e-3;
@@ -158,7 +49,7 @@ impl Quantile {
     /// value lies beyond a share.
     pub fn bounds(&self, level: f64) -> (f64, f64) {
         let (low, high) = self.shares(level);
-        let count = self.total.count as f64;
+        let count = self.total.count() as f64;
         let end = |p: f64| self.total.percentile(p).map_or(f64::NAN, |value| value as f64);
         let below = if low * count < 1.0 { 0.0 } else { end(low) * (1.0 - BUCKET_WIDTH) };
         let above = if (1.0 - high) * count < 1.0 { f64::INFINITY } else { end(high) };
@@ -194,7 +85,7 @@ impl<'a> Latencies<'a> {
         let Some(value) = self.total.percentile(p) else {
             return Quantity::new(f64::NAN, Unit::NANOSECONDS, 0, Interval::none("nothing was recorded"));
         };
-        Quantity::new(value as f64, Unit::NANOSECONDS, self.total.count, self.percentile_interval(p, value))
+        Quantity::new(value as f64, Unit::NANOSECONDS, self.total.count(), self.percentile_interval(p, value))
     }
 
     fn percentile_interval(&self, p: f64, value: u64) -> Interval {
@@ -203,7 +94,7 @@ impl<'a> Latencies<'a> {
             Err(why) => return Interval::none(why),
         };
         let (low, high) = quantile.shares(0.05);
-        let beyond = (1.0 - high) * self.total.count as f64;
+        let beyond = (1.0 - high) * self.total.count() as f64;
         if beyond < 1.0 {
             let above = self.total.count_above(value);
             return Interval::none(format!("the {above} values above it are too few for an upper bound"));
@@ -222,14 +113,14 @@ impl<'a> Latencies<'a> {
         }
         let value = self.total.percentile(p).filter(|_| p > 0.0 && p < 1.0);
         let value = value.ok_or("minimum and maximum have no interval")?;
-        let share = self.total.count_above(value) as f64 / self.total.count as f64;
+        let share = self.total.count_above(value) as f64 / self.total.count() as f64;
         let excess: Vec<f64> = self
             .intervals
             .iter()
-            .map(|interval| interval.count_above(value) as f64 - share * interval.count as f64)
+            .map(|interval| interval.count_above(value) as f64 - share * interval.count() as f64)
             .collect();
         let noise = long_run(&excess, 1);
-        let error = (noise.variance * excess.len() as f64).sqrt() / self.total.count as f64;
+        let error = (noise.variance * excess.len() as f64).sqrt() / self.total.count() as f64;
         Ok(Quantile { p, value, error: error / (p * (1.0 - p)), freedom: noise.freedom, total: self.total.clone() })
     }
 
@@ -243,7 +134,7 @@ impl<'a> Latencies<'a> {
                 Interval::known(value - half, value + half, "block bootstrap over intervals, ratio of sums")
             }
         };
-        Quantity::new(value, Unit::NANOSECONDS, self.total.count, interval)
+        Quantity::new(value, Unit::NANOSECONDS, self.total.count(), interval)
     }
 
     /// Standard error of the mean, ns, and its degrees of freedom.
@@ -255,20 +146,20 @@ impl<'a> Latencies<'a> {
             return Err(why);
         }
         let value = self.total.mean();
-        let of_interval = |part: &Sparse| part.sum() - value * part.count as f64;
+        let of_interval = |part: &Sparse| part.sum() - value * part.count() as f64;
         let excess: Vec<f64> = self.intervals.iter().copied().map(of_interval).collect();
         let noise = long_run(&excess, 1);
-        Ok(((noise.variance * excess.len() as f64).sqrt() / self.total.count as f64, noise.freedom))
+        Ok(((noise.variance * excess.len() as f64).sqrt() / self.total.count() as f64, noise.freedom))
     }
 
     /// Operations per interval as a mean with its interval.
     pub fn rate(&self) -> Estimate {
-        let counts: Vec<f64> = self.intervals.iter().map(|part| part.count as f64).collect();
+        let counts: Vec<f64> = self.intervals.iter().map(|part| part.count() as f64).collect();
         super::bootstrap::mean_of(&counts)
     }
 
     fn why_no_interval(&self) -> Option<String> {
-        if self.total.count == 0 {
+        if self.total.count() == 0 {
             return Some("nothing was recorded".to_owned());
         }
         let n = self.intervals.len();
@@ -278,6 +169,7 @@ impl<'a> Latencies<'a> {
 
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::Histogram;
     use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
     use super::super::random::Random;

@@ -8,6 +8,13 @@ use std::time::{Duration, Instant};
 use support::Bench;
 use support::synthetic::Synthetic;
 
+/// Series of telemetry besides the cores.
+const SERIES: usize = 60;
+
+/// Virtual users of the two loads, and of the one of a single day.
+const TWO: &[u32] = &[4, 2];
+const ONE: &[u32] = &[64];
+
 /// Largest page, bytes, whatever the length of the load.
 const PAGE: u64 = 2_000_000;
 
@@ -17,8 +24,9 @@ const GAIN: u64 = 64 << 10;
 #[test]
 fn a_long_load_is_written_with_constant_memory_and_rendered_small() {
     let seconds = std::env::var("PROOFLOAD_DAY_SECONDS").map_or(600, |text| text.parse().expect("a number of seconds"));
+    let users = if std::env::var("PROOFLOAD_DAY_LOADS").is_ok_and(|loads| loads == "1") { ONE } else { TWO };
     let bench = Bench::new("day");
-    let warm = Synthetic { seconds: 60, series: 60, repetitions: 1, ..Synthetic::of(400.0, 2) };
+    let warm = Synthetic { seconds: 60, series: SERIES, users, repetitions: 1, ..Synthetic::of(400.0, 2) };
     warm.write(&bench.path("warm.proof"));
     let (before, began) = (peak("self"), Instant::now());
     Synthetic { seconds, ..warm }.write(&bench.path("day.proof"));
@@ -33,8 +41,9 @@ fn a_long_load_is_written_with_constant_memory_and_rendered_small() {
     assert!(html.contains("operations per second"), "the page has its answer");
     let size = std::fs::metadata(bench.path("day.proof")).expect("a record").len();
     eprintln!(
-        "2 runs of {seconds} s: {:.1} MB, written in {written:.1?} with {gain} kB more; status {status:.1?}, {status_peak} kB; \
+        "{} runs of {seconds} s: {:.1} MB, written in {written:.1?} with {gain} kB more; status {status:.1?}, {status_peak} kB; \
          report {report:.1?}, {report_peak} kB, {page} bytes",
+        users.len(),
         size as f64 * 1e-6
     );
 }

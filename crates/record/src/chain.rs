@@ -31,6 +31,13 @@ pub(crate) struct ChainTable {
     pub(crate) attempt: &'static str,
 }
 
+impl ChainTable {
+    /// Tells whether the attempt of a row is that of its series, which a scan looks up itself.
+    pub(crate) fn is_of_series(&self) -> bool {
+        self.table == "sample"
+    }
+}
+
 const fn chained(table: &'static str, owner: Owner, attempt: &'static str) -> ChainTable {
     ChainTable { table, owner, attempt }
 }

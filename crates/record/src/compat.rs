@@ -46,20 +46,20 @@ impl Format {
         self.0 >= 4
     }
 
-    /// Facts: subject, name, requested, effective, source, holds, instance, number.
+    /// Facts: subject, name, requested, effective, source, holds, instance, number, attempt.
     pub(crate) fn facts(self) -> Statements {
         if self.has_instances() {
             Statements {
-                select: "SELECT subject, name, requested, effective, source, holds, instance, number FROM fact NOT INDEXED \
-                         WHERE attempt IS ?1 ORDER BY id",
+                select: "SELECT subject, name, requested, effective, source, holds, instance, number, attempt FROM fact NOT INDEXED \
+                         ORDER BY id",
                 insert: "INSERT INTO fact (attempt, subject, name, requested, effective, source, holds, instance, number) \
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 columns: 9,
             }
         } else {
             Statements {
-                select: "SELECT subject, name, requested, effective, source, holds, '', NULL FROM fact NOT INDEXED \
-                         WHERE attempt IS ?1 ORDER BY id",
+                select: "SELECT subject, name, requested, effective, source, holds, '', NULL, attempt FROM fact NOT INDEXED \
+                         ORDER BY id",
                 insert: "INSERT INTO fact (attempt, subject, name, requested, effective, source, holds) \
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 columns: 7,
@@ -67,36 +67,35 @@ impl Format {
         }
     }
 
-    /// Events: time, offset, name, detail, instance, version of the detail.
+    /// Events: time, offset, name, detail, instance, version of the detail, attempt.
     pub(crate) fn events(self) -> Statements {
         if self.has_instances() {
             Statements {
-                select: "SELECT at_us, offset_ns, name, detail, instance, version FROM event NOT INDEXED \
-                         WHERE attempt IS ?1 ORDER BY id",
+                select: "SELECT at_us, offset_ns, name, detail, instance, version, attempt FROM event NOT INDEXED ORDER BY id",
                 insert: "INSERT INTO event (attempt, at_us, offset_ns, name, detail, instance, version) \
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 columns: 7,
             }
         } else {
             Statements {
-                select: "SELECT at_us, offset_ns, name, detail, '', 1 FROM event NOT INDEXED WHERE attempt IS ?1 ORDER BY id",
+                select: "SELECT at_us, offset_ns, name, detail, '', 1, attempt FROM event NOT INDEXED ORDER BY id",
                 insert: "INSERT INTO event (attempt, at_us, offset_ns, name, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
                 columns: 5,
             }
         }
     }
 
-    /// Series: id, probe, name, component, unit, instance.
+    /// Series: id, probe, name, component, unit, instance, attempt.
     pub(crate) fn series(self) -> Statements {
         if self.has_instances() {
             Statements {
-                select: "SELECT id, probe, name, component, unit, instance FROM series NOT INDEXED WHERE attempt = ?1 ORDER BY id",
+                select: "SELECT id, probe, name, component, unit, instance, attempt FROM series NOT INDEXED ORDER BY id",
                 insert: "INSERT INTO series (attempt, probe, name, component, unit, instance) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 columns: 6,
             }
         } else {
             Statements {
-                select: "SELECT id, probe, name, instance, unit, '' FROM series NOT INDEXED WHERE attempt = ?1 ORDER BY id",
+                select: "SELECT id, probe, name, instance, unit, '', attempt FROM series NOT INDEXED ORDER BY id",
                 insert: "INSERT INTO series (attempt, probe, name, instance, unit) VALUES (?1, ?2, ?3, ?4, ?5)",
                 columns: 5,
             }

@@ -3,6 +3,7 @@
 //! This crate is its only writer and its only reader. It may not compute statistics, read a clock or know what a workload is.
 
 mod agents;
+mod attempt_rows;
 mod chain;
 mod compat;
 mod content;
@@ -23,7 +24,7 @@ pub use agents::AgentRows;
 pub use content::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State};
 pub use error::Error;
 pub use file::{file_sha256, is_record};
-pub use reader::{prove, read, read_finished_runs, read_progress};
+pub use reader::{prove, read, read_finished_runs, read_progress, read_proved};
 pub use recorder::{AttemptId, Opening, Recorder};
 pub use schema::{APPLICATION_ID, FORMAT};
 pub use verification::Proof;

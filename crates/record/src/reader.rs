@@ -1,49 +1,65 @@
 //! Reading a record as plain data. Works while another process writes it; never changes it.
 
+use crate::attempt_rows::{AttemptRows, tell_events};
 use crate::compat::Format;
 use crate::content::{Attempt, Record, SessionLine, State};
 use crate::error::Error;
-use crate::rows::{all, attempts, documents, events, facts, fill, logs, samples, state};
+use crate::rows::{all, attempts, documents, logs};
 use crate::schema::{APPLICATION_ID, FORMAT};
-use crate::tail::{last_seconds, samples_of};
+use crate::tail::last_seconds;
 use crate::verification::Proof;
-use crate::{agents, lock, verification};
+use crate::{lock, verification};
 use proofload_model::plan::Plan;
 use proofload_model::study::Study;
 use proofload_model::time::WallTime;
 use rusqlite::{Connection, OpenFlags};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 /// Reads a whole record.
 pub fn read(path: &Path) -> Result<Record, Error> {
+    read_proved(path).map(|(record, _)| record)
+}
+
+/// Reads a whole record, with what proves it.
+pub fn read_proved(path: &Path) -> Result<(Record, Proof), Error> {
     let (connection, format) = open_whole(path)?;
-    let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
     let proof = verification::prove(&connection, format).map_err(|error| error.of_file(path))?;
-    let documents = documents(&connection).map_err(reading)?;
-    let (study, plan) = study_and_plan(&documents, path)?;
-    let mut faults = proof.faults.clone();
-    let mut attempts = attempts(&connection, &plan, &mut faults).map_err(reading)?;
-    let mut samples = samples(&connection).map_err(reading)?;
-    for attempt in &mut attempts {
-        fill(&connection, format, attempt, &mut samples).map_err(reading)?;
-        attempt.agents = agents::read(&connection, format, attempt.id)?;
+    let mut record = content(&connection, format, path)?;
+    record.faults.splice(0..0, proof.faults.iter().cloned());
+    let mut unsealed = Vec::new();
+    for attempt in record.attempts.iter_mut().chain(&mut record.experiments) {
         attempt.seal_holds = proof.seal_holds(attempt.id);
         if attempt.state == State::Finished && attempt.seal_holds.is_none() {
-            faults.push(format!("attempt {} has finished but has no seal", attempt.id));
+            unsealed.push(attempt.id);
         }
     }
+    unsealed.sort_unstable();
+    let told = unsealed.iter().map(|attempt| format!("attempt {attempt} has finished but has no seal"));
+    record.faults.extend(told);
+    Ok((record, proof))
+}
+
+/// Reads what a record holds, without the proof.
+fn content(connection: &Connection, format: Format, path: &Path) -> Result<Record, Error> {
+    let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
+    let documents = documents(connection).map_err(reading)?;
+    let (study, plan) = study_and_plan(&documents, path)?;
+    let mut faults = Vec::new();
+    let mut attempts = attempts(connection, &plan, &mut faults).map_err(reading)?;
+    let events = tell_events(connection, format, &mut attempts).map_err(reading)?;
+    let mut rows = AttemptRows::read(connection, format, &|_| true).map_err(reading)?;
+    attempts.iter_mut().for_each(|attempt| rows.fill(attempt));
     let (experiments, attempts) = attempts.into_iter().partition(Attempt::is_experiment);
+    let created = "SELECT min(at_us) FROM document";
     Ok(Record {
-        created: WallTime(
-            connection.query_row("SELECT min(at_us) FROM document", [], |row| row.get(0)).map_err(reading)?,
-        ),
+        created: WallTime(connection.query_row(created, [], |row| row.get(0)).map_err(reading)?),
         study,
         plan,
-        sessions: sessions(&connection).map_err(reading)?,
-        facts: facts(&connection, format, None).map_err(reading)?,
-        events: events(&connection, format, None).map_err(reading)?,
-        logs: logs(&connection, format).map_err(reading)?,
+        sessions: sessions(connection).map_err(reading)?,
+        facts: rows.of_study(),
+        events,
+        logs: logs(connection, format).map_err(reading)?,
         being_written: lock::is_taken(path),
         documents,
         attempts,
@@ -63,13 +79,16 @@ pub fn read_progress(path: &Path, whole: &dyn Fn(&Attempt) -> bool) -> Result<Re
     let documents = documents(&connection).map_err(reading)?;
     let (study, plan) = study_and_plan(&documents, path)?;
     let mut attempts = attempts(&connection, &plan, &mut Vec::new()).map_err(reading)?;
+    let events = tell_events(&connection, format, &mut attempts).map_err(reading)?;
+    let picked: HashSet<i64> = attempts.iter().filter(|attempt| whole(attempt)).map(|attempt| attempt.id).collect();
+    let is_picked = |owner: Option<i64>| owner.is_some_and(|attempt| picked.contains(&attempt));
+    let mut rows = match picked.is_empty() {
+        true => None,
+        false => Some(AttemptRows::read(&connection, format, &is_picked).map_err(reading)?),
+    };
     for attempt in &mut attempts {
-        attempt.events = events(&connection, format, Some(attempt.id)).map_err(reading)?;
-        attempt.state = state(&attempt.events);
-        if whole(attempt) {
-            let mut samples = samples_of(&connection, attempt.id).map_err(reading)?;
-            fill(&connection, format, attempt, &mut samples).map_err(reading)?;
-            attempt.agents = agents::read(&connection, format, attempt.id)?;
+        if let Some(rows) = rows.as_mut().filter(|_| picked.contains(&attempt.id)) {
+            rows.fill(attempt);
             // Not checked here: whoever wants a proof reads the whole record.
             attempt.seal_holds = (attempt.state == State::Finished).then_some(true);
         } else if attempt.state == State::Open {
@@ -81,7 +100,7 @@ pub fn read_progress(path: &Path, whole: &dyn Fn(&Attempt) -> bool) -> Result<Re
         created: WallTime(0),
         sessions: sessions(&connection).map_err(reading)?,
         facts: Vec::new(),
-        events: events(&connection, format, None).map_err(reading)?,
+        events,
         logs: Vec::new(),
         being_written: lock::is_taken(path),
         study,

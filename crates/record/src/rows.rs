@@ -7,7 +7,9 @@ use crate::events;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::Plan;
-use proofload_model::samples::{ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts};
+use proofload_model::samples::{
+    Check, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts,
+};
 use proofload_model::time::{Moment, Offset, WallTime};
 use rusqlite::{Connection, Row};
 use std::collections::{BTreeMap, HashMap};
@@ -20,6 +22,59 @@ pub(crate) fn all<T, P: rusqlite::Params>(
     read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Vec<T>> {
     connection.prepare_cached(sql)?.query_map(parameters, read)?.collect()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Rows of attempts that tests have read on this thread.
+    pub(crate) static ROWS_READ: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Tells whether rows of an attempt, or of the study, are to be read.
+pub(crate) type Wanted<'a> = &'a dyn Fn(Option<i64>) -> bool;
+
+/// Rows by their attempt; `None` for those of the study.
+pub(crate) type Owned<T> = HashMap<Option<i64>, Vec<T>>;
+
+/// Goes through a table by one scan, whatever the number of attempts: each row that is wanted, with its attempt, which stands in the column
+/// `owner`.
+pub(crate) fn each(
+    connection: &Connection,
+    sql: &str,
+    owner: usize,
+    wanted: Wanted<'_>,
+    mut read: impl FnMut(Option<i64>, &Row<'_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let (mut rows, mut last) = (statement.query([])?, (None, wanted(None)));
+    while let Some(row) = rows.next()? {
+        #[cfg(test)]
+        ROWS_READ.set(ROWS_READ.get() + 1);
+        let attempt = row.get(owner)?;
+        if last.0 != attempt {
+            last = (attempt, wanted(attempt));
+        }
+        if last.1 {
+            read(attempt, row)?;
+        }
+    }
+    Ok(())
+}
+
+/// Collects what `each` row is, by attempt.
+pub(crate) fn by_attempt<T>(
+    connection: &Connection,
+    sql: &str,
+    owner: usize,
+    wanted: Wanted<'_>,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Owned<T>> {
+    let mut found = HashMap::new();
+    each(connection, sql, owner, wanted, |attempt, row| {
+        found.entry(attempt).or_insert_with(Vec::new).push(read(row)?);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 pub(crate) fn documents(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
@@ -64,28 +119,6 @@ pub(crate) fn attempts(
         .collect())
 }
 
-pub(crate) fn fill(
-    connection: &Connection,
-    format: Format,
-    attempt: &mut Attempt,
-    samples: &mut Samples,
-) -> rusqlite::Result<()> {
-    attempt.events = events(connection, format, Some(attempt.id))?;
-    attempt.state = state(&attempt.events);
-    attempt.facts = facts(connection, format, Some(attempt.id))?;
-    attempt.intervals = intervals(connection, format, attempt.id)?;
-    attempt.series = series(connection, format, attempt.id, samples)?;
-    attempt.marks = marks(connection, attempt.id)?;
-    let bodies = all(
-        connection,
-        "SELECT body FROM verification NOT INDEXED WHERE attempt = ?1 ORDER BY id",
-        [attempt.id],
-        |row| row.get::<_, String>(0),
-    )?;
-    attempt.checks = bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
-    Ok(())
-}
-
 /// How an attempt stands by its events.
 pub(crate) fn state(events: &[AttemptEvent]) -> State {
     let end = events.iter().rev().find_map(|event| match &event.event {
@@ -96,12 +129,13 @@ pub(crate) fn state(events: &[AttemptEvent]) -> State {
     end.unwrap_or(State::Open)
 }
 
+/// Events of attempts and of the study.
 pub(crate) fn events(
     connection: &Connection,
     format: Format,
-    attempt: Option<i64>,
-) -> rusqlite::Result<Vec<AttemptEvent>> {
-    all(connection, format.events().select, [attempt], |row| {
+    wanted: Wanted<'_>,
+) -> rusqlite::Result<Owned<AttemptEvent>> {
+    by_attempt(connection, format.events().select, 6, wanted, |row| {
         let (name, listed): (String, String) = (row.get(2)?, row.get(3)?);
         Ok(AttemptEvent {
             at: WallTime(row.get(0)?),
@@ -113,8 +147,9 @@ pub(crate) fn events(
     })
 }
 
-pub(crate) fn facts(connection: &Connection, format: Format, attempt: Option<i64>) -> rusqlite::Result<Vec<Fact>> {
-    all(connection, format.facts().select, [attempt], |row| {
+/// Facts of attempts and of the study.
+pub(crate) fn facts(connection: &Connection, format: Format, wanted: Wanted<'_>) -> rusqlite::Result<Owned<Fact>> {
+    by_attempt(connection, format.facts().select, 8, wanted, |row| {
         let fact = Fact {
             subject: row.get(0)?,
             name: row.get(1)?,
@@ -146,47 +181,55 @@ fn instance(row: &Row<'_>, column: usize) -> rusqlite::Result<InstanceName> {
     Ok(InstanceName::new(row.get::<_, String>(column)?))
 }
 
-fn intervals(connection: &Connection, format: Format, attempt: i64) -> rusqlite::Result<Vec<IntervalSample>> {
-    let mut samples: BTreeMap<u64, IntervalSample> = BTreeMap::new();
-    let heads = all(
-        connection,
-        "SELECT number, client, engine FROM interval NOT INDEXED WHERE attempt = ?1 ORDER BY number",
-        [attempt],
-        |row| Ok((row.get::<_, u64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)),
-    )?;
-    for (index, client, engine) in heads {
+/// Seconds of load of attempts, in order.
+pub(crate) fn intervals(
+    connection: &Connection,
+    format: Format,
+    wanted: Wanted<'_>,
+) -> rusqlite::Result<HashMap<i64, Vec<IntervalSample>>> {
+    let mut found: HashMap<i64, Seconds> = HashMap::new();
+    let sql = "SELECT attempt, number, client, engine FROM interval NOT INDEXED ORDER BY id";
+    each(connection, sql, 0, wanted, |attempt, row| {
+        let (client, engine): (String, String) = (row.get(2)?, row.get(3)?);
         let client = serde_json::from_str(&client).unwrap_or_default();
-        let engine = format.readings_from_json(&engine);
-        samples.insert(
-            index,
-            IntervalSample { index, counts: vec![], histograms: vec![], errors: vec![], client, engine },
-        );
-    }
-    for (number, counts) in all(
-        connection,
-        "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries FROM operation NOT INDEXED WHERE attempt = ?1 ORDER BY id",
-        [attempt],
-        operation,
-    )? {
-        samples.entry(number).and_modify(|sample| sample.counts.push(counts));
-    }
-    for (number, delta) in all(
-        connection,
-        "SELECT number, kind, clock, count, sum_ns, max_ns, payload FROM histogram NOT INDEXED WHERE attempt = ?1 ORDER BY id",
-        [attempt],
-        histogram,
-    )? {
-        samples.entry(number).and_modify(|sample| sample.histograms.push(delta));
-    }
-    for (number, error) in all(
-        connection,
-        "SELECT number, kind, code, text, count FROM failure NOT INDEXED WHERE attempt = ?1 ORDER BY id",
-        [attempt],
-        failure,
-    )? {
-        samples.entry(number).and_modify(|sample| sample.errors.push(error));
-    }
-    Ok(samples.into_values().collect())
+        let (index, engine) = (row.get(1)?, format.readings_from_json(&engine));
+        let second = IntervalSample { index, counts: vec![], histograms: vec![], errors: vec![], client, engine };
+        found.entry(attempt.unwrap_or_default()).or_default().insert(index, second);
+        Ok(())
+    })?;
+    let sql = "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries, attempt FROM operation NOT INDEXED ORDER BY id";
+    each(connection, sql, 9, wanted, |attempt, row| {
+        let (number, counts) = operation(row)?;
+        if let Some(second) = second_of(&mut found, attempt, number) {
+            second.counts.push(counts);
+        }
+        Ok(())
+    })?;
+    let sql =
+        "SELECT number, kind, clock, count, sum_ns, max_ns, payload, attempt FROM histogram NOT INDEXED ORDER BY id";
+    each(connection, sql, 7, wanted, |attempt, row| {
+        let (number, delta) = histogram(row)?;
+        if let Some(second) = second_of(&mut found, attempt, number) {
+            second.histograms.push(delta);
+        }
+        Ok(())
+    })?;
+    let sql = "SELECT number, kind, code, text, count, attempt FROM failure NOT INDEXED ORDER BY id";
+    each(connection, sql, 5, wanted, |attempt, row| {
+        let (number, error) = failure(row)?;
+        if let Some(second) = second_of(&mut found, attempt, number) {
+            second.errors.push(error);
+        }
+        Ok(())
+    })?;
+    Ok(found.into_iter().map(|(attempt, seconds)| (attempt, seconds.into_values().collect())).collect())
+}
+
+/// Seconds of an attempt by their numbers.
+type Seconds = BTreeMap<u64, IntervalSample>;
+
+fn second_of(found: &mut HashMap<i64, Seconds>, attempt: Option<i64>, number: u64) -> Option<&mut IntervalSample> {
+    found.get_mut(&attempt?)?.get_mut(&number)
 }
 
 pub(crate) fn operation(row: &Row<'_>) -> rusqlite::Result<(u64, OperationCounts)> {
@@ -223,56 +266,72 @@ fn failure(row: &Row<'_>) -> rusqlite::Result<(u64, ErrorCount)> {
 /// Samples by the number of their series, in the order of the record.
 pub(crate) type Samples = HashMap<i64, Vec<(Offset, u64, f64)>>;
 
-/// Every sample of a record, by one scan.
-pub(crate) fn samples(connection: &Connection) -> rusqlite::Result<Samples> {
+/// Samples of a record by one scan, of the series that are wanted.
+pub(crate) fn samples(connection: &Connection, wanted: &dyn Fn(i64) -> bool) -> rusqlite::Result<Samples> {
     let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED ORDER BY id";
     let mut statement = connection.prepare(sql)?;
     let (mut rows, mut samples) = (statement.query([])?, Samples::new());
     while let Some(row) = rows.next()? {
-        samples.entry(row.get(0)?).or_default().push((Offset(row.get(1)?), row.get(2)?, row.get(3)?));
+        #[cfg(test)]
+        ROWS_READ.set(ROWS_READ.get() + 1);
+        let series = row.get(0)?;
+        if let Some(known) = samples.get_mut(&series) {
+            known.push((Offset(row.get(1)?), row.get(2)?, row.get(3)?));
+        } else if wanted(series) {
+            samples.insert(series, vec![(Offset(row.get(1)?), row.get(2)?, row.get(3)?)]);
+        }
     }
     Ok(samples)
 }
 
+/// Series of attempts, without their samples, by their numbers.
 pub(crate) fn series(
     connection: &Connection,
     format: Format,
-    attempt: i64,
-    samples: &mut Samples,
-) -> rusqlite::Result<Vec<SeriesPoint>> {
-    all(connection, format.series().select, [attempt], |row| {
-        Ok(SeriesPoint {
-            samples: samples.remove(&row.get(0)?).unwrap_or_default(),
+    wanted: Wanted<'_>,
+) -> rusqlite::Result<Owned<(i64, SeriesPoint)>> {
+    by_attempt(connection, format.series().select, 6, wanted, |row| {
+        let series = SeriesPoint {
+            samples: Vec::new(),
             probe: row.get(1)?,
             name: row.get(2)?,
             component: row.get(3)?,
             unit: row.get(4)?,
             instance: instance(row, 5)?,
-        })
+        };
+        Ok((row.get(0)?, series))
     })
 }
 
-pub(crate) fn marks(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<(String, Mark)>> {
-    let rows = all(
-        connection,
-        "SELECT label, moment_ns, offset_ns, name, value FROM mark NOT INDEXED WHERE attempt = ?1 ORDER BY id",
-        [attempt],
-        |row| {
-            Ok((
-                row.get::<_, String>(0)?,
-                Moment(row.get(1)?),
-                Offset(row.get(2)?),
-                row.get::<_, String>(3)?,
-                row.get::<_, i64>(4)?,
-            ))
-        },
-    )?;
-    let mut marks: Vec<(String, Mark)> = Vec::new();
-    for (label, moment, offset, name, value) in rows {
+/// Puts samples to their series.
+pub(crate) fn sampled(series: Vec<(i64, SeriesPoint)>, samples: &mut Samples) -> Vec<SeriesPoint> {
+    let with =
+        |(number, one): (i64, SeriesPoint)| SeriesPoint { samples: samples.remove(&number).unwrap_or_default(), ..one };
+    series.into_iter().map(with).collect()
+}
+
+/// Counters of databases of attempts, by label.
+pub(crate) fn marks(connection: &Connection, wanted: Wanted<'_>) -> rusqlite::Result<Owned<(String, Mark)>> {
+    let mut marks: Owned<(String, Mark)> = HashMap::new();
+    let sql = "SELECT label, moment_ns, offset_ns, name, value, attempt FROM mark NOT INDEXED ORDER BY id";
+    each(connection, sql, 5, wanted, |attempt, row| {
+        let (label, moment, offset) = (row.get::<_, String>(0)?, Moment(row.get(1)?), Offset(row.get(2)?));
+        let counter = (row.get(3)?, row.get(4)?);
+        let marks = marks.entry(attempt).or_default();
         match marks.last_mut() {
-            Some((last, mark)) if *last == label && mark.moment == moment => mark.counters.push((name, value)),
-            _ => marks.push((label, Mark { moment, offset, counters: vec![(name, value)] })),
+            Some((last, mark)) if *last == label && mark.moment == moment => mark.counters.push(counter),
+            _ => marks.push((label, Mark { moment, offset, counters: vec![counter] })),
         }
-    }
+        Ok(())
+    })?;
     Ok(marks)
+}
+
+/// What was verified after attempts.
+pub(crate) fn checks(connection: &Connection, wanted: Wanted<'_>) -> rusqlite::Result<Owned<Check>> {
+    let sql = "SELECT body, attempt FROM verification NOT INDEXED ORDER BY id";
+    let read = by_attempt(connection, sql, 1, wanted, |row| Ok(serde_json::from_str(&row.get::<_, String>(0)?).ok()))?;
+    let readable =
+        |(attempt, checks): (Option<i64>, Vec<Option<Check>>)| (attempt, checks.into_iter().flatten().collect());
+    Ok(read.into_iter().map(readable).collect())
 }

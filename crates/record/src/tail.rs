@@ -2,7 +2,7 @@
 
 use crate::compat::Format;
 use crate::content::Attempt;
-use crate::rows::{Samples, all, histogram, marks, operation, series};
+use crate::rows::{Samples, all, histogram, marks, operation, sampled, series};
 use proofload_model::samples::{ClientSelf, IntervalSample};
 use proofload_model::time::Offset;
 use rusqlite::Connection;
@@ -16,7 +16,8 @@ const ROWS: i64 = 40_000;
 
 /// Fills in marks, the last seconds of load and the last samples of an attempt.
 pub(crate) fn last_seconds(connection: &Connection, format: Format, attempt: &mut Attempt) -> rusqlite::Result<()> {
-    attempt.marks = marks(connection, attempt.id)?;
+    let owner = Some(attempt.id);
+    attempt.marks = marks(connection, &|other| other == owner)?.remove(&owner).unwrap_or_default();
     attempt.intervals = intervals(connection, attempt.id)?;
     let mut samples = Samples::new();
     let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED \
@@ -26,7 +27,8 @@ pub(crate) fn last_seconds(connection: &Connection, format: Format, attempt: &mu
     })? {
         samples.entry(series).or_default().push(sample);
     }
-    attempt.series = series(connection, format, attempt.id, &mut samples)?;
+    let of_attempt = series(connection, format, &|other| other == owner)?.remove(&owner).unwrap_or_default();
+    attempt.series = sampled(of_attempt, &mut samples);
     Ok(())
 }
 
@@ -54,17 +56,4 @@ fn intervals(connection: &Connection, attempt: i64) -> rusqlite::Result<Vec<Inte
 fn second(index: u64) -> IntervalSample {
     let client = ClientSelf::default();
     IntervalSample { index, counts: vec![], histograms: vec![], errors: vec![], client, engine: vec![] }
-}
-
-/// Every sample of one attempt.
-pub(crate) fn samples_of(connection: &Connection, attempt: i64) -> rusqlite::Result<Samples> {
-    let sql = "SELECT sample.series, offset_ns, span_ns, value FROM sample NOT INDEXED \
-               WHERE sample.series IN (SELECT id FROM series WHERE attempt = ?1) ORDER BY sample.id";
-    let mut samples = Samples::new();
-    for (series, sample) in all(connection, sql, [attempt], |row| {
-        Ok((row.get::<_, i64>(0)?, (Offset(row.get(1)?), row.get::<_, u64>(2)?, row.get::<_, f64>(3)?)))
-    })? {
-        samples.entry(series).or_default().push(sample);
-    }
-    Ok(samples)
 }

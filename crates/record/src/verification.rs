@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::rows::all;
 use crate::{schema, seal};
 use rusqlite::Connection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What a record says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -149,6 +149,13 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
     Ok(proof)
 }
 
+/// The attempt of each series.
+fn attempts_of_series(connection: &Connection) -> rusqlite::Result<HashMap<i64, i64>> {
+    let sql = "SELECT id, attempt FROM series NOT INDEXED ORDER BY id";
+    let rows = all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.into_iter().collect())
+}
+
 /// Hashes of rows as they are now.
 struct RowHashes {
     /// Digests by attempt.
@@ -183,20 +190,26 @@ impl RowHashes {
         if place.is_some() {
             self.of_study.iter_mut().for_each(|digest| digest.text(table));
         }
-        let sql = format!("SELECT {attempt}, {table}.* FROM {table} NOT INDEXED ORDER BY id");
+        let of_series = if chained.is_of_series() { Some(attempts_of_series(connection)?) } else { None };
+        let owner = if of_series.is_some() { "series" } else { attempt };
+        let sql = format!("SELECT {owner}, {table}.* FROM {table} NOT INDEXED ORDER BY id");
         let mut statement = connection.prepare(&sql)?;
+        let columns = 1..statement.column_count();
         let (mut rows, mut stray) = (statement.query([])?, 0_u64);
         while let Some(row) = rows.next()? {
-            let id: i64 = row.get("id")?;
-            let digest = match (row.get::<_, Option<i64>>(0)?, place) {
+            let owner: Option<i64> = row.get(0)?;
+            let owner = of_series.as_ref().map_or(owner, |known| owner.and_then(|series| known.get(&series).copied()));
+            let digest = match (owner, place) {
                 (Some(attempt), _) => self.of_attempts.get_mut(&attempt),
                 (None, Some(place)) => {
+                    // The number of a row is the first column of every table.
+                    let id: i64 = row.get(1)?;
                     links.iter().position(|link| link.marks[place] >= id).and_then(|link| self.of_study.get_mut(link))
                 }
                 (None, None) => None,
             };
             match digest {
-                Some(digest) => digest.row(row, 1)?,
+                Some(digest) => digest.columns(row, columns.clone())?,
                 None => stray += 1,
             }
         }

@@ -10,7 +10,9 @@ use proofload_model::samples::{
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{Factor, Study};
 use proofload_model::time::{Moment, Offset, WallTime};
-use proofload_record::{AgentRows, AttemptEvent, LogLine, Opening, Recorder, State, prove, read, read_finished_runs};
+use proofload_record::{
+    AgentRows, AttemptEvent, LogLine, Opening, Recorder, State, prove, read, read_finished_runs, read_proved,
+};
 use std::path::Path;
 
 fn study() -> Study {
@@ -163,6 +165,29 @@ fn rows_cannot_be_changed_and_a_forged_one_breaks_the_seal() {
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute_batch("DROP TRIGGER operation_no_update").unwrap();
     assert!(read(&path).unwrap_err().is_damaged(), "triggers are part of the format");
+}
+
+#[test]
+fn what_proves_a_record_comes_with_it_also_while_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let mut recorder = create(&path);
+    for run in [0, 1] {
+        let attempt = recorder.begin_attempt(run, WallTime(2)).unwrap();
+        recorder.interval(attempt, &sample(0)).unwrap();
+        recorder.finish(attempt, WallTime(4)).unwrap();
+    }
+    recorder.begin_attempt(1, WallTime(5)).unwrap();
+    recorder.commit().unwrap();
+    let (record, proof) = read_proved(&path).unwrap();
+    assert!(record.being_written && record.faults.is_empty(), "{:?}", record.faults);
+    assert_eq!([0, 1].map(|run| record.finished(run).unwrap().seal_holds), [Some(true); 2]);
+    assert_eq!(proof, prove(&path).unwrap());
+    recorder.close().unwrap();
+    forge(&path, "operation_no_update", "UPDATE operation SET done = 99 WHERE attempt = 1");
+    let record = read(&path).unwrap();
+    assert_eq!([0, 1].map(|run| record.finished(run).unwrap().seal_holds), [Some(false), Some(true)]);
+    assert_eq!(record.faults, ["rows of attempt 1 were changed after it ended (link 3)"]);
 }
 
 /// Changes rows as somebody would who knows SQLite: the trigger out of the way, and back again.

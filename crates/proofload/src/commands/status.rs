@@ -18,7 +18,9 @@ use proofload_model::plan::{Run, most_runs};
 use proofload_model::series::{cores, foreign};
 use proofload_model::time::{Clock, Offset, WallTime};
 use proofload_record::{Attempt, Record, State};
-use proofload_report::findings::{RunSummary, SearchFindings, SearchState, is_mendable, searches, summarise};
+use proofload_report::findings::{
+    RunSummary, SearchFindings, SearchState, evaluate, is_mendable, searches, summarise, summarise_run,
+};
 use proofload_report::workloads::workload;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,9 +42,8 @@ pub(crate) fn run(arguments: &StatusArguments) -> Exit {
 
 fn once(arguments: &StatusArguments) -> Result<Exit, String> {
     let record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
-    let mut status = Status::of(&record, &mut BTreeMap::new(), SystemClock.wall());
-    status.searches = told_searches(&record);
-    let result = (status.is_complete() && !record.being_written).then(|| StudyResult::of_record(&record));
+    let (status, result) = status_and_result(&record, &mut BTreeMap::new(), SystemClock.wall());
+    let result = result.filter(|_| status.is_complete() && !record.being_written);
     output::result(&if arguments.json {
         format!("{:#}", as_json(&status, &record, result.as_ref()))
     } else {
@@ -92,15 +93,31 @@ fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
         canvas.draw(&[]);
     }
     let record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
-    let mut status = Status::of(&record, &mut known, SystemClock.wall());
-    status.searches = told_searches(&record);
-    let result = StudyResult::of_record(&record);
+    let (status, result) = status_and_result(&record, &mut known, SystemClock.wall());
+    let result = result.unwrap_or_else(|| StudyResult::of_record(&record));
     output::result(&if arguments.json {
         as_json(&status, &record, Some(&result)).to_string()
     } else {
         status.text(&record, Some(&result), &arguments.record)
     });
     Ok(Exit::Good)
+}
+
+/// Where a record stands, and what its study came to where every run of the plan has ended: each run is evaluated once for both.
+fn status_and_result(
+    record: &Record,
+    known: &mut BTreeMap<i64, RunSummary>,
+    now: WallTime,
+) -> (Status, Option<StudyResult>) {
+    let has_ended = record.plan.runs.iter().all(|run| record.finished(run.index).is_some());
+    let findings = has_ended.then(|| evaluate(record));
+    for point in findings.iter().flat_map(|findings| &findings.points) {
+        let settings = record.plan.settings(&record.study, point.id);
+        known.extend(point.runs.iter().map(|run| (run.attempt, summarise_run(run, &settings))));
+    }
+    let mut status = Status::of(record, known, now);
+    status.searches = findings.as_ref().map_or_else(|| told(&searches(record)), |findings| told(&findings.searches));
+    (status, findings.as_ref().map(StudyResult::of))
 }
 
 /// When a reading was taken, the time that it covers, ns, and its value.
@@ -332,10 +349,32 @@ fn recorded_searches(record: &Record) -> Vec<(String, String, bool)> {
 }
 
 /// Every search of the study.
-fn told_searches(record: &Record) -> Vec<(String, String, bool)> {
+fn told(searches: &[SearchFindings]) -> Vec<(String, String, bool)> {
     let label = |search: &SearchFindings| {
         if search.label.is_empty() { String::new() } else { format!(" ({})", search.label) }
     };
     let ended = |search: &SearchFindings| matches!(search.state, SearchState::Ended(_));
-    searches(record).iter().map(|search| (label(search), search.text(), ended(search))).collect()
+    searches.iter().map(|search| (label(search), search.text(), ended(search))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_analysis::latency::histograms_read;
+
+    #[test]
+    fn a_status_decodes_no_stored_histogram_twice() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-3-memory.proof");
+        std::fs::copy(stored, &path).expect("the record is copied");
+        let record = proofload_record::read(&path).expect("the record is read");
+        let seconds = record.attempts.iter().flat_map(|attempt| &attempt.intervals);
+        let stored: usize = seconds.map(|second| second.histograms.len()).sum();
+        let before = histograms_read();
+        let (status, result) = status_and_result(&record, &mut BTreeMap::new(), record.created);
+        assert!(status.is_complete() && result.is_some());
+        let decoded = histograms_read() - before;
+        assert!((1..=stored as u64).contains(&decoded), "{decoded} of {stored}");
+    }
 }

@@ -30,12 +30,15 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Exit {
 
 fn answer(arguments: &VerifyArguments) -> Result<Answer, Error> {
     let file = &arguments.record;
-    let proof = proofload_record::prove(file)?;
+    let (content, proof) = match proofload_record::read_proved(file) {
+        Ok((record, proof)) => (Ok(record), proof),
+        Err(error) => (Err(error), proofload_record::prove(file)?),
+    };
     let mut lines = vec![("file", format!("SHA-256 {}", proofload_record::file_sha256(file)?))];
     lines.push(("format", proof.format.to_string()));
     lines.push(("chain", chain_text(&proof)));
     let mut faults = proof.faults.clone();
-    match proofload_record::read(file) {
+    match content {
         Ok(record) => {
             // What reading adds to the faults of the chain, such as a finished run without a seal.
             faults.extend(record.faults.iter().filter(|fault| !proof.faults.contains(fault)).cloned());

@@ -31,6 +31,8 @@ pub(crate) const BEGUN: WallTime = WallTime(1_790_000_000_000_000);
 pub(crate) struct Synthetic {
     /// Operations per second at the first level; half as many at the second.
     pub(crate) rate: f64,
+    /// Numbers of virtual users, one point for each.
+    pub(crate) users: &'static [u32],
     /// Runs of each point.
     pub(crate) repetitions: u32,
     /// Seed of the study.
@@ -49,19 +51,31 @@ pub(crate) struct Synthetic {
 
 impl Synthetic {
     pub(crate) fn of(rate: f64, seed: u32) -> Self {
-        Self { rate, repetitions: 3, seed, falling: false, scheduled: false, day: 0, seconds: SECONDS, series: 0 }
+        Self {
+            rate,
+            users: &[4, 2],
+            repetitions: 3,
+            seed,
+            falling: false,
+            scheduled: false,
+            day: 0,
+            seconds: SECONDS,
+            series: 0,
+        }
     }
 
     fn study(&self) -> String {
         format!(
             "[study]\nname = \"synthetic\"\ntitle = \"Operations that were never sent\"\nrepetitions = {}\nseed = {}\n\n\
-             [workload]\nkind = \"ycsb\"\nvirtual_users = 4\nrecords = 1000\n{}\n[engine]\nkind = \"null\"\n\n\
+             [workload]\nkind = \"ycsb\"\nvirtual_users = {}\nrecords = 1000\n{}\n[engine]\nkind = \"null\"\n\n\
              [procedure]\nmeasure = \"{}s\"\nrestore = \"never\"\n\n\
-             [[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [4, 2]\n",
+             [[factor]]\nsetting = \"workload.virtual_users\"\nlevels = {:?}\n",
             self.repetitions,
             self.seed,
+            self.users[0],
             if self.scheduled { format!("rate = {}\n", self.rate) } else { String::new() },
-            self.seconds - WINDOW_FROM - 1
+            self.seconds - WINDOW_FROM - 1,
+            self.users
         )
     }
 

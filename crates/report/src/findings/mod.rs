@@ -77,7 +77,7 @@ pub use pacing::{KeptLimit, Pacing};
 pub use point::{EarlierAttempt, PointFindings, Verdict};
 pub use run::{RunFindings, void_reasons};
 pub(crate) use run_summary::run_throughput_of;
-pub use run_summary::{RunSummary, response_ns_p99_of, summarise};
+pub use run_summary::{RunSummary, response_ns_p99_of, summarise, summarise_run};
 pub use search::{ChosenLoad, SearchFindings, SearchState, SentencePart, searches};
 pub use sentinel::Sentinels;
 pub use standing::{CurveShape, RankedCurve, Standing};

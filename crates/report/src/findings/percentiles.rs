@@ -54,7 +54,9 @@ impl Name {
 
 fn put(name: &Name, kind: &str, per_run: &[&[Sparse]], metrics: &mut BTreeMap<String, Measured>) {
     let merged = Latencies::new(per_run.iter().copied().flatten());
-    let each: Vec<Sparse> = per_run.iter().map(|parts| Sparse::merged(*parts)).collect();
+    // The scatter of repetitions is told by two of them at least.
+    let scattered = if per_run.len() < 2 { &[][..] } else { per_run };
+    let each: Vec<Sparse> = scattered.iter().map(|parts| Sparse::merged(*parts)).collect();
     let finite = |quantity: Quantity| {
         if quantity.value().is_finite() { Ok(quantity) } else { Err("no operation of this kind completed".to_owned()) }
     };

@@ -1,7 +1,7 @@
 //! One finished run in a line, for views and for the state of a record: verdict, throughput, a percentile.
 
 use super::latencies::all_kinds;
-use super::run::run;
+use super::run::{RunFindings, run};
 use super::void::Void;
 use crate::workloads::workload;
 use proofload_analysis::latency::Sparse;
@@ -47,7 +47,11 @@ impl RunSummary {
 
 /// Judges a finished attempt, with the settings of its point.
 pub fn summarise(attempt: &Attempt, settings: &Settings) -> RunSummary {
-    let found = run(attempt, settings);
+    summarise_run(&run(attempt, settings), settings)
+}
+
+/// Says in a line what was found of a run.
+pub fn summarise_run(found: &RunFindings, settings: &Settings) -> RunSummary {
     let all = Sparse::merged(&all_kinds(&found.latencies));
     let beyond = workload(settings).beyond_percentile as f64;
     let mut summary = RunSummary {
@@ -55,7 +59,7 @@ pub fn summarise(attempt: &Attempt, settings: &Settings) -> RunSummary {
         response_ns_p99: all.percentile(0.99).filter(|_| all.count() as f64 * 0.01 >= beyond),
         failed: found.failures.failed,
         is_wide: false,
-        voids: found.voids,
+        voids: found.voids.clone(),
     };
     if let (Ok(precision), true) = (settings.number("procedure.precision"), found.judged.is_some()) {
         summary.is_wide = summary.relative_half_width().is_none_or(|share| share > precision);

@@ -49,17 +49,29 @@ fn traces_among<'a>(all: impl Iterator<Item = &'a SeriesPoint>, wanted: SeriesNa
     traces
 }
 
+/// Seconds within which two readings are of the same moment.
+const SAME_MOMENT: f64 = 1e-6;
+
 /// Instances added up, sample by sample: probes read all instances at the same moment. A moment at which one of them is
 /// missing is left out.
 pub(super) fn total(traces: &[Trace]) -> Option<Trace> {
     let (first, rest) = traces.split_first()?;
+    let in_order: Vec<bool> =
+        rest.iter().map(|other| other.samples.is_sorted_by(|one, next| one.0 <= next.0)).collect();
     let add = |(at, value): &(f64, f64)| {
-        let others = rest.iter().map(|other| other.samples.iter().find(|(moment, _)| (moment - at).abs() < 1e-6));
-        let sum = others.map(|found| found.map(|(_, value)| *value)).sum::<Option<f64>>()?;
-        Some((*at, value + sum))
+        let others = rest.iter().zip(&in_order).map(|(other, in_order)| value_at(&other.samples, *at, *in_order));
+        Some((*at, value + others.sum::<Option<f64>>()?))
     };
     let samples = if rest.is_empty() { first.samples.clone() } else { first.samples.iter().filter_map(add).collect() };
     Some(Trace { instance: String::new(), samples })
+}
+
+/// The first value at a moment. Samples of a long load are too many to go through all of them for each.
+fn value_at(samples: &[(f64, f64)], at: f64, in_order: bool) -> Option<f64> {
+    let from = if in_order { samples.partition_point(|(moment, _)| moment - at <= -SAME_MOMENT) } else { 0 };
+    let candidates = if in_order { samples.get(from..=from) } else { Some(samples) };
+    let found = candidates?.iter().find(|(moment, _)| (moment - at).abs() < SAME_MOMENT);
+    found.map(|(_, value)| *value)
 }
 
 /// The mean over instances, sample by sample.
@@ -153,4 +165,25 @@ fn trace(series: &SeriesPoint) -> Trace {
         (offset.as_seconds() - *span as f64 / 2e9, *value)
     };
     Trace { instance: series.component.clone(), samples: series.samples.iter().map(middle).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(samples: &[(f64, f64)]) -> Trace {
+        Trace { instance: String::new(), samples: samples.to_vec() }
+    }
+
+    #[test]
+    fn what_is_missing_of_one_is_left_out_in_whatever_order_it_was_read() {
+        let first = trace(&[(0.5, 1.0), (1.5, 2.0), (2.5, 3.0), (3.5, 4.0)]);
+        let other = [(0.5, 10.0), (1.5 + 1e-7, 20.0), (1.5 + 2e-7, 99.0), (3.5, 40.0)];
+        let mut turned = other;
+        turned.swap(0, 3);
+        for other in [other, turned] {
+            let sum = total(&[first.clone(), trace(&other)]).expect("there are two");
+            assert_eq!(sum.samples, [(0.5, 11.0), (1.5, 22.0), (3.5, 44.0)]);
+        }
+    }
 }

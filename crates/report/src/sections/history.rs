@@ -218,12 +218,12 @@ fn outermost(values: &[Sample]) -> Vec<Sample> {
     let column = |value: &Sample| (MARK_COLUMNS * (value.x - first) / (last - first).max(f64::MIN_POSITIVE)) as u32;
     let mut columns: BTreeMap<u32, (Sample, Sample)> = BTreeMap::new();
     for value in values {
-        let (low, high) = columns.entry(column(value)).or_insert_with(|| (value.clone(), value.clone()));
+        let (low, high) = columns.entry(column(value)).or_insert_with(|| (*value, *value));
         if value.y < low.y {
-            *low = value.clone();
+            *low = *value;
         }
         if value.y > high.y {
-            *high = value.clone();
+            *high = *value;
         }
     }
     columns.into_values().flat_map(|(low, high)| if low.y == high.y { vec![low] } else { vec![low, high] }).collect()
@@ -342,7 +342,6 @@ fn records(history: &History) -> Vec<Block> {
         columns: ["Begun", "File", "Program", "Engine", "Points valid"].map(Column::words).to_vec(),
         rows: history.records.iter().rev().take(MOST_ROWS).map(row).collect(),
         note: older(history),
-        ..Table::default()
     });
     match history.records.len() {
         many if many > MOST_RECORDS => {

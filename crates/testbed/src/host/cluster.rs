@@ -99,7 +99,17 @@ impl ManagedCluster {
         };
         let targets = nodes.iter().zip(&plan.nodes).map(|(node, planned)| target(node, planned)).collect();
         let tools = Tools { user, clock: Arc::clone(clock) };
-        Ok(Self { manager, plan, engine, targets, tools, events: Arc::clone(events), remains, arbiter: None, kept: None })
+        Ok(Self {
+            manager,
+            plan,
+            engine,
+            targets,
+            tools,
+            events: Arc::clone(events),
+            remains,
+            arbiter: None,
+            kept: None,
+        })
     }
 
     /// Gives the accounts of the manager a password at a server that runs alone.

@@ -54,6 +54,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         // 47 MiB of its own, seen on 10.11 without the performance schema, and its program.
         at_rest_mib: 64,
         caches: &[("aria_pagecache_buffer_size", "16M")],
+        division: &[],
     },
     statements: FlavourStatements {
         setup: "SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin; \

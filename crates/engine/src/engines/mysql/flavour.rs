@@ -2,7 +2,7 @@
 //! Variables", "Performance Schema System Variable Tables".
 
 use crate::engines::mysql_family::{
-    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, SeveralStatements, StatusVariable,
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames, SeveralStatements, StatusVariable,
 };
 
 /// MySQL.
@@ -69,6 +69,12 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         // 150 MiB of its own, seen on 9.7 without the performance schema, the log's buffer, and what it keeps of its program.
         at_rest_mib: 200,
         caches: &[("temptable_max_ram", "16M"), ("table_definition_cache", "400")],
+        // A size between two multiples would be rounded up, beyond what the limit leaves.
+        division: &[
+            PoolDivision { from_mib: 8 << 10, chunk_mib: 128, instances: 4 },
+            PoolDivision { from_mib: 1 << 10, chunk_mib: 16, instances: 4 },
+            PoolDivision { from_mib: 0, chunk_mib: 16, instances: 1 },
+        ],
     },
     statements: FlavourStatements {
         // Sizes of tables are asked of the server's own and not of what it kept of them a day ago.
@@ -87,20 +93,20 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         analyse: "ANALYZE TABLE {table}",
         to_purge: "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'",
         forget_log: "RESET BINARY LOGS AND GTIDS",
-        // Numbers of commands are in none of the tables.
-        status: "SHOW GLOBAL STATUS WHERE variable_name IN ({names}); SELECT name, count FROM information_schema.innodb_metrics WHERE status = 'enabled' AND name IN ({names}) \
-            UNION ALL SELECT 'log_checkpoint_age', sum(CASE variable_name WHEN 'Innodb_redo_log_current_lsn' THEN 1 ELSE -1 END * \
+        // Numbers of commands are in none of the tables. The metrics come last: an account may not read them.
+        status: "SHOW GLOBAL STATUS WHERE variable_name IN ({names}); \
+            SELECT 'log_checkpoint_age', sum(CASE variable_name WHEN 'Innodb_redo_log_current_lsn' THEN 1 ELSE -1 END * \
             CAST(variable_value AS SIGNED)) FROM performance_schema.global_status \
-            WHERE variable_name IN ('Innodb_redo_log_current_lsn', 'Innodb_redo_log_checkpoint_lsn')",
+            WHERE variable_name IN ('Innodb_redo_log_current_lsn', 'Innodb_redo_log_checkpoint_lsn'); \
+            SELECT name, count FROM information_schema.innodb_metrics WHERE status = 'enabled' AND name IN ({names})",
         waits: "SELECT coalesce(nullif(state, ''), 'running'), count(*) FROM information_schema.processlist \
             WHERE command IN ('Query', 'Execute') AND id <> connection_id() GROUP BY 1 ORDER BY 1",
         // The process list has no numbers of threads: without the performance schema no role is told.
         threads: "SELECT thread_os_id, CASE WHEN processlist_id = connection_id() THEN 'observer' \
             WHEN name = 'thread/sql/one_connection' THEN 'session' ELSE substring_index(name, '/', -1) END \
             FROM performance_schema.threads WHERE thread_os_id IS NOT NULL",
-        // What threads have of their own is what sessions may set; without the performance schema that is not told.
-        settings: "SELECT lower(variable_name), variable_value, \
-            variable_name IN (SELECT variable_name FROM performance_schema.variables_by_thread) FROM performance_schema.session_variables",
+        // What a session may set is in a table that few accounts may read: each is tried.
+        settings: "SELECT lower(variable_name), variable_value, 1 FROM performance_schema.session_variables",
         settings_source: "performance_schema.session_variables",
         cap_observer: "SET SESSION max_execution_time = 1000",
     },

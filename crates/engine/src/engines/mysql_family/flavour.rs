@@ -99,6 +99,19 @@ pub(in crate::engines) struct MemoryShares {
     pub(in crate::engines) at_rest_mib: u64,
     /// Sizes of caches beside the pool.
     pub(in crate::engines) caches: &'static [(&'static str, &'static str)],
+    /// How a pool is divided, by its size, largest first; empty where any size is taken.
+    pub(in crate::engines) division: &'static [PoolDivision],
+}
+
+/// How a pool from some size on is divided: its size is a multiple of both numbers' product.
+#[derive(Debug)]
+pub(in crate::engines) struct PoolDivision {
+    /// Size from which on it holds, MiB.
+    pub(in crate::engines) from_mib: u64,
+    /// Size of a chunk, MiB.
+    pub(in crate::engines) chunk_mib: u64,
+    /// Number of instances.
+    pub(in crate::engines) instances: u64,
 }
 
 /// Texts of statements, with words in braces for what is not known before.
@@ -128,7 +141,7 @@ pub(in crate::engines) struct FlavourStatements {
     pub(in crate::engines) waits: &'static str,
     /// Threads by their numbers at the kernel, with their roles.
     pub(in crate::engines) threads: &'static str,
-    /// All settings: name in small letters, value, whether a session may set it.
+    /// All settings: name in small letters, value, whether a session may set it, or may be tried to.
     pub(in crate::engines) settings: &'static str,
     /// Where those are read, for a fact.
     pub(in crate::engines) settings_source: &'static str,

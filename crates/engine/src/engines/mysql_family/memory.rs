@@ -20,6 +20,15 @@ impl<F: FamilyMember> Memory for F {
         let limit = memory.0 / MIB;
         let others = F::FLAVOUR.memory.at_rest_mib + u64::from(sessions) * SESSION_MIB + limit * 15 / 100;
         let pool = limit.saturating_sub(others).max(LEAST_POOL_MIB);
+        let divided = F::FLAVOUR.memory.division.iter().find(|division| pool >= division.from_mib);
+        let unit = divided.map_or(1, |division| division.chunk_mib * division.instances);
+        let pool = (pool / unit * unit).max(LEAST_POOL_MIB);
+        let division = divided.map(|division| {
+            [
+                ("innodb_buffer_pool_chunk_size", format!("{}M", division.chunk_mib)),
+                ("innodb_buffer_pool_instances", division.instances.to_string()),
+            ]
+        });
         // So many blocks are kept free: by default 1,536, which is more than a small pool has.
         let free = (pool * BLOCKS_PER_MIB / 16).clamp(100, 1_536);
         [
@@ -33,6 +42,7 @@ impl<F: FamilyMember> Memory for F {
             ("max_connections", (sessions + SPARE_CONNECTIONS).to_string()),
         ]
         .into_iter()
+        .chain(division.into_iter().flatten())
         .chain(F::FLAVOUR.memory.caches.iter().map(|&(name, value)| (name, value.to_owned())))
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
@@ -57,7 +67,8 @@ mod tests {
         check(&Mariadb, Bytes::mebi(192), 2, "96M");
         check(&Mariadb, Bytes::mebi(1024), 4, "799M");
         check(&Mariadb, Bytes::mebi(1024), 400, "16M");
-        check(&Mysql, Bytes::mebi(288), 2, "41M");
-        check(&Mysql, Bytes::mebi(1024), 4, "663M");
+        check(&Mysql, Bytes::mebi(288), 2, "32M");
+        check(&Mysql, Bytes::mebi(1024), 4, "656M");
+        check(&Mysql, Bytes::mebi(4096), 4, "3264M");
     }
 }

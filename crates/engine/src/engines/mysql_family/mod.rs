@@ -26,7 +26,8 @@ mod statistics;
 mod wire;
 
 pub(in crate::engines) use flavour::{
-    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, SeveralStatements,
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames,
+    SeveralStatements,
 };
 pub(in crate::engines) use session::FamilySession;
 pub(in crate::engines) use statistics::StatusVariable;

@@ -70,9 +70,7 @@ impl FamilySession {
     pub(super) async fn open(target: &Target) -> Result<Self, Error> {
         let address = ServerAddress::of(target)?;
         let mut connection = connect(&address, Some(&address.database)).await?;
-        for (what, sql) in settings::to_apply(target, &mut connection).await? {
-            connection.text(&sql, |_| {}).await.map_err(|error| error.context(what))?;
-        }
+        settings::apply(target, &mut connection).await?;
         Ok(Self { connection, entries: Vec::new(), transaction: Transaction::None, flying: false, spoilt: false })
     }
 

@@ -56,34 +56,36 @@ fn asked(target: &Target) -> BTreeMap<&str, &str> {
     target.place.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// Settings for a session of a server by URL: the statement that sets each, and its effect in words. A local instance has them in its
-/// configuration; what a session may not set is left to be read back.
-pub(super) async fn to_apply(
-    target: &Target,
-    connection: &mut ServerConnection,
-) -> Result<Vec<(String, String)>, Error> {
+/// Errors that a setting is the server's, or cannot be changed.
+const NOT_OF_SESSION: &[&str] = &["1229", "1238"];
+
+/// Sets a study's settings for a session of a server by URL. A local instance has them in its configuration; what a session may not set is left
+/// to be read back.
+pub(super) async fn apply(target: &Target, connection: &mut ServerConnection) -> Result<(), Error> {
     let asked = asked(target);
     if target.is_ours() || asked.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let known = read(connection).await?;
     let of_session =
         asked.into_iter().filter(|(name, _)| known.get(&canonical(name)).is_some_and(|found| found.of_session));
-    Ok(of_session
-        .map(|(name, value)| {
-            let value = literal(value);
-            (format!("set {name} to {value} for the session"), format!("SET SESSION {} = {value}", canonical(name)))
-        })
-        .collect())
+    for (name, value) in of_session {
+        let value = literal(value);
+        let set = connection.text(&format!("SET SESSION {} = {value}", canonical(name)), |_| {}).await;
+        if let Err(error) = set
+            && !NOT_OF_SESSION.contains(&error.code())
+        {
+            return Err(error.context(format!("set {name} to {value} for the session")));
+        }
+    }
+    Ok(())
 }
 
 /// Facts of all settings asked, and of those that a reader wants to know, as a session sees them.
 pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let address = ServerAddress::of(target)?;
     let mut connection = connect(&address, Some(&address.database)).await?;
-    for (what, sql) in to_apply(target, &mut connection).await? {
-        connection.text(&sql, |_| {}).await.map_err(|error| error.context(what))?;
-    }
+    apply(target, &mut connection).await?;
     let known = read(&mut connection).await?;
     let source = address.flavour.statements.settings_source;
     let asked = asked(target);

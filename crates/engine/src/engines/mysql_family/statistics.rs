@@ -41,7 +41,7 @@ pub(super) const HITS: &str = "block_hits";
 /// Series of blocks that were read.
 pub(super) const READS: &str = "block_reads";
 
-/// Those of every flavour; see those of each. Commits and rollbacks are statements, those inside of routines included; what commits by itself is not among them.
+/// Numbers that every flavour has; see those of each. Commits and rollbacks are statements, those inside of routines included; what commits by itself is not among them.
 pub(super) const COUNTERS: &[StatusVariable] = &[
     StatusVariable::events("com_commit", "commits"),
     StatusVariable::events("com_rollback", "rollbacks"),

@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn only_dialects_with_procedures_are_proposed_for_them() {
-        assert_eq!(with_procedures(), ["mariadb", "postgresql", "sqlserver"]);
+        assert_eq!(with_procedures(), ["mariadb", "mysql", "postgresql", "sqlserver"]);
     }
 
     /// What is sent to each engine; taken from suites in which no dialect shared a file with another.

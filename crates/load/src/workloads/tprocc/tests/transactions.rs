@@ -170,7 +170,18 @@ fn a_procedure_returns_every_field_of_an_order() {
 /// The same of MariaDB, where lists are texts. The stock rows of the order are locked in the order of their keys.
 #[test]
 fn a_procedure_of_mariadb_returns_every_field_of_an_order_and_locks_in_order() {
-    let Some(case) = Case::built("mariadb", &[("form", "procedures")]) else { return };
+    check_order_fields("mariadb");
+}
+
+#[test]
+#[ignore = "issue 17: a quarter of a minute; run where MySQL is"]
+fn a_procedure_of_mysql_returns_every_field_of_an_order_and_locks_in_order() {
+    check_rolled_back("mysql", "procedures");
+    check_order_fields("mysql");
+}
+
+fn check_order_fields(engine: &str) {
+    let Some(case) = Case::built(engine, &[("form", "procedures")]) else { return };
     let mut session = case.session();
     session.script("UPDATE item SET i_data = 'xORIGINALx' WHERE i_id = 6; UPDATE stock SET s_data = 'ORIGINAL' WHERE s_i_id = 6").unwrap();
     session
@@ -181,7 +192,7 @@ fn a_procedure_of_mariadb_returns_every_field_of_an_order_and_locks_in_order() {
     let mut one_row = |sql: &str| format!("{:?}", session.one_row(sql).unwrap());
     let quantity = |stock: &str, taken: i32| format!("10 + (({stock}.s_quantity - {taken} - 10) % 91 + 91) % 91");
     let expected = one_row(&format!(
-        "SELECT CAST(31 AS integer), w_tax, d_tax, c_discount, c_last, c_credit, CAST(2 AS integer),
+        "SELECT CAST(31 AS signed), w_tax, d_tax, c_discount, c_last, c_credit, CAST(2 AS signed),
             (3 * j.i_price + 4 * i.i_price) * (1 - c_discount) * (1 + w_tax + d_tax),
             concat_ws(',', j.i_name, i.i_name), concat_ws(',', {}, {}), 'B,G', concat_ws(',', j.i_price, i.i_price),
             concat_ws(',', 3 * j.i_price, 4 * i.i_price)
@@ -195,6 +206,6 @@ fn a_procedure_of_mariadb_returns_every_field_of_an_order_and_locks_in_order() {
     let taken = "UPDATE (SELECT 2 AS supplier, 6 AS item UNION ALL SELECT 1, 5 ORDER BY 1, 2 LIMIT 100) AS supply
         STRAIGHT_JOIN stock ON s_w_id = supply.supplier AND s_i_id = supply.item SET s_ytd = s_ytd + 1";
     let plan = case.session().query(&format!("EXPLAIN {taken}")).unwrap();
-    let tables: Vec<String> = plan.iter().map(|row| format!("{:?} {:?}", row[2], row[3])).collect();
+    let tables: Vec<String> = plan.iter().map(|row| format!("{row:?}")).collect();
     assert!(tables[0].contains("derived") && tables[1].contains("stock") && tables[1].contains("eq_ref"), "{tables:?}");
 }

@@ -205,7 +205,7 @@ fn check_order_fields(engine: &str) {
     assert_eq!(one_row("CALL tprocc_new_order(1, 2, 3, now(6), '[6,5]', '[2,1]', '[3,4]')"), expected);
     let taken = "UPDATE (SELECT 2 AS supplier, 6 AS item UNION ALL SELECT 1, 5 ORDER BY 1, 2 LIMIT 100) AS supply
         STRAIGHT_JOIN stock ON s_w_id = supply.supplier AND s_i_id = supply.item SET s_ytd = s_ytd + 1";
-    let plan = case.session().query(&format!("EXPLAIN {taken}")).unwrap();
+    let plan = case.session().query(&format!("EXPLAIN FORMAT=TRADITIONAL {taken}")).unwrap();
     let tables: Vec<String> = plan.iter().map(|row| format!("{row:?}")).collect();
     assert!(tables[0].contains("derived") && tables[1].contains("stock") && tables[1].contains("eq_ref"), "{tables:?}");
 }

@@ -82,6 +82,7 @@ fn a_limited_mariadb_is_verified_watched_stopped_and_copied() {
 }
 
 #[test]
+#[ignore = "issue 17: a quarter of a minute; run where MySQL is"]
 fn a_limited_mysql_is_verified_watched_stopped_and_copied() {
     check_limited("mysql", &[("innodb_buffer_pool_size", "32MiB"), ("innodb_redo_log_capacity", "96MiB")]);
 }

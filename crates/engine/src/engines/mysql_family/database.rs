@@ -17,6 +17,8 @@ const FEW_TO_PURGE: u64 = 32;
 /// How often, and how far apart, it is asked how many are left.
 const ASKED: u32 = 600;
 const PAUSE: Duration = Duration::from_millis(100);
+/// How often the same number is told until it is taken for what stays: MySQL forgets what it has purged at intervals, and not while it is idle.
+const STILL: u32 = 50;
 
 /// Makes the database. One that is ours stays as it is, so that a build can go on; an empty one becomes ours.
 pub(super) async fn create(target: &Target) -> Result<(), Error> {
@@ -69,10 +71,13 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
             analyse(&mut connection, table).await.map_err(|error| error.context(format!("analyse {table}")))?;
         }
     }
+    let (mut last, mut still) = (u64::MAX, 0);
     for _ in 0..ASKED {
         let rows = connection.rows_allowed(address.flavour.statements.to_purge).await?;
         let count = rows.first().and_then(|row| row.first()?.as_ref()?.parse::<u64>().ok());
-        if count.is_none_or(|count| count <= FEW_TO_PURGE) {
+        let Some(count) = count.filter(|count| *count > FEW_TO_PURGE) else { break };
+        (last, still) = if count == last { (last, still + 1) } else { (count, 0) };
+        if still == STILL {
             break;
         }
         tokio::time::sleep(PAUSE).await;

@@ -1,4 +1,4 @@
-//! What only a real MariaDB server shows: URLs with a password, TLS, lost connections, errors in the middle of what was sent together.
+//! What only a real server of MariaDB or MySQL shows: URLs with a password, TLS, lost connections, errors in the middle of what was sent together.
 
 mod support;
 
@@ -14,6 +14,42 @@ use support::{Place, Special};
 
 /// Names the URL to the test that visits it, in a process whose environment the parent has set.
 const URL: &str = "PROOFLOAD_TEST_MARIADB_URL";
+
+/// What one server has otherwise than the other.
+struct ServerWords {
+    engine: &'static str,
+    settings: &'static [(&'static str, &'static str)],
+    /// Inserts a number, and returns it where the server can.
+    insert: (&'static str, u16),
+    /// Number of the error that a row breaks a condition.
+    broken_condition: &'static str,
+    /// Thread of the session that asks, at the kernel.
+    own_thread: &'static str,
+    /// What threads of sessions are called there.
+    thread_name: &'static str,
+    /// Whether a password itself is asked for once, before the server knows its hash.
+    asks_for_passwords: bool,
+}
+
+const MARIADB: ServerWords = ServerWords {
+    engine: "mariadb",
+    settings: &[("innodb_lock_wait_timeout", "5")],
+    insert: ("INSERT INTO noted VALUES (:n) RETURNING n", 1),
+    broken_condition: "4025",
+    own_thread: "SELECT tid FROM information_schema.processlist WHERE id = connection_id()",
+    thread_name: "mariadbd",
+    asks_for_passwords: false,
+};
+
+const MYSQL: ServerWords = ServerWords {
+    engine: "mysql",
+    settings: &[("innodb_lock_wait_timeout", "5"), ("performance_schema", "ON"), ("innodb_redo_log_capacity", "96MiB")],
+    insert: ("INSERT INTO noted VALUES (:n)", 0),
+    broken_condition: "3819",
+    own_thread: "SELECT thread_os_id FROM performance_schema.threads WHERE processlist_id = connection_id()",
+    thread_name: "connection",
+    asks_for_passwords: true,
+};
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
@@ -34,6 +70,20 @@ fn certificate() -> tempfile::TempDir {
 
 #[test]
 fn a_server_is_reached_by_a_long_path_and_by_url() {
+    if let Err(reason) = check_server(&MARIADB) {
+        eprintln!("SKIPPED: {reason}");
+    }
+}
+
+#[test]
+fn a_mysql_is_reached_by_a_long_path_and_by_url() {
+    if let Err(reason) = check_server(&MYSQL) {
+        eprintln!("SKIPPED: {reason}");
+    }
+}
+
+/// All that holds of one server; the error says why there is none here.
+fn check_server(words: &ServerWords) -> Result<(), String> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it has an address").port();
     drop(listener);
@@ -45,18 +95,15 @@ fn a_server_is_reached_by_a_long_path_and_by_url() {
         file("server.key")
     );
     let long = format!("{}-", "long-name".repeat(12));
-    let mariadb = engine("mariadb").expect("it is registered");
+    let name = words.engine;
+    let of_name = engine(name).expect("it is registered");
     let added = [("my.cnf", network)];
-    let place = match Place::new(
-        mariadb,
-        &[("innodb_lock_wait_timeout", "5")],
-        &Special { prefix: &long, added: &added, port },
-    ) {
+    let place = match Place::new(of_name, words.settings, &Special { prefix: &long, added: &added, port }) {
         Ok(place) => place,
         Err(reason) => {
-            assert!(std::env::var_os("PROOFLOAD_REQUIRE_MARIADB").is_none(), "MariaDB is required: {reason}");
-            eprintln!("SKIPPED: {reason}");
-            return;
+            let required = format!("PROOFLOAD_REQUIRE_{}", name.to_uppercase());
+            assert!(std::env::var_os(required).is_none(), "{name} is required: {reason}");
+            return Err(reason);
         }
     };
     runtime().block_on(async {
@@ -65,33 +112,42 @@ fn a_server_is_reached_by_a_long_path_and_by_url() {
         check_read_only(&place).await;
         check_callers_that_go_away(&place).await;
         check_much_both_ways(&place).await;
-        check_errors_outside_a_transaction(&place).await;
+        check_errors_outside_a_transaction(&place, words).await;
         check_errors_inside_a_transaction(&place).await;
         check_a_deadlock_in_a_flight(&place).await;
         check_rollback_of_nothing(&place).await;
-        check_refused_rows(&place).await;
+        check_refused_rows(&place, words).await;
         check_results_of_a_routine(&place).await;
-        check_threads(&place).await;
+        check_threads(&place, words).await;
         let script = "CREATE DATABASE shop; CREATE USER visitor@'127.0.0.1' IDENTIFIED BY 's3cret'; \
                       GRANT ALL ON shop.* TO visitor@'127.0.0.1'; CREATE USER encrypted@'127.0.0.1' REQUIRE SSL; \
-                      GRANT ALL ON shop.* TO encrypted@'127.0.0.1'";
+                      GRANT ALL ON shop.* TO encrypted@'127.0.0.1'; CREATE USER open@'127.0.0.1'; \
+                      GRANT ALL ON shop.* TO open@'127.0.0.1'";
         place.connect().await.script(script).await.expect("makes accounts and a database");
         check_tls(&place, port, &file("server.crt")).await;
+        check_other_engine(&place, port).await;
     });
-    let visit = |password: &str| {
+    let visit = |password: &str, options: &str| {
         Command::new(std::env::current_exe().expect("this test"))
             .args(["--exact", "visits_by_url", "--nocapture"])
             .env("MYSQL_PWD", password)
-            .env(URL, format!("mariadb://visitor@127.0.0.1:{port}/shop"))
+            .env(URL, format!("{name}://visitor@127.0.0.1:{port}/shop{options}"))
             .output()
             .map(|output| (output.status.success(), [output.stdout, output.stderr].concat()))
             .map(|(success, text)| (success, String::from_utf8_lossy(&text).into_owned()))
             .expect("starts")
     };
-    let (success, text) = visit("s3cret");
+    if words.asks_for_passwords {
+        let (success, text) = visit("s3cret", "");
+        assert!(!success && text.contains("ssl-mode=required") && !text.contains("s3cret"), "{text}");
+        let (success, text) = visit("s3cret", "?ssl-mode=required");
+        assert!(success, "{text}");
+    }
+    let (success, text) = visit("s3cret", "");
     assert!(success, "{text}");
-    let (success, text) = visit("wr0ng");
+    let (success, text) = visit("wr0ng", "?ssl-mode=preferred");
     assert!(!success && text.contains("set MYSQL_PWD or write ~/.my.cnf") && !text.contains("wr0ng"), "{text}");
+    Ok(())
 }
 
 /// Connects by a URL: whether the session is encrypted, or why there is none.
@@ -103,16 +159,15 @@ async fn visit(place: &Place, url: &str) -> Result<bool, String> {
     let long = format!("SELECT length('{}'), repeat('y', 3000000)", "x".repeat(2_000_000));
     let rows = session.query(&long).await.map_err(|error| error.to_string())?;
     assert_eq!(rows[0][0].as_value().integer(), Some(2_000_000));
-    let sql = "SELECT variable_value FROM information_schema.session_status WHERE variable_name = 'SSL_CIPHER'";
-    let rows = session.query(sql).await.map_err(|error| error.to_string())?;
-    Ok(rows[0][0].as_value() != Value::Text(""))
+    let rows = session.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'").await.map_err(|error| error.to_string())?;
+    Ok(rows[0][1].as_value() != Value::Text(""))
 }
 
 /// Each way of TLS where it holds and where it must not.
 async fn check_tls(place: &Place, port: u16, authority: &str) {
     let cases: [(&str, &str, String, Result<bool, &str>); 7] = [
-        ("localhost", "root", String::new(), Ok(false)),
-        ("localhost", "root", "ssl-mode=preferred".to_owned(), Ok(true)),
+        ("localhost", "open", String::new(), Ok(false)),
+        ("localhost", "open", "ssl-mode=preferred".to_owned(), Ok(true)),
         ("localhost", "encrypted", "ssl-mode=disabled".to_owned(), Err("MYSQL_PWD")),
         ("localhost", "encrypted", "ssl-mode=required".to_owned(), Ok(true)),
         ("localhost", "encrypted", format!("ssl-mode=verify_identity&ssl-ca={authority}"), Ok(true)),
@@ -120,13 +175,28 @@ async fn check_tls(place: &Place, port: u16, authority: &str) {
         ("localhost", "encrypted", "ssl-mode=verify_ca".to_owned(), Err("ssl-ca")),
     ];
     for (host, user, options, expected) in cases {
-        let url = format!("mariadb://{user}@{host}:{port}/shop?connect-timeout=20&{options}");
+        let name = place.engine.facts().name;
+        let url = format!("{name}://{user}@{host}:{port}/shop?connect-timeout=20&{options}");
         match (visit(place, &url).await, expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{url}"),
             (Err(text), Err(part)) => assert!(text.contains(part), "{url}: {text}"),
             (found, _) => panic!("{url}: {found:?}, not {expected:?}"),
         }
     }
+}
+
+/// The engine of the other server is refused, whether its name stands in the study or in the URL.
+async fn check_other_engine(place: &Place, port: u16) {
+    let ours = place.engine.facts().name;
+    let theirs = if ours == "mysql" { "mariadb" } else { "mysql" };
+    let mut location = place.target.place.clone();
+    location.url = Some(format!("{theirs}://open@localhost:{port}/shop"));
+    let error = place.engine.connect(&Target::new(location.clone(), None)).await.expect_err("it is the other's URL");
+    assert!(error.to_string().contains(&format!("choose engine.kind = \"{theirs}\"")), "{error}");
+    location.engine = theirs.to_owned();
+    let other = engine(theirs).expect("it is registered");
+    let error = other.connect(&Target::new(location, None)).await.expect_err("another server answers");
+    assert!(error.to_string().contains(&format!("choose engine.kind = \"{ours}\"")), "{error}");
 }
 
 /// The session that loses its server says so by class, in flight, idle and after.
@@ -188,7 +258,7 @@ async fn check_callers_that_go_away(place: &Place) {
     let mut session = place.connect().await;
     session.script("CREATE TABLE left_over (n integer)").await.expect("creates a table");
     let statements = [
-        statement("SELECT CAST(:n AS integer) FROM (SELECT sleep(0.05)) AS slow", &["n"], 1),
+        statement("SELECT CAST(:n AS signed) FROM (SELECT sleep(0.05)) AS slow", &["n"], 1),
         statement("INSERT INTO left_over VALUES (:n)", &["n"], 0),
     ];
     session.prepare(&statements).await.expect("prepares");
@@ -240,18 +310,49 @@ async fn check_much_both_ways(place: &Place) {
 }
 
 /// Outside a transaction the calls after one that fails run, those before it have their answers, and the first error is told.
-async fn check_errors_outside_a_transaction(place: &Place) {
+async fn check_errors_outside_a_transaction(place: &Place, words: &ServerWords) {
     let mut session = place.connect().await;
     session.script("CREATE TABLE noted (n integer PRIMARY KEY)").await.expect("creates a table");
-    session.prepare(&[statement("INSERT INTO noted VALUES (:n) RETURNING n", &["n"], 1)]).await.expect("prepares");
+    let (insert, columns) = words.insert;
+    session.prepare(&[statement(insert, &["n"], columns)]).await.expect("prepares");
     let mut flight = Flight::new();
     for value in [Value::Integer(10), Value::Null, Value::Integer(5), Value::Integer(2), Value::Integer(5)] {
         flight.call(StatementId(0), &[value]);
     }
     let error = session.fly(&mut flight).await.expect_err("one is null, one comes twice");
     assert_eq!((error.class(), error.code()), (ErrorClass::Data, "1048"), "{error}");
-    assert_eq!(flight.row(0, 0).expect("before the error").value(0), Value::Integer(10));
+    if columns > 0 {
+        assert_eq!(flight.row(0, 0).expect("before the error").value(0), Value::Integer(10));
+    } else {
+        check_several_statements(&mut session).await;
+    }
     assert_eq!(count(&mut session, "noted").await, 3);
+}
+
+/// Statements that are sent together have one answer in a transaction, and are refused outside of one.
+async fn check_several_statements(session: &mut AnySession) {
+    let both = "INSERT INTO noted VALUES (:n); SELECT n, ';' FROM noted WHERE n = :n -- not ; here\n; DELETE FROM noted WHERE n = :n;";
+    session.prepare(&[statement(both, &["n"], 2)]).await.expect("prepares");
+    let mut flight = Flight::new();
+    flight.call(StatementId(0), &[Value::Integer(77)]);
+    let error = session.fly(&mut flight).await.expect_err("others would see what is between").to_string();
+    assert!(error.contains("in a transaction only"), "{error}");
+    flight.clear();
+    flight.control(Control::Begin);
+    let first = flight.call(StatementId(0), &[Value::Integer(77)]);
+    let second = flight.call(StatementId(0), &[Value::Integer(78)]);
+    flight.control(Control::Commit);
+    session.fly(&mut flight).await.expect("runs");
+    for (call, n) in [(first, 77), (second, 78)] {
+        assert_eq!((flight.rows(call), flight.row(call, 0).expect("a row").value(0)), (1, Value::Integer(n)));
+    }
+    flight.clear();
+    flight.control(Control::Begin);
+    flight.call(StatementId(0), &[Value::Integer(77)]);
+    flight.call(StatementId(0), &[Value::Integer(10)]);
+    flight.control(Control::Commit);
+    let error = session.fly(&mut flight).await.expect_err("its first statement fails");
+    assert_eq!(error.code(), "1062", "{error}");
 }
 
 /// Inside a transaction nothing stays of what stood around a statement that failed, whatever followed it.
@@ -345,7 +446,7 @@ async fn check_rollback_of_nothing(place: &Place) {
 }
 
 /// Rows that the server takes otherwise than they are and rows that we refuse leave nothing, and the session goes on.
-async fn check_refused_rows(place: &Place) {
+async fn check_refused_rows(place: &Place, words: &ServerWords) {
     let mut session = place.connect().await;
     session.script("CREATE TABLE taken (n bigint CHECK (n <> 7), t varchar(3))").await.expect("creates a table");
     let columns =
@@ -353,7 +454,7 @@ async fn check_refused_rows(place: &Place) {
     let table = Table { name: "taken", columns: &columns };
     let rows = |next, end, odd| Numbers { next, end, odd };
     let refused = session.append(&table, &mut rows(0, 300_000, None)).await.expect_err("7 is refused");
-    assert_eq!((refused.class(), refused.code()), (ErrorClass::Data, "4025"), "{refused}");
+    assert_eq!((refused.class(), refused.code()), (ErrorClass::Data, words.broken_condition), "{refused}");
     let long = session.append(&table, &mut rows(8, 100_000, Some((50_000, Value::Text("long"))))).await;
     assert_eq!(long.expect_err("a text is cut").class(), ErrorClass::Data);
     let misfit = session.append(&table, &mut rows(8, 100_000, Some((50_000, Value::Time(1))))).await;
@@ -388,9 +489,9 @@ impl RowSource for Numbers {
 }
 
 /// Threads of sessions are told from all others, which have the same name.
-async fn check_threads(place: &Place) {
+async fn check_threads(place: &Place, words: &ServerWords) {
     let mut session = place.connect().await;
-    let rows = session.query("SELECT tid FROM information_schema.processlist WHERE id = connection_id()").await;
+    let rows = session.query(words.own_thread).await;
     let thread = rows.expect("asks")[0][0].as_value().integer().expect("a thread");
     let (target, engine) = (place.target.clone(), place.engine);
     let seen = std::thread::spawn(move || {
@@ -403,7 +504,7 @@ async fn check_threads(place: &Place) {
     assert_eq!(role, Some("session"), "{roles:?}");
     assert!(roles.iter().any(|(_, role)| role == "observer"), "{roles:?}");
     let comm = std::fs::read_to_string(format!("/proc/{thread}/comm")).expect("the thread lives on this host");
-    assert_eq!(comm.trim(), "mariadbd");
+    assert_eq!(comm.trim(), words.thread_name);
 }
 
 /// The results of a routine are one answer; an error after a result is the call's, and another width is told when it is seen.
@@ -440,10 +541,11 @@ async fn check_results_of_a_routine(place: &Place) {
 #[test]
 fn visits_by_url() {
     let Ok(url) = std::env::var(URL) else { return };
-    let mariadb = engine("mariadb").expect("it is registered");
+    let name = url.split("://").next().unwrap_or_default().to_owned();
+    let of_name = engine(&name).expect("it is registered");
     let mut target = Target {
         place: proofload_model::wire::DataLocation {
-            engine: "mariadb".to_owned(),
+            engine: name,
             folder: String::new(),
             url: Some(url),
             settings: vec![
@@ -455,17 +557,17 @@ fn visits_by_url() {
         endpoints: None.into(),
     };
     runtime().block_on(async {
-        mariadb.create_database(&target).await.expect("an empty database becomes ours");
-        mariadb.create_database(&target).await.expect("and stays so");
-        let mut session = mariadb.connect(&target).await.expect("connects with the password of the environment");
-        session.script("CREATE TABLE t (id integer); INSERT INTO t VALUES (1)").await.expect("writes");
-        let facts = mariadb.verify_settings(&target).await.expect("reads settings");
+        of_name.create_database(&target).await.expect("an empty database becomes ours");
+        of_name.create_database(&target).await.expect("and stays so");
+        let mut session = of_name.connect(&target).await.expect("connects with the password of the environment");
+        session.script("CREATE TABLE IF NOT EXISTS t (id integer); INSERT INTO t VALUES (1)").await.expect("writes");
+        let facts = of_name.verify_settings(&target).await.expect("reads settings");
         let holds = |name: &str| facts.iter().find(|fact: &&Fact| fact.name == name).and_then(|fact| fact.holds);
         assert_eq!(holds("sort_buffer_size"), Some(true), "a session may set it");
         assert_eq!(holds("innodb_buffer_pool_size"), Some(false), "the server's owner sets it");
-        mariadb.after_build(&target).await.expect("settles");
+        of_name.after_build(&target).await.expect("settles");
         target.place.url = target.place.url.map(|url| url.replace("/shop", "/no_such_database"));
-        let error = mariadb.connect(&target).await.expect_err("there is none");
+        let error = of_name.connect(&target).await.expect_err("there is none");
         assert!(error.to_string().contains("no_such_database"), "{error}");
     });
 }

@@ -5,7 +5,7 @@
 CREATE TABLE IF NOT EXISTS proofload_manifest (
     entry varchar(100) NOT NULL, w_id integer NOT NULL, row_count bigint NOT NULL, content varchar(2000) NOT NULL,
     PRIMARY KEY (entry, w_id)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;
 
 -- name: manifest_exists() columns=1
 SELECT count(*) FROM information_schema.tables WHERE table_schema = database() AND table_name = 'proofload_manifest';

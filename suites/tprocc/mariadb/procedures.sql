@@ -13,7 +13,7 @@
 -- with their sum: a joined update changes a row once, whatever the number of matches. The limit keeps the order in which stock rows are
 -- locked, which a derived table loses without it. All lines that have an item are entered before the whole is taken back for one that has none.
 -- name: tprocc_new_order()
-CREATE OR REPLACE PROCEDURE tprocc_new_order(
+CREATE PROCEDURE tprocc_new_order(
     p_w_id integer, p_d_id integer, p_c_id integer, p_entry_d datetime(6), p_items text, p_suppliers text, p_quantities text)
 MODIFIES SQL DATA
 BEGIN
@@ -101,7 +101,7 @@ END;
 
 -- Payment (clause 2.5.2). The customer by number, or by last name when the number is null: the middle row in the order of c_first.
 -- name: tprocc_payment()
-CREATE OR REPLACE PROCEDURE tprocc_payment(
+CREATE PROCEDURE tprocc_payment(
     p_w_id integer, p_d_id integer, p_c_w_id integer, p_c_d_id integer, p_c_id integer, p_c_last varchar(16), p_amount decimal(6,2),
     p_date datetime(6))
 MODIFIES SQL DATA
@@ -144,7 +144,7 @@ END;
 
 -- Order-Status (clause 2.6.2): the order and its lines come by one statement, so that they fit each other: a row for each line.
 -- name: tprocc_order_status()
-CREATE OR REPLACE PROCEDURE tprocc_order_status(p_w_id integer, p_d_id integer, p_c_id integer, p_c_last varchar(16))
+CREATE PROCEDURE tprocc_order_status(p_w_id integer, p_d_id integer, p_c_id integer, p_c_last varchar(16))
 READS SQL DATA
 BEGIN
     IF p_c_id IS NULL THEN
@@ -170,7 +170,7 @@ END;
 -- Delivery (clause 2.7.4): a row for each district with the order that was delivered, null where the queue was empty. The locking read waits
 -- for a delivery in flight, passes over what it took and returns the next.
 -- name: tprocc_delivery()
-CREATE OR REPLACE PROCEDURE tprocc_delivery(p_w_id integer, p_carrier_id integer, p_delivery_d datetime(6))
+CREATE PROCEDURE tprocc_delivery(p_w_id integer, p_carrier_id integer, p_delivery_d datetime(6))
 MODIFIES SQL DATA
 BEGIN
     DECLARE v_d_id integer DEFAULT 1;
@@ -212,7 +212,7 @@ END;
 
 -- Stock-Level (clause 2.8.2).
 -- name: tprocc_stock_level()
-CREATE OR REPLACE PROCEDURE tprocc_stock_level(p_w_id integer, p_d_id integer, p_threshold integer)
+CREATE PROCEDURE tprocc_stock_level(p_w_id integer, p_d_id integer, p_threshold integer)
 READS SQL DATA
 BEGIN
     SELECT d_next_o_id, (

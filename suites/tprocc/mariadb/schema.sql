@@ -1,7 +1,7 @@
--- The nine tables of TPC-C clause 1.3 for MariaDB: all 92 columns, in the clause's order. A table lies in its primary key, so the key is part
+-- The nine tables of TPC-C clause 1.3 for MariaDB and MySQL: all 92 columns, in the clause's order. A table lies in its primary key, so the key is part
 -- of it and rows are loaded in its order. Counters and order numbers have 32 bits and sums of money 16 digits: the clause's least widths
 -- overflow in hours when users do not wait. Text is compared byte by byte, because the middle row of a last name depends on the order of
--- c_first. No foreign keys.
+-- c_first, and so is the order of a database that is ours. No foreign keys.
 
 -- name: schema()
 CREATE TABLE IF NOT EXISTS warehouse (
@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS warehouse (
     w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL,
     w_ytd numeric(16,2) NOT NULL,
     PRIMARY KEY (w_id)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS district (
     d_id integer NOT NULL, d_w_id integer NOT NULL, d_name varchar(10) NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS district (
     d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL,
     d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id integer NOT NULL,
     PRIMARY KEY (d_w_id, d_id)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS customer (
     c_id integer NOT NULL, c_d_id integer NOT NULL, c_w_id integer NOT NULL, c_first varchar(16) NOT NULL,
@@ -30,37 +30,37 @@ CREATE TABLE IF NOT EXISTS customer (
     c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt integer NOT NULL, c_delivery_cnt integer NOT NULL,
     c_data varchar(500) NOT NULL,
     PRIMARY KEY (c_w_id, c_d_id, c_id)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS history (
     h_c_id integer NOT NULL, h_c_d_id integer NOT NULL, h_c_w_id integer NOT NULL, h_d_id integer NOT NULL,
     h_w_id integer NOT NULL, h_date datetime(6) NOT NULL, h_amount numeric(6,2) NOT NULL,
     h_data varchar(24) NOT NULL
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS new_order (
     no_o_id integer NOT NULL, no_d_id integer NOT NULL, no_w_id integer NOT NULL,
     PRIMARY KEY (no_w_id, no_d_id, no_o_id)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS orders (
     o_id integer NOT NULL, o_d_id integer NOT NULL, o_w_id integer NOT NULL, o_c_id integer NOT NULL,
     o_entry_d datetime(6) NOT NULL, o_carrier_id integer, o_ol_cnt integer NOT NULL, o_all_local integer NOT NULL,
     PRIMARY KEY (o_w_id, o_d_id, o_id)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS order_line (
     ol_o_id integer NOT NULL, ol_d_id integer NOT NULL, ol_w_id integer NOT NULL, ol_number integer NOT NULL,
     ol_i_id integer NOT NULL, ol_supply_w_id integer NOT NULL, ol_delivery_d datetime(6), ol_quantity integer NOT NULL,
     ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL,
     PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS item (
     i_id integer NOT NULL, i_im_id integer NOT NULL, i_name varchar(24) NOT NULL,
     i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL,
     PRIMARY KEY (i_id)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS stock (
     s_i_id integer NOT NULL, s_w_id integer NOT NULL, s_quantity integer NOT NULL,
@@ -72,4 +72,4 @@ CREATE TABLE IF NOT EXISTS stock (
     s_ytd integer NOT NULL, s_order_cnt integer NOT NULL, s_remote_cnt integer NOT NULL,
     s_data varchar(50) NOT NULL,
     PRIMARY KEY (s_w_id, s_i_id)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+) ENGINE = InnoDB;

@@ -4,7 +4,7 @@
 
 -- name: manifest_schema()
 CREATE TABLE IF NOT EXISTS proofload_manifest (entry varchar(100) PRIMARY KEY, content varchar(2000) NOT NULL)
-ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+ENGINE = InnoDB;
 
 -- name: manifest_exists() columns=1
 SELECT count(*) FROM information_schema.tables WHERE table_schema = database() AND table_name = 'proofload_manifest';

@@ -3,7 +3,7 @@
 
 -- name: schema()
 CREATE TABLE IF NOT EXISTS usertable (ycsb_key varchar(255) NOT NULL PRIMARY KEY, ycsb_value json NOT NULL)
-ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+ENGINE = InnoDB;
 
 -- name: read_all(key) columns={fields}
 SELECT [[json_value(ycsb_value, '$.field{n}')]] FROM usertable WHERE ycsb_key = :key;

@@ -3,7 +3,7 @@
 
 -- name: manifest_schema()
 CREATE TABLE IF NOT EXISTS proofload_manifest (entry varchar(100) NOT NULL PRIMARY KEY, content varchar(2000) NOT NULL)
-ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+ENGINE = InnoDB;
 
 -- name: tables() columns=1
 SELECT table_name FROM information_schema.tables WHERE table_schema = database() ORDER BY table_name LIMIT 100;

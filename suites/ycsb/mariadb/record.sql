@@ -2,4 +2,4 @@
 
 -- name: schema()
 CREATE TABLE IF NOT EXISTS usertable (ycsb_key varchar(255) NOT NULL PRIMARY KEY, [[field{n} text]])
-ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+ENGINE = InnoDB;

@@ -1,6 +1,7 @@
 //! One folder per engine, one line each in `registry!`. Lists and re-exports.
 
 mod facts;
+mod mysql_family;
 mod parameters;
 mod place;
 mod registry;
@@ -15,6 +16,7 @@ registry::registry! {
     sqlite: Sqlite { sql },
     postgresql: Postgresql { sql },
     mariadb: Mariadb { sql },
+    mysql: Mysql { sql },
     sqlserver: Sqlserver { sql },
     mongodb: Mongodb { documents },
     duckdb: Duckdb { sql },

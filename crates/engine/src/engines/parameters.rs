@@ -38,6 +38,25 @@ pub(super) fn mark(sql: &str, parameters: &[String]) -> Result<RewrittenSql, Err
     rewrite(sql, parameters, ParameterForm::Marked)
 }
 
+/// The statements of a text that has several, without those that are empty.
+pub(super) fn statements(sql: &str) -> Vec<&str> {
+    let (mut found, mut start, mut place, mut says) = (Vec::new(), 0, 0, false);
+    while place < sql.len() {
+        let rest = &sql[place..];
+        let length = opaque(rest).max(rest.chars().next().map_or(1, char::len_utf8));
+        if rest.starts_with(';') {
+            found.extend(says.then(|| sql[start..place].trim()));
+            (start, says) = (place + length, false);
+        } else {
+            let is_comment = rest.starts_with("--") || rest.starts_with("/*");
+            says |= !is_comment && !rest.starts_with(char::is_whitespace);
+        }
+        place += length;
+    }
+    found.extend(says.then(|| sql[start..].trim()));
+    found
+}
+
 fn rewrite(sql: &str, parameters: &[String], form: ParameterForm) -> Result<RewrittenSql, Error> {
     let mut rewritten = RewrittenSql { sql: String::with_capacity(sql.len()), order: Vec::new() };
     let mut rest = sql;
@@ -181,9 +200,17 @@ mod tests {
         assert_eq!((rewritten.sql.as_str(), rewritten.order), ("SELECT @p1, @p2, ':a', @x, @p1", vec![1, 0]));
     }
 
+    #[test]
+    fn a_text_is_taken_apart_into_its_statements() {
+        assert_eq!(statements("SELECT ';' -- ;\n; UPDATE `a;b`;\n-- end;\n"), ["SELECT ';' -- ;", "UPDATE `a;b`"]);
+        assert_eq!(statements("SELECT /* ; */ 1"), ["SELECT /* ; */ 1"]);
+        assert!(statements(" ;; -- nothing").is_empty());
+    }
+
     proptest! {
         #[test]
-        fn any_text_is_survived(sql in "[:$'\"/*\\-a-z\\\\ \n€]{0,40}") {
+        fn any_text_is_survived(sql in "[:;$'\"/*\\-a-z\\\\ \n€]{0,40}") {
+            let _ = statements(&sql);
             let _ = number(&sql, &["a".to_owned()]);
         }
     }

@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn only_dialects_with_procedures_are_proposed_for_them() {
-        assert_eq!(with_procedures(), ["mariadb", "postgresql", "sqlserver"]);
+        assert_eq!(with_procedures(), ["mariadb", "mysql", "postgresql", "sqlserver"]);
     }
 
     /// What is sent to each engine; taken from suites in which no dialect shared a file with another.
@@ -165,12 +165,13 @@ mod tests {
         let all = Profile::hammerdb_compatible().departures;
         let of_engine = |engine| [hash(engine, Departures::NONE), hash(engine, all)];
         assert_eq!(
-            ["sqlite", "null", "postgresql", "mariadb"].map(of_engine),
+            ["sqlite", "null", "postgresql", "mariadb", "mysql"].map(of_engine),
             [
                 [17_346_116_025_727_023_701, 3_502_351_767_001_395_097],
                 [17_346_116_025_727_023_701, 3_502_351_767_001_395_097],
                 [7_907_177_375_310_308_031, 14_079_768_566_315_901_820],
-                [12_683_273_382_502_457_694, 16_119_145_608_750_322_418]
+                [15_608_016_625_685_187_981, 14_370_097_166_221_135_245],
+                [8_967_112_158_781_130_021, 16_844_582_458_852_066_769]
             ]
         );
     }

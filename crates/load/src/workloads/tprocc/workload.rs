@@ -108,16 +108,21 @@ mod tests {
         check("postgresql", "procedures", &[]);
         check("postgresql", "statements", &[]);
         check("mariadb", "procedures", &[]);
+        check("mysql", "procedures", &[]);
         check("sqlite", "statements", &[]);
         check(
             "sqlite",
             "procedures",
-            &["sqlite has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql or sqlserver"],
+            &[
+                "sqlite has no procedures for tprocc; use \"statements\", or choose mariadb or mysql or postgresql or sqlserver",
+            ],
         );
         check(
             "null",
             "procedures",
-            &["null has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql or sqlserver"],
+            &[
+                "null has no procedures for tprocc; use \"statements\", or choose mariadb or mysql or postgresql or sqlserver",
+            ],
         );
         // The need of SQL sessions is told already.
         check("mongodb", "procedures", &[]);

@@ -171,7 +171,7 @@ mod tests {
         let choice = asked(&[], "warehouse\n2\nusers\n").unwrap();
         assert_eq!(choice.workload, InitWorkload::Warehouse);
         assert_eq!((choice.place, choice.vary), (DatabasePlace::Engine("postgresql".to_owned()), Vary::Users));
-        let choice = asked(&["--workload", "oltp"], "url\nmysql://db1\npostgresql://me@db1/x\n1\n").unwrap();
+        let choice = asked(&["--workload", "oltp"], "url\noracle://db1\npostgresql://me@db1/x\n1\n").unwrap();
         let place = DatabasePlace::Server { engine: "postgresql".to_owned(), url: "postgresql://me@db1/x".to_owned() };
         assert_eq!((choice.place, choice.vary), (place, Vary::Users), "an existing server has no memory to vary");
         let choice = asked(&["--workload", "oltp", "--engine", "sqlite"], "setting\nwrong\na.b=[1]\n").unwrap();
@@ -196,13 +196,13 @@ mod tests {
         };
         check(
             &["--workload", "oltp", "--engine", "mongodb"],
-            "runs on sqlite, postgresql, mariadb; or use an existing server",
+            "runs on sqlite, postgresql, mariadb, mysql; or use an existing server",
         );
         check(&["--workload", "cache-tier", "--url", "postgresql://db1/x"], "needs an engine on this machine");
         check(&["--workload", "oltp", "--url", "mongodb://u:s3cret@db1/x"], "the URL contains a password");
         check(
             &["--workload", "oltp", "--url", "mongodb://db1/x"],
-            "existing servers of postgresql, mariadb, sqlserver, not mongodb",
+            "existing servers of postgresql, mariadb, mysql, sqlserver, not mongodb",
         );
         check(&["--workload", "oltp", "--url", "db1/x"], "known scheme");
         check(

@@ -117,7 +117,17 @@ fn by_last_name_the_middle_row_is_taken_or_the_one_below() {
         ("none", "mariadb", "procedures"),
         ("8", "mariadb", "statements"),
     ];
-    for (departures, engine, form) in ways {
+    check_ways(&ways);
+}
+
+#[test]
+#[ignore = "issue 17: a minute; run where MySQL is"]
+fn by_last_name_the_middle_row_is_taken_on_mysql_or_the_one_below() {
+    check_ways(&[("none", "mysql", "procedures"), ("none", "mysql", "statements"), ("8", "mysql", "statements")]);
+}
+
+fn check_ways(ways: &[(&str, &str, &str)]) {
+    for (departures, engine, form) in ways.iter().copied() {
         let Some(case) = Case::built(engine, &[("departures", departures), ("form", form)]) else { continue };
         check_middle_rows(&case);
     }

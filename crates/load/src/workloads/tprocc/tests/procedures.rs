@@ -55,7 +55,17 @@ fn procedures_that_do_not_fit_are_refused_and_a_build_installs_them() {
 
 #[test]
 fn procedures_of_mariadb_that_do_not_fit_are_refused_and_a_build_installs_them() {
-    let Some(case) = Case::built("mariadb", PROCEDURES) else { return };
+    check_misfits("mariadb");
+}
+
+#[test]
+#[ignore = "issue 17: half a minute; run where MySQL is"]
+fn procedures_of_mysql_that_do_not_fit_are_refused_and_a_build_installs_them() {
+    check_misfits("mysql");
+}
+
+fn check_misfits(engine: &str) {
+    let Some(case) = Case::built(engine, PROCEDURES) else { return };
     case.workload_run().check_data().unwrap();
     check(
         &case,
@@ -64,7 +74,8 @@ fn procedures_of_mariadb_that_do_not_fit_are_refused_and_a_build_installs_them()
     );
     check(
         &case,
-        "CREATE OR REPLACE PROCEDURE tprocc_stock_level(p_w_id integer, p_d_id integer, p_threshold integer) SELECT 1, 1",
+        "DROP PROCEDURE tprocc_stock_level;
+            CREATE PROCEDURE tprocc_stock_level(p_w_id integer, p_d_id integer, p_threshold integer) SELECT 1, 1",
         "procedure tprocc_stock_level has been changed in the database",
     );
 }

@@ -53,7 +53,17 @@ fn longest(ran: &Ran) -> f64 {
 
 #[test]
 fn saturated_users_come_back_after_a_crash() {
-    for (engine, form) in [("postgresql", "statements"), ("postgresql", "procedures"), ("mariadb", "statements")] {
+    check_crashes(&[("postgresql", "statements"), ("postgresql", "procedures"), ("mariadb", "statements")]);
+}
+
+#[test]
+#[ignore = "issue 17: a minute; run where MySQL is"]
+fn saturated_users_come_back_after_a_crash_of_mysql() {
+    check_crashes(&[("mysql", "statements"), ("mysql", "procedures")]);
+}
+
+fn check_crashes(ways: &[(&str, &str)]) {
+    for (engine, form) in ways.iter().copied() {
         let Some(ran) = crash(engine, AFTERWARDS, &[("virtual_users", "4"), ("form", form)]) else { continue };
         check(&ran, 4);
         assert!(longest(&ran) > DOWN.as_secs_f64() - 0.2, "the outage is in a response time: {}", longest(&ran));

@@ -45,18 +45,19 @@ fn an_engine_of_a_folder_a_line_and_suites_passes_every_check() {
     check_clean_run("example", "statements");
 }
 
+const WAYS: &[(&str, &str)] = &[
+    ("sqlite", "statements"),
+    ("postgresql", "statements"),
+    ("postgresql", "procedures"),
+    ("mariadb", "statements"),
+    ("mariadb", "procedures"),
+];
+
 /// All five transactions, unused items, remote lines and payments, names, bad credit, empty queues: the same content
 /// each way.
-fn check_equal_data(profile: &str) {
-    let ways = [
-        ("sqlite", "statements"),
-        ("postgresql", "statements"),
-        ("postgresql", "procedures"),
-        ("mariadb", "statements"),
-        ("mariadb", "procedures"),
-    ];
+fn check_equal_data(profile: &str, ways: &[(&str, &str)]) {
     let mut first = None;
-    for (engine, form) in ways {
+    for (engine, form) in ways.iter().copied() {
         let changes = [("form", form), ("profile", profile), ("mix", "weights"), ("weights", "10/10/4/2/4")];
         let Some(case) = Case::built(engine, &changes) else { continue };
         let (loaded, before) = (case.content(), case.before());
@@ -73,10 +74,18 @@ fn check_equal_data(profile: &str) {
 
 #[test]
 fn equal_inputs_leave_equal_data_on_every_engine() {
-    check_equal_data("spec");
+    check_equal_data("spec", WAYS);
 }
 
 #[test]
 fn equal_inputs_leave_equal_data_under_every_departure() {
-    check_equal_data("hammerdb-compatible");
+    check_equal_data("hammerdb-compatible", WAYS);
+}
+
+#[test]
+#[ignore = "issue 17: a minute; run where MySQL is"]
+fn equal_inputs_leave_equal_data_on_mysql() {
+    for profile in ["spec", "hammerdb-compatible"] {
+        check_equal_data(profile, &[("sqlite", "statements"), ("mysql", "statements"), ("mysql", "procedures")]);
+    }
 }

@@ -170,7 +170,18 @@ fn a_procedure_returns_every_field_of_an_order() {
 /// The same of MariaDB, where lists are texts. The stock rows of the order are locked in the order of their keys.
 #[test]
 fn a_procedure_of_mariadb_returns_every_field_of_an_order_and_locks_in_order() {
-    let Some(case) = Case::built("mariadb", &[("form", "procedures")]) else { return };
+    check_order_fields("mariadb", ["derived", "eq_ref"]);
+}
+
+#[test]
+#[ignore = "issue 17: a quarter of a minute; run where MySQL is"]
+fn a_procedure_of_mysql_returns_every_field_of_an_order_and_locks_in_order() {
+    check_rolled_back("mysql", "procedures");
+    check_order_fields("mysql", ["scan on supply", "Single-row index lookup on stock using PRIMARY"]);
+}
+
+fn check_order_fields(engine: &str, plan: [&str; 2]) {
+    let Some(case) = Case::built(engine, &[("form", "procedures")]) else { return };
     let mut session = case.session();
     session.script("UPDATE item SET i_data = 'xORIGINALx' WHERE i_id = 6; UPDATE stock SET s_data = 'ORIGINAL' WHERE s_i_id = 6").unwrap();
     session
@@ -181,7 +192,7 @@ fn a_procedure_of_mariadb_returns_every_field_of_an_order_and_locks_in_order() {
     let mut one_row = |sql: &str| format!("{:?}", session.one_row(sql).unwrap());
     let quantity = |stock: &str, taken: i32| format!("10 + (({stock}.s_quantity - {taken} - 10) % 91 + 91) % 91");
     let expected = one_row(&format!(
-        "SELECT CAST(31 AS integer), w_tax, d_tax, c_discount, c_last, c_credit, CAST(2 AS integer),
+        "SELECT CAST(31 AS signed), w_tax, d_tax, c_discount, c_last, c_credit, CAST(2 AS signed),
             (3 * j.i_price + 4 * i.i_price) * (1 - c_discount) * (1 + w_tax + d_tax),
             concat_ws(',', j.i_name, i.i_name), concat_ws(',', {}, {}), 'B,G', concat_ws(',', j.i_price, i.i_price),
             concat_ws(',', 3 * j.i_price, 4 * i.i_price)
@@ -194,7 +205,9 @@ fn a_procedure_of_mariadb_returns_every_field_of_an_order_and_locks_in_order() {
     assert_eq!(one_row("CALL tprocc_new_order(1, 2, 3, now(6), '[6,5]', '[2,1]', '[3,4]')"), expected);
     let taken = "UPDATE (SELECT 2 AS supplier, 6 AS item UNION ALL SELECT 1, 5 ORDER BY 1, 2 LIMIT 100) AS supply
         STRAIGHT_JOIN stock ON s_w_id = supply.supplier AND s_i_id = supply.item SET s_ytd = s_ytd + 1";
-    let plan = case.session().query(&format!("EXPLAIN {taken}")).unwrap();
-    let tables: Vec<String> = plan.iter().map(|row| format!("{:?} {:?}", row[2], row[3])).collect();
-    assert!(tables[0].contains("derived") && tables[1].contains("stock") && tables[1].contains("eq_ref"), "{tables:?}");
+    let found = case.session().query(&format!("EXPLAIN {taken}")).unwrap();
+    // The list first, in its order, and each stock row by its key.
+    let text = format!("{found:?}");
+    let [list, stock] = plan.map(|part| text.find(part).unwrap_or_else(|| panic!("no {part}: {text}")));
+    assert!(list < stock && text[list..].contains("stock"), "{text}");
 }

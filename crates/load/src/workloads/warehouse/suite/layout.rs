@@ -132,6 +132,7 @@ mod tests {
         check("postgresql", OWN, Ok((Store::Rows, true)));
         check("postgresql", "columns", Ok((Store::Columns, false)));
         check("mariadb", OWN, Ok((Store::Rows, true)));
+        check("mysql", OWN, Ok((Store::Rows, true)));
         check("sqlserver", OWN, Ok((Store::Rows, true)));
         check("sqlserver", "columns", Ok((Store::Columns, false)));
     }

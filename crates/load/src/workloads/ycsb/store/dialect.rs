@@ -99,15 +99,19 @@ mod tests {
                 ("postgresql", Form::Columns),
                 ("postgresql", Form::Json),
                 ("mariadb", Form::Columns),
-                ("mariadb", Form::Json)
+                ("mariadb", Form::Json),
+                ("mysql", Form::Columns),
+                ("mysql", Form::Json)
             ]
             .map(hash),
             [
                 2_205_902_837_208_875_884,
                 18_115_255_813_564_878_788,
                 993_278_163_550_555_340,
-                11_298_400_462_160_310_594,
-                11_170_545_581_013_101_963
+                10_882_180_236_154_615_572,
+                14_451_608_941_412_900_605,
+                10_882_180_236_154_615_572,
+                6_879_986_779_153_723_693
             ]
         );
     }
@@ -128,7 +132,7 @@ mod tests {
     #[test]
     fn what_an_engine_does_not_have_is_refused_with_those_that_have_it() {
         let json = |engine| dialect(engine, Form::Json, 10).unwrap_err();
-        let expected = "workload.form = \"json\" is for mariadb, postgresql, sqlserver; sqlite supports \"columns\" (documents have no choice)";
+        let expected = "workload.form = \"json\" is for mariadb, mysql, postgresql, sqlserver; sqlite supports \"columns\" (documents have no choice)";
         assert_eq!(json("sqlite"), expected);
         assert_eq!(json("null"), expected.replace("sqlite", "null"));
         let fields = dialect("postgresql", Form::Json, 51).unwrap_err();

@@ -1,0 +1,127 @@
+//! What MariaDB has otherwise than MySQL. Source: knowledge base, "Server System Variables", "InnoDB System Variables".
+
+use crate::contract::Replication;
+use crate::engines::mysql_family::{
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, SeveralStatements, StatusVariable,
+};
+
+/// MariaDB.
+#[derive(Debug)]
+pub struct Mariadb;
+
+impl FamilyMember for Mariadb {
+    const FLAVOUR: &'static Flavour = &FLAVOUR;
+
+    fn standbys(&self) -> Option<&dyn Replication> {
+        Some(self)
+    }
+}
+
+/// What it has otherwise.
+pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
+    name: "mariadb",
+    product: "MariaDB",
+    title: "MariaDB, started locally or reached by URL",
+    version_word: Some("MariaDB"),
+    client_group: "[client-mariadb]",
+    change_method: "ALTER USER … IDENTIFIED VIA mysql_native_password USING PASSWORD('…')",
+    several: SeveralStatements::Block,
+    programs: ProgramNames {
+        server: "mariadbd",
+        install: Some("mariadb-install-db"),
+        folders: &[
+            "/usr/sbin",
+            "/usr/bin",
+            "/usr/libexec",
+            "/usr/local/mysql/bin",
+            "/usr/local/mysql/scripts",
+            "/opt/homebrew/opt/mariadb/bin",
+        ],
+        remedy: "install the server package (Debian: apt install mariadb-server-core mariadb-client-core; Red Hat: dnf install \
+                 mariadb-server) or give engine.url",
+    },
+    instance: InstanceRecipe {
+        create: &["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"],
+        socket: "mariadbd.sock",
+        process_file: "mariadbd.pid",
+        defaults: DEFAULTS,
+        listens_for_standbys: true,
+        with_binary_log: FOLLOWED,
+        ours: &["extra_port", "log_basename", "skip_slave_start"],
+    },
+    memory: MemoryShares {
+        minimum_mib: 96,
+        // 47 MiB of its own, seen on 10.11 without the performance schema, and its program.
+        at_rest_mib: 64,
+        caches: &[("aria_pagecache_buffer_size", "16M")],
+        division: &[],
+    },
+    statements: FlavourStatements {
+        setup: "SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin; \
+            SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,\
+            ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES', autocommit = 1; \
+            SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+        texts: "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+        mark_of: "schema_comment",
+        create_marked: "CREATE DATABASE {database} {texts} COMMENT = '{mark}'",
+        mark_empty: "ALTER DATABASE {database} {texts} COMMENT = '{mark}'",
+        rights: "CREATE and ALTER",
+        analyse: "ANALYZE TABLE {table} PERSISTENT FOR ALL",
+        to_purge: "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'INNODB_HISTORY_LIST_LENGTH'",
+        forget_log: "RESET MASTER",
+        status: "SELECT variable_name, variable_value FROM information_schema.global_status WHERE variable_name IN ({names})",
+        waits: "SELECT coalesce(nullif(state, ''), 'running'), count(*) FROM information_schema.processlist \
+            WHERE command IN ('Query', 'Execute') AND id <> connection_id() GROUP BY 1 ORDER BY 1",
+        // Sessions by the process list; all others only where the performance schema is on.
+        threads: "SELECT tid, CASE WHEN id = connection_id() THEN 'observer' \
+            WHEN command IN ('Binlog Dump', 'Slave_IO', 'Slave_SQL', 'Slave_worker') THEN lower(replace(command, ' ', '_')) ELSE 'session' END \
+            FROM information_schema.processlist WHERE tid > 0 \
+            UNION ALL SELECT thread_os_id, substring_index(name, '/', -1) FROM performance_schema.threads \
+            WHERE thread_os_id IS NOT NULL AND processlist_id IS NULL",
+        settings: "SELECT lower(variable_name), coalesce(session_value, global_value), \
+            variable_scope LIKE '%SESSION%' AND read_only = 'NO' FROM information_schema.system_variables",
+        settings_source: "information_schema.system_variables",
+        cap_observer: "SET SESSION max_statement_time = 1",
+    },
+    observed: OBSERVED,
+    counters: COUNTERS,
+};
+
+/// What an instance with a binary log has beside: it can be followed, and can follow.
+const FOLLOWED: &[(&str, &str)] = &[
+    ("log_slave_updates", "ON"),
+    ("binlog_format", "ROW"),
+    ("gtid_strict_mode", "ON"),
+    ("skip_slave_start", "ON"),
+    // A standby that is told to follow no more asks a primary that hangs to end its session, and waits so many seconds for that.
+    ("rpl_semi_sync_slave_kill_conn_timeout", "1"),
+];
+
+/// Commits are durable: the log is written and synced with each. The redo log is large enough not to be what is measured, and the pool starts
+/// cold. The performance schema costs some 100 MiB and is off unless a study asks for it.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("collation_server", "utf8mb4_nopad_bin"),
+    ("query_cache_type", "OFF"),
+    // A row that others see was confirmed by a standby, where commits wait for one.
+    ("rpl_semi_sync_master_wait_point", "AFTER_SYNC"),
+    ("innodb_log_file_size", "512M"),
+];
+
+const OBSERVED: &[&str] = &[
+    "innodb_log_file_size",
+    "innodb_snapshot_isolation",
+    "rpl_semi_sync_master_enabled",
+    "rpl_semi_sync_master_wait_point",
+    "slave_parallel_threads",
+    "tx_isolation",
+    "join_cache_level",
+    "query_cache_type",
+];
+
+const COUNTERS: &[StatusVariable] = &[
+    StatusVariable::level("innodb_checkpoint_age", "checkpoint_age", "B"),
+    StatusVariable::level("innodb_checkpoint_max_age", "checkpoint_age_limit", "B"),
+    StatusVariable::events("innodb_deadlocks", "deadlocks"),
+    StatusVariable::level("innodb_history_list_length", "transactions_to_purge", "transactions"),
+    StatusVariable::level("memory_used", "memory_allocated", "B"),
+];

@@ -1,0 +1,145 @@
+//! What MySQL has otherwise than MariaDB. Source: MySQL 9.7 reference manual, "Server System Variables", "InnoDB Startup Options and System
+//! Variables", "Performance Schema System Variable Tables".
+
+use crate::engines::mysql_family::{
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames, SeveralStatements, StatusVariable,
+};
+
+/// MySQL.
+#[derive(Debug)]
+pub struct Mysql;
+
+impl FamilyMember for Mysql {
+    const FLAVOUR: &'static Flavour = &FLAVOUR;
+}
+
+/// What it has otherwise.
+pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
+    name: "mysql",
+    product: "MySQL",
+    title: "MySQL, started locally or reached by URL",
+    version_word: None,
+    client_group: "[mysql]",
+    change_method: "ALTER USER … IDENTIFIED WITH caching_sha2_password BY '…'",
+    several: SeveralStatements::Parts,
+    programs: ProgramNames {
+        server: "mysqld",
+        install: None,
+        folders: &[
+            "/usr/sbin",
+            "/usr/local/sbin",
+            "/usr/bin",
+            "/usr/libexec",
+            "/usr/local/mysql/bin",
+            "/opt/homebrew/opt/mysql/bin",
+        ],
+        remedy: "install MySQL's server (its APT or YUM repository: mysql-community-server-core) or give engine.url",
+    },
+    instance: InstanceRecipe {
+        // A data folder that is being made is synced when it is done; a crash before leaves none.
+        create: &[
+            "--initialize-insecure",
+            "--skip-log-bin",
+            "--performance-schema=OFF",
+            "--innodb-doublewrite=OFF",
+            "--innodb-flush-log-at-trx-commit=0",
+        ],
+        socket: "mysqld.sock",
+        process_file: "mysqld.pid",
+        defaults: DEFAULTS,
+        listens_for_standbys: false,
+        with_binary_log: &[("gtid_mode", "ON"), ("enforce_gtid_consistency", "ON")],
+        ours: &[
+            "admin_address",
+            "admin_port",
+            "early_plugin_load",
+            "initialize",
+            "initialize_insecure",
+            "mandatory_roles",
+            "mysqlx",
+            "mysqlx_bind_address",
+            "mysqlx_port",
+            "mysqlx_socket",
+            "skip_replica_start",
+            "skip_slave_start",
+        ],
+    },
+    memory: MemoryShares {
+        minimum_mib: 288,
+        // 150 MiB of its own, seen on 9.7 without the performance schema, the log's buffer, and what it keeps of its program.
+        at_rest_mib: 200,
+        caches: &[("temptable_max_ram", "16M"), ("table_definition_cache", "400")],
+        // A size between two multiples would be rounded up, beyond what the limit leaves.
+        division: &[
+            PoolDivision { from_mib: 8 << 10, chunk_mib: 128, instances: 4 },
+            PoolDivision { from_mib: 1 << 10, chunk_mib: 16, instances: 4 },
+            PoolDivision { from_mib: 0, chunk_mib: 16, instances: 1 },
+        ],
+    },
+    statements: FlavourStatements {
+        // Sizes of tables are asked of the server's own and not of what it kept of them a day ago.
+        setup: "SET NAMES utf8mb4 COLLATE utf8mb4_0900_bin; \
+            SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,\
+            ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES', autocommit = 1, information_schema_stats_expiry = 0; \
+            SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+        texts: "CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin",
+        // A database has no comment, so the comment on a routine in it is the mark.
+        mark_of: "coalesce((SELECT routine_comment FROM information_schema.routines \
+            WHERE routine_schema = schema_name AND routine_name = 'proofload_mark'), '')",
+        create_marked: "CREATE DATABASE {database} {texts}; CREATE PROCEDURE {database}.proofload_mark() COMMENT '{mark}' DO 0",
+        mark_empty: "ALTER DATABASE {database} {texts}; DROP PROCEDURE IF EXISTS {database}.proofload_mark; \
+            CREATE PROCEDURE {database}.proofload_mark() COMMENT '{mark}' DO 0",
+        rights: "CREATE, ALTER, CREATE ROUTINE and ALTER ROUTINE",
+        analyse: "ANALYZE TABLE {table}",
+        to_purge: "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'",
+        forget_log: "RESET BINARY LOGS AND GTIDS",
+        // Numbers of commands are in none of the tables. The metrics come last: an account may not read them.
+        status: "SHOW GLOBAL STATUS WHERE variable_name IN ({names}); \
+            SELECT 'log_checkpoint_age', sum(CASE variable_name WHEN 'Innodb_redo_log_current_lsn' THEN 1 ELSE -1 END * \
+            CAST(variable_value AS SIGNED)) FROM performance_schema.global_status \
+            WHERE variable_name IN ('Innodb_redo_log_current_lsn', 'Innodb_redo_log_checkpoint_lsn'); \
+            SELECT name, count FROM information_schema.innodb_metrics WHERE status = 'enabled' AND name IN ({names})",
+        waits: "SELECT coalesce(nullif(state, ''), 'running'), count(*) FROM information_schema.processlist \
+            WHERE command IN ('Query', 'Execute') AND id <> connection_id() GROUP BY 1 ORDER BY 1",
+        // The process list has no numbers of threads: without the performance schema no role is told.
+        threads: "SELECT thread_os_id, CASE WHEN processlist_id = connection_id() THEN 'observer' \
+            WHEN name = 'thread/sql/one_connection' THEN 'session' ELSE substring_index(name, '/', -1) END \
+            FROM performance_schema.threads WHERE thread_os_id IS NOT NULL",
+        // What a session may set is in a table that few accounts may read: each is tried.
+        settings: "SELECT lower(variable_name), variable_value, 1 FROM performance_schema.session_variables",
+        settings_source: "performance_schema.session_variables",
+        cap_observer: "SET SESSION max_execution_time = 1000",
+    },
+    observed: OBSERVED,
+    counters: COUNTERS,
+};
+
+/// Commits are durable: the log is written and synced with each. The redo log is large enough not to be what is measured, and the pool starts
+/// cold. The performance schema costs some 150 MiB and is off unless a study asks for it.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("collation_server", "utf8mb4_0900_bin"),
+    ("mysqlx", "OFF"),
+    ("secure_file_priv", "NULL"),
+    ("innodb_redo_log_capacity", "512M"),
+    ("innodb_adaptive_hash_index", "OFF"),
+    ("innodb_change_buffering", "none"),
+    ("innodb_dedicated_server", "OFF"),
+];
+
+const OBSERVED: &[&str] = &[
+    "innodb_redo_log_capacity",
+    "innodb_adaptive_hash_index",
+    "innodb_change_buffering",
+    "innodb_dedicated_server",
+    "innodb_use_fdatasync",
+    "gtid_mode",
+    "optimizer_switch",
+    "temptable_max_ram",
+];
+
+const COUNTERS: &[StatusVariable] = &[
+    StatusVariable::level("log_checkpoint_age", "checkpoint_age", "B"),
+    StatusVariable::level("innodb_redo_log_capacity_resized", "log_capacity", "B"),
+    StatusVariable::events("lock_deadlocks", "deadlocks"),
+    StatusVariable::level("trx_rseg_history_len", "transactions_to_purge", "transactions"),
+];

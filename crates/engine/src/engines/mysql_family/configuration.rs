@@ -1,0 +1,240 @@
+//! The whole `my.cnf` of a local instance: our defaults, the study's settings, and what may not be overruled.
+
+use super::flavour::{Flavour, InstanceRecipe};
+use super::log_position::FILE_BYTES;
+use super::quantity::server_text;
+use crate::contract::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The configuration file, in the data folder.
+pub(super) const FILE: &str = "my.cnf";
+
+/// Statements that the server runs before it lets anybody in, one a line; a standby's go on with whom it follows.
+pub(super) const START_FILE: &str = "start.sql";
+
+/// The first of them: over the network nobody comes in but accounts that are made for standbys.
+pub(super) const CLOSED: &str = "SET sql_log_bin = 0;\nDELETE FROM mysql.global_priv WHERE User IN ('root', '') AND Host <> 'localhost';\nFLUSH PRIVILEGES;\n";
+
+/// Number of a primary's server; those of standbys follow it.
+pub(super) const SERVER_ID: u32 = 1;
+
+/// Name of the setting that a binary log is switched by. Its files are ours, and so is what depends on them.
+const BINARY_LOG: &str = "log_bin";
+
+/// Files of a binary log, and of what a standby has received, in the data folder.
+const LOG_FILES: &[(&str, &str)] = &[("log_bin", "binlog"), ("relay_log", "relay")];
+
+/// Defaults of every flavour; see those of each.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("max_connections", "600"),
+    ("max_prepared_stmt_count", "1000000"),
+    ("character_set_server", "utf8mb4"),
+    ("default_time_zone", "+00:00"),
+    ("transaction_isolation", "READ-COMMITTED"),
+    ("local_infile", "ON"),
+    ("performance_schema", "OFF"),
+    ("innodb_flush_log_at_trx_commit", "1"),
+    ("innodb_doublewrite", "ON"),
+    ("sync_binlog", "1"),
+    ("innodb_flush_method", "O_DIRECT"),
+    ("innodb_flush_neighbors", "0"),
+    ("innodb_io_capacity", "2000"),
+    ("innodb_io_capacity_max", "4000"),
+    ("innodb_buffer_pool_load_at_startup", "OFF"),
+    ("innodb_buffer_pool_dump_at_shutdown", "OFF"),
+    ("innodb_fast_shutdown", "1"),
+];
+
+/// Settings of every flavour that a study may not set; see those of each.
+const OURS: &[&str] = &[
+    "socket",
+    "port",
+    "bind_address",
+    "skip_networking",
+    "datadir",
+    "tmpdir",
+    "pid_file",
+    "log_error",
+    "user",
+    "plugin_dir",
+    "plugin_load",
+    "plugin_load_add",
+    "init_file",
+    "include",
+    "includedir",
+    "skip_grant_tables",
+    "log_bin_index",
+    "relay_log",
+    "relay_log_index",
+    "max_binlog_size",
+    "secure_file_priv",
+];
+
+/// The file's text.
+pub(super) fn my_cnf(
+    flavour: &Flavour,
+    folder: &Path,
+    settings: &[(String, String)],
+    port: u16,
+) -> Result<String, Error> {
+    let InstanceRecipe { socket, process_file, defaults, with_binary_log, listens_for_standbys, .. } = flavour.instance;
+    let product = flavour.product;
+    let has_log = has_binary_log(product, settings)?;
+    let is_followed = has_log && listens_for_standbys;
+    let mut text =
+        format!("# Written whole by Proofload before each start.\n[{}]\nskip_name_resolve\n", flavour.programs.server);
+    text.push_str(if is_followed { "bind_address = 127.0.0.1\n" } else { "skip_networking\n" });
+    text.push_str(if has_log { "" } else { "skip_log_bin\n" });
+    let mut line = |name: &str, value: &str| writeln!(text, "{name} = {value}").expect("a string takes all text");
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let shown = folder.display().to_string();
+    if shown.contains(['\n', '\r', '#', '\\']) {
+        return Err(Error::other(format!(
+            "the folder {shown:?} of the instance cannot stand in the configuration of {product}"
+        )));
+    }
+    line("datadir", &shown);
+    // A folder in the data folder would be taken for a database.
+    line("tmpdir", &shown);
+    // Relative to the data folder, so that the length of its path does not matter.
+    line("socket", socket);
+    line("pid_file", process_file);
+    if is_followed {
+        line("port", &port.to_string());
+        line("init_file", &Path::new(&shown).join(START_FILE).display().to_string());
+    }
+    if has_log {
+        line("server_id", &SERVER_ID.to_string());
+        line("max_binlog_size", &FILE_BYTES.to_string());
+    }
+    let of_log = LOG_FILES.iter().chain(with_binary_log).filter(|_| has_log);
+    for (name, value) in DEFAULTS.iter().chain(defaults).chain(of_log) {
+        line(name, value);
+    }
+    for (name, value) in settings.iter().filter(|(name, _)| canonical(name) != BINARY_LOG) {
+        allowed(flavour, name, value)?;
+        line(name, &server_text(value));
+    }
+    Ok(text)
+}
+
+/// Whether a binary log is asked for, as was said last.
+fn has_binary_log(product: &str, settings: &[(String, String)]) -> Result<bool, Error> {
+    let last = settings.iter().rev().find(|(name, _)| canonical(name) == BINARY_LOG);
+    match last.map(|(_, value)| value.trim().to_ascii_uppercase()).as_deref() {
+        None | Some("OFF" | "0" | "FALSE") => Ok(false),
+        Some("ON" | "1" | "TRUE") => Ok(true),
+        Some(other) => Err(Error::other(format!(
+            "{product} setting log_bin is ON or OFF here, not {other:?}: its files have names of ours"
+        ))),
+    }
+}
+
+/// A name as the server's own lists have it.
+pub(super) fn canonical(name: &str) -> String {
+    name.to_ascii_lowercase().replace('-', "_")
+}
+
+/// Refuses names that are not settings, values that would end the line, and settings that are ours.
+fn allowed(flavour: &Flavour, name: &str, value: &str) -> Result<(), Error> {
+    let product = flavour.product;
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-');
+    if !is_name {
+        return Err(Error::other(format!("{product} setting {name:?} is not a name of letters, digits, '_' and '-'")));
+    }
+    let plain = canonical(name);
+    let plain = plain.strip_prefix("loose_").unwrap_or(&plain);
+    let plain = plain.strip_prefix("skip_").unwrap_or(plain);
+    if OURS.iter().chain(flavour.instance.ours).any(|ours| ours.strip_prefix("skip_").unwrap_or(ours) == plain) {
+        return Err(Error::other(format!(
+            "{product} setting {name} is how Proofload reaches the instance; leave it out"
+        )));
+    }
+    if value.contains(['\n', '\r', '\0', '#', '\\']) {
+        return Err(Error::other(format!(
+            "{product} setting {name} has a value {value:?} that its configuration cannot hold"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::{mariadb, mysql};
+
+    fn check(name: &str, value: &str, last_line: Option<&str>) {
+        let found = my_cnf(&mariadb::FLAVOUR, Path::new("/data"), &[(name.to_owned(), value.to_owned())], 1).ok();
+        assert_eq!(found.as_deref().and_then(|text| text.lines().last()), last_line, "{name} = {value}");
+    }
+
+    #[test]
+    fn a_studys_settings_come_last() {
+        check("innodb_buffer_pool_size", "64MiB", Some("innodb_buffer_pool_size = 64M"));
+        check("innodb-flush-log-at-trx-commit", "2", Some("innodb-flush-log-at-trx-commit = 2"));
+    }
+
+    #[test]
+    fn settings_that_reach_beyond_themselves_are_refused() {
+        check("port", "1", None);
+        check("Plugin-Dir", "/tmp", None);
+        check("loose-init_file", "/etc/passwd", None);
+        check("networking", "1", None);
+        check("!include", "/etc/passwd", None);
+        check("max_connections = 1 #", "1", None);
+        check("max_connections", "1\nport = 1", None);
+    }
+
+    #[test]
+    fn an_instance_listens_on_no_network() {
+        let text = my_cnf(&mariadb::FLAVOUR, Path::new("/data"), &[], 33061).expect("nothing is asked");
+        assert!(text.contains("\nskip_networking\n") && text.contains("\ndatadir = /data\n"), "{text}");
+        assert!(text.contains("\nskip_log_bin\n") && !text.contains("33061"), "{text}");
+    }
+
+    #[test]
+    fn one_that_is_followed_listens_on_the_loopback_interface_alone() {
+        let asked = |value: &str| {
+            my_cnf(&mariadb::FLAVOUR, Path::new("/data"), &[("log-bin".to_owned(), value.to_owned())], 33061)
+        };
+        let text = asked("ON").expect("it is a switch");
+        for line in [
+            "bind_address = 127.0.0.1",
+            "port = 33061",
+            "log_bin = binlog",
+            "init_file = /data/start.sql",
+            "server_id = 1",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+        assert!(!text.contains("skip_networking") && !text.contains("log-bin"), "{text}");
+        assert!(asked("off").expect("it is a switch").contains("\nskip_networking\n"));
+        assert!(asked("/elsewhere/log").is_err());
+    }
+
+    #[test]
+    fn each_server_has_settings_of_its_own() {
+        let asked = |settings: &[(&str, &str)]| {
+            let settings: Vec<_> = settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+            my_cnf(&mysql::FLAVOUR, Path::new("/data"), &settings, 33061)
+        };
+        let text = asked(&[("log_bin", "ON")]).expect("it is a switch");
+        for line in [
+            "[mysqld]",
+            "skip_networking",
+            "mysqlx = OFF",
+            "log_bin = binlog",
+            "gtid_mode = ON",
+            "innodb_redo_log_capacity = 512M",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+        assert!(
+            !text.contains("query_cache") && !text.contains("innodb_log_file_size") && !text.contains("init_file"),
+            "{text}"
+        );
+        assert!(asked(&[("mysqlx_port", "1")]).is_err());
+    }
+}

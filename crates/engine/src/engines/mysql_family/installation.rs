@@ -1,0 +1,90 @@
+//! Finds a server's programs on this machine. May not start a server.
+
+use super::flavour::{Flavour, ProgramNames};
+use crate::contract::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The programs of one installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Programs {
+    /// The server.
+    pub(super) server: PathBuf,
+    /// The program that makes a data folder.
+    pub(super) install: PathBuf,
+    /// Version text, such as `10.11.19`.
+    pub(super) version: String,
+}
+
+/// The first of each program on the `PATH`, then in the distributions' folders. A server of another flavour is passed over: where one of them is
+/// installed, its programs often have the names of the other's as well.
+pub(super) fn find(flavour: &Flavour) -> Result<Programs, Error> {
+    let ProgramNames { server, install, folders, remedy } = flavour.programs;
+    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
+    let folders: Vec<PathBuf> = on_path.into_iter().flatten().chain(folders.iter().map(PathBuf::from)).collect();
+    let programs =
+        |name: &'static str| folders.iter().map(move |folder| folder.join(name)).filter(|program| program.is_file());
+    let (mut failed, mut other) = (None, None);
+    for server in programs(server) {
+        let text = match version_text(&server) {
+            Ok(text) => text,
+            Err(error) => {
+                failed = failed.or(Some(error));
+                continue;
+            }
+        };
+        if let Err(error) = flavour.check_version(&text) {
+            other = other.or(Some(error.context(server.display().to_string())));
+            continue;
+        }
+        let version = of_text(&text)
+            .ok_or_else(|| Error::other(format!("ask {} for its version: it says {text:?}", server.display())))?;
+        // Its messages and plugins lie where the file itself is.
+        let server = server.canonicalize().unwrap_or(server);
+        let install = install.map_or_else(|| Some(server.clone()), |name| programs(name).next());
+        if let Some(install) = install {
+            return Ok(Programs { server, install, version });
+        }
+    }
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let missing = [Some(server), install].into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    let other = other.map_or_else(String::new, |error| format!(" ({error})"));
+    let are = if install.is_some() { "are neither" } else { "is neither" };
+    Err(Error::other(format!(
+        "find {}: {missing} {are} on the PATH nor in the folders of distributions, such as /usr/sbin{other}; {remedy}",
+        flavour.product
+    )))
+}
+
+/// What the server program says of its version: `mariadbd  Ver 10.11.19-MariaDB-… for debian-linux-gnu`.
+fn version_text(server: &Path) -> Result<String, Error> {
+    let failed = |text: String| Error::other(format!("ask {} for its version: {text}", server.display()));
+    let output = Command::new(server).arg("--version").output().map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+    }
+}
+
+fn of_text(text: &str) -> Option<String> {
+    let word = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
+    let end = word.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(word.len());
+    Some(word[..end].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_the_server_says() {
+        let debian = "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)";
+        assert_eq!(of_text(debian).as_deref(), Some("10.11.19"));
+        let mysql = "/usr/sbin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))";
+        assert_eq!(of_text(mysql).as_deref(), Some("9.7.4"));
+        assert_eq!(of_text("no version"), None);
+    }
+}

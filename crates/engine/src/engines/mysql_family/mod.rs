@@ -1,0 +1,33 @@
+//! MySQL's family: what MariaDB and MySQL have alike, from the protocol to the local instance. What they have otherwise is a `Flavour` in the
+//! folder of each. Lists and re-exports.
+
+mod address;
+mod configuration;
+mod database;
+mod engine;
+mod failure;
+mod flavour;
+mod installation;
+mod load_data;
+mod log_position;
+mod memory;
+mod observer;
+mod password;
+mod probe;
+mod quantity;
+mod recipe;
+mod replication;
+mod replication_watch;
+mod scratch;
+mod session;
+mod sessions;
+mod settings;
+mod statistics;
+mod wire;
+
+pub(in crate::engines) use flavour::{
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames,
+    SeveralStatements,
+};
+pub(in crate::engines) use session::FamilySession;
+pub(in crate::engines) use statistics::StatusVariable;

@@ -1,0 +1,111 @@
+//! Reads a server's status once a second over a connection of its own. Blocking; owns its runtime.
+
+use super::address::ServerAddress;
+use super::flavour::{Flavour, filled};
+use super::probe::{PATIENCE, runtime};
+use super::session::connect;
+use super::statistics::{COUNTERS, HITS, READS, StatusVariable};
+use super::wire::ServerConnection;
+use crate::contract::{Error, Observation, Observer, Target};
+use proofload_model::samples::Reading;
+use proofload_model::series::engine::ACTIVE_SESSIONS;
+
+/// The observer. Connects at the first reading, and again at the next one after the connection was lost.
+#[derive(Debug)]
+pub(super) struct ServerObserver {
+    /// Declared before the runtime, on which its socket is registered.
+    link: Option<ServerConnection>,
+    address: ServerAddress,
+    status: String,
+    /// Threads and their roles, as of the last reading.
+    threads: Vec<(u32, String)>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl ServerObserver {
+    /// An observer of the target; nothing is connected yet.
+    pub(super) fn new(target: &Target) -> Result<Self, Error> {
+        let mut address = ServerAddress::of(target)?;
+        address.options.patience = Some(PATIENCE);
+        let names: Vec<String> = counters(address.flavour).map(|counter| format!("'{}'", counter.variable)).collect();
+        let status = filled(address.flavour.statements.status, &[("names", &names.join(", "))]);
+        Ok(Self { link: None, address, status, threads: Vec::new(), runtime: runtime()? })
+    }
+}
+
+impl Observer for ServerObserver {
+    fn observe(&mut self) -> Result<Vec<Observation>, Error> {
+        let Self { link, address, status, threads, runtime } = self;
+        let read = async {
+            let connection = match link {
+                Some(connection) => connection,
+                None => link.insert(opened(address).await?),
+            };
+            let found = read(connection, status).await?;
+            *threads = roles(connection).await?;
+            Ok(found)
+        };
+        let outcome = runtime.block_on(async {
+            let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
+            tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late)
+        });
+        if outcome.is_err() {
+            self.link = None;
+        }
+        outcome.map_err(|error| error.context("read the server's status"))
+    }
+
+    fn thread_roles(&self) -> &[(u32, String)] {
+        &self.threads
+    }
+}
+
+/// What is read of a server of this flavour.
+fn counters(flavour: &Flavour) -> impl Iterator<Item = &'static StatusVariable> + use<> {
+    COUNTERS.iter().chain(flavour.counters)
+}
+
+/// A server that does not answer in a second is not waited for.
+async fn opened(address: &ServerAddress) -> Result<ServerConnection, Error> {
+    let mut connection = connect(address, None).await?;
+    connection.text(address.flavour.statements.cap_observer, |_| {}).await?;
+    Ok(connection)
+}
+
+/// The server's threads may all have its name: their roles are known to itself alone.
+async fn roles(connection: &mut ServerConnection) -> Result<Vec<(u32, String)>, Error> {
+    let rows = connection.rows_allowed(connection.flavour().statements.threads).await?;
+    let role = |row: &Vec<Option<String>>| match &row[..] {
+        [Some(thread), Some(role)] => Some((thread.parse().ok()?, role.clone())),
+        _ => None,
+    };
+    Ok(rows.iter().filter_map(role).collect())
+}
+
+async fn read(connection: &mut ServerConnection, status: &str) -> Result<Vec<Observation>, Error> {
+    let (mut found, flavour) = (Vec::new(), connection.flavour());
+    for row in connection.rows_allowed(status).await? {
+        let [Some(variable), Some(value)] = &row[..] else { continue };
+        let counter = counters(flavour).find(|counter| variable.eq_ignore_ascii_case(counter.variable));
+        let Some((counter, value)) = counter.zip(value.parse::<f64>().ok()) else { continue };
+        let (name, unit) = (counter.name.to_owned(), counter.unit.to_owned());
+        found.push(Observation {
+            reading: Reading { name, component: String::new(), unit, value },
+            cumulative: counter.cumulative,
+        });
+    }
+    let of = |found: &[Observation], name: &str| {
+        found.iter().find(|seen| seen.reading.name == name).map(|seen| seen.reading.value)
+    };
+    if let Some(reads) = of(&found, READS)
+        && let Some(asked) = found.iter_mut().find(|seen| seen.reading.name == HITS)
+    {
+        asked.reading.value = (asked.reading.value - reads).max(0.0);
+    }
+    for row in connection.rows(connection.flavour().statements.waits).await? {
+        let [Some(state), Some(count)] = &row[..] else { continue };
+        let count = count.parse().unwrap_or(0.0);
+        found.push(Observation { reading: ACTIVE_SESSIONS.reading(state.clone(), count), cumulative: false });
+    }
+    Ok(found)
+}

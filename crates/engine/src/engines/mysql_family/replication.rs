@@ -1,0 +1,337 @@
+//! Replication by the binary log: the settings of a mode, what makes an instance follow, its promotion. Source: knowledge base,
+//! "Semisynchronous Replication", "Global Transaction ID", "CHANGE MASTER TO".
+//!
+//! A standby comes to its primary over the loopback interface, since the server's own client knows no Unix socket, with an account and a
+//! password that are made for it at each start. The instance lets nobody else in there.
+
+use super::address::{ServerAddress, port_of};
+use super::configuration::{self, START_FILE};
+use super::database::{identifier, text};
+use super::log_position::{StandbyStatus, standby_status};
+use super::probe::{PATIENCE, runtime};
+use super::quantity::{fulfils, literal};
+use super::recipe;
+use super::replication_watch::PrimaryWatch;
+use super::session::connect;
+use super::wire::ServerConnection;
+use crate::contract::{
+    Error, FileToWrite, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target,
+};
+use crate::engines::mariadb::{FLAVOUR, Mariadb};
+use crate::engines::wire::Place;
+use proofload_model::catalogue::{ReplicationFacts, StandbyExtent};
+use proofload_model::deployment::InstanceName;
+use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
+use proofload_model::units::Bytes;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long commits wait for a standby: eleven days and a half, so that they never go on without one. Milliseconds.
+pub(super) const NEVER_ALONE: &str = "1000000000";
+
+/// How long a standby may take to apply what it has received.
+const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
+
+/// Host of every instance as its standbys are told it.
+const HOST: &str = "127.0.0.1";
+
+const MODES: &[ReplicationMode] = &[ReplicationMode::Async, ReplicationMode::RemoteWrite, ReplicationMode::RemoteFlush];
+
+const SETTINGS: &[&str] = &[
+    "server_id",
+    "read_only",
+    "report_host",
+    "sync_relay_log",
+    "rpl_semi_sync_master_enabled",
+    "rpl_semi_sync_master_timeout",
+    "rpl_semi_sync_master_wait_no_slave",
+    "rpl_semi_sync_slave_enabled",
+];
+
+/// Settings that are in force from the start of a server on.
+const AT_THE_START: &[&str] = &["log_bin", "report_host"];
+
+impl Replication for Mariadb {
+    /// A commit waits for the first standby that confirms; which one, and how many, cannot be chosen.
+    fn facts(&self) -> ReplicationFacts {
+        ReplicationFacts {
+            modes: MODES,
+            settings: SETTINGS,
+            by_url: &[],
+            managers: &[],
+            confirmations: &[Confirmation::Any(1)],
+            extent: StandbyExtent { hosts: false, rejoins: false },
+        }
+    }
+
+    fn primary_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
+        let mut settings = vec![("log_bin", "ON"), ("rpl_semi_sync_master_enabled", on(asked.mode.waits()))];
+        if asked.mode.waits() {
+            settings.push(("rpl_semi_sync_master_timeout", NEVER_ALONE));
+            settings.push(("rpl_semi_sync_master_wait_no_slave", "ON"));
+        }
+        owned(&settings)
+    }
+
+    /// A standby confirms what it has written into its relay log; with `sync_relay_log` = 1 that is flushed before.
+    fn standby_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
+        let flushes = asked.mode == ReplicationMode::RemoteFlush;
+        owned(&[("log_bin", "ON"), ("sync_relay_log", if flushes { "1" } else { "10000" })])
+    }
+
+    fn standby(&self, name: &str, upstream: &str, _password: Option<&str>) -> Result<StandbyFiles, Error> {
+        let port =
+            port_of(upstream).ok_or_else(|| Error::other(format!("the primary's address {upstream:?} has no port")))?;
+        let password = random_password()?;
+        let account = self.account(name, &password);
+        let grant = format!("GRANT REPLICATION SLAVE ON *.* TO {}@'{HOST}'", text(name));
+        ask(ServerAddress::parse(upstream)?, PATIENCE, async move |connection| {
+            // Not part of what standbys are sent, for which this one would have to wait.
+            connection.text(&format!("SET SESSION sql_log_bin = 0; {account}; {grant}"), |_| {}).await
+        })
+        .map_err(|error| error.context(format!("make the account by which {name} follows")))?;
+        let server = server_id(name)?.to_string();
+        let settings = [
+            ("server_id", server.as_str()),
+            ("report_host", name),
+            ("read_only", "ON"),
+            ("rpl_semi_sync_slave_enabled", "ON"),
+        ];
+        let content = format!("{}{}\nSTART SLAVE;\n", configuration::CLOSED, follow(port, name, &password));
+        Ok(StandbyFiles {
+            settings: owned(&settings),
+            secrets: vec![FileToWrite { path: PathBuf::from(START_FILE), content }],
+            ..StandbyFiles::default()
+        })
+    }
+
+    fn has_applied_all(&self, standby: &Target) -> Result<bool, Error> {
+        status(standby).map(|found| found.applied >= found.received)
+    }
+
+    /// Users come by a socket, standbys by a port.
+    fn relayed(&self, upstream: &str, folder: &Path, port: Option<u16>) -> Result<RelayPlaces, Error> {
+        let no_place = |what: &str| Error::other(format!("the primary's address {upstream:?} has no {what}"));
+        let own = port_of(upstream).ok_or_else(|| no_place("port"))?;
+        let Some(port) = port else {
+            let Place::Unix(to) = ServerAddress::parse(upstream)?.place else { return Err(no_place("socket")) };
+            let at = folder.join(FLAVOUR.instance.socket);
+            let address = recipe::address(&FLAVOUR, &at, own);
+            return Ok(RelayPlaces { at: SocketPlace::File(at), to: SocketPlace::File(to), address });
+        };
+        let place = |port| SocketPlace::Host { host: HOST.to_owned(), port };
+        let address = upstream.replacen(&format!(":{own}/"), &format!(":{port}/"), 1);
+        Ok(RelayPlaces { at: place(port), to: place(own), address })
+    }
+
+    fn reconfigure(&self, instance: &Target, settings: &[(String, String)]) -> Result<(), Error> {
+        let settings = settings.to_vec();
+        ask(ServerAddress::of(instance)?, PATIENCE, async move |connection| {
+            for (name, value) in &settings {
+                set(connection, name, value).await.map_err(|error| error.context(format!("set {name} to {value}")))?;
+            }
+            Ok(())
+        })
+        .map_err(|error| error.context("change settings of a running instance"))
+    }
+
+    fn follow(&self, standby: &Target, files: &StandbyFiles) -> Result<(), Error> {
+        let start = files.secrets.first().map(|file| file.content.clone()).unwrap_or_default();
+        let follow = start.strip_prefix(configuration::CLOSED).unwrap_or(&start).to_owned();
+        ask(ServerAddress::of(standby)?, PROMOTED_WITHIN, async move |connection| {
+            connection.text(&format!("STOP SLAVE; {follow}"), |_| {}).await
+        })
+        .map_err(|error| error.context("let a standby follow another instance"))
+    }
+
+    fn watch(
+        &self,
+        primary: &Target,
+        standbys: &[(InstanceName, Target)],
+        asked: &ReplicationAsked,
+    ) -> Result<Box<dyn ReplicationWatch>, Error> {
+        Ok(Box::new(PrimaryWatch::new(primary, standbys, asked)?))
+    }
+
+    fn receiver(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error> {
+        let statement = if held { "STOP SLAVE SQL_THREAD" } else { "START SLAVE SQL_THREAD" };
+        let done = ask(ServerAddress::of(standby)?, PATIENCE, async move |connection| {
+            connection.text(statement, |_| {}).await
+        });
+        done.map_err(|error| error.context(statement.to_ascii_lowercase()))
+    }
+
+    fn holds_apply(&self, standby: &Target) -> Result<bool, Error> {
+        status(standby).map(|found| !found.applies)
+    }
+
+    fn received(&self, standby: &Target) -> Result<Bytes, Error> {
+        status(standby).map(|found| found.received)
+    }
+
+    fn account(&self, name: &str, password: &str) -> String {
+        format!("CREATE OR REPLACE USER {}@'{HOST}' IDENTIFIED BY {}", text(name), text(password))
+    }
+
+    fn takes_writes(&self, server: &Target) -> Result<bool, Error> {
+        ask(ServerAddress::of(server)?, PATIENCE, async |connection| {
+            let rows = connection.rows("SELECT @@global.read_only").await?;
+            Ok(matches!(rows.first().map(Vec::as_slice), Some([Some(value)]) if value == "0"))
+        })
+    }
+
+    fn promote(&self, standby: &Target) -> Result<(), Error> {
+        ask(ServerAddress::of(standby)?, PROMOTED_WITHIN, async |connection| promote(connection).await)
+            .map_err(|error| error.context("promote the standby"))
+    }
+}
+
+/// Applies what was received, forgets the primary and takes writes. What is applied is in our own log too and would wait for standbys that
+/// follow only afterwards, so that nothing is waited for until it is done; nobody writes yet.
+async fn promote(connection: &mut ServerConnection) -> Result<(), Error> {
+    connection.text("STOP SLAVE IO_THREAD", |_| {}).await?;
+    let waits = connection.rows("SELECT @@global.rpl_semi_sync_master_enabled").await?;
+    let waits = matches!(waits.first().map(Vec::as_slice), Some([Some(value)]) if value == "1");
+    if waits {
+        connection.text("SET GLOBAL rpl_semi_sync_master_enabled = OFF", |_| {}).await?;
+    }
+    let received = standby_status(connection).await?.map(|status| status.received_id).unwrap_or_default();
+    if !received.is_empty() {
+        let wait = format!("SELECT master_gtid_wait({}, {})", text(&received), PROMOTED_WITHIN.as_secs());
+        let rows = connection.rows(&wait).await?;
+        if !matches!(rows.first().map(Vec::as_slice), Some([Some(value)]) if value == "0") {
+            return Err(Error::other(format!("it has not applied transaction {received}, which it has received")));
+        }
+    }
+    connection.text("STOP SLAVE; RESET SLAVE ALL", |_| {}).await?;
+    if waits {
+        connection.text("SET GLOBAL rpl_semi_sync_master_enabled = ON", |_| {}).await?;
+    }
+    connection.text("SET GLOBAL read_only = OFF", |_| {}).await
+}
+
+/// Sets a variable of a running server, where it is not as asked already.
+async fn set(connection: &mut ServerConnection, name: &str, value: &str) -> Result<(), Error> {
+    let rows = connection.rows(&format!("SELECT @@global.{}", identifier(name))).await?;
+    let found = rows.into_iter().flatten().next().flatten().unwrap_or_default();
+    if fulfils(value, &found) {
+        return Ok(());
+    }
+    if AT_THE_START.contains(&name) {
+        return Err(Error::other(format!("it is {found}, which only a start of the server changes")));
+    }
+    connection.text(&format!("SET GLOBAL {} = {}", identifier(name), literal(value)), |_| {}).await
+}
+
+/// How far a standby is.
+fn status(standby: &Target) -> Result<StandbyStatus, Error> {
+    ask(ServerAddress::of(standby)?, PATIENCE, async |connection| {
+        let found = standby_status(connection).await?;
+        found.ok_or_else(|| Error::other("read the standby's status: it follows nobody"))
+    })
+}
+
+/// Does something with a connection of its own, within a time.
+fn ask<T>(
+    mut address: ServerAddress,
+    within: Duration,
+    work: impl AsyncFnOnce(&mut ServerConnection) -> Result<T, Error>,
+) -> Result<T, Error> {
+    address.options.patience = Some(PATIENCE);
+    address.must_take_writes = false;
+    let work = async { work(&mut connect(&address, None).await?).await };
+    let late = |_| Err(Error::other(format!("it was not done after {within:?}")));
+    runtime()?.block_on(async { tokio::time::timeout(within, work).await.unwrap_or_else(late) })
+}
+
+/// Number of an instance's server, by its name: those of one deployment differ.
+fn server_id(name: &str) -> Result<u32, Error> {
+    let standby = name.rsplit_once('-').and_then(|(_, number)| number.parse::<u32>().ok());
+    let standby = standby.and_then(|number| number.checked_add(configuration::SERVER_ID));
+    standby.ok_or_else(|| Error::other(format!("find a server number for {name}: it has no number of its own")))
+}
+
+/// The statement by which a standby follows the instance at a port.
+fn follow(port: u16, name: &str, password: &str) -> String {
+    format!(
+        "CHANGE MASTER TO MASTER_HOST = '{HOST}', MASTER_PORT = {port}, MASTER_USER = {}, MASTER_PASSWORD = {}, \
+         MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1;",
+        text(name),
+        text(password)
+    )
+}
+
+/// A password of the kernel's chance, for the account of one standby.
+fn random_password() -> Result<String, Error> {
+    let mut chance = [0_u8; 24];
+    let read = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut chance));
+    read.map_err(|error| Error::other(format!("make a password of /dev/urandom: {error}")))?;
+    Ok(chance.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn on(is_on: bool) -> &'static str {
+    if is_on { "ON" } else { "OFF" }
+}
+
+fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
+    settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(mode: ReplicationMode) -> ReplicationAsked {
+        let standbys = vec![InstanceName::standby(1)];
+        ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() }
+    }
+
+    #[test]
+    fn a_mode_is_what_commits_wait_for_and_what_a_confirmation_means() {
+        let check = |mode, waits: &str, flushes: &str| {
+            let of = |settings: Vec<(String, String)>, name: &str| {
+                settings.into_iter().find(|(found, _)| found == name).map(|(_, value)| value)
+            };
+            let (primary, standby) = (Mariadb.primary_settings(&asked(mode)), Mariadb.standby_settings(&asked(mode)));
+            assert_eq!(of(primary.clone(), "rpl_semi_sync_master_enabled").as_deref(), Some(waits), "{mode}");
+            assert_eq!(of(primary, "rpl_semi_sync_master_timeout").is_some(), mode.waits(), "{mode}");
+            assert_eq!(of(standby, "sync_relay_log").as_deref(), Some(flushes), "{mode}");
+        };
+        check(ReplicationMode::Async, "OFF", "10000");
+        check(ReplicationMode::RemoteWrite, "ON", "10000");
+        check(ReplicationMode::RemoteFlush, "ON", "1");
+    }
+
+    #[test]
+    fn numbers_of_servers_differ_from_the_primarys_and_from_each_others() {
+        let numbers = ["standby-1", "standby-2", "standby-3"].map(|name| server_id(name).expect("it has one"));
+        assert_eq!(numbers, [2, 3, 4]);
+        assert!(server_id("primary").is_err());
+    }
+
+    #[test]
+    fn a_relay_leads_users_to_the_socket_and_standbys_to_the_port() {
+        let upstream = recipe::address(&FLAVOUR, Path::new("/data/mariadbd.sock"), 33061);
+        let host = |port| SocketPlace::Host { host: HOST.to_owned(), port };
+        let of_standby = Mariadb.relayed(&upstream, Path::new("/l"), Some(40000)).expect("it has a port");
+        assert_eq!((of_standby.at, of_standby.to), (host(40000), host(33061)));
+        assert_eq!(port_of(&of_standby.address), Some(40000));
+        assert!(of_standby.address.ends_with("?socket=/data/mariadbd.sock"), "{}", of_standby.address);
+        let of_users = Mariadb.relayed(&upstream, Path::new("/l"), None).expect("it has a socket");
+        let file = |path: &str| SocketPlace::File(PathBuf::from(path));
+        assert_eq!((of_users.at, of_users.to), (file("/l/mariadbd.sock"), file("/data/mariadbd.sock")));
+        assert_eq!(of_users.address, recipe::address(&FLAVOUR, Path::new("/l/mariadbd.sock"), 33061));
+    }
+
+    #[test]
+    fn passwords_differ_and_need_no_quotes() {
+        let (one, other) = (random_password().unwrap(), random_password().unwrap());
+        assert!(one != other && one.len() == 48 && one.chars().all(|letter| letter.is_ascii_hexdigit()));
+        assert!(follow(33061, "standby-1", &one).contains("MASTER_PORT = 33061, MASTER_USER = 'standby-1'"));
+    }
+}

@@ -1,0 +1,151 @@
+//! `engine.settings.*`: set per session on a server that is not ours, read back and compared on every server.
+
+use super::address::ServerAddress;
+use super::configuration::canonical;
+use super::quantity::{fulfils, literal};
+use super::session::connect;
+use super::wire::ServerConnection;
+use crate::contract::{Error, Target};
+use proofload_model::facts::engine;
+use proofload_model::samples::Fact;
+use proofload_model::units::Bytes;
+use std::collections::BTreeMap;
+
+/// Settings of every flavour that a study's reader wants to know whether or not they were asked for; see those of each.
+const OBSERVED: &[&str] = &[
+    "version",
+    "innodb_buffer_pool_size",
+    "innodb_buffer_pool_chunk_size",
+    "innodb_page_size",
+    "innodb_log_buffer_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_doublewrite",
+    "innodb_checksum_algorithm",
+    "innodb_io_capacity",
+    "innodb_io_capacity_max",
+    "innodb_flush_neighbors",
+    "innodb_read_io_threads",
+    "innodb_write_io_threads",
+    "sync_binlog",
+    "log_bin",
+    "sync_relay_log",
+    "transaction_isolation",
+    "sql_mode",
+    "join_buffer_size",
+    "sort_buffer_size",
+    "tmp_table_size",
+    "max_heap_table_size",
+    "max_connections",
+    "performance_schema",
+    "thread_handling",
+    "character_set_server",
+    "collation_server",
+];
+
+/// What the server says of one setting.
+#[derive(Debug, Clone)]
+struct InForce {
+    value: String,
+    /// Whether a session may set it for itself.
+    of_session: bool,
+}
+
+/// The last value that is asked for each name, in the server's spelling.
+fn asked(target: &Target) -> BTreeMap<&str, &str> {
+    target.place.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// Errors that a setting is the server's, or cannot be changed.
+const NOT_OF_SESSION: &[&str] = &["1229", "1238"];
+
+/// Sets a study's settings for a session of a server by URL. A local instance has them in its configuration; what a session may not set is left
+/// to be read back.
+pub(super) async fn apply(target: &Target, connection: &mut ServerConnection) -> Result<(), Error> {
+    let asked = asked(target);
+    if target.is_ours() || asked.is_empty() {
+        return Ok(());
+    }
+    let known = read(connection).await?;
+    let of_session =
+        asked.into_iter().filter(|(name, _)| known.get(&canonical(name)).is_some_and(|found| found.of_session));
+    for (name, value) in of_session {
+        let value = literal(value);
+        let set = connection.text(&format!("SET SESSION {} = {value}", canonical(name)), |_| {}).await;
+        if let Err(error) = set
+            && !NOT_OF_SESSION.contains(&error.code())
+        {
+            return Err(error.context(format!("set {name} to {value} for the session")));
+        }
+    }
+    Ok(())
+}
+
+/// Facts of all settings asked, and of those that a reader wants to know, as a session sees them.
+pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
+    let address = ServerAddress::of(target)?;
+    let mut connection = connect(&address, Some(&address.database)).await?;
+    apply(target, &mut connection).await?;
+    let known = read(&mut connection).await?;
+    let source = address.flavour.statements.settings_source;
+    let asked = asked(target);
+    let compared = |(name, value): (&&str, &&str)| {
+        let found = known.get(&canonical(name)).map(|found| found.value.as_str());
+        let holds = found.is_some_and(|found| fulfils(value, found));
+        let known = if found.is_some() { source.to_owned() } else { format!("{source} has no such name") };
+        engine::SETTING.of(name).compared(*value, found.map(|found| shown(name, found)), holds, known)
+    };
+    let mut facts: Vec<Fact> = asked.iter().map(compared).collect();
+    let is_asked = |name: &str| asked.keys().any(|asked| canonical(asked) == name);
+    for name in OBSERVED.iter().chain(address.flavour.observed).filter(|name| !is_asked(name)) {
+        if let Some(found) = known.get(*name) {
+            facts.push(engine::SETTING.of(name).observed(shown(name, &found.value), source));
+        }
+    }
+    let block = known.get("innodb_page_size").and_then(|found| found.value.parse().ok());
+    facts.extend(block.map(|bytes| engine::BLOCK_SIZE.observed(Bytes(bytes), "innodb_page_size")));
+    Ok(facts)
+}
+
+/// A value as a reader wants it: sizes in binary units.
+fn shown(name: &str, value: &str) -> String {
+    let bytes = value.parse::<u64>().ok().filter(|bytes| *bytes > 0 && canonical(name).ends_with("_size"));
+    match bytes {
+        Some(bytes) if bytes % (1 << 20) == 0 => format!("{}MiB", bytes >> 20),
+        Some(bytes) if bytes % (1 << 10) == 0 => format!("{}KiB", bytes >> 10),
+        _ => value.to_owned(),
+    }
+}
+
+/// All settings that the server has, by name.
+async fn read(connection: &mut ServerConnection) -> Result<BTreeMap<String, InForce>, Error> {
+    let sql = connection.flavour().statements.settings;
+    let rows = connection.rows(sql).await.map_err(|error| error.context("read the server's settings"))?;
+    let setting = |row: Vec<Option<String>>| match <[Option<String>; 3]>::try_from(row) {
+        Ok([Some(name), value, of_session]) => {
+            let of_session = of_session.as_deref() == Some("1");
+            Some((name, InForce { value: value.unwrap_or_default(), of_session }))
+        }
+        _ => None,
+    };
+    Ok(rows.into_iter().filter_map(setting).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_shown_in_binary_units() {
+        let cases = [
+            ("innodb_buffer_pool_size", "16777216", "16MiB"),
+            ("innodb-page-size", "16384", "16KiB"),
+            ("innodb_buffer_pool_chunk_size", "0", "0"),
+            ("join_buffer_size", "262145", "262145"),
+            ("max_connections", "1024", "1024"),
+        ];
+        for (name, value, expected) in cases {
+            assert_eq!(shown(name, value), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! A connection: commands queued and sent together, answers received packet by packet, in memory that is kept. It knows what the server
+//! still owes, so that a caller that goes away in between leaves it usable. May not know statements or rows.
+
+use super::answer::{self, Answer, Course, Packet, RequestKind};
+use super::handshake::{self, SessionSocket};
+use super::packet::{self, HEAD, PacketReader};
+use crate::contract::{Error, ErrorClass};
+use crate::engines::mysql_family::address::ServerAddress;
+use crate::engines::mysql_family::flavour::Flavour;
+use crate::engines::wire::Socket;
+use bytes::{BufMut as _, BytesMut};
+use std::collections::VecDeque;
+use std::io;
+
+/// Room for answers at first; it grows with the largest.
+const FIRST_ROOM: usize = 8 << 10;
+/// Goodbye.
+const QUIT: &[u8] = b"\x01\0\0\0\x01";
+/// Errors that the account lacks a right: on a table, or for a statement.
+const NOT_ALLOWED: &[&str] = &["1142", "1227"];
+/// Command of a text.
+const QUERY: u8 = 3;
+
+/// A connection. Dropping it says goodbye.
+#[derive(Debug)]
+pub(in crate::engines::mysql_family) struct ServerConnection {
+    flavour: &'static Flavour,
+    socket: Socket,
+    /// Commands to send, and how many bytes of them are sent.
+    out: BytesMut,
+    sent: usize,
+    /// Received bytes; those of `start..end` are not yet handed out.
+    input: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Answers that the server has still to give.
+    owed: VecDeque<RequestKind>,
+    course: Course,
+    /// Number of the packet received last.
+    number: u8,
+    /// A file of ours is being sent and its end is not.
+    sending_file: bool,
+    lost: bool,
+}
+
+impl ServerConnection {
+    /// Connects and logs on.
+    pub(in crate::engines::mysql_family) async fn open(
+        address: &ServerAddress,
+        database: Option<&str>,
+    ) -> Result<Self, Error> {
+        let SessionSocket { socket, caches_columns } = handshake::log_on(address, database).await?;
+        Ok(Self::on(socket, caches_columns, address.flavour))
+    }
+
+    /// A connection whose server waits for what comes next.
+    pub(super) fn on(socket: Socket, caches_columns: bool, flavour: &'static Flavour) -> Self {
+        Self {
+            flavour,
+            socket,
+            out: BytesMut::with_capacity(FIRST_ROOM / 2),
+            sent: 0,
+            input: vec![0; FIRST_ROOM],
+            start: 0,
+            end: 0,
+            owed: VecDeque::with_capacity(64),
+            course: Course::new(caches_columns),
+            number: 0,
+            sending_file: false,
+            lost: false,
+        }
+    }
+
+    /// What server it is to.
+    pub(in crate::engines::mysql_family) fn flavour(&self) -> &'static Flavour {
+        self.flavour
+    }
+
+    /// Whether a transaction is open, as the server said last.
+    #[inline]
+    pub(in crate::engines::mysql_family) fn in_transaction(&self) -> bool {
+        self.course.in_transaction()
+    }
+
+    /// Whether each statement commits itself, as the server said last.
+    #[inline]
+    pub(in crate::engines::mysql_family) fn autocommit(&self) -> bool {
+        self.course.autocommit()
+    }
+
+    /// Queues a text of statements.
+    #[inline]
+    pub(in crate::engines::mysql_family) fn queue_text(&mut self, sql: &str) -> Result<(), Error> {
+        let start = packet::begin(&mut self.out);
+        self.out.put_u8(QUERY);
+        self.out.put_slice(sql.as_bytes());
+        packet::end(&mut self.out, start, 0)?;
+        self.owed.push_back(RequestKind::Command);
+        Ok(())
+    }
+
+    /// Queues a command that `write` writes; it is answered as `asked` says, or not at all.
+    #[inline]
+    pub(super) fn queue(
+        &mut self,
+        asked: Option<RequestKind>,
+        write: impl FnOnce(&mut BytesMut) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let start = packet::begin(&mut self.out);
+        let written = write(&mut self.out).and_then(|()| packet::end(&mut self.out, start, 0));
+        if written.is_err() {
+            self.out.truncate(start);
+            return written;
+        }
+        self.owed.extend(asked);
+        Ok(())
+    }
+
+    /// Forgets what has been queued since the last was sent, as when one of several commands cannot be written.
+    pub(in crate::engines::mysql_family) fn forget_queue(&mut self) {
+        // Between two calls nothing is unsent and nothing owed; see `settle`.
+        self.out.clear();
+        self.owed.clear();
+    }
+
+    /// Runs statements separated by semicolons; hands out the rows' bytes. The error is that of the statement that failed.
+    pub(in crate::engines::mysql_family) async fn text(
+        &mut self,
+        sql: &str,
+        mut row: impl FnMut(&[u8]),
+    ) -> Result<(), Error> {
+        self.settle().await?;
+        self.queue_text(sql)?;
+        self.flush().await?;
+        let mut outcome = Ok(());
+        while !self.owed.is_empty() {
+            let packet = self.receive().await?;
+            match packet.kind {
+                Answer::Failed => outcome = Err(self.error(&packet)),
+                Answer::Row => row(self.body(&packet)),
+                Answer::File => {
+                    self.begin_file();
+                    self.end_file()?;
+                    self.flush().await?;
+                    outcome = Err(Error::other("the server asks for a file of this host, and has none to ask for"));
+                }
+                _ => {}
+            }
+        }
+        outcome
+    }
+
+    /// All rows of a text, each value as text.
+    pub(in crate::engines::mysql_family) async fn rows(
+        &mut self,
+        sql: &str,
+    ) -> Result<Vec<Vec<Option<String>>>, Error> {
+        let (rows, outcome) = self.rows_until_error(sql).await;
+        outcome.map(|()| rows)
+    }
+
+    /// The same as far as the account may read: a statement that it may not run ends the text.
+    pub(in crate::engines::mysql_family) async fn rows_allowed(
+        &mut self,
+        sql: &str,
+    ) -> Result<Vec<Vec<Option<String>>>, Error> {
+        let (rows, outcome) = self.rows_until_error(sql).await;
+        match outcome {
+            Err(error) if !NOT_ALLOWED.contains(&error.code()) => Err(error),
+            _ => Ok(rows),
+        }
+    }
+
+    async fn rows_until_error(&mut self, sql: &str) -> (Vec<Vec<Option<String>>>, Result<(), Error>) {
+        let mut rows = Vec::new();
+        let outcome = self.text(sql, |body| {
+            let (mut reading, mut values) = (PacketReader(body), Vec::new());
+            while !reading.0.is_empty() {
+                let value = reading.sized();
+                values.push(value.map(|value| String::from_utf8_lossy(value).into_owned()));
+            }
+            rows.push(values);
+        });
+        let outcome = outcome.await;
+        (rows, outcome)
+    }
+
+    /// A file of ours follows, in packets.
+    pub(in crate::engines::mysql_family) fn begin_file(&mut self) {
+        self.sending_file = true;
+    }
+
+    /// Queues a part of a file.
+    pub(in crate::engines::mysql_family) fn queue_file(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.number = self.number.wrapping_add(1);
+        let start = packet::begin(&mut self.out);
+        self.out.put_slice(bytes);
+        packet::end(&mut self.out, start, self.number)
+    }
+
+    /// Queues the end of a file: an empty packet.
+    pub(in crate::engines::mysql_family) fn end_file(&mut self) -> Result<(), Error> {
+        self.sending_file = false;
+        self.queue_file(&[])
+    }
+
+    /// Takes what is owed to a caller that has gone away, so that the next answer is the next caller's.
+    #[inline]
+    pub(in crate::engines::mysql_family) async fn settle(&mut self) -> Result<(), Error> {
+        if self.lost {
+            return Err(closed());
+        }
+        if !self.owed.is_empty() || self.sent < self.out.len() {
+            if self.sending_file {
+                self.end_file()?;
+            }
+            self.flush().await?;
+            while !self.owed.is_empty() {
+                if self.receive().await?.kind == Answer::File {
+                    self.end_file()?;
+                    self.flush().await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all that is queued. While the server does not take it, its answers are received, so that neither waits for the other.
+    pub(in crate::engines::mysql_family) async fn flush(&mut self) -> Result<(), Error> {
+        while self.sent < self.out.len() {
+            match self.socket.try_write(&self.out[self.sent..]) {
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.socket.readable_or_writable().await.map_err(|error| self.lose(&error))?;
+                    self.look()?;
+                }
+                Err(error) => return Err(self.lose(&error)),
+            }
+        }
+        self.out.clear();
+        self.sent = 0;
+        Ok(())
+    }
+
+    /// The next packet that answers us, waiting for it.
+    #[inline]
+    pub(in crate::engines::mysql_family) async fn receive(&mut self) -> Result<Packet, Error> {
+        let body = loop {
+            match self.received() {
+                Some(body) => break body,
+                None => {
+                    self.make_room();
+                    let received = self.socket.read(&mut self.input[self.end..]).await;
+                    let count = received.map_err(|error| self.lose(&error))?;
+                    self.take(Some(count))?;
+                }
+            }
+        };
+        let Some(asked) = self.owed.front() else { return Err(self.unasked(&body)) };
+        match self.course.take(*asked, &self.input[body.clone()]) {
+            Ok((kind, ends)) => {
+                if ends {
+                    self.owed.pop_front();
+                }
+                Ok(Packet { kind, body })
+            }
+            Err(error) => {
+                self.lost = true;
+                Err(error)
+            }
+        }
+    }
+
+    /// Looks, without waiting, whether the server has ended the connection. What it has said meanwhile is kept for the next answer.
+    pub(in crate::engines::mysql_family) fn has_ended(&mut self) -> bool {
+        // A server that ends a session says why first, though nobody asked.
+        self.lost || self.look().is_err() || (self.owed.is_empty() && self.start < self.end)
+    }
+
+    /// The bytes of a packet.
+    #[inline]
+    pub(in crate::engines::mysql_family) fn body(&self, packet: &Packet) -> &[u8] {
+        &self.input[packet.body.clone()]
+    }
+
+    /// The error that a packet tells.
+    pub(in crate::engines::mysql_family) fn error(&mut self, packet: &Packet) -> Error {
+        let error = answer::error(self.body(packet));
+        self.lost |= error.class() == ErrorClass::ConnectionLost;
+        error
+    }
+
+    /// The body of the next packet that has arrived whole.
+    #[inline]
+    fn received(&mut self) -> Option<std::ops::Range<usize>> {
+        let mut reading = PacketReader(&self.input[self.start..self.end]);
+        let [first, second, third, number] = reading.array()?;
+        let length = u32::from_le_bytes([first, second, third, 0]) as usize;
+        let body = self.start + HEAD..self.start + HEAD + length;
+        if body.end > self.end {
+            return None;
+        }
+        (self.start, self.number) = (body.end, number);
+        Some(body)
+    }
+
+    /// A packet that answers nothing: the server ends the session and says why.
+    fn unasked(&mut self, body: &std::ops::Range<usize>) -> Error {
+        self.lost = true;
+        match self.input.get(body.start) {
+            Some(0xFF) => answer::error(&self.input[body.clone()]),
+            _ => packet::broken("a packet that answers nothing"),
+        }
+    }
+
+    /// Makes room behind what has been received.
+    fn make_room(&mut self) {
+        if self.start > 0 {
+            self.input.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if self.end == self.input.len() {
+            self.input.resize(2 * self.input.len(), 0);
+        }
+    }
+
+    /// Receives what is there, without waiting.
+    fn look(&mut self) -> Result<(), Error> {
+        self.make_room();
+        let received = self.socket.try_read(&mut self.input[self.end..]);
+        let count = received.map_err(|error| self.lose(&error))?;
+        self.take(count)
+    }
+
+    /// Notes the number of bytes received; `Some(0)` means the end of the stream.
+    fn take(&mut self, count: Option<usize>) -> Result<(), Error> {
+        match count {
+            Some(0) => {
+                self.lost = true;
+                Err(closed())
+            }
+            count => {
+                self.end += count.unwrap_or(0);
+                Ok(())
+            }
+        }
+    }
+
+    /// The connection is gone.
+    fn lose(&mut self, error: &io::Error) -> Error {
+        self.lost = true;
+        Error::new(ErrorClass::ConnectionLost, "", format!("error communicating with the server: {error}"))
+    }
+}
+
+impl Drop for ServerConnection {
+    fn drop(&mut self) {
+        if !self.lost && self.sent == self.out.len() && self.owed.is_empty() {
+            // Nobody is left to tell when the goodbye does not fit.
+            let _ = self.socket.try_write(QUIT);
+        }
+    }
+}
+
+/// The end of a connection that was open.
+fn closed() -> Error {
+    Error::new(ErrorClass::ConnectionLost, "", "connection closed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::prepared::{WireRow, prepare};
+    use super::*;
+    use proptest::prelude::*;
+    use tokio::net::UnixStream;
+
+    /// Every answer, in whatever pieces it comes, is read to its end: as packets, or as an error.
+    async fn check(answer: &[u8], piece: usize) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        let read = async {
+            let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+            let prepared = prepare(&mut connection, &["SELECT 1"]).await;
+            let scripted = connection.rows("SELECT 1").await;
+            let mut row = Ok(());
+            if connection.queue_text("SELECT 1").is_ok() && connection.flush().await.is_ok() {
+                while let Ok(packet) = connection.receive().await {
+                    row = WireRow::of(&connection, &packet, 3).map(drop);
+                }
+            }
+            (prepared.is_ok(), scripted.is_ok(), row.is_ok())
+            // The connection ends here: who still writes to it is told so, and does not wait for room that nobody makes.
+        };
+        let write = async {
+            for part in answer.chunks(piece.max(1)) {
+                theirs.writable().await.expect("it is open");
+                if theirs.try_write(part).is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock) {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+            drop(theirs);
+        };
+        let _either = futures_util::future::join(read, write).await;
+    }
+
+    proptest! {
+        #[test]
+        fn broken_answers_are_survived(
+            firsts in proptest::collection::vec(proptest::sample::select(vec![0u8, 1, 2, 0xFB, 0xFC, 0xFE, 0xFF]), 1..20),
+            body in proptest::collection::vec(any::<u8>(), 0..40),
+            wrong in 0u32..8, piece in 1usize..50,
+        ) {
+            let mut answer = Vec::new();
+            for first in firsts {
+                let length = u32::try_from(body.len()).expect("short") + 1;
+                let told = if wrong == 0 { length + 3 } else { length };
+                answer.extend_from_slice(&[told as u8, 0, 0, 1, first]);
+                answer.extend_from_slice(&body);
+            }
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(check(&answer, piece));
+        }
+    }
+}

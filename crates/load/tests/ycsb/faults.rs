@@ -134,7 +134,7 @@ fn settings_that_nothing_can_be_drawn_from_are_refused() {
         (vec![("key_mode", "ycsb"), ("theta", "0.5")], "0.99, which YCSB has built in"),
         (
             vec![("form", "json")],
-            "workload.form = \"json\" is for mariadb, postgresql, sqlserver; sqlite supports \"columns\"",
+            "workload.form = \"json\" is for mariadb, mysql, postgresql, sqlserver; sqlite supports \"columns\"",
         ),
     ] {
         let case = Case::new("sqlite", &changes).expect("built in");

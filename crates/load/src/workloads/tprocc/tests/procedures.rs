@@ -97,6 +97,6 @@ fn an_engine_without_procedures_is_refused_when_the_workload_is_opened() {
     let error = crate::workloads::tprocc::workload_run::TproccRun::new(request).err().unwrap().to_string();
     assert_eq!(
         error,
-        "workload.form: sqlite has no procedures for tprocc; use \"statements\", or choose mariadb or postgresql or sqlserver"
+        "workload.form: sqlite has no procedures for tprocc; use \"statements\", or choose mariadb or mysql or postgresql or sqlserver"
     );
 }

@@ -35,7 +35,7 @@ fn what_an_engine_cannot_do_is_a_fault_of_the_study() {
     check(
         "null",
         &[],
-        "engine.kind: the workload warehouse does not support the engine null; it supports duckdb, mariadb, postgresql, sqlite, sqlserver\n",
+        "engine.kind: the workload warehouse does not support the engine null; it supports duckdb, mariadb, mysql, postgresql, sqlite, sqlserver\n",
     );
 }
 

@@ -151,18 +151,18 @@ fn null_study() -> String {
 
 #[test]
 fn the_conductor_is_killed_on_the_null_engine() {
-    check("kill-null", &null_study(), Victim::Conductor, kills(4), Duration::from_secs(5));
+    check("kill-null", &null_study(), Victim::Conductor, kills(3), Duration::from_secs(5));
 }
 
 #[test]
 fn an_agent_is_killed_on_the_null_engine() {
-    check("kill-agent", &null_study(), Victim::Agent, kills(3), Duration::from_secs(4));
+    check("kill-agent", &null_study(), Victim::Agent, kills(2), Duration::from_secs(4));
 }
 
 #[test]
 fn the_conductor_is_killed_on_sqlite() {
     let study = small_study("sqlite", "[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n", 2);
-    check("kill-sqlite", &study, Victim::Conductor, kills(3), Duration::from_secs(7));
+    check("kill-sqlite", &study, Victim::Conductor, kills(2), Duration::from_secs(7));
 }
 
 #[test]

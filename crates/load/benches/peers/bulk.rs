@@ -5,7 +5,7 @@
 use super::client::{self, Work};
 use super::processes::ended_children;
 use super::ratio::of_pairs;
-use super::server::Server;
+use super::server::{Server, ServerKind};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -62,12 +62,13 @@ impl Way {
 
 /// Builds in alternation and prints the table.
 pub(crate) fn run(rounds: usize, warehouses: u32) {
-    let server = match Server::start() {
+    let server = match Server::start(ServerKind::PostgreSql) {
         Ok(server) => server,
         Err(reason) => return println!("left out: {reason}"),
     };
     let address = server.place.target.address().expect("a started server has one").to_owned();
-    let work = Work { address, form: "procedures", warehouses, users: 1, seconds: 0 };
+    let work =
+        Work { engine: ServerKind::PostgreSql.engine(), address, form: "procedures", warehouses, users: 1, seconds: 0 };
     client::build(&work);
     let files = export(&server, warehouses);
     let rows: u64 = count(&server);

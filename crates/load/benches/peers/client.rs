@@ -1,6 +1,7 @@
 //! Our client as a process of its own: connects, runs, stops, tells its counts. Started by the comparison with the
 //! words of [`arguments`].
 
+use super::server::ServerKind;
 use proofload_load::LoadRole;
 use proofload_model::load_share::LoadShare;
 use proofload_model::settings::Settings;
@@ -34,6 +35,7 @@ impl Clock for RealClock {
 /// What a child is told.
 #[derive(Debug, Clone)]
 pub(crate) struct Work {
+    pub(crate) engine: &'static str,
     pub(crate) address: String,
     pub(crate) form: &'static str,
     pub(crate) warehouses: u32,
@@ -45,14 +47,16 @@ impl Work {
     /// The words of a child's command line.
     pub(crate) fn words(&self) -> Vec<String> {
         let numbers = [self.warehouses, self.users, self.seconds].map(|number| number.to_string());
-        [WORD.to_owned(), self.address.clone(), self.form.to_owned()].into_iter().chain(numbers).collect()
+        let words = [WORD, &self.address, self.form].map(str::to_owned);
+        words.into_iter().chain(numbers).chain([self.engine.to_owned()]).collect()
     }
 
     /// Reads them, the first word gone.
     pub(crate) fn of(words: &[String]) -> Self {
         let number = |place: usize| words[place].parse().expect("a number");
         let form = if words[1] == "procedures" { "procedures" } else { "statements" };
-        Self { address: words[0].clone(), form, warehouses: number(2), users: number(3), seconds: number(4) }
+        let engine = words.get(5).and_then(|name| ServerKind::named(name)).unwrap_or(ServerKind::PostgreSql).engine();
+        Self { engine, address: words[0].clone(), form, warehouses: number(2), users: number(3), seconds: number(4) }
     }
 
     /// What the load role is told.
@@ -69,7 +73,7 @@ impl Work {
             settings.0.extend(value.map(|value| (spec.path.to_owned(), value)));
         }
         let place = DataLocation {
-            engine: "postgresql".to_owned(),
+            engine: self.engine.to_owned(),
             folder: String::new(),
             url: None,
             settings: Vec::new(),

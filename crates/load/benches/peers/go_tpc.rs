@@ -3,7 +3,7 @@
 
 use super::measure::Ran;
 use super::peer::{Completed, Load, Peer, build, told};
-use super::server::Server;
+use super::server::{Server, ServerKind};
 use std::process::Command;
 
 struct GoTpc {
@@ -15,8 +15,13 @@ const DATABASE: &str = "go_tpc";
 
 fn command(action: &str, server: &Server, load: Load) -> Command {
     let mut command = Command::new("go-tpc");
-    command.args(["tpcc", action, "--driver", "postgres", "--host", "127.0.0.1", "--user", "proofload"]);
-    command.args(["--db", DATABASE, "--conn-params", "sslmode=disable"]);
+    command.args(["tpcc", action, "--host", "127.0.0.1", "--db", DATABASE]);
+    match server.kind {
+        ServerKind::PostgreSql => {
+            command.args(["--driver", "postgres", "--user", "proofload", "--conn-params", "sslmode=disable"])
+        }
+        ServerKind::MariaDb => command.args(["--driver", "mysql", "--user", "root", "--isolation", "2"]),
+    };
     command.args(["--warehouses", &load.warehouses.to_string(), "--threads", &load.users.to_string()]);
     command.args(["--port", &server.port.to_string()]);
     command

@@ -1,8 +1,8 @@
 //! What TPROC-C costs the client, beside other clients on the same server: CPU of client and server for each
 //! transaction, throughput, memory.
 //!
-//! `cargo bench -p proofload-load --bench peers -- [rounds=5] [seconds=20] [warehouses=10] [users=4]
-//! [only=procedures,hammerdb]`; better `cargo xtask perf oltp`, which keeps the result. One PostgreSQL is started. Each
+//! `cargo bench -p proofload-load --bench peers -- [engine=mariadb] [rounds=5] [seconds=20] [warehouses=10] [users=4]
+//! [only=procedures,hammerdb]`; better `cargo xtask perf oltp`, which keeps the result. One server is started. Each
 //! client that is found gets its data built once, ours and those of pgbench together. In every round each client runs
 //! once, in an order that turns round after round, so that what drifts meets all alike. All load without waits.
 //!
@@ -13,7 +13,7 @@
 //! client's own count where it tells one; beside it each round tells how many of them are orders in the database, which
 //! is 43 to 45 % in every client's mix. A rate is what the client says of the time in which it counts.
 //!
-//! Found are `pgbench`, `hammerdbcli`, `go-tpc` and `sysbench` on the PATH; BENCHBASE names the folder with
+//! Found are `pgbench`, `mariadb-slap`, `hammerdbcli`, `go-tpc` and `sysbench` on the PATH; BENCHBASE names the folder with
 //! `benchbase.jar`, SYSBENCH_TPCC the one with `tpcc.lua`. A client that is not there, or that fails, is left out and
 //! named; when ours fails the bench does. Before each run the server vacuums and analyses the client's database and
 //! makes a checkpoint; neither happens by itself during a run. They are not one workload: each has its own schema and
@@ -27,6 +27,7 @@ mod bulk;
 mod client;
 mod go_tpc;
 mod hammerdb;
+mod mariadb_slap;
 mod measure;
 mod ours;
 mod peer;
@@ -43,13 +44,14 @@ mod support;
 
 use measure::Measured;
 use peer::{Load, Peer};
-use server::Server;
+use server::{Server, ServerKind};
 use std::process::ExitCode;
 use std::time::Instant;
 
 /// What the command line asks for.
 #[derive(Debug, Clone)]
 struct Asked {
+    kind: ServerKind,
     rounds: usize,
     load: Load,
     /// Names of the clients to run; all when empty.
@@ -60,6 +62,8 @@ fn asked(words: &[String]) -> Asked {
     let find = |name: &str| words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     let number = |name: &str, otherwise: u32| find(name).map_or(otherwise, |text| text.parse().expect("a number"));
     Asked {
+        kind: find("engine")
+            .map_or(ServerKind::PostgreSql, |name| ServerKind::named(name).expect("postgresql or mariadb")),
         rounds: number("rounds", 5) as usize,
         load: Load { seconds: number("seconds", 20), warehouses: number("warehouses", 10), users: number("users", 4) },
         only: find("only").map(|list| list.split(',').map(str::to_owned).collect()).unwrap_or_default(),
@@ -84,7 +88,7 @@ fn main() -> ExitCode {
         bulk::run(asked.rounds, asked.load.warehouses);
         return ExitCode::SUCCESS;
     }
-    let server = match Server::start() {
+    let server = match Server::start(asked.kind) {
         Ok(server) => server,
         Err(reason) => {
             println!("left out: {reason}");
@@ -132,7 +136,11 @@ fn main() -> ExitCode {
 /// The clients that can be run, their data built; and why the others are left out.
 fn peers(server: &Server, asked: &Asked) -> (Vec<Box<dyn Peer>>, Vec<String>) {
     let (mut peers, mut left_out) = (Vec::new(), Vec::new());
-    for (name, find) in peer::PEERS {
+    for (name, kinds, find) in peer::PEERS {
+        if !kinds.contains(&asked.kind) {
+            left_out.push(format!("{name}: not driven on {}", asked.kind.product()));
+            continue;
+        }
         if !asked.only.is_empty() && !asked.only.iter().any(|only| only == name) {
             continue;
         }

@@ -53,7 +53,7 @@ struct Used {
 /// Runs a client to its end; the error says why there is no figure of it.
 pub(crate) fn run(peer: &dyn Peer, server: &Server, load: Load) -> Result<Measured, String> {
     server.tidy(peer.database())?;
-    let mut watch = Watch::open(server, peer.database(), peer.districts())?;
+    let mut watch = Watch::open(server, peer.database(), &peer.districts(server.kind))?;
     let (transactions, orders) = (watch.transactions()?, watch.orders()?);
     let before = Used { client: ended_children(), server: server.cpu() };
     let started = Instant::now();

@@ -3,7 +3,7 @@
 use super::client::{self, Work};
 use super::measure::Ran;
 use super::peer::{Completed, Load, Peer};
-use super::server::Server;
+use super::server::{Server, ServerKind};
 use std::process::Command;
 
 /// Where our build puts its data, for us and for pgbench.
@@ -20,7 +20,14 @@ struct Ours {
 
 fn work(form: &'static str, server: &Server, load: Load) -> Work {
     let address = server.place.target.address().expect("a started server has one").to_owned();
-    Work { address, form, warehouses: load.warehouses, users: load.users, seconds: load.seconds }
+    Work {
+        engine: server.kind.engine(),
+        address,
+        form,
+        warehouses: load.warehouses,
+        users: load.users,
+        seconds: load.seconds,
+    }
 }
 
 fn find(form: &'static str, server: &Server, load: Load) -> Box<dyn Peer> {
@@ -52,8 +59,8 @@ impl Peer for Ours {
         DATABASE
     }
 
-    fn districts(&self) -> &str {
-        DISTRICTS
+    fn districts(&self, _kind: ServerKind) -> String {
+        DISTRICTS.to_owned()
     }
 
     fn command(&self, server: &Server, load: Load) -> Command {

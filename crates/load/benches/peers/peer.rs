@@ -1,8 +1,8 @@
 //! What a client under comparison is, the list of them, and what their drivers share.
 
 use super::measure::Ran;
-use super::server::Server;
-use super::{benchbase, go_tpc, hammerdb, ours, pgbench, sysbench};
+use super::server::{Server, ServerKind};
+use super::{benchbase, go_tpc, hammerdb, mariadb_slap, ours, pgbench, sysbench};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -47,8 +47,8 @@ pub(crate) trait Peer {
     fn database(&self) -> &str;
 
     /// The table there, with its schema, whose `d_next_o_id` its New-Orders raise.
-    fn districts(&self) -> &str {
-        "public.district"
+    fn districts(&self, kind: ServerKind) -> String {
+        in_its_schema(self.database(), kind, "district")
     }
 
     /// The command of one run. Its process must wait for those that it starts: CPU is counted of the children that were
@@ -59,19 +59,30 @@ pub(crate) trait Peer {
     fn completed(&self, ran: &Ran, load: Load) -> Option<Completed>;
 }
 
+/// A table of a client's own database, where clients put it: PostgreSQL's schema `public`, or the database itself.
+pub(crate) fn in_its_schema(database: &str, kind: ServerKind, table: &str) -> String {
+    match kind {
+        ServerKind::PostgreSql => format!("public.{table}"),
+        ServerKind::MariaDb => format!("{database}.{table}"),
+    }
+}
+
 /// Finds a client and builds its data, or says why it is left out.
 type Find = fn(&Server, Load) -> Result<Box<dyn Peer>, String>;
 
-/// Every client, in the order of the first round.
-pub(crate) const PEERS: &[(&str, Find)] = &[
-    ("procedures", ours::procedures),
-    ("pgbench", pgbench::find),
-    ("hammerdb", hammerdb::find),
-    ("statements", ours::statements),
-    ("benchbase", benchbase::find),
-    ("go-tpc", go_tpc::find),
-    ("sysbench", sysbench::find),
+/// Every client with the servers that it is driven on, in the order of the first round.
+pub(crate) const PEERS: &[(&str, &[ServerKind], Find)] = &[
+    ("procedures", BOTH, ours::procedures),
+    ("pgbench", &[ServerKind::PostgreSql], pgbench::find),
+    ("mariadb-slap", &[ServerKind::MariaDb], mariadb_slap::find),
+    ("hammerdb", &[ServerKind::PostgreSql], hammerdb::find),
+    ("statements", BOTH, ours::statements),
+    ("benchbase", &[ServerKind::PostgreSql], benchbase::find),
+    ("go-tpc", BOTH, go_tpc::find),
+    ("sysbench", BOTH, sysbench::find),
 ];
+
+const BOTH: &[ServerKind] = &[ServerKind::PostgreSql, ServerKind::MariaDb];
 
 /// What a program prints with these arguments; the error says that it is not there.
 pub(crate) fn told(program: &str, arguments: &[&str]) -> Result<String, String> {
@@ -96,13 +107,13 @@ pub(crate) fn folder_of(variable: &str, file: &str) -> Result<PathBuf, String> {
 /// A database of a client's own: makes it, lets a command fill it, then vacuums and analyses it and writes it to disk,
 /// as our build does with ours. What the command printed.
 pub(crate) fn build(server: &Server, database: &str, fill: &mut Command) -> Result<String, String> {
-    server.psql("postgres", &format!("CREATE DATABASE {database};"))?;
+    server.create_database(database)?;
     let output = fill.stdin(Stdio::null()).output().map_err(|error| format!("starting {fill:?}: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(format!("its data were not built: {fill:?}: {}: {}", output.status, end(&text)));
     }
-    server.psql(database, "VACUUM (FREEZE, ANALYZE);\nCHECKPOINT;\n")?;
+    server.settle(database)?;
     Ok(text)
 }
 

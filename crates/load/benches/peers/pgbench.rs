@@ -5,7 +5,7 @@
 use super::measure::Ran;
 use super::ours::{DATABASE, DISTRICTS};
 use super::peer::{Completed, Load, Peer, version};
-use super::server::Server;
+use super::server::{Server, ServerKind};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -50,8 +50,8 @@ impl Peer for Pgbench {
         DATABASE
     }
 
-    fn districts(&self) -> &str {
-        DISTRICTS
+    fn districts(&self, _kind: ServerKind) -> String {
+        DISTRICTS.to_owned()
     }
 
     fn command(&self, server: &Server, load: Load) -> Command {

@@ -40,7 +40,8 @@ pub(crate) fn tell(asked: &Asked, server: &Server, clients: &[Row], left_out: &[
     let load = asked.load;
     let average = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!(
-        "\nPostgreSQL {}, {} warehouses, {} users, {} rounds of {} s, load average at the end {}",
+        "\n{} {}, {} warehouses, {} users, {} rounds of {} s, load average at the end {}",
+        server.kind.product(),
         server.version,
         load.warehouses,
         load.users,
@@ -85,7 +86,8 @@ pub(crate) fn tell(asked: &Asked, server: &Server, clients: &[Row], left_out: &[
     }
     let left_out: Vec<String> = left_out.iter().map(|line| quoted(line)).collect();
     println!(
-        "\njson {{\"about\":\"OLTP clients on one server\",\"postgresql\":{},\"warehouses\":{},\"users\":{},\"rounds\":{},\"seconds\":{},\"load_average\":{},\"clients\":[{}],\"left_out\":[{}]}}",
+        "\njson {{\"about\":\"OLTP clients on one server\",\"{}\":{},\"warehouses\":{},\"users\":{},\"rounds\":{},\"seconds\":{},\"load_average\":{},\"clients\":[{}],\"left_out\":[{}]}}",
+        server.kind.engine(),
         quoted(&server.version),
         load.warehouses,
         load.users,

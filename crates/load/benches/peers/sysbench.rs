@@ -3,8 +3,8 @@
 //! on PostgreSQL where two users meet.
 
 use super::measure::Ran;
-use super::peer::{Completed, Load, Peer, build, folder_of, version};
-use super::server::Server;
+use super::peer::{Completed, Load, Peer, build, folder_of, in_its_schema, version};
+use super::server::{Server, ServerKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,9 +19,19 @@ const DATABASE: &str = "sysbench";
 fn command(scripts: &Path, server: &Server, load: Load) -> Command {
     let mut command = Command::new("sysbench");
     // The script loads its parts from where it is started.
-    command.current_dir(scripts).args(["tpcc.lua", "--db-driver=pgsql", "--pgsql-user=proofload"]);
-    command.arg(format!("--pgsql-host={}", server.folder.display())).arg(format!("--pgsql-port={}", server.port));
-    command.arg(format!("--pgsql-db={DATABASE}")).args(["--tables=1", "--use_fk=0", "--trx_level=RC"]);
+    command.current_dir(scripts).arg("tpcc.lua");
+    match server.kind {
+        ServerKind::PostgreSql => command
+            .args(["--db-driver=pgsql", "--pgsql-user=proofload"])
+            .arg(format!("--pgsql-host={}", server.folder.display()))
+            .arg(format!("--pgsql-port={}", server.port))
+            .arg(format!("--pgsql-db={DATABASE}")),
+        ServerKind::MariaDb => command
+            .args(["--db-driver=mysql", "--mysql-user=root"])
+            .arg(format!("--mysql-socket={}", server.socket()))
+            .arg(format!("--mysql-db={DATABASE}")),
+    };
+    command.args(["--tables=1", "--use_fk=0", "--trx_level=RC"]);
     command.arg(format!("--scale={}", load.warehouses)).arg(format!("--threads={}", load.users));
     command
 }
@@ -46,8 +56,8 @@ impl Peer for Sysbench {
         DATABASE
     }
 
-    fn districts(&self) -> &str {
-        "public.district1"
+    fn districts(&self, kind: ServerKind) -> String {
+        in_its_schema(DATABASE, kind, "district1")
     }
 
     fn command(&self, server: &Server, load: Load) -> Command {

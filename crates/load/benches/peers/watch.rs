@@ -1,13 +1,14 @@
 //! Watches a peer's database from beside the load: when its first order is there, and how many transactions the
 //! database has ended.
 
-use super::server::Server;
+use super::server::{Server, ServerKind};
 use proofload_engine::{AnySession, OwnedValue, Session as _, Target, engine};
 
 /// A session that looks.
 pub(crate) struct Watch {
     runtime: tokio::runtime::Runtime,
     session: AnySession,
+    kind: ServerKind,
     database: String,
     orders: String,
     /// Its own queries so far: each is a transaction of the database too.
@@ -19,12 +20,16 @@ impl Watch {
     pub(crate) fn open(server: &Server, database: &str, districts: &str) -> Result<Self, String> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-        let address = server.place.target.address().map(|address| format!("{address} dbname={database}"));
+        let address = server.place.target.address().map(|address| match server.kind {
+            ServerKind::PostgreSql => format!("{address} dbname={database}"),
+            ServerKind::MariaDb => address.to_owned(),
+        });
         let target = Target::new(server.place.target.place.clone(), address);
-        let orders = format!("SELECT sum(d_next_o_id)::bigint FROM {districts}");
-        let postgresql = engine("postgresql").expect("it is registered");
-        let session = runtime.block_on(postgresql.connect(&target)).map_err(|error| error.to_string())?;
-        Ok(Self { runtime, session, database: database.to_owned(), orders, queries: 0 })
+        let integer = if server.kind == ServerKind::PostgreSql { "bigint" } else { "signed" };
+        let orders = format!("SELECT CAST(sum(d_next_o_id) AS {integer}) FROM {districts}");
+        let known = engine(server.kind.engine()).expect("it is registered");
+        let session = runtime.block_on(known.connect(&target)).map_err(|error| error.to_string())?;
+        Ok(Self { runtime, session, kind: server.kind, database: database.to_owned(), orders, queries: 0 })
     }
 
     /// The next order numbers of all districts, summed.
@@ -37,11 +42,20 @@ impl Watch {
     /// a session when it has ended, or a second later.
     pub(crate) fn transactions(&mut self) -> Result<i64, String> {
         let own = self.queries;
-        let sql = format!(
-            "SELECT (xact_commit + xact_rollback)::bigint FROM pg_stat_database WHERE datname = '{}'",
-            self.database
-        );
-        Ok(self.number(&sql)? - own)
+        match self.kind {
+            ServerKind::PostgreSql => {
+                let sql = format!(
+                    "SELECT (xact_commit + xact_rollback)::bigint FROM pg_stat_database WHERE datname = '{}'",
+                    self.database
+                );
+                Ok(self.number(&sql)? - own)
+            }
+            // Of the whole server, which has one client at a time; a query without a transaction is none.
+            ServerKind::MariaDb => self.number(
+                "SELECT CAST(sum(variable_value) AS signed) FROM information_schema.global_status \
+                 WHERE variable_name IN ('COM_COMMIT', 'COM_ROLLBACK')",
+            ),
+        }
     }
 
     fn number(&mut self, sql: &str) -> Result<i64, String> {

@@ -15,7 +15,7 @@ pub(crate) enum ServerKind {
 }
 
 impl ServerKind {
-    /// By the name of its engine.
+    /// The server of this engine.
     pub(crate) fn named(name: &str) -> Option<Self> {
         [Self::PostgreSql, Self::MariaDb].into_iter().find(|kind| kind.engine() == name)
     }

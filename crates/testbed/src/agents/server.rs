@@ -27,7 +27,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// How often it is looked for.
 const SILENCE_LOOKS: Duration = Duration::from_millis(500);
 
-/// In the place of a moment: the last call waits for the worker, so that whether the conductor says something is not known.
+/// Stands in the place of a moment while the last call waits for the worker, so that nobody can tell whether the conductor speaks.
 const HANDING_OVER: u64 = u64::MAX;
 
 /// Looks, 20 ms apart, at a writer that should end.

@@ -10,12 +10,13 @@ use proofload_record::{Record, State};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Child;
-use std::sync::Mutex;
+use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use support::{Bench, kill, orphaned_groups, postgresql_here, small_study, text};
 
-/// One test at a time: each counts control groups without an owner.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+/// Taken for reading while a test kills, and for writing while it counts control groups without an owner: those of another test are
+/// there until it resumes.
+static KILLING: RwLock<()> = RwLock::new(());
 
 /// The process that is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,16 +57,19 @@ fn finished(record: &Record) -> BTreeMap<u32, (i64, usize)> {
 
 /// Runs studies to their end, one after another, through so many kills in all.
 fn check(name: &str, study: &str, victim: Victim, kills: u32, longest: Duration) {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut instants = Instants(0x9E37_79B9_7F4A_7C15 ^ u64::from(kills));
     let mut left = kills;
     while left > 0 {
         let bench = Bench::new(name);
         bench.study(study);
-        let killed = run_through(&bench, victim, left, longest, &mut instants);
+        let killed = {
+            let _killing = KILLING.read().unwrap_or_else(PoisonError::into_inner);
+            run_through(&bench, victim, left, longest, &mut instants)
+        };
         assert!(killed > 0, "no kill hit");
         left -= killed;
         bench.expect_no_process();
+        let _alone = KILLING.write().unwrap_or_else(PoisonError::into_inner);
         assert_eq!(orphaned_groups(), Vec::<std::path::PathBuf>::new(), "control groups were left behind");
     }
     println!("{name}: {kills} kills");

@@ -3,7 +3,8 @@
 use crate::agents::{self, AgentRows};
 use crate::compat::Format;
 use crate::content::{Attempt, AttemptEvent, SeriesPoint};
-use crate::rows::{self, Owned, Samples, Wanted, sampled};
+use crate::rows::{self, Owned, Wanted, sampled};
+use crate::samples::{self, Samples};
 use proofload_model::samples::{Check, Fact, IntervalSample, Mark};
 use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
@@ -28,7 +29,7 @@ impl AttemptRows {
             facts: rows::facts(connection, format, wanted)?,
             intervals: rows::intervals(connection, format, wanted)?,
             agents: agents::read(connection, format, wanted)?,
-            samples: rows::samples(connection, &|number| known.contains(&number))?,
+            samples: samples::samples(connection, format, &|number| known.contains(&number))?,
             series,
             marks: rows::marks(connection, wanted)?,
             checks: rows::checks(connection, wanted)?,
@@ -133,7 +134,7 @@ mod tests {
             assert!(record.attempts.iter().all(|attempt| attempt.intervals[1].histograms.len() == 1));
             assert!(record.attempts.iter().all(|attempt| attempt.series[0].samples.len() == 2));
         });
-        // Of each attempt one event, one fact, two seconds with their counts and histograms, one series with two samples.
+        // Of each attempt one event, one fact, two seconds with their counts and histograms, one series with two samples. Layouts are not counted.
         assert_eq!(whole, POINTS as u64 * (1 + 1 + 3 * 2 + 1 + 2));
         let none = rows(&|| drop(read_progress(&path, &|_| false).expect("it is read")));
         assert_eq!(none, POINTS as u64, "only events");

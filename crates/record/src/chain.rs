@@ -1,9 +1,10 @@
-//! The chain of a record of format 4: links that hash every row, each also the link before it. May not judge; see
+//! The chain of a record of format 4 or later: links that hash every row, each also the link before it. May not judge; see
 //! [`verification`](crate::verification).
 //!
 //! A link holds the hash of the rows of one attempt that has ended, if it is written for one, and the hash of all rows that belong to no
 //! attempt and came since the link before. A row that belongs to no attempt is never committed without its link.
 
+use crate::compat::Format;
 use crate::digest::Digest;
 use crate::error::Error;
 use rusqlite::{Connection, Row, params};
@@ -34,16 +35,32 @@ pub(crate) struct ChainTable {
 impl ChainTable {
     /// Tells whether the attempt of a row is that of its series, which a scan looks up itself.
     pub(crate) fn is_of_series(&self) -> bool {
-        self.table == "sample"
+        self.attempt == OF_SERIES
     }
 }
+
+/// SQL that gives the attempt of a sample of format 4.
+const OF_SERIES: &str = "(SELECT series.attempt FROM series WHERE series.id = sample.series)";
 
 const fn chained(table: &'static str, owner: Owner, attempt: &'static str) -> ChainTable {
     ChainTable { table, owner, attempt }
 }
 
+/// Samples of format 4, in the place of `layout` and `sample`.
+const SAMPLE_OF_ONE: ChainTable = chained("sample", Owner::Attempt, OF_SERIES);
+
+/// Every table of a format but the chain itself, in the order in which links hash them.
+pub(crate) fn chained_tables(format: Format) -> impl Iterator<Item = &'static ChainTable> {
+    let packed = format.has_packed_samples();
+    CHAINED.iter().filter_map(move |chained| match chained.table {
+        "layout" if !packed => None,
+        "sample" if !packed => Some(&SAMPLE_OF_ONE),
+        _ => Some(chained),
+    })
+}
+
 /// Every table but the chain itself, in the order in which links hash them.
-pub(crate) const CHAINED: &[ChainTable] = &[
+const CHAINED: &[ChainTable] = &[
     chained("document", Owner::Study, "NULL"),
     chained("session", Owner::Study, "NULL"),
     chained("attempt", Owner::Attempt, "id"),
@@ -56,7 +73,8 @@ pub(crate) const CHAINED: &[ChainTable] = &[
     chained("agent_histogram", Owner::Attempt, "attempt"),
     chained("failure", Owner::Attempt, "attempt"),
     chained("series", Owner::Attempt, "attempt"),
-    chained("sample", Owner::Attempt, "(SELECT series.attempt FROM series WHERE series.id = sample.series)"),
+    chained("layout", Owner::Attempt, "attempt"),
+    chained("sample", Owner::Attempt, "attempt"),
     chained("mark", Owner::Attempt, "attempt"),
     chained("verification", Owner::Attempt, "attempt"),
     chained("log", Owner::Either, "attempt"),
@@ -102,11 +120,6 @@ pub(crate) type Marks = [i64; 5];
 /// Tables with rows of the study, in the order of [`Marks`] and of the columns.
 pub(crate) fn of_study() -> impl Iterator<Item = &'static ChainTable> {
     CHAINED.iter().filter(|chained| chained.owner != Owner::Attempt)
-}
-
-/// Tables with rows of attempts.
-fn of_attempts() -> impl Iterator<Item = &'static ChainTable> {
-    CHAINED.iter().filter(|chained| chained.owner != Owner::Study)
 }
 
 /// A link.
@@ -170,21 +183,28 @@ pub(crate) fn begin() -> Digest {
 }
 
 /// The end of the chain while a record is written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Chain {
+    format: Format,
     last: i64,
     head: String,
     marks: Marks,
-    /// Last rows of all tables when an attempt began: its rows come after them.
-    begun: HashMap<i64, Vec<i64>>,
+    /// Last rows of all tables when an attempt began, by table: its rows come after them.
+    begun: HashMap<i64, HashMap<&'static str, i64>>,
 }
 
 impl Chain {
+    /// Begins the chain of a record that has no link.
+    pub(crate) fn new(format: Format) -> Self {
+        Self { format, last: 0, head: String::new(), marks: [0; 5], begun: HashMap::new() }
+    }
+
     /// Finds the end of the chain of a record that is to be continued.
-    pub(crate) fn of(connection: &Connection) -> Result<Self, Error> {
+    pub(crate) fn of(connection: &Connection, format: Format) -> Result<Self, Error> {
         let links = Link::all(connection).map_err(|error| Error::sqlite("failed to read the chain", &error))?;
         let last = links.last();
         Ok(Self {
+            format,
             last: last.map_or(0, |link| link.id),
             head: last.map_or_else(String::new, |link| link.sha256.clone()),
             marks: last.map_or([0; 5], |link| link.marks),
@@ -194,12 +214,10 @@ impl Chain {
 
     /// Notes where the rows of an attempt begin.
     pub(crate) fn begin_attempt(&mut self, connection: &Connection, attempt: i64) -> rusqlite::Result<()> {
-        let mut marks =
-            CHAINED.iter().map(|chained| last_row(connection, chained.table)).collect::<Result<Vec<_>, _>>()?;
+        let last = |chained: &ChainTable| Ok((chained.table, last_row(connection, chained.table)?));
+        let mut marks: HashMap<_, _> = chained_tables(self.format).map(last).collect::<rusqlite::Result<_>>()?;
         // The attempt's own row is there already.
-        if let Some(place) = CHAINED.iter().position(|chained| chained.table == "attempt") {
-            marks[place] = attempt - 1;
-        }
+        marks.insert("attempt", attempt - 1);
         self.begun.insert(attempt, marks);
         Ok(())
     }
@@ -248,12 +266,11 @@ impl Chain {
     }
 
     fn hash_of_attempt(&mut self, connection: &Connection, attempt: i64) -> rusqlite::Result<String> {
-        let begun = self.begun.remove(&attempt);
+        let begun = self.begun.remove(&attempt).unwrap_or_default();
         let mut rows = begin();
-        for chained in of_attempts() {
-            let place = CHAINED.iter().position(|other| other.table == chained.table);
-            let after = begun.as_ref().zip(place).and_then(|(begun, place)| begun.get(place)).copied().unwrap_or(0);
+        for chained in chained_tables(self.format).filter(|chained| chained.owner != Owner::Study) {
             let ChainTable { table, attempt: of, .. } = chained;
+            let after = begun.get(table).copied().unwrap_or(0);
             rows.text(table);
             let sql = format!("SELECT * FROM {table} NOT INDEXED WHERE id > ?2 AND {of} = ?1 ORDER BY id");
             rows.rows(&mut *connection.prepare_cached(&sql)?, [attempt, after])?;

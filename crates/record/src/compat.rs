@@ -41,6 +41,11 @@ impl Format {
         self.0 >= 4
     }
 
+    /// Tells whether a row of samples holds all readings of a probe at one moment; before, each reading has a row.
+    pub(crate) fn has_packed_samples(self) -> bool {
+        self.0 >= 5
+    }
+
     /// Tells whether rows name the instance that they belong to.
     fn has_instances(self) -> bool {
         self.0 >= 4

@@ -15,6 +15,7 @@ mod lock;
 mod reader;
 mod recorder;
 mod rows;
+mod samples;
 mod schema;
 mod seal;
 mod tail;

@@ -8,6 +8,7 @@ use crate::events;
 use crate::file::is_record;
 use crate::lock::Lock;
 use crate::reader;
+use crate::samples::pack;
 use crate::{schema, seal};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::{RunEvent, VERSION};
@@ -59,6 +60,8 @@ pub struct Recorder {
     /// Whether rows of the study have come that no link covers.
     unchained: bool,
     series: HashMap<SeriesKey, i64>,
+    /// The last layout of each probe of an instance: its series, its number.
+    layouts: HashMap<(InstanceName, String), (Vec<i64>, i64)>,
     session: i64,
     path: PathBuf,
     /// The file as it was opened.
@@ -101,7 +104,7 @@ impl Recorder {
             .map_err(|error| Error::sqlite(&format!("failed to open {}", path.display()), &error))?;
         reader::check_format(&connection, path)?;
         let format = Format::of(&connection)?;
-        let chain = if format.has_chain() { Chain::of(&connection)? } else { Chain::default() };
+        let chain = if format.has_chain() { Chain::of(&connection, format)? } else { Chain::new(format) };
         let open = || -> rusqlite::Result<()> {
             set_up(&connection)?;
             connection.execute_batch("BEGIN")
@@ -111,9 +114,21 @@ impl Recorder {
             Error::other(format!("failed to open {}: it was removed in the meantime", path.display()))
         })?;
         let path = path.to_owned();
-        let (series, failed) = (HashMap::new(), RefCell::new(None));
-        Self { connection, format, chain, unchained: false, series, session: 0, path, file, failed, _lock: lock }
-            .begin_session(program, at)
+        let (series, layouts, failed) = (HashMap::new(), HashMap::new(), RefCell::new(None));
+        Self {
+            connection,
+            format,
+            chain,
+            unchained: false,
+            series,
+            layouts,
+            session: 0,
+            path,
+            file,
+            failed,
+            _lock: lock,
+        }
+        .begin_session(program, at)
     }
 
     fn begin_session(mut self, program: &str, at: WallTime) -> Result<Self, Error> {
@@ -266,14 +281,47 @@ impl Recorder {
 
     /// Readings of one probe at one moment; `at` is that moment as an offset from the run's time zero.
     pub fn telemetry(&mut self, attempt: AttemptId, at: Offset, telemetry: &Telemetry) -> Result<(), Error> {
+        let (at, span) = (at.0, big(telemetry.span_ns));
+        if self.format.has_packed_samples() {
+            return self.packed(attempt, at, span, telemetry);
+        }
         for reading in &telemetry.readings {
             let series = self.series_of(attempt, telemetry, reading)?;
             self.insert(
                 "INSERT INTO sample (series, offset_ns, span_ns, value) VALUES (?1, ?2, ?3, ?4)",
-                params![series, at.0, big(telemetry.span_ns), reading.value],
+                params![series, at, span, reading.value],
             )?;
         }
         Ok(())
+    }
+
+    /// Writes all readings of a moment as one row; what is not a number is no reading.
+    fn packed(&mut self, attempt: AttemptId, at: i64, span: i64, telemetry: &Telemetry) -> Result<(), Error> {
+        let known = || telemetry.readings.iter().filter(|reading| !reading.value.is_nan());
+        let series =
+            known().map(|reading| self.series_of(attempt, telemetry, reading)).collect::<Result<Vec<_>, _>>()?;
+        if series.is_empty() {
+            return Ok(());
+        }
+        let layout = self.layout_of(attempt, telemetry, series)?;
+        let readings = pack(known().map(|reading| reading.value));
+        self.insert(
+            "INSERT INTO sample (attempt, layout, offset_ns, span_ns, readings) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![attempt.0, layout, at, span, readings],
+        )
+    }
+
+    /// Finds the layout of a probe's readings, which is written when the series are not those of the moment before.
+    fn layout_of(&mut self, attempt: AttemptId, telemetry: &Telemetry, series: Vec<i64>) -> Result<i64, Error> {
+        let probe = (telemetry.instance.clone(), telemetry.probe.clone());
+        match self.layouts.get(&probe) {
+            Some((known, layout)) if *known == series => return Ok(*layout),
+            _ => {}
+        }
+        self.insert("INSERT INTO layout (attempt, series) VALUES (?1, ?2)", params![attempt.0, json(&series)])?;
+        let layout = self.connection.last_insert_rowid();
+        self.layouts.insert(probe, (series, layout));
+        Ok(layout)
     }
 
     fn series_of(&mut self, attempt: AttemptId, telemetry: &Telemetry, reading: &Reading) -> Result<i64, Error> {
@@ -331,14 +379,14 @@ impl Recorder {
         }
         self.event(Some(attempt), &AttemptEvent::new(at, RunEvent::Finished))?;
         self.link(LinkKind::Finished, Some(attempt.0))?;
-        self.series.retain(|key, _| key.attempt != attempt.0);
+        self.forget_series(attempt);
         self.commit()
     }
 
     /// Ends an attempt that was an experiment with its point: its rows are covered by the chain, and its run has no other result than before.
     pub fn end_experiment(&mut self, attempt: AttemptId) -> Result<(), Error> {
         self.link(LinkKind::Finished, Some(attempt.0))?;
-        self.series.retain(|key, _| key.attempt != attempt.0);
+        self.forget_series(attempt);
         self.commit()
     }
 
@@ -346,7 +394,14 @@ impl Recorder {
     pub fn fail(&mut self, attempt: AttemptId, at: WallTime, reason: &str) -> Result<(), Error> {
         self.event(Some(attempt), &AttemptEvent::new(at, RunEvent::Failed(reason.to_owned())))?;
         self.link(LinkKind::Failed, Some(attempt.0))?;
+        self.forget_series(attempt);
         self.commit()
+    }
+
+    /// Forgets the series of an attempt that has ended.
+    fn forget_series(&mut self, attempt: AttemptId) {
+        self.series.retain(|key, _| key.attempt != attempt.0);
+        self.layouts.clear();
     }
 
     /// Closes the record as one file: the write-ahead log is folded in. The last link says that nothing came after it.
@@ -465,7 +520,7 @@ fn draw_up(draft: &Path, opening: &Opening<'_>) -> Result<(), String> {
                 params![opening.at.0, name, body],
             )?;
         }
-        Chain::default().add(&connection, LinkKind::Study, None)?;
+        Chain::new(Format(schema::FORMAT)).add(&connection, LinkKind::Study, None)?;
         connection.execute_batch("COMMIT")
     };
     write().map_err(|error| error.to_string())

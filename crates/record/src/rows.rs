@@ -4,6 +4,7 @@ use crate::agents::AgentRows;
 use crate::compat::Format;
 use crate::content::{Attempt, AttemptEvent, LogLine, SeriesPoint, State};
 use crate::events;
+use crate::samples::Samples;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::Plan;
@@ -261,27 +262,6 @@ pub(crate) fn histogram(row: &Row<'_>) -> rusqlite::Result<(u64, HistogramDelta)
 
 fn failure(row: &Row<'_>) -> rusqlite::Result<(u64, ErrorCount)> {
     Ok((row.get(0)?, ErrorCount { kind: row.get(1)?, code: row.get(2)?, text: row.get(3)?, count: row.get(4)? }))
-}
-
-/// Samples by the number of their series, in the order of the record.
-pub(crate) type Samples = HashMap<i64, Vec<(Offset, u64, f64)>>;
-
-/// Samples of a record by one scan, of the series that are wanted.
-pub(crate) fn samples(connection: &Connection, wanted: &dyn Fn(i64) -> bool) -> rusqlite::Result<Samples> {
-    let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED ORDER BY id";
-    let mut statement = connection.prepare(sql)?;
-    let (mut rows, mut samples) = (statement.query([])?, Samples::new());
-    while let Some(row) = rows.next()? {
-        #[cfg(test)]
-        ROWS_READ.set(ROWS_READ.get() + 1);
-        let series = row.get(0)?;
-        if let Some(known) = samples.get_mut(&series) {
-            known.push((Offset(row.get(1)?), row.get(2)?, row.get(3)?));
-        } else if wanted(series) {
-            samples.insert(series, vec![(Offset(row.get(1)?), row.get(2)?, row.get(3)?)]);
-        }
-    }
-    Ok(samples)
 }
 
 /// Series of attempts, without their samples, by their numbers.

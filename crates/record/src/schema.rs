@@ -1,5 +1,7 @@
 //! Tables of the record. A changed table raises [`FORMAT`] and says in the ADR what old readers do.
 
+use crate::compat::Format;
+
 /// `application_id` of the file: the letters `PROF`.
 pub const APPLICATION_ID: i32 = 0x5052_4F46;
 
@@ -9,7 +11,15 @@ pub const APPLICATION_ID: i32 = 0x5052_4F46;
 /// 3: tables of load agents. Records of formats 1 and 2 are read, and continued, as they are: none of their runs has several agents.
 /// 4: a chain covers every row; facts, events, series and log lines name their instance, facts may have a number, events have a version. Records of formats 1 to 3 are read, and
 /// continued, as they are: all that they know is a deployment of one instance, which has no name.
-pub const FORMAT: i32 = 4;
+/// 5: a row of `sample` holds all readings of a probe at one moment, in the order of its row of `layout`. Records of formats 1 to 4, in which each reading has a row, are read, and
+/// continued, as they are.
+pub const FORMAT: i32 = 5;
+
+/// Samples of formats up to 4.
+const SAMPLE_OF_ONE: (&str, &str) = (
+    "sample",
+    "id INTEGER PRIMARY KEY, series INTEGER NOT NULL, offset_ns INTEGER NOT NULL, span_ns INTEGER NOT NULL, value REAL NOT NULL",
+);
 
 /// Every table: name and columns. All are STRICT and append-only.
 const TABLES: &[(&str, &str)] = &[
@@ -62,9 +72,12 @@ const TABLES: &[(&str, &str)] = &[
         "series",
         "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, probe TEXT NOT NULL, name TEXT NOT NULL, component TEXT NOT NULL, unit TEXT NOT NULL, instance TEXT NOT NULL",
     ),
+    // series: their numbers as a JSON array, in the order of the readings of a row of `sample`.
+    ("layout", "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, series TEXT NOT NULL"),
+    // readings: for each series of the layout a number of 64 bits as IEEE 754 has it, little end first.
     (
         "sample",
-        "id INTEGER PRIMARY KEY, series INTEGER NOT NULL, offset_ns INTEGER NOT NULL, span_ns INTEGER NOT NULL, value REAL NOT NULL",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, layout INTEGER NOT NULL, offset_ns INTEGER NOT NULL, span_ns INTEGER NOT NULL, readings BLOB NOT NULL",
     ),
     (
         "mark",
@@ -82,10 +95,21 @@ const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Tables of a format with a chain.
+fn tables(format: Format) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let packed = format.has_packed_samples();
+    let of_format = move |table: &(&'static str, &'static str)| match table.0 {
+        "layout" if !packed => None,
+        "sample" if !packed => Some(SAMPLE_OF_ONE),
+        _ => Some(*table),
+    };
+    TABLES.iter().filter_map(of_format)
+}
+
 /// The statements that make the tables and triggers of a record. There is no index that a reader could be misled by.
-fn statements() -> Vec<String> {
+fn statements(format: Format) -> Vec<String> {
     let mut statements = Vec::new();
-    for (table, columns) in TABLES {
+    for (table, columns) in tables(format) {
         statements.push(format!("CREATE TABLE {table} ({columns}) STRICT"));
         for change in ["UPDATE", "DELETE"] {
             statements.push(format!(
@@ -100,12 +124,12 @@ fn statements() -> Vec<String> {
 /// The script that makes an empty record.
 pub(crate) fn script() -> String {
     let pragmas = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};\n");
-    pragmas + &statements().iter().map(|statement| format!("{statement};\n")).collect::<String>()
+    pragmas + &statements(Format(FORMAT)).iter().map(|statement| format!("{statement};\n")).collect::<String>()
 }
 
 /// Tables and triggers as SQLite lists them, sorted.
-pub(crate) fn objects() -> Vec<String> {
-    let mut statements = statements();
+pub(crate) fn objects(format: Format) -> Vec<String> {
+    let mut statements = statements(format);
     statements.sort_unstable();
     statements
 }

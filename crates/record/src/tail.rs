@@ -2,16 +2,16 @@
 
 use crate::compat::Format;
 use crate::content::Attempt;
-use crate::rows::{Samples, all, histogram, marks, operation, sampled, series};
+use crate::rows::{all, histogram, marks, operation, sampled, series};
+use crate::samples::last_samples;
 use proofload_model::samples::{ClientSelf, IntervalSample};
-use proofload_model::time::Offset;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
 /// Seconds of load that are read.
 const SECONDS: u64 = 60;
 
-/// Rows at the end of a table that are looked at: more than these seconds take, with some hundred series.
+/// Rows at the end of a table that are looked at: more than these seconds take.
 const ROWS: i64 = 40_000;
 
 /// Fills in marks, the last seconds of load and the last samples of an attempt.
@@ -19,14 +19,7 @@ pub(crate) fn last_seconds(connection: &Connection, format: Format, attempt: &mu
     let owner = Some(attempt.id);
     attempt.marks = marks(connection, &|other| other == owner)?.remove(&owner).unwrap_or_default();
     attempt.intervals = intervals(connection, attempt.id)?;
-    let mut samples = Samples::new();
-    let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED \
-               WHERE id > (SELECT max(id) FROM sample) - ?1 ORDER BY id";
-    for (series, sample) in all(connection, sql, [ROWS], |row| {
-        Ok((row.get::<_, i64>(0)?, (Offset(row.get(1)?), row.get::<_, u64>(2)?, row.get::<_, f64>(3)?)))
-    })? {
-        samples.entry(series).or_default().push(sample);
-    }
+    let mut samples = last_samples(connection, format)?;
     let of_attempt = series(connection, format, &|other| other == owner)?.remove(&owner).unwrap_or_default();
     attempt.series = sampled(of_attempt, &mut samples);
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Tables are read by one scan each, as readers of rows read them; no index is trusted.
 
-use crate::chain::{CHAINED, ChainTable, Link, LinkKind, Owner, begin, of_study};
+use crate::chain::{ChainTable, Link, LinkKind, Owner, begin, chained_tables, of_study};
 use crate::compat::Format;
 use crate::digest::Digest;
 use crate::error::Error;
@@ -64,7 +64,8 @@ pub(crate) fn check_file(connection: &Connection, format: Format) -> Result<(), 
     let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
     let mut tables: Vec<String> = all(connection, sql, [], |row| row.get(0)).map_err(wrong)?;
     tables.sort_unstable();
-    let as_made = if format.has_chain() { tables == schema::objects() } else { !tables.iter().any(|sql| is_link(sql)) };
+    let as_made =
+        if format.has_chain() { tables == schema::objects(format) } else { !tables.iter().any(|sql| is_link(sql)) };
     if as_made {
         Ok(())
     } else {
@@ -78,7 +79,7 @@ fn is_link(sql: &str) -> bool {
 
 /// Checks chain and seals.
 pub(crate) fn prove(connection: &Connection, format: Format) -> Result<Proof, Error> {
-    let proof = if format.has_chain() { prove_chain(connection) } else { prove_seals(connection, format)? };
+    let proof = if format.has_chain() { prove_chain(connection, format) } else { prove_seals(connection, format)? };
     let mut proof = proof.map_err(|error| Error::sqlite("failed to check the chain", &error))?;
     proof.format = format.0;
     Ok(proof)
@@ -102,7 +103,7 @@ fn prove_seals(connection: &Connection, format: Format) -> Result<rusqlite::Resu
     Ok(Ok(proof))
 }
 
-fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
+fn prove_chain(connection: &Connection, format: Format) -> rusqlite::Result<Proof> {
     let links = Link::all(connection)?;
     let mut proof = Proof {
         links: links.len(),
@@ -111,7 +112,7 @@ fn prove_chain(connection: &Connection) -> rusqlite::Result<Proof> {
         ..Proof::default()
     };
     let mut rows = RowHashes::of(connection, &links)?;
-    for chained in CHAINED {
+    for chained in chained_tables(format) {
         rows.scan(connection, chained, &links, &mut proof)?;
     }
     let mut before = "";

@@ -303,7 +303,7 @@ fn rows_of_load_agents_are_read_and_sealed() {
     assert_eq!(read(&path).unwrap().finished(0).unwrap().seal_holds, Some(false));
 }
 
-/// Makes an empty record one of an older format: before 4 nothing named an instance, before 3 there were no tables of load agents.
+/// Makes an empty record one of an older format: before 5 each reading had a row, before 4 nothing named an instance, before 3 there were no tables of load agents.
 fn as_format(path: &Path, format: i32) {
     let connection = rusqlite::Connection::open(path).expect("the file is there");
     let names = "ALTER TABLE fact DROP COLUMN instance; ALTER TABLE fact DROP COLUMN number; \
@@ -311,7 +311,9 @@ fn as_format(path: &Path, format: i32) {
                  ALTER TABLE series DROP COLUMN instance; ALTER TABLE series RENAME COLUMN component TO instance;";
     let seal = "DROP TABLE link; CREATE TABLE seal (id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL UNIQUE, sha256 TEXT NOT NULL) STRICT;";
     let agents = if format < 3 { "DROP TABLE agent_interval; DROP TABLE agent_histogram;" } else { "" };
-    let script = format!("{names} {seal} {agents} PRAGMA user_version = {format}");
+    let samples = "DROP TABLE layout; DROP TABLE sample; CREATE TABLE sample (id INTEGER PRIMARY KEY, series INTEGER NOT NULL, \
+                   offset_ns INTEGER NOT NULL, span_ns INTEGER NOT NULL, value REAL NOT NULL) STRICT;";
+    let script = format!("{names} {seal} {agents} {samples} PRAGMA user_version = {format}");
     connection.execute_batch(&script).expect("they are there");
 }
 
@@ -344,6 +346,95 @@ fn records_of_the_formats_before_are_continued_sealed_and_read() {
         let series = &finished.series[0];
         assert_eq!((series.component.as_str(), &series.instance), ("3", &InstanceName::default()));
     }
+}
+
+/// Telemetry of a host, of one probe.
+fn readings(probe: &str, readings: &[(&str, f64)]) -> Telemetry {
+    let reading = |(component, value): &(&str, f64)| Reading {
+        name: "busy".to_owned(),
+        component: (*component).to_owned(),
+        unit: "%".to_owned(),
+        value: *value,
+    };
+    Telemetry {
+        instance: InstanceName::default(),
+        probe: probe.to_owned(),
+        moment: Moment(0),
+        span_ns: 6,
+        readings: readings.iter().map(reading).collect(),
+    }
+}
+
+#[test]
+fn readings_of_a_moment_come_back_to_their_series_whatever_else_was_read_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    let mut recorder = create(&path);
+    let first = recorder.begin_attempt(0, WallTime(2)).unwrap();
+    let moments = [
+        readings("cores", &[("0", 1.0), ("1", 2.0)]),
+        readings("devices", &[("sda", f64::INFINITY)]),
+        // A core that is read no more, one in another place, one that gives no number, and nothing at all.
+        readings("cores", &[("1", -0.0), ("0", 1e300)]),
+        readings("cores", &[("0", f64::NAN), ("1", 5.0)]),
+        readings("cores", &[("0", f64::NAN)]),
+        readings("cores", &[]),
+    ];
+    for (moment, telemetry) in (0..).zip(&moments) {
+        recorder.telemetry(first, Offset(moment), telemetry).unwrap();
+    }
+    recorder.finish(first, WallTime(3)).unwrap();
+    let second = recorder.begin_attempt(1, WallTime(4)).unwrap();
+    recorder.telemetry(second, Offset(9), &moments[0]).unwrap();
+    recorder.finish(second, WallTime(5)).unwrap();
+    recorder.close().unwrap();
+    let record = read(&path).unwrap();
+    let samples = |run: u32| -> Vec<(String, Vec<(Offset, u64, f64)>)> {
+        let series = &record.finished(run).unwrap().series;
+        series.iter().map(|one| (one.component.clone(), one.samples.clone())).collect()
+    };
+    let of = |component: &str, samples: &[(i64, f64)]| {
+        let samples = samples.iter().map(|(at, value)| (Offset(*at), 6, *value)).collect();
+        (component.to_owned(), samples)
+    };
+    let expected =
+        [of("0", &[(0, 1.0), (2, 1e300)]), of("1", &[(0, 2.0), (2, -0.0), (3, 5.0)]), of("sda", &[(1, f64::INFINITY)])];
+    assert_eq!(samples(0), expected);
+    assert_eq!(samples(1), [of("0", &[(9, 1.0)]), of("1", &[(9, 2.0)])]);
+    let rows: i64 = rusqlite::Connection::open(&path)
+        .unwrap()
+        .query_row("SELECT count(*) FROM sample", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(rows, 5, "one for each moment that has a reading");
+}
+
+#[test]
+fn a_record_of_format_4_is_continued_as_it_is_and_its_chain_holds() {
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-4-memory.proof");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.proof");
+    std::fs::copy(stored, &path).unwrap();
+    let before = read(&path).unwrap().attempts;
+    let mut recorder = Recorder::resume(&path, "test", WallTime(2)).unwrap();
+    let attempt = recorder.begin_attempt(0, WallTime(2)).unwrap();
+    for moment in 0..3 {
+        let telemetry = readings("cores", &[("0", f64::from(moment)), ("1", 7.0)]);
+        recorder.telemetry(attempt, Offset(moment.into()), &telemetry).unwrap();
+    }
+    recorder.finish(attempt, WallTime(3)).unwrap();
+    recorder.close().unwrap();
+    let (record, proof) = read_proved(&path).unwrap();
+    assert_eq!((proof.format, proof.closed, proof.faults), (4, true, vec![]));
+    let seals: Vec<_> = record.attempts.iter().map(|attempt| attempt.seal_holds).collect();
+    assert_eq!(seals, vec![Some(true); before.len() + 1]);
+    for (then, now) in before.iter().zip(&record.attempts) {
+        assert_eq!(then.series, now.series);
+    }
+    let busy: Vec<f64> = record.finished(0).unwrap().series[0].samples.iter().map(|sample| sample.2).collect();
+    assert_eq!(busy, [0.0, 1.0, 2.0]);
+    // A reading that was changed is found as it is today.
+    forge(&path, "sample_no_update", "UPDATE sample SET value = value + 1 WHERE id = 3");
+    assert!(!prove(&path).unwrap().faults.is_empty());
 }
 
 #[test]

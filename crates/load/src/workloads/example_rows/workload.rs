@@ -3,10 +3,11 @@
 use super::rows::ExampleTable;
 use super::user::KINDS;
 use super::workload_run::ExampleRun;
-use crate::division::indivisible;
+use crate::division::parts;
 use crate::workload::{RunRequest, Workload, WorkloadRun};
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
+use proofload_model::load_share::LOAD_HOSTS;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
 use proofload_model::units::Bytes;
 use std::sync::Arc;
@@ -18,8 +19,7 @@ const SCOPE: Scope = Scope::Workload(NAME);
 
 /// Settings of the workload in a study.
 const SETTINGS: &[SettingSpec] = &[
-    SettingSpec::required("workload.rows", Kind::Integer { least: 1, most: 100_000 }, "ExampleTable of the table.")
-        .only(SCOPE),
+    SettingSpec::required("workload.rows", Kind::Integer { least: 1, most: 100_000 }, "Rows of the table.").only(SCOPE),
     SettingSpec::required(
         "workload.virtual_users",
         Kind::Integer { least: 1, most: 1000 },
@@ -35,7 +35,8 @@ pub struct ExampleRows;
 
 /// The contradiction of several load agents.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
-    indivisible(settings, "the fixture needs one load agent").into_iter().collect()
+    let divided = parts(settings).len() > 1;
+    divided.then(|| Contradiction::new(LOAD_HOSTS, "the fixture needs one load agent")).into_iter().collect()
 }
 
 /// Size of the rows: two numbers each.

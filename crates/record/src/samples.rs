@@ -1,0 +1,140 @@
+//! Samples of telemetry: from format 5 on one row for all readings of a probe at one moment, before one for each. May not open files.
+
+use crate::compat::Format;
+use proofload_model::time::Offset;
+use rusqlite::{Connection, Row};
+use std::collections::HashMap;
+
+/// Samples by the number of their series, in the order of the record.
+pub(crate) type Samples = HashMap<i64, Vec<Sample>>;
+
+/// Offset from time zero, span in nanoseconds, value.
+pub(crate) type Sample = (Offset, u64, f64);
+
+/// Packs readings as the column `sample.readings` holds them.
+pub(crate) fn pack(readings: impl Iterator<Item = f64>) -> Vec<u8> {
+    readings.flat_map(f64::to_le_bytes).collect()
+}
+
+/// Reads samples of a record by one scan, of the series that are wanted.
+pub(crate) fn samples(
+    connection: &Connection,
+    format: Format,
+    wanted: &dyn Fn(i64) -> bool,
+) -> rusqlite::Result<Samples> {
+    if format.has_packed_samples() {
+        let sql = "SELECT layout, offset_ns, span_ns, readings FROM sample NOT INDEXED ORDER BY id";
+        return Collected::of(connection, wanted)?.packed(connection, sql, []);
+    }
+    let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED ORDER BY id";
+    one_by_one(connection, sql, [], wanted)
+}
+
+/// Reads samples in the last rows of the table, of all series: of some moments when rows are packed, of as many readings when they are not.
+pub(crate) fn last_samples(connection: &Connection, format: Format) -> rusqlite::Result<Samples> {
+    /// More rows than a minute takes with some twenty probes.
+    const MOMENTS: i64 = 4_000;
+    /// More rows than a minute takes with some hundred series.
+    const READINGS: i64 = 40_000;
+    if format.has_packed_samples() {
+        let sql = "SELECT layout, offset_ns, span_ns, readings FROM sample NOT INDEXED \
+                   WHERE id > (SELECT max(id) FROM sample) - ?1 ORDER BY id";
+        return Collected::of(connection, &|_| true)?.packed(connection, sql, [MOMENTS]);
+    }
+    let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED \
+               WHERE id > (SELECT max(id) FROM sample) - ?1 ORDER BY id";
+    one_by_one(connection, sql, [READINGS], &|_| true)
+}
+
+/// Reads rows of one reading each.
+fn one_by_one(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl rusqlite::Params,
+    wanted: &dyn Fn(i64) -> bool,
+) -> rusqlite::Result<Samples> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let (mut rows, mut samples) = (statement.query(parameters)?, Samples::new());
+    while let Some(row) = rows.next()? {
+        count_row();
+        let series = row.get(0)?;
+        if let Some(known) = samples.get_mut(&series) {
+            known.push(sample(row)?);
+        } else if wanted(series) {
+            samples.insert(series, vec![sample(row)?]);
+        }
+    }
+    Ok(samples)
+}
+
+fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
+    Ok((Offset(row.get(1)?), row.get(2)?, row.get(3)?))
+}
+
+/// Stands for the place of a series that is not wanted.
+const UNWANTED: u32 = u32::MAX;
+
+/// Samples of packed rows while they are collected.
+struct Collected {
+    /// For each reading of a row of a layout, the place of its series among those that are wanted, or [`UNWANTED`].
+    layouts: HashMap<i64, Vec<u32>>,
+    /// Series that are wanted.
+    series: Vec<(i64, Vec<Sample>)>,
+}
+
+impl Collected {
+    /// Reads the layouts.
+    fn of(connection: &Connection, wanted: &dyn Fn(i64) -> bool) -> rusqlite::Result<Self> {
+        let mut collected = Self { layouts: HashMap::new(), series: Vec::new() };
+        let mut places: HashMap<i64, u32> = HashMap::new();
+        let mut statement = connection.prepare_cached("SELECT id, series FROM layout NOT INDEXED ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let numbers: Vec<i64> = serde_json::from_str(row.get_ref(1)?.as_str()?).unwrap_or_default();
+            let place = |number| {
+                *places.entry(number).or_insert_with(|| match u32::try_from(collected.series.len()) {
+                    Ok(place) if wanted(number) => {
+                        collected.series.push((number, Vec::new()));
+                        place
+                    }
+                    _ => UNWANTED,
+                })
+            };
+            let found = numbers.into_iter().map(place).collect();
+            collected.layouts.insert(row.get(0)?, found);
+        }
+        Ok(collected)
+    }
+
+    /// Reads rows of layout, offset, span and readings.
+    fn packed(
+        mut self,
+        connection: &Connection,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+    ) -> rusqlite::Result<Samples> {
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query(parameters)?;
+        while let Some(row) = rows.next()? {
+            count_row();
+            let Some(places) = self.layouts.get(&row.get::<_, i64>(0)?) else { continue };
+            if places.iter().all(|place| *place == UNWANTED) {
+                continue;
+            }
+            let (offset, span) = (Offset(row.get(1)?), row.get(2)?);
+            let readings = row.get_ref(3)?.as_blob()?.chunks_exact(size_of::<f64>());
+            for (place, reading) in places.iter().zip(readings) {
+                if let (Some((_, samples)), Ok(bytes)) = (self.series.get_mut(*place as usize), reading.try_into()) {
+                    samples.push((offset, span, f64::from_le_bytes(bytes)));
+                }
+            }
+        }
+        Ok(self.series.into_iter().filter(|(_, samples)| !samples.is_empty()).collect())
+    }
+}
+
+/// Counts a row for tests.
+fn count_row() {
+    #[cfg(test)]
+    crate::rows::ROWS_READ.set(crate::rows::ROWS_READ.get() + 1);
+}

@@ -24,7 +24,7 @@ pub(crate) fn samples(
 ) -> rusqlite::Result<Samples> {
     if format.has_packed_samples() {
         let sql = "SELECT layout, offset_ns, span_ns, readings FROM sample NOT INDEXED ORDER BY id";
-        return Collected::of(connection, wanted)?.packed(connection, sql, []);
+        return PackedSamples::of(connection, wanted)?.packed(connection, sql, []);
     }
     let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED ORDER BY id";
     one_by_one(connection, sql, [], wanted)
@@ -39,7 +39,7 @@ pub(crate) fn last_samples(connection: &Connection, format: Format) -> rusqlite:
     if format.has_packed_samples() {
         let sql = "SELECT layout, offset_ns, span_ns, readings FROM sample NOT INDEXED \
                    WHERE id > (SELECT max(id) FROM sample) - ?1 ORDER BY id";
-        return Collected::of(connection, &|_| true)?.packed(connection, sql, [MOMENTS]);
+        return PackedSamples::of(connection, &|_| true)?.packed(connection, sql, [MOMENTS]);
     }
     let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED \
                WHERE id > (SELECT max(id) FROM sample) - ?1 ORDER BY id";
@@ -74,15 +74,15 @@ fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
 /// Stands for the place of a series that is not wanted.
 const UNWANTED: u32 = u32::MAX;
 
-/// Samples of packed rows while they are collected.
-struct Collected {
-    /// For each reading of a row of a layout, the place of its series among those that are wanted, or [`UNWANTED`].
+/// Samples of packed rows, one series after another.
+struct PackedSamples {
+    /// Places of the series of each layout among those that are wanted, or [`UNWANTED`].
     layouts: HashMap<i64, Vec<u32>>,
     /// Series that are wanted.
     series: Vec<(i64, Vec<Sample>)>,
 }
 
-impl Collected {
+impl PackedSamples {
     /// Reads the layouts.
     fn of(connection: &Connection, wanted: &dyn Fn(i64) -> bool) -> rusqlite::Result<Self> {
         let mut collected = Self { layouts: HashMap::new(), series: Vec::new() };

@@ -218,8 +218,11 @@ impl Sparse {
         self.buckets().map(|(value, count)| value as f64 * count as f64).sum()
     }
 
+    /// Number of values in buckets whose highest value lies above `limit`.
     pub(super) fn count_above(&self, limit: u64) -> u64 {
-        let first = self.buckets.partition_point(|bucket| bucket.value() <= limit);
+        // A bucket ends at or below a number if its code is that of the number or a lower one, since the end of a bucket has no bits that a code drops.
+        let last = code(limit.wrapping_add(1));
+        let first = self.buckets.partition_point(|bucket| bucket.code() <= last);
         self.buckets[first..].iter().map(|bucket| bucket.count()).sum()
     }
 }
@@ -253,6 +256,13 @@ mod tests {
         assert_eq!(read, Sparse::from_histogram(&histogram));
         assert_eq!(read.buckets().collect::<Vec<_>>(), plain(&histogram));
         assert_eq!(read.count(), histogram.len());
+        let buckets = plain(&histogram);
+        let some = buckets.iter().step_by(buckets.len().div_ceil(50));
+        for limit in some.flat_map(|(highest, _)| [highest - 1, *highest, highest + 1]) {
+            let above = buckets.iter().filter(|(highest, _)| *highest > limit).map(|(_, count)| count);
+            assert_eq!(read.count_above(limit), above.sum::<u64>(), "above {limit}");
+        }
+        assert_eq!((read.count_above(0), read.count_above(u64::MAX)), (read.count(), 0));
     }
 
     #[test]

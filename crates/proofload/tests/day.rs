@@ -48,6 +48,18 @@ fn a_long_load_is_written_with_constant_memory_and_rendered_small() {
     );
 }
 
+/// Points are what a reader looks at: so many have a page, too, whose size they do not fill.
+#[test]
+fn a_report_of_500_points_is_rendered_small() {
+    let users: &'static [u32] = Box::leak((1..=500).collect::<Vec<u32>>().into_boxed_slice());
+    let bench = Bench::new("points");
+    Synthetic { users, repetitions: 1, ..Synthetic::of(400.0, 2) }.write(&bench.path("points.proof"));
+    let (report, peak) = timed(&bench, &["report", "points.proof", "-o", "points.html"]);
+    let page = std::fs::metadata(bench.path("points.html")).expect("a page").len();
+    eprintln!("500 points: report {report:.1?}, {peak} kB, {page} bytes");
+    assert!(page < PAGE, "{page} bytes of HTML for 500 points");
+}
+
 /// Runs the program; how long it took, and its peak of resident memory, kB, as last seen.
 fn timed(bench: &Bench, arguments: &[&str]) -> (Duration, u64) {
     let program = std::env::var_os("PROOFLOAD_DAY_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_proofload").into());

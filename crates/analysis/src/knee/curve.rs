@@ -57,6 +57,12 @@ pub(super) struct Fit {
 /// figures have four digits, and a curve through every point is not evidence.
 const SMALLEST_SHARE: f64 = 1e-6;
 
+/// Places tried first for one joint. More levels than about twenty have more places than that, and the best is approached in steps.
+const PLACES: usize = 240;
+
+/// Places tried first for each of two joints.
+const PLACES_OF_TWO: usize = 36;
+
 /// The best fit of a shape to (x, y) ordered by x, or `None` where the points are too few for it
 /// (AICc needs more points than parameters plus one).
 pub(super) fn fit(shape: Shape, x: &[f64], y: &[f64]) -> Option<Fit> {
@@ -64,22 +70,14 @@ pub(super) fn fit(shape: Shape, x: &[f64], y: &[f64]) -> Option<Fit> {
         return None;
     }
     let fine = joints(x);
-    let candidates: Vec<Vec<f64>> = match shape {
-        Shape::Line => vec![Vec::new()],
-        Shape::TwoPieces => fine.iter().map(|&joint| vec![joint]).collect(),
-        Shape::ThreePieces => pairs(&fine.iter().copied().step_by(6).collect::<Vec<_>>(), x),
-        Shape::Saturating => scales(x),
+    let of_one = Steps { first: fine.len().div_ceil(PLACES), last: 1 };
+    let of_two = Steps { first: fine.len().div_ceil(PLACES_OF_TWO).max(6), last: 2 };
+    let best = match shape {
+        Shape::Line => best_of(vec![Vec::new()], shape, x, y)?,
+        Shape::TwoPieces => best_joints(&of_one, shape, &fine, x, y)?,
+        Shape::ThreePieces => best_joints(&of_two, shape, &fine, x, y)?,
+        Shape::Saturating => best_of(scales(x), shape, x, y)?,
     };
-    let mut best = best_of(candidates, shape, x, y)?;
-    if shape == Shape::ThreePieces {
-        let near = |joint: f64| {
-            let at = fine.iter().position(|&j| j == joint).unwrap_or(0);
-            fine[at.saturating_sub(5)..(at + 6).min(fine.len())].iter().copied().step_by(2).collect::<Vec<_>>()
-        };
-        let (first, second) = (near(best.place[0]), near(best.place[1]));
-        let around = first.iter().flat_map(|&a| second.iter().map(move |&b| vec![a, b])).filter(|p| apart(p, x));
-        best = best_of(around.chain([best.place.clone()]).collect(), shape, x, y)?;
-    }
     let Regression { squares, fitted, place } = best;
     let joints = if shape == Shape::Saturating { Vec::new() } else { place };
     Some(Fit { shape, aicc: aicc(shape, squares, y), joints, fitted })
@@ -101,14 +99,45 @@ fn joints(x: &[f64]) -> Vec<f64> {
     inner.chain(x.get(x.len() - 2).copied()).collect()
 }
 
-/// Pairs of joints with at least one point between them.
-fn pairs(joints: &[f64], x: &[f64]) -> Vec<Vec<f64>> {
-    let all = joints.iter().flat_map(|&a| joints.iter().map(move |&b| vec![a, b]));
-    all.filter(|pair| apart(pair, x)).collect()
+/// Steps over the places of a joint: the first try, and the finest.
+struct Steps {
+    first: usize,
+    last: usize,
 }
 
-fn apart(pair: &[f64], x: &[f64]) -> bool {
-    x.iter().any(|&v| pair[0] < v && v < pair[1])
+/// The best places of one or two joints, by ever finer steps around the best so far.
+fn best_joints(steps: &Steps, shape: Shape, fine: &[f64], x: &[f64], y: &[f64]) -> Option<Regression> {
+    let coarse: Vec<f64> = fine.iter().copied().step_by(steps.first).collect();
+    let places = if shape == Shape::ThreePieces { pairs(&coarse, &coarse, x) } else { singles(&coarse) };
+    let (mut best, mut step) = (best_of(places, shape, x, y)?, steps.first);
+    while step > steps.last {
+        let finer = (step / 3).max(steps.last);
+        let near = |joint: f64| {
+            let at = fine.partition_point(|&place| place < joint);
+            let around = &fine[at.saturating_sub(step - 1)..(at + step).min(fine.len())];
+            around.iter().copied().step_by(finer).collect::<Vec<_>>()
+        };
+        let mut places = match best.place[..] {
+            [first, second] => pairs(&near(first), &near(second), x),
+            [only] => singles(&near(only)),
+            _ => Vec::new(),
+        };
+        places.push(best.place.clone());
+        best = best_of(places, shape, x, y)?;
+        step = finer;
+    }
+    Some(best)
+}
+
+fn singles(joints: &[f64]) -> Vec<Vec<f64>> {
+    joints.iter().map(|&joint| vec![joint]).collect()
+}
+
+/// Pairs of joints with at least one point between them.
+fn pairs(first: &[f64], second: &[f64], x: &[f64]) -> Vec<Vec<f64>> {
+    let apart = |a: f64, b: f64| x.get(x.partition_point(|&point| point <= a)).is_some_and(|&point| point < b);
+    let all = first.iter().flat_map(|&a| second.iter().map(move |&b| (a, b)));
+    all.filter(|&(a, b)| apart(a, b)).map(|(a, b)| vec![a, b]).collect()
 }
 
 /// Scales of the exponential from a tenth to three times the range of x.
@@ -132,34 +161,42 @@ fn best_of(places: Vec<Vec<f64>>, shape: Shape, x: &[f64], y: &[f64]) -> Option<
     places.into_iter().filter_map(at).min_by(|a, b| a.squares.total_cmp(&b.squares))
 }
 
-/// One row per point: 1, x and a hinge per joint; or 1 and the exponential.
-fn design(shape: Shape, x: &[f64], place: &[f64]) -> Vec<Vec<f64>> {
+/// Most columns of a design: of two joints.
+const WIDEST: usize = 4;
+
+/// One row per point: 1, x and a hinge per joint; or 1 and the exponential. The columns that are used come first.
+fn design(shape: Shape, x: &[f64], place: &[f64]) -> (usize, Vec<[f64; WIDEST]>) {
+    let hinge = |at: f64, joint: Option<&f64>| joint.map_or(0.0, |joint| (at - joint).max(0.0));
     let row = |&at: &f64| match shape {
-        Shape::Saturating => vec![1.0, (-(at - x[0]) / place[0]).exp()],
+        Shape::Saturating => [1.0, (-(at - x[0]) / place[0]).exp(), 0.0, 0.0],
         Shape::Line | Shape::TwoPieces | Shape::ThreePieces => {
-            let hinges = place.iter().map(|joint| (at - joint).max(0.0));
-            [1.0, at].into_iter().chain(hinges).collect()
+            [1.0, at, hinge(at, place.first()), hinge(at, place.get(1))]
         }
     };
-    x.iter().map(row).collect()
+    (if shape == Shape::Saturating { 2 } else { 2 + place.len() }, x.iter().map(row).collect())
 }
 
 /// Least squares by the normal equations on centred, scaled columns; `None` when they are singular.
-fn regress(rows: &[Vec<f64>], y: &[f64]) -> Option<(f64, Vec<f64>)> {
-    let width = rows[0].len();
+fn regress((width, rows): &(usize, Vec<[f64; WIDEST]>), y: &[f64]) -> Option<(f64, Vec<f64>)> {
+    let width = *width;
     let scale: Vec<f64> = (0..width).map(|c| rows.iter().map(|r| r[c].abs()).fold(1e-300, f64::max)).collect();
-    let cell = |row: &[f64], column: usize| row[column] / scale[column];
+    let scaled = |row: &[f64; WIDEST]| {
+        let mut cells = [0.0; WIDEST];
+        (0..width).for_each(|column| cells[column] = row[column] / scale[column]);
+        cells
+    };
+    let cells: Vec<[f64; WIDEST]> = rows.iter().map(scaled).collect();
     let mut system = vec![vec![0.0; width + 1]; width];
-    for (row, value) in rows.iter().zip(y) {
+    for (row, value) in cells.iter().zip(y) {
         for (a, equation) in system.iter_mut().enumerate() {
             for (b, coefficient) in equation.iter_mut().enumerate().take(width) {
-                *coefficient += cell(row, a) * cell(row, b);
+                *coefficient += row[a] * row[b];
             }
-            equation[width] += cell(row, a) * value;
+            equation[width] += row[a] * value;
         }
     }
     let solution = solve(system)?;
-    let fitted: Vec<f64> = rows.iter().map(|row| (0..width).map(|c| solution[c] * cell(row, c)).sum()).collect();
+    let fitted: Vec<f64> = cells.iter().map(|row| (0..width).map(|c| solution[c] * row[c]).sum()).collect();
     let squares = fitted.iter().zip(y).map(|(f, v)| (v - f).powi(2)).sum();
     Some((squares, fitted))
 }
@@ -188,6 +225,19 @@ mod tests {
         check(|x| 10.0 + 0.3 * x.min(170.0), Shape::TwoPieces, Some(170.0));
         check(|x| 0.5 * x.min(96.0) + 0.2 * x.min(256.0), Shape::ThreePieces, Some(256.0));
         check(|x| 100.0 - 80.0 * (-x / 90.0).exp(), Shape::Saturating, None);
+    }
+
+    /// So many levels have thousands of places for a joint, and the best is approached: found within a gap, by a few hundred regressions.
+    #[test]
+    fn joints_among_many_levels_are_found_as_well() {
+        let x: Vec<f64> = (1..=500).map(f64::from).collect();
+        let mut random = super::super::super::random::Random::new(5);
+        let y: Vec<f64> = x.iter().map(|x| x.min(130.0) + 0.4 * x.min(371.0) + 0.1 * random.normal()).collect();
+        let three = fit(Shape::ThreePieces, &x, &y).expect("a fit");
+        assert!((three.joints[0] - 130.0).abs() < 1.0 && (three.joints[1] - 371.0).abs() < 1.0, "{:?}", three.joints);
+        let y: Vec<f64> = x.iter().map(|x| x.min(333.0) + 0.1 * random.normal()).collect();
+        let two = fit(Shape::TwoPieces, &x, &y).expect("a fit");
+        assert!((two.joints[0] - 333.0).abs() < 1.0, "{:?}", two.joints);
     }
 
     #[test]

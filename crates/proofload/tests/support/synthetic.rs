@@ -29,7 +29,7 @@ pub(crate) const BEGUN: WallTime = WallTime(1_790_000_000_000_000);
 /// What is written.
 #[derive(Debug, Clone)]
 pub(crate) struct Synthetic {
-    /// Operations per second at the first level; half as many at the second.
+    /// Operations per second at the first of two levels, half as many at the second; of more levels, the most that there can be.
     pub(crate) rate: f64,
     /// Numbers of virtual users, one point for each.
     pub(crate) users: &'static [u32],
@@ -108,6 +108,17 @@ impl Synthetic {
         WallTime(BEGUN.0 + self.day * 86_400_000_000)
     }
 
+    /// Operations per second of a run: half as many at the second of two levels; of more levels, those of a server that users fill.
+    fn rate_of(&self, run: Run) -> f64 {
+        match self.users {
+            [_] | [_, _] => self.rate / f64::from(1 << run.point),
+            users => {
+                let users = f64::from(users[run.point as usize]);
+                self.rate * users / (users + 20.0)
+            }
+        }
+    }
+
     fn run(&self, recorder: &mut Recorder, run: Run) {
         let room = self.seconds.max(60) as i64;
         let at = |second: u64| WallTime(self.begun().0 + (i64::from(run.index) * room + second as i64) * 1_000_000);
@@ -116,7 +127,7 @@ impl Synthetic {
         let started = AttemptEvent { offset: begun, ..AttemptEvent::new(at(0), RunEvent::LoadStarted(Some(run.seed))) };
         recorder.event(Some(attempt), &started).expect("an event fits");
         let (mut chance, falling) = (Chance(run.seed), self.falling && run.point == 1);
-        let rate = self.rate / f64::from(1 << run.point) * (1.0 + 0.01 * chance.normal());
+        let rate = self.rate_of(run) * (1.0 + 0.01 * chance.normal());
         let mut totals: Vec<OperationCounts> = Vec::new();
         for index in 0..self.seconds {
             let left = if falling { 1.0 - 0.02 * index as f64 } else { 1.0 };

@@ -57,11 +57,11 @@ pub(super) struct Fit {
 /// figures have four digits, and a curve through every point is not evidence.
 const SMALLEST_SHARE: f64 = 1e-6;
 
-/// Places tried first for one joint. More levels than about twenty have more places than that, and the best is approached in steps.
-const PLACES: usize = 240;
+/// Places for a joint that are all tried; of more, which more than some twenty levels have, the best is approached in steps.
+const ALL_TRIED: usize = 240;
 
-/// Places tried first for each of two joints.
-const PLACES_OF_TWO: usize = 36;
+/// Places tried first of so many, for one joint and for each of two.
+const FIRST_TRIED: (usize, usize) = (60, 18);
 
 /// The best fit of a shape to (x, y) ordered by x, or `None` where the points are too few for it
 /// (AICc needs more points than parameters plus one).
@@ -70,8 +70,9 @@ pub(super) fn fit(shape: Shape, x: &[f64], y: &[f64]) -> Option<Fit> {
         return None;
     }
     let fine = joints(x);
-    let of_one = Steps { first: fine.len().div_ceil(PLACES), last: 1 };
-    let of_two = Steps { first: fine.len().div_ceil(PLACES_OF_TWO).max(6), last: 2 };
+    let many = fine.len() > ALL_TRIED;
+    let of_one = Steps { first: if many { fine.len().div_ceil(FIRST_TRIED.0) } else { 1 }, last: 1 };
+    let of_two = Steps { first: if many { fine.len().div_ceil(FIRST_TRIED.1) } else { 6 }, last: 2 };
     let best = match shape {
         Shape::Line => best_of(vec![Vec::new()], shape, x, y)?,
         Shape::TwoPieces => best_joints(&of_one, shape, &fine, x, y)?,

@@ -1,5 +1,6 @@
 //! What limited throughput: candidates ranked by what was observed, none of them confirmed.
 
+use super::charts::{shown_of, spread};
 use super::opening::why_at as opening_why;
 use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Notice, Prose, Table, prose};
@@ -21,6 +22,9 @@ const LISTED: usize = 3;
 
 /// Most points that have a sentence unfolded; the heat map has all.
 const MOST_SENTENCES: usize = 6;
+
+/// Most points that are columns of the heat map.
+const MOST_COLUMNS: usize = 24;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let sentences: Vec<Prose> =
@@ -65,8 +69,10 @@ fn heat(findings: &Findings<'_>) -> Option<Figure> {
     if names.is_empty() {
         return None;
     }
-    let points: Vec<(&PointFindings, &Ranking)> =
-        findings.points.iter().filter_map(|point| Some((point, findings.ranking(point.id)?))).collect();
+    let ranked = findings.points.iter().filter_map(|point| Some((point, findings.ranking(point.id)?)));
+    let ranked: Vec<(&PointFindings, &Ranking)> = ranked.collect();
+    let count = ranked.len();
+    let points = spread(ranked, MOST_COLUMNS);
     let value = |ranking: &Ranking, name: &str| {
         let found = ranking.uses.iter().find(|found| found.name == name)?;
         Some(100.0 * found.share.min(1.0))
@@ -94,7 +100,8 @@ fn heat(findings: &Findings<'_>) -> Option<Figure> {
         id: "figure-bottleneck",
         caption: prose![
             "Utilization of each resource in the measured window, in per cent; stalls in per cent of the time. Points \
-             run from left to right."
+             run from left to right.",
+            shown_of(points.len(), count)
         ],
         alt: alt.clone(),
         chart: Chart::Heats(vec![Heat {

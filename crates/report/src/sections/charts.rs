@@ -235,3 +235,36 @@ pub(super) fn measured_cell(value: Measured) -> Cell {
 pub(super) fn milliseconds(value: Measured) -> Measured {
     value.map(|quantity| quantity.scaled(1e-6, Unit::named("ms")))
 }
+
+/// So many of all, spread evenly from the first to the last.
+pub(super) fn spread<T>(all: Vec<T>, most: usize) -> Vec<T> {
+    let (count, steps) = (all.len(), most.saturating_sub(1).max(1));
+    if count <= most {
+        return all;
+    }
+    let chosen: Vec<usize> = (0..most).map(|step| (step * (count - 1) + steps / 2) / steps).collect();
+    all.into_iter().enumerate().filter(|(place, _)| chosen.binary_search(place).is_ok()).map(|(_, one)| one).collect()
+}
+
+/// Says that some of the points are not shown; empty where all are.
+pub(super) fn shown_of(shown: usize, all: usize) -> String {
+    if shown < all { format!(" Shown are {shown} of {all} points.") } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn what_is_chosen_of_many_has_both_ends_and_keeps_its_order() {
+        for count in 1..200 {
+            for most in 2..30 {
+                let chosen = spread((0..count).collect(), most);
+                assert_eq!(chosen.len(), count.min(most), "{most} of {count}");
+                assert_eq!((chosen.first(), chosen.last()), (Some(&0), Some(&(count - 1))));
+                assert!(chosen.is_sorted());
+            }
+        }
+        assert_eq!(spread((0..500).collect(), 6), [0, 100, 200, 299, 399, 499]);
+    }
+}

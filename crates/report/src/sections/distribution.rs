@@ -1,6 +1,6 @@
 //! How response times are distributed at each point, and how they rise with the throughput where the load varies.
 
-use super::charts::shown_value;
+use super::charts::{shown_of, shown_value, spread};
 use crate::blocks::{Axis, Cell, Chart, Column, Figure, Panel, Role, Sample, Series, Table, prose};
 use crate::findings::{Findings, PointFindings, all_kinds};
 use crate::metrics::RESPONSE_P99;
@@ -40,9 +40,8 @@ fn place(share: f64) -> f64 {
 }
 
 fn distribution(findings: &Findings<'_>) -> Option<Figure> {
-    let points: Vec<(&PointFindings, Sparse)> = findings
-        .valid()
-        .take(MOST_POINTS)
+    let points: Vec<(&PointFindings, Sparse)> = spread(findings.valid().collect(), MOST_POINTS)
+        .into_iter()
         .map(|point| (point, merged(point)))
         .filter(|(_, all)| all.count() > 0)
         .collect();
@@ -72,12 +71,12 @@ fn distribution(findings: &Findings<'_>) -> Option<Figure> {
         std::iter::once(Cell::datum(point.label())).chain(times).collect()
     };
     let ticks = SHARES.iter().map(|(label, share)| (place(*share), (*label).to_owned())).collect();
-    let cut = findings.valid().count() > MOST_POINTS;
+    let valid = findings.valid().count();
     Some(Figure {
         id: "figure-distribution",
         caption: prose![
             "Distribution of all response times in the window; the share axis is logarithmic in the tail.",
-            if cut { " Only the first points are shown." } else { "" }
+            shown_of(points.len(), valid)
         ],
         alt: alt.clone(),
         chart: Chart::Plot(Panel {

@@ -5,6 +5,7 @@ use super::registry::sections;
 use super::terms::explained;
 use crate::blocks::{Block, Document, Inline, Notice, Prose, SectionBlocks, SectionPlace, prose};
 use crate::findings::{Findings, setting_title};
+use crate::numbers::count;
 use crate::workloads::named_profile;
 use proofload_model::time::WallTime;
 
@@ -25,10 +26,24 @@ pub(crate) fn document(findings: &Findings<'_>) -> Document {
         subtitle: subtitle(findings),
         logo: logo(findings).unwrap_or_default(),
         opening: opening(findings),
-        sections: appendix_last(sections.filter(|section| !section.blocks.is_empty())),
+        sections: appendix_last(sections.filter(|section| !section.blocks.is_empty()).map(with_long_tables_folded)),
         foot: findings.workload.foot,
     };
     explained(document)
+}
+
+/// Most rows of a table of the paper that is shown without being asked for.
+const MOST_ROWS: usize = 40;
+
+/// The section with its long tables folded: who reads on does not want to scroll past hundreds of rows.
+fn with_long_tables_folded(section: SectionBlocks) -> SectionBlocks {
+    let folded = |block: Block| match block {
+        Block::Table(table) if table.rows.len() > MOST_ROWS => {
+            Block::Fold(prose!["Table of ", count(table.rows.len() as u64), " rows"], vec![Block::Table(table)])
+        }
+        block => block,
+    };
+    SectionBlocks { blocks: section.blocks.into_iter().map(folded).collect(), ..section }
 }
 
 /// Sections of the paper before those of its appendix, each in their order.

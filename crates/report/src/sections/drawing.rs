@@ -31,6 +31,9 @@ fn boxes(findings: &Findings<'_>) -> Vec<DiagramBox> {
     [load(findings), server(findings), cache(findings), drive(findings)].into_iter().flatten().collect()
 }
 
+/// Most levels that are listed one by one in a box.
+const MOST_LEVELS: usize = 16;
+
 /// A setting in words; its levels where it varies.
 fn setting(findings: &Findings<'_>, path: &str) -> Option<String> {
     let varied: Vec<String> = findings
@@ -40,10 +43,11 @@ fn setting(findings: &Findings<'_>, path: &str) -> Option<String> {
         .flat_map(|factor| &factor.levels)
         .map(level_text)
         .collect();
-    if !varied.is_empty() {
-        return Some(varied.join(", "));
+    match varied.as_slice() {
+        [] => findings.record.study.settings.get(path).map(level_text),
+        [first, .., last] if varied.len() > MOST_LEVELS => Some(format!("{first} to {last}, {} levels,", varied.len())),
+        all => Some(all.join(", ")),
     }
-    findings.record.study.settings.get(path).map(level_text)
 }
 
 fn load(findings: &Findings<'_>) -> Option<DiagramBox> {

@@ -1,5 +1,6 @@
 //! Every second of each point's first run: throughput, response times, the drive, memory and others, below each other on one axis.
 
+use super::charts::{shown_of, spread};
 use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Rule, Sample, Series, Strips, Table,
@@ -29,12 +30,10 @@ const MOST_POINTS: usize = 6;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let with_seconds = |run: &&RunFindings| !run.per_second.is_empty();
-    let drawn: Vec<(&PointFindings, &RunFindings)> = findings
-        .points
-        .iter()
-        .filter_map(|point| Some((point, point.runs.iter().find(with_seconds)?)))
-        .take(MOST_POINTS)
-        .collect();
+    let all = findings.points.iter().filter_map(|point| Some((point, point.runs.iter().find(with_seconds)?)));
+    let all: Vec<(&PointFindings, &RunFindings)> = all.collect();
+    let count = all.len();
+    let drawn = spread(all, MOST_POINTS);
     if drawn.is_empty() {
         return Vec::new();
     }
@@ -57,9 +56,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if findings.points.iter().any(|point| point.runs.len() > 1) {
         caption.extend(prose![" The first run of each point is shown."]);
     }
-    if findings.points.len() > MOST_POINTS {
-        caption.extend(prose![" The first ", MOST_POINTS, " points are shown."]);
-    }
+    caption.extend(prose![shown_of(drawn.len(), count)]);
     let chart = Chart::Strips(stacks);
     let figure = Block::Figure(Box::new(Figure { id: "figure-timeline", caption, alt, chart, data: data(findings) }));
     // A drill has a figure of its own seconds.

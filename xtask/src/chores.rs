@@ -5,8 +5,8 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, day, dist, drills, engines, hosts, kernel, loads, papers, parse_tsql, pdf, perf, policies,
-    rehearse, site, test, tidy, verdicts,
+    answers, causes, crash, day, dist, drills, engines, hosts, kernel, loads, page, papers, parse_tsql, pdf, perf,
+    policies, publish, rehearse, site, test, tidy, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -90,6 +90,12 @@ pub(crate) const CHORES: &[Chore] = &[
         run: loads::run,
     },
     Chore {
+        name: "page",
+        arguments: "[HOURS]",
+        summary: "show eight hours of a study in one tab of Chromium, and tell what the tab takes of memory after each",
+        run: page::run,
+    },
+    Chore {
         name: "papers",
         arguments: "[page|check] [P1 …] [key=PATH] [program=PATH]",
         summary: "run the quick studies of the five papers, sign their records and write docs/papers.md; page only writes it, check only proves it",
@@ -118,6 +124,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[WAREHOUSES] [SECONDS]",
         summary: "compare the policies of the cache tier on the references of a TPROC-C load on SQLite (2 warehouses, 120 s)",
         run: policies::run,
+    },
+    Chore {
+        name: "publish",
+        arguments: "[verify]",
+        summary: "pack every crate in order as crates.io would get it, by a dry run; verify also builds each from its package, 7 min of CPU",
+        run: publish::run,
     },
     Chore {
         name: "rehearse",

@@ -35,9 +35,9 @@ pub(crate) fn run(arguments: &WatchArguments) -> Exit {
     }
 }
 
-/// What the page has been told already.
+/// What the page shows already.
 #[derive(Debug, Default)]
-struct Told {
+struct WatchState {
     /// Verdicts on attempts.
     known: BTreeMap<i64, RunSummary>,
     /// The attempt whose seconds are shown, and how many.
@@ -46,16 +46,16 @@ struct Told {
 
 fn serve(arguments: &WatchArguments) -> Result<(), String> {
     let interrupt = Interrupt::install().map_err(|error| format!("failed to install signal handlers: {error}"))?;
-    let (mut follower, mut told) = (Follower::new(&arguments.record), Told::default());
+    let (mut follower, mut state) = (Follower::new(&arguments.record), WatchState::default());
     let mut begun = SystemClock.now();
-    let first = look(&mut follower, &mut told).map_err(|error| error.to_string())?;
+    let first = look(&mut follower, &mut state).map_err(|error| error.to_string())?;
     let page = LivePage::of(Some(&arguments.listen))?.ok_or("there is no address to listen on")?;
     output::note("Ctrl-C ends this page, not the study");
-    let mut status = show(first, &mut told, page.share());
+    let mut status = show(first, &mut state, page.share());
     while !is_over(&interrupt, SECOND.max(SystemClock.now().since(begun) * SHARE)) {
         begun = SystemClock.now();
-        match look(&mut follower, &mut told) {
-            Ok(record) => status = show(record, &mut told, page.share()),
+        match look(&mut follower, &mut state) {
+            Ok(record) => status = show(record, &mut state, page.share()),
             Err(error) => page.share().show(&status.head, &status.rows, status.work, (&error.to_string(), true)),
         }
     }
@@ -63,19 +63,19 @@ fn serve(arguments: &WatchArguments) -> Result<(), String> {
 }
 
 /// Reads what is new, with all rows of runs that have finished since; of a file that was not there before, all rows.
-fn look<'f>(follower: &'f mut Follower, told: &mut Told) -> Result<&'f Record, proofload_record::Error> {
+fn look<'f>(follower: &'f mut Follower, state: &mut WatchState) -> Result<&'f Record, proofload_record::Error> {
     let is_another = follower.is_another_file();
     if is_another {
-        *told = Told::default();
+        *state = WatchState::default();
     }
-    let is_new = |attempt: &Attempt| attempt.state == State::Finished && !told.known.contains_key(&attempt.id);
+    let is_new = |attempt: &Attempt| attempt.state == State::Finished && !state.known.contains_key(&attempt.id);
     follower.look(&|attempt| is_another || is_new(attempt))
 }
 
 /// Shows where a record stands, and the seconds that are not shown yet.
-fn show(record: &Record, told: &mut Told, share: &PageShare) -> Status {
-    let status = Status::of(record, &mut told.known, SystemClock.wall());
-    told.seconds = seconds(record, told.seconds, share);
+fn show(record: &Record, state: &mut WatchState, share: &PageShare) -> Status {
+    let status = Status::of(record, &mut state.known, SystemClock.wall());
+    state.seconds = seconds(record, state.seconds, share);
     let doing = if record.being_written { "" } else { "not running" };
     let has_ended = status.is_complete() && !record.being_written;
     share.show(&status.head, &status.rows, status.work, (doing, has_ended));

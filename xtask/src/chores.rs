@@ -5,8 +5,8 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, day, dist, drills, engines, hosts, kernel, loads, page, papers, parse_tsql, pdf, perf,
-    policies, publish, rehearse, site, test, tidy, verdicts,
+    answers, causes, crash, day, dist, drills, engines, hosts, installation, kernel, loads, page, papers, parse_tsql,
+    pdf, perf, policies, publish, rehearse, site, test, tidy, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -55,8 +55,8 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "dist",
-        arguments: "[TARGET …]",
-        summary: "build the files of a release into dist/: archives, a Debian package, a Python wheel, symbols, checksums; without a TARGET for all that can be built here",
+        arguments: "[TARGET …] [pdf=no]",
+        summary: "build the files of a release into dist/: archives, Debian packages, Python wheels, symbols, checksums; without a TARGET for all that can be built here; pdf=no leaves out the typesetter",
         run: dist::run,
     },
     Chore {
@@ -76,6 +76,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[ssh] [slurm] [kubernetes] [program=PATH]",
         summary: "run loads by ssh between network namespaces and by a real Slurm, cut links, kill hosts, change keys, and validate the objects for Kubernetes",
         run: hosts::run,
+    },
+    Chore {
+        name: "installation",
+        arguments: "[FOLDER]",
+        summary: "install what dist made, each package into a folder of its own, and run a study from it as an ordinary user; ARM is emulated",
+        run: installation::run,
     },
     Chore {
         name: "kernel",

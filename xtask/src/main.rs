@@ -15,6 +15,7 @@ mod dist;
 mod drills;
 mod engines;
 mod hosts;
+mod installation;
 mod kernel;
 mod loads;
 mod page;

@@ -24,7 +24,7 @@ warm_up = { at_least = "1s", at_most = "1s" }
 "#;
 
 /// A program that was installed.
-pub(super) struct Installed {
+pub(super) struct InstalledProgram {
     /// Where it lies.
     pub(super) program: PathBuf,
     /// The emulator that runs it, for another processor.
@@ -33,7 +33,7 @@ pub(super) struct Installed {
     pub(super) home: PathBuf,
 }
 
-impl Installed {
+impl InstalledProgram {
     /// A call of it as an ordinary user: nobody, where this is root.
     fn command(&self, arguments: &[&str]) -> Result<Command, String> {
         let words = self.emulator.iter().map(Path::new).chain([self.program.as_path()]);
@@ -84,7 +84,7 @@ impl Installed {
         if bytes.starts_with(b"%PDF-") { self.size("toy.pdf") } else { Err("toy.pdf is no PDF".to_owned()) }
     }
 
-    /// Who owns the record.
+    /// The owner of the record.
     fn user(&self) -> Result<String, String> {
         said(Command::new("stat").args(["-c", "%U"]).arg(self.home.join("toy.proof")))
     }

@@ -2,7 +2,7 @@
 
 use super::folder::WorkFolder;
 use super::run::said;
-use super::study::Installed;
+use super::study::InstalledProgram;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -71,7 +71,7 @@ fn debian(dist: &Path, folder: &WorkFolder) -> Result<String, String> {
     }
     dpkg(&root, &["--install", &package.to_string_lossy()])?;
     let installed =
-        Installed { program: root.join("usr/bin/proofload"), emulator: None, home: folder.inner("deb-home")? };
+        InstalledProgram { program: root.join("usr/bin/proofload"), emulator: None, home: folder.inner("deb-home")? };
     let mut found = installed.study()?;
     if let Some(typesetter) = file(dist, "proofload-pdf_", "_amd64.deb") {
         dpkg(&root, &["--install", &typesetter.to_string_lossy()])?;
@@ -94,7 +94,7 @@ fn archive(dist: &Path, folder: &WorkFolder, triple: &str, emulator: Option<&'st
     said(Command::new("tar").arg("-xzf").arg(&packed).arg("-C").arg(&place))?;
     let program = said(Command::new("find").arg(&place).args(["-name", "proofload", "-type", "f"]))?;
     let home = folder.inner(&format!("{triple}-home"))?;
-    Installed { program: PathBuf::from(program), emulator, home }.study()
+    InstalledProgram { program: PathBuf::from(program), emulator, home }.study()
 }
 
 fn wheel(dist: &Path, folder: &WorkFolder) -> Result<String, String> {
@@ -106,7 +106,8 @@ fn wheel(dist: &Path, folder: &WorkFolder) -> Result<String, String> {
     let pip = || Command::new(place.join("bin/pip"));
     said(pip().args(["install", "--quiet", "--no-index", "--disable-pip-version-check"]).arg(&wheel))?;
     let program = place.join("bin/proofload");
-    let found = Installed { program: program.clone(), emulator: None, home: folder.inner("wheel-home")? }.study()?;
+    let found =
+        InstalledProgram { program: program.clone(), emulator: None, home: folder.inner("wheel-home")? }.study()?;
     said(pip().args(["uninstall", "--quiet", "--yes", "--disable-pip-version-check", "proofload"]))?;
     if program.exists() { Err(format!("pip left {}", program.display())) } else { Ok(found) }
 }

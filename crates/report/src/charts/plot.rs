@@ -216,7 +216,7 @@ pub(super) fn axis_title(axis: &Axis) -> String {
     }
 }
 
-/// Labels that stand at the head of a plot, with their rows and extents: none stands on another.
+/// Labels at the head of a plot, with their rows and extents, so that no two overlap.
 #[derive(Debug, Default)]
 struct LabelRows(Vec<(usize, (f64, f64))>);
 

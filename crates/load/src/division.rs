@@ -23,6 +23,7 @@ pub(crate) fn each_has_one(settings: &Settings, all: u32, things: &str) -> Optio
 }
 
 /// Contradiction of a load that must not be divided but is; `why` says why not.
+#[cfg(feature = "fixtures")]
 pub(crate) fn indivisible(settings: &Settings, why: &str) -> Option<Contradiction> {
     (parts(settings).len() > 1).then(|| Contradiction::new(LOAD_HOSTS, why))
 }

@@ -92,7 +92,7 @@ fn archive(dist: &Path, folder: &WorkFolder, triple: &str, emulator: Option<&'st
     }
     let place = folder.inner(triple)?;
     said(Command::new("tar").arg("-xzf").arg(&packed).arg("-C").arg(&place))?;
-    let program = said(Command::new("find").arg(&place).args(["-name", "proofload", "-type", "f"]))?;
+    let program = said(Command::new("find").arg(&place).args(["-maxdepth", "2", "-name", "proofload"]))?;
     let home = folder.inner(&format!("{triple}-home"))?;
     InstalledProgram { program: PathBuf::from(program), emulator, home }.study()
 }

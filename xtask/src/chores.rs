@@ -5,8 +5,8 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, day, dist, drills, engines, hosts, kernel, loads, papers, parse_tsql, pdf, perf, policies,
-    rehearse, site, test, tidy, verdicts,
+    answers, causes, crash, day, dist, drills, engines, hosts, installation, kernel, loads, page, papers, parse_tsql,
+    pdf, perf, policies, publish, rehearse, site, test, tidy, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -55,8 +55,8 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "dist",
-        arguments: "[TARGET …]",
-        summary: "build the files of a release into dist/: archives, a Debian package, a Python wheel, symbols, checksums; without a TARGET for all that can be built here",
+        arguments: "[TARGET …] [pdf=no]",
+        summary: "build the files of a release into dist/: archives, Debian packages, Python wheels, symbols, checksums; without a TARGET for all that can be built here; pdf=no leaves out the typesetter",
         run: dist::run,
     },
     Chore {
@@ -78,6 +78,12 @@ pub(crate) const CHORES: &[Chore] = &[
         run: hosts::run,
     },
     Chore {
+        name: "installation",
+        arguments: "[FOLDER]",
+        summary: "install what dist made, each package into a folder of its own, and run a study from it as an ordinary user; ARM is emulated",
+        run: installation::run,
+    },
+    Chore {
         name: "kernel",
         arguments: "[GROUP …] [--json]",
         summary: "boot Debian's kernel under QEMU and prove in it caches of the kernel, limits by control groups of version 2, reflinks and netem",
@@ -88,6 +94,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[LOADS]",
         summary: "load key-value data 10,000 times, killed at random instants, and prove that every record is there",
         run: loads::run,
+    },
+    Chore {
+        name: "page",
+        arguments: "[HOURS]",
+        summary: "show eight hours of a study in one tab of Chromium, and tell what the tab takes of memory after each",
+        run: page::run,
     },
     Chore {
         name: "papers",
@@ -118,6 +130,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[WAREHOUSES] [SECONDS]",
         summary: "compare the policies of the cache tier on the references of a TPROC-C load on SQLite (2 warehouses, 120 s)",
         run: policies::run,
+    },
+    Chore {
+        name: "publish",
+        arguments: "[verify]",
+        summary: "pack every crate in order as crates.io would get it, by a dry run; verify also builds each from its package, 7 min of CPU",
+        run: publish::run,
     },
     Chore {
         name: "rehearse",

@@ -80,14 +80,14 @@ fn build() -> Result<PathBuf, String> {
     let began = Instant::now();
     for words in ["build", "test"] {
         let mut command = cargo();
-        command.args([words, "--profile", "pdf", "--package", "proofload-pdf", "--features", "typst"]);
+        command.args([words, "--release", "--package", "proofload-pdf", "--features", "typst"]);
         let status = command.status().map_err(|error| format!("started cargo: {error}"))?;
         if !status.success() {
             return Err(format!("cargo {words} of proofload-pdf failed; its output above says why"));
         }
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    let folder = std::path::absolute(target.join("pdf")).map_err(|error| format!("found the program: {error}"))?;
+    let folder = std::path::absolute(target.join("release")).map_err(|error| format!("found the program: {error}"))?;
     let size = std::fs::metadata(folder.join("proofload-pdf")).map_or(0, |file| file.len());
     tell(&format!(
         "proofload-pdf has {:.1} MB; built and tested in {} s",

@@ -2,6 +2,8 @@
 
 #[path = "../../report/tests/support/axe.rs"]
 mod axe;
+#[path = "live_page/hours.rs"]
+mod hours;
 mod support;
 
 use axe::{axe, browser, violations};

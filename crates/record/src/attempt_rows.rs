@@ -36,15 +36,18 @@ impl AttemptRows {
         })
     }
 
-    /// Gives an attempt what is its own.
-    pub(crate) fn fill(&mut self, attempt: &mut Attempt) {
+    /// Gives an attempt what is its own; the numbers of its series, in their order.
+    pub(crate) fn fill(&mut self, attempt: &mut Attempt) -> Vec<i64> {
         let owner = Some(attempt.id);
+        let series = self.series.remove(&owner).unwrap_or_default();
+        let numbers = series.iter().map(|(number, _)| *number).collect();
         attempt.facts = self.facts.remove(&owner).unwrap_or_default();
         attempt.intervals = self.intervals.remove(&attempt.id).unwrap_or_default();
         attempt.agents = self.agents.remove(&attempt.id).unwrap_or_default();
-        attempt.series = sampled(self.series.remove(&owner).unwrap_or_default(), &mut self.samples);
+        attempt.series = sampled(series, &mut self.samples);
         attempt.marks = self.marks.remove(&owner).unwrap_or_default();
         attempt.checks = self.checks.remove(&owner).unwrap_or_default();
+        numbers
     }
 
     /// Facts of the study as a whole.

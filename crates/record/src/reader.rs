@@ -4,16 +4,16 @@ use crate::attempt_rows::{AttemptRows, tell_events};
 use crate::compat::Format;
 use crate::content::{Attempt, Record, SessionLine, State};
 use crate::error::Error;
+use crate::follower::Follower;
 use crate::rows::{all, attempts, documents, logs};
 use crate::schema::{APPLICATION_ID, FORMAT};
-use crate::tail::last_seconds;
 use crate::verification::Proof;
 use crate::{lock, verification};
 use proofload_model::plan::Plan;
 use proofload_model::study::Study;
 use proofload_model::time::WallTime;
 use rusqlite::{Connection, OpenFlags};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Reads a whole record.
@@ -46,10 +46,12 @@ fn content(connection: &Connection, format: Format, path: &Path) -> Result<Recor
     let documents = documents(connection).map_err(reading)?;
     let (study, plan) = study_and_plan(&documents, path)?;
     let mut faults = Vec::new();
-    let mut attempts = attempts(connection, &plan, &mut faults).map_err(reading)?;
+    let mut attempts = attempts(connection, &plan, 0, &mut faults).map_err(reading)?;
     let events = tell_events(connection, format, &mut attempts).map_err(reading)?;
     let mut rows = AttemptRows::read(connection, format, &|_| true).map_err(reading)?;
-    attempts.iter_mut().for_each(|attempt| rows.fill(attempt));
+    for attempt in &mut attempts {
+        rows.fill(attempt);
+    }
     let (experiments, attempts) = attempts.into_iter().partition(Attempt::is_experiment);
     let created = "SELECT min(at_us) FROM document";
     Ok(Record {
@@ -69,51 +71,14 @@ fn content(connection: &Connection, format: Format, path: &Path) -> Result<Recor
     })
 }
 
-/// Reads a record as far as its progress needs, without checking that it is as it was written, seals included: every attempt with its
-/// events, those that `whole` picks with all their rows, and of one that is open the last seconds. Costs little while another process writes.
+/// Reads a record once as far as its progress needs, as [`Follower::look`] does.
 pub fn read_progress(path: &Path, whole: &dyn Fn(&Attempt) -> bool) -> Result<Record, Error> {
-    let connection = open(path)?;
-    let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
-    connection.execute_batch("BEGIN").map_err(reading)?;
-    let format = Format::of(&connection)?;
-    let documents = documents(&connection).map_err(reading)?;
-    let (study, plan) = study_and_plan(&documents, path)?;
-    let mut attempts = attempts(&connection, &plan, &mut Vec::new()).map_err(reading)?;
-    let events = tell_events(&connection, format, &mut attempts).map_err(reading)?;
-    let picked: HashSet<i64> = attempts.iter().filter(|attempt| whole(attempt)).map(|attempt| attempt.id).collect();
-    let is_picked = |owner: Option<i64>| owner.is_some_and(|attempt| picked.contains(&attempt));
-    let mut rows = match picked.is_empty() {
-        true => None,
-        false => Some(AttemptRows::read(&connection, format, &is_picked).map_err(reading)?),
-    };
-    for attempt in &mut attempts {
-        if let Some(rows) = rows.as_mut().filter(|_| picked.contains(&attempt.id)) {
-            rows.fill(attempt);
-            // Not checked here: whoever wants a proof reads the whole record.
-            attempt.seal_holds = (attempt.state == State::Finished).then_some(true);
-        } else if attempt.state == State::Open {
-            last_seconds(&connection, format, attempt).map_err(reading)?;
-        }
-    }
-    let (experiments, attempts) = attempts.into_iter().partition(Attempt::is_experiment);
-    Ok(Record {
-        created: WallTime(0),
-        sessions: sessions(&connection).map_err(reading)?,
-        facts: Vec::new(),
-        events,
-        logs: Vec::new(),
-        being_written: lock::is_taken(path),
-        study,
-        plan,
-        documents,
-        attempts,
-        experiments,
-        faults: Vec::new(),
-        judged_again: false,
-    })
+    let mut follower = Follower::new(path);
+    follower.look(whole)?;
+    Ok(follower.into_record().expect("the look has read it"))
 }
 
-fn study_and_plan(documents: &BTreeMap<String, String>, path: &Path) -> Result<(Study, Plan), Error> {
+pub(crate) fn study_and_plan(documents: &BTreeMap<String, String>, path: &Path) -> Result<(Study, Plan), Error> {
     let study = documents.get("study.json").and_then(|text| serde_json::from_str::<Study>(text).ok());
     let plan = documents.get("plan.json").and_then(|text| serde_json::from_str::<Plan>(text).ok());
     study.zip(plan).ok_or_else(|| {
@@ -121,7 +86,7 @@ fn study_and_plan(documents: &BTreeMap<String, String>, path: &Path) -> Result<(
     })
 }
 
-fn sessions(connection: &Connection) -> rusqlite::Result<Vec<SessionLine>> {
+pub(crate) fn sessions(connection: &Connection) -> rusqlite::Result<Vec<SessionLine>> {
     all(connection, "SELECT at_us, program, machine FROM session NOT INDEXED ORDER BY id", [], |row| {
         Ok(SessionLine { at: WallTime(row.get(0)?), program: row.get(1)?, machine: row.get(2)? })
     })
@@ -164,7 +129,7 @@ pub(crate) fn check_format(connection: &Connection, path: &Path) -> Result<(), E
     Ok(())
 }
 
-fn open(path: &Path) -> Result<Connection, Error> {
+pub(crate) fn open(path: &Path) -> Result<Connection, Error> {
     if !path.is_file() {
         return Err(Error::other(format!("no such record: {}", path.display())));
     }

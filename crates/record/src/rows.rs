@@ -62,6 +62,23 @@ pub(crate) fn each(
     Ok(())
 }
 
+/// Goes through the rows of a table whose numbers are larger than one.
+pub(crate) fn newer(
+    connection: &Connection,
+    sql: &str,
+    after: i64,
+    mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([after])?;
+    while let Some(row) = rows.next()? {
+        #[cfg(test)]
+        ROWS_READ.set(ROWS_READ.get() + 1);
+        read(row)?;
+    }
+    Ok(())
+}
+
 /// Collects what `each` row is, by attempt.
 pub(crate) fn by_attempt<T>(
     connection: &Connection,
@@ -85,13 +102,15 @@ pub(crate) fn documents(connection: &Connection) -> rusqlite::Result<BTreeMap<St
     Ok(rows.into_iter().collect())
 }
 
-/// Every attempt at a run of the plan; one at another is a fault.
+/// Every attempt at a run of the plan whose number is larger than one; one at another run is a fault.
 pub(crate) fn attempts(
     connection: &Connection,
     plan: &Plan,
+    after: i64,
     faults: &mut Vec<String>,
 ) -> rusqlite::Result<Vec<Attempt>> {
-    let rows = all(connection, "SELECT id, run_index, at_us FROM attempt NOT INDEXED ORDER BY id", [], |row| {
+    let sql = "SELECT id, run_index, at_us FROM attempt NOT INDEXED WHERE id > ?1 ORDER BY id";
+    let rows = all(connection, sql, [after], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, usize>(1)?, WallTime(row.get(2)?)))
     })?;
     let mut known = Vec::new();
@@ -136,15 +155,18 @@ pub(crate) fn events(
     format: Format,
     wanted: Wanted<'_>,
 ) -> rusqlite::Result<Owned<AttemptEvent>> {
-    by_attempt(connection, format.events().select, 6, wanted, |row| {
-        let (name, listed): (String, String) = (row.get(2)?, row.get(3)?);
-        Ok(AttemptEvent {
-            at: WallTime(row.get(0)?),
-            offset: row.get::<_, Option<i64>>(1)?.map(Offset),
-            instance: instance(row, 4)?,
-            event: events::decode(format, row.get(5)?, &name, &listed),
-            listed,
-        })
+    by_attempt(connection, format.events().select, 6, wanted, |row| event(row, format))
+}
+
+/// The event of a row.
+pub(crate) fn event(row: &Row<'_>, format: Format) -> rusqlite::Result<AttemptEvent> {
+    let (name, listed): (String, String) = (row.get(2)?, row.get(3)?);
+    Ok(AttemptEvent {
+        at: WallTime(row.get(0)?),
+        offset: row.get::<_, Option<i64>>(1)?.map(Offset),
+        instance: instance(row, 4)?,
+        event: events::decode(format, row.get(5)?, &name, &listed),
+        listed,
     })
 }
 
@@ -270,16 +292,18 @@ pub(crate) fn series(
     format: Format,
     wanted: Wanted<'_>,
 ) -> rusqlite::Result<Owned<(i64, SeriesPoint)>> {
-    by_attempt(connection, format.series().select, 6, wanted, |row| {
-        let series = SeriesPoint {
-            samples: Vec::new(),
-            probe: row.get(1)?,
-            name: row.get(2)?,
-            component: row.get(3)?,
-            unit: row.get(4)?,
-            instance: instance(row, 5)?,
-        };
-        Ok((row.get(0)?, series))
+    by_attempt(connection, format.series().select, 6, wanted, |row| Ok((row.get(0)?, series_point(row)?)))
+}
+
+/// The series of a row, without its samples.
+pub(crate) fn series_point(row: &Row<'_>) -> rusqlite::Result<SeriesPoint> {
+    Ok(SeriesPoint {
+        samples: Vec::new(),
+        probe: row.get(1)?,
+        name: row.get(2)?,
+        component: row.get(3)?,
+        unit: row.get(4)?,
+        instance: instance(row, 5)?,
     })
 }
 
@@ -294,17 +318,19 @@ pub(crate) fn sampled(series: Vec<(i64, SeriesPoint)>, samples: &mut Samples) ->
 pub(crate) fn marks(connection: &Connection, wanted: Wanted<'_>) -> rusqlite::Result<Owned<(String, Mark)>> {
     let mut marks: Owned<(String, Mark)> = HashMap::new();
     let sql = "SELECT label, moment_ns, offset_ns, name, value, attempt FROM mark NOT INDEXED ORDER BY id";
-    each(connection, sql, 5, wanted, |attempt, row| {
-        let (label, moment, offset) = (row.get::<_, String>(0)?, Moment(row.get(1)?), Offset(row.get(2)?));
-        let counter = (row.get(3)?, row.get(4)?);
-        let marks = marks.entry(attempt).or_default();
-        match marks.last_mut() {
-            Some((last, mark)) if *last == label && mark.moment == moment => mark.counters.push(counter),
-            _ => marks.push((label, Mark { moment, offset, counters: vec![counter] })),
-        }
-        Ok(())
-    })?;
+    each(connection, sql, 5, wanted, |attempt, row| add_mark(marks.entry(attempt).or_default(), row))?;
     Ok(marks)
+}
+
+/// Adds the counter of a row to its mark.
+pub(crate) fn add_mark(marks: &mut Vec<(String, Mark)>, row: &Row<'_>) -> rusqlite::Result<()> {
+    let (label, moment, offset) = (row.get::<_, String>(0)?, Moment(row.get(1)?), Offset(row.get(2)?));
+    let counter = (row.get(3)?, row.get(4)?);
+    match marks.last_mut() {
+        Some((last, mark)) if *last == label && mark.moment == moment => mark.counters.push(counter),
+        _ => marks.push((label, Mark { moment, offset, counters: vec![counter] })),
+    }
+    Ok(())
 }
 
 /// What was verified after attempts.

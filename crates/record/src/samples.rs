@@ -16,6 +16,11 @@ pub(crate) fn pack(readings: impl Iterator<Item = f64>) -> Vec<u8> {
     readings.flat_map(f64::to_le_bytes).collect()
 }
 
+/// Reads packed readings; what is left of a number that was cut is dropped.
+pub(crate) fn unpack(packed: &[u8]) -> impl Iterator<Item = f64> {
+    packed.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
+}
+
 /// Reads samples of a record by one scan, of the series that are wanted.
 pub(crate) fn samples(
     connection: &Connection,
@@ -28,22 +33,6 @@ pub(crate) fn samples(
     }
     let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED ORDER BY id";
     one_by_one(connection, sql, [], wanted)
-}
-
-/// Reads samples in the last rows of the table, of all series: of some moments when rows are packed, of as many readings when they are not.
-pub(crate) fn last_samples(connection: &Connection, format: Format) -> rusqlite::Result<Samples> {
-    /// More rows than a minute takes with some twenty probes.
-    const MOMENTS: i64 = 4_000;
-    /// More rows than a minute takes with some hundred series.
-    const READINGS: i64 = 40_000;
-    if format.has_packed_samples() {
-        let sql = "SELECT layout, offset_ns, span_ns, readings FROM sample NOT INDEXED \
-                   WHERE id > (SELECT max(id) FROM sample) - ?1 ORDER BY id";
-        return PackedSamples::of(connection, &|_| true)?.packed(connection, sql, [MOMENTS]);
-    }
-    let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED \
-               WHERE id > (SELECT max(id) FROM sample) - ?1 ORDER BY id";
-    one_by_one(connection, sql, [READINGS], &|_| true)
 }
 
 /// Reads rows of one reading each.
@@ -122,10 +111,9 @@ impl PackedSamples {
                 continue;
             }
             let (offset, span) = (Offset(row.get(1)?), row.get(2)?);
-            let readings = row.get_ref(3)?.as_blob()?.chunks_exact(size_of::<f64>());
-            for (place, reading) in places.iter().zip(readings) {
-                if let (Some((_, samples)), Ok(bytes)) = (self.series.get_mut(*place as usize), reading.try_into()) {
-                    samples.push((offset, span, f64::from_le_bytes(bytes)));
+            for (place, reading) in places.iter().zip(unpack(row.get_ref(3)?.as_blob()?)) {
+                if let Some((_, samples)) = self.series.get_mut(*place as usize) {
+                    samples.push((offset, span, reading));
                 }
             }
         }

@@ -22,23 +22,51 @@ pub(super) fn lacks(target: &DistTarget) -> Option<String> {
     if !library.exists() {
         return Some(format!("Rust has no library for it here; rustup target add {triple}"));
     }
-    match target.compiler {
-        name if is_there(name) => None,
-        "musl-gcc" => Some("musl-gcc is not installed; it is in Debian's package musl-tools".to_owned()),
-        name => Some(format!("{name} is not installed; it compiles the C of SQLite")),
-    }
+    let missing = [Some(target.compiler), target.linker].into_iter().flatten().find(|name| !is_there(name))?;
+    Some(match missing {
+        "musl-gcc" => "musl-gcc is not installed; it is in Debian's package musl-tools".to_owned(),
+        "aarch64-linux-musl-gcc" => {
+            "aarch64-linux-musl-gcc is not installed; it is in Debian's package musl-dev:arm64 \
+                                     (dpkg --add-architecture arm64) and calls that of gcc-aarch64-linux-gnu"
+                .to_owned()
+        }
+        "aarch64-linux-gnu-gcc" => {
+            "aarch64-linux-gnu-gcc is not installed; it is in Debian's package gcc-aarch64-linux-gnu".to_owned()
+        }
+        name => format!("{name} is not installed; it compiles the C of SQLite"),
+    })
 }
 
 /// Builds, and leaves the two files in `folder`.
 pub(super) fn build(target: &DistTarget, folder: &Path) -> Result<Binary, String> {
-    let mut command = cargo();
-    command.args(["build", "--locked", "--profile", "dist", "--package", "proofload", "--target", target.triple]);
-    let status = command.status().map_err(|error| format!("started cargo: {error}"))?;
-    if !status.success() {
-        return Err(format!("cargo build --target {} failed; its output above says why", target.triple));
-    }
+    compile(target, &["--profile", "dist", "--package", "proofload"])?;
     let built = super::run::target_folder().join(target.triple).join("dist/proofload");
     part(&built, folder)
+}
+
+/// Builds the typesetter, and leaves it without symbols in `folder`. Its crates are not ours: nobody looks for a fault in them by symbols.
+pub(super) fn build_typesetter(target: &DistTarget, folder: &Path) -> Result<PathBuf, String> {
+    compile(target, &["--release", "--package", "proofload-pdf", "--features", "typst"])?;
+    let built = super::run::target_folder().join(target.triple).join("release/proofload-pdf");
+    let program = folder.join("proofload-pdf");
+    output(objcopy()?.arg("--strip-all").arg(&built).arg(&program))?;
+    Ok(program)
+}
+
+fn compile(target: &DistTarget, arguments: &[&str]) -> Result<(), String> {
+    let mut command = cargo();
+    command.args(["build", "--locked", "--target", target.triple]).args(arguments);
+    if let Some(linker) = target.linker {
+        let name = target.triple.replace('-', "_");
+        // The build would take the compiler of the linker's name, which compiles for another library.
+        command.env(format!("CC_{name}"), target.compiler);
+        command.env(format!("CARGO_TARGET_{}_LINKER", name.to_uppercase()), linker);
+    }
+    let status = command.status().map_err(|error| format!("started cargo: {error}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("cargo build --target {} failed; its output above says why", target.triple))
 }
 
 /// Parts the symbols of a binary; gdb, perf and backtraces find them by the name that the binary holds, when they lie beside it.

@@ -1,6 +1,7 @@
 //! A Debian package: the binary, manual pages, completions, licences. What libraries it needs is read from the binary.
 
 use super::paperwork::{Paperwork, SHELLS};
+use super::product::DistProduct;
 use super::programs::{copy, output, text, write};
 use super::run::Release;
 use super::target::DistTarget;
@@ -25,27 +26,38 @@ const COMPLETIONS: &[(&str, &str)] = &[
     ("fish", "usr/share/fish/vendor_completions.d"),
 ];
 
+/// A program that is packed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DebContent<'p> {
+    pub(super) product: DistProduct,
+    pub(super) program: &'p Path,
+    /// Its manual pages and completions, if it has any.
+    pub(super) paperwork: Option<&'p Paperwork>,
+}
+
 /// Makes the package in `dist`; its path.
 pub(super) fn make(
     release: &Release,
     target: &DistTarget,
     architecture: &str,
-    program: &Path,
-    paperwork: &Paperwork,
+    content: DebContent<'_>,
     work: &Path,
 ) -> Result<PathBuf, String> {
-    let root = work.join("deb");
-    copy(program, &root.join("usr/bin/proofload"))?;
-    manual_pages(&root, &paperwork.man)?;
-    for ((shell, file), (_, folder)) in SHELLS.iter().zip(COMPLETIONS) {
-        copy(&paperwork.completions.join(shell).join(file), &root.join(folder).join(file))?;
+    let DebContent { product, program, paperwork } = content;
+    let root = work.join(format!("deb-{}", product.name));
+    copy(program, &root.join("usr/bin").join(product.name))?;
+    if let Some(paperwork) = paperwork {
+        manual_pages(&root, &paperwork.man)?;
+        for ((shell, file), (_, folder)) in SHELLS.iter().zip(COMPLETIONS) {
+            copy(&paperwork.completions.join(shell).join(file), &root.join(folder).join(file))?;
+        }
     }
-    documents(&root, release, target)?;
+    documents(&root, release, product, target)?;
     let depends = if target.is_static() { String::new() } else { format!("Depends: {}\n", depends(program)?) };
     let installed = text(Command::new("du").args(["-ks", "--apparent-size"]).arg(root.join("usr")))?;
     let kibibytes = installed.split_ascii_whitespace().next().unwrap_or("0").to_owned();
-    write(&root.join("DEBIAN/control"), control(release, architecture, &depends, &kibibytes))?;
-    let file = release.dist.join(format!("proofload_{}-1_{architecture}.deb", release.version));
+    write(&root.join("DEBIAN/control"), control(release, product, (architecture, &depends, &kibibytes)))?;
+    let file = release.dist.join(format!("{}_{}-1_{architecture}.deb", product.name, release.version));
     let mut dpkg = Command::new("dpkg-deb");
     dpkg.args(["--root-owner-group", "-Zxz", "--build"]).arg(&root).arg(&file);
     output(dpkg.env("SOURCE_DATE_EPOCH", &release.seconds))?;
@@ -62,9 +74,9 @@ fn manual_pages(root: &Path, from: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn documents(root: &Path, release: &Release, target: &DistTarget) -> Result<(), String> {
-    let folder = root.join("usr/share/doc/proofload");
-    let (year, of_debian) = (&release.date[..4], of_debian(release)?);
+fn documents(root: &Path, release: &Release, product: DistProduct, target: &DistTarget) -> Result<(), String> {
+    let folder = root.join("usr/share/doc").join(product.name);
+    let (year, of_debian) = (&release.date[..4], of_debian(release, product)?);
     let copyright = format!(
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: proofload\nSource: {}\n\n\
          Files: *\nCopyright: {year} the authors of Proofload\nLicense: MIT or Apache-2.0\n\n\
@@ -76,7 +88,7 @@ fn documents(root: &Path, release: &Release, target: &DistTarget) -> Result<(), 
     write(&folder.join("copyright"), copyright)?;
     write(&folder.join("changelog.Debian"), of_debian)?;
     copy(Path::new("CHANGELOG.md"), &folder.join("changelog"))?;
-    write(&folder.join("LICENSES-THIRD-PARTY.txt"), super::licences::text(target)?)?;
+    write(&folder.join("LICENSES-THIRD-PARTY.txt"), super::licences::text(product, target)?)?;
     let packed = ["changelog.Debian", "changelog", "LICENSES-THIRD-PARTY.txt"].map(|name| folder.join(name));
     output(Command::new("gzip").args(["-9nf"]).args(packed)).map(|_| ())
 }
@@ -86,24 +98,20 @@ fn paragraphs(text: &str) -> String {
     text.trim().lines().map(|line| if line.is_empty() { " .\n".to_owned() } else { format!(" {line}\n") }).collect()
 }
 
-fn of_debian(release: &Release) -> Result<String, String> {
+fn of_debian(release: &Release, product: DistProduct) -> Result<String, String> {
     let date = text(Command::new("date").args(["-u", "-R", "-d", &format!("@{}", release.seconds)]))?;
-    let version = &release.version;
+    let (name, version) = (product.name, &release.version);
     Ok(format!(
-        "proofload ({version}-1) unstable; urgency=medium\n\n  * Version {version}; see changelog.gz.\n\n -- {}  {date}\n",
+        "{name} ({version}-1) unstable; urgency=medium\n\n  * Version {version}; see changelog.gz.\n\n -- {}  {date}\n",
         release.maintainer
     ))
 }
 
-fn control(release: &Release, architecture: &str, depends: &str, kibibytes: &str) -> String {
+fn control(release: &Release, product: DistProduct, (architecture, depends, kibibytes): (&str, &str, &str)) -> String {
     format!(
-        "Package: proofload\nVersion: {}-1\nArchitecture: {architecture}\nMaintainer: {}\nInstalled-Size: {kibibytes}\n{depends}\
-         Recommends: fio\nSuggests: postgresql, mariadb-server\nSection: database\nPriority: optional\nHomepage: {}\n\
-         Description: proof loads for databases, with a record of what held\n \
-         Proofload puts a load on a database and its storage, and records what held,\n what broke first, and why. \
-         A study file defines a workload, a testbed and the\n settings to vary; everything is stored in one file, from which a report is\n \
-         rendered on any machine.\n",
-        release.version, release.maintainer, release.repository
+        "Package: {}\nVersion: {}-1\nArchitecture: {architecture}\nMaintainer: {}\nInstalled-Size: {kibibytes}\n{depends}\
+         {}Section: database\nPriority: optional\nHomepage: {}\nDescription: {}",
+        product.name, release.version, release.maintainer, product.relations, release.repository, product.description
     )
 }
 

@@ -1,5 +1,6 @@
 //! Licences of the crates that are compiled in, with their texts, as their authors ask for it.
 
+use super::product::{DistProduct, PROOFLOAD};
 use super::programs::output;
 use super::target::DistTarget;
 use crate::program::cargo;
@@ -10,14 +11,18 @@ use std::path::Path;
 /// How files with licences begin.
 const BEGINNINGS: &[&str] = &["license", "licence", "copying", "notice", "copyright", "unlicense"];
 
-/// All licences as one text.
-pub(super) fn text(target: &DistTarget) -> Result<String, String> {
+/// All licences of a program as one text.
+pub(super) fn text(product: DistProduct, target: &DistTarget) -> Result<String, String> {
     let mut command = cargo();
     command.args(["metadata", "--locked", "--format-version", "1", "--filter-platform", target.triple]);
+    if !product.features.is_empty() {
+        command.args(["--features", product.features]);
+    }
     let metadata: Value =
         serde_json::from_slice(&output(&mut command)?).map_err(|error| format!("read cargo's metadata: {error}"))?;
-    let mut text = "Proofload contains these crates, and SQLite, which is in the public domain.\n".to_owned();
-    let used = used(&metadata);
+    let sqlite = if product == PROOFLOAD { ", and SQLite, which is in the public domain" } else { "" };
+    let mut text = format!("{} contains these crates{sqlite}.\n", product.name);
+    let used = used(&metadata, product.name);
     let packages = metadata["packages"].as_array().into_iter().flatten();
     // Texts that several crates share are given once.
     let mut bodies: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -42,12 +47,12 @@ fn word(value: &Value) -> &str {
 }
 
 /// Packages that the program needs to run: those of its builds and tests are left out.
-fn used(metadata: &Value) -> BTreeSet<&str> {
+fn used<'m>(metadata: &'m Value, program: &str) -> BTreeSet<&'m str> {
     let nodes: BTreeMap<&str, &Value> =
         metadata["resolve"]["nodes"].as_array().into_iter().flatten().map(|node| (word(&node["id"]), node)).collect();
     let ours = metadata["packages"].as_array().into_iter().flatten();
     let mut waiting: Vec<&str> =
-        ours.filter(|package| package["name"] == "proofload").map(|package| word(&package["id"])).collect();
+        ours.filter(|package| package["name"] == program).map(|package| word(&package["id"])).collect();
     let mut used = BTreeSet::new();
     while let Some(id) = waiting.pop() {
         if used.insert(id) {
@@ -83,6 +88,6 @@ mod tests {
                 {"id": "a", "deps": [{"pkg": "c", "dep_kinds": [{"kind": "build"}, {"kind": null}]}]},
             ]},
         });
-        assert_eq!(used(&metadata), BTreeSet::from(["a", "c", "ours"]));
+        assert_eq!(used(&metadata, "proofload"), BTreeSet::from(["a", "c", "ours"]));
     }
 }

@@ -6,6 +6,7 @@ mod build;
 mod deb;
 mod licences;
 mod paperwork;
+mod product;
 mod programs;
 mod run;
 mod target;

@@ -1,6 +1,7 @@
 //! What lies beside the binary in every package: manual pages and completions, which the program writes, licences, the readme, the changelog.
 
 use super::licences;
+use super::product::DistProduct;
 use super::programs::{copy, output, write};
 use super::target::DistTarget;
 use std::path::{Path, PathBuf};
@@ -33,9 +34,9 @@ pub(super) fn make(program: &Path, folder: &Path) -> Result<Paperwork, String> {
 }
 
 /// Copies the project's texts and the licences of all that is compiled in.
-pub(super) fn texts(target: &DistTarget, folder: &Path) -> Result<(), String> {
+pub(super) fn texts(product: DistProduct, target: &DistTarget, folder: &Path) -> Result<(), String> {
     for name in OURS {
         copy(Path::new(name), &folder.join(name))?;
     }
-    write(&folder.join("LICENSES-THIRD-PARTY.txt"), licences::text(target)?)
+    write(&folder.join("LICENSES-THIRD-PARTY.txt"), licences::text(product, target)?)
 }

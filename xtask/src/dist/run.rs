@@ -1,7 +1,9 @@
 //! The steps of `dist`, one target after the other.
 
-use super::build::{Binary, build, lacks};
+use super::build::{Binary, build, build_typesetter, lacks};
+use super::deb::DebContent;
 use super::paperwork::{self, Paperwork};
+use super::product::{PROOFLOAD, TYPESETTER};
 use super::programs::{copy, output, text, write};
 use super::target::{DistTarget, TARGETS};
 use super::{archive, deb, wheel};
@@ -26,17 +28,27 @@ pub(super) struct Release {
     pub(super) dist: PathBuf,
 }
 
-/// Builds what was asked for, or all that can be built here.
+/// Builds what was asked for, or all that can be built here; `pdf=no` leaves out the typesetter, which takes longer to compile than the rest.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     std::env::set_current_dir(root).map_err(|error| format!("went to {}: {error}", root.display()))?;
-    let targets = chosen(arguments)?;
+    let (words, names): (Vec<String>, Vec<String>) =
+        arguments.iter().cloned().partition(|word| word.starts_with("pdf="));
+    let has_typesetter = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] | ["pdf=yes"] => true,
+        ["pdf=no"] => false,
+        _ => return Err(format!("say pdf=yes or pdf=no, not {}", words.join(" "))),
+    };
+    let targets = chosen(&names)?;
     let release = release()?;
     std::fs::create_dir_all(&release.dist).map_err(|error| format!("made {}: {error}", release.dist.display()))?;
     let mut made = Vec::new();
     let mut papers = None;
     for target in targets {
         made.extend(of_target(&release, target, &mut papers)?);
+        if has_typesetter && target.has_typesetter {
+            made.extend(typesetter(&release, target)?);
+        }
     }
     sums(&release.dist, &made)?;
     made.iter().try_for_each(|path| say(&format!("made {}", path.display())))
@@ -98,7 +110,8 @@ fn of_target(release: &Release, target: &DistTarget, papers: &mut Option<Paperwo
     let papers = papers.as_ref().ok_or("no binary of this machine was built")?;
     let mut made = vec![archived(release, target, &binary, papers, &work)?];
     if let Some(architecture) = target.debian {
-        made.push(deb::make(release, target, architecture, &binary.program, papers, &work)?);
+        let content = DebContent { product: PROOFLOAD, program: &binary.program, paperwork: Some(papers) };
+        made.push(deb::make(release, target, architecture, content, &work)?);
     }
     if let Some(platform) = target.wheel {
         made.push(wheel::make(release, target, platform, &binary.program, &work)?);
@@ -114,6 +127,24 @@ fn of_target(release: &Release, target: &DistTarget, papers: &mut Option<Paperwo
     Ok(made)
 }
 
+/// Makes the files of the typesetter for a target.
+fn typesetter(release: &Release, target: &DistTarget) -> Result<Vec<PathBuf>, String> {
+    let work = target_folder().join("dist-work").join(target.triple);
+    say(&format!("building {} for {}", TYPESETTER.name, target.triple))?;
+    let program = build_typesetter(target, &work)?;
+    let name = format!("{}-{}-{}", TYPESETTER.name, release.version, target.triple);
+    let (folder, file) = (work.join(&name), release.dist.join(format!("{name}.tar.gz")));
+    copy(&program, &folder.join(TYPESETTER.name))?;
+    paperwork::texts(TYPESETTER, target, &folder)?;
+    archive::pack(&work, &name, &file, &release.seconds)?;
+    let mut made = vec![file];
+    if let Some(architecture) = target.debian {
+        let content = DebContent { product: TYPESETTER, program: &program, paperwork: None };
+        made.push(deb::make(release, target, architecture, content, &work)?);
+    }
+    Ok(made)
+}
+
 fn archived(
     release: &Release,
     target: &DistTarget,
@@ -124,7 +155,7 @@ fn archived(
     let name = format!("proofload-{}-{}", release.version, target.triple);
     let folder = work.join(&name);
     copy(&binary.program, &folder.join("proofload"))?;
-    paperwork::texts(target, &folder)?;
+    paperwork::texts(PROOFLOAD, target, &folder)?;
     for part in [&papers.man, &papers.completions] {
         output(Command::new("cp").arg("-r").arg(part).arg(&folder))?;
     }
@@ -157,6 +188,12 @@ mod tests {
     fn a_target_that_is_not_known_is_refused_with_those_that_are() {
         let error = chosen(&["riscv64gc-unknown-linux-gnu".to_owned()]).expect_err("it is in no table");
         assert!(error.contains("riscv64gc") && error.contains("x86_64-unknown-linux-musl"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_answer_about_the_typesetter_is_refused() {
+        let error = run(&["pdf=perhaps".to_owned()]).expect_err("it is neither yes nor no");
+        assert!(error.contains("pdf=perhaps"), "{error}");
     }
 
     #[test]

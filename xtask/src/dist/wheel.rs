@@ -1,6 +1,7 @@
 //! A Python wheel that only carries the binary: `pip install` and `pipx install` put it on the PATH. There is nothing to import in it.
 
 use super::paperwork;
+use super::product::PROOFLOAD;
 use super::programs::{output, write};
 use super::run::Release;
 use super::target::DistTarget;
@@ -21,7 +22,7 @@ pub(super) fn make(
     let (root, version) = (work.join("wheel"), &release.version);
     let info = root.join(format!("proofload-{version}.dist-info"));
     super::programs::copy(program, &root.join(format!("proofload-{version}.data/scripts/proofload")))?;
-    paperwork::texts(target, &info.join("licenses"))?;
+    paperwork::texts(PROOFLOAD, target, &info.join("licenses"))?;
     for name in ["README.md", "CHANGELOG.md"] {
         let path = info.join("licenses").join(name);
         std::fs::remove_file(&path).map_err(|error| format!("removed {}: {error}", path.display()))?;

@@ -19,6 +19,7 @@ mod headers;
 mod imports;
 mod layers;
 mod mod_files;
+mod packages;
 mod pages;
 mod ratchet;
 mod settings;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::tree::Tree;
 use super::{
-    anchors, attributes, clock, contents, dependencies, engine_names, headers, imports, layers, mod_files, pages,
-    ratchet, settings, unsafe_code, unused, words,
+    anchors, attributes, clock, contents, dependencies, engine_names, headers, imports, layers, mod_files, packages,
+    pages, ratchet, settings, unsafe_code, unused, words,
 };
 
 /// One rule: a pure function over the tree.
@@ -27,6 +27,7 @@ pub(super) const RULES: &[TidyRule] = &[
     TidyRule { name: "mod-files", check: mod_files::check },
     TidyRule { name: "attributes", check: attributes::check },
     TidyRule { name: "dependencies", check: dependencies::check },
+    TidyRule { name: "packages", check: packages::check },
     TidyRule { name: "unused", check: unused::check },
     TidyRule { name: "engine-names", check: engine_names::check },
     TidyRule { name: "pages", check: pages::check },

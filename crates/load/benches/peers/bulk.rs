@@ -14,8 +14,8 @@ use std::time::Instant;
 /// The first word on the command line.
 pub(crate) const WORD: &str = "bulk";
 
-const SCHEMA: &str = include_str!("../../../../suites/tprocc/postgresql/schema.sql");
-const INDEXES: &str = include_str!("../../../../suites/tprocc/postgresql/indexes.sql");
+const SCHEMA: &str = include_str!("../../suites/tprocc/postgresql/schema.sql");
+const INDEXES: &str = include_str!("../../suites/tprocc/postgresql/indexes.sql");
 
 /// Tables with the column that says whose warehouse a row is; the items belong to all.
 const TABLES: [(&str, &str); 9] = [

@@ -9,8 +9,8 @@ use std::process::{Command, Output, Stdio};
 const PROGRAM: &str = "proofload-pdf";
 
 /// What to do where there is no program.
-const REMEDY: &str = "build it with `cargo build --profile pdf -p proofload-pdf --features typst` and \
-    put target/pdf/proofload-pdf beside proofload or on the PATH; without it, --format typst writes the source, of which `typst compile` makes the PDF, and --format html \
+const REMEDY: &str = "build it with `cargo build --release -p proofload-pdf --features typst` and \
+    put target/release/proofload-pdf beside proofload or on the PATH; without it, --format typst writes the source, of which `typst compile` makes the PDF, and --format html \
     a page that a browser prints";
 
 /// Makes the PDF; what the program remarks is passed on.

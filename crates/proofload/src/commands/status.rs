@@ -17,7 +17,7 @@ use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, most_runs};
 use proofload_model::series::{cores, foreign};
 use proofload_model::time::{Clock, Offset, WallTime};
-use proofload_record::{Attempt, Record, State};
+use proofload_record::{Attempt, Follower, Record, State};
 use proofload_report::findings::{
     RunSummary, SearchFindings, SearchState, evaluate, is_mendable, searches, summarise, summarise_run,
 };
@@ -59,16 +59,20 @@ fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
     let mut known = BTreeMap::new();
     let mut canvas = (!arguments.json && output::is_terminal()).then(Canvas::new);
     let mut printed = (String::new(), 0);
+    let mut follower = Follower::new(&arguments.record);
     loop {
+        if follower.is_another_file() {
+            known.clear();
+        }
         let is_new = |attempt: &Attempt| attempt.state == State::Finished && !known.contains_key(&attempt.id);
-        let record = proofload_record::read_progress(&arguments.record, &is_new).map_err(|error| error.to_string())?;
-        let mut status = Status::of(&record, &mut known, SystemClock.wall());
-        status.searches = recorded_searches(&record);
+        let record = follower.look(&is_new).map_err(|error| error.to_string())?;
+        let mut status = Status::of(record, &mut known, SystemClock.wall());
+        status.searches = recorded_searches(record);
         if status.is_complete() && !record.being_written {
             break;
         }
         if arguments.json {
-            output::result(&as_json(&status, &record, None).to_string());
+            output::result(&as_json(&status, record, None).to_string());
         } else if let Some(canvas) = &mut canvas {
             let (size, colours) = (canvas.size(), canvas.has_colours());
             let foot = format!("{} per second; Ctrl-C ends this view, not the study", status.work);

@@ -1,5 +1,5 @@
-//! `watch`: the live page of a record. Reads no more of the record than it shows, and less often the longer reading takes, since it may stand
-//! beside a measurement.
+//! `watch`: the live page of a record. Each look reads what is new in the record, and looks are the rarer the longer reading takes, since it
+//! may stand beside a measurement.
 
 use super::live_page::LivePage;
 use super::status::{Status, host_at};
@@ -13,8 +13,8 @@ use crate::page::{PageSecond, PageShare};
 use proofload_model::samples::OperationCounts;
 use proofload_model::series::device;
 use proofload_model::time::Clock;
-use proofload_record::{Attempt, Record, State};
-use proofload_report::findings::response_ns_p99_of;
+use proofload_record::{Attempt, Follower, Record, State};
+use proofload_report::findings::{RunSummary, response_ns_p99_of};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -35,37 +35,51 @@ pub(crate) fn run(arguments: &WatchArguments) -> Exit {
     }
 }
 
+/// What the page shows already.
+#[derive(Debug, Default)]
+struct WatchState {
+    /// Verdicts on attempts.
+    known: BTreeMap<i64, RunSummary>,
+    /// The attempt whose seconds are shown, and how many.
+    seconds: Option<(i64, u64)>,
+}
+
 fn serve(arguments: &WatchArguments) -> Result<(), String> {
     let interrupt = Interrupt::install().map_err(|error| format!("failed to install signal handlers: {error}"))?;
-    let first = proofload_record::read_progress(&arguments.record, &|_| true).map_err(|error| error.to_string())?;
+    let (mut follower, mut state) = (Follower::new(&arguments.record), WatchState::default());
+    let mut begun = SystemClock.now();
+    let first = look(&mut follower, &mut state).map_err(|error| error.to_string())?;
     let page = LivePage::of(Some(&arguments.listen))?.ok_or("there is no address to listen on")?;
     output::note("Ctrl-C ends this page, not the study");
-    let mut known = BTreeMap::new();
-    let (mut shown, mut record) = (None, first);
-    loop {
-        let begun = SystemClock.now();
-        let status = Status::of(&record, &mut known, SystemClock.wall());
-        shown = seconds(&record, shown, page.share());
-        let doing = if record.being_written { "" } else { "not running" };
-        let has_ended = status.is_complete() && !record.being_written;
-        page.share().show(&status.head, &status.rows, status.work, (doing, has_ended));
-        let mut took = SystemClock.now().since(begun);
-        record = loop {
-            if is_over(&interrupt, SECOND.max(took * SHARE)) {
-                return Ok(());
-            }
-            let begun = SystemClock.now();
-            let is_new = |attempt: &Attempt| attempt.state == State::Finished && !known.contains_key(&attempt.id);
-            let read = proofload_record::read_progress(&arguments.record, &is_new);
-            took = SystemClock.now().since(begun);
-            match read {
-                Ok(read) => break read,
-                Err(error) => {
-                    page.share().show(&status.head, &status.rows, status.work, (&error.to_string(), true));
-                }
-            }
-        };
+    let mut status = show(first, &mut state, page.share());
+    while !is_over(&interrupt, SECOND.max(SystemClock.now().since(begun) * SHARE)) {
+        begun = SystemClock.now();
+        match look(&mut follower, &mut state) {
+            Ok(record) => status = show(record, &mut state, page.share()),
+            Err(error) => page.share().show(&status.head, &status.rows, status.work, (&error.to_string(), true)),
+        }
     }
+    Ok(())
+}
+
+/// Reads what is new, with all rows of runs that have finished since; of a file that was not there before, all rows.
+fn look<'f>(follower: &'f mut Follower, state: &mut WatchState) -> Result<&'f Record, proofload_record::Error> {
+    let is_another = follower.is_another_file();
+    if is_another {
+        *state = WatchState::default();
+    }
+    let is_new = |attempt: &Attempt| attempt.state == State::Finished && !state.known.contains_key(&attempt.id);
+    follower.look(&|attempt| is_another || is_new(attempt))
+}
+
+/// Shows where a record stands, and the seconds that are not shown yet.
+fn show(record: &Record, state: &mut WatchState, share: &PageShare) -> Status {
+    let status = Status::of(record, &mut state.known, SystemClock.wall());
+    state.seconds = seconds(record, state.seconds, share);
+    let doing = if record.being_written { "" } else { "not running" };
+    let has_ended = status.is_complete() && !record.being_written;
+    share.show(&status.head, &status.rows, status.work, (doing, has_ended));
+    status
 }
 
 /// Waits, and tells whether somebody has seen enough in between.

@@ -216,16 +216,36 @@ pub(super) fn axis_title(axis: &Axis) -> String {
     }
 }
 
+/// Labels at the head of a plot, with their rows and extents, so that no two overlap.
+#[derive(Debug, Default)]
+struct LabelRows(Vec<(usize, (f64, f64))>);
+
+impl LabelRows {
+    /// Takes the first row from one on in which there is room between two places.
+    fn take(&mut self, from: usize, (left, right): (f64, f64)) -> usize {
+        let is_taken =
+            |row: usize| self.0.iter().any(|(other, (start, end))| *other == row && left < *end && *start < right);
+        let row = (from..).find(|row| !is_taken(*row)).unwrap_or(from);
+        self.0.push((row, (left, right)));
+        row
+    }
+
+    /// The foot of a row's letters below the head of the plot.
+    fn foot(row: usize) -> f64 {
+        12.0 + 12.0 * row as f64
+    }
+}
+
 impl Plot<'_> {
     fn bands(&mut self) {
-        let mut instants = 0.0;
+        let (mut instants, mut labels) = (0, LabelRows::default());
         for band in &self.panel.bands {
             let (from, to) = (self.x.place(band.from).max(self.left), self.x.place(band.to).min(self.right));
             let corners = ((from, self.top), (to, self.bottom));
             match band.kind {
                 BandKind::Instant => {
-                    self.instant(band.from, &band.label, instants);
-                    instants += 1.0;
+                    instants += 1;
+                    self.instant(band.from, &band.label, instants, &mut labels);
                     continue;
                 }
                 BandKind::Checkpoint => {
@@ -238,19 +258,22 @@ impl Plot<'_> {
                 BandKind::Knee => self.svg.rectangle("band knee", corners.0, corners.1),
                 BandKind::Away => self.svg.rectangle("band away", corners.0, corners.1),
             }
-            if width_of(&band.label) < to - from {
-                self.svg.text("b", ((from + to) / 2.0, self.top + 12.0), Anchor::Middle, &band.label);
+            let (width, middle) = (width_of(&band.label), (from + to) / 2.0);
+            if width < to - from {
+                let row = labels.take(0, (middle - width / 2.0, middle + width / 2.0));
+                self.svg.text("b", (middle, self.top + LabelRows::foot(row)), Anchor::Middle, &band.label);
             }
         }
     }
 
-    /// A vertical line, its name one line lower than that of the instant before.
-    fn instant(&mut self, at: f64, label: &str, place: f64) {
-        let (x, y) = (self.x.place(at), self.top + 24.0 + 12.0 * place);
+    /// A vertical line, its name at least one line lower than that of the instant before.
+    fn instant(&mut self, at: f64, label: &str, row: usize, labels: &mut LabelRows) {
+        let (x, width) = (self.x.place(at), width_of(label));
         self.svg.line("rule", (x, self.top), (x, self.bottom));
-        let fits = x + 4.0 + width_of(label) < self.right;
+        let fits = x + 4.0 + width < self.right;
         let (from, anchor) = if fits { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
-        self.svg.text("b", (from, y), anchor, label);
+        let row = labels.take(row, if fits { (from, from + width) } else { (from - width, from) });
+        self.svg.text("b", (from, self.top + LabelRows::foot(row)), anchor, label);
     }
 
     fn axes(&mut self) {
@@ -362,5 +385,17 @@ impl Plot<'_> {
             }
             self.svg.text("n", (self.right + 18.0, y + 4.0), Anchor::Start, name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_stands_below_those_that_it_would_stand_on() {
+        let mut labels = LabelRows::default();
+        assert_eq!([labels.take(0, (10.0, 50.0)), labels.take(0, (60.0, 90.0))], [0, 0], "beside each other");
+        assert_eq!([labels.take(1, (40.0, 70.0)), labels.take(0, (20.0, 65.0))], [1, 2], "the first row with room");
     }
 }

@@ -1,0 +1,560 @@
+//! Follows a record while another process writes it: each look reads the rows that are newer than those of the last one, found by their
+//! numbers instead of a scan. For views, never for results.
+
+use crate::agents::AgentRows;
+use crate::attempt_rows::AttemptRows;
+use crate::compat::Format;
+use crate::content::{Attempt, AttemptEvent, Record, State};
+use crate::error::Error;
+use crate::lock;
+use crate::reader::{open, sessions, study_and_plan};
+use crate::rows::{self, histogram, newer, operation};
+use crate::samples::{Sample, unpack};
+use proofload_model::samples::{ClientSelf, IntervalSample};
+use proofload_model::time::{Offset, WallTime};
+use rusqlite::Connection;
+use std::collections::{HashMap, HashSet};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Seconds of load that are kept of an attempt that goes on.
+const SECONDS: u64 = 60;
+
+/// Rows at the end of a table that the first look reads: more than these seconds take, with some hundred series.
+const ROWS: i64 = 40_000;
+
+/// The same of samples where a row holds a moment of a probe: more than these seconds take, with some dozens of probes.
+const MOMENTS: i64 = 4_000;
+
+/// The same of histograms, of which only the last seconds are of use, and whose payloads are large.
+const HISTOGRAM_ROWS: i64 = 400;
+
+/// What tells a file from another one that later has its path.
+type FileIdentity = (u64, u64, Option<SystemTime>);
+
+/// Reads what is new in a record at each look.
+#[derive(Debug)]
+pub struct Follower {
+    path: PathBuf,
+    file: Option<FileIdentity>,
+    record: Option<Record>,
+    seen: SeenRows,
+    /// Place of each series among those of its attempt, for attempts that are open.
+    series: HashMap<i64, (i64, usize)>,
+    /// Layouts of samples of attempts that are open: the attempt, and the series.
+    layouts: HashMap<i64, (i64, Vec<i64>)>,
+}
+
+/// Numbers of the last rows that were read.
+#[derive(Debug, Clone, Copy, Default)]
+struct SeenRows {
+    documents: i64,
+    attempts: i64,
+    events: i64,
+    marks: i64,
+    series: i64,
+    layouts: i64,
+    samples: i64,
+    operations: i64,
+    histograms: i64,
+}
+
+impl SeenRows {
+    /// The last rows that there are now.
+    fn last(connection: &Connection, format: Format) -> rusqlite::Result<Self> {
+        let last = |table: &str| {
+            let sql = format!("SELECT ifnull(max(id), 0) FROM {table}");
+            connection.query_row(&sql, [], |row| row.get::<_, i64>(0))
+        };
+        Ok(Self {
+            documents: last("document")?,
+            attempts: last("attempt")?,
+            events: last("event")?,
+            marks: last("mark")?,
+            series: last("series")?,
+            layouts: if format.has_packed_samples() { last("layout")? } else { 0 },
+            samples: last("sample")?,
+            operations: last("operation")?,
+            histograms: last("histogram")?,
+        })
+    }
+
+    /// Where the first look at such rows begins: nothing of seconds that are not shown is read.
+    fn first(last: Self, format: Format) -> Self {
+        let of_samples = if format.has_packed_samples() { MOMENTS } else { ROWS };
+        Self {
+            samples: (last.samples - of_samples).max(0),
+            operations: (last.operations - ROWS).max(0),
+            histograms: (last.histograms - HISTOGRAM_ROWS).max(0),
+            ..Self::default()
+        }
+    }
+}
+
+impl Follower {
+    /// Follows the record at a path; nothing is read before the first look.
+    pub fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            file: None,
+            record: None,
+            seen: SeenRows::default(),
+            series: HashMap::new(),
+            layouts: HashMap::new(),
+        }
+    }
+
+    /// Reads what is new as far as progress needs it, without checking that the record is as it was written, seals included: every attempt with its
+    /// events, those that `whole` picks with all their rows, and of one that is open the last seconds. Rows of others are dropped. Another
+    /// record at the same path is read from its beginning.
+    ///
+    /// # Errors
+    /// There is no record, or it cannot be read; the next look tries again.
+    pub fn look(&mut self, whole: &dyn Fn(&Attempt) -> bool) -> Result<&Record, Error> {
+        let connection = open(&self.path)?;
+        let file = identity(&self.path);
+        if self.file != file {
+            *self = Self { file, ..Self::new(&self.path) };
+        }
+        let path = self.path.clone();
+        let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
+        connection.execute_batch("BEGIN").map_err(reading)?;
+        let format = Format::of(&connection)?;
+        let last = SeenRows::last(&connection, format).map_err(reading)?;
+        let (mut record, seen) = match self.record.take() {
+            Some(record) => (record, self.seen),
+            None => {
+                (empty(&connection, &path)?, SeenRows { documents: last.documents, ..SeenRows::first(last, format) })
+            }
+        };
+        // Until all is read nothing is known: after an error the next look begins anew.
+        self.seen = SeenRows::default();
+        self.tell_documents(&connection, &mut record, seen.documents)?;
+        let read = self.read(&connection, format, &mut record, seen, whole);
+        read.map_err(reading)?;
+        record.being_written = lock::is_taken(&path);
+        self.seen = last;
+        Ok(self.record.insert(record))
+    }
+
+    /// Tells whether the next look finds another file than the last one, in which numbers of attempts mean others; so before the first look.
+    pub fn is_another_file(&self) -> bool {
+        self.file.is_none() || identity(&self.path) != self.file
+    }
+
+    /// Takes the record as the last look left it.
+    pub(crate) fn into_record(self) -> Option<Record> {
+        self.record
+    }
+
+    /// Takes new documents; a search makes the plan longer.
+    fn tell_documents(&self, connection: &Connection, record: &mut Record, after: i64) -> Result<(), Error> {
+        let reading =
+            |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", self.path.display()), &error);
+        let sql = "SELECT name, body FROM document NOT INDEXED WHERE id > ?1 ORDER BY id";
+        let mut is_new = false;
+        newer(connection, sql, after, |row| {
+            is_new = true;
+            record.documents.insert(row.get(0)?, row.get(1)?);
+            Ok(())
+        })
+        .map_err(reading)?;
+        if is_new {
+            (record.study, record.plan) = study_and_plan(&record.documents, &self.path)?;
+        }
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        connection: &Connection,
+        format: Format,
+        record: &mut Record,
+        seen: SeenRows,
+        whole: &dyn Fn(&Attempt) -> bool,
+    ) -> rusqlite::Result<()> {
+        record.sessions = sessions(connection)?;
+        let begun = rows::attempts(connection, &record.plan, seen.attempts, &mut Vec::new())?;
+        record.attempts.extend(begun);
+        tell_events(connection, format, record, seen.events)?;
+        both(record).filter(|attempt| attempt.state != State::Open).for_each(drop_rows);
+        let picked: HashSet<i64> = both(record).filter(|attempt| whole(attempt)).map(|attempt| attempt.id).collect();
+        self.fill(connection, format, record, &picked)?;
+        let mut open: Vec<&mut Attempt> =
+            both(record).filter(|attempt| attempt.state == State::Open && !picked.contains(&attempt.id)).collect();
+        let known = |attempt: i64| open.iter().any(|one| one.id == attempt) || picked.contains(&attempt);
+        self.series.retain(|_, (attempt, _)| known(*attempt));
+        self.layouts.retain(|_, (attempt, _)| known(*attempt));
+        if format.has_packed_samples() && !(open.is_empty() && picked.is_empty()) {
+            tell_layouts(connection, &mut self.layouts, seen.layouts, &known)?;
+        }
+        if open.is_empty() {
+            return Ok(());
+        }
+        let sql =
+            "SELECT label, moment_ns, offset_ns, name, value, attempt FROM mark NOT INDEXED WHERE id > ?1 ORDER BY id";
+        newer(connection, sql, seen.marks, |row| match of(&mut open, row.get(5)?) {
+            Some(attempt) => rows::add_mark(&mut attempt.marks, row),
+            None => Ok(()),
+        })?;
+        tell_seconds(connection, &mut open, seen)?;
+        self.tell_samples(connection, format, &mut open, seen)?;
+        open.into_iter().for_each(keep_last_seconds);
+        Ok(())
+    }
+
+    /// Gives those that were picked all that they have.
+    fn fill(
+        &mut self,
+        connection: &Connection,
+        format: Format,
+        record: &mut Record,
+        picked: &HashSet<i64>,
+    ) -> rusqlite::Result<()> {
+        if picked.is_empty() {
+            return Ok(());
+        }
+        let is_picked = |owner: Option<i64>| owner.is_some_and(|attempt| picked.contains(&attempt));
+        let mut rows = AttemptRows::read(connection, format, &is_picked)?;
+        for attempt in both(record).filter(|attempt| picked.contains(&attempt.id)) {
+            let numbers = rows.fill(attempt);
+            // Not checked here: whoever wants a proof reads the whole record.
+            attempt.seal_holds = (attempt.state == State::Finished).then_some(true);
+            if attempt.state == State::Open {
+                self.series
+                    .extend(numbers.into_iter().enumerate().map(|(place, number)| (number, (attempt.id, place))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds new series and samples of attempts that are open.
+    fn tell_samples(
+        &mut self,
+        connection: &Connection,
+        format: Format,
+        open: &mut [&mut Attempt],
+        seen: SeenRows,
+    ) -> rusqlite::Result<()> {
+        newer(connection, &after(format.series().select), seen.series, |row| {
+            let (number, owner): (i64, i64) = (row.get(0)?, row.get(6)?);
+            if let Some(attempt) = of(open, owner) {
+                self.series.insert(number, (owner, attempt.series.len()));
+                attempt.series.push(rows::series_point(row)?);
+            }
+            Ok(())
+        })?;
+        if format.has_packed_samples() {
+            return self.tell_packed_samples(connection, open, seen);
+        }
+        let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
+        newer(connection, sql, seen.samples, |row| {
+            self.tell_sample(open, row.get(0)?, (Offset(row.get(1)?), row.get(2)?, row.get(3)?));
+            Ok(())
+        })
+    }
+
+    fn tell_packed_samples(
+        &mut self,
+        connection: &Connection,
+        open: &mut [&mut Attempt],
+        seen: SeenRows,
+    ) -> rusqlite::Result<()> {
+        let sql = "SELECT layout, offset_ns, span_ns, readings FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
+        newer(connection, sql, seen.samples, |row| {
+            let Some((_, series)) = self.layouts.get(&row.get(0)?) else { return Ok(()) };
+            let (offset, span) = (Offset(row.get(1)?), row.get(2)?);
+            for (series, reading) in series.iter().zip(unpack(row.get_ref(3)?.as_blob()?)) {
+                self.tell_sample(open, *series, (offset, span, reading));
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds a sample to its series.
+    fn tell_sample(&self, open: &mut [&mut Attempt], series: i64, sample: Sample) {
+        let Some((owner, place)) = self.series.get(&series) else { return };
+        if let Some(series) = of(open, *owner).and_then(|attempt| attempt.series.get_mut(*place)) {
+            series.samples.push(sample);
+        }
+    }
+}
+
+/// Adds new layouts of attempts that are known.
+fn tell_layouts(
+    connection: &Connection,
+    layouts: &mut HashMap<i64, (i64, Vec<i64>)>,
+    seen: i64,
+    known: &dyn Fn(i64) -> bool,
+) -> rusqlite::Result<()> {
+    let sql = "SELECT id, attempt, series FROM layout NOT INDEXED WHERE id > ?1 ORDER BY id";
+    newer(connection, sql, seen, |row| {
+        let owner = row.get(1)?;
+        if known(owner) {
+            let series = serde_json::from_str(row.get_ref(2)?.as_str()?).unwrap_or_default();
+            layouts.insert(row.get(0)?, (owner, series));
+        }
+        Ok(())
+    })
+}
+
+/// A record of which nothing was read yet but its study and plan.
+fn empty(connection: &Connection, path: &Path) -> Result<Record, Error> {
+    let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
+    let documents = rows::documents(connection).map_err(reading)?;
+    let (study, plan) = study_and_plan(&documents, path)?;
+    Ok(Record {
+        created: WallTime(0),
+        sessions: Vec::new(),
+        facts: Vec::new(),
+        events: Vec::new(),
+        logs: Vec::new(),
+        being_written: false,
+        study,
+        plan,
+        documents,
+        attempts: Vec::new(),
+        experiments: Vec::new(),
+        faults: Vec::new(),
+        judged_again: false,
+    })
+}
+
+fn identity(path: &Path) -> Option<FileIdentity> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino(), metadata.created().ok()))
+}
+
+/// Attempts at runs and experiments.
+fn both(record: &mut Record) -> impl Iterator<Item = &mut Attempt> {
+    record.attempts.iter_mut().chain(&mut record.experiments)
+}
+
+/// The attempt of a row; the newest are looked at first.
+fn of<'a>(open: &'a mut [&mut Attempt], id: i64) -> Option<&'a mut Attempt> {
+    open.iter_mut().rev().find(|attempt| attempt.id == id).map(|attempt| &mut **attempt)
+}
+
+/// Adds new events, and how attempts stand by them.
+fn tell_events(connection: &Connection, format: Format, record: &mut Record, seen: i64) -> rusqlite::Result<()> {
+    let mut changed: HashMap<i64, Vec<AttemptEvent>> = HashMap::new();
+    newer(connection, &after(format.events().select), seen, |row| {
+        let event = rows::event(row, format)?;
+        match row.get::<_, Option<i64>>(6)? {
+            Some(attempt) => changed.entry(attempt).or_default().push(event),
+            None => record.events.push(event),
+        }
+        Ok(())
+    })?;
+    for attempt in both(record) {
+        if let Some(events) = changed.remove(&attempt.id) {
+            attempt.events.extend(events);
+            attempt.state = rows::state(&attempt.events);
+        }
+    }
+    let experiments = record.attempts.extract_if(.., |attempt| attempt.is_experiment());
+    record.experiments.extend(experiments);
+    Ok(())
+}
+
+/// Adds counts and histograms of new seconds, without what the load generator says of itself.
+fn tell_seconds(connection: &Connection, open: &mut [&mut Attempt], seen: SeenRows) -> rusqlite::Result<()> {
+    let sql = "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries, attempt FROM operation NOT INDEXED \
+               WHERE id > ?1 ORDER BY id";
+    newer(connection, sql, seen.operations, |row| {
+        let (number, counts) = operation(row)?;
+        if let Some(attempt) = of(open, row.get(9)?) {
+            second_of(&mut attempt.intervals, number).counts.push(counts);
+        }
+        Ok(())
+    })?;
+    let sql = "SELECT number, kind, clock, count, sum_ns, max_ns, payload, attempt FROM histogram NOT INDEXED \
+               WHERE id > ?1 ORDER BY id";
+    newer(connection, sql, seen.histograms, |row| {
+        let (number, delta) = histogram(row)?;
+        if let Some(attempt) = of(open, row.get(7)?) {
+            second_of(&mut attempt.intervals, number).histograms.push(delta);
+        }
+        Ok(())
+    })
+}
+
+/// The second of a number, which is made where it is missing.
+fn second_of(seconds: &mut Vec<IntervalSample>, index: u64) -> &mut IntervalSample {
+    let place = seconds.partition_point(|second| second.index < index);
+    if seconds.get(place).is_none_or(|second| second.index != index) {
+        let client = ClientSelf::default();
+        let second =
+            IntervalSample { index, counts: vec![], histograms: vec![], errors: vec![], client, engine: vec![] };
+        seconds.insert(place, second);
+    }
+    &mut seconds[place]
+}
+
+fn drop_rows(attempt: &mut Attempt) {
+    attempt.facts = Vec::new();
+    attempt.intervals = Vec::new();
+    attempt.agents = AgentRows::default();
+    attempt.series = Vec::new();
+    attempt.marks = Vec::new();
+    attempt.checks = Vec::new();
+}
+
+/// Drops what is older than the last seconds; series stay, since samples name them by their places.
+fn keep_last_seconds(attempt: &mut Attempt) {
+    let from = attempt.intervals.last().map_or(0, |last| (last.index + 1).saturating_sub(SECONDS));
+    let older = attempt.intervals.partition_point(|second| second.index < from);
+    attempt.intervals.drain(..older);
+    for series in &mut attempt.series {
+        let from = series.samples.last().map_or(0, |(last, ..)| last.0 - SECONDS as i64 * 1_000_000_000);
+        let older = series.samples.partition_point(|(at, ..)| at.0 < from);
+        series.samples.drain(..older);
+    }
+}
+
+/// A statement that reads a table in the order of its numbers, for the rows after one.
+fn after(select: &str) -> String {
+    select.replace(" ORDER BY id", " WHERE id > ?1 ORDER BY id")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::ROWS_READ;
+    use crate::{AttemptEvent, AttemptId, Opening, Recorder, read_progress};
+    use proofload_model::deployment::InstanceName;
+    use proofload_model::events::RunEvent;
+    use proofload_model::plan::expand;
+    use proofload_model::samples::{HistogramDelta, LatencyClock, Mark, OperationCounts, Reading, Telemetry};
+    use proofload_model::settings::{Settings, Value};
+    use proofload_model::study::{Factor, Study};
+    use proofload_model::time::Moment;
+
+    /// A record of two runs that is begun.
+    fn begin(path: &Path) -> Recorder {
+        let levels = (1..=2).map(Value::Integer).collect();
+        let settings = Settings([("study.name".to_owned(), Value::Text("toy".to_owned()))].into());
+        let study = Study { settings, factors: vec![Factor { setting: "limits.cores".to_owned(), levels }] };
+        let plan = expand(&study);
+        let opening = Opening { study_text: "", study: &study, plan: &plan, program: "test", at: WallTime(1) };
+        Recorder::create(path, &opening).expect("an empty folder takes a record")
+    }
+
+    /// Writes a second of two kinds with one series, and commits it.
+    fn second(recorder: &mut Recorder, attempt: AttemptId, index: u64) {
+        let (kind, clock) = ("read".to_owned(), LatencyClock::Response);
+        let part = HistogramDelta { kind: kind.clone(), clock, count: 1, sum_ns: 1, max_ns: 1, payload: vec![1] };
+        let counts = OperationCounts { kind, due: 1, done: index, ..OperationCounts::default() };
+        let client = ClientSelf::default();
+        let sample = IntervalSample {
+            index,
+            counts: vec![counts],
+            histograms: vec![part],
+            errors: vec![],
+            client,
+            engine: vec![],
+        };
+        recorder.interval(attempt, &sample).expect("a second fits");
+        let reading = Reading { name: "busy".into(), component: "0".into(), unit: "%".into(), value: index as f64 };
+        let telemetry = Telemetry {
+            instance: InstanceName::default(),
+            probe: "cores".to_owned(),
+            moment: Moment(0),
+            span_ns: 1,
+            readings: vec![reading],
+        };
+        recorder.telemetry(attempt, Offset(index as i64 * 1_000_000_000), &telemetry).expect("readings fit");
+        recorder.commit().expect("it is durable");
+    }
+
+    fn rows_read(work: impl FnOnce()) -> u64 {
+        let before = ROWS_READ.get();
+        work();
+        ROWS_READ.get() - before
+    }
+
+    fn never(_: &Attempt) -> bool {
+        false
+    }
+
+    #[test]
+    fn a_look_reads_what_is_newer_than_the_last_one_and_finds_what_a_first_look_finds() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let mut recorder = begin(&path);
+        let mut follower = Follower::new(&path);
+        let attempt = recorder.begin_attempt(0, WallTime(2)).expect("it begins");
+        let started = AttemptEvent::new(WallTime(3), RunEvent::LoadStarted(Some(7)));
+        recorder.event(Some(attempt), &started).expect("an event fits");
+        let mark = Mark { moment: Moment(1), offset: Offset(1), counters: vec![("rows".into(), 1), ("b".into(), 2)] };
+        recorder.mark(attempt, "window_start", &mark).expect("a mark fits");
+        for index in 0..200 {
+            second(&mut recorder, attempt, index);
+            let rows = rows_read(|| {
+                let _record = follower.look(&never).expect("it is read");
+            });
+            // Counts, histogram and sample; the first look also finds the event, the mark's two counters, the series and its layout.
+            assert_eq!(rows, if index == 0 { 3 + 5 } else { 3 }, "second {index}");
+            if index % 50 == 0 || index == 199 {
+                let (known, anew) = (follower.record.as_ref().expect("it was read"), read_progress(&path, &never));
+                let (known, anew) = (&known.attempts[0], &anew.expect("it is read").attempts[0]);
+                assert_eq!((&known.events, &known.marks, &known.state), (&anew.events, &anew.marks, &anew.state));
+                assert_eq!((&known.intervals, &known.series), (&anew.intervals, &anew.series));
+                assert_eq!(known.intervals.len() as u64, (index + 1).min(SECONDS));
+                assert_eq!(known.intervals.last().map(|second| second.index), Some(index));
+            }
+        }
+        recorder.finish(attempt, WallTime(4)).expect("it ends");
+        let next = recorder.begin_attempt(1, WallTime(5)).expect("it begins");
+        second(&mut recorder, next, 0);
+        let is_finished = |attempt: &Attempt| attempt.state == State::Finished;
+        let attempts = &follower.look(&is_finished).expect("it is read").attempts;
+        assert_eq!((attempts[0].intervals.len(), attempts[0].series[0].samples.len()), (200, 200), "all of it");
+        assert_eq!((attempts[1].intervals.len(), attempts[1].series[0].samples.len()), (1, 1));
+        second(&mut recorder, next, 1);
+        let attempts = &follower.look(&never).expect("it is read").attempts;
+        assert!(attempts[0].intervals.is_empty() && attempts[0].series.is_empty(), "what was told is dropped");
+        assert_eq!((attempts[1].intervals.len(), attempts[1].series[0].samples.len()), (2, 2));
+    }
+
+    #[test]
+    fn an_open_attempt_that_was_read_whole_is_followed_from_there() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let mut recorder = begin(&path);
+        let attempt = recorder.begin_attempt(0, WallTime(2)).expect("it begins");
+        (0..100).for_each(|index| second(&mut recorder, attempt, index));
+        let mut follower = Follower::new(&path);
+        let whole = follower.look(&|_| true).expect("it is read").attempts[0].intervals.len();
+        assert_eq!((whole, follower.is_another_file()), (100, false));
+        second(&mut recorder, attempt, 100);
+        let attempt = &follower.look(&never).expect("it is read").attempts[0];
+        let (seconds, samples) = (&attempt.intervals, &attempt.series[0].samples);
+        assert_eq!((seconds[0].index, seconds[59].index, seconds.len()), (41, 100, 60));
+        assert_eq!(samples.last().map(|(at, ..)| at.0), Some(100_000_000_000));
+    }
+
+    #[test]
+    fn another_record_at_the_path_is_read_from_its_beginning() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let mut recorder = begin(&path);
+        let attempt = recorder.begin_attempt(1, WallTime(2)).expect("it begins");
+        (0..5).for_each(|index| second(&mut recorder, attempt, index));
+        let mut follower = Follower::new(&path);
+        assert_eq!(follower.look(&never).expect("it is read").attempts[0].run.index, 1);
+        drop(recorder);
+        for name in ["x.proof", "x.proof-wal", "x.proof-shm"] {
+            let _absent = std::fs::remove_file(folder.path().join(name));
+        }
+        assert!(follower.look(&never).is_err(), "there is none");
+        let mut recorder = begin(&path);
+        let attempt = recorder.begin_attempt(0, WallTime(9)).expect("it begins");
+        second(&mut recorder, attempt, 0);
+        assert!(follower.is_another_file());
+        let attempts = &follower.look(&never).expect("it is read").attempts;
+        assert!(attempts.len() == 1 && attempts[0].run.index == 0, "{attempts:?}");
+        assert_eq!((attempts[0].intervals.len(), follower.is_another_file()), (1, false));
+    }
+}

@@ -1,0 +1,24 @@
+//! Shows eight hours of a study in one tab of a browser, and tells what the tab takes of memory after each.
+//!
+//! The work is done by the test `live_page` of the program; this chore only asks for more of it.
+
+use crate::program::cargo;
+
+/// Seconds between two looks.
+const HOUR: u32 = 3_600;
+
+/// Runs the test with as many hours as an argument says, eight without.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let hours = match arguments.first() {
+        None => 8,
+        Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of hours"))?,
+    };
+    let status = cargo()
+        .args(["test", "--workspace", "--features", "mongodb-driver,fixtures", "--test", "live_page"])
+        .args(["hours", "--", "--nocapture"])
+        .env("PROOFLOAD_PAGE_EVERY", HOUR.to_string())
+        .env("PROOFLOAD_PAGE_LOOKS", hours.to_string())
+        .status()
+        .map_err(|error| format!("starting cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err("the page takes ever more; the output above says of what".to_owned()) }
+}

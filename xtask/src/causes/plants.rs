@@ -48,11 +48,20 @@ const SCANS: &str = "mix = \"own\"\nscan = 1.0\nscan_least = 200\nscan_most = 20
 const CPU: &[&str] = &["limits.cpu"];
 const READS: &[&str] = &["limits.read_iops"];
 const MEMORY_AND_READS: &[&str] = &["limits.memory", "limits.read_iops"];
+/// Updates of one row, which each transaction keeps locked.
+const HOT_ROW: &str =
+    "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nhot_rows = 1\nhold = \"4ms\"\nrecords = 20000\nvirtual_users = 8";
+/// Transactions of users who share connections.
+const POOLED: &str =
+    "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\npool = 2\nhold = \"5ms\"\nrecords = 20000\nvirtual_users = 16";
+/// Limits that are far away.
+const ROOM: &str = "cpu = 1.2\nread_iops = 2000\nwrite_iops = 1000";
+/// What holds a row is part of what the lock costs: a transaction that is held shorter lets the next one in earlier.
+const HELD_ROW: &[&str] = &["workload.hot_rows", "workload.hold"];
+const HELD_POOL: &[&str] = &["workload.pool", "workload.hold"];
 const THREAD: &str = "the quota of one thread";
 const SYNC: &str = "a delay of the sync call";
 const MEMORY: &str = "instances of several sizes of memory beside each other";
-const ROWS: &str = "a load that spreads over more rows";
-const POOL: &str = "a pool whose size is a setting of the load";
 const BACKGROUND: &str = "background work that is switched off for a visit";
 
 /// All of them, in their order.
@@ -241,10 +250,40 @@ pub(super) const PLANTS: &[Plant] = &[
         },
     ),
     missing(24, "PostgreSQL, uniform set 5 % above memory", MEMORY),
-    missing(25, "PostgreSQL, one hot row held 4 ms", ROWS),
-    missing(26, "MariaDB, the same; decoy: a niced CPU hog in the group", ROWS),
-    missing(27, "SQLite, 8 writers, 4 ms of think time in transactions", ROWS),
-    missing(28, "PostgreSQL, hot row, synced commit, flush 5 ms", ROWS),
+    plant(
+        25,
+        "PostgreSQL, one hot row held 4 ms, no sync",
+        PlantStudy {
+            engine: "postgresql",
+            workload: HOT_ROW,
+            limits: ROOM,
+            more: "[engine.settings]\nsynchronous_commit = \"off\"\n",
+            expected: HELD_ROW,
+        },
+    ),
+    plant(
+        26,
+        "MariaDB, the same (no decoy)",
+        PlantStudy {
+            engine: "mariadb",
+            workload: HOT_ROW,
+            limits: ROOM,
+            more: "[engine.settings]\ninnodb_flush_log_at_trx_commit = \"2\"\n",
+            expected: HELD_ROW,
+        },
+    ),
+    plant(
+        27,
+        "SQLite, 8 writers in a queue, 4 ms of think time in transactions",
+        PlantStudy {
+            engine: "sqlite",
+            workload: "mix = \"own\"\nupdate = 1.0\nhold = \"4ms\"\nrecords = 20000\nvirtual_users = 8",
+            limits: ROOM,
+            more: "writers = \"queue\"\n",
+            expected: &["workload.hold"],
+        },
+    ),
+    missing(28, "PostgreSQL, hot row, synced commit, flush 5 ms", SYNC),
     plant(
         29,
         "PostgreSQL, a relay that adds 10 ms, 4 users",
@@ -256,7 +295,17 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: &["clients.rtt", "users"],
         },
     ),
-    missing(30, "MariaDB, the same; decoy: CPU 85 % busy", "a relay that speaks for MariaDB"),
+    plant(
+        30,
+        "MariaDB, the same (no decoy)",
+        PlantStudy {
+            engine: "mariadb",
+            workload: "mix = \"c\"\nrecords = 20000\nvirtual_users = 4",
+            limits: ROOM,
+            more: "[clients]\nrtt = \"10ms\"\n",
+            expected: &["clients.rtt", "users"],
+        },
+    ),
     plant(
         31,
         "PostgreSQL, wide rows, a relay of 2 MB/s",
@@ -295,8 +344,28 @@ pub(super) const PLANTS: &[Plant] = &[
         "SQLite in the load generator's process, CPU time 0.3, one limit alone",
         PlantStudy { engine: "sqlite", workload: CACHED, limits: "cpu = 0.3", more: "", expected: CPU },
     ),
-    missing(35, "PostgreSQL, pool of 2, 16 users", POOL),
-    missing(36, "MariaDB, thread pool of 2", POOL),
+    plant(
+        35,
+        "PostgreSQL, 16 users share 2 connections, 5 ms in transactions",
+        PlantStudy {
+            engine: "postgresql",
+            workload: POOLED,
+            limits: ROOM,
+            more: "[engine.settings]\nsynchronous_commit = \"off\"\n",
+            expected: HELD_POOL,
+        },
+    ),
+    plant(
+        36,
+        "MariaDB, the same, by the pool of the load",
+        PlantStudy {
+            engine: "mariadb",
+            workload: POOLED,
+            limits: ROOM,
+            more: "[engine.settings]\ninnodb_flush_log_at_trx_commit = \"2\"\n",
+            expected: HELD_POOL,
+        },
+    ),
     plant(
         37,
         "PostgreSQL, commits, 2 users, no limit reached",

@@ -6,7 +6,9 @@ use crate::findings::latencies::decoded;
 use proofload_analysis::attribution::{Experiment as Estimates, KnobVisit, PILOT_BLOCKS, Treatment};
 use proofload_analysis::latency::Sparse;
 use proofload_model::events::RunEvent;
-use proofload_model::intervention::{Change, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS};
+use proofload_model::intervention::{
+    Change, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS, changed,
+};
 use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts};
 use proofload_record::{Attempt, Record};
 use std::collections::{BTreeMap, BTreeSet};
@@ -188,7 +190,6 @@ impl PointVisits {
     /// Why visits of a resource do not count: it was not put in force as asked, was not restored, or more was used than it allows.
     pub(super) fn fault(&self, plan: &ResourcePlan) -> Option<String> {
         let name = &plan.name;
-        let lowered = 1.0 - self.experiment.asked.step;
         let Some(untouched) = self.untouched(name) else {
             let why =
                 if name == USERS { "users of this load share sessions" } else { "its value could not be read back" };
@@ -200,7 +201,8 @@ impl PointVisits {
             let Some(found) = reading.and_then(|reading| reading.in_force) else {
                 return Some("its value could not be read back, or changed within a visit".to_owned());
             };
-            let expected = if visit.change.lowers(name, plan.class) { lowered * untouched } else { untouched };
+            let is_changed = visit.change.lowers(name, plan.class);
+            let expected = if is_changed { changed(name, untouched, self.experiment.asked.step) } else { untouched };
             // Users are whole.
             let is_as_asked =
                 if name == USERS { found <= untouched } else { (found / expected - 1.0).abs() <= ROUNDING };

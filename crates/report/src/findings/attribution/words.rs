@@ -3,7 +3,7 @@
 use super::point::{PointAttribution, ResourceAttribution};
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
-use proofload_model::intervention::{CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, USERS};
+use proofload_model::intervention::{CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, HOLD, HOT_ROWS, POOL, USERS};
 
 /// Names of resources in sentences.
 const NAMES: &[(&str, &str)] = &[
@@ -17,6 +17,9 @@ const NAMES: &[(&str, &str)] = &[
     (CLIENTS_CPU, "CPU time of the load generator"),
     (CLIENTS_RTT, "round trip of the users"),
     (CLIENTS_BANDWIDTH, "bandwidth of the users"),
+    (HOT_ROWS, "number of rows in use"),
+    (HOLD, "time that transactions are held"),
+    (POOL, "size of the connection pool"),
     (USERS, "number of users"),
 ];
 
@@ -96,14 +99,15 @@ pub fn sentence_of(found: &PointAttribution, one: &ResourceAttribution) -> Strin
     }
 }
 
-/// What lowering a resource by the step costs: `20 % less costs 19 % (elasticity 0.96 [0.90, 1.02])`.
+/// What changing a resource by the step costs: `20 % less costs 19 % (elasticity 0.96 [0.90, 1.02])`; of one that was raised, what that gives.
 fn cost(found: &PointAttribution, one: &ResourceAttribution, elasticity: &KnobElasticity) -> String {
     let step = one.true_step.map_or(found.experiment.asked.step, |step| -step);
     let percent = 100.0 * (1.0 - (elasticity.value * (1.0 - step).ln()).exp());
     let verb = if percent.round() < 0.0 { "gives" } else { "costs" };
+    let word = if step < 0.0 { "more" } else { "less" };
     format!(
-        "{} % less {verb} {} % of throughput (elasticity {})",
-        short((100.0 * step).round()),
+        "{} % {word} {verb} {} % of throughput (elasticity {})",
+        short((100.0 * step.abs()).round()),
         short(percent.abs().round()),
         interval(elasticity)
     )

@@ -37,6 +37,8 @@ pub enum ResourceClass {
     Capacity,
     /// A number of things, which has no unit of time.
     Structure,
+    /// Work that is switched off for a visit: what that gives is the most that can be had of it, and no step.
+    Bound,
 }
 
 impl ResourceClass {
@@ -46,6 +48,7 @@ impl ResourceClass {
             Self::Speed => "speed",
             Self::Capacity => "capacity",
             Self::Structure => "structure",
+            Self::Bound => "bound",
         }
     }
 
@@ -92,6 +95,22 @@ pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
 pub const LIVE_LOAD: &[(&str, ResourceClass)] =
     &[(HOLD, ResourceClass::Speed), (HOT_ROWS, ResourceClass::Structure), (POOL, ResourceClass::Structure)];
 
+/// What experiments change of a running database, where a study asks for it by `confirm.engine`: a size, or background work that is off for a
+/// visit.
+pub const LIVE_ENGINE: &[(&str, ResourceClass)] = &[
+    ("engine.cache", ResourceClass::Structure),
+    ("engine.autovacuum", ResourceClass::Bound),
+    ("engine.checkpoints", ResourceClass::Bound),
+];
+
+/// Beginning of the names of resources that are of the database itself.
+pub const ENGINE: &str = "engine.";
+
+/// Resources of the database itself that a study asks for.
+pub fn engine_asked(settings: &Settings) -> Vec<String> {
+    settings.list("confirm.engine").iter().map(|word| format!("{ENGINE}{word}")).collect()
+}
+
 /// What is never changed, with the reason.
 const NEVER_CHANGED: &[(&str, &str)] = &[
     ("locks and threads of the database", "they have no limit that can be lowered from outside"),
@@ -127,6 +146,13 @@ pub fn resources(settings: &Settings, load: PointLoad) -> (Vec<ResourcePlan>, BT
             _ => planned.push(plan(path, *class)),
         }
     }
+    let asked = engine_asked(settings);
+    planned.extend(
+        LIVE_ENGINE
+            .iter()
+            .filter(|(name, _)| asked.iter().any(|one| one == name))
+            .map(|(name, class)| plan(name, *class)),
+    );
     match clients_elsewhere(settings) {
         _ if load.is_embedded => {
             drop(leave_out(
@@ -168,6 +194,7 @@ pub fn is_counted(resource: &str) -> bool {
 pub fn changed(resource: &str, untouched: f64, step: f64) -> f64 {
     match resource {
         HOT_ROWS if untouched <= 1.0 => 2.0,
+        _ if LIVE_ENGINE.contains(&(resource, ResourceClass::Bound)) => 0.0,
         _ if is_counted(resource) => f64::from(lowered_users(untouched as u32, step)),
         _ => untouched * (1.0 - step),
     }

@@ -11,7 +11,7 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
     CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, LIVE_LOAD, LimitMeter, ResourcePlan,
-    ResourceReading, USERS, changed, lowered_users, resources,
+    ResourceReading, USERS, changed, engine_asked, lowered_users, resources,
 };
 use proofload_model::plan::mix;
 use proofload_model::units::duration_words;
@@ -202,7 +202,10 @@ fn change_limits(
 ) -> Result<Vec<LimitMeter>, Error> {
     let mut testbed = context.testbed(prepared);
     let primary = testbed.primary().clone();
-    testbed.ask(&primary, host::ChangeLimits { instance: primary.name.clone(), shares })
+    testbed.ask(
+        &primary,
+        host::ChangeLimits { instance: primary.name.clone(), shares, of_engine: engine_asked(&prepared.settings) },
+    )
 }
 
 /// Changes these settings of the load by a step, and puts all others back.
@@ -237,7 +240,8 @@ fn until(context: &mut RunContext<'_>, prepared: &PreparedRun, second: f64) -> R
     let at = now(context);
     let mut testbed = context.testbed(prepared);
     let primary = testbed.primary().clone();
-    let mut meters = testbed.ask(&primary, host::ReadMeters { instance: primary.name.clone() })?;
+    let ask = host::ReadMeters { instance: primary.name.clone(), of_engine: engine_asked(&prepared.settings) };
+    let mut meters = testbed.ask(&primary, ask)?;
     meters.extend(clients::meters(context, prepared)?);
     meters.extend(context.ask_all_load(|_| load::ReadLoad {})?.into_iter().next().unwrap_or_default());
     Ok((at, meters))

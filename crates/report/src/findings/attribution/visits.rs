@@ -7,7 +7,7 @@ use proofload_analysis::attribution::{Experiment as Estimates, KnobVisit, PILOT_
 use proofload_analysis::latency::Sparse;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    Change, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS, changed,
+    Change, ENGINE, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS, changed,
 };
 use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts};
 use proofload_record::{Attempt, Record};
@@ -137,10 +137,22 @@ impl PointVisits {
         match &visit.change {
             Change::Nothing => 0.0,
             Change::AllBut(_) => (1.0 - self.experiment.asked.step).ln(),
+            // Work that is off has no share of what it was: what that gives is counted like a raise by the step.
+            Change::One(name) if self.is_bound(name) => {
+                if in_force(visit, name) == Some(0.0) {
+                    -(1.0 - self.experiment.asked.step).ln()
+                } else {
+                    0.0
+                }
+            }
             Change::One(name) => {
                 self.untouched(name).zip(in_force(visit, name)).map_or(0.0, |(all, low)| (low / all).ln())
             }
         }
+    }
+
+    fn is_bound(&self, name: &str) -> bool {
+        self.place(name).is_some_and(|place| self.experiment.resources[place].class == ResourceClass::Bound)
     }
 
     /// What the untouched point has in force of a resource.
@@ -182,6 +194,9 @@ impl PointVisits {
 
     /// The change that a resource was seen to take, as a share; `None` without a visit.
     pub(super) fn true_step(&self, name: &str) -> Option<f64> {
+        if self.is_bound(name) {
+            return None;
+        }
         let visits = self.results.iter().filter(|result| result.visit.change == Change::One(name.to_owned()));
         let steps: Vec<f64> = visits.map(|result| self.step(&result.visit)).collect();
         (!steps.is_empty()).then(|| (steps.iter().sum::<f64>() / steps.len() as f64).exp_m1())
@@ -191,8 +206,13 @@ impl PointVisits {
     pub(super) fn fault(&self, plan: &ResourcePlan) -> Option<String> {
         let name = &plan.name;
         let Some(untouched) = self.untouched(name) else {
-            let why =
-                if name == USERS { "users of this load share sessions" } else { "its value could not be read back" };
+            let why = match name.as_str() {
+                USERS => "users of this load share sessions",
+                of_engine if of_engine.starts_with(ENGINE) => {
+                    "the database has nothing of the kind that can be changed while it runs"
+                }
+                _ => "its value could not be read back",
+            };
             return (!self.results.is_empty()).then(|| why.to_owned());
         };
         for result in &self.results {
@@ -204,8 +224,11 @@ impl PointVisits {
             let is_changed = visit.change.lowers(name, plan.class);
             let expected = if is_changed { changed(name, untouched, self.experiment.asked.step) } else { untouched };
             // Users are whole.
-            let is_as_asked =
-                if name == USERS { found <= untouched } else { (found / expected - 1.0).abs() <= ROUNDING };
+            let is_as_asked = match plan.class {
+                _ if name == USERS => found <= untouched,
+                ResourceClass::Bound => (found - expected).abs() <= ROUNDING,
+                _ => (found / expected - 1.0).abs() <= ROUNDING,
+            };
             if !is_as_asked {
                 return Some(format!("{found} was in force in a visit that asked for {expected}"));
             }

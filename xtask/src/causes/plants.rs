@@ -264,7 +264,7 @@ pub(super) const PLANTS: &[Plant] = &[
         "PostgreSQL, uniform reads of a set somewhat larger than memory, read IOPS 400",
         PlantStudy {
             engine: "postgresql",
-            workload: "mix = \"c\"\nkeys = \"uniform\"\nrecords = 80000\nvirtual_users = 8",
+            workload: "mix = \"c\"\nkeys = \"uniform\"\nrecords = 32000\nvirtual_users = 8",
             limits: "memory = \"96MiB\"\ncpu = 1.2\nread_iops = 400",
             more: "",
             expected: MEMORY_AND_READS,
@@ -299,7 +299,7 @@ pub(super) const PLANTS: &[Plant] = &[
             engine: "sqlite",
             workload: "mix = \"own\"\nupdate = 1.0\nhold = \"4ms\"\nrecords = 20000\nvirtual_users = 8",
             limits: ROOM,
-            more: "writers = \"queue\"\n",
+            more: "writers = \"queue\"\n[engine.settings]\nsynchronous = \"OFF\"\n",
             expected: &["workload.hold"],
         },
     ),

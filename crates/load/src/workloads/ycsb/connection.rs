@@ -68,6 +68,15 @@ impl UserConnection {
     }
 }
 
+impl Drop for UserConnection {
+    /// A user that ends inside an operation leaves its place to the others.
+    fn drop(&mut self) {
+        if let (Some(turn), Some(store)) = (&self.pool, self.store.take()) {
+            turn.give_back(store, self.since, self.since);
+        }
+    }
+}
+
 #[cold]
 fn none() -> Error {
     Error::other("the pool has lost this connection")

@@ -59,7 +59,7 @@ impl YcsbRun {
         let plan = Arc::new(settings.plan(&request.spec)?);
         let part = &request.spec.part;
         let run = Mutex::new(RunEvidence::new(part.range(settings.users), part.is_whole()));
-        let live = LiveSettings::new(&settings);
+        let live = LiveSettings::new(&settings, dialect.has_transactions());
         Ok(Self { request, settings, dialect, plan, live, run })
     }
 

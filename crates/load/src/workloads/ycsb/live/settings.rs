@@ -25,12 +25,12 @@ pub(in crate::workloads::ycsb) struct LiveSettings {
 }
 
 impl LiveSettings {
-    /// What the study asks for.
-    pub(in crate::workloads::ycsb) fn new(settings: &YcsbSettings) -> Self {
+    /// What the study asks for. Where records are documents, as where the load generator measures itself, nothing is held.
+    pub(in crate::workloads::ycsb) fn new(settings: &YcsbSettings, has_transactions: bool) -> Self {
         let live = Self {
             records: settings.records,
             asked_rows: settings.hot_rows,
-            asked_hold: settings.hold,
+            asked_hold: settings.hold.filter(|_| has_transactions),
             rows: AtomicU64::new(0),
             hold: AtomicU64::new(0),
             pool: settings.pool.map(ConnectionPool::new),

@@ -23,8 +23,8 @@ const NAMES: &[(&str, &str)] = &[
     (HOLD, "time that transactions are held"),
     (POOL, "size of the connection pool"),
     ("engine.cache", "cache of the database"),
-    ("engine.autovacuum", "autovacuum"),
-    ("engine.checkpoints", "checkpoints"),
+    ("engine.autovacuum", "work of autovacuum"),
+    ("engine.checkpoints", "work of checkpoints"),
     (USERS, "number of users"),
 ];
 

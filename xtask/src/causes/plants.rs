@@ -410,11 +410,11 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         39,
-        "PostgreSQL, a checkpoint every 32 MB of log, writes of 2 MB/s",
+        "PostgreSQL, a checkpoint every 32 MB of log, writes of 6 MB/s",
         PlantStudy {
             engine: "postgresql",
             workload: "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nrecords = 8000\nvirtual_users = 8",
-            limits: "cpu = 1.2\nwrite_bandwidth = \"2MB\"",
+            limits: "cpu = 1.2\nwrite_bandwidth = \"6MB\"",
             more: "[engine.settings]\ncheckpoint_timeout = \"30s\"\nmax_wal_size = \"32MB\"\n[confirm]\nengine = [\"checkpoints\"]\n",
             expected: &["limits.write_bandwidth", "engine.checkpoints"],
         },
@@ -426,7 +426,7 @@ pub(super) const PLANTS: &[Plant] = &[
             engine: "mariadb",
             workload: "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nrecords = 20000\nvirtual_users = 8",
             limits: "cpu = 1.2\nwrite_iops = 300",
-            more: "[engine.settings]\ninnodb_log_file_size = \"4MiB\"\ninnodb_flush_log_at_trx_commit = \"2\"\n[confirm]\nengine = [\"checkpoints\"]\n",
+            more: "[engine.settings]\ninnodb_log_file_size = \"4MiB\"\ninnodb_log_buffer_size = \"2MiB\"\ninnodb_flush_log_at_trx_commit = \"2\"\n[confirm]\nengine = [\"checkpoints\"]\n",
             expected: &["limits.write_iops", "engine.checkpoints"],
         },
     ),

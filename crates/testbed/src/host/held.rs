@@ -312,7 +312,8 @@ impl InstanceResources {
             self.refuse_while_running("start a relay")?;
             self.link = None;
         }
-        let by_users = self.replication.as_ref().is_some_and(InstanceReplication::is_of_primary);
+        // A standby gets its relay before it starts; what runs without a part in replication has users alone.
+        let by_users = self.replication.as_ref().map_or(self.server.is_some(), InstanceReplication::is_of_primary);
         let side = if by_users { RelayedSide::Users } else { RelayedSide::Standby };
         let (relay, address) = replication::start_relay((place, side), upstream, link, Arc::clone(&self.clock))?;
         self.link = Some(relay);

@@ -17,7 +17,7 @@ pub(super) struct UntouchedSettings {
     values: BTreeMap<&'static str, String>,
 }
 
-/// What of a server is to be changed, with its values now and at its start.
+/// Server with the settings that are to be changed, and their values now and at its start.
 struct ChangeableServer<'a> {
     facet: &'static dyn LiveSettings,
     target: &'a Target,

@@ -12,14 +12,15 @@ use proofload_gen::Seed;
 use proofload_model::drill::ProberReport;
 use proofload_model::error::Error;
 use proofload_model::facts::client;
+use proofload_model::intervention::LimitMeter;
 use proofload_model::samples::{Check, Fact, Mark};
 use proofload_model::secret::Secret;
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
-    Acknowledge, Authenticate, BeginBuild, Build, BuildShare, CheckData, Close, Connect, ConnectProber, DataState,
-    EndProber, Evidence, GiveEvidence, HoldUsers, KeepData, LoadService, LoadTotals, Open, OpenProbe, Probe, ReadMark,
-    Request, RestoreData, Start, Stop, TakeEvidence, Verify,
+    Acknowledge, Authenticate, BeginBuild, Build, BuildShare, ChangeLoad, CheckData, Close, Connect, ConnectProber,
+    DataState, EndProber, Evidence, GiveEvidence, HoldUsers, KeepData, LoadService, LoadTotals, Open, OpenProbe, Probe,
+    ReadLoad, ReadMark, Request, RestoreData, Start, Stop, TakeEvidence, Verify,
 };
 use proofload_model::wire::{Event, LoadSpec, ProbeResult, Reply};
 use std::sync::Arc;
@@ -291,6 +292,16 @@ impl LoadService for LoadRole {
     fn hold_users(&mut self, ask: HoldUsers) -> Result<bool, Error> {
         let threads = self.threads.as_ref().ok_or_else(|| Error::new("failed to hold users: no load is running"))?;
         Ok(threads.hold(ask.active))
+    }
+
+    fn change_load(&mut self, ask: ChangeLoad) -> Result<Vec<LimitMeter>, Error> {
+        let run = self.workload_run()?;
+        run.change(&ask.values)?;
+        Ok(run.meters())
+    }
+
+    fn read_load(&mut self, _ask: ReadLoad) -> Result<Vec<LimitMeter>, Error> {
+        Ok(self.workload_run()?.meters())
     }
 
     fn stop(&mut self, _ask: Stop) -> Result<LoadTotals, Error> {

@@ -5,12 +5,14 @@ use crate::selftest::SelftestPart;
 use proofload_engine::{Engine, Error as EngineError, Target};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
+use proofload_model::intervention::LimitMeter;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::settings::Settings;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use proofload_model::wire::load::DataState;
 use proofload_model::wire::{LoadSpec, ProbeResult};
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -229,6 +231,21 @@ pub trait WorkloadRun: Send + Sync {
 
     /// Reads the database's counters, by name. Blocking; called while load runs too.
     fn counters(&self) -> Result<Vec<(String, i64)>, EngineError>;
+
+    /// Sets what can be changed of it while users run to these values, and all else of that to what the study asks for.
+    fn change(&self, values: &BTreeMap<String, f64>) -> Result<(), Error> {
+        match values.keys().next() {
+            None => Ok(()),
+            Some(first) => Err(Error::refused(format!(
+                "failed to change {first}: nothing of this load can be changed while it runs"
+            ))),
+        }
+    }
+
+    /// How what can be changed stands.
+    fn meters(&self) -> Vec<LimitMeter> {
+        Vec::new()
+    }
 
     /// Index below which every operation of this agent has ended; `None` where no agent needs to know.
     fn ended_below(&self) -> Option<u64> {

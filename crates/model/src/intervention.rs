@@ -18,6 +18,15 @@ pub const CLIENTS_RTT: &str = "clients.rtt";
 /// Name of the resource that is the bandwidth between users and database.
 pub const CLIENTS_BANDWIDTH: &str = "clients.bandwidth";
 
+/// Name of the resource that is the number of records that operations of the load use.
+pub const HOT_ROWS: &str = "workload.hot_rows";
+
+/// Name of the resource that is the number of connections that users share.
+pub const POOL: &str = "workload.pool";
+
+/// Name of the resource that is the time for which transactions are held before they commit, counted as times per second.
+pub const HOLD: &str = "workload.hold";
+
 /// What changing a resource does to a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,6 +37,8 @@ pub enum ResourceClass {
     Capacity,
     /// A number of things, which has no unit of time.
     Structure,
+    /// Work that is switched off for a visit: what that gives is the most that can be had of it, and no step.
+    Bound,
 }
 
 impl ResourceClass {
@@ -37,6 +48,7 @@ impl ResourceClass {
             Self::Speed => "speed",
             Self::Capacity => "capacity",
             Self::Structure => "structure",
+            Self::Bound => "bound",
         }
     }
 
@@ -79,6 +91,26 @@ pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
     (CLIENTS_BANDWIDTH, ResourceClass::Capacity),
 ];
 
+/// Settings of the load that can be changed while it runs, where a study sets them.
+pub const LIVE_LOAD: &[(&str, ResourceClass)] =
+    &[(HOLD, ResourceClass::Speed), (HOT_ROWS, ResourceClass::Structure), (POOL, ResourceClass::Structure)];
+
+/// What experiments change of a running database, where a study asks for it by `confirm.engine`: a size, or background work that is off for a
+/// visit.
+pub const LIVE_ENGINE: &[(&str, ResourceClass)] = &[
+    ("engine.cache", ResourceClass::Structure),
+    ("engine.autovacuum", ResourceClass::Bound),
+    ("engine.checkpoints", ResourceClass::Bound),
+];
+
+/// Beginning of the names of resources that are of the database itself.
+pub const ENGINE: &str = "engine.";
+
+/// Resources of the database itself that a study asks for.
+pub fn engine_asked(settings: &Settings) -> Vec<String> {
+    settings.list("confirm.engine").iter().map(|word| format!("{ENGINE}{word}")).collect()
+}
+
 /// What is never changed, with the reason.
 const NEVER_CHANGED: &[(&str, &str)] = &[
     ("locks and threads of the database", "they have no limit that can be lowered from outside"),
@@ -108,6 +140,19 @@ pub fn resources(settings: &Settings, load: PointLoad) -> (Vec<ResourcePlan>, BT
             leave_out(path, "the study sets no such limit");
         }
     }
+    for (path, class) in LIVE_LOAD.iter().filter(|(path, _)| is_set(path)) {
+        match settings.count(path) {
+            Ok(1) if *path == POOL => drop(leave_out(path, "there is only one connection")),
+            _ => planned.push(plan(path, *class)),
+        }
+    }
+    let asked = engine_asked(settings);
+    planned.extend(
+        LIVE_ENGINE
+            .iter()
+            .filter(|(name, _)| asked.iter().any(|one| one == name))
+            .map(|(name, class)| plan(name, *class)),
+    );
     match clients_elsewhere(settings) {
         _ if load.is_embedded => {
             drop(leave_out(
@@ -138,6 +183,21 @@ pub fn clients_elsewhere(settings: &Settings) -> Option<&'static str> {
 pub fn lowered_users(users: u32, step: f64) -> u32 {
     let left = (f64::from(users) * (1.0 - step)).round() as u32;
     left.clamp(1, users.saturating_sub(1).max(1))
+}
+
+/// Whether a resource is a number of things, of which there are whole ones only.
+pub fn is_counted(resource: &str) -> bool {
+    [USERS, POOL, HOT_ROWS].contains(&resource)
+}
+
+/// What is in force of a resource while it is changed by a step: less of it. One row in use becomes two: there is no less.
+pub fn changed(resource: &str, untouched: f64, step: f64) -> f64 {
+    match resource {
+        HOT_ROWS if untouched <= 1.0 => 2.0,
+        _ if LIVE_ENGINE.contains(&(resource, ResourceClass::Bound)) => 0.0,
+        _ if is_counted(resource) => f64::from(lowered_users(untouched as u32, step)),
+        _ => untouched * (1.0 - step),
+    }
 }
 
 /// What is asked of an experiment.
@@ -272,6 +332,30 @@ impl InterventionVisit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn things_are_whole_and_one_row_becomes_two() {
+        assert_eq!((changed(HOT_ROWS, 1.0, 0.2), changed(HOT_ROWS, 4.0, 0.2)), (2.0, 3.0));
+        assert_eq!((changed(POOL, 2.0, 0.2), changed(POOL, 10.0, 0.3), changed(USERS, 8.0, 0.25)), (1.0, 7.0, 6.0));
+        assert!((changed(HOLD, 250.0, 0.2) - 200.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn settings_of_the_load_are_resources_where_the_study_sets_them() {
+        let load = PointLoad { users: 8, is_embedded: false };
+        let planned = |lines: &[(&str, crate::settings::Value)]| {
+            let mut settings = Settings::default();
+            settings.0.extend(lines.iter().map(|(path, value)| ((*path).to_owned(), value.clone())));
+            resources(&settings, load)
+        };
+        let (none, _) = planned(&[]);
+        assert!(none.iter().all(|plan| !plan.name.starts_with("workload.")));
+        let (found, not_tried) =
+            planned(&[(HOT_ROWS, crate::settings::Value::Integer(1)), (POOL, crate::settings::Value::Integer(1))]);
+        let names: Vec<&str> =
+            found.iter().map(|plan| plan.name.as_str()).filter(|name| name.starts_with("workload.")).collect();
+        assert_eq!((names, not_tried.contains_key(POOL)), (vec![HOT_ROWS], true));
+    }
 
     #[test]
     fn the_joint_visit_leaves_numbers_of_things_alone() {

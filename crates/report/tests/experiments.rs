@@ -6,8 +6,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, PointLoad, ResourcePlan, ResourceReading, USERS,
-    resources,
+    CLIENTS_CPU, Change, ConfirmAsked, Experiment, HOT_ROWS, InterventionVisit, PointLoad, ResourceClass, ResourcePlan,
+    ResourceReading, USERS, changed, resources,
 };
 use proofload_model::samples::{ClientSelf, HistogramDelta, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Value;
@@ -23,6 +23,8 @@ use support::{Shape, record};
 
 const CPU: &str = "limits.cpu";
 const READS: &str = "limits.read_iops";
+const CHECKPOINTS: &str = "engine.checkpoints";
+const CACHE: &str = "engine.cache";
 const STEP: f64 = 0.2;
 const USED: f64 = 0.995;
 
@@ -151,18 +153,22 @@ fn visit(
             10.0
         } else if plan.name == CPU {
             0.5
+        } else if [CHECKPOINTS, HOT_ROWS].contains(&plan.name.as_str()) {
+            1.0
         } else {
             1000.0
         };
-        let asked = if change.lowers(&plan.name, plan.class) { whole * (1.0 - STEP) } else { whole };
+        let asked = if change.lowers(&plan.name, plan.class) { changed(&plan.name, whole, STEP) } else { whole };
         let in_force = (system.in_force)(&plan.name, change).unwrap_or(asked);
         let used = match plan.name.as_str() {
             USERS => None,
+            CHECKPOINTS | HOT_ROWS => None,
             CPU if starved => Some(0.25),
             CPU => Some(USED * in_force * (system.ahead)(block)),
             _ => Some(100.0),
         };
-        ResourceReading { name: plan.name.clone(), in_force: Some(in_force), used }
+        // The database of these tests has no cache that can be changed.
+        ResourceReading { name: plan.name.clone(), in_force: Some(in_force).filter(|_| plan.name != CACHE), used }
     };
     let readings = experiment.resources.iter().map(reading).collect();
     let visit = InterventionVisit { block, change: change.clone(), from, to, switched_ms: 2.0, readings };
@@ -353,6 +359,71 @@ fn a_point_that_the_load_generator_binds_is_no_result_of_the_database() {
     let (resources, not_tried) =
         proofload_model::intervention::resources(&elsewhere, PointLoad { users: 10, is_embedded: false });
     assert!(resources.iter().all(|plan| plan.name != CLIENTS_CPU) && not_tried.contains_key(CLIENTS_CPU));
+}
+
+/// The record of an experiment with CPU time and these.
+fn tested_with(more: &[(&str, ResourceClass)], system: &System) -> Record {
+    let mut record = studied();
+    let mut experiment = experiment_of(&record, 12);
+    let more = more.iter().map(|(name, class)| ResourcePlan { name: (*name).to_owned(), class: *class });
+    experiment.resources = experiment.resources.drain(..1).chain(more).collect();
+    carry_out(&mut record, &experiment, system, usize::MAX);
+    record
+}
+
+#[test]
+fn work_that_is_off_is_a_bound_and_what_the_database_does_not_have_is_not_tested() {
+    let busy = System {
+        throughput: |change, low| match change {
+            Change::One(name) if name == CHECKPOINTS => 1.4,
+            change if is_lowered(change, CPU) => low,
+            _ => 1.0,
+        },
+        ..CPU_BOUND
+    };
+    let more = [(CACHE, ResourceClass::Structure), (CHECKPOINTS, ResourceClass::Bound)];
+    let record = tested_with(&more, &busy);
+    let found = &attributions(&record)[0];
+    let named = |name: &str, word| (name.to_owned(), word);
+    assert_eq!(words(&record), [named(CPU, "confirmed"), named(CACHE, "not tested"), named(CHECKPOINTS, "confirmed")]);
+    let why = found.resources[1].throughput.clone().unwrap_err();
+    assert_eq!(why, "the database has nothing of the kind that can be changed while it runs");
+    let bound = &found.resources[2];
+    assert_eq!((bound.true_step, bound.plan.class.word()), (None, "bound"));
+    // ln 1.4 over what 20 % of a resource that binds costs.
+    let elasticity = bound.throughput.as_ref().unwrap().value;
+    assert!((elasticity - 1.4_f64.ln() / -0.8_f64.ln()).abs() < 0.15, "{elasticity}");
+    let said = proofload_report::findings::attribution::sentence_of(found, bound);
+    assert!(
+        said.contains("Work of checkpoints is confirmed: off, it leaves ")
+            && said.contains("% more throughput, the most that can be had"),
+        "{said}"
+    );
+    // It is no time and no rate: CPU time alone explains the whole.
+    assert!(found.unexplained.is_none_or(|rest| rest.value.abs() < 0.1), "{:?}", found.unexplained);
+    for format in [Format::Html, Format::Markdown, Format::Text, Format::Json] {
+        render(&record, format).unwrap_or_else(|error| panic!("{error}"));
+    }
+    // Off or not, more of it never makes one that does nothing bind.
+    let idle = tested_with(&more[1..], &CPU_BOUND);
+    assert_eq!(words(&idle)[1], named(CHECKPOINTS, "refuted"));
+}
+
+#[test]
+fn one_row_is_raised_to_two_and_told_so() {
+    let locked = System {
+        throughput: |change, _| match change {
+            Change::One(name) if name == HOT_ROWS => 1.8,
+            _ => 1.0,
+        },
+        ..CPU_BOUND
+    };
+    let record = tested_with(&[(HOT_ROWS, ResourceClass::Structure)], &locked);
+    let found = &attributions(&record)[0];
+    assert_eq!(words(&record)[1], (HOT_ROWS.to_owned(), "confirmed"));
+    assert_eq!(found.resources[1].true_step.map(|step| (100.0 * step).round()), Some(100.0));
+    let text = text_of(&record);
+    assert!(text.contains("bound by number of rows in use") && text.contains("100 % more gives"), "{text}");
 }
 
 #[test]

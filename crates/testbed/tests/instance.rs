@@ -3,11 +3,12 @@
 
 mod support;
 
-use proofload_engine::Target;
+use proofload_engine::{Session as _, Target};
+use proofload_model::replication::LinkAsked;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::host::{
     Create, DropPageCache, HostService as _, LabelSnapshot, PrepareLimits, ReadUsage, Release, RestoreSnapshot,
-    SaveSnapshot, StartProbes, Stop, StopProbes, Sweep, Verify,
+    SaveSnapshot, StartLink, StartProbes, Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
 use std::path::Path;
@@ -179,6 +180,30 @@ fn a_server_is_born_under_limits_of_every_controller() {
     assert!(runs(process), "released, not stopped");
     bench.ask(Stop { instance: one() });
     expect_gone(process);
+}
+
+/// Users of a server that nobody follows come by its relay, of either family.
+#[test]
+fn users_of_a_server_alone_come_by_its_relay() {
+    for engine in ["postgresql", "mariadb"] {
+        let Some((mut bench, place)) = bench_of(engine, &[]) else { continue };
+        start(&mut bench, &place);
+        make_database(&bench, &place);
+        let rtt = Duration::from_millis(40);
+        let upstream = bench.address.clone().expect("it runs");
+        let link = LinkAsked { rtt, bandwidth: None };
+        let address = bench.ask(StartLink { instance: one(), place: place.clone(), upstream, link });
+        let target = Target::new(place.clone(), Some(address));
+        let of_kind = proofload_engine::engine(engine).expect("it is built in");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let took = runtime.block_on(async {
+            let mut session = of_kind.connect(&target).await.unwrap_or_else(|error| panic!("{engine}: {error}"));
+            let begun = Instant::now();
+            session.query("SELECT 1").await.expect("it answers");
+            begun.elapsed()
+        });
+        assert!(took >= rtt, "{engine}: {took:?}");
+    }
 }
 
 #[test]

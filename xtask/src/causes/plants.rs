@@ -48,12 +48,21 @@ const SCANS: &str = "mix = \"own\"\nscan = 1.0\nscan_least = 200\nscan_most = 20
 const CPU: &[&str] = &["limits.cpu"];
 const READS: &[&str] = &["limits.read_iops"];
 const MEMORY_AND_READS: &[&str] = &["limits.memory", "limits.read_iops"];
+/// Updates of one row, which each transaction keeps locked.
+const HOT_ROW: &str =
+    "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nhot_rows = 1\nhold = \"4ms\"\nrecords = 20000\nvirtual_users = 8";
+/// Transactions of users who share connections.
+const POOLED: &str =
+    "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\npool = 2\nhold = \"5ms\"\nrecords = 20000\nvirtual_users = 16";
+/// Autovacuum that looks at the table each second, and collects its statistics anew.
+const VACUUMED: &str = "[engine.settings]\nsynchronous_commit = \"off\"\nautovacuum_naptime = \"1s\"\nautovacuum_vacuum_cost_delay = \"0\"\nautovacuum_vacuum_threshold = \"50\"\nautovacuum_vacuum_scale_factor = \"0\"\nautovacuum_analyze_threshold = \"50\"\nautovacuum_analyze_scale_factor = \"0\"\n[confirm]\nengine = [\"autovacuum\"]\n";
+/// Limits that are far away.
+const ROOM: &str = "cpu = 1.2\nread_iops = 2000\nwrite_iops = 1000";
+/// What holds a row is part of what the lock costs: a transaction that is held shorter lets the next one in earlier.
+const HELD_ROW: &[&str] = &["workload.hot_rows", "workload.hold"];
+const HELD_POOL: &[&str] = &["workload.pool", "workload.hold"];
 const THREAD: &str = "the quota of one thread";
 const SYNC: &str = "a delay of the sync call";
-const MEMORY: &str = "instances of several sizes of memory beside each other";
-const ROWS: &str = "a load that spreads over more rows";
-const POOL: &str = "a pool whose size is a setting of the load";
-const BACKGROUND: &str = "background work that is switched off for a visit";
 
 /// All of them, in their order.
 pub(super) const PLANTS: &[Plant] = &[
@@ -228,7 +237,17 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: MEMORY_AND_READS,
         },
     ),
-    missing(22, "MariaDB, small pool", MEMORY),
+    plant(
+        22,
+        "MariaDB, uniform reads of a set somewhat larger than its pool, read IOPS 300",
+        PlantStudy {
+            engine: "mariadb",
+            workload: "mix = \"c\"\nkeys = \"uniform\"\nrecords = 120000\nvirtual_users = 8",
+            limits: "cpu = 1.2\nread_iops = 300",
+            more: "[engine.settings]\ninnodb_buffer_pool_size = \"128MiB\"\n[confirm]\nengine = [\"cache\"]\n",
+            expected: &["engine.cache", "limits.read_iops"],
+        },
+    ),
     plant(
         23,
         "SQLite, cache of 2 MB, memory 64 MiB, read IOPS 800",
@@ -240,11 +259,51 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: MEMORY_AND_READS,
         },
     ),
-    missing(24, "PostgreSQL, uniform set 5 % above memory", MEMORY),
-    missing(25, "PostgreSQL, one hot row held 4 ms", ROWS),
-    missing(26, "MariaDB, the same; decoy: a niced CPU hog in the group", ROWS),
-    missing(27, "SQLite, 8 writers, 4 ms of think time in transactions", ROWS),
-    missing(28, "PostgreSQL, hot row, synced commit, flush 5 ms", ROWS),
+    plant(
+        24,
+        "PostgreSQL, uniform reads of a set somewhat larger than memory, read IOPS 400",
+        PlantStudy {
+            engine: "postgresql",
+            workload: "mix = \"c\"\nkeys = \"uniform\"\nrecords = 48000\nvirtual_users = 8",
+            limits: "memory = \"96MiB\"\ncpu = 1.2\nread_iops = 400",
+            more: "",
+            expected: MEMORY_AND_READS,
+        },
+    ),
+    plant(
+        25,
+        "PostgreSQL, one hot row held 4 ms, no sync",
+        PlantStudy {
+            engine: "postgresql",
+            workload: HOT_ROW,
+            limits: ROOM,
+            more: "[engine.settings]\nsynchronous_commit = \"off\"\n",
+            expected: HELD_ROW,
+        },
+    ),
+    plant(
+        26,
+        "MariaDB, the same (no decoy)",
+        PlantStudy {
+            engine: "mariadb",
+            workload: HOT_ROW,
+            limits: ROOM,
+            more: "[engine.settings]\ninnodb_flush_log_at_trx_commit = \"2\"\n",
+            expected: HELD_ROW,
+        },
+    ),
+    plant(
+        27,
+        "SQLite, 8 writers in a queue, 4 ms of think time in transactions",
+        PlantStudy {
+            engine: "sqlite",
+            workload: "mix = \"own\"\nupdate = 1.0\nhold = \"4ms\"\nrecords = 20000\nvirtual_users = 8",
+            limits: ROOM,
+            more: "writers = \"queue\"\n[engine.settings]\nsynchronous = \"OFF\"\n",
+            expected: &["workload.hold"],
+        },
+    ),
+    missing(28, "PostgreSQL, hot row, synced commit, flush 5 ms", SYNC),
     plant(
         29,
         "PostgreSQL, a relay that adds 10 ms, 4 users",
@@ -256,7 +315,17 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: &["clients.rtt", "users"],
         },
     ),
-    missing(30, "MariaDB, the same; decoy: CPU 85 % busy", "a relay that speaks for MariaDB"),
+    plant(
+        30,
+        "MariaDB, the same (no decoy)",
+        PlantStudy {
+            engine: "mariadb",
+            workload: "mix = \"c\"\nrecords = 20000\nvirtual_users = 4",
+            limits: ROOM,
+            more: "[clients]\nrtt = \"10ms\"\n",
+            expected: &["clients.rtt", "users"],
+        },
+    ),
     plant(
         31,
         "PostgreSQL, wide rows, a relay of 2 MB/s",
@@ -295,8 +364,28 @@ pub(super) const PLANTS: &[Plant] = &[
         "SQLite in the load generator's process, CPU time 0.3, one limit alone",
         PlantStudy { engine: "sqlite", workload: CACHED, limits: "cpu = 0.3", more: "", expected: CPU },
     ),
-    missing(35, "PostgreSQL, pool of 2, 16 users", POOL),
-    missing(36, "MariaDB, thread pool of 2", POOL),
+    plant(
+        35,
+        "PostgreSQL, 16 users share 2 connections, 5 ms in transactions",
+        PlantStudy {
+            engine: "postgresql",
+            workload: POOLED,
+            limits: ROOM,
+            more: "[engine.settings]\nsynchronous_commit = \"off\"\n",
+            expected: HELD_POOL,
+        },
+    ),
+    plant(
+        36,
+        "MariaDB, the same, by the pool of the load",
+        PlantStudy {
+            engine: "mariadb",
+            workload: POOLED,
+            limits: ROOM,
+            more: "[engine.settings]\ninnodb_flush_log_at_trx_commit = \"2\"\n",
+            expected: HELD_POOL,
+        },
+    ),
     plant(
         37,
         "PostgreSQL, commits, 2 users, no limit reached",
@@ -308,19 +397,52 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: &["users"],
         },
     ),
-    missing(38, "PostgreSQL, autovacuum without delay, write limit", BACKGROUND),
-    missing(39, "PostgreSQL, a checkpoint every 30 s, write bandwidth", BACKGROUND),
-    missing(40, "MariaDB, tiny redo log", BACKGROUND),
+    plant(
+        38,
+        "PostgreSQL, autovacuum without delay every second, CPU time 0.4",
+        PlantStudy {
+            engine: "postgresql",
+            workload: "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nrecords = 40000\nvirtual_users = 8",
+            limits: "cpu = 0.4\nwrite_iops = 2000",
+            more: VACUUMED,
+            expected: &["limits.cpu", "engine.autovacuum"],
+        },
+    ),
+    plant(
+        39,
+        "PostgreSQL, a checkpoint every 32 MB of log, writes of 6 MB/s",
+        PlantStudy {
+            engine: "postgresql",
+            workload: "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nrecords = 8000\nvirtual_users = 8",
+            limits: "cpu = 1.2\nwrite_bandwidth = \"6MB\"",
+            more: "[engine.settings]\ncheckpoint_timeout = \"30s\"\nmax_wal_size = \"32MB\"\n[confirm]\nengine = [\"checkpoints\"]\n",
+            expected: &["limits.write_bandwidth", "engine.checkpoints"],
+        },
+    ),
+    plant(
+        40,
+        "MariaDB, a redo log of 4 MB, write IOPS 300",
+        PlantStudy {
+            engine: "mariadb",
+            workload: "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nrecords = 20000\nvirtual_users = 8",
+            limits: "cpu = 1.2\nwrite_iops = 300",
+            more: "[engine.settings]\ninnodb_log_file_size = \"4MiB\"\ninnodb_log_buffer_size = \"2MiB\"\ninnodb_flush_log_at_trx_commit = \"2\"\n[confirm]\nengine = [\"checkpoints\"]\n",
+            expected: &["limits.write_iops", "engine.checkpoints"],
+        },
+    ),
 ];
 
 /// The study file.
 pub(super) fn study_text(number: u32, study: &PlantStudy) -> String {
-    let PlantStudy { engine, workload, limits, more, .. } = study;
+    let PlantStudy { engine, workload, limits, more, expected } = study;
+    // A cache is full once it has been read at the limit of reads.
+    let fills = expected.iter().any(|name| ["limits.memory", "engine.cache"].contains(name));
+    let warm_up = if fills { "60s" } else { "5s" };
     format!(
         "[study]\nname = \"cause-{number}\"\ntitle = \"A point whose cause is known\"\n\
          [workload]\nkind = \"ycsb\"\n{workload}\n[engine]\nkind = \"{engine}\"\n{more}\
          [limits]\n{limits}\n[storage]\npath = \"data\"\n\
-         [procedure]\nrestore = \"never\"\nmeasure = \"10s\"\nwarm_up.at_least = \"5s\"\ndrift_tolerance = 1.0\nprecision = 0.3\n"
+         [procedure]\nrestore = \"never\"\nmeasure = \"10s\"\nwarm_up.at_least = \"{warm_up}\"\ndrift_tolerance = 1.0\nprecision = 0.3\n"
     )
 }
 

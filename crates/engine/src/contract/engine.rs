@@ -4,6 +4,7 @@ use super::documents::Documents;
 use super::endpoints::Endpoints;
 use super::error::Error;
 use super::facets::{Backups, ExistingServer, Memory, ServerChanges, Snapshots};
+use super::live::LiveSettings;
 use super::observer::{Observer, SessionSampler};
 use super::replication::{ExistingReplication, Replication};
 use super::scratch::ScratchDatabases;
@@ -122,6 +123,11 @@ pub trait Engine: Sync {
     /// Whether its sessions read and write through the cache tier of their target. Only an engine in the load agent's process can.
     fn takes_tier(&self) -> bool {
         false
+    }
+
+    /// Settings that can be changed while an instance runs.
+    fn live_settings(&self) -> Option<&dyn LiveSettings> {
+        None
     }
 
     /// Instances that follow another.

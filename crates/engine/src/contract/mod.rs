@@ -7,6 +7,7 @@ mod engine;
 mod error;
 mod facets;
 mod flight;
+mod live;
 mod observer;
 mod replication;
 mod rows;
@@ -23,6 +24,7 @@ pub use engine::{About, DocumentEngine, Engine, Installation, SqlEngine, Target,
 pub use error::{Error, ErrorClass};
 pub use facets::{Backups, ExistingServer, Memory, ProgressTeller, ServerChanges, Snapshots};
 pub use flight::{Action, Answer, Flight, Row};
+pub use live::{LiveChange, LiveSetting, LiveSettings};
 pub use observer::{Observation, Observer, SessionSampler};
 pub use replication::{
     ExistingReplication, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace,

@@ -6,7 +6,7 @@ use super::queue::ThreadQueue;
 use super::reconnect::Reconnect;
 use super::rounds::Rounds;
 use super::stop::Stop;
-use super::wait::{Pause, Wait};
+use super::wait::{Pause, UserWait, Wait};
 use crate::intervals::ThreadRecorder;
 use proofload_model::error::Error;
 use proofload_model::time::{Clock, Moment};
@@ -60,6 +60,11 @@ impl UserContext {
     /// The means of waiting, for code that needs nothing else of a user.
     pub(super) fn pause(&self) -> Pause<'_> {
         Pause { clock: self.clock.as_ref(), stop: self.stop.as_ref(), wait: &self.wait }
+    }
+
+    /// The means of waiting inside an operation.
+    pub fn user_wait(&self) -> UserWait {
+        UserWait { clock: Arc::clone(&self.clock), stop: Arc::clone(&self.stop), wait: self.wait.clone() }
     }
 
     /// The clock, for dates that operations write.

@@ -35,3 +35,4 @@ pub use schedule::{Arrivals, ConstantRate, PoissonRate, SaturatedSchedule, Sched
 pub use stop::{AfterCount, Stop, StopFlag};
 pub use threads::{ClientThreads, ThreadsSpec};
 pub use virtual_user::{QueueWorker, QueuedItem, SharedSession, VirtualUser};
+pub use wait::UserWait;

@@ -4,6 +4,7 @@ use super::alarm::Alarm;
 use super::stop::Stop;
 use proofload_model::time::{Clock, Moment};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Interval at which a sleeping thread looks whether the load has been stopped.
@@ -34,6 +35,27 @@ impl Pause<'_> {
     /// Waits until `due` has come or the load is stopped.
     pub(super) async fn until(&self, due: Moment) {
         self.wait.until(self.clock, self.stop, due).await;
+    }
+}
+
+/// Waits of a user inside an operation; they end with the load.
+#[derive(Clone)]
+pub struct UserWait {
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) stop: Arc<dyn Stop>,
+    pub(super) wait: Wait,
+}
+
+impl UserWait {
+    /// Waits for a time.
+    pub async fn pass(&self, time: Duration) {
+        let due = self.clock.now() + time;
+        self.wait.until(self.clock.as_ref(), self.stop.as_ref(), due).await;
+    }
+
+    /// The time.
+    pub fn now(&self) -> Moment {
+        self.clock.now()
     }
 }
 

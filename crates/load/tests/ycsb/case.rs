@@ -153,6 +153,23 @@ impl Case {
         whole_load(self.spec.clone(), &clock, || meddle(self))
     }
 
+    /// Runs while `beside` asks the role for more, then stops and verifies.
+    pub(crate) fn run_beside(&self, beside: impl FnOnce(&mut LoadRole)) -> Result<Ran, Error> {
+        let (mut role, events) = self.role();
+        role.open(Open { spec: Box::new(self.spec.clone()) })?;
+        role.connect(Connect {})?;
+        role.start(Start { at: self.clock.now() + Duration::from_millis(100) })?;
+        beside(&mut role);
+        let totals = role.stop(Stop {})?.totals;
+        let seconds = events.try_iter().filter_map(|event| match event {
+            Event::Interval(sample) => Some(*sample),
+            _ => None,
+        });
+        let seconds = seconds.collect();
+        let checks = role.verify(Verify { totals: totals.clone() })?;
+        Ok(Ran { checks, totals, seconds, ended_by_itself: false })
+    }
+
     /// The same by several agents with these shares, as a conductor leads them.
     pub(crate) fn run_in_parts(&self, shares: &[u32]) -> Result<Ran, Error> {
         let parts = (0..).zip(shares).map(|(agent, _)| LoadShare { agent, shares: shares.to_vec() });

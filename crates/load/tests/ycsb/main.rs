@@ -4,6 +4,7 @@
 mod case;
 mod faults;
 mod kills;
+mod live;
 mod loads;
 /// A server of the wire protocol in this process, with faults on command.
 #[path = "../../../engine/tests/support/op_msg_server/mod.rs"]

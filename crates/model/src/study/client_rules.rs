@@ -1,7 +1,7 @@
-//! What limits between users and database need of the rest of a study.
+//! What limits between users and database need of the rest of a study, and what experiments may change of a database.
 
 use super::contradictions::RuleContext;
-use crate::intervention::{CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, clients_elsewhere};
+use crate::intervention::{CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, ENGINE, LIVE_ENGINE, clients_elsewhere};
 use std::collections::BTreeSet;
 
 /// A load generator that is limited is a process of its own on this machine; a relay for users needs a server of ours whose protocol can be
@@ -33,5 +33,17 @@ pub(super) fn clients_need(look: &mut RuleContext<'_>) {
     }
     for (path, reason) in found {
         look.fault(path, reason);
+    }
+}
+
+/// What experiments change of a database is one of what there is.
+pub(super) fn confirm_engine_known(look: &mut RuleContext<'_>) {
+    let is_known =
+        |word: &&String| LIVE_ENGINE.iter().any(|(name, _)| name.strip_prefix(ENGINE) == Some(word.as_str()));
+    let unknown: Vec<String> =
+        look.study.settings.list("confirm.engine").iter().filter(|word| !is_known(word)).cloned().collect();
+    let known: Vec<&str> = LIVE_ENGINE.iter().filter_map(|(name, _)| name.strip_prefix(ENGINE)).collect();
+    for word in unknown {
+        look.fault("confirm.engine", format!("{word:?} is none of {}", known.join(", ")));
     }
 }

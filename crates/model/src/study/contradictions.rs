@@ -1,7 +1,7 @@
 //! Settings that are each valid and do not go together: missing capabilities, limits below the engine's minimum, crossed times.
 //! One function a rule; the list is [`RULES`].
 
-use super::client_rules::clients_need;
+use super::client_rules::{clients_need, confirm_engine_known};
 use super::drill_rules::drill_needs;
 use super::factor::{Factor, values_of};
 use super::fault::Fault;
@@ -58,6 +58,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     manager_needs,
     standby_hosts_need,
     clients_need,
+    confirm_engine_known,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.

@@ -478,12 +478,16 @@ asks! {
         instance: InstanceName,
         /// Shares by the paths of their settings.
         shares: BTreeMap<String, f64>,
+        /// Resources of its engine that count as live limits.
+        of_engine: Vec<String>,
     } -> Vec<LimitMeter>;
 
     /// Read how the live limits of an instance stand.
     read_meters: ReadMeters {
         /// Name of the instance.
         instance: InstanceName,
+        /// Resources of its engine that count as live limits.
+        of_engine: Vec<String>,
     } -> Vec<LimitMeter>;
 
     /// Read a file of ours in order and around the page cache, under the prepared limits, to see how fast the device is. The file is

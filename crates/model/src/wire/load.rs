@@ -4,10 +4,12 @@ use super::ask::asks;
 use super::{LoadSpec, ProbeResult};
 use crate::drill::{ProberAsked, ProberReport};
 use crate::error::Error;
+use crate::intervention::LimitMeter;
 use crate::samples::{Check, Fact, Mark, OperationCounts};
 use crate::secret::Secret;
 use crate::time::Moment;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What is in the database of a study, as its own manifest says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,6 +150,15 @@ asks! {
         /// Users; `None`: all.
         active: Option<u32>,
     } -> bool;
+
+    /// Set what can be changed of this load while it runs to these values, and all else of it to what was asked for; answers how it stands.
+    change_load: ChangeLoad {
+        /// Value by setting: a number of things, or times per second.
+        values: BTreeMap<String, f64>,
+    } -> Vec<LimitMeter>;
+
+    /// Read how what can be changed of this load stands.
+    read_load: ReadLoad {} -> Vec<LimitMeter>;
 
     /// End the load: no new operation starts, operations in flight finish.
     stop: Stop {} -> LoadTotals;

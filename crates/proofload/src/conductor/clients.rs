@@ -90,7 +90,7 @@ pub(super) fn change(context: &mut RunContext<'_>, prepared: &PreparedRun, share
     }
     let shares = BTreeMap::from([(CPU.to_owned(), share)]);
     let mut testbed = context.testbed(prepared);
-    let ask = host::ChangeLimits { instance: InstanceName::clients(), shares };
+    let ask = host::ChangeLimits { instance: InstanceName::clients(), shares, of_engine: Vec::new() };
     testbed.ask(testbed.primary(), ask).map(drop)
 }
 
@@ -100,7 +100,8 @@ pub(super) fn meters(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Re
         return Ok(Vec::new());
     }
     let mut testbed = context.testbed(prepared);
-    let meters = testbed.ask(testbed.primary(), host::ReadMeters { instance: InstanceName::clients() })?;
+    let meters = testbed
+        .ask(testbed.primary(), host::ReadMeters { instance: InstanceName::clients(), of_engine: Vec::new() })?;
     let of_cpu = meters.into_iter().filter(|meter| meter.setting == CPU);
     Ok(of_cpu.map(|meter| LimitMeter { setting: CLIENTS_CPU.to_owned(), ..meter }).collect())
 }

@@ -10,8 +10,8 @@ use crate::live::Phase;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, LimitMeter, ResourcePlan, ResourceReading, USERS,
-    lowered_users, resources,
+    CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, LIVE_LOAD, LimitMeter, ResourcePlan,
+    ResourceReading, USERS, changed, engine_asked, lowered_users, resources,
 };
 use proofload_model::plan::mix;
 use proofload_model::units::duration_words;
@@ -48,7 +48,8 @@ struct ExperimentState<'p> {
 pub(super) fn carry_out(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let experiment = experiment(prepared, prepared.experiment.unwrap_or(ConfirmAsked::USUAL));
     context.heard.view.phase(Phase::Experimenting);
-    let meters = change_limits(context, prepared, BTreeMap::new()).unwrap_or_default();
+    let mut meters = change_limits(context, prepared, BTreeMap::new()).unwrap_or_default();
+    meters.extend(change_load(context, BTreeMap::new())?);
     let settles = meters.into_iter().map(|meter| (meter.setting, meter.settles)).collect();
     let mut state = ExperimentState { prepared, experiment, before: Change::Nothing, settles };
     let ended = loop {
@@ -66,6 +67,7 @@ pub(super) fn carry_out(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
     context.heard.journal.event(ended)?;
     let restored = change_limits(context, prepared, BTreeMap::new());
     let restored = restored.and(clients::change(context, prepared, 1.0));
+    let restored = restored.and(change_load(context, BTreeMap::new()).map(drop));
     hold_users(context, None)?;
     restored
 }
@@ -177,11 +179,15 @@ fn put_in_force(
 ) -> Result<bool, Error> {
     let step = experiment.asked.step;
     let lowered = |plan: &&ResourcePlan| change.lowers(&plan.name, plan.class);
-    let limits = experiment.resources.iter().filter(lowered).filter(|plan| plan.name != USERS);
+    let is_of_load = |plan: &&ResourcePlan| LIVE_LOAD.iter().any(|(name, _)| *name == plan.name);
+    let limits = experiment.resources.iter().filter(lowered).filter(|plan| plan.name != USERS && !is_of_load(plan));
     let mut shares: BTreeMap<String, f64> = limits.map(|plan| (plan.name.clone(), 1.0 - step)).collect();
     let of_clients = shares.remove(CLIENTS_CPU).unwrap_or(1.0);
+    let of_load: Vec<&ResourcePlan> = experiment.resources.iter().filter(lowered).filter(is_of_load).collect();
     let changed = change_limits(context, prepared, shares).map(drop);
-    if let Err(error) = changed.and(clients::change(context, prepared, of_clients)) {
+    let changed = changed.and(clients::change(context, prepared, of_clients));
+    let changed = changed.and_then(|()| lower_load(context, &of_load, step));
+    if let Err(error) = changed {
         context.expect_no_trouble()?;
         context.heard.journal.log("warning", "conductor", &error.to_string())?;
     }
@@ -196,7 +202,26 @@ fn change_limits(
 ) -> Result<Vec<LimitMeter>, Error> {
     let mut testbed = context.testbed(prepared);
     let primary = testbed.primary().clone();
-    testbed.ask(&primary, host::ChangeLimits { instance: primary.name.clone(), shares })
+    testbed.ask(
+        &primary,
+        host::ChangeLimits { instance: primary.name.clone(), shares, of_engine: engine_asked(&prepared.settings) },
+    )
+}
+
+/// Changes these settings of the load by a step, and puts all others back.
+fn lower_load(context: &mut RunContext<'_>, plans: &[&ResourcePlan], step: f64) -> Result<(), Error> {
+    let asked = context.ask_all_load(|_| load::ReadLoad {})?.into_iter().next().unwrap_or_default();
+    let value = |plan: &&ResourcePlan| {
+        let asked = asked.iter().find(|meter| meter.setting == plan.name)?.asked;
+        Some((plan.name.clone(), changed(&plan.name, asked, step)))
+    };
+    change_load(context, plans.iter().filter_map(value).collect()).map(drop)
+}
+
+/// Sets settings of the load in every load agent; how they stand in the first.
+fn change_load(context: &mut RunContext<'_>, values: BTreeMap<String, f64>) -> Result<Vec<LimitMeter>, Error> {
+    let all = context.ask_all_load(|_| load::ChangeLoad { values: values.clone() })?;
+    Ok(all.into_iter().next().unwrap_or_default())
 }
 
 fn hold_users(context: &mut RunContext<'_>, active: Option<u32>) -> Result<bool, Error> {
@@ -215,8 +240,10 @@ fn until(context: &mut RunContext<'_>, prepared: &PreparedRun, second: f64) -> R
     let at = now(context);
     let mut testbed = context.testbed(prepared);
     let primary = testbed.primary().clone();
-    let mut meters = testbed.ask(&primary, host::ReadMeters { instance: primary.name.clone() })?;
+    let ask = host::ReadMeters { instance: primary.name.clone(), of_engine: engine_asked(&prepared.settings) };
+    let mut meters = testbed.ask(&primary, ask)?;
     meters.extend(clients::meters(context, prepared)?);
+    meters.extend(context.ask_all_load(|_| load::ReadLoad {})?.into_iter().next().unwrap_or_default());
     Ok((at, meters))
 }
 

@@ -6,6 +6,7 @@ use crate::findings::Findings;
 use crate::findings::attribution::{PointAttribution, ResourceAttribution, conclusion, name_of, quantity, sentence_of};
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
+use proofload_model::intervention::ResourceClass;
 
 /// The section; left out where no experiment was made.
 pub(super) const SECTION: Section = Section {
@@ -154,7 +155,6 @@ fn table(findings: &Findings<'_>) -> Table {
 }
 
 fn row(label: &str, one: &ResourceAttribution) -> Vec<Cell> {
-    let percent = |share: f64| format!("{:.0} %", 100.0 * share).replace('-', "−");
     let elasticity = |found: Option<&KnobElasticity>, why: &str| {
         found.map_or_else(|| Cell::Gap(why.to_owned()), |found| Cell::Quantity(quantity(found)))
     };
@@ -163,13 +163,17 @@ fn row(label: &str, one: &ResourceAttribution) -> Vec<Cell> {
         Cell::datum(label.to_owned()),
         Cell::datum(name_of(&one.plan.name)),
         Cell::datum(one.plan.class.word()),
-        one.true_step.map_or_else(|| Cell::Gap("no visit".to_owned()), |step| Cell::datum(percent(step))),
+        true_change(one),
         one.reached.map_or_else(|| Cell::Gap("not counted".to_owned()), |share| Cell::datum(percent(share))),
         Cell::Count(one.visits as u64),
         elasticity(one.throughput.as_ref().ok(), why),
         elasticity(one.response.as_ref(), "too few response times in a visit"),
         Cell::datum(verdict(one)),
     ]
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share).replace('-', "−")
 }
 
 fn verdict(one: &ResourceAttribution) -> String {
@@ -201,4 +205,13 @@ fn note(findings: &Findings<'_>) -> Prose {
         each.collect::<String>(),
         "Intervals are nominal: resources were dropped from further blocks once they were shown not to bind."
     ]
+}
+
+/// The change that took place: a share, or that work was off.
+fn true_change(one: &ResourceAttribution) -> Cell {
+    match one.true_step {
+        Some(step) => Cell::datum(percent(step)),
+        None if one.plan.class == ResourceClass::Bound && one.visits > 0 => Cell::datum("off".to_owned()),
+        None => Cell::Gap("no visit".to_owned()),
+    }
 }

@@ -2,6 +2,7 @@
 //! else. May not know of other instances.
 
 mod admission;
+mod engine_settings;
 mod faulty;
 mod live;
 
@@ -19,6 +20,7 @@ use crate::relay::{Relay, Way};
 use crate::snapshots;
 use crate::storages::{self, AttachedStorage, Devices, StorageMeans, StorageOrder};
 use admission::Admission;
+use engine_settings::UntouchedSettings;
 use faulty::InstanceFault;
 use proofload_engine::{Engine, Replication, ReplicationWatch, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
@@ -49,6 +51,8 @@ pub(super) struct InstanceResources {
     ended_by_fault: bool,
     /// Whether a failover manager may have changed the instance's part since a fault: its settings are another part's.
     part_may_have_changed: bool,
+    /// Values that its server had before an experiment changed them.
+    untouched: Option<UntouchedSettings>,
     /// Address and password by which other hosts reach it, if they do.
     admission: Option<Admission>,
     // In this order they are dropped: nobody watches what is gone, the limits outlive who is under them, and the storage all of them.
@@ -104,6 +108,7 @@ impl InstanceResources {
             port: None,
             ended_by_fault: false,
             part_may_have_changed: false,
+            untouched: None,
             admission: None,
             probes: None,
             replication: None,
@@ -307,7 +312,8 @@ impl InstanceResources {
             self.refuse_while_running("start a relay")?;
             self.link = None;
         }
-        let by_users = self.replication.as_ref().is_some_and(InstanceReplication::is_of_primary);
+        // A standby gets its relay before it starts; what runs without a part in replication has users alone.
+        let by_users = self.replication.as_ref().map_or(self.server.is_some(), InstanceReplication::is_of_primary);
         let side = if by_users { RelayedSide::Users } else { RelayedSide::Standby };
         let (relay, address) = replication::start_relay((place, side), upstream, link, Arc::clone(&self.clock))?;
         self.link = Some(relay);

@@ -399,11 +399,11 @@ impl HostService for HostRole {
     }
 
     fn change_limits(&mut self, ask: ChangeLimits) -> Result<Vec<LimitMeter>, Error> {
-        self.held(&ask.instance).change_limits(&ask.shares)
+        self.held(&ask.instance).change_limits(&ask.shares, &ask.of_engine)
     }
 
     fn read_meters(&mut self, ask: ReadMeters) -> Result<Vec<LimitMeter>, Error> {
-        self.held(&ask.instance).meters()
+        self.held(&ask.instance).meters(&ask.of_engine)
     }
 
     fn measure_reads(&mut self, ask: MeasureReads) -> Result<ReadsMeasured, Error> {

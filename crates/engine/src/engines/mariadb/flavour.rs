@@ -1,9 +1,10 @@
 //! What MariaDB has otherwise than MySQL. Source: knowledge base, "Server System Variables", "InnoDB System Variables".
 
-use crate::contract::Replication;
+use crate::contract::{LiveChange, LiveSetting, Replication};
 use crate::engines::mysql_family::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, SeveralStatements, StatusVariable,
 };
+use std::time::Duration;
 
 /// MariaDB.
 #[derive(Debug)]
@@ -16,6 +17,22 @@ impl FamilyMember for Mariadb {
         Some(self)
     }
 }
+
+/// What experiments change of a running server. The size of the log can be changed since 10.9; one that is much larger than the log of a visit
+/// keeps the server from writing pages for the sake of its log. Source: MariaDB manual, "innodb_log_file_size", "Setting InnoDB Buffer Pool Size
+/// Dynamically".
+const LIVE: &[LiveSetting] = &[
+    LiveSetting {
+        resource: "engine.cache",
+        change: LiveChange::Size("innodb_buffer_pool_size"),
+        settles: Duration::from_secs(6),
+    },
+    LiveSetting {
+        resource: "engine.checkpoints",
+        change: LiveChange::Off(&[("innodb_log_file_size", "268435456")]),
+        settles: Duration::from_secs(2),
+    },
+];
 
 /// What it has otherwise.
 pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
@@ -84,6 +101,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         cap_observer: "SET SESSION max_statement_time = 1",
     },
     observed: OBSERVED,
+    live: LIVE,
     counters: COUNTERS,
 };
 

@@ -111,6 +111,8 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         cap_observer: "SET SESSION max_execution_time = 1000",
     },
     observed: OBSERVED,
+    // Its own are not tried on a real server.
+    live: &[],
     counters: COUNTERS,
 };
 

@@ -4,8 +4,8 @@ use super::flavour::FamilyMember;
 use super::scratch::ScratchServer;
 use super::{FamilySession, address, database, installation, observer, sessions, settings};
 use crate::contract::{
-    About, Engine, Error, ExistingServer, Installation, Memory, Observer, Replication, ScratchDatabases, ServerRecipe,
-    SessionSampler, Snapshots, SqlEngine, Target, Work,
+    About, Engine, Error, ExistingServer, Installation, LiveSettings, Memory, Observer, Replication, ScratchDatabases,
+    ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -44,6 +44,10 @@ impl<F: FamilyMember> Engine for F {
             password: "set MYSQL_PWD, or password in ~/.my.cnf, for the load agent",
             hosts: address::each,
         })
+    }
+
+    fn live_settings(&self) -> Option<&dyn LiveSettings> {
+        Some(self)
     }
 
     fn replication(&self) -> Option<&dyn Replication> {

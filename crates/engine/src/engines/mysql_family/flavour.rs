@@ -1,7 +1,7 @@
 //! What servers of MySQL's family have otherwise than each other, as data: one value for each. What they have alike is in the other files of this folder.
 
 use super::statistics::StatusVariable;
-use crate::contract::{Error, Replication};
+use crate::contract::{Error, LiveSetting, Replication};
 use crate::engines::{mariadb, mysql};
 
 /// Every server of the family.
@@ -45,6 +45,8 @@ pub(in crate::engines) struct Flavour {
     pub(in crate::engines) statements: FlavourStatements,
     /// Settings that a study's reader wants to know whether or not they were asked for.
     pub(in crate::engines) observed: &'static [&'static str],
+    /// What experiments can change while an instance runs.
+    pub(in crate::engines) live: &'static [LiveSetting],
     /// Numbers of the server's status that the others do not have.
     pub(in crate::engines) counters: &'static [StatusVariable],
 }

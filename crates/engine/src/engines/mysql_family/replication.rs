@@ -237,7 +237,7 @@ fn status(standby: &Target) -> Result<StandbyStatus, Error> {
 }
 
 /// Does something with a connection of its own, within a time.
-fn ask<T>(
+pub(super) fn ask<T>(
     mut address: ServerAddress,
     within: Duration,
     work: impl AsyncFnOnce(&mut ServerConnection) -> Result<T, Error>,

@@ -3,7 +3,7 @@
 use super::recipe::Recipe;
 use super::scratch::ScratchServer;
 use super::{PostgresqlSession, database, hosts, installation, observer, sessions, settings};
-use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work};
+use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer, Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -37,6 +37,10 @@ impl Engine for Postgresql {
     }
 
     fn memory(&self) -> Option<&dyn Memory> {
+        Some(self)
+    }
+
+    fn live_settings(&self) -> Option<&dyn LiveSettings> {
         Some(self)
     }
 

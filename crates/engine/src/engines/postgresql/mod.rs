@@ -11,6 +11,7 @@ mod existing_replication;
 mod failure;
 mod hosts;
 mod installation;
+mod live;
 mod numeric;
 mod observer;
 mod quantity;

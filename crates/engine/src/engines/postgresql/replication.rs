@@ -359,7 +359,7 @@ impl Replication for Postgresql {
 }
 
 /// Does something with a connection of its own, within a time.
-fn ask<T>(target: &Target, within: Duration, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, Error> {
+pub(super) fn ask<T>(target: &Target, within: Duration, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, Error> {
     ask_by(connection::config(target)?, within, work)
 }
 
@@ -371,7 +371,7 @@ fn ask_by<T>(
 ) -> Result<T, Error> {
     config.connect_timeout(PATIENCE);
     let work = async { work(&connection::open(config).await?).await };
-    let late = |_| Err(Error::other(format!("it was not promoted after {within:?}")));
+    let late = |_| Err(Error::other(format!("it was not done after {within:?}")));
     runtime()?.block_on(async { tokio::time::timeout(within, work).await.unwrap_or_else(late) })
 }
 
@@ -404,7 +404,7 @@ fn password_line(password: &str) -> String {
 }
 
 /// A value as a statement has it.
-fn literal(value: &str) -> String {
+pub(super) fn literal(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }
 

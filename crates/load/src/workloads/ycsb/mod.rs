@@ -5,6 +5,8 @@
 
 mod build;
 mod checks;
+mod connection;
+mod live;
 mod selftest;
 mod settings;
 mod store;

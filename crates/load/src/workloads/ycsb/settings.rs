@@ -9,6 +9,7 @@ use proofload_model::error::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LoadSpec;
+use std::time::Duration;
 
 /// The word in `workload.kind`.
 pub(super) const NAME: &str = "ycsb";
@@ -57,6 +58,9 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.check_reads", Kind::Integer { least: 0, most: 1_000_000 }, "16", "Each user compares one in this many of its reads with the written data, byte by byte; 0 compares no reads.").only(SCOPE),
     SettingSpec::new("workload.verify", Kind::OneOf(&["sample", "full"]), "sample", "How many records are read back and compared after the load and after each run: 1,000, or all.").only(SCOPE),
     SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per user on an embedded engine.").only(SCOPE),
+    SettingSpec::optional("workload.hot_rows", Kind::Integer { least: 1, most: 1_000_000_000_000_000 }, "Records that operations use: every drawn record but an inserted one is mapped to one of so many. By default all; experiments change it.").only(SCOPE),
+    SettingSpec::optional("workload.hold", Kind::Duration { least_ms: 1, most_ms: 60_000 }, "Time for which the transaction of an update keeps its record locked before it commits, as an application does that thinks inside its transactions. On SQL engines; by default an update is one statement that commits by itself. Experiments change it.").only(SCOPE),
+    SettingSpec::optional("workload.pool", Kind::Integer { least: 1, most: 100_000 }, "Connections that all users share, each for one operation at a time, waiting their turn; on one client thread. By default each user has its own. Experiments change it.").load().only(SCOPE),
     SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often an operation is retried, with the same inputs, after a conflict or a busy error.").only(SCOPE),
 ];
 
@@ -103,6 +107,12 @@ pub(super) struct YcsbSettings {
     pub(super) verify_all: bool,
     pub(super) client_threads: Option<u32>,
     pub(super) max_retries: u32,
+    /// Records that operations use; `None`: all.
+    pub(super) hot_rows: Option<u64>,
+    /// Time for which an update is held before it commits; `None`: it is one statement.
+    pub(super) hold: Option<Duration>,
+    /// Connections that users share; `None`: each has its own.
+    pub(super) pool: Option<u32>,
 }
 
 impl YcsbSettings {
@@ -134,6 +144,9 @@ impl YcsbSettings {
                 .map(|_| settings.count("workload.client_threads"))
                 .transpose()?,
             max_retries: settings.count("workload.max_retries")?,
+            hot_rows: optional("workload.hot_rows")?.map(i64::unsigned_abs),
+            hold: settings.get("workload.hold").map(|_| settings.duration("workload.hold")).transpose()?,
+            pool: settings.get("workload.pool").map(|_| settings.count("workload.pool")).transpose()?,
         })
     }
 

@@ -1,10 +1,10 @@
 //! One virtual user: draws operations by their index, runs them on its store, checks what it reads.
 
-use super::store::Store;
+use super::connection::UserConnection;
 use super::tally::{AcknowledgedWrite, Tally};
 use super::watermark::WatermarkUser;
 use super::workload_run::YcsbRun;
-use crate::drive::VirtualUser;
+use crate::drive::{UserWait, VirtualUser};
 use crate::operation::Completion;
 use proofload_engine::{DocumentBuffer, Error, ErrorClass, Fields};
 use proofload_gen::ycsb::{Keys, Keyspace, Kind, Operation, Plan, Values};
@@ -17,7 +17,8 @@ pub(super) const KINDS: &[&str] = &["read", "update", "insert", "scan", "read_mo
 /// A virtual user.
 pub(super) struct User {
     workload_run: Arc<YcsbRun>,
-    store: Store,
+    connection: UserConnection,
+    wait: UserWait,
     plan: Arc<Plan>,
     keys: Keys,
     values: Values,
@@ -59,8 +60,8 @@ pub(super) struct UserNumbers {
 impl User {
     /// A user whose store is ready for operations.
     pub(super) fn new(
-        (workload_run, store): (Arc<YcsbRun>, Store),
-        plan: Arc<Plan>,
+        (workload_run, connection): (Arc<YcsbRun>, UserConnection),
+        (plan, wait): (Arc<Plan>, UserWait),
         progress: Option<WatermarkUser>,
         numbers: UserNumbers,
         read_checks: ReadChecks,
@@ -81,7 +82,8 @@ impl User {
             found: DocumentBuffer::new(),
             tally: Tally::new(numbers.room),
             workload_run,
-            store,
+            connection,
+            wait,
             plan,
         }
     }
@@ -122,7 +124,7 @@ impl User {
 
     async fn read(&mut self, field: Option<u16>) -> Result<(), Error> {
         self.found.clear();
-        self.store.read(&self.key, fields(field), &mut self.found).await?;
+        self.connection.store()?.read(&self.key, fields(field), &mut self.found).await?;
         if self.found.is_empty() {
             return Err(not_found(&self.key));
         }
@@ -132,7 +134,7 @@ impl User {
     async fn scan(&mut self) -> Result<(), Error> {
         let Operation { field, scan_length, .. } = self.operation;
         self.found.clear();
-        self.store.scan(&self.key, scan_length, fields(field), &mut self.found).await?;
+        self.connection.store()?.scan(&self.key, scan_length, fields(field), &mut self.found).await?;
         let first = self.found.get(0).map(|record| record.key() == self.key);
         if self.read_checks.keeps_data && first != Some(true) {
             return Err(not_found(&self.key));
@@ -172,16 +174,25 @@ impl User {
 
     async fn write(&mut self) -> Result<(), Error> {
         let Some(record) = self.record.get(0) else { return Err(wrong("an update without values".to_owned())) };
-        let matched = self.store.update(record).await?;
+        let store = self.connection.store()?;
+        let hold = self.workload_run.live().hold();
+        let matched = match hold {
+            None => store.update(record).await?,
+            Some(_) => store.begin_update(record).await?,
+        };
         if matched == 0 && self.read_checks.keeps_data {
             return Err(not_found(&self.key));
+        }
+        if let Some(time) = hold {
+            self.wait.pass(time).await;
+            store.commit().await?;
         }
         self.acknowledged();
         Ok(())
     }
 
     async fn insert(&mut self) -> Result<(), Error> {
-        self.store.insert(&self.record).await?;
+        self.connection.store()?.insert(&self.record).await?;
         self.acknowledged();
         Ok(())
     }
@@ -203,13 +214,19 @@ impl VirtualUser for User {
             self.keyspace.set(self.plan.readable_after(ended));
         }
         self.operation = self.plan.operation(self.index, &self.keyspace);
+        if self.operation.kind != Kind::Insert {
+            self.operation.record = self.workload_run.live().record(self.operation.record);
+        }
         self.keys.write(self.operation.record, &mut self.key);
         self.draw_values();
         self.operation.kind as usize
     }
 
     async fn run(&mut self) -> Result<Completion, Error> {
-        self.operate().await
+        self.connection.take(&self.wait).await?;
+        let completion = self.operate().await?;
+        self.connection.give_back(&self.wait);
+        Ok(completion)
     }
 
     fn lost(&mut self) {
@@ -217,17 +234,23 @@ impl VirtualUser for User {
     }
 
     async fn recover(&mut self) -> Result<(), Error> {
-        self.store.recover().await
+        self.connection.recover(&self.wait).await
     }
 
     async fn reconnect(&mut self) -> Result<(), Error> {
-        self.store = self.workload_run.store().await.map_err(|error| Error::other(error.to_string()))?;
+        // Who waited for a connection of the pool has lost none.
+        if self.connection.is_held() {
+            let store = self.workload_run.store().await.map_err(|error| Error::other(error.to_string()))?;
+            self.connection.replace(store, &self.wait);
+        }
         Ok(())
     }
 
     fn counters(&mut self, into: &mut Vec<Reading>) {
         self.tally.readings(into);
-        self.store.counters(into);
+        if let Ok(store) = self.connection.store() {
+            store.counters(into);
+        }
     }
 }
 

@@ -3,11 +3,13 @@
 use super::settings::{NAME, SETTINGS, YcsbSettings};
 use super::store::StoreDialect;
 use super::workload_run::YcsbRun;
-use crate::division::each_has_one;
+use crate::division::{each_has_one, indivisible};
 use crate::selftest::SelftestPart;
-use crate::workload::{Rating, RunRequest, Work, Workload, WorkloadRun};
+use crate::workload::{Rating, RunRequest, Work, Workload, WorkloadRun, is_blocking};
+use proofload_gen::ycsb::Kind;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
+use proofload_model::intervention::{HOLD, HOT_ROWS, POOL};
 use proofload_model::settings::Settings;
 use proofload_model::units::Bytes;
 use std::sync::Arc;
@@ -24,7 +26,44 @@ fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     if let Some(error) = engine {
         return vec![Contradiction::new("engine.kind", error.to_string())];
     }
-    each_has_one(settings, read.users, "virtual users").into_iter().collect()
+    each_has_one(settings, read.users, "virtual users").into_iter().chain(of_live(settings, &read)).collect()
+}
+
+/// Contradictions of what experiments change: rows that are not there, transactions without updates or on documents, and a pool that is not
+/// shared on one thread.
+fn of_live(settings: &Settings, read: &YcsbSettings) -> Vec<Contradiction> {
+    let mut found = Vec::new();
+    let mut add = |setting, reason: String| found.push(Contradiction::new(setting, reason));
+    if read.hot_rows.is_some_and(|rows| rows > read.records) {
+        add(HOT_ROWS, format!("there are {} records; use no more of them", read.records));
+    }
+    let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
+    if read.hold.is_some() {
+        if read.mix.share(Kind::Update) + read.mix.share(Kind::ReadModifyWrite) == 0.0 {
+            add(HOLD, "holds updates, but the mix has none; remove it or change the mix".to_owned());
+        }
+        let dialect = engine.and_then(|engine| StoreDialect::of(engine, read.form, read.shape.fields).ok());
+        if dialect.is_some_and(|dialect| !dialect.has_transactions()) {
+            add(HOLD, "needs transactions, but records are documents here; remove it".to_owned());
+        }
+    }
+    let Some(pool) = read.pool else { return found };
+    if pool > read.users {
+        found.push(Contradiction::new(
+            POOL,
+            format!("there are {} users; let them share no more connections", read.users),
+        ));
+    }
+    if read.client_threads.is_some_and(|threads| threads > 1) {
+        let reason = "a connection belongs to one client thread; set workload.client_threads = 1 or remove it";
+        found.push(Contradiction::new(POOL, reason));
+    }
+    if engine.is_some_and(is_blocking) {
+        let reason = "each user of an embedded database has a thread of its own; remove it";
+        found.push(Contradiction::new(POOL, reason));
+    }
+    found.extend(indivisible(settings, "workload.pool is shared by all users; use one load agent"));
+    found
 }
 
 impl Workload for Ycsb {

@@ -2,6 +2,8 @@
 
 use super::build::{Load, Manifest, wanted};
 use super::checks::{self, CheckEvidence};
+use super::connection::UserConnection;
+use super::live::LiveSettings;
 use super::settings::{YcsbSettings, choice_text};
 use super::store::{BlockingStore, Store, StoreAccess, StoreDialect, TABLE};
 use super::tally::Tally;
@@ -13,8 +15,11 @@ use crate::workload::{LocalFuture, RunRequest, SessionSpan, WorkloadRun};
 use proofload_gen::ycsb::{Compatibility, Kind, Plan};
 use proofload_model::error::Error;
 use proofload_model::facts::client;
+use proofload_model::intervention::LimitMeter;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::wire::load::DataState;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -27,6 +32,8 @@ pub(super) struct YcsbRun {
     settings: YcsbSettings,
     dialect: StoreDialect,
     plan: Arc<Plan>,
+    /// What experiments change while users run.
+    live: LiveSettings,
     /// Taken when users begin and end and by checks; never per operation.
     run: Mutex<RunEvidence>,
 }
@@ -52,7 +59,8 @@ impl YcsbRun {
         let plan = Arc::new(settings.plan(&request.spec)?);
         let part = &request.spec.part;
         let run = Mutex::new(RunEvidence::new(part.range(settings.users), part.is_whole()));
-        Ok(Self { request, settings, dialect, plan, run })
+        let live = LiveSettings::new(&settings, dialect.has_transactions());
+        Ok(Self { request, settings, dialect, plan, live, run })
     }
 
     fn keeps_data(&self) -> bool {
@@ -70,6 +78,11 @@ impl YcsbRun {
             dialect: &self.dialect,
             settings: &self.settings,
         }
+    }
+
+    /// What can be changed while users run.
+    pub(super) fn live(&self) -> &LiveSettings {
+        &self.live
     }
 
     /// A session that is ready for operations.
@@ -161,15 +174,30 @@ impl YcsbRun {
         UserNumbers { user, users, room: (REMEMBERED / users).clamp(4, 256) as usize }
     }
 
+    /// The connection of a user: its own, or its place at the pool, into which the first users put the connections.
+    async fn connection(&self, number: u32, context: &UserContext) -> Result<UserConnection, Error> {
+        let Some(pool) = self.live.pool() else { return Ok(UserConnection::own(self.store().await?)) };
+        let turn = pool.turn(context.shared_on_thread(|| RefCell::new(Vec::with_capacity(pool.size() as usize))));
+        if number < pool.size() {
+            turn.add(self.store().await?);
+        }
+        Ok(UserConnection::of_pool(turn))
+    }
+
     /// One user, by its number in the whole load, from its connection to its end.
     async fn run_user(self: &Arc<Self>, number: u32, mut context: UserContext) -> Result<(), Error> {
-        let store = self.store().await?;
+        let connection = self.connection(number, &context).await?;
         let progress = self.grows().then(|| WatermarkUser::new(self.run().watermark.clone(), number));
         let compare = self.keeps_data() && !self.settings.adopted;
         let every = if compare { self.settings.check_reads } else { 0 };
         let read_checks = ReadChecks { keeps_data: self.keeps_data(), every };
-        let mut user =
-            User::new((Arc::clone(self), store), Arc::clone(&self.plan), progress, self.numbers(number), read_checks);
+        let mut user = User::new(
+            (Arc::clone(self), connection),
+            (Arc::clone(&self.plan), context.user_wait()),
+            progress,
+            self.numbers(number),
+            read_checks,
+        );
         let Some(origin) = context.ready().await else { return Ok(()) };
         let ended = context.drive(origin, &mut user, Retry { at_most: self.settings.max_retries }).await;
         self.run().tallies.push(user.tally);
@@ -191,7 +219,8 @@ impl WorkloadRun for YcsbRun {
     }
 
     fn client_threads(&self) -> Option<u32> {
-        self.settings.client_threads
+        // A connection belongs to the thread that has made it.
+        self.settings.client_threads.or_else(|| self.settings.pool.map(|_| 1))
     }
 
     fn operations(&self) -> Option<u64> {
@@ -231,6 +260,14 @@ impl WorkloadRun for YcsbRun {
 
     fn counters(&self) -> Result<Vec<(String, i64)>, proofload_engine::Error> {
         Ok(Vec::new())
+    }
+
+    fn change(&self, values: &BTreeMap<String, f64>) -> Result<(), Error> {
+        self.live.change(values)
+    }
+
+    fn meters(&self) -> Vec<LimitMeter> {
+        self.live.meters()
     }
 
     fn ended_below(&self) -> Option<u64> {

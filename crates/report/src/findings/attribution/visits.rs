@@ -6,7 +6,9 @@ use crate::findings::latencies::decoded;
 use proofload_analysis::attribution::{Experiment as Estimates, KnobVisit, PILOT_BLOCKS, Treatment};
 use proofload_analysis::latency::Sparse;
 use proofload_model::events::RunEvent;
-use proofload_model::intervention::{Change, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS};
+use proofload_model::intervention::{
+    Change, ENGINE, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS, changed,
+};
 use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts};
 use proofload_record::{Attempt, Record};
 use std::collections::{BTreeMap, BTreeSet};
@@ -135,10 +137,22 @@ impl PointVisits {
         match &visit.change {
             Change::Nothing => 0.0,
             Change::AllBut(_) => (1.0 - self.experiment.asked.step).ln(),
+            // Work that is off has no share of what it was: what that gives is counted like a raise by the step.
+            Change::One(name) if self.is_bound(name) => {
+                if in_force(visit, name) == Some(0.0) {
+                    -(1.0 - self.experiment.asked.step).ln()
+                } else {
+                    0.0
+                }
+            }
             Change::One(name) => {
                 self.untouched(name).zip(in_force(visit, name)).map_or(0.0, |(all, low)| (low / all).ln())
             }
         }
+    }
+
+    fn is_bound(&self, name: &str) -> bool {
+        self.place(name).is_some_and(|place| self.experiment.resources[place].class == ResourceClass::Bound)
     }
 
     /// What the untouched point has in force of a resource.
@@ -180,6 +194,9 @@ impl PointVisits {
 
     /// The change that a resource was seen to take, as a share; `None` without a visit.
     pub(super) fn true_step(&self, name: &str) -> Option<f64> {
+        if self.is_bound(name) {
+            return None;
+        }
         let visits = self.results.iter().filter(|result| result.visit.change == Change::One(name.to_owned()));
         let steps: Vec<f64> = visits.map(|result| self.step(&result.visit)).collect();
         (!steps.is_empty()).then(|| (steps.iter().sum::<f64>() / steps.len() as f64).exp_m1())
@@ -188,10 +205,14 @@ impl PointVisits {
     /// Why visits of a resource do not count: it was not put in force as asked, was not restored, or more was used than it allows.
     pub(super) fn fault(&self, plan: &ResourcePlan) -> Option<String> {
         let name = &plan.name;
-        let lowered = 1.0 - self.experiment.asked.step;
         let Some(untouched) = self.untouched(name) else {
-            let why =
-                if name == USERS { "users of this load share sessions" } else { "its value could not be read back" };
+            let why = match name.as_str() {
+                USERS => "users of this load share sessions",
+                of_engine if of_engine.starts_with(ENGINE) => {
+                    "the database has nothing of the kind that can be changed while it runs"
+                }
+                _ => "its value could not be read back",
+            };
             return (!self.results.is_empty()).then(|| why.to_owned());
         };
         for result in &self.results {
@@ -200,10 +221,14 @@ impl PointVisits {
             let Some(found) = reading.and_then(|reading| reading.in_force) else {
                 return Some("its value could not be read back, or changed within a visit".to_owned());
             };
-            let expected = if visit.change.lowers(name, plan.class) { lowered * untouched } else { untouched };
+            let is_changed = visit.change.lowers(name, plan.class);
+            let expected = if is_changed { changed(name, untouched, self.experiment.asked.step) } else { untouched };
             // Users are whole.
-            let is_as_asked =
-                if name == USERS { found <= untouched } else { (found / expected - 1.0).abs() <= ROUNDING };
+            let is_as_asked = match plan.class {
+                _ if name == USERS => found <= untouched,
+                ResourceClass::Bound => (found - expected).abs() <= ROUNDING,
+                _ => (found / expected - 1.0).abs() <= ROUNDING,
+            };
             if !is_as_asked {
                 return Some(format!("{found} was in force in a visit that asked for {expected}"));
             }

@@ -3,7 +3,9 @@
 use super::point::{PointAttribution, ResourceAttribution};
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
-use proofload_model::intervention::{CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, USERS};
+use proofload_model::intervention::{
+    CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, HOLD, HOT_ROWS, POOL, ResourceClass, USERS,
+};
 
 /// Names of resources in sentences.
 const NAMES: &[(&str, &str)] = &[
@@ -17,6 +19,12 @@ const NAMES: &[(&str, &str)] = &[
     (CLIENTS_CPU, "CPU time of the load generator"),
     (CLIENTS_RTT, "round trip of the users"),
     (CLIENTS_BANDWIDTH, "bandwidth of the users"),
+    (HOT_ROWS, "number of rows in use"),
+    (HOLD, "time that transactions are held"),
+    (POOL, "size of the connection pool"),
+    ("engine.cache", "cache of the database"),
+    ("engine.autovacuum", "work of autovacuum"),
+    ("engine.checkpoints", "work of checkpoints"),
     (USERS, "number of users"),
 ];
 
@@ -96,16 +104,33 @@ pub fn sentence_of(found: &PointAttribution, one: &ResourceAttribution) -> Strin
     }
 }
 
-/// What lowering a resource by the step costs: `20 % less costs 19 % (elasticity 0.96 [0.90, 1.02])`.
+/// What changing a resource by the step costs: `20 % less costs 19 % (elasticity 0.96 [0.90, 1.02])`; of one that was raised, what that gives.
 fn cost(found: &PointAttribution, one: &ResourceAttribution, elasticity: &KnobElasticity) -> String {
+    if one.plan.class == ResourceClass::Bound {
+        return off(found, elasticity);
+    }
     let step = one.true_step.map_or(found.experiment.asked.step, |step| -step);
     let percent = 100.0 * (1.0 - (elasticity.value * (1.0 - step).ln()).exp());
     let verb = if percent.round() < 0.0 { "gives" } else { "costs" };
+    let word = if step < 0.0 { "more" } else { "less" };
     format!(
-        "{} % less {verb} {} % of throughput (elasticity {})",
-        short((100.0 * step).round()),
+        "{} % {word} {verb} {} % of throughput (elasticity {})",
+        short((100.0 * step.abs()).round()),
         short(percent.abs().round()),
         interval(elasticity)
+    )
+}
+
+/// What switching work off gives, with the interval in units of what a resource that binds costs.
+fn off(found: &PointAttribution, elasticity: &KnobElasticity) -> String {
+    let step = found.experiment.asked.step;
+    let percent = 100.0 * ((elasticity.value * -(1.0 - step).ln()).exp() - 1.0);
+    let word = if percent.round() < 0.0 { "less" } else { "more" };
+    format!(
+        "off, it leaves {} % {word} throughput, the most that can be had of it ({} times what a resource that binds costs at {} %)",
+        short(percent.abs().round()),
+        interval(elasticity),
+        short((100.0 * step).round())
     )
 }
 

@@ -21,20 +21,27 @@ const SETTLES: Duration = Duration::from_millis(200);
 
 impl InstanceResources {
     /// Sets what can be changed to shares of what was asked for, and everything else to what was asked for; how it stands then.
-    pub(in crate::host) fn change_limits(&self, shares: &BTreeMap<String, f64>) -> Result<Vec<LimitMeter>, Error> {
-        let (of_relay, of_limits) =
-            shares.clone().into_iter().partition(|(setting, _)| setting.starts_with("clients."));
+    pub(in crate::host) fn change_limits(
+        &mut self,
+        shares: &BTreeMap<String, f64>,
+        of_engine: &[String],
+    ) -> Result<Vec<LimitMeter>, Error> {
+        let (shares_of_engine, shares): (BTreeMap<String, f64>, BTreeMap<String, f64>) =
+            shares.clone().into_iter().partition(|(setting, _)| of_engine.contains(setting));
+        let (of_relay, of_limits) = shares.into_iter().partition(|(setting, _)| setting.starts_with("clients."));
+        let of_server = self.change_engine(of_engine, &shares_of_engine);
         let relayed = self.link.as_ref().map_or(Ok(()), |relay| change_relay(relay, &of_relay));
         // Limits are set in any case, so that none stays lowered where the relay resists.
         let changed = self.limits_in_place()?.change(&of_limits);
-        relayed.and(changed)?;
-        self.meters()
+        relayed.and(changed).and(of_server)?;
+        self.meters(of_engine)
     }
 
     /// How what can be changed stands.
-    pub(in crate::host) fn meters(&self) -> Result<Vec<LimitMeter>, Error> {
+    pub(in crate::host) fn meters(&mut self, of_engine: &[String]) -> Result<Vec<LimitMeter>, Error> {
         let mut meters = self.limits_in_place()?.meters();
         meters.extend(self.link.as_ref().map(relay_meters).unwrap_or_default());
+        meters.extend(self.engine_meters(of_engine)?);
         Ok(meters)
     }
 

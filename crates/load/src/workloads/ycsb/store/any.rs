@@ -51,6 +51,22 @@ impl Store {
         }
     }
 
+    /// Begins a transaction and sets the fields that `record` has in it; returns how many records matched.
+    pub(crate) async fn begin_update(&mut self, record: DocumentRef<'_>) -> Result<u64, Error> {
+        match self {
+            Self::Sql(store) => store.begin_update(record).await,
+            Self::Documents(_) => Err(Error::other("documents have no transactions here")),
+        }
+    }
+
+    /// Commits the transaction of [`Store::begin_update`].
+    pub(crate) async fn commit(&mut self) -> Result<(), Error> {
+        match self {
+            Self::Sql(store) => store.commit().await,
+            Self::Documents(_) => Ok(()),
+        }
+    }
+
     /// Inserts one record, from a buffer that holds nothing else.
     pub(crate) async fn insert(&mut self, record: &DocumentBuffer) -> Result<(), Error> {
         match self {

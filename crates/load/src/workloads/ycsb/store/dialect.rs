@@ -52,6 +52,11 @@ impl StoreDialect {
         }
     }
 
+    /// Whether several statements can be one transaction.
+    pub(crate) fn has_transactions(&self) -> bool {
+        self.suite.is_some()
+    }
+
     fn sql(name: &str, form: Form, fields: u16) -> Result<Self, Error> {
         let dialect = SUITES.dialect(name)?;
         if let Some(most) = dialect.description.count("most_fields")?.filter(|most| u32::from(fields) > *most) {

@@ -6,7 +6,7 @@ use crate::workloads::dialect::BuildSteps;
 use crate::workloads::suite::Suite;
 use crate::workloads::ycsb::settings::Form;
 use proofload_engine::{
-    AnySession, Column, ColumnKind, DocumentBuffer, DocumentRef, Error, Fields, Flight, OwnedValue, RowSource,
+    AnySession, Column, ColumnKind, Control, DocumentBuffer, DocumentRef, Error, Fields, Flight, OwnedValue, RowSource,
     Session as _, Statement, StatementId, Table, Value,
 };
 use proofload_model::samples::Reading;
@@ -101,50 +101,72 @@ impl SqlStore {
     }
 
     pub(super) async fn update(&mut self, record: DocumentRef<'_>) -> Result<u64, Error> {
+        self.flight.clear();
+        let Some(place) = self.add_update(record)? else { return Ok(0) };
+        self.fly_to(place).await
+    }
+
+    /// Begins a transaction and updates in it; [`SqlStore::commit`] ends it.
+    pub(super) async fn begin_update(&mut self, record: DocumentRef<'_>) -> Result<u64, Error> {
+        self.flight.clear();
+        self.flight.control(Control::Begin);
+        let Some(place) = self.add_update(record)? else { return Ok(0) };
+        self.fly_to(place).await
+    }
+
+    pub(super) async fn commit(&mut self) -> Result<(), Error> {
+        self.flight.clear();
+        self.flight.control(Control::Commit);
+        self.session.fly(&mut self.flight).await
+    }
+
+    /// Adds the call of an update; its place, `None` for one of no field.
+    fn add_update(&mut self, record: DocumentRef<'_>) -> Result<Option<usize>, Error> {
         let mut values = record.values();
         let (first, others) = (values.next(), values.next().is_some());
         match first {
-            None => Ok(0),
+            None => Ok(None),
             Some((field, value)) if !others => {
                 let statement = Self::of_field(FieldStatement::Update, field);
-                self.run(statement, &[Value::Text(record.key()), Value::Text(utf8(value)?)]).await
+                Ok(Some(self.flight.call(statement, &[Value::Text(record.key()), Value::Text(utf8(value)?)])))
             }
-            Some(_) => self.run_whole(UPDATE_ALL, record).await,
+            Some(_) => self.add_whole(UPDATE_ALL, record).map(Some),
         }
     }
 
     pub(super) async fn insert(&mut self, record: &DocumentBuffer) -> Result<(), Error> {
         let record = record.get(0).ok_or_else(|| Error::other("an insertion without a record"))?;
-        match self.run_whole(INSERT, record).await? {
+        self.flight.clear();
+        let place = self.add_whole(INSERT, record)?;
+        match self.fly_to(place).await? {
             1 => Ok(()),
             count => Err(Error::other(format!("an insertion of one record touched {count}"))),
         }
     }
 
-    /// Runs a statement whose parameters are the key and all fields.
-    async fn run_whole(&mut self, statement: StatementId, record: DocumentRef<'_>) -> Result<u64, Error> {
+    /// Adds a call whose parameters are the key and all fields; its place.
+    fn add_whole(&mut self, statement: StatementId, record: DocumentRef<'_>) -> Result<usize, Error> {
         record.values().try_for_each(|(_, value)| utf8(value).map(drop))?;
         let values = record.values().map(|(_, value)| Value::Text(utf8(value).unwrap_or_default()));
-        self.flight.clear();
-        self.flight.call_each(statement, std::iter::once(Value::Text(record.key())).chain(values));
-        self.fly().await
+        Ok(self.flight.call_each(statement, std::iter::once(Value::Text(record.key())).chain(values)))
     }
 
     /// One call; returns the rows touched.
     async fn run(&mut self, statement: StatementId, parameters: &[Value<'_>]) -> Result<u64, Error> {
         self.flight.clear();
-        self.flight.call(statement, parameters);
-        self.fly().await
+        let place = self.flight.call(statement, parameters);
+        self.fly_to(place).await
     }
 
-    async fn fly(&mut self) -> Result<u64, Error> {
+    /// Runs what was added; the rows that the call at a place touched.
+    async fn fly_to(&mut self, place: usize) -> Result<u64, Error> {
         self.session.fly(&mut self.flight).await?;
-        Ok(self.flight.answer(0).affected())
+        Ok(self.flight.answer(place).affected())
     }
 
     pub(super) async fn recover(&mut self) -> Result<(), Error> {
         self.flight.clear();
-        self.flight.control(proofload_engine::Control::Rollback);
+        self.flight.control(Control::Rollback);
         self.session.fly(&mut self.flight).await
     }
 

@@ -1,0 +1,99 @@
+//! What is changed of a load while it runs: throughput follows, the data stay right, and everything is put back.
+
+use super::case::{Case, Ran, done, failed, settings};
+use proofload_load::{LoadRole, workload};
+use proofload_model::intervention::{HOLD, HOT_ROWS, POOL};
+use proofload_model::settings::Value;
+use proofload_model::wire::load::{ChangeLoad, LoadService as _, ReadLoad};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Updates that are held, by users who meet.
+const HELD: &[(&str, &str)] =
+    &[("mix", "own"), ("update", "1.0"), ("keys", "uniform"), ("virtual_users", "6"), ("hold", "8ms"), ("fields", "2")];
+
+fn change(role: &mut LoadRole, values: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    let values = values.iter().map(|(setting, value)| ((*setting).to_owned(), *value)).collect();
+    let meters = role.change_load(ChangeLoad { values }).expect("it can be changed");
+    meters.into_iter().filter_map(|meter| Some((meter.setting, meter.in_force?))).collect()
+}
+
+/// Runs three seconds as asked and three changed; what was done in the second that lies within each.
+fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> Option<(f64, f64)> {
+    let case = Case::new(engine, &[HELD, more].concat())?;
+    case.build().expect("loads");
+    let ran: Ran = case
+        .run_beside(|role| {
+            std::thread::sleep(Duration::from_millis(2_300));
+            let asked = change(role, &[]);
+            change(role, &[changed]);
+            // A connection that is in use comes back first.
+            std::thread::sleep(Duration::from_millis(100));
+            let now = change(role, &[changed]);
+            assert_eq!(now[changed.0], changed.1, "{now:?}");
+            assert!(asked.iter().all(|(name, value)| name == changed.0 || now[name] == *value), "{asked:?} {now:?}");
+            std::thread::sleep(Duration::from_millis(1_900));
+            assert_eq!(change(role, &[]), asked, "it is put back");
+        })
+        .expect("runs");
+    assert_eq!(failed(&ran.checks), [""; 0], "{:?}", ran.checks);
+    assert!(done(&ran, "update") > 50);
+    let second = |index: u64| {
+        let sample = ran.seconds.iter().find(|second| second.index == index).expect("it was told");
+        sample.counts.iter().map(|counts| counts.done).sum::<u64>() as f64
+    };
+    Some((second(1), second(3)))
+}
+
+#[test]
+fn two_rows_are_updated_faster_than_one_on_postgresql() {
+    let Some((one, two)) = check_follows("postgresql", &[("hot_rows", "1")], (HOT_ROWS, 2.0)) else { return };
+    // One row held for 8 ms is updated 125 times a second at most, two no more than twice as often.
+    assert!(one <= 130.0 && two > 1.2 * one && two <= 255.0, "{one} and {two}");
+}
+
+#[test]
+fn users_share_two_connections_and_then_one_on_mariadb() {
+    let Some((two, one)) = check_follows("mariadb", &[("pool", "2")], (POOL, 1.0)) else { return };
+    assert!(two <= 255.0 && one < 0.8 * two && one <= 130.0, "{two} and {one}");
+}
+
+#[test]
+fn transactions_are_held_longer_on_sqlite() {
+    let more = [("virtual_users", "2"), ("max_retries", "1000")];
+    let mut held: Vec<(&str, &str)> = HELD.iter().filter(|(name, _)| *name != "virtual_users").copied().collect();
+    held.extend(more);
+    let case = Case::new("sqlite", &held).expect("SQLite is built in");
+    case.build().expect("loads");
+    let ran = case
+        .run_beside(|role| {
+            std::thread::sleep(Duration::from_millis(500));
+            assert_eq!(change(role, &[(HOLD, 50.0)])[HOLD], 50.0);
+            let error = role.change_load(ChangeLoad { values: BTreeMap::from([(POOL.to_owned(), 1.0)]) }).unwrap_err();
+            assert!(error.to_string().contains("the study does not set it"), "{error}");
+            assert_eq!(
+                role.read_load(ReadLoad {}).expect("it is read")[0].in_force,
+                Some(50.0),
+                "refused, and left alone"
+            );
+        })
+        .expect("runs");
+    assert_eq!(failed(&ran.checks), [""; 0], "{:?}", ran.checks);
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_with_the_reason() {
+    let check = |engine: &str, changes: &[(&str, &str)], setting: &str, part: &str| {
+        let mut settings = settings(changes);
+        settings.0.insert("engine.kind".to_owned(), Value::Text(engine.to_owned()));
+        let found = (workload("ycsb").expect("it is built in").facts().contradictions)(&settings);
+        let told: Vec<String> = found.iter().map(|one| format!("{one:?}")).collect();
+        assert!(told.iter().any(|one| one.contains(setting) && one.contains(part)), "{engine} {changes:?}: {told:?}");
+    };
+    check("postgresql", &[("hot_rows", "1001")], HOT_ROWS, "1000 records");
+    check("postgresql", &[("mix", "c"), ("hold", "4ms")], HOLD, "the mix has none");
+    check("mongodb", &[("hold", "4ms")], HOLD, "documents");
+    check("postgresql", &[("pool", "3")], POOL, "2 users");
+    check("postgresql", &[("pool", "2"), ("client_threads", "2")], POOL, "one client thread");
+    check("sqlite", &[("pool", "2")], POOL, "thread of its own");
+}

@@ -22,6 +22,11 @@ pub(crate) fn each_has_one(settings: &Settings, all: u32, things: &str) -> Optio
     Some(Contradiction::new(LOAD_HOSTS, reason))
 }
 
+/// Contradiction of a load that must not be divided but is; `why` says why not.
+pub(crate) fn indivisible(settings: &Settings, why: &str) -> Option<Contradiction> {
+    (parts(settings).len() > 1).then(|| Contradiction::new(LOAD_HOSTS, why))
+}
+
 /// Encodes evidence for another agent.
 pub(crate) fn to_bytes<T: Serialize>(evidence: &T) -> Result<Vec<u8>, Error> {
     postcard::to_allocvec(evidence)

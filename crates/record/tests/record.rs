@@ -348,6 +348,9 @@ fn records_of_the_formats_before_are_continued_sealed_and_read() {
     }
 }
 
+/// A component's samples: offset, span in nanoseconds, value.
+type ComponentSamples = (String, Vec<(Offset, u64, f64)>);
+
 /// Telemetry of a host, of one probe.
 fn readings(probe: &str, readings: &[(&str, f64)]) -> Telemetry {
     let reading = |(component, value): &(&str, f64)| Reading {
@@ -389,7 +392,7 @@ fn readings_of_a_moment_come_back_to_their_series_whatever_else_was_read_with_th
     recorder.finish(second, WallTime(5)).unwrap();
     recorder.close().unwrap();
     let record = read(&path).unwrap();
-    let samples = |run: u32| -> Vec<(String, Vec<(Offset, u64, f64)>)> {
+    let samples = |run: u32| -> Vec<ComponentSamples> {
         let series = &record.finished(run).unwrap().series;
         series.iter().map(|one| (one.component.clone(), one.samples.clone())).collect()
     };

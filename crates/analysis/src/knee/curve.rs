@@ -228,7 +228,7 @@ mod tests {
         check(|x| 100.0 - 80.0 * (-x / 90.0).exp(), Shape::Saturating, None);
     }
 
-    /// So many levels have thousands of places for a joint, and the best is approached: found within a gap, by a few hundred regressions.
+    /// Joints among thousands of places, to which steps lead: found within a gap, by a few hundred regressions.
     #[test]
     fn joints_among_many_levels_are_found_as_well() {
         let x: Vec<f64> = (1..=500).map(f64::from).collect();

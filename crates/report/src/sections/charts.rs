@@ -236,7 +236,7 @@ pub(super) fn milliseconds(value: Measured) -> Measured {
     value.map(|quantity| quantity.scaled(1e-6, Unit::named("ms")))
 }
 
-/// So many of all, spread evenly from the first to the last.
+/// Chooses at most so many of all, spread evenly from the first to the last.
 pub(super) fn spread<T>(all: Vec<T>, most: usize) -> Vec<T> {
     let (count, steps) = (all.len(), most.saturating_sub(1).max(1));
     if count <= most {

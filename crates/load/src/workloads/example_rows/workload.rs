@@ -3,11 +3,10 @@
 use super::rows::ExampleTable;
 use super::user::KINDS;
 use super::workload_run::ExampleRun;
-use crate::division::parts;
+use crate::division::indivisible;
 use crate::workload::{RunRequest, Workload, WorkloadRun};
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
-use proofload_model::load_share::LOAD_HOSTS;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
 use proofload_model::units::Bytes;
 use std::sync::Arc;
@@ -35,8 +34,7 @@ pub struct ExampleRows;
 
 /// The contradiction of several load agents.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
-    let divided = parts(settings).len() > 1;
-    divided.then(|| Contradiction::new(LOAD_HOSTS, "the fixture needs one load agent")).into_iter().collect()
+    indivisible(settings, "the fixture needs one load agent").into_iter().collect()
 }
 
 /// Size of the rows: two numbers each.

@@ -35,7 +35,7 @@ impl LiveSettings {
             hold: AtomicU64::new(0),
             pool: settings.pool.map(ConnectionPool::new),
         };
-        live.put_back();
+        live.set_all(&BTreeMap::new());
         live
     }
 
@@ -71,15 +71,17 @@ impl LiveSettings {
                 return refuse("there are not so many records");
             }
         }
-        self.put_back();
-        values.iter().for_each(|(setting, value)| self.set(setting, *value));
+        self.set_all(values);
         Ok(())
     }
 
-    fn put_back(&self) {
-        LIVE_LOAD.iter().for_each(|(setting, _)| {
-            self.asked(setting).into_iter().for_each(|asked| self.set(setting, asked));
-        });
+    /// Sets what is given and puts the rest back, each once: what is set already is not put back in between.
+    fn set_all(&self, values: &BTreeMap<String, f64>) {
+        for (setting, _) in LIVE_LOAD {
+            if let Some(value) = values.get(*setting).copied().or_else(|| self.asked(setting)) {
+                self.set(setting, value);
+            }
+        }
     }
 
     fn set(&self, setting: &str, value: f64) {
@@ -139,7 +141,7 @@ mod tests {
             hold: AtomicU64::new(0),
             pool: Some(ConnectionPool::new(2)),
         };
-        live.put_back();
+        live.set_all(&BTreeMap::new());
         live
     }
 

@@ -46,7 +46,8 @@ fn a_record_that_holds_says_so_first_and_a_changed_one_where_it_is_broken() {
     let whole = bench.run(&["verify", "x.proof"]);
     assert_eq!((whole.status.code(), first_line(&whole).as_str()), (Some(0), "intact: x.proof"));
     let told = text(&whole.stdout);
-    for expected in ["SHA-256 ", "format        4", "closed", "6 of 6 sealed; 6 planned", "signature     none"] {
+    let format = format!("format        {}\n", proofload_record::FORMAT);
+    for expected in ["SHA-256 ", &format, "closed", "6 of 6 sealed; 6 planned", "signature     none"] {
         assert!(told.contains(expected), "{expected}: {told}");
     }
     let json: serde_json::Value =

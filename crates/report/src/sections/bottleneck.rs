@@ -24,7 +24,7 @@ const LISTED: usize = 3;
 const MOST_SENTENCES: usize = 6;
 
 /// Most points that are columns of the heat map.
-const MOST_COLUMNS: usize = 24;
+const MOST_COLUMNS: usize = 16;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
     let sentences: Vec<Prose> =

@@ -45,7 +45,7 @@ fn setting(findings: &Findings<'_>, path: &str) -> Option<String> {
         .collect();
     match varied.as_slice() {
         [] => findings.record.study.settings.get(path).map(level_text),
-        [first, .., last] if varied.len() > MOST_LEVELS => Some(format!("{first} to {last}, {} levels,", varied.len())),
+        [first, .., last] if varied.len() > MOST_LEVELS => Some(format!("{first} to {last}")),
         all => Some(all.join(", ")),
     }
 }

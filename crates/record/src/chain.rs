@@ -46,14 +46,14 @@ const fn chained(table: &'static str, owner: Owner, attempt: &'static str) -> Ch
     ChainTable { table, owner, attempt }
 }
 
-/// Samples of format 4, in the place of `layout` and `sample`.
+/// Samples of format 4, in the place of `series_set` and `sample`.
 const SAMPLE_OF_ONE: ChainTable = chained("sample", Owner::Attempt, OF_SERIES);
 
 /// Every table of a format but the chain itself, in the order in which links hash them.
 pub(crate) fn chained_tables(format: Format) -> impl Iterator<Item = &'static ChainTable> {
     let packed = format.has_packed_samples();
     CHAINED.iter().filter_map(move |chained| match chained.table {
-        "layout" if !packed => None,
+        "series_set" if !packed => None,
         "sample" if !packed => Some(&SAMPLE_OF_ONE),
         _ => Some(chained),
     })
@@ -73,7 +73,7 @@ const CHAINED: &[ChainTable] = &[
     chained("agent_histogram", Owner::Attempt, "attempt"),
     chained("failure", Owner::Attempt, "attempt"),
     chained("series", Owner::Attempt, "attempt"),
-    chained("layout", Owner::Attempt, "attempt"),
+    chained("series_set", Owner::Attempt, "attempt"),
     chained("sample", Owner::Attempt, "attempt"),
     chained("mark", Owner::Attempt, "attempt"),
     chained("verification", Owner::Attempt, "attempt"),

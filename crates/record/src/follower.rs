@@ -43,7 +43,7 @@ pub struct Follower {
     /// Place of each series among those of its attempt, for attempts that are open.
     series: HashMap<i64, (i64, usize)>,
     /// Layouts of samples of attempts that are open: the attempt, and the series.
-    layouts: HashMap<i64, (i64, Vec<i64>)>,
+    series_sets: HashMap<i64, (i64, Vec<i64>)>,
 }
 
 /// Numbers of the last rows that were read.
@@ -54,7 +54,7 @@ struct SeenRows {
     events: i64,
     marks: i64,
     series: i64,
-    layouts: i64,
+    series_sets: i64,
     samples: i64,
     operations: i64,
     histograms: i64,
@@ -73,7 +73,7 @@ impl SeenRows {
             events: last("event")?,
             marks: last("mark")?,
             series: last("series")?,
-            layouts: if format.has_packed_samples() { last("layout")? } else { 0 },
+            series_sets: if format.has_packed_samples() { last("series_set")? } else { 0 },
             samples: last("sample")?,
             operations: last("operation")?,
             histograms: last("histogram")?,
@@ -101,7 +101,7 @@ impl Follower {
             record: None,
             seen: SeenRows::default(),
             series: HashMap::new(),
-            layouts: HashMap::new(),
+            series_sets: HashMap::new(),
         }
     }
 
@@ -185,9 +185,9 @@ impl Follower {
             both(record).filter(|attempt| attempt.state == State::Open && !picked.contains(&attempt.id)).collect();
         let known = |attempt: i64| open.iter().any(|one| one.id == attempt) || picked.contains(&attempt);
         self.series.retain(|_, (attempt, _)| known(*attempt));
-        self.layouts.retain(|_, (attempt, _)| known(*attempt));
+        self.series_sets.retain(|_, (attempt, _)| known(*attempt));
         if format.has_packed_samples() && !(open.is_empty() && picked.is_empty()) {
-            tell_layouts(connection, &mut self.layouts, seen.layouts, &known)?;
+            tell_series_sets(connection, &mut self.series_sets, seen.series_sets, &known)?;
         }
         if open.is_empty() {
             return Ok(());
@@ -261,9 +261,9 @@ impl Follower {
         open: &mut [&mut Attempt],
         seen: SeenRows,
     ) -> rusqlite::Result<()> {
-        let sql = "SELECT layout, offset_ns, span_ns, readings FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
+        let sql = "SELECT series_set, offset_ns, span_ns, readings FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
         newer(connection, sql, seen.samples, |row| {
-            let Some((_, series)) = self.layouts.get(&row.get(0)?) else { return Ok(()) };
+            let Some((_, series)) = self.series_sets.get(&row.get(0)?) else { return Ok(()) };
             let (offset, span) = (Offset(row.get(1)?), row.get(2)?);
             for (series, reading) in series.iter().zip(unpack(row.get_ref(3)?.as_blob()?)) {
                 self.tell_sample(open, *series, (offset, span, reading));
@@ -281,19 +281,19 @@ impl Follower {
     }
 }
 
-/// Adds new layouts of attempts that are known.
-fn tell_layouts(
+/// Adds new series sets of attempts that are known.
+fn tell_series_sets(
     connection: &Connection,
-    layouts: &mut HashMap<i64, (i64, Vec<i64>)>,
+    series_sets: &mut HashMap<i64, (i64, Vec<i64>)>,
     seen: i64,
     known: &dyn Fn(i64) -> bool,
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT id, attempt, series FROM layout NOT INDEXED WHERE id > ?1 ORDER BY id";
+    let sql = "SELECT id, attempt, series FROM series_set NOT INDEXED WHERE id > ?1 ORDER BY id";
     newer(connection, sql, seen, |row| {
         let owner = row.get(1)?;
         if known(owner) {
             let series = serde_json::from_str(row.get_ref(2)?.as_str()?).unwrap_or_default();
-            layouts.insert(row.get(0)?, (owner, series));
+            series_sets.insert(row.get(0)?, (owner, series));
         }
         Ok(())
     })
@@ -494,7 +494,7 @@ mod tests {
             let rows = rows_read(|| {
                 let _record = follower.look(&never).expect("it is read");
             });
-            // Counts, histogram and sample; the first look also finds the event, the mark's two counters, the series and its layout.
+            // Counts, histogram and sample; the first look also finds the event, the mark's two counters, the series and its series set.
             assert_eq!(rows, if index == 0 { 3 + 5 } else { 3 }, "second {index}");
             if index % 50 == 0 || index == 199 {
                 let (known, anew) = (follower.record.as_ref().expect("it was read"), read_progress(&path, &never));

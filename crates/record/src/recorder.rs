@@ -60,8 +60,8 @@ pub struct Recorder {
     /// Whether rows of the study have come that no link covers.
     unchained: bool,
     series: HashMap<SeriesKey, i64>,
-    /// The last layout of each probe of an instance: its series, its number.
-    layouts: HashMap<(InstanceName, String), (Vec<i64>, i64)>,
+    /// The last series set of each probe of an instance: its series, its number.
+    series_sets: HashMap<(InstanceName, String), (Vec<i64>, i64)>,
     session: i64,
     path: PathBuf,
     /// The file as it was opened.
@@ -114,14 +114,14 @@ impl Recorder {
             Error::other(format!("failed to open {}: it was removed in the meantime", path.display()))
         })?;
         let path = path.to_owned();
-        let (series, layouts, failed) = (HashMap::new(), HashMap::new(), RefCell::new(None));
+        let (series, series_sets, failed) = (HashMap::new(), HashMap::new(), RefCell::new(None));
         Self {
             connection,
             format,
             chain,
             unchained: false,
             series,
-            layouts,
+            series_sets,
             session: 0,
             path,
             file,
@@ -303,25 +303,25 @@ impl Recorder {
         if series.is_empty() {
             return Ok(());
         }
-        let layout = self.layout_of(attempt, telemetry, series)?;
+        let series_set = self.series_set_of(attempt, telemetry, series)?;
         let readings = pack(known().map(|reading| reading.value));
         self.insert(
-            "INSERT INTO sample (attempt, layout, offset_ns, span_ns, readings) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![attempt.0, layout, at, span, readings],
+            "INSERT INTO sample (attempt, series_set, offset_ns, span_ns, readings) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![attempt.0, series_set, at, span, readings],
         )
     }
 
-    /// Finds the layout of a probe's readings, which is written when the series are not those of the moment before.
-    fn layout_of(&mut self, attempt: AttemptId, telemetry: &Telemetry, series: Vec<i64>) -> Result<i64, Error> {
+    /// Finds the series set of a probe's readings, which is written when the series are not those of the moment before.
+    fn series_set_of(&mut self, attempt: AttemptId, telemetry: &Telemetry, series: Vec<i64>) -> Result<i64, Error> {
         let probe = (telemetry.instance.clone(), telemetry.probe.clone());
-        match self.layouts.get(&probe) {
-            Some((known, layout)) if *known == series => return Ok(*layout),
+        match self.series_sets.get(&probe) {
+            Some((known, series_set)) if *known == series => return Ok(*series_set),
             _ => {}
         }
-        self.insert("INSERT INTO layout (attempt, series) VALUES (?1, ?2)", params![attempt.0, json(&series)])?;
-        let layout = self.connection.last_insert_rowid();
-        self.layouts.insert(probe, (series, layout));
-        Ok(layout)
+        self.insert("INSERT INTO series_set (attempt, series) VALUES (?1, ?2)", params![attempt.0, json(&series)])?;
+        let series_set = self.connection.last_insert_rowid();
+        self.series_sets.insert(probe, (series, series_set));
+        Ok(series_set)
     }
 
     fn series_of(&mut self, attempt: AttemptId, telemetry: &Telemetry, reading: &Reading) -> Result<i64, Error> {
@@ -401,7 +401,7 @@ impl Recorder {
     /// Forgets the series of an attempt that has ended.
     fn forget_series(&mut self, attempt: AttemptId) {
         self.series.retain(|key, _| key.attempt != attempt.0);
-        self.layouts.clear();
+        self.series_sets.clear();
     }
 
     /// Closes the record as one file: the write-ahead log is folded in. The last link says that nothing came after it.

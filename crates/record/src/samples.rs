@@ -28,7 +28,7 @@ pub(crate) fn samples(
     wanted: &dyn Fn(i64) -> bool,
 ) -> rusqlite::Result<Samples> {
     if format.has_packed_samples() {
-        let sql = "SELECT layout, offset_ns, span_ns, readings FROM sample NOT INDEXED ORDER BY id";
+        let sql = "SELECT series_set, offset_ns, span_ns, readings FROM sample NOT INDEXED ORDER BY id";
         return PackedSamples::of(connection, wanted)?.packed(connection, sql, []);
     }
     let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED ORDER BY id";
@@ -65,18 +65,18 @@ const UNWANTED: u32 = u32::MAX;
 
 /// Samples of packed rows, one series after another.
 struct PackedSamples {
-    /// Places of the series of each layout among those that are wanted, or [`UNWANTED`].
-    layouts: HashMap<i64, Vec<u32>>,
+    /// Places of the series of each series set among those that are wanted, or [`UNWANTED`].
+    series_sets: HashMap<i64, Vec<u32>>,
     /// Series that are wanted.
     series: Vec<(i64, Vec<Sample>)>,
 }
 
 impl PackedSamples {
-    /// Reads the layouts.
+    /// Reads the series sets.
     fn of(connection: &Connection, wanted: &dyn Fn(i64) -> bool) -> rusqlite::Result<Self> {
-        let mut collected = Self { layouts: HashMap::new(), series: Vec::new() };
+        let mut collected = Self { series_sets: HashMap::new(), series: Vec::new() };
         let mut places: HashMap<i64, u32> = HashMap::new();
-        let mut statement = connection.prepare_cached("SELECT id, series FROM layout NOT INDEXED ORDER BY id")?;
+        let mut statement = connection.prepare_cached("SELECT id, series FROM series_set NOT INDEXED ORDER BY id")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let numbers: Vec<i64> = serde_json::from_str(row.get_ref(1)?.as_str()?).unwrap_or_default();
@@ -90,12 +90,12 @@ impl PackedSamples {
                 })
             };
             let found = numbers.into_iter().map(place).collect();
-            collected.layouts.insert(row.get(0)?, found);
+            collected.series_sets.insert(row.get(0)?, found);
         }
         Ok(collected)
     }
 
-    /// Reads rows of layout, offset, span and readings.
+    /// Reads rows of series set, offset, span and readings.
     fn packed(
         mut self,
         connection: &Connection,
@@ -106,7 +106,7 @@ impl PackedSamples {
         let mut rows = statement.query(parameters)?;
         while let Some(row) = rows.next()? {
             count_row();
-            let Some(places) = self.layouts.get(&row.get::<_, i64>(0)?) else { continue };
+            let Some(places) = self.series_sets.get(&row.get::<_, i64>(0)?) else { continue };
             if places.iter().all(|place| *place == UNWANTED) {
                 continue;
             }

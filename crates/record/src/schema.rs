@@ -11,7 +11,7 @@ pub const APPLICATION_ID: i32 = 0x5052_4F46;
 /// 3: tables of load agents. Records of formats 1 and 2 are read, and continued, as they are: none of their runs has several agents.
 /// 4: a chain covers every row; facts, events, series and log lines name their instance, facts may have a number, events have a version. Records of formats 1 to 3 are read, and
 /// continued, as they are: all that they know is a deployment of one instance, which has no name.
-/// 5: a row of `sample` holds all readings of a probe at one moment, in the order of its row of `layout`. Records of formats 1 to 4, in which each reading has a row, are read, and
+/// 5: a row of `sample` holds all readings of a probe at one moment, in the order of its row of `series_set`. Records of formats 1 to 4, in which each reading has a row, are read, and
 /// continued, as they are.
 pub const FORMAT: i32 = 5;
 
@@ -73,11 +73,11 @@ const TABLES: &[(&str, &str)] = &[
         "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, probe TEXT NOT NULL, name TEXT NOT NULL, component TEXT NOT NULL, unit TEXT NOT NULL, instance TEXT NOT NULL",
     ),
     // series: their numbers as a JSON array, in the order of the readings of a row of `sample`.
-    ("layout", "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, series TEXT NOT NULL"),
-    // readings: for each series of the layout a number of 64 bits as IEEE 754 has it, little end first.
+    ("series_set", "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, series TEXT NOT NULL"),
+    // readings: for each series of the series set a number of 64 bits as IEEE 754 has it, little end first.
     (
         "sample",
-        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, layout INTEGER NOT NULL, offset_ns INTEGER NOT NULL, span_ns INTEGER NOT NULL, readings BLOB NOT NULL",
+        "id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, series_set INTEGER NOT NULL, offset_ns INTEGER NOT NULL, span_ns INTEGER NOT NULL, readings BLOB NOT NULL",
     ),
     (
         "mark",
@@ -99,7 +99,7 @@ const TABLES: &[(&str, &str)] = &[
 fn tables(format: Format) -> impl Iterator<Item = (&'static str, &'static str)> {
     let packed = format.has_packed_samples();
     let of_format = move |table: &(&'static str, &'static str)| match table.0 {
-        "layout" if !packed => None,
+        "series_set" if !packed => None,
         "sample" if !packed => Some(SAMPLE_OF_ONE),
         _ => Some(*table),
     };

@@ -311,7 +311,7 @@ fn as_format(path: &Path, format: i32) {
                  ALTER TABLE series DROP COLUMN instance; ALTER TABLE series RENAME COLUMN component TO instance;";
     let seal = "DROP TABLE link; CREATE TABLE seal (id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL UNIQUE, sha256 TEXT NOT NULL) STRICT;";
     let agents = if format < 3 { "DROP TABLE agent_interval; DROP TABLE agent_histogram;" } else { "" };
-    let samples = "DROP TABLE layout; DROP TABLE sample; CREATE TABLE sample (id INTEGER PRIMARY KEY, series INTEGER NOT NULL, \
+    let samples = "DROP TABLE series_set; DROP TABLE sample; CREATE TABLE sample (id INTEGER PRIMARY KEY, series INTEGER NOT NULL, \
                    offset_ns INTEGER NOT NULL, span_ns INTEGER NOT NULL, value REAL NOT NULL) STRICT;";
     let script = format!("{names} {seal} {agents} {samples} PRAGMA user_version = {format}");
     connection.execute_batch(&script).expect("they are there");

@@ -4,7 +4,7 @@
 use crate::standby_hosts::StandbyHosts;
 use crate::tier::TIER;
 use crate::units::CpuRate;
-use crate::wire::{DataLocation, LimitsAsked};
+use crate::wire::{DataLocation, LimitsAsked, ThreadLimit};
 use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -187,6 +187,14 @@ impl Deployment {
     pub fn with_standby_cpu(mut self, cpu: Option<CpuRate>) -> Self {
         let standbys = self.instances.iter_mut().filter(|instance| instance.role == Role::Standby);
         standbys.for_each(|standby| standby.limits.cpu = cpu.or(standby.limits.cpu));
+        self
+    }
+
+    /// The same with a limit of one role on each standby.
+    #[must_use]
+    pub fn with_standby_thread(mut self, thread: Option<&ThreadLimit>) -> Self {
+        let standbys = self.instances.iter_mut().filter(|instance| instance.role == Role::Standby);
+        standbys.for_each(|standby| standby.limits.thread = thread.cloned());
         self
     }
 

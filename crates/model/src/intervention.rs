@@ -18,6 +18,9 @@ pub const CLIENTS_RTT: &str = "clients.rtt";
 /// Name of the resource that is the bandwidth between users and database.
 pub const CLIENTS_BANDWIDTH: &str = "clients.bandwidth";
 
+/// Name of the resource that is the CPU time of the threads of one role of the database.
+pub const THREAD_CPU: &str = "limits.thread_cpu";
+
 /// Name of the resource that is the number of records that operations of the load use.
 pub const HOT_ROWS: &str = "workload.hot_rows";
 
@@ -82,6 +85,7 @@ const SETTLES: Duration = Duration::from_secs(2);
 pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
     ("limits.cpu", ResourceClass::Capacity),
     ("limits.cores", ResourceClass::Speed),
+    (THREAD_CPU, ResourceClass::Capacity),
     ("limits.memory", ResourceClass::Structure),
     ("limits.read_iops", ResourceClass::Capacity),
     ("limits.write_iops", ResourceClass::Capacity),
@@ -113,7 +117,7 @@ pub fn engine_asked(settings: &Settings) -> Vec<String> {
 
 /// What is never changed, with the reason.
 const NEVER_CHANGED: &[(&str, &str)] = &[
-    ("locks and threads of the database", "they have no limit that can be lowered from outside"),
+    ("locks of the database", "they have no limit that can be lowered from outside"),
     ("commit latency", "no device of ours delays it"),
 ];
 

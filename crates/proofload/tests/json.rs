@@ -63,7 +63,7 @@ fn a_study_is_checked_and_planned() {
             destroyed_devices: []
             expected_s: 21
             form: 1
-            limits: {"limits.cores":[],"limits.cpu":[],"limits.memory":["64MiB","128MiB"],"limits.memory_per_data":[],"limits.read_bandwidth":[],"limits.read_iops":[],"limits.standby_cpu":[],"limits.write_bandwidth":[],"limits.write_iops":[]}
+            limits: {"limits.cores":[],"limits.cpu":[],"limits.memory":["64MiB","128MiB"],"limits.memory_per_data":[],"limits.read_bandwidth":[],"limits.read_iops":[],"limits.standby_cpu":[],"limits.thread_cpu":[],"limits.write_bandwidth":[],"limits.write_iops":[]}
             load_s: {"at_least":6.0,"at_most":6.0}
             pilot: null
             points: [{"id":0,"levels":{"limits.memory":"64MiB"}},{"id":1,"levels":{"limits.memory":"128MiB"}}]

@@ -138,6 +138,7 @@ fn a_server_is_born_under_limits_of_every_controller() {
         memory: Some(Bytes::mebi(256)),
         cores: None,
         cpu: Some(CpuRate::from_seconds(1.5)),
+        thread: None,
         read_bandwidth: rate,
         write_bandwidth: rate,
         read_iops: Some(100_000),

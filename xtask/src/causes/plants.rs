@@ -61,7 +61,7 @@ const ROOM: &str = "cpu = 1.2\nread_iops = 2000\nwrite_iops = 1000";
 /// What holds a row is part of what the lock costs: a transaction that is held shorter lets the next one in earlier.
 const HELD_ROW: &[&str] = &["workload.hot_rows", "workload.hold"];
 const HELD_POOL: &[&str] = &["workload.pool", "workload.hold"];
-const THREAD: &str = "the quota of one thread";
+const THREAD: &[&str] = &["limits.thread_cpu"];
 const SYNC: &str = "a delay of the sync call";
 
 /// All of them, in their order.
@@ -121,9 +121,39 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: &["limits.cores"],
         },
     ),
-    missing(6, "PostgreSQL, synchronous standby, walsender on a quota", THREAD),
-    missing(7, "PostgreSQL, remote_apply, startup process on a quota", THREAD),
-    missing(8, "MariaDB, semi-synchronous, dump thread on a quota", THREAD),
+    plant(
+        6,
+        "PostgreSQL, synchronous standby, walsender with CPU time 0.02",
+        PlantStudy {
+            engine: "postgresql",
+            workload: COMMITS,
+            limits: "cpu = 1.2\nread_iops = 4000\nwrite_iops = 20000\nthread = \"walsender\"\nthread_cpu = 0.02",
+            more: "[replication]\nmode = \"remote_write\"\nstandbys = 1\n",
+            expected: THREAD,
+        },
+    ),
+    plant(
+        7,
+        "PostgreSQL, standby that applies before a commit returns, its startup process with CPU time 0.02",
+        PlantStudy {
+            engine: "postgresql",
+            workload: COMMITS,
+            limits: "cpu = 1.2\nread_iops = 4000\nwrite_iops = 20000\nthread = \"startup\"\nthread_on = \"standby\"\nthread_cpu = 0.02",
+            more: "[replication]\nmode = \"remote_apply\"\nstandbys = 1\n",
+            expected: THREAD,
+        },
+    ),
+    plant(
+        8,
+        "MariaDB, semi-synchronous standby, thread that sends the binary log with CPU time 0.02",
+        PlantStudy {
+            engine: "mariadb",
+            workload: COMMITS,
+            limits: "cpu = 1.2\nread_iops = 4000\nwrite_iops = 20000\nthread = \"binlog_dump\"\nthread_cpu = 0.02",
+            more: "[engine.settings]\nlog_bin = \"ON\"\n[replication]\nmode = \"remote_write\"\nstandbys = 1\n",
+            expected: THREAD,
+        },
+    ),
     plant(
         9,
         "PostgreSQL, random reads, read IOPS 800",
@@ -438,11 +468,13 @@ pub(super) fn study_text(number: u32, study: &PlantStudy) -> String {
     // A cache is full once it has been read at the limit of reads.
     let fills = expected.iter().any(|name| ["limits.memory", "engine.cache"].contains(name));
     let warm_up = if fills { "60s" } else { "5s" };
+    // Standbys start from a snapshot of the primary.
+    let restore = if more.contains("[replication]") { "every-run" } else { "never" };
     format!(
         "[study]\nname = \"cause-{number}\"\ntitle = \"A point whose cause is known\"\n\
          [workload]\nkind = \"ycsb\"\n{workload}\n[engine]\nkind = \"{engine}\"\n{more}\
          [limits]\n{limits}\n[storage]\npath = \"data\"\n\
-         [procedure]\nrestore = \"never\"\nmeasure = \"10s\"\nwarm_up.at_least = \"{warm_up}\"\ndrift_tolerance = 1.0\nprecision = 0.3\n"
+         [procedure]\nrestore = \"{restore}\"\nmeasure = \"10s\"\nwarm_up.at_least = \"{warm_up}\"\ndrift_tolerance = 1.0\nprecision = 0.3\n"
     )
 }
 

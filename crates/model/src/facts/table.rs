@@ -273,6 +273,8 @@ facts! {
         CORES = "cores", "`cores`", Count("");
         CPU = "cpu", "`cpu`", Rate("CPU s/s");
         CPU_MEMBERS = "cpu.members", "`cpu.members`", Text;
+        THREAD_CPU = "thread.cpu", "`thread.cpu`", Rate("CPU s/s");
+        THREAD_MEMBERS = "thread.members", "`thread.members`", Text;
         WEIGHT = "cpu.weight", "`cpu.weight`", Text, passing;
         SLICE = "cpu.slice", "`cpu.slice`", Text, passing;
         READ_BANDWIDTH = "read_bandwidth", "`read_bandwidth`", Rate("B/s");

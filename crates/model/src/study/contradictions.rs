@@ -10,6 +10,7 @@ use super::host_rules::standby_hosts_need;
 use super::manager_rules::manager_needs;
 use super::purge_rules::purge_needs;
 use super::standby_rules::standbys_can;
+use super::thread_rules::thread_limit_needs;
 use super::tier_rules::tier_needs;
 use super::typed::with_memory;
 use super::validate::{Study, StudySource};
@@ -59,6 +60,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     standby_hosts_need,
     clients_need,
     confirm_engine_known,
+    thread_limit_needs,
 ];
 
 /// Most runs of a study. More are a slip in the levels; a plan of so many is still checked within seconds.

@@ -14,6 +14,7 @@ mod purge_rules;
 mod read;
 mod search;
 mod standby_rules;
+mod thread_rules;
 mod tier_rules;
 mod typed;
 mod validate;
@@ -28,7 +29,7 @@ pub(crate) use read::take_apart;
 pub use read::{Assignment, parse_assignment};
 pub use search::{Goal, Search, load_of, search, value_of};
 pub use typed::{
-    Procedure, WarmUp, clients_cpu, confirmation_of, data_place, limits_asked, preconditioning, procedure,
-    purged_devices, scraped, session_looks, standby_cpu, with_memory,
+    Procedure, WarmUp, clients_cpu, confirmation_of, data_place, limits_asked, limits_standby_thread, preconditioning,
+    procedure, purged_devices, scraped, session_looks, standby_cpu, thread_limit, with_memory,
 };
 pub use validate::{Study, validate};

@@ -1,11 +1,11 @@
 //! Typed views of a point's settings, for those who carry them out.
 
 use crate::error::Error;
-use crate::intervention::CLIENTS_CPU;
+use crate::intervention::{CLIENTS_CPU, THREAD_CPU};
 use crate::settings::{Settings, Value};
 use crate::tier::tier_plan;
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
-use crate::wire::{DataLocation, LimitsAsked, Preconditioning, ScrapeSpec};
+use crate::wire::{DataLocation, LimitsAsked, Preconditioning, ScrapeSpec, ThreadLimit};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -104,7 +104,19 @@ pub fn limits_asked(settings: &Settings) -> LimitsAsked {
         write_iops: settings.count("limits.write_iops").ok(),
         cores_before: 0,
         without_precedence: false,
+        thread: thread_limit(settings).filter(|_| !limits_standby_thread(settings)),
     }
+}
+
+/// The limit of a role, wherever it runs.
+pub fn thread_limit(settings: &Settings) -> Option<ThreadLimit> {
+    let cpu = settings.number(THREAD_CPU).ok().map(CpuRate::from_seconds)?;
+    Some(ThreadLimit { role: settings.text("limits.thread").ok()?.to_owned(), cpu })
+}
+
+/// Whether the role that is limited runs on the standbys.
+pub fn limits_standby_thread(settings: &Settings) -> bool {
+    settings.text("limits.thread_on") == Ok("standby")
 }
 
 /// The CPU time that the load generator may use; `None`: as much as it gets.

@@ -35,6 +35,15 @@ pub struct ScrapeSpec {
     pub series: Vec<String>,
 }
 
+/// CPU time of the threads of one role of a database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadLimit {
+    /// The role, as a process tells it in its title or a server of its threads: `walsender`.
+    pub role: String,
+    /// CPU time per time of all of them together.
+    pub cpu: CpuRate,
+}
+
 /// Limits to put on what is tested.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LimitsAsked {
@@ -49,6 +58,9 @@ pub struct LimitsAsked {
     /// Whether the limit of CPU time gives no precedence over other processes.
     #[serde(default)]
     pub without_precedence: bool,
+    /// CPU time of the threads of one role.
+    #[serde(default)]
+    pub thread: Option<ThreadLimit>,
     /// Reads from the block device under the data.
     pub read_bandwidth: Option<BytesPerSecond>,
     /// Writes to the block device under the data.

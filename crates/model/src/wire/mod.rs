@@ -12,6 +12,8 @@ pub mod load;
 mod message;
 
 pub use ask::{Ask, Ping, Pong, Quit};
-pub use data::{DataLocation, LimitsAsked, LoadSpec, Preconditioning, ProbeResult, ResourceUse, ScrapeSpec};
+pub use data::{
+    DataLocation, LimitsAsked, LoadSpec, Preconditioning, ProbeResult, ResourceUse, ScrapeSpec, ThreadLimit,
+};
 pub use event::Event;
 pub use message::{Call, Message, PROTOCOL, Reply, Request};

@@ -91,6 +91,26 @@ fn cpu_time_that_does_not_fit_on_the_cores_is_refused() {
 }
 
 #[test]
+fn a_role_is_limited_with_its_cpu_time_where_it_runs() {
+    let role = ["limits.thread=walsender", "limits.thread_cpu=0.05"];
+    let refused = |set: &[&str]| refusal(GOOD, &[&["engine.kind=server"], set].concat());
+    assert_eq!(refused(&role), [""; 0]);
+    let cases: [(&[&str], &str); 4] = [
+        (&role[..1], "limits.thread: needs the CPU time that the role may use; set limits.thread_cpu too"),
+        (&role[1..], "limits.thread_cpu: needs the role that it limits, such as \"walsender\"; set limits.thread too"),
+        (&["limits.thread_on=primary"], "limits.thread_on: only used with limits.thread; set it too, or remove this"),
+        (
+            &[role[0], role[1], "limits.thread_on=standby"],
+            "limits.thread_on: there are no standbys; set replication.mode too, or remove it",
+        ),
+    ];
+    for (set, told) in cases {
+        assert_eq!(refused(set), [told], "{set:?}");
+    }
+    assert_eq!(refusal(GOOD, &role), ["limits.thread: sqlite has no processes of its own; use limits.cpu"]);
+}
+
+#[test]
 fn contradictions_are_told_beside_faults_that_do_not_hide_them() {
     let faults = refusal(GOOD, &["no.such=1", "factor.no.other=[1]", "limits.cores=1", "limits.cpu=4"]);
     assert_eq!(faults.len(), 3, "{faults:?}");

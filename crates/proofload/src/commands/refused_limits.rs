@@ -5,10 +5,11 @@ use super::study_file::{Refusal, StudyFile, read_with};
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::error::{Error, ErrorKind};
+use proofload_model::intervention::THREAD_CPU;
 use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::plan::expand;
 use proofload_model::settings::Settings;
-use proofload_model::study::{Study, limits_asked, standby_cpu};
+use proofload_model::study::{Study, limits_asked, standby_cpu, thread_limit};
 use proofload_model::tier::{TierPlan, tier_plan};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
@@ -143,6 +144,7 @@ fn each(point: &Settings) -> Vec<(&'static str, LimitsAsked)> {
         ("limits.cores", all.cores.map(|cores| LimitsAsked { cores: Some(cores), ..one() })),
         ("limits.cpu", all.cpu.map(|cpu| LimitsAsked { cpu: Some(cpu), ..one() })),
         ("limits.standby_cpu", standby_cpu(point).map(|cpu| LimitsAsked { cpu: Some(cpu), ..one() })),
+        (THREAD_CPU, thread_limit(point).map(|thread| LimitsAsked { thread: Some(thread), ..one() })),
         ("limits.read_bandwidth", all.read_bandwidth.map(|rate| LimitsAsked { read_bandwidth: Some(rate), ..one() })),
         (
             "limits.write_bandwidth",

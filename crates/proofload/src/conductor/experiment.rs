@@ -7,13 +7,15 @@ use super::drill::now;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use crate::live::Phase;
+use proofload_model::deployment::InstancePlan;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
     CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, LIVE_LOAD, LimitMeter, ResourcePlan,
-    ResourceReading, USERS, changed, engine_asked, lowered_users, resources,
+    ResourceReading, THREAD_CPU, USERS, changed, engine_asked, lowered_users, resources,
 };
 use proofload_model::plan::mix;
+use proofload_model::study::limits_standby_thread;
 use proofload_model::units::duration_words;
 use proofload_model::wire::{host, load};
 use proofload_record::Record;
@@ -198,14 +200,34 @@ fn put_in_force(
 fn change_limits(
     context: &mut RunContext<'_>,
     prepared: &PreparedRun,
-    shares: BTreeMap<String, f64>,
+    mut shares: BTreeMap<String, f64>,
 ) -> Result<Vec<LimitMeter>, Error> {
     let mut testbed = context.testbed(prepared);
     let primary = testbed.primary().clone();
-    testbed.ask(
-        &primary,
-        host::ChangeLimits { instance: primary.name.clone(), shares, of_engine: engine_asked(&prepared.settings) },
-    )
+    let of_standbys = if limits_standby_thread(&prepared.settings) { shares.remove_entry(THREAD_CPU) } else { None };
+    let of_engine = engine_asked(&prepared.settings);
+    let changed = testbed.ask(&primary, host::ChangeLimits { instance: primary.name.clone(), shares, of_engine });
+    // Every host is asked before anybody fails, so that none stays lowered where another resists.
+    let of_others = standbys_with_meters(prepared).map(|standby| {
+        let (instance, shares) = (standby.name.clone(), of_standbys.iter().cloned().collect());
+        testbed.ask(standby, host::ChangeLimits { instance, shares, of_engine: Vec::new() }).map(of_role)
+    });
+    let of_others: Vec<Result<_, Error>> = of_others.collect();
+    let mut meters = changed?;
+    for others in of_others {
+        meters.extend(others?);
+    }
+    Ok(meters)
+}
+
+/// Standbys with something that experiments change: the role that is limited, where it is theirs.
+fn standbys_with_meters(prepared: &PreparedRun) -> impl Iterator<Item = &InstancePlan> {
+    prepared.deployment.standbys().filter(|_| limits_standby_thread(&prepared.settings))
+}
+
+/// The meter of the role of a standby, without those that are like the primary's.
+fn of_role(meters: Vec<LimitMeter>) -> impl Iterator<Item = LimitMeter> {
+    meters.into_iter().filter(|meter| meter.setting == THREAD_CPU)
 }
 
 /// Changes these settings of the load by a step, and puts all others back.
@@ -242,6 +264,10 @@ fn until(context: &mut RunContext<'_>, prepared: &PreparedRun, second: f64) -> R
     let primary = testbed.primary().clone();
     let ask = host::ReadMeters { instance: primary.name.clone(), of_engine: engine_asked(&prepared.settings) };
     let mut meters = testbed.ask(&primary, ask)?;
+    for standby in standbys_with_meters(prepared) {
+        let ask = host::ReadMeters { instance: standby.name.clone(), of_engine: Vec::new() };
+        meters.extend(of_role(testbed.ask(standby, ask)?));
+    }
     meters.extend(clients::meters(context, prepared)?);
     meters.extend(context.ask_all_load(|_| load::ReadLoad {})?.into_iter().next().unwrap_or_default());
     Ok((at, meters))

@@ -13,7 +13,8 @@ use proofload_model::replication::{ReplicationAsked, ReplicationPart, replicatio
 use proofload_model::settings::Settings;
 use proofload_model::standby_hosts::{HostFault, standby_hosts};
 use proofload_model::study::{
-    Procedure, Study, data_place, limits_asked, procedure, purged_devices, standby_cpu, with_memory,
+    Procedure, Study, data_place, limits_asked, limits_standby_thread, procedure, purged_devices, standby_cpu,
+    thread_limit, with_memory,
 };
 use proofload_model::time::WallTime;
 use proofload_model::units::Bytes;
@@ -88,7 +89,8 @@ impl PreparedRun {
         if let Some(hosts) = &hosts {
             deployment = deployment.on_hosts(hosts, &study_folder);
         }
-        deployment = deployment.with_standby_cpu(standby_cpu(&settings));
+        let of_standbys = thread_limit(&settings).filter(|_| limits_standby_thread(&settings));
+        deployment = deployment.with_standby_cpu(standby_cpu(&settings)).with_standby_thread(of_standbys.as_ref());
         let purged = purged_devices(&settings);
         if !purged.is_empty() {
             // Data are built and kept beside the device that is purged.

@@ -5,9 +5,12 @@ use super::disturbance::limits_used;
 use super::factor::level_number;
 use super::point::PointFindings;
 use super::run::RunFindings;
-use super::telemetry::{Trace, cores, of_primary, threads, traces};
+use super::telemetry::{Trace, cores, of_primary, threads, traces, traces_of};
 use proofload_analysis::bottleneck::{Candidate, Observations, Resource, ResourceKind, Wait, rank};
 use proofload_analysis::distribution::mean;
+use proofload_model::facts::limit;
+use proofload_model::intervention::THREAD_CPU;
+use proofload_model::samples::Fact;
 use proofload_model::series;
 use proofload_record::{Attempt, Record};
 use std::collections::BTreeMap;
@@ -130,13 +133,25 @@ fn observed(
     found
 }
 
+/// Limit of the CPU time of one role with its use, on the instance where it is in force.
+fn role_used(attempt: &Attempt) -> Option<(&'static str, f64, Trace)> {
+    let members = attempt.facts.iter().rfind(|fact| limit::THREAD_MEMBERS.is_of(fact))?;
+    let role = members.requested.as_deref()?;
+    let is_its = |fact: &&Fact| fact.instance == members.instance && limit::THREAD_CPU.is_of(fact);
+    let allowed = attempt.facts.iter().rfind(is_its)?.number?;
+    let mut traces = traces_of(attempt, &members.instance, series::threads::ROLE).into_iter();
+    let percent = traces.find(|trace| trace.instance == role)?;
+    let samples = percent.samples.into_iter().map(|(at, percent)| (at, percent / 100.0)).collect();
+    Some((THREAD_CPU, allowed, Trace { samples, ..percent }))
+}
+
 /// Use of each limit of CPU time and of the device, per cent of it.
 fn limits(attempt: &Attempt) -> Vec<Trace> {
     let share = |(setting, limit, used): (&str, f64, Trace)| {
         let samples = used.samples.into_iter().map(|(at, value)| (at, 100.0 * value / limit));
         Trace { instance: setting.to_owned(), samples: samples.collect() }
     };
-    limits_used(attempt).filter(|(_, limit, _)| *limit > 0.0).map(share).collect()
+    limits_used(attempt).chain(role_used(attempt)).filter(|(_, limit, _)| *limit > 0.0).map(share).collect()
 }
 
 /// Mean share of the cores that foreign processes used, over the runs; `None` where one of them does not tell.

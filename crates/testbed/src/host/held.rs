@@ -496,7 +496,7 @@ impl InstanceResources {
             group: self.limits.as_ref().map(AppliedLimits::group).cloned().unwrap_or_default(),
             cores: self.limits.as_ref().and_then(AppliedLimits::cores).cloned(),
             observer,
-            thread_roles: Arc::default(),
+            thread_roles: self.limits.as_ref().map(AppliedLimits::thread_roles).unwrap_or_default(),
             replication: self.replication.as_ref().map_or(Ok(None), |part| part.open_watch(&beside.targets))?,
             beside: beside.processes.into_iter().chain(self.storage_processes()).collect(),
             host_is_watched: beside.host_is_watched,

@@ -3,7 +3,6 @@
 
 use super::held::engine;
 use crate::instances;
-use crate::probes::threads_role;
 use crate::relay::{LinkLaw, Relay};
 use crate::sys;
 use proofload_engine::{ExistingReplication, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target};
@@ -164,7 +163,7 @@ fn existing(target: &Target) -> Result<&'static dyn ExistingReplication, Error> 
 
 /// Stops the process that receives, which may be the server itself, and looks that it has stopped.
 fn hold_link(role: Option<&str>, server: u32, held: bool, clock: &dyn Clock) -> Result<(), Error> {
-    let of_role = |process: &u32| threads_role(*process).as_deref() == role;
+    let of_role = |process: &u32| sys::role_of(*process).as_deref() == role;
     let receiver = role.map_or(Some(server), |_| sys::descendants(server).into_iter().find(of_role));
     let role = role.unwrap_or("the server");
     let Some(receiver) = receiver else {

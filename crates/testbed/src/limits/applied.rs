@@ -7,6 +7,7 @@ use super::hierarchy::{Controller, Version};
 use super::limit::LimitState;
 use super::{LIMITS, cpu, freezer, throttle, usage};
 use crate::storages::Devices;
+use crate::sys::ThreadRoles;
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::facts::limit;
@@ -99,6 +100,11 @@ impl AppliedLimits {
         &self.state.group
     }
 
+    /// Roles of threads, for the probe that is told them.
+    pub(crate) fn thread_roles(&self) -> ThreadRoles {
+        Arc::clone(&self.state.thread_roles)
+    }
+
     /// The cores, for those who watch them.
     pub(crate) const fn cores(&self) -> Option<&Vec<usize>> {
         self.state.cores.as_ref()
@@ -116,6 +122,7 @@ impl AppliedLimits {
             })
             .collect();
         self.state.is_lifted = true;
+        self.state.role = None;
         self.state.group.remove();
         lifted.into_iter().collect()
     }

@@ -4,6 +4,7 @@
 use super::hierarchy::{Controller, Hierarchy, Version};
 use crate::sys;
 use proofload_model::error::Error;
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -120,9 +121,57 @@ impl CgroupDir {
             .map_err(|error| error.context(format!("failed to limit process {process}")))
     }
 
-    /// Processes in the group.
+    /// Processes in the group and in those below.
     pub(crate) fn members(&self) -> Vec<u32> {
-        self.read("cgroup.procs").unwrap_or_default().lines().filter_map(|line| line.parse().ok()).collect()
+        // Version 2 lists processes of groups of threads above them.
+        let of = |dir: &Self| dir.numbers("cgroup.procs");
+        let all: BTreeSet<u32> = self.below().iter().chain([self]).flat_map(of).collect();
+        all.into_iter().collect()
+    }
+
+    fn numbers(&self, file: &str) -> Vec<u32> {
+        self.read(file).unwrap_or_default().lines().filter_map(|line| line.parse().ok()).collect()
+    }
+
+    /// Groups right below this one: those of single threads.
+    pub(super) fn below(&self) -> Vec<Self> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.map(|entry| Self::existing(self.hierarchy.clone(), entry.path())).collect()
+    }
+
+    /// Makes a group below for single threads of members, with the CPU controller alone: for all others they stay where they are.
+    pub(super) fn make_for_threads(&self, name: &str) -> Result<Self, Error> {
+        let made = Self::existing(self.hierarchy.clone(), self.folder.join(name));
+        match std::fs::create_dir(&made.folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                return Err(Error::new(format!("failed to create {}: {error}", made.folder.display())));
+            }
+            _ => {}
+        }
+        if self.version() == Version::Two {
+            // Source: cgroup-v2.rst, "Threads": a domain with members may hand down the CPU controller to groups of threads.
+            made.write("cgroup.type", "threaded")?;
+            self.write("cgroup.subtree_control", "+cpu")?;
+        }
+        Ok(made)
+    }
+
+    const fn threads_file(&self) -> &'static str {
+        match self.version() {
+            Version::One => "tasks",
+            Version::Two => "cgroup.threads",
+        }
+    }
+
+    /// Moves a thread into a group of threads.
+    pub(super) fn admit_thread(&self, thread: u32) -> Result<(), Error> {
+        self.write(self.threads_file(), &thread.to_string())
+    }
+
+    /// Threads in the group.
+    pub(super) fn threads(&self) -> Vec<u32> {
+        self.numbers(self.threads_file())
     }
 
     /// Removes the group although processes run in it: they move to the group that made this one. False if it will not go.
@@ -137,8 +186,11 @@ impl CgroupDir {
         })
     }
 
-    /// Removes the group; false while it has members.
+    /// Removes the group and those below; false while one has members.
     pub(crate) fn remove(&self) -> bool {
+        if !self.below().iter().all(Self::remove) {
+            return false;
+        }
         match std::fs::remove_dir(&self.folder) {
             Ok(()) => true,
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,

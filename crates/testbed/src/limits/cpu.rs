@@ -6,7 +6,7 @@ use super::hierarchy::{Controller, Version};
 use super::limit::{Limit, LimitState, LiveLimit, members_inside, or_none, verified};
 use super::{counters, usage};
 use proofload_model::error::Error;
-use proofload_model::facts::limit;
+use proofload_model::facts::{FactName, limit};
 use proofload_model::samples::Fact;
 use proofload_model::units::CpuRate;
 use proofload_model::wire::LimitsAsked;
@@ -19,6 +19,9 @@ pub(super) struct Cpu;
 /// Length of a period, microseconds: the kernel's default, and the shortest with which 0.01 CPU s/s is one millisecond, the least
 /// that the kernel takes.
 const PERIOD: u64 = 100_000;
+
+/// How long a change takes to act.
+pub(super) const SETTLES: Duration = Duration::from_micros(2 * PERIOD);
 
 /// The least allowance that the kernel takes, microseconds.
 const LEAST: u64 = 1_000;
@@ -48,7 +51,9 @@ impl Limit for Cpu {
     fn verify(&self, state: &LimitState) -> Vec<Fact> {
         let Some(asked) = state.asked.cpu else { return Vec::new() };
         match state.group.dir(Controller::Cpu) {
-            Ok(dir) => vec![in_force(dir, asked), members_inside(&limit::CPU_MEMBERS, dir, &state.members)],
+            Ok(dir) => {
+                vec![in_force(&limit::CPU, dir, asked), members_inside(&limit::CPU_MEMBERS, dir, &state.members)]
+            }
             Err(error) => {
                 vec![verified(&limit::CPU, asked.to_string(), Err::<(CpuRate, bool), _>(error), String::new())]
             }
@@ -72,7 +77,7 @@ impl Limit for Cpu {
 
 impl LiveLimit for Cpu {
     fn settles(&self, _state: &LimitState) -> Duration {
-        Duration::from_micros(2 * PERIOD)
+        SETTLES
     }
 
     fn asked_rate(&self, state: &LimitState) -> Option<f64> {
@@ -80,15 +85,11 @@ impl LiveLimit for Cpu {
     }
 
     fn set_rate(&self, state: &LimitState, rate: f64) -> Result<f64, Error> {
-        let allowed = allowance(CpuRate::from_seconds(rate)).max(LEAST);
-        set(state.group.dir(Controller::Cpu)?, allowed)?;
-        Ok(allowed as f64 / PERIOD as f64)
+        set_rate(state.group.dir(Controller::Cpu)?, rate)
     }
 
     fn rate_in_force(&self, state: &LimitState) -> Result<Option<f64>, Error> {
-        let dir = state.group.dir(Controller::Cpu)?;
-        let own = rate_in(dir.version(), |file| dir.read(file).ok());
-        Ok(own.into_iter().chain(rate_above(dir)).min().map(in_seconds))
+        state.group.dir(Controller::Cpu).map(rate_in_force)
     }
 
     fn used(&self, state: &LimitState) -> Vec<f64> {
@@ -97,7 +98,20 @@ impl LiveLimit for Cpu {
     }
 }
 
-const fn in_seconds(rate: CpuRate) -> f64 {
+/// Sets CPU seconds per second of a group; answers with what they were rounded to.
+pub(super) fn set_rate(dir: &CgroupDir, rate: f64) -> Result<f64, Error> {
+    let allowed = allowance(CpuRate::from_seconds(rate)).max(LEAST);
+    set(dir, allowed)?;
+    Ok(allowed as f64 / PERIOD as f64)
+}
+
+/// CPU seconds per second of a group: its own limit or a smaller one above it.
+pub(super) fn rate_in_force(dir: &CgroupDir) -> Option<f64> {
+    let own = rate_in(dir.version(), |file| dir.read(file).ok());
+    own.into_iter().chain(rate_above(dir)).min().map(in_seconds)
+}
+
+pub(super) const fn in_seconds(rate: CpuRate) -> f64 {
     rate.0 as f64 / 1e6
 }
 
@@ -119,7 +133,7 @@ fn rate_above(dir: &CgroupDir) -> Option<CpuRate> {
 }
 
 /// Lets the group have all CPU time.
-fn unlimit(dir: &CgroupDir) -> Result<(), Error> {
+pub(super) fn unlimit(dir: &CgroupDir) -> Result<(), Error> {
     match dir.version() {
         Version::One => dir.write(QUOTA, "-1"),
         Version::Two => dir.write(MAX, "max"),
@@ -128,7 +142,7 @@ fn unlimit(dir: &CgroupDir) -> Result<(), Error> {
 
 /// Lifts a limit of CPU time in a dir, whoever set it: a process needs CPU time to die.
 pub(super) fn lift_stalls(dir: &CgroupDir) {
-    if dir.controls(Controller::Cpu) {
+    for dir in dir.below().iter().chain([dir]).filter(|dir| dir.controls(Controller::Cpu)) {
         let _as_far_as_it_goes = unlimit(dir);
     }
 }
@@ -139,7 +153,7 @@ const fn allowance(rate: CpuRate) -> u64 {
 }
 
 /// The limit of the group itself, or a smaller one above it.
-fn in_force(dir: &CgroupDir, asked: CpuRate) -> Fact {
+pub(super) fn in_force(name: &FactName, dir: &CgroupDir, asked: CpuRate) -> Fact {
     let version = dir.version();
     let file = match version {
         Version::One => QUOTA,
@@ -148,14 +162,14 @@ fn in_force(dir: &CgroupDir, asked: CpuRate) -> Fact {
     let source = dir.source(file);
     if let Some(above) = rate_above(dir).filter(|above| *above < asked) {
         let source = format!("{source}: a parent group allows less");
-        return verified(&limit::CPU, asked.to_string(), Ok((above, false)), source);
+        return verified(name, asked.to_string(), Ok((above, false)), source);
     }
     let compared = dir.read(file).map(|_| {
         let own = rate_in(version, |file| dir.read(file).ok());
         let expected = CpuRate(allowance(asked) * 1_000_000 / PERIOD);
         (or_none(own), own == Some(expected))
     });
-    verified(&limit::CPU, asked.to_string(), compared, source)
+    verified(name, asked.to_string(), compared, source)
 }
 
 /// The rate in the files of a group; `None` when there is no limit.

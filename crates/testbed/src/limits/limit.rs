@@ -4,7 +4,9 @@ use super::cgroup::Cgroup;
 use super::cgroup_dir::CgroupDir;
 use super::core_spin::CoreSpin;
 use super::hierarchy::Controller;
+use super::role_group::RoleGroup;
 use crate::storages::Devices;
+use crate::sys::ThreadRoles;
 use proofload_model::error::Error;
 use proofload_model::facts::{FactName, FactValue};
 use proofload_model::intervention::ResourceClass;
@@ -21,6 +23,10 @@ pub(crate) struct LimitState {
     pub(crate) devices: Devices,
     /// The control group; empty where there are no controllers or no right to use them.
     pub(crate) group: Cgroup,
+    /// The group of the role that is limited, below that of the instance.
+    pub(crate) role: Option<RoleGroup>,
+    /// Roles that the server tells of its threads.
+    pub(crate) thread_roles: ThreadRoles,
     /// Cores to run on; `None`: not limited.
     pub(crate) cores: Option<Vec<usize>>,
     /// What is taken of the cores while they are lowered.

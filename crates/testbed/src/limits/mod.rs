@@ -18,8 +18,10 @@ mod own_value_tests;
 mod precedence;
 mod read_bandwidth;
 mod read_iops;
+mod role_group;
 mod slow_writes;
 mod sweep;
+mod thread_cpu;
 mod throttle;
 #[cfg(test)]
 mod toy;
@@ -47,6 +49,7 @@ const LIMITS: &[&dyn limit::Limit] = &[
     &memory::Memory,
     &cores::Cores,
     &cpu::Cpu,
+    &thread_cpu::ThreadCpu,
     &precedence::Precedence,
     &read_bandwidth::LIMIT,
     &write_bandwidth::LIMIT,

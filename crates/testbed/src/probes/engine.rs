@@ -1,7 +1,8 @@
 //! The server's own statistics, as its engine reads them.
 
-use super::probe::{OpenedProbe, Probe, ProbeScope, ProbeSpec, Subject, ThreadRoles};
+use super::probe::{OpenedProbe, Probe, ProbeScope, ProbeSpec, Subject};
 use super::rates::Rates;
+use crate::sys::ThreadRoles;
 use proofload_engine::Observer;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;

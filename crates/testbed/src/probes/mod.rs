@@ -30,7 +30,6 @@ use probe::ProbeScope::{Host, Instance};
 pub(crate) use probe::read_file;
 pub use probe::{OpenedProbe, Probe, ProbeScope, ProbeSpec, Subject};
 pub use runner::Probes;
-pub(crate) use threads::role_of as threads_role;
 pub use tier::WatchedTier;
 
 /// Every probe of the host.

@@ -3,17 +3,14 @@
 use super::tier::WatchedTier;
 use crate::limits::Cgroup;
 use crate::storages::Devices;
+use crate::sys::ThreadRoles;
 use proofload_engine::{Observer, ReplicationWatch, SessionSampler};
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::time::Clock;
 use proofload_model::wire::ScrapeSpec;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
-
-/// Roles of threads by their numbers, of a server that alone knows them: told by the probe that asks it.
-pub(crate) type ThreadRoles = Arc<Mutex<BTreeMap<u32, String>>>;
 
 /// What is watched.
 #[derive(Default)]

@@ -1,7 +1,8 @@
 //! CPU time of every thread of the database, from `schedstat`, so that one busy thread is not hidden by a mean. Percent of one core.
 
-use super::probe::{OpenedProbe, Probe, Subject, ThreadRoles};
+use super::probe::{OpenedProbe, Probe, Subject};
 use super::rates::Rates;
+use crate::sys::{ThreadRoles, name_of_thread, without_number};
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::threads;
@@ -14,9 +15,6 @@ const KEPT: usize = 16;
 
 /// Roles kept each second, busiest first: more than a server has whose threads tell their roles.
 const KEPT_ROLES: usize = 24;
-
-/// The name that we give to each instance, with which the titles of its processes begin.
-const CLUSTER_NAME: &str = "proofload: ";
 
 /// CPU time of all threads of a role and time in which they waited for it, % of one core.
 #[derive(Debug, Default)]
@@ -48,7 +46,7 @@ impl Probe for Threads {
                 let key = format!("{process}/{thread}");
                 let waited = self.rates.per_second(&format!("{key} waited"), waited as f64, span);
                 if let Some(rate) = self.rates.per_second(&key, used as f64, span) {
-                    let name = told.get(&thread).cloned().unwrap_or_else(|| name_of(process, thread));
+                    let name = told.get(&thread).cloned().unwrap_or_else(|| name_of_thread(process, thread));
                     let percent = rate / 1e9 * 100.0;
                     let of_role = roles.entry(without_number(&name).to_owned()).or_default();
                     of_role.percent += percent;
@@ -123,58 +121,9 @@ fn threads_of(pid: u32) -> Vec<(u32, [u64; 2])> {
         .collect()
 }
 
-/// The role that a process gives itself in its title, `<program>: <role>`, else the thread's name.
-fn name_of(pid: u32, thread: u32) -> String {
-    let own = || std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default();
-    role_of(pid).unwrap_or_else(|| own().trim().to_owned())
-}
-
-/// The role that a process gives itself in its title.
-pub(crate) fn role_of(pid: u32) -> Option<String> {
-    let title = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let title = String::from_utf8_lossy(&title).replace('\0', " ");
-    let program = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    role(&title, program.trim()).map(shortened)
-}
-
-/// The role in the title of a process of this program.
-fn role<'a>(title: &'a str, program: &str) -> Option<&'a str> {
-    let role = title.trim().strip_prefix(program)?.strip_prefix(": ")?;
-    Some(role.strip_prefix(CLUSTER_NAME).unwrap_or(role))
-}
-
-/// A thread's name without the number that tells it from others of its role: `conn` of `conn12`.
-fn without_number(name: &str) -> &str {
-    let role = name.trim_end_matches(|last: char| last.is_ascii_digit());
-    if role.is_empty() { name } else { role.trim_end_matches(['-', '_', ' ', '.']) }
-}
-
-/// Words at which what changes from moment to moment begins in the role of a server process.
-const CHANGING: &[&str] = &["recovering", "streaming", "waiting", "idle"];
-
-/// A server process's role without what changes: `walwriter`, `walsender`, `proofload proofload`.
-fn shortened(role: &str) -> String {
-    let changes = |word: &&str| word.starts_with('[') || word.contains('(') || CHANGING.contains(word);
-    let words: Vec<&str> = role.split_ascii_whitespace().take_while(|word| !changes(word)).take(2).collect();
-    match words[..] {
-        // Beside its role a walsender tells whose it is.
-        [role @ "walsender", ..] => role.to_owned(),
-        _ => words.join(" "),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_role_is_told_by_the_title_of_a_process() {
-        assert_eq!(role("postgres: walwriter ", "postgres"), Some("walwriter"));
-        assert_eq!(role("postgres: proofload: walwriter ", "postgres"), Some("walwriter"));
-        assert_eq!(["conn12", "ftdc", "12", "WT-cache-3"].map(without_number), ["conn", "ftdc", "12", "WT-cache"]);
-        assert_eq!(role("postgres -D /data", "postgres"), None);
-        assert_eq!(role("mongod --config a: b", "mongod"), None);
-    }
 
     #[test]
     fn the_busy_thread_of_this_process_is_found() {
@@ -202,15 +151,5 @@ mod tests {
         assert!(own.is_some_and(|own| own.component.ends_with(":told")), "a server's own word goes first");
         assert!(readings.iter().any(|reading| reading.name == "role" && reading.component == "told"));
         assert!(readings.iter().any(|reading| reading.name == "cpu_sum"));
-    }
-
-    #[test]
-    fn titles_lose_what_changes() {
-        assert_eq!(shortened("proofload proofload 127.0.0.1(40000) idle in transaction"), "proofload proofload");
-        assert_eq!(shortened("walwriter "), "walwriter");
-        assert_eq!(shortened("walsender proofload [local] streaming 0/3000060"), "walsender");
-        assert_eq!(shortened("walreceiver streaming 0/3000060"), "walreceiver");
-        assert_eq!(shortened("startup recovering 000000010000000000000003"), "startup");
-        assert_eq!(shortened("proofload proofload [local] COMMIT"), "proofload proofload");
     }
 }

@@ -4,6 +4,7 @@ mod affinity;
 mod direct;
 mod files;
 mod process;
+mod roles;
 mod slice;
 mod spawn;
 
@@ -13,6 +14,9 @@ pub(crate) use files::{allocate, clone_file, drop_cached, forget_inodes, set_own
 pub(crate) use process::{
     cpu_time, descendants, folder_of, is_root, is_running, is_stopped, kill_group, peer_has_closed, signal, start_time,
     threads, working_below,
+};
+pub(crate) use roles::{
+    ThreadRoles, name_of_program, name_of_thread, role_of, role_of_thread, thread_time, without_number,
 };
 pub(crate) use slice::{set_real_time, set_slice, slice, this_thread};
 pub(crate) use spawn::{Spawn, spawn};

@@ -4,13 +4,14 @@ use super::point::{PointAttribution, ResourceAttribution};
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::{
-    CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, HOLD, HOT_ROWS, POOL, ResourceClass, USERS,
+    CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, HOLD, HOT_ROWS, POOL, ResourceClass, THREAD_CPU, USERS,
 };
 
 /// Names of resources in sentences.
 const NAMES: &[(&str, &str)] = &[
     ("limits.cpu", "CPU time of the database"),
     ("limits.cores", "cores of the database"),
+    (THREAD_CPU, "CPU time of one role of the database"),
     ("limits.memory", "memory of the database"),
     ("limits.read_iops", "read IOPS"),
     ("limits.write_iops", "write IOPS"),

@@ -16,6 +16,7 @@ const LIMITS: &[(FactName, &str)] = &[
     (limit::MEMORY, "limits.memory"),
     (limit::CORES, "limits.cores"),
     (limit::CPU, "limits.cpu"),
+    (limit::THREAD_CPU, "limits.thread_cpu"),
     (limit::READ_BANDWIDTH, "limits.read_bandwidth"),
     (limit::WRITE_BANDWIDTH, "limits.write_bandwidth"),
     (limit::READ_IOPS, "limits.read_iops"),

@@ -68,13 +68,20 @@ impl InstalledProgram {
     pub(super) fn study(&self) -> Result<String, String> {
         let version = self.call(&["--version"])?;
         let file = self.home.join("toy.toml");
-        std::fs::write(&file, STUDY).map_err(|error| format!("wrote {}: {error}", file.display()))?;
+        std::fs::write(&file, STUDY.to_owned() + &self.agents()).map_err(|error| format!("wrote {}: {error}", file.display()))?;
         // A window of 3 s may be void on a host that others disturb: that is a result, too.
         self.call(&["run", "toy.toml", "-o", "toy.proof", "--void", "ok", "--progress", "plain"])?;
         self.call(&["verify", "toy.proof"])?;
         self.call(&["report", "toy.proof", "-o", "toy.html"])?;
         let (record, page) = (self.size("toy.proof")?, self.size("toy.html")?);
         Ok(format!("{version}, study run as {}, record {record} kB, report {page} kB", self.user()?))
+    }
+
+    /// Lines of the study that start its agents under the emulator: the kernel cannot start a program of another processor by itself.
+    fn agents(&self) -> String {
+        let Some(emulator) = self.emulator else { return String::new() };
+        let command = format!("[{emulator:?}, {:?}, \"agent\"]", self.program);
+        format!("\n[agents]\nhost = {command}\nload = {command}\n")
     }
 
     /// Writes the record's report as PDF; its size, kB.

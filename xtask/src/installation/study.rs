@@ -68,7 +68,8 @@ impl InstalledProgram {
     pub(super) fn study(&self) -> Result<String, String> {
         let version = self.call(&["--version"])?;
         let file = self.home.join("toy.toml");
-        std::fs::write(&file, STUDY.to_owned() + &self.agents()).map_err(|error| format!("wrote {}: {error}", file.display()))?;
+        std::fs::write(&file, STUDY.to_owned() + &self.agents())
+            .map_err(|error| format!("wrote {}: {error}", file.display()))?;
         // A window of 3 s may be void on a host that others disturb: that is a result, too.
         self.call(&["run", "toy.toml", "-o", "toy.proof", "--void", "ok", "--progress", "plain"])?;
         self.call(&["verify", "toy.proof"])?;

@@ -6,6 +6,7 @@ mod choice;
 mod curve;
 mod drills;
 mod figure;
+mod intervention;
 mod next;
 mod offered;
 mod replication;

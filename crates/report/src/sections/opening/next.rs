@@ -1,5 +1,6 @@
-//! Next: levels that would find the knee, void points that can be measured again, narrower intervals.
+//! Next: levels that would find the knee, void points that can be measured again, a test of what bound, narrower intervals.
 
+use super::intervention::how_to_test;
 use super::words::level;
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{Curve, CurveShape, Findings, PointFindings, RankedCurve, Verdict, level_number, level_text};
@@ -14,7 +15,7 @@ const PARTS: u32 = 4;
 
 /// What helps in every kind of study.
 pub(super) fn next(findings: &Findings<'_>) -> Prose {
-    [again(findings), narrower(findings)].concat()
+    [again(findings), how_to_test(findings), narrower(findings)].concat()
 }
 
 /// Points whose void the host is to blame for.

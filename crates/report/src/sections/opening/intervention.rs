@@ -1,0 +1,40 @@
+//! Next, where nothing was tested by intervention yet: the command that does it, or what it would take.
+
+use super::next::command;
+use crate::blocks::{Inline, Prose, prose};
+use crate::findings::{Findings, PointFindings};
+use proofload_model::intervention::{ConfirmAsked, PointLoad, resources};
+use proofload_model::units::duration_words;
+use std::time::Duration;
+
+/// Beginning of settings that are limits of the database.
+const LIMITS: &str = "limits.";
+
+/// How to test what bound the largest point; nothing where it was tested, of a drill, and without a result.
+pub(super) fn how_to_test(findings: &Findings<'_>) -> Prose {
+    let Some(point) = findings.largest().filter(|_| findings.attributions.is_empty()) else { return Prose::new() };
+    let settings = findings.record.plan.settings(&findings.record.study, point.id);
+    if settings.get("drill.fault").is_some() {
+        return Prose::new();
+    }
+    if settings.get("engine.url").is_some() {
+        return prose!["What bound it cannot be tested: limits of an existing server are not ours to lower. "];
+    }
+    if ends_by_itself(point) || settings.get("workload.operations").is_some() {
+        return prose!["What bound it cannot be tested: the load ends before limits could be lowered in turn. "];
+    }
+    let confirm = command("proofload confirm X.proof");
+    // Whether the load has one user, or runs in the database's process, makes it shorter.
+    let (plans, _) = resources(&settings, PointLoad { users: 2, is_embedded: false });
+    if !plans.iter().any(|plan| plan.name.starts_with(LIMITS)) {
+        let (cpu, reads) = (Inline::Code("limits.cpu".to_owned()), Inline::Code("limits.read_iops".to_owned()));
+        return prose!["With limits set, such as ", cpu, " or ", reads, ", ", confirm, " tests what bound it. "];
+    }
+    let minutes = ConfirmAsked::of(&settings).longest(plans.len()).as_secs().div_ceil(60);
+    let time = duration_words(Duration::from_secs(60 * minutes));
+    prose![confirm, " tests what bound it, in at most ", time, ". "]
+}
+
+fn ends_by_itself(point: &PointFindings) -> bool {
+    point.runs.iter().any(|run| run.whole.is_some())
+}

@@ -3,6 +3,7 @@
 use super::contradictions::RuleContext;
 use super::factor::values_of;
 use crate::catalogue::Capabilities;
+use crate::intervention::FLUSH_DELAY;
 use crate::plan::expand;
 use crate::settings::{Settings, Value};
 use crate::tier::{DriveModel, TIER, TierVolume, tier_plan};
@@ -10,7 +11,7 @@ use crate::units::Bytes;
 use std::collections::BTreeSet;
 
 /// Settings that only a tier has.
-const BELOW: [&str; 2] = ["storage.slow.", "storage.cache."];
+const BELOW: [&str; 3] = ["storage.slow.", "storage.cache.", FLUSH_DELAY];
 
 /// The fewest lines that a cache can have.
 const LEAST_LINES: u64 = 8;
@@ -56,10 +57,6 @@ fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: 
                 "storage.cache.path",
                 format!("the cache of {name} is always stored beside its data; remove it"),
             );
-        }
-        let drives = values_of("storage.slow.drive", &look.study.settings, &look.study.factors);
-        if drives.iter().any(|drive| drive.to_string() == DriveModel::NotModelled.word()) {
-            look.fault("storage.slow.drive", format!("the slow medium of {name} is always modelled"));
         }
         return;
     }

@@ -97,7 +97,6 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
         &on_tier("slow.drive = \"none\"\ncache.path = \"/ssd\""),
         &[],
         &expect![[r#"
-        line 11: storage.slow.drive: the slow medium of sqlite is always modelled
         line 12: storage.cache.path: the cache of sqlite is always stored beside its data; remove it
     "#]],
     );

@@ -26,7 +26,7 @@ fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
         prewarm: false,
         folder: None,
     };
-    TierPlan { slow, cache }
+    TierPlan { slow, cache, flush_delay: None }
 }
 
 fn target(folder: &Path, tier: Option<TierPlan>) -> Target {

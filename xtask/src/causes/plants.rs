@@ -41,6 +41,8 @@ const CACHED: &str = "mix = \"c\"\nrecords = 20000\nvirtual_users = 8";
 const RANDOM: &str = "mix = \"c\"\nkeys = \"uniform\"\nrecords = 400000\nvirtual_users = 8";
 /// Reads of records of which some are read often, beyond the memory of the database.
 const ZIPFIAN: &str = "mix = \"c\"\nkeys = \"zipfian\"\nrecords = 400000\nvirtual_users = 8";
+/// Updates of one user, each committed.
+const ONE_WRITER: &str = "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nrecords = 20000\nvirtual_users = 1";
 /// Updates, each committed.
 const COMMITS: &str = "mix = \"own\"\nupdate = 1.0\nrecords = 20000\nvirtual_users = 8";
 /// Scans of many records.
@@ -62,7 +64,12 @@ const ROOM: &str = "cpu = 1.2\nread_iops = 2000\nwrite_iops = 1000";
 const HELD_ROW: &[&str] = &["workload.hot_rows", "workload.hold"];
 const HELD_POOL: &[&str] = &["workload.pool", "workload.hold"];
 const THREAD: &str = "the quota of one thread";
-const SYNC: &str = "a delay of the sync call";
+/// Storage on which nothing is slow but flushes: all requests pass to the file system as they are.
+const DELAYED: &str =
+    "[storage]\npath = \"data\"\nkind = \"tier\"\nvolume = \"1GiB\"\nslow.drive = \"none\"\nflush_delay = \"5ms\"\n";
+/// The same in the load agent's process.
+const DELAYED_IN_PROCESS: &str = "[engine.settings]\nsynchronous = \"FULL\"\n[storage]\npath = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"5ms\"\n";
+const FLUSHES: &[&str] = &["storage.flush_delay"];
 
 /// All of them, in their order.
 pub(super) const PLANTS: &[Plant] = &[
@@ -212,9 +219,33 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: &["limits.write_iops", "users"],
         },
     ),
-    missing(17, "PostgreSQL, sync + 5 ms, one user", SYNC),
-    missing(18, "SQLite, sync + 5 ms, one user", SYNC),
-    missing(19, "MariaDB, sync + 5 ms, 4 users; decoy: a busy disk of others", SYNC),
+    plant(
+        17,
+        "PostgreSQL, sync + 5 ms, one user",
+        PlantStudy { engine: "postgresql", workload: ONE_WRITER, limits: ROOM, more: DELAYED, expected: FLUSHES },
+    ),
+    plant(
+        18,
+        "SQLite, sync + 5 ms, one user",
+        PlantStudy {
+            engine: "sqlite",
+            workload: ONE_WRITER,
+            limits: ROOM,
+            more: DELAYED_IN_PROCESS,
+            expected: FLUSHES,
+        },
+    ),
+    plant(
+        19,
+        "MariaDB, sync + 5 ms, 4 users (no decoy)",
+        PlantStudy {
+            engine: "mariadb",
+            workload: "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nrecords = 20000\nvirtual_users = 4",
+            limits: ROOM,
+            more: DELAYED,
+            expected: FLUSHES,
+        },
+    ),
     plant(
         20,
         "PostgreSQL, CPU time and read IOPS matched",
@@ -303,7 +334,17 @@ pub(super) const PLANTS: &[Plant] = &[
             expected: &["workload.hold"],
         },
     ),
-    missing(28, "PostgreSQL, hot row, synced commit, flush 5 ms", SYNC),
+    plant(
+        28,
+        "PostgreSQL, hot row, synced commit, sync + 5 ms",
+        PlantStudy {
+            engine: "postgresql",
+            workload: "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nhot_rows = 1\nrecords = 20000\nvirtual_users = 8",
+            limits: ROOM,
+            more: DELAYED,
+            expected: &["workload.hot_rows", "storage.flush_delay"],
+        },
+    ),
     plant(
         29,
         "PostgreSQL, a relay that adds 10 ms, 4 users",
@@ -438,10 +479,11 @@ pub(super) fn study_text(number: u32, study: &PlantStudy) -> String {
     // A cache is full once it has been read at the limit of reads.
     let fills = expected.iter().any(|name| ["limits.memory", "engine.cache"].contains(name));
     let warm_up = if fills { "60s" } else { "5s" };
+    let storage = if more.contains("[storage]") { "" } else { "[storage]\npath = \"data\"\n" };
     format!(
         "[study]\nname = \"cause-{number}\"\ntitle = \"A point whose cause is known\"\n\
          [workload]\nkind = \"ycsb\"\n{workload}\n[engine]\nkind = \"{engine}\"\n{more}\
-         [limits]\n{limits}\n[storage]\npath = \"data\"\n\
+         [limits]\n{limits}\n{storage}\
          [procedure]\nrestore = \"never\"\nmeasure = \"10s\"\nwarm_up.at_least = \"{warm_up}\"\ndrift_tolerance = 1.0\nprecision = 0.3\n"
     )
 }

@@ -4,7 +4,7 @@ use super::point::{PointAttribution, ResourceAttribution};
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::{
-    CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, HOLD, HOT_ROWS, POOL, ResourceClass, USERS,
+    CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass, USERS,
 };
 
 /// Names of resources in sentences.
@@ -19,6 +19,7 @@ const NAMES: &[(&str, &str)] = &[
     (CLIENTS_CPU, "CPU time of the load generator"),
     (CLIENTS_RTT, "round trip of the users"),
     (CLIENTS_BANDWIDTH, "bandwidth of the users"),
+    (FLUSH_DELAY, "commit latency"),
     (HOT_ROWS, "number of rows in use"),
     (HOLD, "time that transactions are held"),
     (POOL, "size of the connection pool"),

@@ -233,7 +233,7 @@ fn a_limit_that_binds_is_confirmed_and_others_are_cleared() {
         "Throughput is bound by CPU time of the database, confirmed by intervention: 20 % less costs 20 % of throughput",
         "More of it would help: no other limit that was lowered binds within 20 %",
         "Users queue: fewer of them cost no throughput",
-        "Not lowered: bandwidth of the users, CPU time of the load generator, round trip of the users, commit latency, cores of the database",
+        "Not lowered: bandwidth of the users, CPU time of the load generator, round trip of the users, cores of the database",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }

@@ -22,7 +22,9 @@ pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
     let given: BTreeSet<String> = look.given.paths().map(str::to_owned).chain(varied).collect();
     let ours = given.iter().filter(|path| BELOW.iter().any(|before| path.starts_with(before)));
     if look.study.settings.text("storage.kind") != Ok(TIER) {
-        ours.for_each(|path| look.fault(path, "only used with storage.kind = \"tier\"".to_owned()));
+        ours.for_each(|path| {
+            look.fault(path, "only used with storage.kind = \"tier\"; set that, or remove it".to_owned())
+        });
         return;
     }
     for engine in look.engines() {

@@ -27,7 +27,7 @@ fn delayed() -> String {
     let storage = "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"20ms\"\n[engine.settings]\nsynchronous = \"FULL\"\n";
     let study = small_study("sqlite", "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
     let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
-    study.replacen("path = \"data\"\n", &storage, 1)
+    study.replacen("path = \"data\"\n", storage, 1)
 }
 
 #[test]

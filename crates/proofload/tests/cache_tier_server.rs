@@ -31,7 +31,7 @@ fn delayed() -> String {
         "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"20ms\"\nvolume = \"1GiB\"\n";
     let study = small_study("postgresql", "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
     let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
-    study.replacen("path = \"data\"\n", &storage, 1)
+    study.replacen("path = \"data\"\n", storage, 1)
 }
 
 /// Whether a tier can be served here.

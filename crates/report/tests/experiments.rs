@@ -6,8 +6,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    CLIENTS_CPU, Change, ConfirmAsked, Experiment, FLUSH_DELAY, HOT_ROWS, InterventionVisit, PointLoad, ResourceClass, ResourcePlan,
-    ResourceReading, USERS, changed, resources,
+    CLIENTS_CPU, Change, ConfirmAsked, Experiment, FLUSH_DELAY, HOT_ROWS, InterventionVisit, PointLoad, ResourceClass,
+    ResourcePlan, ResourceReading, USERS, changed, resources,
 };
 use proofload_model::samples::{ClientSelf, HistogramDelta, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Value;
@@ -436,7 +436,9 @@ fn a_time_is_longer_where_it_is_lowered_and_a_shorter_one_would_help() {
     let record = tested_with(&[(FLUSH_DELAY, ResourceClass::Speed)], &waiting);
     assert_eq!(words(&record)[1], (FLUSH_DELAY.to_owned(), "confirmed"));
     let text = text_of(&record);
-    for part in ["bound by commit latency, confirmed by intervention: 25 % longer costs 20 %", "A shorter one would help"] {
+    for part in
+        ["bound by commit latency, confirmed by intervention: 25 % longer costs 20 %", "A shorter one would help"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -183,10 +183,7 @@ fn relief(found: &PointAttribution, resource: &str) -> String {
         );
     }
     if high <= NOTHING {
-        return format!(
-            "{more} alone gives next to nothing (elasticity to raising it {}).",
-            interval(&joint.relief)
-        );
+        return format!("{more} alone gives next to nothing (elasticity to raising it {}).", interval(&joint.relief));
     }
     format!(
         "{more} gives less than one for one, since another limit is near (elasticity to raising it {}).",

@@ -89,7 +89,12 @@ fn figures_of_an_open_pool_are_those_of_what_was_done() {
 fn flushes_are_delayed_as_asked_and_told() {
     let bench = Bench::new("tier-delay");
     format(&bench, 8);
-    let said = fail(&bench.run(&[&["tier", "serve"], &SERVE[..], &["--flush-delay", "11s"]].concat()), 2);
+    let said = fail(
+        &bench.run(
+            &[&["tier", "serve", "cache", "--control", "control"], &SERVE[..], &["--flush-delay", "11s"]].concat(),
+        ),
+        2,
+    );
     assert!(said.contains("--flush-delay: at most 10s"), "{said}");
     let server = Server::start(&bench, &[&SERVE[..], &["--page-cache", "--flush-delay", "300ms"]].concat());
     assert!(server.said.contains("each delayed by 300ms"), "{}", server.said);

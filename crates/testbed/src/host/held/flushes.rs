@@ -24,7 +24,7 @@ pub(super) struct FlushDelay {
 }
 
 impl FlushDelay {
-    /// That of a place whose study delays flushes. `served`: socket of a tier that is served to it, else that of its own process.
+    /// The delay of a place whose study delays flushes. `served`: socket of a tier that is served to it, else that of its own process.
     pub(super) fn of(place: &DataLocation, served: Option<PathBuf>) -> Option<Self> {
         let asked = place.tier.as_ref()?.flush_delay?;
         Some(Self { asked, socket: served.unwrap_or_else(|| Path::new(&place.folder).join(CONTROL_SOCKET)) })

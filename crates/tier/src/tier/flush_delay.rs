@@ -9,7 +9,7 @@ use crate::error::Error;
 /// The longest delay of a flush.
 pub const MOST_FLUSH_DELAY: Duration = Duration::from_secs(10);
 
-/// The delay of flushes that is in force, and the flushes of all volumes since it was put in force.
+/// The delay of flushes that is in force, and the flushes of all volumes since it was last set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlushTimes {
     /// What every flush is delayed by; zero for nothing.
@@ -40,7 +40,7 @@ impl FlushTimes {
 }
 
 impl Tier {
-    /// Delays every flush from now on by a time; zero: by nothing. Flushes under way keep theirs. Counts begin anew where the delay changes.
+    /// Delays every flush from now on by a time; zero: by nothing. Flushes under way keep theirs. Counts begin anew.
     ///
     /// # Errors
     ///
@@ -49,14 +49,11 @@ impl Tier {
         if delay > MOST_FLUSH_DELAY {
             return Err(Error::unfit("delay of flushes in milliseconds", whole_ms(delay), "at most 10000"));
         }
-        let times = &mut self.lock().flush_times;
-        if times.delay != delay {
-            *times = FlushTimes { delay, ..FlushTimes::default() };
-        }
+        self.lock().flush_times = FlushTimes { delay, ..FlushTimes::default() };
         Ok(())
     }
 
-    /// The delay of flushes, and the flushes since it was put in force.
+    /// The delay of flushes, and the flushes since it was last set.
     pub fn flush_times(&self) -> FlushTimes {
         self.lock().flush_times
     }

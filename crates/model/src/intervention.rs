@@ -30,6 +30,9 @@ pub const POOL: &str = "workload.pool";
 /// Name of the resource that is the time for which transactions are held before they commit, counted as times per second.
 pub const HOLD: &str = "workload.hold";
 
+/// Name of the resource that is the delay of every flush of a tier, counted as flushes per second.
+pub const FLUSH_DELAY: &str = "storage.flush_delay";
+
 /// What changing a resource does to a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -93,6 +96,7 @@ pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
     ("limits.write_bandwidth", ResourceClass::Capacity),
     (CLIENTS_RTT, ResourceClass::Speed),
     (CLIENTS_BANDWIDTH, ResourceClass::Capacity),
+    (FLUSH_DELAY, ResourceClass::Speed),
 ];
 
 /// Settings of the load that can be changed while it runs, where a study sets them.
@@ -107,6 +111,9 @@ pub const LIVE_ENGINE: &[(&str, ResourceClass)] = &[
     ("engine.checkpoints", ResourceClass::Bound),
 ];
 
+/// Why the latency of commits is not changed where nothing of ours delays it.
+const NO_DELAY: &str = "the study delays no flushes (storage.flush_delay)";
+
 /// Beginning of the names of resources that are of the database itself.
 pub const ENGINE: &str = "engine.";
 
@@ -116,10 +123,8 @@ pub fn engine_asked(settings: &Settings) -> Vec<String> {
 }
 
 /// What is never changed, with the reason.
-const NEVER_CHANGED: &[(&str, &str)] = &[
-    ("locks of the database", "they have no limit that can be lowered from outside"),
-    ("commit latency", "no device of ours delays it"),
-];
+const NEVER_CHANGED: &[(&str, &str)] =
+    &[("locks of the database", "they have no limit that can be lowered from outside")];
 
 /// What decides, beside the settings of a point, what can be changed of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +146,7 @@ pub fn resources(settings: &Settings, load: PointLoad) -> (Vec<ResourcePlan>, BT
         if is_set(path) || (*path == "limits.memory" && is_set("limits.memory_per_data")) {
             planned.push(plan(path, *class));
         } else {
-            leave_out(path, "the study sets no such limit");
+            leave_out(path, if *path == FLUSH_DELAY { NO_DELAY } else { "the study sets no such limit" });
         }
     }
     for (path, class) in LIVE_LOAD.iter().filter(|(path, _)| is_set(path)) {
@@ -359,6 +364,19 @@ mod tests {
         let names: Vec<&str> =
             found.iter().map(|plan| plan.name.as_str()).filter(|name| name.starts_with("workload.")).collect();
         assert_eq!((names, not_tried.contains_key(POOL)), (vec![HOT_ROWS], true));
+    }
+
+    #[test]
+    fn flushes_are_a_resource_where_the_study_delays_them() {
+        let load = PointLoad { users: 1, is_embedded: true };
+        let mut settings = Settings::default();
+        let (none, not_tried) = resources(&settings, load);
+        assert!(none.iter().all(|plan| plan.name != FLUSH_DELAY));
+        assert_eq!(not_tried[FLUSH_DELAY], NO_DELAY);
+        settings.0.insert(FLUSH_DELAY.to_owned(), crate::settings::Value::Duration(Duration::from_millis(5)));
+        let (found, not_tried) = resources(&settings, load);
+        assert!(found.iter().any(|plan| plan.name == FLUSH_DELAY && plan.class == ResourceClass::Speed));
+        assert!(!not_tried.contains_key(FLUSH_DELAY));
     }
 
     #[test]

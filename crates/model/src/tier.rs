@@ -2,10 +2,12 @@
 //! tier is made.
 
 use crate::error::Error;
+use crate::intervention::FLUSH_DELAY;
 use crate::settings::Settings;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// The word of `storage.kind` for a tier.
 pub const TIER: &str = "tier";
@@ -205,6 +207,8 @@ pub struct TierPlan {
     pub slow: SlowMedium,
     /// The cache before it.
     pub cache: CachePlan,
+    /// Time that every flush takes longer; `None` for no such delay.
+    pub flush_delay: Option<Duration>,
 }
 
 /// The tier of a point; `None` where its data lie in a directory.
@@ -239,7 +243,7 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
         prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
         folder: settings.text("storage.cache.path").ok().map(str::to_owned),
     };
-    Ok(Some(TierPlan { slow, cache }))
+    Ok(Some(TierPlan { slow, cache, flush_delay: settings.duration(FLUSH_DELAY).ok() }))
 }
 
 /// A volume before a cache of a size that was not there: the component of series from a sample.
@@ -286,6 +290,7 @@ mod tests {
         let plan = tier_plan(&settings(&[("storage.kind", Value::Text(TIER.to_owned()))])).unwrap().unwrap();
         assert_eq!((plan.slow.drive.word(), plan.slow.raid.word(), plan.slow.drives), ("7.2k", "raid-5", 8));
         assert!(plan.cache.size.is_nothing() && !plan.cache.accelerates(TierVolume::Data));
+        assert_eq!(plan.flush_delay, None);
     }
 
     #[test]

@@ -74,6 +74,9 @@ pub(crate) struct ServeArguments {
     /// Model slow drives in front of the origins, such as raid-5:8x7.2k:2GiB: layout, drives, cache of the controller
     #[arg(long, value_name = "DISKS")]
     pub(crate) slow: Option<String>,
+    /// Delay every flush by a time, such as 5ms: acknowledged that much later than it is durable
+    #[arg(long, value_name = "TIME")]
+    pub(crate) flush_delay: Option<String>,
     /// Serve a volume as a network block device on a Unix socket; the volume name is optional if there is only one
     #[arg(long = "nbd", value_name = "[VOLUME=]SOCKET")]
     pub(crate) nbd: Vec<String>,

@@ -24,6 +24,16 @@ fn study() -> String {
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
+/// A study of commits of one user, whose flushes are delayed by 20 ms and by nothing else.
+fn delayed() -> String {
+    let load = "kind = \"ycsb\"\nmix = \"own\"\nupdate = 1.0\nrecords = 500\nvirtual_users = 1";
+    let storage =
+        "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"20ms\"\nvolume = \"1GiB\"\n";
+    let study = small_study("postgresql", "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
+    let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
+    study.replacen("path = \"data\"\n", storage, 1)
+}
+
 /// Whether a tier can be served here.
 fn can_serve(test: &str) -> bool {
     if !postgresql_here(test) {
@@ -73,6 +83,20 @@ fn a_server_on_a_tier_is_verified_observed_and_given_back() {
     }
     let page = text(&bench.run(&["report", "x.proof", "--format", "markdown"]).stdout);
     assert!(page.contains("Benefit of the cache") && page.contains("This medium is modelled"), "{page}");
+    bench.expect_no_process();
+    assert_eq!(held_below(&bench.path("data")), Vec::<String>::new());
+}
+
+#[test]
+fn flushes_of_a_server_are_delayed_by_what_the_study_says_and_for_longer_in_an_experiment() {
+    if !can_serve("cache-tier-server-delayed") {
+        return;
+    }
+    let bench = Bench::new("cache-tier-server-delayed");
+    bench.study(&delayed());
+    let done = bench.run(&["run", "study.toml", "-o", "x.proof", "--void", "ok", "--no-report"]);
+    assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
+    tiers::expect_delay_changed(&bench, "x.proof");
     bench.expect_no_process();
     assert_eq!(held_below(&bench.path("data")), Vec::<String>::new());
 }

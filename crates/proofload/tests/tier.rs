@@ -86,6 +86,32 @@ fn figures_of_an_open_pool_are_those_of_what_was_done() {
 }
 
 #[test]
+fn flushes_are_delayed_as_asked_and_told() {
+    let bench = Bench::new("tier-delay");
+    format(&bench, 8);
+    let said = fail(
+        &bench.run(
+            &[&["tier", "serve", "cache", "--control", "control"], &SERVE[..], &["--flush-delay", "11s"]].concat(),
+        ),
+        2,
+    );
+    assert!(said.contains("--flush-delay: at most 10s"), "{said}");
+    let server = Server::start(&bench, &[&SERVE[..], &["--page-cache", "--flush-delay", "300ms"]].concat());
+    assert!(server.said.contains("each delayed by 300ms"), "{}", server.said);
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    client.write(0, &block(1));
+    let begun = std::time::Instant::now();
+    client.flush();
+    assert!(begun.elapsed() >= std::time::Duration::from_millis(300), "{:?}", begun.elapsed());
+    let said = json(&succeed(&bench.run(&["tier", "stats", "control", "--json"])));
+    assert_eq!(said["pool"]["flush_delay_ns"], 300_000_000);
+    assert!(said["volumes"][0]["times"]["flush"]["ns_p50"].as_u64() >= Some(300_000_000), "{said:#}");
+    assert!(succeed(&bench.run(&["tier", "stats", "control"])).contains("\nflushes: each delayed by 300 ms"));
+    succeed(&bench.run(&["tier", "stop", "control"]));
+    assert_eq!(server.wait().0, Some(0));
+}
+
+#[test]
 fn a_drain_before_slow_drives_is_bounded_and_says_how_long_the_rest_takes() {
     let bench = Bench::new("tier-slow");
     format(&bench, 16);

@@ -103,6 +103,18 @@ fn the_answer_is_how_many_times_the_throughput_with_the_hits_of_the_cached_volum
 }
 
 #[test]
+fn a_delay_of_flushes_is_said_where_the_medium_is() {
+    let page = |delay: Option<u64>| {
+        let mut record = study();
+        let delay = delay.map(|ms| Value::Duration(std::time::Duration::from_millis(ms)));
+        record.study.settings.0.extend(delay.map(|delay| ("storage.flush_delay".to_owned(), delay)));
+        render(&record, Format::Markdown).unwrap()
+    };
+    assert!(page(Some(5)).contains("Each flush is delayed by 5 ms, as the study asks for: it was durable before"));
+    assert!(!page(None).contains("flush is delayed"));
+}
+
+#[test]
 fn published_results_stand_beside_it() {
     let mut record = study();
     record.study.settings.0.insert("study.reference".to_owned(), Value::Text("das-cache".to_owned()));

@@ -6,8 +6,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    CLIENTS_CPU, Change, ConfirmAsked, Experiment, HOT_ROWS, InterventionVisit, PointLoad, ResourceClass, ResourcePlan,
-    ResourceReading, USERS, changed, resources,
+    CLIENTS_CPU, Change, ConfirmAsked, Experiment, FLUSH_DELAY, HOT_ROWS, InterventionVisit, PointLoad, ResourceClass,
+    ResourcePlan, ResourceReading, USERS, changed, resources,
 };
 use proofload_model::samples::{ClientSelf, HistogramDelta, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Value;
@@ -233,7 +233,7 @@ fn a_limit_that_binds_is_confirmed_and_others_are_cleared() {
         "Throughput is bound by CPU time of the database, confirmed by intervention: 20 % less costs 20 % of throughput",
         "More of it would help: no other limit that was lowered binds within 20 %",
         "Users queue: fewer of them cost no throughput",
-        "Not lowered: bandwidth of the users, CPU time of the load generator, round trip of the users, commit latency, cores of the database",
+        "Not lowered: bandwidth of the users, CPU time of the load generator, round trip of the users, cores of the database",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -424,6 +424,21 @@ fn one_row_is_raised_to_two_and_told_so() {
     assert_eq!(found.resources[1].true_step.map(|step| (100.0 * step).round()), Some(100.0));
     let text = text_of(&record);
     assert!(text.contains("bound by number of rows in use") && text.contains("100 % more gives"), "{text}");
+}
+
+#[test]
+fn a_time_is_longer_where_it_is_lowered_and_a_shorter_one_would_help() {
+    let waiting = System {
+        throughput: |change, low| if change.lowers(FLUSH_DELAY, ResourceClass::Speed) { low } else { 1.0 },
+        response: |_, _| 1.0,
+        ..CPU_BOUND
+    };
+    let record = tested_with(&[(FLUSH_DELAY, ResourceClass::Speed)], &waiting);
+    assert_eq!(words(&record)[1], (FLUSH_DELAY.to_owned(), "confirmed"));
+    let text = text_of(&record);
+    for part in ["bound by commit latency, confirmed by intervention: 25 % longer costs", "A shorter one would help"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[test]

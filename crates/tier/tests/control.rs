@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use proofload_tier::control::{ControlClient, ControlServer, ControlSubject};
 use proofload_tier::machine::CacheMode;
-use proofload_tier::tier::Tier;
+use proofload_tier::tier::{FlushTimes, MOST_FLUSH_DELAY, Tier};
 use support::{Call, MemoryDevice, TestClock, devices, format_settings, memory_devices, pool};
 
 struct Bed {
@@ -68,6 +68,32 @@ fn a_drain_leaves_nothing_dirty_and_a_stop_is_told_to_the_owner() {
     client.stop().unwrap();
     client.stop().unwrap();
     bed.stops.try_recv().unwrap();
+}
+
+#[test]
+fn a_delay_of_flushes_is_set_read_back_and_taken_off_and_one_too_long_is_refused() {
+    let mut bed = Bed::new();
+    let (_server, client) = bed.start();
+    let delay = Duration::from_millis(5);
+    let set = client.delay_flushes(delay).unwrap().pool.flush_times;
+    assert_eq!((set.delay, set.flushes, set.mean_delay()), (delay, 0, None));
+    bed.tier.write(0, 0, &[1; 4096]).unwrap();
+    bed.tier.flush(0).unwrap();
+    bed.tier.flush(1).unwrap();
+    // The clock of this pool moves by sleeping alone.
+    let twice = FlushTimes { delay, flushes: 2, took: 2 * delay, delayed: 2 * delay };
+    assert_eq!(client.reading().unwrap().pool.flush_times, twice);
+    let refused = client.delay_flushes(MOST_FLUSH_DELAY + delay).unwrap_err().to_string();
+    assert!(refused.contains("10005") && refused.contains("at most 10000"), "{refused}");
+    assert_eq!(client.reading().unwrap().pool.flush_times, twice);
+    let anew = FlushTimes { delay, ..FlushTimes::default() };
+    assert_eq!(client.delay_flushes(delay).unwrap().pool.flush_times, anew, "what is set anew is counted anew");
+    let longer = client.delay_flushes(2 * delay).unwrap().pool.flush_times;
+    assert_eq!((longer.delay, longer.flushes), (2 * delay, 0), "another delay");
+    client.free_disks().unwrap();
+    bed.tier.flush(0).unwrap();
+    let freed = client.reading().unwrap().pool.flush_times;
+    assert_eq!((freed.delay, freed.flushes, freed.took), (Duration::ZERO, 1, Duration::ZERO));
 }
 
 #[test]

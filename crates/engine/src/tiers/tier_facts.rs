@@ -4,8 +4,9 @@ use super::plan::mode_word;
 use proofload_model::facts::tier;
 use proofload_model::samples::Fact;
 use proofload_model::tier::{TierPlan, TierVolume};
-use proofload_model::units::Bytes;
+use proofload_model::units::{Bytes, duration_text};
 use proofload_tier::tier::PoolSnapshot;
+use std::time::Duration;
 
 /// The source of these facts.
 pub(crate) const SOURCE: &str = "the open cache tier";
@@ -38,6 +39,7 @@ pub fn facts(read: &ReadTier<'_>) -> Vec<Fact> {
         tier::DATA.observed(read.data.to_string(), SOURCE),
         read.export.clone(),
     ];
+    facts.extend(plan.flush_delay.map(|asked| delay(asked, read.now.flush_times.delay)));
     if plan.cache.size.is_nothing() {
         facts.push(tier::CACHE.observed(Bytes(0).to_string(), SOURCE));
     } else {
@@ -49,6 +51,12 @@ pub fn facts(read: &ReadTier<'_>) -> Vec<Fact> {
         facts.push(tier::MODE.of(volume.word()).compared(wanted, Some(found), wanted == found, SOURCE));
     }
     facts
+}
+
+/// What every flush is delayed by, as the open tier tells it.
+fn delay(asked: Duration, in_force: Duration) -> Fact {
+    let text = duration_text(in_force);
+    tier::FLUSH_DELAY.compared(duration_text(asked), Some(text), asked == in_force, SOURCE)
 }
 
 fn of_cache(read: &ReadTier<'_>) -> Vec<Fact> {

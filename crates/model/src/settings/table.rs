@@ -13,6 +13,9 @@ const fn span(least_ms: u64) -> Kind {
     Kind::Duration { least_ms, most_ms: 30 * 24 * 3_600_000 }
 }
 
+/// A delay of flushes: longer ones would be taken for a device that hangs.
+const FLUSH_DELAY: Kind = Kind::Duration { least_ms: 1, most_ms: 1000 };
+
 /// A positive count.
 const fn count(most: i64) -> Kind {
     Kind::Integer { least: 1, most }
@@ -58,7 +61,7 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("engine.settings.*", Kind::Free, "A setting of the engine under its own name, such as `shared_buffers = \"64MiB\"`; read back before each run. In a study with several engines, prefix a setting with its engine: `postgresql.jit = \"off\"`."),
     SettingSpec::new("storage.path", Kind::Text, "proofload-data", "Folder for data and snapshots on the host under test; the study gets its own folder inside it.").fixed(),
     SettingSpec::new("storage.kind", Kind::OneOf(&["directory", TIER]), "directory", "Storage of the data: a `directory` of an existing file system, or a `tier`: a modelled slow medium (`storage.slow.*`) with a cache on a fast one in front of it (`storage.cache.*`). SQLite uses the tier inside the load agent's process; a server that Proofload starts gets the volumes as file systems (FUSE and loop devices), which needs Linux, root and `storage.volume`. The cache file is stored beside the data.").fixed(),
-    SettingSpec::optional("storage.slow.drive", Kind::OneOf(DriveModel::WORDS), "Modelled drive under a tier, given by its revolutions per minute or as the published reference; by default `7.2k`. `none`, for servers: use the storage of `storage.path` itself, with `storage.cache.path` on a faster one.").titled("slow drive"),
+    SettingSpec::optional("storage.slow.drive", Kind::OneOf(DriveModel::WORDS), "Modelled drive under a tier, given by its revolutions per minute or as the published reference; by default `7.2k`. `none`: use the storage of `storage.path` itself; servers may have `storage.cache.path` on a faster one.").titled("slow drive"),
     SettingSpec::optional("storage.slow.raid", Kind::OneOf(RaidLevel::WORDS), "How the modelled drives are combined into one medium; by default `raid-5`.").titled("slow medium"),
     SettingSpec::optional("storage.slow.drives", count(64), "Modelled drives under a tier; by default 8.").titled("slow drives"),
     SettingSpec::optional("storage.slow.write_cache", Kind::Bytes { least: 0 }, "Battery-backed write cache in the controller of the modelled drives; by default none.").titled("controller cache"),
@@ -69,6 +72,7 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("storage.cache.line", Kind::Bytes { least: 4096 }, "Size of a cache line: 4, 8, 16, 32 or 64 KiB; by default 8KiB.").titled("cache line"),
     SettingSpec::optional("storage.cache.accelerate", Kind::List, "Volumes to cache, from `data` and `log`; the others use the slow medium alone and share its drives. By default `[\"data\"]`.").titled("cached volumes"),
     SettingSpec::optional("storage.cache.path", Kind::Text, "Folder on fast storage for the cache file, for servers; by default the file is stored beside the data.").titled("cache folder"),
+    SettingSpec::optional("storage.flush_delay", FLUSH_DELAY, "Time that every flush of a tier takes longer, such as `5ms`: slept after it is durable and before it is acknowledged; flushes that overlap wait side by side. Experiments can make it longer, to find out whether the latency of commits binds. By default none. With `storage.slow.drive = \"none\"` and no cache, the delay is all that a tier changes.").titled("delay of each flush"),
     SettingSpec::optional("storage.volume", Kind::Bytes { least: 64 << 20 }, "Size of a volume made for the study: an ext4 file system in a file, mounted where the primary keeps its data and snapshot, so that it can be filled or stalled without harm to other programs. Needs Linux and root, and room for data and snapshot. With `storage.kind = \"tier\"` it is the slow volume. By default the data are in a folder of the existing file system.").fixed(),
     SettingSpec::optional("storage.purge.device", Kind::Text, "Block device that is purged (returned to the fresh-out-of-box state) before each run and then holds the primary's data in a new file system. The data are built and kept at `storage.path`, on another device. DESTRUCTIVE: all its data is lost; `run` requires its name again with `--yes`. Needs Linux and root.").fixed(),
     SettingSpec::optional("storage.purge.standby_devices", Kind::List, "The same for each standby, in the order of their numbers. DESTRUCTIVE: `--yes` must name all devices, separated by commas.").fixed(),

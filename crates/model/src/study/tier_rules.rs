@@ -3,6 +3,7 @@
 use super::contradictions::RuleContext;
 use super::factor::values_of;
 use crate::catalogue::Capabilities;
+use crate::intervention::FLUSH_DELAY;
 use crate::plan::expand;
 use crate::settings::{Settings, Value};
 use crate::tier::{DriveModel, TIER, TierVolume, tier_plan};
@@ -10,7 +11,7 @@ use crate::units::Bytes;
 use std::collections::BTreeSet;
 
 /// Settings that only a tier has.
-const BELOW: [&str; 2] = ["storage.slow.", "storage.cache."];
+const BELOW: [&str; 3] = ["storage.slow.", "storage.cache.", FLUSH_DELAY];
 
 /// The fewest lines that a cache can have.
 const LEAST_LINES: u64 = 8;
@@ -21,7 +22,9 @@ pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
     let given: BTreeSet<String> = look.given.paths().map(str::to_owned).chain(varied).collect();
     let ours = given.iter().filter(|path| BELOW.iter().any(|before| path.starts_with(before)));
     if look.study.settings.text("storage.kind") != Ok(TIER) {
-        ours.for_each(|path| look.fault(path, "only used with storage.kind = \"tier\"".to_owned()));
+        ours.for_each(|path| {
+            look.fault(path, "only used with storage.kind = \"tier\"; set that, or remove it".to_owned())
+        });
         return;
     }
     for engine in look.engines() {
@@ -56,10 +59,6 @@ fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: 
                 "storage.cache.path",
                 format!("the cache of {name} is always stored beside its data; remove it"),
             );
-        }
-        let drives = values_of("storage.slow.drive", &look.study.settings, &look.study.factors);
-        if drives.iter().any(|drive| drive.to_string() == DriveModel::NotModelled.word()) {
-            look.fault("storage.slow.drive", format!("the slow medium of {name} is always modelled"));
         }
         return;
     }

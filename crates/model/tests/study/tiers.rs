@@ -50,7 +50,37 @@ fn without_a_tier_its_settings_are_of_no_use() {
         &on_tier("cache.percent = 30").replace("kind = \"tier\"", "kind = \"directory\""),
         &[],
         &expect![[r#"
-        line 11: storage.cache.percent: only used with storage.kind = "tier"
+        line 11: storage.cache.percent: only used with storage.kind = "tier"; set that, or remove it
+    "#]],
+    );
+}
+
+#[test]
+fn flushes_are_delayed_by_a_millisecond_to_a_second_on_a_tier_alone() {
+    for good in ["1ms", "5ms", "1s"] {
+        let text = on_tier(&format!("slow.drive = \"none\"\nflush_delay = \"{good}\""));
+        let study = validate(&text, &[], &catalogue()).unwrap_or_else(|faults| panic!("{good}: {faults:?}"));
+        let plan = proofload_model::tier::tier_plan(&study.settings).expect("words").expect("a tier");
+        assert!(plan.flush_delay.is_some() && !plan.slow.is_modelled() && plan.cache.size.is_nothing());
+    }
+    for bad in ["\"0s\"", "\"-5ms\"", "\"1h\"", "\"500us\"", "5", "[]"] {
+        let text = on_tier(&format!("flush_delay = {bad}"));
+        let told: Vec<String> = validate(&text, &[], &catalogue())
+            .expect_err("it is no such delay")
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let wanted = "a duration from 1ms to 1s";
+        assert!(
+            told.len() == 1 && told[0].contains("storage.flush_delay") && told[0].contains(wanted),
+            "{bad}: {told:?}"
+        );
+    }
+    check(
+        &on_tier("flush_delay = \"5ms\"").replace("kind = \"tier\"", "kind = \"directory\""),
+        &[],
+        &expect![[r#"
+        line 11: storage.flush_delay: only used with storage.kind = "tier"; set that, or remove it
     "#]],
     );
 }
@@ -97,7 +127,6 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
         &on_tier("slow.drive = \"none\"\ncache.path = \"/ssd\""),
         &[],
         &expect![[r#"
-        line 11: storage.slow.drive: the slow medium of sqlite is always modelled
         line 12: storage.cache.path: the cache of sqlite is always stored beside its data; remove it
     "#]],
     );

@@ -1,6 +1,10 @@
 //! What tests of studies on a cache tier share, in process and served.
 
 use super::{Bench, text};
+use proofload_model::events::RunEvent;
+use proofload_model::facts::tier;
+use proofload_model::intervention::{FLUSH_DELAY, InterventionVisit, ResourceClass};
+use proofload_model::samples::OperationCounts;
 use proofload_model::series::SeriesName;
 use proofload_record::{Attempt, State};
 use std::process::Child;
@@ -26,6 +30,64 @@ pub(crate) fn spawn_until_open(bench: &Bench, socket: &str) -> Child {
         std::thread::sleep(Duration::from_millis(20));
     }
     child
+}
+
+/// Makes an experiment of two blocks, or of more where this host let too few count, with a record whose study delays flushes by 20 ms, and finds the delay changed in the visits that ask for
+/// that and in no other, with less throughput, and as asked at the end.
+pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
+    let mut blocks = 0;
+    let ours = loop {
+        blocks += 2;
+        let asked = ["--blocks", &blocks.to_string(), "--step", "0.5", "--progress", "none", "--no-report"];
+        let done = bench.run(&[&["confirm", file], &asked[..]].concat());
+        assert_eq!(done.status.code(), Some(0), "{}{}", text(&done.stdout), text(&done.stderr));
+        let ours = told_of(bench, file);
+        if ours["E"]["x"][0].is_f64() || blocks == 8 {
+            break ours;
+        }
+    };
+    let record = proofload_record::read(&bench.path(file)).expect("a record");
+    let attempt = record.experiments.last().expect("an experiment");
+    let visits: Vec<_> = attempt
+        .events
+        .iter()
+        .filter_map(|event| match &event.event {
+            RunEvent::Visited(visit) => Some(visit),
+            _ => None,
+        })
+        .collect();
+    let rate = |visit: &InterventionVisit| {
+        let seconds = attempt.intervals.iter().filter(|second| (visit.from..visit.to).contains(&second.index));
+        let done: u64 = seconds.flat_map(|second| &second.counts).map(OperationCounts::completed).sum();
+        done as f64 / (visit.to - visit.from) as f64
+    };
+    let mut rates: [Vec<f64>; 2] = Default::default();
+    for visit in visits {
+        let is_longer = visit.change.lowers(FLUSH_DELAY, ResourceClass::Speed);
+        let found = visit.reading(FLUSH_DELAY).and_then(|reading| reading.in_force);
+        let wanted = if is_longer { 25.0 } else { 50.0 };
+        // A host that wakes threads late delays them longer: then none is said to be in force.
+        assert!(found.is_none_or(|found| (found - wanted).abs() < 0.01), "{visit:?}");
+        rates[usize::from(is_longer)].extend(found.map(|_| rate(visit)));
+    }
+    let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
+    assert!(rates.iter().all(|rates| !rates.is_empty()) && mean(&rates[1]) < 0.8 * mean(&rates[0]), "{rates:?}");
+    let facts = &attempt.facts;
+    assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
+    assert_eq!(tier::FLUSH_DELAY.text(facts), Some("20ms"), "it is put back");
+    assert!(
+        (ours["true"].as_f64().expect("a step") + 0.5).abs() < 0.01 && ours["E"]["x"][0].as_f64() > Some(0.3),
+        "{ours}"
+    );
+}
+
+/// The delay of flushes as the report of a record tells it.
+fn told_of(bench: &Bench, file: &str) -> serde_json::Value {
+    let told = text(&bench.run(&["report", file, "--format", "json"]).stdout);
+    let json: serde_json::Value = serde_json::from_str(&told).expect("JSON is JSON");
+    let all = json["attribution"][0]["resources"].as_array().cloned().unwrap_or_default();
+    let ours = all.iter().find(|one| one["name"] == FLUSH_DELAY).cloned();
+    ours.unwrap_or_else(|| panic!("{all:?}"))
 }
 
 /// Goes on with a record of two runs that was broken off, to its end.

@@ -19,6 +19,7 @@ fn one(point: &CachedPoint) -> Json {
     json!({
         "point": point.point,
         "slow_medium": point.plan.slow.to_string(),
+        "flush_delay_ms": point.plan.flush_delay.map(|delay| 1e3 * delay.as_secs_f64()),
         "times_without_cache": optional(point.times.as_ref()),
         "volumes": point.volumes.iter().map(volume).collect::<Map<_, _>>(),
         "medium": medium(&point.medium),

@@ -93,8 +93,9 @@ fn server(findings: &Findings<'_>) -> Option<DiagramBox> {
 }
 
 fn cache(findings: &Findings<'_>) -> Option<DiagramBox> {
-    let medium = told(findings, &tier::MEDIUM)?;
-    Some(DiagramBox { title: "Cache tier".to_owned(), lines: vec![medium], link: "blocks".to_owned() })
+    let mut lines = vec![told(findings, &tier::MEDIUM)?];
+    lines.extend(told(findings, &tier::FLUSH_DELAY).map(|delay| format!("each flush delayed by {delay}")));
+    Some(DiagramBox { title: "Cache tier".to_owned(), lines, link: "blocks".to_owned() })
 }
 
 fn drive(findings: &Findings<'_>) -> Option<DiagramBox> {

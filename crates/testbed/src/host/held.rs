@@ -4,6 +4,7 @@
 mod admission;
 mod engine_settings;
 mod faulty;
+mod flushes;
 mod live;
 
 use super::cluster::SIGNALS;
@@ -22,6 +23,7 @@ use crate::storages::{self, AttachedStorage, Devices, StorageMeans, StorageOrder
 use admission::Admission;
 use engine_settings::UntouchedSettings;
 use faulty::InstanceFault;
+use flushes::FlushDelay;
 use proofload_engine::{Engine, Replication, ReplicationWatch, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::error::Error;
@@ -62,6 +64,8 @@ pub(super) struct InstanceResources {
     link: Option<Relay>,
     limits: Option<AppliedLimits>,
     storage: Option<Box<dyn AttachedStorage>>,
+    /// The delay of flushes of its storage, where the study asks for one.
+    flush_delay: Option<FlushDelay>,
 }
 
 /// Other instances of ours on the same host.
@@ -116,6 +120,7 @@ impl InstanceResources {
             link: None,
             limits: None,
             storage: None,
+            flush_delay: None,
         }
     }
 
@@ -138,6 +143,7 @@ impl InstanceResources {
         };
         let storage = storages::attach(plan, &StorageOrder { data, place, means: &means })?;
         let facts = storage.verify();
+        self.flush_delay = FlushDelay::of(place, storage.control());
         self.storage = Some(storage);
         Ok(self.stamped(facts))
     }
@@ -146,6 +152,7 @@ impl InstanceResources {
     pub(super) fn detach(&mut self) -> Result<(), Error> {
         self.refuse_while_running("detach storage")?;
         self.drop_limits();
+        self.flush_delay = None;
         self.storage.take().map_or(Ok(()), |mut storage| storage.detach())
     }
 

@@ -182,7 +182,8 @@ mod tests {
             folder: None,
         };
         let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());
-        DataLocation { engine, folder, url: None, settings: Vec::new(), tier: Some(Box::new(TierPlan { slow, cache })) }
+        let tier = TierPlan { slow, cache, flush_delay: None };
+        DataLocation { engine, folder, url: None, settings: Vec::new(), tier: Some(Box::new(tier)) }
     }
 
     #[test]

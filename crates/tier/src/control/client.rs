@@ -41,7 +41,22 @@ impl ControlClient {
     ///
     /// When no answer comes within 10 s, or none of this version ([`Error::frame_fault`]).
     pub fn reading(&self) -> Result<PoolReading, Error> {
-        let frame = self.ask(ControlRequest::Stats, PATIENCE)?;
+        self.read(ControlRequest::Stats)
+    }
+
+    /// Delays every flush from now on by a time, zero for nothing, until the pool is closed; the state of the pool then, with the delay in
+    /// force.
+    ///
+    /// # Errors
+    ///
+    /// When the delay is longer than [`MOST_FLUSH_DELAY`](crate::tier::MOST_FLUSH_DELAY), no answer comes within 10 s, or none of this version.
+    pub fn delay_flushes(&self, delay: Duration) -> Result<PoolReading, Error> {
+        self.read(ControlRequest::DelayFlushes { delay })
+    }
+
+    /// Makes a request that is answered by the state of the pool.
+    fn read(&self, request: ControlRequest) -> Result<PoolReading, Error> {
+        let frame = self.ask(request, PATIENCE)?;
         match frame.kind {
             READING => PoolReading::from_content(&frame.content)
                 .map_err(|fault| Error::frame("decoded", self.path.display().to_string(), fault)),
@@ -76,8 +91,8 @@ impl ControlClient {
         }
     }
 
-    /// Lets modelled disks hand requests back as soon as the real devices have done them, until the pool is closed. What they do is not
-    /// counted any more.
+    /// Takes off what is slow on purpose, until the pool is closed: modelled disks hand requests back as soon as the real devices have done
+    /// them, and flushes are not delayed. What the disks do is not counted any more.
     ///
     /// # Errors
     ///

@@ -8,8 +8,9 @@ use crate::crc::crc32c;
 
 /// First bytes of every message.
 const MARK: [u8; 4] = *b"PLcs";
-/// Version of the format; one more with each change of a frame, a request, an answer or a counter. 2: samples of references.
-pub(super) const VERSION: u16 = 2;
+/// Version of the format; one more with each change of a frame, a request, an answer or a counter. 2: samples of references. 3: delays of
+/// flushes.
+pub(super) const VERSION: u16 = 3;
 /// Bytes before the content.
 const HEAD: usize = 12;
 /// Bytes after the content.
@@ -232,8 +233,8 @@ mod tests {
         assert_eq!(Frame::decode(&bytes, 6), Err(FrameFault::TooLong { found: 7, most: 6 }));
         let longer = [&bytes[..], &[0]].concat();
         assert_eq!(Frame::decode(&longer, 7), Err(FrameFault::TooLong { found: 24, most: 23 }));
-        let newer = [&MARK[..], &[3, 0], &bytes[6..]].concat();
-        assert_eq!(Frame::decode(&newer, 7), Err(FrameFault::Version { found: 3, wanted: 2 }));
+        let newer = [&MARK[..], &[4, 0], &bytes[6..]].concat();
+        assert_eq!(Frame::decode(&newer, 7), Err(FrameFault::Version { found: 4, wanted: 3 }));
         assert_eq!(Frame::decode(&[b'x'; 40], 7), Err(FrameFault::Mark));
     }
 }

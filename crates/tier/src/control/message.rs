@@ -16,6 +16,7 @@ const DRAIN: u16 = 2;
 const STOP: u16 = 3;
 const SAMPLE: u16 = 4;
 const FREE: u16 = 5;
+const DELAY: u16 = 6;
 /// Kinds of answers.
 pub(super) const READING: u16 = 129;
 const DRAINED: u16 = 130;
@@ -32,6 +33,7 @@ pub(super) enum ControlRequest {
     Stop,
     Sample { from: u64 },
     FreeDisks,
+    DelayFlushes { delay: Duration },
 }
 
 impl ControlRequest {
@@ -42,6 +44,7 @@ impl ControlRequest {
             Self::Stop => (STOP, Vec::new()),
             Self::Sample { from } => (SAMPLE, from.to_le_bytes().to_vec()),
             Self::FreeDisks => (FREE, Vec::new()),
+            Self::DelayFlushes { delay } => (DELAY, nanoseconds(delay).to_vec()),
         };
         Frame { kind, content }.encode()
     }
@@ -54,6 +57,7 @@ impl ControlRequest {
             STOP => Self::Stop,
             SAMPLE => Self::Sample { from: reader.u64()? },
             FREE => Self::FreeDisks,
+            DELAY => Self::DelayFlushes { delay: reader.time()? },
             _ => return Err(FrameFault::Content),
         };
         reader.end().map(|()| request)
@@ -129,6 +133,7 @@ mod tests {
             ControlRequest::Stop,
             ControlRequest::Sample { from: 7 },
             ControlRequest::FreeDisks,
+            ControlRequest::DelayFlushes { delay: limit },
         ] {
             let mut frame = frame(&request.encode());
             assert_eq!(ControlRequest::from_frame(&frame), Ok(request));
@@ -150,7 +155,7 @@ mod tests {
 
     #[test]
     fn unknown_kinds_and_rates_that_are_no_numbers_are_refused() {
-        for kind in [0, 6, 128, READING, SAMPLED, 135, u16::MAX] {
+        for kind in [0, 7, 128, READING, SAMPLED, 135, u16::MAX] {
             let frame = Frame { kind, content: Vec::new() };
             assert_eq!(ControlRequest::from_frame(&frame), Err(FrameFault::Content));
             assert_eq!(ControlAnswer::from_frame(&frame), Err(FrameFault::Content));

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::machine::{CacheMode, VolumeClass};
 use crate::policy::PolicyChoice;
 use crate::stats::VolumeCounters;
-use crate::tier::{LatencyHistogram, PoolSnapshot, PoolStatus, Tier, VolumeSnapshot};
+use crate::tier::{FlushTimes, LatencyHistogram, PoolSnapshot, PoolStatus, Tier, VolumeSnapshot};
 
 /// Bytes of a reading at most: four volumes and sixteen disks with every bucket in use have 1.1 MB.
 pub(super) const MOST_BYTES: usize = 2 << 20;
@@ -70,6 +70,7 @@ impl PoolReading {
         let mut content = Vec::new();
         content.extend(nanoseconds(self.pool.since_open));
         put_status(&mut content, &self.pool.status);
+        put_flush_times(&mut content, &self.pool.flush_times);
         content.push(u8::try_from(self.pool.volumes.len()).expect("four at most"));
         self.pool.volumes.iter().for_each(|volume| put_volume(&mut content, volume));
         content.push(u8::try_from(self.disks.len()).expect("sixteen at most"));
@@ -93,10 +94,11 @@ impl PoolReading {
     pub(super) fn from_content(content: &[u8]) -> Result<Self, FrameFault> {
         let mut reader = ContentReader::new(content);
         let (since_open, status) = (reader.time()?, take_status(&mut reader)?);
+        let flush_times = take_flush_times(&mut reader)?;
         let volumes = take_list(&mut reader, MOST_VOLUMES, take_volume)?;
         let disks = take_list(&mut reader, MOST_DISKS, take_disk)?;
         reader.end()?;
-        Ok(Self { pool: PoolSnapshot { since_open, status, volumes }, disks })
+        Ok(Self { pool: PoolSnapshot { since_open, status, flush_times, volumes }, disks })
     }
 }
 
@@ -131,6 +133,18 @@ fn take_status(reader: &mut ContentReader<'_>) -> Result<PoolStatus, FrameFault>
         memory_bytes: reader.u64()?,
         after_crash: reader.flag()?,
     })
+}
+
+fn put_flush_times(content: &mut Vec<u8>, times: &FlushTimes) {
+    content.extend(nanoseconds(times.delay));
+    content.extend(times.flushes.to_le_bytes());
+    content.extend(nanoseconds(times.took));
+    content.extend(nanoseconds(times.delayed));
+}
+
+fn take_flush_times(reader: &mut ContentReader<'_>) -> Result<FlushTimes, FrameFault> {
+    let (delay, flushes) = (reader.time()?, reader.u64()?);
+    Ok(FlushTimes { delay, flushes, took: reader.time()?, delayed: reader.time()? })
 }
 
 fn put_volume(content: &mut Vec<u8>, volume: &VolumeSnapshot) {
@@ -224,7 +238,9 @@ mod tests {
         });
         let time = Duration::from_nanos;
         let disk = DiskReading { busy: time(7), outrun: 2, modelled: time(9), late_sum: time(4), late: histogram(3) };
-        let pool = PoolSnapshot { since_open: Duration::new(100, 7), status, volumes: volumes.to_vec() };
+        let flush_times = FlushTimes { delay: time(5), flushes: 3, took: time(21), delayed: time(16) };
+        let since_open = Duration::new(100, 7);
+        let pool = PoolSnapshot { since_open, status, flush_times, volumes: volumes.to_vec() };
         PoolReading { pool, disks: vec![disk.clone(), disk] }
     }
 
@@ -271,6 +287,6 @@ mod tests {
         empty.pool.volumes = vec![VolumeSnapshot::empty(VolumeClass::Data, CacheMode::Pass)];
         empty.disks.truncate(0);
         // 24 counters of 8 bytes are in it; change VERSION with this length.
-        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (2, 265));
+        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (3, 297));
     }
 }

@@ -173,10 +173,11 @@ impl ControlState {
     fn serve(&self, mut stream: &UnixStream) -> std::io::Result<()> {
         let request = Frame::read(&mut stream, MOST_REQUEST)?.and_then(|frame| ControlRequest::from_frame(&frame));
         let answer = match request {
-            Ok(ControlRequest::Stats) => {
-                let disks = self.subject.disks.iter().map(|disk| &**disk);
-                PoolReading::of(&self.subject.tier, disks).encode()
-            }
+            Ok(ControlRequest::Stats) => self.reading(),
+            Ok(ControlRequest::DelayFlushes { delay }) => match self.subject.tier.delay_flushes(delay) {
+                Ok(()) => self.reading(),
+                Err(error) => ControlAnswer::Refused(error.to_string()).encode(),
+            },
             Ok(ControlRequest::Sample { from }) => {
                 let piece = self.subject.tier.sampled_since(from, sampled::MOST_REFERENCES);
                 let none = || ControlAnswer::Refused("the pool keeps no sample of its references".to_owned()).encode();
@@ -185,12 +186,19 @@ impl ControlState {
             Ok(ControlRequest::Drain { limit }) => self.drain(limit).encode(),
             Ok(ControlRequest::FreeDisks) => {
                 self.subject.disks.iter().for_each(|disk| disk.free());
+                // No delay is never too long.
+                drop(self.subject.tier.delay_flushes(Duration::ZERO));
                 ControlAnswer::FreedDisks.encode()
             }
             Ok(ControlRequest::Stop) => self.tell_owner().encode(),
             Err(fault) => ControlAnswer::Refused(format!("a request was refused: {fault}")).encode(),
         };
         stream.write_all(&answer)
+    }
+
+    /// The pool and its disks now, as an answer.
+    fn reading(&self) -> Vec<u8> {
+        PoolReading::of(&self.subject.tier, self.subject.disks.iter().map(|disk| &**disk)).encode()
     }
 
     fn tell_owner(&self) -> ControlAnswer {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::driver::{CallerBytes, WorkOutcome};
+use super::flush_delay::FlushTimes;
 use super::latency::{LatencyClass, LatencyHistogram};
 use crate::block::OriginBlock;
 use crate::device::{Clock, Device};
@@ -22,6 +23,8 @@ pub(super) struct TierState {
     pub(super) waiting: u32,
     /// Times of hits, misses and flushes, for each volume.
     pub(super) latencies: Vec<[LatencyHistogram; 3]>,
+    /// What flushes are delayed by, and how long they took.
+    pub(super) flush_times: FlushTimes,
     /// Why the cache failed, the first time.
     pub(super) first_error: Option<String>,
     /// The last references to a sample of all blocks, once somebody wants them.
@@ -155,7 +158,7 @@ impl Tier {
     }
 
     /// Returns when all writes and discards of a volume that were acknowledged before are durable: at most two syncs of
-    /// the cache, and one of the origin only if some of them went there.
+    /// the cache, and one of the origin only if some of them went there. Then the delay of flushes has passed, too.
     ///
     /// # Errors
     ///
@@ -174,6 +177,15 @@ impl Tier {
             drop(state);
             return Err(self.failure(volume));
         }
+        let delay = state.flush_times.delay;
+        let durable = self.clock.now();
+        if !delay.is_zero() {
+            drop(state);
+            self.clock.sleep_until(durable + delay);
+            state = self.lock();
+        }
+        let end = self.clock.now();
+        state.flush_times.count(delay, [begin, durable, end]);
         state.machine.counters_mut(volume).flushes += 1;
         self.record(&mut state, volume, LatencyClass::Flush, begin);
         Ok(())

@@ -4,6 +4,7 @@
 
 mod committing;
 mod driver;
+mod flush_delay;
 mod front;
 mod inspection;
 mod latency;
@@ -15,6 +16,7 @@ mod sampling;
 mod sizing;
 mod snapshot;
 
+pub use flush_delay::{FlushTimes, MOST_FLUSH_DELAY};
 pub use front::{PoolStatus, Tier};
 pub use inspection::{CacheInspection, DataCheck, DataFault, DeviceContent, FaultKind};
 pub use latency::{LatencyClass, LatencyHistogram};

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex};
 
 use super::committing::write_superblock;
+use super::flush_delay::FlushTimes;
 use super::front::{Tier, TierState};
 use super::latency::LatencyHistogram;
 use super::recovery::{Recovery, read_superblock, recover};
@@ -123,6 +124,7 @@ impl Tier {
                 machine,
                 waiting: 0,
                 latencies: vec![std::array::from_fn(|_| LatencyHistogram::default()); count],
+                flush_times: FlushTimes::default(),
                 first_error: None,
                 sample: None,
             }),

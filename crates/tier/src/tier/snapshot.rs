@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::flush_delay::FlushTimes;
 use super::front::{PoolStatus, Tier};
 use super::latency::{LatencyClass, LatencyHistogram};
 use crate::machine::{CacheMode, VolumeClass};
@@ -66,6 +67,8 @@ pub struct PoolSnapshot {
     pub since_open: Duration,
     /// Size and state of the pool.
     pub status: PoolStatus,
+    /// What flushes are delayed by, and how long they took.
+    pub flush_times: FlushTimes,
     /// Volumes in the order of their numbers.
     pub volumes: Vec<VolumeSnapshot>,
 }
@@ -102,6 +105,7 @@ impl Tier {
             }
         });
         let volumes = volumes.collect();
-        PoolSnapshot { since_open: self.since_open(), status: self.status_of(&state), volumes }
+        let (since_open, status, flush_times) = (self.since_open(), self.status_of(&state), state.flush_times);
+        PoolSnapshot { since_open, status, flush_times, volumes }
     }
 }

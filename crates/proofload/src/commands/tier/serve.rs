@@ -12,10 +12,11 @@ use crate::clock::SystemClock;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
+use proofload_model::units::duration_text;
 use proofload_tier::control::{ControlServer, ControlSubject};
 use proofload_tier::export::{NbdServer, TierVolume};
 use proofload_tier::machine::PoolSettings;
-use proofload_tier::tier::{Maintenance, Tier};
+use proofload_tier::tier::{MOST_FLUSH_DELAY, Maintenance, Tier};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -34,6 +35,8 @@ struct ServeOrder {
     /// Volumes by their place, and their sockets.
     nbd: Vec<(usize, PathBuf)>,
     within: Duration,
+    /// What every flush is delayed by.
+    flush_delay: Duration,
 }
 
 /// Serves.
@@ -55,6 +58,11 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     let policy = faults.take("--policy", policy(&arguments.policy));
     let slow = arguments.slow.as_ref().and_then(|text| faults.take("--slow", SlowDisks::parse(text)));
     let within = time("--within", &arguments.within, &mut faults);
+    let delay = arguments.flush_delay.as_ref().and_then(|text| time("--flush-delay", text, &mut faults));
+    let flush_delay = delay.unwrap_or_default();
+    if flush_delay > MOST_FLUSH_DELAY {
+        faults.add("--flush-delay: at most 10s");
+    }
     let mut nbd: Vec<(usize, PathBuf)> = Vec::new();
     for text in &arguments.nbd {
         if let Some((place, path)) = faults.take(&format!("--nbd {text}"), for_volume(text, &origins)) {
@@ -66,7 +74,7 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     }
     let wanted = policy.zip(within).map(|(policy, within)| {
         let settings = pool_settings(policy, &origins, &modes);
-        ServeOrder { origins, settings, slow, nbd, within }
+        ServeOrder { origins, settings, slow, nbd, within, flush_delay }
     });
     faults.settle(false, wanted)
 }
@@ -79,6 +87,7 @@ fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String
     let page_cache = devices::page_cache(arguments.devices.page_cache);
     let opened = devices::open(&arguments.devices.cache, &wanted.origins, page_cache, wanted.slow.as_ref())?;
     let tier = Tier::open(opened.devices.clone(), wanted.settings.clone(), Arc::new(SystemClock)).map_err(text)?;
+    tier.delay_flushes(wanted.flush_delay).map_err(text)?;
     let tier = Arc::new(tier);
     let (served, stops) = start(arguments, wanted, &tier, opened)?;
     output::result(&told(arguments, wanted, &tier, &[guarded, mounted_lines(&served)].concat()));
@@ -141,6 +150,9 @@ fn told(arguments: &ServeArguments, wanted: &ServeOrder, tier: &Tier, more: &[(&
     }
     if let Some(slow) = &wanted.slow {
         line("slow disk", slow.text());
+    }
+    if !snapshot.flush_times.delay.is_zero() {
+        line("flushes", format!("each delayed by {}", duration_text(snapshot.flush_times.delay)));
     }
     for (place, socket) in &wanted.nbd {
         line("nbd", format!("{} at {}", wanted.origins[*place].class.name(), socket.display()));

@@ -19,6 +19,8 @@ pub(super) struct PoolFigures {
     /// Whether it begins with the opening.
     pub(super) since_open: bool,
     pub(super) status: PoolStatus,
+    /// What flushes are delayed by.
+    pub(super) flush_delay: Duration,
     pub(super) volumes: Vec<VolumeFigures>,
     pub(super) disks: Vec<DiskFigures>,
 }
@@ -106,6 +108,7 @@ pub(super) fn between(first: Option<&PoolReading>, last: &PoolReading) -> PoolFi
         over: last.pool.since_open.saturating_sub(begin),
         since_open: first.is_none(),
         status: last.pool.status,
+        flush_delay: last.pool.flush_times.delay,
         volumes: volumes.collect(),
         disks: disks.map(|(place, disk)| disk_between(first.and_then(|first| first.disks.get(place)), disk)).collect(),
     }

@@ -15,6 +15,7 @@ pub(super) fn of(figures: &PoolFigures) -> String {
         "dirty_lines": status.dirty_lines,
         "memory_bytes": status.memory_bytes,
         "after_crash": status.after_crash,
+        "flush_delay_ns": nanoseconds(figures.flush_delay),
     });
     let volumes: Vec<Value> = figures.volumes.iter().map(volume).collect();
     let disks: Vec<Value> = figures.disks.iter().map(|one| disk(one, figures.over)).collect();

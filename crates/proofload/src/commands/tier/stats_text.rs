@@ -9,6 +9,9 @@ use std::time::Duration;
 pub(super) fn of(figures: &PoolFigures) -> String {
     let mut lines: Vec<String> = figures.volumes.iter().map(answer).collect();
     lines.push(pool(figures));
+    if !figures.flush_delay.is_zero() {
+        lines.push(format!("flushes: each delayed by {}", time(figures.flush_delay)));
+    }
     figures.volumes.iter().for_each(|volume| lines.extend(details(figures, volume)));
     lines.extend(figures.disks.iter().map(|disk| disk_line(disk, figures.over)));
     lines.join("\n")

@@ -4,7 +4,7 @@ use super::point::{PointAttribution, ResourceAttribution};
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::{
-    CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, HOLD, HOT_ROWS, POOL, ResourceClass, THREAD_CPU, USERS,
+    CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass, THREAD_CPU, USERS,
 };
 
 /// Names of resources in sentences.
@@ -20,6 +20,7 @@ const NAMES: &[(&str, &str)] = &[
     (CLIENTS_CPU, "CPU time of the load generator"),
     (CLIENTS_RTT, "round trip of the users"),
     (CLIENTS_BANDWIDTH, "bandwidth of the users"),
+    (FLUSH_DELAY, "commit latency"),
     (HOT_ROWS, "number of rows in use"),
     (HOLD, "time that transactions are held"),
     (POOL, "size of the connection pool"),
@@ -28,6 +29,9 @@ const NAMES: &[(&str, &str)] = &[
     ("engine.checkpoints", "work of checkpoints"),
     (USERS, "number of users"),
 ];
+
+/// Resources that are times, counted in how many follow one another per second: one that is lowered is longer.
+const TIMES: &[&str] = &[CLIENTS_RTT, HOLD, FLUSH_DELAY];
 
 /// Use of a limit from which on it counts as reached, per cent.
 const REACHED: f64 = 97.0;
@@ -113,10 +117,14 @@ fn cost(found: &PointAttribution, one: &ResourceAttribution, elasticity: &KnobEl
     let step = one.true_step.map_or(found.experiment.asked.step, |step| -step);
     let percent = 100.0 * (1.0 - (elasticity.value * (1.0 - step).ln()).exp());
     let verb = if percent.round() < 0.0 { "gives" } else { "costs" };
-    let word = if step < 0.0 { "more" } else { "less" };
+    let (change, word) = match step {
+        raised if raised < 0.0 => (-raised, "more"),
+        step if TIMES.contains(&one.plan.name.as_str()) => (1.0 / (1.0 - step) - 1.0, "longer"),
+        step => (step, "less"),
+    };
     format!(
         "{} % {word} {verb} {} % of throughput (elasticity {})",
-        short((100.0 * step.abs()).round()),
+        short((100.0 * change).round()),
         short(percent.abs().round()),
         interval(elasticity)
     )
@@ -157,30 +165,29 @@ fn several_bind(found: &PointAttribution, several: &[&ResourceAttribution]) -> V
 /// What more of a resource would give, which is another claim than that it binds.
 fn relief(found: &PointAttribution, resource: &str) -> String {
     let step = short((100.0 * found.experiment.asked.step).round());
+    let is_time = TIMES.contains(&resource);
+    let (more, a_more) = if is_time { ("A shorter one", "a shorter one") } else { ("More of it", "more of it") };
     let Some(joint) = found.joint.as_ref().filter(|joint| joint.left == resource) else {
-        return "Whether more of it would help was not tested.".to_owned();
+        return format!("Whether {a_more} would help was not tested.");
     };
     let (low, high) = joint.relief.bounds(0.05);
     if 1.0 - low <= NOTHING {
         return format!(
-            "More of it would help: no other limit that was lowered binds within {step} % (elasticity to raising it {}).",
+            "{more} would help: no other limit that was lowered binds within {step} % (elasticity to raising it {}).",
             interval(&joint.relief)
         );
     }
     if 1.0 - high <= OF_ACCOUNT && high > NOTHING {
         return format!(
-            "Whether more of it would help is not told apart (elasticity to raising it {}).",
+            "Whether {a_more} would help is not told apart (elasticity to raising it {}).",
             interval(&joint.relief)
         );
     }
     if high <= NOTHING {
-        return format!(
-            "More of it alone gives next to nothing (elasticity to raising it {}).",
-            interval(&joint.relief)
-        );
+        return format!("{more} alone gives next to nothing (elasticity to raising it {}).", interval(&joint.relief));
     }
     format!(
-        "More of it gives less than one for one, since another limit is near (elasticity to raising it {}).",
+        "{more} gives less than one for one, since another limit is near (elasticity to raising it {}).",
         interval(&joint.relief)
     )
 }

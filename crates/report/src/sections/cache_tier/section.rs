@@ -5,6 +5,7 @@ use super::{answer, forecast, medium, over_time, published, tables};
 use crate::blocks::{Block, Notice, prose};
 use crate::findings::Findings;
 use crate::findings::cache_tier::{CachedPoint, cached};
+use proofload_model::units::duration_words;
 
 /// The section.
 pub(in crate::sections) const SECTION: Section = Section {
@@ -45,8 +46,14 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 fn slow_medium(points: &[CachedPoint]) -> Block {
     let mut media: Vec<String> = points.iter().map(|one| one.plan.slow.to_string()).collect();
     media.dedup();
+    let delayed = delayed(points);
     if !points.iter().any(|one| one.plan.slow.is_modelled()) {
-        return Block::Paragraph(prose!["The slow medium is ", media.join("; "), "."]);
+        return match delayed {
+            None => Block::Paragraph(prose!["The slow medium is ", media.join("; "), "."]),
+            Some(delayed) => {
+                Block::Notice(Notice::Caution, prose!["The slow medium is ", media.join("; "), ". ", delayed])
+            }
+        };
     }
     Block::Notice(
         Notice::Caution,
@@ -54,7 +61,23 @@ fn slow_medium(points: &[CachedPoint]) -> Block {
             "The slow medium is ",
             media.join("; "),
             ". This medium is modelled: each request was executed on a file and held until the model's drives would \
-             have completed it. The cache is a real file on this host's storage."
+             have completed it. The cache is a real file on this host's storage.",
+            delayed.map(|delayed| format!(" {delayed}")).unwrap_or_default()
         ],
     )
+}
+
+/// What flushes are delayed by on purpose; `None` where no point delays them.
+fn delayed(points: &[CachedPoint]) -> Option<String> {
+    let mut delays: Vec<_> = points.iter().map(|one| one.plan.flush_delay).collect();
+    delays.dedup();
+    if delays.iter().all(Option::is_none) {
+        return None;
+    }
+    let words: Vec<String> =
+        delays.into_iter().map(|delay| delay.map_or_else(|| "nothing".to_owned(), duration_words)).collect();
+    Some(format!(
+        "Each flush is delayed by {}, as the study asks for: it was durable before, and acknowledged so much later.",
+        words.join("; ")
+    ))
 }

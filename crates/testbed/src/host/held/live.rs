@@ -1,10 +1,12 @@
-//! Changes of an instance while load goes on: of its limits, and of the relay by which its users come. One request sets all of it.
+//! Changes of an instance while load goes on: of its limits, of the relay by which its users come, and of the delay of its flushes. One request
+//! sets all of it.
 
 use super::InstanceResources;
+use super::flushes::FlushDelay;
 use crate::limits::AppliedLimits;
 use crate::relay::{LinkLaw, Relay};
 use proofload_model::error::Error;
-use proofload_model::intervention::{CLIENTS_BANDWIDTH, CLIENTS_RTT, LimitMeter, ResourceClass};
+use proofload_model::intervention::{CLIENTS_BANDWIDTH, CLIENTS_RTT, FLUSH_DELAY, LimitMeter, ResourceClass};
 use proofload_model::samples::Fact;
 use proofload_model::units::BytesPerSecond;
 use proofload_model::wire::LimitsAsked;
@@ -28,12 +30,15 @@ impl InstanceResources {
     ) -> Result<Vec<LimitMeter>, Error> {
         let (shares_of_engine, shares): (BTreeMap<String, f64>, BTreeMap<String, f64>) =
             shares.clone().into_iter().partition(|(setting, _)| of_engine.contains(setting));
+        let (of_flushes, shares): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            shares.into_iter().partition(|(setting, _)| self.flush_delay.is_some() && setting == FLUSH_DELAY);
         let (of_relay, of_limits) = shares.into_iter().partition(|(setting, _)| setting.starts_with("clients."));
         let of_server = self.change_engine(of_engine, &shares_of_engine);
         let relayed = self.link.as_ref().map_or(Ok(()), |relay| change_relay(relay, &of_relay));
         // Limits are set in any case, so that none stays lowered where the relay resists.
         let changed = self.limits_in_place()?.change(&of_limits);
-        relayed.and(changed).and(of_server)?;
+        let delayed = self.flush_delay.as_ref().map_or(Ok(()), |one| one.change(of_flushes.get(FLUSH_DELAY).copied()));
+        relayed.and(changed).and(of_server).and(delayed)?;
         self.meters(of_engine)
     }
 
@@ -42,6 +47,7 @@ impl InstanceResources {
         let mut meters = self.limits_in_place()?.meters();
         meters.extend(self.link.as_ref().map(relay_meters).unwrap_or_default());
         meters.extend(self.engine_meters(of_engine)?);
+        meters.extend(self.flush_delay.as_ref().map(FlushDelay::meter));
         Ok(meters)
     }
 

@@ -4,6 +4,7 @@ use super::tier_place::TierPlace;
 use proofload_engine::CommandLine;
 use proofload_model::error::Error;
 use proofload_model::tier::{RaidLevel, SlowMedium, TierPlan, TierVolume};
+use proofload_model::units::duration_text;
 use std::path::Path;
 
 /// The command for volumes in the order of their numbers.
@@ -34,6 +35,9 @@ pub(super) fn server_command(
     option("--policy", plan.cache.policy.word().to_owned());
     if plan.slow.is_modelled() {
         option("--slow", drives(&plan.slow));
+    }
+    if let Some(delay) = plan.flush_delay {
+        option("--flush-delay", duration_text(delay));
     }
     option("--control", path(&place.control()));
     option("--fuse", path(&place.files()));

@@ -111,13 +111,14 @@ impl TierMount {
         let length = data.metadata().map_err(said("inspect", &files.data))?.len();
         let log_length = log_file.metadata().map_err(said("inspect", &files.log))?.len();
         let OpenPool { tier, disk, is_direct, asked_size } = open_pool(files, plan, Bytes(length))?;
+        tier.delay_flushes(plan.flush_delay.unwrap_or_default()).map_err(tier_error)?;
         let mut log = vec![0; usize::try_from(log_length).unwrap_or(usize::MAX)];
         tier.read(LOG, 0, &mut log).map_err(tier_error)?;
         let tier = Arc::new(tier);
         let maintenance = Maintenance::start(&tier);
         // Nobody listens to a wish to stop: the tier lasts as long as its sessions.
         let (stops, _) = std::sync::mpsc::sync_channel(1);
-        let subject = ControlSubject { tier: Arc::clone(&tier), disks: vec![disk], stops };
+        let subject = ControlSubject { tier: Arc::clone(&tier), disks: disk.into_iter().collect(), stops };
         let control = ControlServer::start(&files.socket, subject).map_err(tier_error)?;
         let mount = Self {
             control: Some(control),
@@ -291,7 +292,8 @@ fn open_file(path: &Path, make: bool) -> std::io::Result<File> {
 /// A pool that was opened or made.
 struct OpenPool {
     tier: Tier,
-    disk: Arc<ModelledDisk>,
+    /// The modelled drives; `None` where the slow medium is no model.
+    disk: Option<Arc<ModelledDisk>>,
     /// Whether the cache is read and written without the page cache of the operating system.
     is_direct: bool,
     /// Room for lines that was asked for when the cache was made.
@@ -304,16 +306,18 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
     let volumes = tiers::volumes(true);
     // A label without a cache, or a cache whose label went with the data that it was before, is of no use.
     let is_left = files.data_label().exists() && files.log_label().exists() && files.cache().exists();
-    let asked = format!("{plan:?}");
+    // A delay of flushes makes no other cache.
+    let asked = format!("{:?}", TierPlan { flush_delay: None, ..plan.clone() });
     let is_same = is_left && fs::read_to_string(files.made_by()).is_ok_and(|made_by| made_by == asked);
     let labelled = |content: &Path, label: &Path| -> Result<Arc<dyn Device>, Error> {
         Ok(Arc::new(LabelledFile::open(content, label, ROOM).map_err(tier_error)?))
     };
     let devices = (labelled(&files.data, &files.data_label())?, labelled(&files.log, &files.log_label())?);
     let disks = tiers::disks(&plan.slow, devices.0.clone(), devices.1.clone(), Arc::clone(&clock));
-    let [data_disk, log_disk] =
-        disks.ok_or_else(|| Error::other("failed to open the tier: its slow medium is not modelled"))?;
-    let slow: Vec<Arc<dyn Device>> = vec![data_disk.clone(), log_disk];
+    let slow: Vec<Arc<dyn Device>> = match &disks {
+        Some([data, log]) => vec![data.clone(), log.clone()],
+        None => vec![devices.0.clone(), devices.1.clone()],
+    };
     if is_left && !is_same {
         // At the speed of the files: nobody measures.
         tiers::empty_cache(&files.cache(), volumes, vec![devices.0, devices.1], Arc::clone(&clock))?;
@@ -330,5 +334,5 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
     let made = Bytes(u64::from(tier.status().active_lines) * plan.cache.line.0);
     let is_part = matches!(plan.cache.size, CacheSize::PercentOfData(_));
     let asked_size = if is_same && is_part { made } else { plan.cache.size.before(data) };
-    Ok(OpenPool { tier, disk: data_disk, is_direct, asked_size })
+    Ok(OpenPool { tier, disk: disks.map(|[data, _]| data), is_direct, asked_size })
 }

@@ -12,7 +12,7 @@ use proofload_tier::control::ControlClient;
 use proofload_tier::machine::VolumeClass;
 use rusqlite::Connection;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
     let slow =
@@ -26,7 +26,7 @@ fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
         prewarm: false,
         folder: None,
     };
-    TierPlan { slow, cache }
+    TierPlan { slow, cache, flush_delay: None }
 }
 
 fn target(folder: &Path, tier: Option<TierPlan>) -> Target {
@@ -59,6 +59,36 @@ fn number(connection: &Connection, sql: &str) -> i64 {
 fn check_whole(connection: &Connection, sum: i64) {
     let text: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checks");
     assert_eq!((text.as_str(), number(connection, "SELECT sum(n) FROM t")), ("ok", sum));
+}
+
+#[test]
+fn commits_wait_for_flushes_that_are_delayed_and_an_opening_delays_them_as_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 20);
+    let delay = Duration::from_millis(30);
+    let mut plan = plan(CacheSize::Bytes(Bytes(0)), &[TierVolume::Data]);
+    (plan.slow.drive, plan.flush_delay) = (DriveModel::NotModelled, Some(delay));
+    let mut target = target(folder.path(), Some(plan));
+    target.place.settings.push(("synchronous".to_owned(), "FULL".to_owned()));
+    let socket = folder.path().join(CONTROL_SOCKET);
+    let times = || ControlClient::connect(&socket).expect("listens").reading().expect("answers").pool.flush_times;
+    let commit = |connection: &Connection| {
+        let (before, begun) = (times().flushes, Instant::now());
+        connection.execute("UPDATE t SET n = n + 1 WHERE id = 3", []).expect("updates");
+        (times().flushes - before, begun.elapsed())
+    };
+    let connection = database::open(&target).expect("opens");
+    commit(&connection);
+    let (flushes, took) = commit(&connection);
+    assert!(flushes >= 1 && took >= delay * u32::try_from(flushes).expect("few"), "{flushes} {took:?}");
+    assert!(times().mean_delay() >= Some(delay) && times().delay == delay, "{:?}", times());
+    let longer = 4 * delay;
+    ControlClient::connect(&socket).expect("listens").delay_flushes(longer).expect("changes");
+    assert!(commit(&connection).1 >= longer && times().delay == longer);
+    drop(connection);
+    let again = database::open(&target).expect("opens again");
+    assert_eq!(times().delay, delay, "what was changed has ended with the tier");
+    check_whole(&again, 3);
 }
 
 #[test]

@@ -207,7 +207,7 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         13,
-        "MariaDB, updates, writes of 10 MB/s",
+        "MariaDB, updates, writes of 2 MB/s",
         PlantStudy {
             engine: "mariadb",
             workload: COMMITS,

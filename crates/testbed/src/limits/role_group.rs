@@ -19,9 +19,9 @@ const BETWEEN: Duration = Duration::from_millis(500);
 /// Threads of an instance, by whether they have the role.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RoleThreads {
-    /// Those with the role that are in the group.
+    /// Number of those with the role that are in the group.
     pub(super) inside: usize,
-    /// Those with the role that could not be moved.
+    /// Number of those with the role that could not be moved.
     pub(super) outside: usize,
     /// Roles that other threads have, without the names that a whole program has.
     pub(super) others: BTreeSet<String>,

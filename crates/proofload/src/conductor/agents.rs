@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a wait looks at the interrupt.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
-
-/// How often a wait looks for events.
+/// How often a wait looks for events and at the interrupt.
 const EVENT_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Time before the first look for an answer; each further one comes after twice the time, up to [`EVENT_INTERVAL`].
+const FIRST_LOOK: Duration = Duration::from_millis(1);
 
 /// Longest time that an agent may take to quit before it is killed.
 const QUIT_PATIENCE: Duration = Duration::from_secs(5);
@@ -164,8 +164,11 @@ impl Agents {
         let answers = std::thread::scope(|scope| {
             let ask_one = |(process, ask): (Arc<AgentProcess>, A)| scope.spawn(move || process.ask(ask, None));
             let waiting: Vec<_> = asks.into_iter().map(ask_one).collect();
+            let mut patience = FIRST_LOOK;
             while !waiting.iter().all(|one| one.is_finished()) {
-                if self.hear(INTERRUPT_INTERVAL, heard).is_err() || self.interrupt.asked() {
+                let heard = self.hear(patience, heard);
+                patience = EVENT_INTERVAL.min(2 * patience);
+                if heard.is_err() || self.interrupt.asked() {
                     processes.iter().for_each(|process| {
                         scope.spawn(move || process.kill());
                     });

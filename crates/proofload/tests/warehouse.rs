@@ -47,6 +47,25 @@ fn run(bench: &Bench, study: &str, code: i32) -> Record {
     record(bench)
 }
 
+/// Runs a study until its only point is valid, at most three times: a host that stands still leaves a gap in the telemetry of a run of seconds,
+/// which voids it rightly. Its record.
+#[track_caller]
+fn run_to_a_valid_point(bench: &Bench, study: &str) -> Record {
+    const GAP: &str = "is missing for";
+    bench.study(study);
+    let mut output = bench.run(&["run", "study.toml"]);
+    for _again in 0..2 {
+        let told = text(&output.stdout) + &text(&output.stderr);
+        if output.status.code() == Some(0) || !told.contains(GAP) {
+            break;
+        }
+        output = bench.run(&["resume", "small.proof", "--void"]);
+    }
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+    bench.expect_no_process();
+    record(bench)
+}
+
 /// Whether this happened to the attempt.
 fn has(attempt: &Attempt, name: &str) -> bool {
     attempt.events.iter().any(|event| event.event.name() == name)
@@ -72,8 +91,8 @@ fn duckdb_here(test: &str) -> bool {
 #[track_caller]
 fn check_whole(engine: &str) {
     let bench = Bench::new("whole");
-    let record = run(&bench, &study(engine, "streams = 2\nrounds = 1", ""), 0);
-    let attempt = record.attempts.last().expect("one attempt");
+    let record = run_to_a_valid_point(&bench, &study(engine, "streams = 2\nrounds = 1", ""));
+    let attempt = record.attempts.last().expect("an attempt");
     assert!(attempt.state == State::Finished && !has(attempt, "steady") && !has(attempt, "not_steady"));
     assert!(has(attempt, "cold_start"));
     check_calibration(attempt);

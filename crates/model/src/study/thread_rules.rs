@@ -2,11 +2,9 @@
 
 use super::contradictions::RuleContext;
 use super::factor::values_of;
+use super::typed::{THREAD, THREAD_ON, limits_standby_thread};
 use crate::intervention::THREAD_CPU;
 use crate::replication::ReplicationMode;
-
-const THREAD: &str = "limits.thread";
-const THREAD_ON: &str = "limits.thread_on";
 
 /// A role and its CPU time are given together, of an engine whose server has roles; a role of standbys needs standbys.
 pub(super) fn thread_limit_needs(look: &mut RuleContext<'_>) {
@@ -34,7 +32,7 @@ pub(super) fn thread_limit_needs(look: &mut RuleContext<'_>) {
     }
     let modes = values_of("replication.mode", &look.study.settings, &look.study.factors);
     let alone = modes.iter().all(|mode| mode.to_string() == ReplicationMode::None.word());
-    if alone && look.study.settings.text(THREAD_ON) == Ok("standby") {
+    if alone && limits_standby_thread(&look.study.settings) {
         found.push((THREAD_ON, "there are no standbys; set replication.mode too, or remove it".to_owned()));
     }
     for (path, reason) in found {

@@ -108,15 +108,20 @@ pub fn limits_asked(settings: &Settings) -> LimitsAsked {
     }
 }
 
+/// Setting that names the role that is limited.
+pub(super) const THREAD: &str = "limits.thread";
+/// Setting that tells where it runs.
+pub(super) const THREAD_ON: &str = "limits.thread_on";
+
 /// The limit of a role, wherever it runs.
 pub fn thread_limit(settings: &Settings) -> Option<ThreadLimit> {
     let cpu = settings.number(THREAD_CPU).ok().map(CpuRate::from_seconds)?;
-    Some(ThreadLimit { role: settings.text("limits.thread").ok()?.to_owned(), cpu })
+    Some(ThreadLimit { role: settings.text(THREAD).ok()?.to_owned(), cpu })
 }
 
 /// Whether the role that is limited runs on the standbys.
 pub fn limits_standby_thread(settings: &Settings) -> bool {
-    settings.text("limits.thread_on") == Ok("standby")
+    settings.text(THREAD_ON) == Ok("standby")
 }
 
 /// The CPU time that the load generator may use; `None`: as much as it gets.

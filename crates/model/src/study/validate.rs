@@ -4,7 +4,9 @@ use super::factor::{Factor, values_of};
 use super::factor_rules::{read_factor, sets_the_same, two_factors};
 use super::fault::{Fault, nearest};
 use super::read::{Assignment, FactorText, ParsedStudy, take_apart};
+use super::typed::{THREAD, THREAD_ON};
 use crate::catalogue::Catalogue;
+use crate::intervention::THREAD_CPU;
 use crate::settings::{Scope, SettingSpec, Settings, limit_settings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -98,6 +100,9 @@ fn lay_over(parsed: &mut ParsedStudy, overrides: &[Assignment]) {
         leave_out(parsed, &change.path);
         if !takes_a_limit_away(change) {
             parsed.assignments.push(change.clone());
+        } else if change.path == THREAD_CPU {
+            // The role is of no use without its limit.
+            parsed.assignments.retain(|assignment| ![THREAD, THREAD_ON].contains(&assignment.path.as_str()));
         }
     }
 }

@@ -107,6 +107,8 @@ fn a_role_is_limited_with_its_cpu_time_where_it_runs() {
     for (set, told) in cases {
         assert_eq!(refused(set), [told], "{set:?}");
     }
+    let left_out = [role[0], role[1], "limits.thread_on=primary", "limits.thread_cpu=none"];
+    assert_eq!(refused(&left_out), [""; 0], "who leaves the limit out need not leave out the role");
     assert_eq!(refusal(GOOD, &role), ["limits.thread: sqlite has no processes of its own; use limits.cpu"]);
 }
 

@@ -76,9 +76,8 @@ impl LedgerRange {
     /// Each of its writes, of a prober that makes one in so many nanoseconds.
     pub fn writes(&self, period_ns: u64) -> impl Iterator<Item = LedgerWrite> + '_ {
         (self.first..).zip(&self.took_us).map(move |(number, took)| {
-            let due = i64::try_from(number.saturating_mul(period_ns)).unwrap_or(i64::MAX);
-            let ended = due.saturating_add_unsigned(took.saturating_mul(1000));
-            LedgerWrite { class: self.class, node: self.node, number, due: Offset(due), ended: Offset(ended) }
+            let (due, ended) = times(number, *took, period_ns);
+            LedgerWrite { class: self.class, node: self.node, number, due, ended }
         })
     }
 
@@ -93,6 +92,12 @@ impl LedgerRange {
             _ => ranges.push(Self { class, node, first: number, took_us: vec![took_us] }),
         }
     }
+}
+
+/// When a write was due and ended, from time zero.
+fn times(number: u64, took_us: u64, period_ns: u64) -> (Offset, Offset) {
+    let due = i64::try_from(number.saturating_mul(period_ns)).unwrap_or(i64::MAX);
+    (Offset(due), Offset(due.saturating_add_unsigned(took_us.saturating_mul(1000))))
 }
 
 /// Instance that acknowledged writes.
@@ -138,16 +143,33 @@ pub struct LedgerPage {
     pub first: u64,
     /// Outcomes in the order of the numbers.
     pub ranges: Vec<OutcomeRange>,
+    /// Time of each write from when it was due until it was acknowledged or given up, microseconds; empty in records from before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub took_us: Vec<u64>,
+}
+
+/// Write of a page with its times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToldWrite {
+    /// Its number.
+    pub number: u64,
+    /// What its client was told.
+    pub outcome: WriteOutcome,
+    /// When it was due, from time zero.
+    pub due: Offset,
+    /// When it was acknowledged or given up.
+    pub ended: Offset,
 }
 
 impl LedgerPage {
     /// A page that begins with a number.
     pub fn from(first: u64) -> Self {
-        Self { first, ranges: Vec::new() }
+        Self { first, ranges: Vec::new(), took_us: Vec::new() }
     }
 
-    /// Adds the outcome of the next write.
-    pub fn add(&mut self, outcome: WriteOutcome, node: u32) {
+    /// Adds the outcome of the next write, and its time in microseconds.
+    pub fn add(&mut self, outcome: WriteOutcome, node: u32, took_us: u64) {
+        self.took_us.push(took_us);
         match self.ranges.last_mut() {
             Some(last) if (last.outcome, last.node) == (outcome, node) => last.count += 1,
             _ => self.ranges.push(OutcomeRange { outcome, node, count: 1 }),
@@ -157,6 +179,15 @@ impl LedgerPage {
     /// Number of the first write after it.
     pub fn end(&self) -> u64 {
         self.first + self.ranges.iter().map(|range| range.count).sum::<u64>()
+    }
+
+    /// Each of its writes, of a prober that makes one in so many nanoseconds; nothing where their times were not kept.
+    pub fn writes(&self, period_ns: u64) -> impl Iterator<Item = ToldWrite> + '_ {
+        let outcomes = self.ranges.iter().flat_map(|range| (0..range.count).map(|_| range.outcome));
+        (self.first..).zip(&self.took_us).zip(outcomes).map(move |((number, took), outcome)| {
+            let (due, ended) = times(number, *took, period_ns);
+            ToldWrite { number, outcome, due, ended }
+        })
     }
 
     /// Writes that were acknowledged.
@@ -188,9 +219,14 @@ mod tests {
     fn a_page_counts_what_was_acknowledged_and_where_it_ends() {
         let mut page = LedgerPage::from(10);
         for outcome in [WriteOutcome::Acknowledged, WriteOutcome::Acknowledged, WriteOutcome::Unknown] {
-            page.add(outcome, 0);
+            page.add(outcome, 0, 10);
         }
-        page.add(WriteOutcome::Warned, 1);
+        page.add(WriteOutcome::Warned, 1, 20);
         assert_eq!((page.ranges.len(), page.end(), page.acknowledged()), (3, 14, 3));
+        let told: Vec<_> = page.writes(1_000).map(|one| (one.number, one.outcome, one.due.0, one.ended.0)).collect();
+        assert_eq!(told.len(), 4);
+        assert_eq!(told[3], (13, WriteOutcome::Warned, 13_000, 33_000));
+        page.took_us.clear();
+        assert_eq!(page.writes(1_000).count(), 0, "a record from before times were kept");
     }
 }

@@ -519,6 +519,8 @@ pub(crate) enum ExportFormat {
     Json,
     /// Final figures and per-second values, for a time series database
     Openmetrics,
+    /// Writes of one drill as lines of JSON, for checkers of histories
+    History,
 }
 
 /// What `import` takes.

@@ -13,13 +13,14 @@ use proofload_model::settings::Value;
 use proofload_model::study::Factor;
 use proofload_model::time::{Offset, WallTime};
 use proofload_record::{Attempt, AttemptEvent, Record};
-use proofload_report::export::{Selection, TABLES, write_csv};
+use proofload_report::export::{NoHistory, Selection, TABLES, history, write_csv};
 use proofload_report::findings::comparison::{
     Comparison, ComparisonFilter, GateOutcome, NamedRecord, Policy, Rules, Verdict, compare, gate,
 };
 use proofload_report::findings::drills::drilled;
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use support::{Shape, record};
@@ -204,8 +205,8 @@ fn a_ledger_that_does_not_add_up_to_its_pages_is_no_drill() {
     let mut record = drills("remote_flush", &[0.5]);
     let page = |acknowledged: u64| {
         let mut page = LedgerPage::from(0);
-        (0..acknowledged).for_each(|_| page.add(WriteOutcome::Acknowledged, 0));
-        page.add(WriteOutcome::Unknown, 0);
+        (0..acknowledged).for_each(|_| page.add(WriteOutcome::Acknowledged, 0, 2000));
+        page.add(WriteOutcome::Unknown, 0, 1_000_000);
         AttemptEvent::new(WallTime(0), RunEvent::LedgerPage(page))
     };
     record.attempts[0].events.push(page(9_990));
@@ -377,6 +378,71 @@ fn drills_and_every_write_that_is_not_kept_are_exported() {
     assert_eq!(ledger[1], "1,0,100,lost,0,500000000,502000000");
     changed(&mut record, |report| report.prober.ledger.ranges.clear());
     assert_eq!(exported(&record, "ledger")[1], "1,0,100,lost,,,", "a record from before ranges were kept");
+}
+
+/// A drill whose writes 0 to 9 were told within 7 ms of a period of 5 ms: 2 is unknown and there, 3 unknown and absent, 4 failed, 5 lost.
+fn told(record: &mut Record) {
+    let mut page = LedgerPage::from(0);
+    for number in 0..10 {
+        let outcome = match number {
+            2 | 3 => WriteOutcome::Unknown,
+            4 => WriteOutcome::Failed,
+            _ => WriteOutcome::Acknowledged,
+        };
+        page.add(outcome, 0, 7_000);
+    }
+    record.attempts[0].events.push(AttemptEvent::new(WallTime(0), RunEvent::LedgerPage(page)));
+    changed(record, |report| {
+        let range = |class, first| LedgerRange { class, node: 0, first, took_us: vec![7_000] };
+        report.prober.ledger.ranges =
+            vec![range(WriteClass::UnknownPresent, 2), range(WriteClass::UnknownAbsent, 3), range(WriteClass::Lost, 5)];
+    });
+}
+
+#[test]
+fn the_writes_of_a_drill_are_exported_as_a_history() {
+    let mut record = drills("async", &[0.5]);
+    told(&mut record);
+    let mut page = Vec::new();
+    history(&record, &Selection::default()).expect("there is one").write(&mut page).expect("memory takes it");
+    let text = String::from_utf8(page).expect("it is text");
+    let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
+    assert_eq!(lines.len(), 22, "{text}");
+    assert_eq!(
+        text.lines().next(),
+        Some(r#"{"index":0,"type":"invoke","process":0,"f":"add","value":0,"time":0}"#)
+    );
+    let times: Vec<i64> = lines.iter().map(|line| line["time"].as_i64().unwrap()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert_eq!(lines[21]["value"], serde_json::json!([0, 1, 2, 6, 7, 8, 9]));
+    // A process does one thing at a time, and nothing more once an outcome is unknown.
+    let mut busy: BTreeMap<i64, bool> = BTreeMap::new();
+    let mut gone = Vec::new();
+    for line in &lines {
+        let process = line["process"].as_i64().unwrap();
+        assert!(!gone.contains(&process), "{line}");
+        let begins = line["type"] == "invoke";
+        assert_eq!(busy.insert(process, begins).unwrap_or(false), !begins, "{line}");
+        if line["type"] == "info" {
+            gone.push(process);
+        }
+    }
+    assert_eq!((gone.len(), busy.len()), (2, 4), "two at a time, and two that are gone");
+}
+
+#[test]
+fn a_history_has_one_drill_with_its_times() {
+    let all = Selection::default();
+    let mut record = drills("async", &[0.5, 0.7]);
+    assert_eq!(history(&record, &all), Err(NoHistory::Several(vec![0, 1])));
+    let one = Selection { runs: vec![0] };
+    assert_eq!(history(&record, &one), Err(NoHistory::NoTimes));
+    told(&mut record);
+    assert!(history(&record, &one).is_ok());
+    changed(&mut record, |report| report.prober.ledger.unread = Some("refused".to_owned()));
+    assert_eq!(history(&record, &one), Err(NoHistory::Unread("refused".to_owned())));
+    let other = self::record(&Shape::memory(1));
+    assert_eq!(history(&other, &all), Err(NoHistory::NoDrill));
 }
 
 fn side<'r>(file: &str, record: &'r Record) -> NamedRecord<'r> {

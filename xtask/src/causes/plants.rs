@@ -246,7 +246,7 @@ pub(super) const PLANTS: &[Plant] = &[
             workload: COMMITS,
             limits: "cpu = 0.8\nread_iops = 4000\nwrite_iops = 150",
             more: "",
-            expected: &["limits.write_iops", "users"],
+            expected: &["limits.write_iops"],
         },
     ),
     plant(
@@ -459,13 +459,13 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         37,
-        "PostgreSQL, commits, 2 users, no limit reached",
+        "PostgreSQL, 10 users who think for 50 ms in transactions, no limit reached",
         PlantStudy {
             engine: "postgresql",
-            workload: "mix = \"own\"\nupdate = 1.0\nrecords = 20000\nvirtual_users = 2",
+            workload: "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nhold = \"50ms\"\nrecords = 20000\nvirtual_users = 10",
             limits: "cpu = 1.2\nread_iops = 4000\nwrite_iops = 20000",
-            more: "",
-            expected: &["users"],
+            more: "[engine.settings]\nsynchronous_commit = \"off\"\n",
+            expected: &["users", "workload.hold"],
         },
     ),
     plant(

@@ -67,8 +67,7 @@ fn compared(
         if class.is_plainly_lost() {
             lose(&mut ledger, write, origin);
         }
-        let took = u64::try_from(write.ended.since(write.due).as_micros()).unwrap_or(u64::MAX);
-        LedgerRange::add(&mut ledger.ranges, (class, small(write.node)), write.number, took);
+        LedgerRange::add(&mut ledger.ranges, (class, small(write.node)), write.number, write.took_us());
     }
     ledger
 }

@@ -42,4 +42,9 @@ impl ProbeOperation {
     pub(super) fn is_acknowledged(&self) -> bool {
         self.outcome == ProbeOutcome::Acknowledged
     }
+
+    /// Microseconds from when it was due until it ended.
+    pub(super) fn took_us(&self) -> u64 {
+        u64::try_from(self.ended.since(self.due).as_micros()).unwrap_or(u64::MAX)
+    }
 }

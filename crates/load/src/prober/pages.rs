@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct LedgerPages {
     next: u64,
-    waiting: BTreeMap<u64, (WriteOutcome, u32)>,
+    waiting: BTreeMap<u64, (WriteOutcome, u32, u64)>,
 }
 
 impl LedgerPages {
@@ -21,14 +21,15 @@ impl LedgerPages {
             ProbeOutcome::Failed => WriteOutcome::Failed,
             ProbeOutcome::Unknown => WriteOutcome::Unknown,
         };
-        self.waiting.insert(write.number, (outcome, u32::try_from(write.node).unwrap_or(u32::MAX)));
+        let node = u32::try_from(write.node).unwrap_or(u32::MAX);
+        self.waiting.insert(write.number, (outcome, node, write.took_us()));
     }
 
     /// The outcomes since the last page up to the first write that is still under way; `None` where there are none.
     pub(super) fn take(&mut self) -> Option<LedgerPage> {
         let mut page = LedgerPage::from(self.next);
-        while let Some((outcome, node)) = self.waiting.remove(&self.next) {
-            page.add(outcome, node);
+        while let Some((outcome, node, took_us)) = self.waiting.remove(&self.next) {
+            page.add(outcome, node, took_us);
             self.next += 1;
         }
         (page.end() > page.first).then_some(page)

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output;
 use proofload_record::Record;
 use proofload_report::export::{
-    ExportTable, Selection, TABLES, write_csv, write_hdr, write_json, write_openmetrics, write_parquet,
+    ExportTable, Selection, TABLES, history, write_csv, write_hdr, write_json, write_openmetrics, write_parquet,
 };
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -34,6 +34,9 @@ fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
         ));
     }
     let selection = Selection { runs: arguments.runs.clone() };
+    if arguments.format == ExportFormat::History {
+        history(&record, &selection).map_err(|error| (Exit::Usage, error.to_string()))?;
+    }
     let written = match (&arguments.output, arguments.format) {
         (Some(folder), format) if a_file_each(format).is_some() && tables.len() > 1 => {
             files(&record, &selection, &tables, folder, arguments)
@@ -50,7 +53,7 @@ fn a_file_each(format: ExportFormat) -> Option<&'static str> {
     match format {
         ExportFormat::Csv => Some("csv"),
         ExportFormat::Parquet => Some("parquet"),
-        ExportFormat::Hdr | ExportFormat::Json | ExportFormat::Openmetrics => None,
+        ExportFormat::Hdr | ExportFormat::History | ExportFormat::Json | ExportFormat::Openmetrics => None,
     }
 }
 
@@ -85,6 +88,7 @@ fn one(
         ExportFormat::Parquet => tables.iter().try_for_each(|table| write_parquet(record, selection, table, to)),
         ExportFormat::Json => write_json(record, selection, tables, to),
         ExportFormat::Openmetrics => write_openmetrics(record, selection, to),
+        ExportFormat::History => history(record, selection).map_err(std::io::Error::other)?.write(to),
     }
 }
 

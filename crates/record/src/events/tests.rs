@@ -232,7 +232,7 @@ fn page(chance: &mut Chance) -> LedgerPage {
         node: chance.small(),
         count: chance.number(),
     };
-    LedgerPage { first: chance.number(), ranges: chance.list(range) }
+    LedgerPage { first: chance.number(), ranges: chance.list(range), took_us: chance.list(Chance::number) }
 }
 
 fn drilled(chance: &mut Chance) -> DrillReport {

@@ -1,11 +1,12 @@
 //! A record in the forms of other tools: tables as CSV, JSON and Parquet, histograms as an HDR log, final figures and every second as
-//! OpenMetrics. Writes what is recorded, piece by piece, to whatever it is given; may not judge it.
+//! OpenMetrics, the writes of a drill as a history. Writes what is recorded, piece by piece, to whatever it is given; may not judge it.
 
 mod column;
 mod csv;
 mod drill_tables;
 mod experiment_tables;
 mod hdr;
+mod history;
 mod json;
 mod openmetrics;
 mod parquet;
@@ -15,5 +16,6 @@ mod time;
 mod write;
 
 pub use column::{CellKind, ExportColumn};
+pub use history::{History, NoHistory, history};
 pub use table::{Cell, ExportTable, TABLES};
 pub use write::{Selection, write_csv, write_hdr, write_json, write_openmetrics, write_parquet};

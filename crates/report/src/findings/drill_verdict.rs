@@ -1,11 +1,10 @@
 //! Every reason why a drill is none, or breaks a promise. May not find anything out: it judges what was recorded.
 
-use super::drills::{promises_none_lost, report_of};
+use super::drills::{pages, promises_none_lost, report_of};
 use super::protection::unprotected;
 use super::telemetry::traces;
 use super::void::Void;
 use proofload_model::drill::{DrillAsked, DrillReport, Ledger, ProbeKind, drill};
-use proofload_model::events::RunEvent;
 use proofload_model::ledger::LedgerPage;
 use proofload_model::series::replication;
 use proofload_model::settings::Settings;
@@ -138,14 +137,6 @@ fn of_ledger(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
         return Vec::new();
     }
     vec![format!("the ledger pages of each second have {handed} acknowledged writes, the final ledger has {known}")]
-}
-
-/// Pages of the ledger in the order in which they came.
-fn pages(attempt: &Attempt) -> impl Iterator<Item = &LedgerPage> {
-    attempt.events.iter().filter_map(|event| match &event.event {
-        RunEvent::LedgerPage(page) => Some(page),
-        _ => None,
-    })
 }
 
 /// What no database may do, whatever its mode promises.

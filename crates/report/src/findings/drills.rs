@@ -10,6 +10,7 @@ use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_model::drill::{DrillReport, FaultAsked, Outage, ProbeKind, ProbeReport, drill};
 use proofload_model::events::RunEvent;
 use proofload_model::fault_strength::FaultStrength;
+use proofload_model::ledger::LedgerPage;
 use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::settings::Settings;
@@ -115,6 +116,14 @@ impl<'r> DrilledPoint<'r> {
 pub fn report_of(attempt: &Attempt) -> Option<&DrillReport> {
     attempt.last_event(|event| match event {
         RunEvent::Drilled(report) => Some(report.as_ref()),
+        _ => None,
+    })
+}
+
+/// Pages of the ledger in the order in which they came.
+pub(crate) fn pages(attempt: &Attempt) -> impl Iterator<Item = &LedgerPage> {
+    attempt.events.iter().filter_map(|event| match &event.event {
+        RunEvent::LedgerPage(page) => Some(page),
         _ => None,
     })
 }

@@ -10,9 +10,13 @@ use super::settings::{Form, NAME};
 use crate::workloads::blocking_session::{BlockingSession, text};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
+use std::time::Duration;
 
 /// Remedy for a missing or changed procedure.
 const REMEDY: &str = "build again: this installs the procedures and keeps the data";
+
+/// Pauses before procedures are installed again.
+const PAUSES_MS: [u64; 5] = [50, 100, 200, 400, 800];
 
 /// Contradiction of a form by procedures on an engine that has none.
 pub(super) fn lacking(dialect: &Dialect, form: Form) -> Option<Contradiction> {
@@ -29,11 +33,15 @@ pub(super) fn install(session: &mut BlockingSession, dialect: &Dialect) -> Resul
     if dialect.procedures().is_empty() {
         return Ok(());
     }
-    install_all(session, dialect).or_else(|_| {
-        // A client killed with its COMMIT under way may have installed them since they were looked for: now they are found.
+    // A client killed while it installed them leaves its last statements to the server, which still makes routines while these are dropped.
+    for pause in PAUSES_MS {
+        if install_all(session, dialect).is_ok() {
+            return Ok(());
+        }
         session.roll_back();
-        install_all(session, dialect)
-    })
+        std::thread::sleep(Duration::from_millis(pause));
+    }
+    install_all(session, dialect)
 }
 
 fn install_all(session: &mut BlockingSession, dialect: &Dialect) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! Runs all tests: programs that do not disturb each other side by side, the others alone, each once.
+//! Runs all tests: programs that do not disturb each other side by side, the others apart or alone, each once.
 //!
 //! Cargo runs test programs one after another, and many of them wait rather than work. This chore decides only when a
 //! program runs; what is tested, and how, stays the programs' own.
@@ -12,11 +12,9 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Programs that run with nothing beside them, by package and target, and why.
-const ALONE: &[(&str, &str, &str)] = &[
+/// Programs that look at the whole machine or change it, by package and target, and why: beside them runs only what touches nothing.
+const APART: &[(&str, &str, &str)] = &[
     ("proofload", "kill", "counts control groups without an owner on the whole machine"),
-    ("proofload", "faults", "asks for verdicts on windows of a few seconds"),
-    ("proofload", "load_agents", "agents begin together and lose one within times that are checked"),
     (
         "proofload",
         "cache_tier_server",
@@ -27,11 +25,20 @@ const ALONE: &[(&str, &str, &str)] = &[
         "tier_mounts",
         "unmounts what network namespaces of other tests would hold in mount namespaces of theirs",
     ),
+];
+
+/// Programs whose times or speeds are checked, by package and target, and why: nothing runs beside them.
+const ALONE: &[(&str, &str, &str)] = &[
+    ("proofload", "faults", "asks for verdicts on windows of a few seconds"),
+    ("proofload", "load_agents", "agents begin together and lose one within times that are checked"),
     ("proofload", "search", "asks for steady windows, since a search reads their throughput"),
     ("proofload-testbed", "proofload_testbed", "measures how much CPU time and bandwidth a limit lets through"),
     ("proofload-testbed", "host", "sweeps what dead owners left, and reads probes on the second"),
     ("proofload-testbed", "instance", "starts servers under limits and sweeps what dead agents left"),
 ];
+
+/// Packages whose tests start no server, make no control group and mount nothing: they run beside those of [`APART`].
+const TOUCH_NOTHING: &[&str] = &["proofload-report", "proofload-analysis", "proofload-gen"];
 
 /// Programs that take longest, begun first so that nothing waits for them at the end.
 const LONG: &[(&str, &str)] = &[
@@ -52,6 +59,7 @@ struct TestProgram {
 }
 
 /// How a program ended.
+#[derive(Clone)]
 struct ProgramEnd {
     name: String,
     success: bool,
@@ -67,9 +75,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return Err("cargo built no test program".to_owned());
     }
     check_table(&programs)?;
-    let (alone, together): (Vec<_>, Vec<_>) = programs.into_iter().partition(|program| reason(program).is_some());
     let sessions = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    let Stages { together, apart, touch_nothing, alone } = Stages::of(programs);
     let mut ended = run_programs(in_order(together), sessions);
+    ended.extend(std::thread::scope(|scope| {
+        let beside = scope.spawn(|| run_programs(touch_nothing.into(), 1));
+        let apart = run_programs(apart.into(), 1);
+        [apart, beside.join().expect("it hands over what ended")].concat()
+    }));
     ended.extend(run_programs(alone.into(), 1));
     ended.push(doc_tests(arguments));
     let failed: Vec<&str> = ended.iter().filter(|ended| !ended.success).map(|ended| ended.name.as_str()).collect();
@@ -100,15 +113,38 @@ fn summary(ended: &ProgramEnd) -> String {
     format!("failed: {}\n{}", ended.name, told[..told.len().min(MOST)].join("\n"))
 }
 
-/// Why a program runs alone.
-fn reason(program: &TestProgram) -> Option<&'static str> {
-    let of = |(package, target, _): &&(&str, &str, &str)| program.package == *package && program.target == *target;
-    ALONE.iter().find(of).map(|(_, _, reason)| *reason)
+/// Programs by what may run beside them.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Stages {
+    together: Vec<TestProgram>,
+    apart: Vec<TestProgram>,
+    touch_nothing: Vec<TestProgram>,
+    alone: Vec<TestProgram>,
+}
+
+impl Stages {
+    fn of(programs: Vec<TestProgram>) -> Self {
+        let mut stages = Self::default();
+        for program in programs {
+            let is_of = |table: &[(&str, &str, &str)]| {
+                table.iter().any(|(package, target, _)| program.package == *package && program.target == *target)
+            };
+            let stage = match () {
+                () if is_of(APART) => &mut stages.apart,
+                () if is_of(ALONE) => &mut stages.alone,
+                () if TOUCH_NOTHING.contains(&program.package.as_str()) => &mut stages.touch_nothing,
+                () => &mut stages.together,
+            };
+            stage.push(program);
+        }
+        stages
+    }
 }
 
 /// An error when a table names a program that does not exist, so that a renamed one is not forgotten.
 fn check_table(programs: &[TestProgram]) -> Result<(), String> {
-    let named = ALONE.iter().map(|(package, target, _)| (package, target)).chain(LONG.iter().map(|(p, t)| (p, t)));
+    let tables = APART.iter().chain(ALONE).map(|(package, target, _)| (package, target));
+    let named = tables.chain(LONG.iter().map(|(package, target)| (package, target)));
     let there = |package: &str, target: &str| programs.iter().any(|p| p.package == package && p.target == target);
     let ghosts: Vec<String> = named.filter(|(p, t)| !there(p, t)).map(|(p, t)| format!("{p} {t}")).collect();
     if ghosts.is_empty() { Ok(()) } else { Err(format!("xtask/src/test.rs names no program: {}", ghosts.join(", "))) }
@@ -249,6 +285,23 @@ mod tests {
             .map(|program| format!("{} {} {}", program.package, program.target, program.folder.display()))
             .collect();
         assert_eq!(found, ["proofload-load ycsb /p/crates/load", "xtask xtask /p/xtask"]);
+    }
+
+    #[test]
+    fn each_program_has_one_stage() {
+        let program = |(package, target): (&str, &str)| TestProgram {
+            package: package.to_owned(),
+            target: target.to_owned(),
+            executable: "/bin/true".into(),
+            folder: "/".into(),
+        };
+        let [load, kill, report, faults] =
+            [("proofload-load", "ycsb"), ("proofload", "kill"), ("proofload-report", "page"), ("proofload", "faults")]
+                .map(program);
+        let stages = Stages::of([&load, &kill, &report, &faults].map(Clone::clone).into());
+        let expected =
+            Stages { together: vec![load], apart: vec![kill], touch_nothing: vec![report], alone: vec![faults] };
+        assert_eq!(stages, expected);
     }
 
     #[test]

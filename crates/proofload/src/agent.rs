@@ -2,6 +2,7 @@
 
 use crate::clock::SystemClock;
 use crate::exit::Exit;
+use crate::interrupt::Interrupt;
 use proofload_load::LoadRole;
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
@@ -35,16 +36,24 @@ impl Handler for Roles {
     }
 }
 
-/// Serves one conductor until it says quit or goes away, then releases everything.
+/// Serves one conductor until it says quit, goes away or a signal comes, then releases everything.
 pub(crate) fn run() -> Exit {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let served = serve(std::io::stdin(), std::io::stdout(), &clock, |events| Roles {
+    let interrupt = match Interrupt::install() {
+        Ok(interrupt) => interrupt,
+        Err(error) => {
+            crate::output::error(&format!("failed to install signal handlers: {error}"));
+            return Exit::Failure;
+        }
+    };
+    let served = serve(std::io::stdin(), std::io::stdout(), &clock, &|| interrupt.asked(), |events| Roles {
         clock: Arc::clone(&clock),
         host: HostRole::new(Arc::clone(&clock), Arc::clone(&events)).with_program(std::env::current_exe().ok()),
         load: LoadRole::new(Arc::clone(&clock), events),
     });
     match served {
         Ok(()) => Exit::Good,
+        Err(error) if error.is_interrupted() => Exit::Interrupted,
         Err(error) => {
             crate::output::error(&error.to_string());
             Exit::Failure

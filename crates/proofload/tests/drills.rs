@@ -129,7 +129,12 @@ fn a_promoted_standby_with_another_is_protected_again() {
     }
     let done = bench.run(&["export", "x.proof", "--format", "history"]);
     let lines = text(&done.stdout).lines().count() as u64;
-    assert_eq!(lines, 2 * report.prober.ledger.sent + 2, "each write begins and ends, and one read: {}", text(&done.stderr));
+    assert_eq!(
+        lines,
+        2 * report.prober.ledger.sent + 2,
+        "each write begins and ends, and one read: {}",
+        text(&done.stderr)
+    );
     bench.expect_no_process();
 }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Child;
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
-use support::{Bench, kill, orphaned_groups, postgresql_here, small_study, text};
+use support::{Bench, groups_of, kill, kill_gently, orphaned_groups, postgresql_here, small_study, text};
 
 /// Taken for reading while a test kills, and for writing while it counts control groups without an owner: those of another test are
 /// there until it resumes.
@@ -203,6 +203,34 @@ fn an_agent_with_a_relay_is_killed() {
         let study = small_study("postgresql", "[replication]\nmode = \"remote_flush\"\nrtt = \"2ms\"\n", 2);
         check("kill-relay", &study, Victim::Agent, kills(2), Duration::from_secs(8));
     }
+}
+
+#[test]
+fn an_agent_that_is_told_to_stop_releases_what_it_limits() {
+    let bench = Bench::new("kill-told");
+    bench.study(&small_study("sqlite", "[limits]\nmemory = \"64MiB\"\n", 2));
+    // Groups of another test have no owner between its kill and what it begins next.
+    let _alone = KILLING.write().unwrap_or_else(PoisonError::into_inner);
+    let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
+    let begun = Instant::now();
+    let agents = loop {
+        let agents: Vec<u32> = bench
+            .processes()
+            .into_iter()
+            .filter(|(_, line)| line.contains("proofload agent"))
+            .map(|(pid, _)| pid)
+            .collect();
+        if !groups_of(&|owner| agents.contains(&owner)).is_empty() {
+            break agents;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "no agent of {agents:?} made a control group");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    agents.into_iter().for_each(kill_gently);
+    let ended = child.wait_with_output().expect("the conductor ends");
+    assert!(!ended.status.success(), "the study was cut short: {}", text(&ended.stderr));
+    bench.expect_no_process();
+    assert_eq!(orphaned_groups(), Vec::<std::path::PathBuf>::new(), "control groups were left behind");
 }
 
 /// Drills of a primary that is frozen, behind relays: what a fault has stopped must not outlive its conductor or its agent.

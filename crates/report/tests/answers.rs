@@ -54,6 +54,8 @@ fn over(factor: &str, levels: &str) -> Shape {
 fn weak_answers_say_no_more_than_their_intervals() {
     let plateau = over("limits.memory", "\"1GiB\", \"2GiB\", \"4GiB\"");
     let knee = over("limits.memory", "\"64MiB\", \"128MiB\", \"2GiB\", \"4GiB\"");
+    let levels: Vec<String> = (1..=24).map(|step| format!("\"{}MiB\"", 96 * step)).collect();
+    let many = Shape { repetitions: 3, ..over("limits.memory", &levels.join(", ")) };
     let mut moving = record(&Shape { repetitions: 3, ..Shape::memory(2) });
     let_rise(&mut moving);
     let all = [
@@ -61,6 +63,7 @@ fn weak_answers_say_no_more_than_their_intervals() {
         named("the same, repeated", record(&Shape { repetitions: 4, ..plateau })),
         named("a knee between two levels", record(&knee)),
         named("the same, repeated", record(&Shape { repetitions: 3, ..knee })),
+        named("many levels, of which those past the bend are in no order", record(&many)),
         named("levels of which none changes anything", record(&over("limits.cores", "1, 2"))),
         named("falling levels", record(&over("limits.memory", "\"4GiB\", \"64MiB\""))),
         named("throughput that moved", moving),

@@ -408,10 +408,7 @@ fn the_writes_of_a_drill_are_exported_as_a_history() {
     let text = String::from_utf8(page).expect("it is text");
     let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
     assert_eq!(lines.len(), 22, "{text}");
-    assert_eq!(
-        text.lines().next(),
-        Some(r#"{"index":0,"type":"invoke","process":0,"f":"add","value":0,"time":0}"#)
-    );
+    assert_eq!(text.lines().next(), Some(r#"{"index":0,"type":"invoke","process":0,"f":"add","value":0,"time":0}"#));
     let times: Vec<i64> = lines.iter().map(|line| line["time"].as_i64().unwrap()).collect();
     assert!(times.is_sorted(), "{times:?}");
     assert_eq!(lines[21]["value"], serde_json::json!([0, 1, 2, 6, 7, 8, 9]));

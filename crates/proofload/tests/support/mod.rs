@@ -104,22 +104,27 @@ pub(crate) fn kill_gently(pid: u32) {
 
 /// Control groups of ours whose owner is dead. The owner's process number stands in the name.
 pub(crate) fn orphaned_groups() -> Vec<PathBuf> {
+    groups_of(&|owner| !Path::new(&format!("/proc/{owner}")).exists())
+}
+
+/// Control groups whose owner, by its process number, is one of these.
+pub(crate) fn groups_of(is_owner: &dyn Fn(u32) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"] {
-        walk(Path::new(root), 4, &mut found);
+        walk(Path::new(root), 4, is_owner, &mut found);
     }
     found
 }
 
-fn walk(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
+fn walk(folder: &Path, depth: u32, is_owner: &dyn Fn(u32) -> bool, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let owner = name.strip_prefix("proofload-").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
         match owner {
-            Some(pid) if !Path::new(&format!("/proc/{pid}")).exists() => found.push(entry.path()),
+            Some(pid) if is_owner(pid) => found.push(entry.path()),
             Some(_) => {}
-            None if depth > 0 => walk(&entry.path(), depth - 1, found),
+            None if depth > 0 => walk(&entry.path(), depth - 1, is_owner, found),
             None => {}
         }
     }

@@ -1,5 +1,6 @@
 //! The agent's side: requests in order on one worker, events beside them, a heartbeat each second. When the conductor's stream ends,
-//! whoever ended it, or says nothing any more, as behind a cut link, the handler is dropped, and with it everything that it started or limited.
+//! whoever ended it, or says nothing any more, as behind a cut link, or the agent itself is told to stop, the handler is dropped, and with it
+//! everything that it started or limited.
 
 use super::{frame, greeting};
 use proofload_model::error::Error;
@@ -24,7 +25,7 @@ const LAST_WORK: Duration = Duration::from_secs(3);
 /// How long a conductor may say nothing, which says every few seconds that it is there.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// How often it is looked for.
+/// How often it is looked for, and whether the agent shall stop.
 const SILENCE_LOOKS: Duration = Duration::from_millis(500);
 
 /// Stands in the place of a moment while the last call waits for the worker, so that nobody can tell whether the conductor speaks.
@@ -42,11 +43,15 @@ pub trait Handler: Send {
     fn abandon(&self) -> Arc<dyn Fn() + Send + Sync>;
 }
 
-/// Serves one conductor on `input` and `output` until it says quit, its stream ends, or it has said nothing for a minute.
+/// Serves one conductor on `input` and `output` until it says quit, its stream ends, it has said nothing for a minute, or `stop` says so.
+///
+/// # Errors
+/// No conductor of this version, silence, or *interrupted* where `stop` ended it.
 pub fn serve<H: Handler + 'static>(
     mut input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
     clock: &Arc<dyn Clock>,
+    stop: &dyn Fn() -> bool,
     make: impl FnOnce(EventSink) -> H,
 ) -> Result<(), Error> {
     greeting::greet(&mut output).map_err(|error| Error::new(format!("failed to greet the conductor: {error}")))?;
@@ -65,7 +70,7 @@ pub fn serve<H: Handler + 'static>(
         work(handler, &to_do, &messages);
         let _nobody_waits = done.send(());
     });
-    let heard = hear(input, calls, clock);
+    let heard = hear(input, calls, clock, stop);
     if heard == Ok(End::Quit) {
         // Ordered: releasing may take its time, a server's last checkpoint for one.
         let _ended = worker.join();
@@ -97,12 +102,13 @@ fn wait_for(writer: &JoinHandle<()>, clock: &dyn Clock) {
     }
 }
 
-/// Hands calls to the worker until quit, the end of the stream, or silence. The stream is read on a thread of its own, since a read has no end
+/// Hands calls to the worker until quit, the end of the stream, silence, or an order to stop. The stream is read on a thread of its own, since a read has no end
 /// behind a cut link; after silence that thread stays with it.
 fn hear(
     mut input: impl Read + Send + 'static,
     calls: SyncSender<(Call, Moment)>,
     clock: &Arc<dyn Clock>,
+    stop: &dyn Fn() -> bool,
 ) -> Result<End, Error> {
     let heard = Arc::new(AtomicU64::new(clock.now().0));
     let (over, ended) = sync_channel(1);
@@ -122,10 +128,16 @@ fn hear(
             Err(RecvTimeoutError::Timeout) => {}
         }
         let silent = clock.now().since(Moment(heard.load(Ordering::Relaxed)));
-        if silent > SILENCE {
+        let stopped = stop();
+        if stopped || silent > SILENCE {
             // The worker ends after what it is doing, and drops the handler.
             let quit = Call { id: 0, request: Request::Quit };
             let _busy = to_worker.try_send((quit, clock.now()));
+        }
+        if stopped {
+            return Err(Error::interrupted());
+        }
+        if silent > SILENCE {
             return Err(Error::lost(format!("the conductor has said nothing for {} s; it is gone", silent.as_secs())));
         }
     }
@@ -257,9 +269,21 @@ mod tests {
         let released = Arc::new(AtomicBool::new(false));
         let clock: Arc<dyn Clock> = Arc::new(QuickClock(AtomicU64::new(0)));
         let held = Held { released: Arc::clone(&released), work: Duration::ZERO };
-        let served = serve(agent.try_clone().unwrap(), agent, &clock, |_| held);
+        let served = serve(agent.try_clone().unwrap(), agent, &clock, &|| false, |_| held);
         let error = served.unwrap_err().to_string();
         assert!(error.starts_with("the conductor has said nothing for "), "{error}");
+        assert!(released.load(Ordering::Acquire), "what it held is released");
+    }
+
+    #[test]
+    fn an_agent_that_is_told_to_stop_releases_what_it_holds() {
+        let (mut conductor, agent) = UnixStream::pair().unwrap();
+        greeting::answer(&mut conductor).unwrap();
+        let released = Arc::new(AtomicBool::new(false));
+        let clock: Arc<dyn Clock> = Arc::new(crate::test_clock::TestClock::new());
+        let held = Held { released: Arc::clone(&released), work: Duration::ZERO };
+        let error = serve(agent.try_clone().unwrap(), agent, &clock, &|| true, |_| held).unwrap_err();
+        assert!(error.is_interrupted(), "{error}");
         assert!(released.load(Ordering::Acquire), "what it held is released");
     }
 
@@ -275,6 +299,6 @@ mod tests {
         frame::write(&mut conductor, &Call { id: 19, request: Request::Quit }).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(QuickClock(AtomicU64::new(0)));
         let held = Held { released: Arc::default(), work: Duration::from_secs(5) };
-        serve(agent.try_clone().unwrap(), agent, &clock, |_| held).unwrap();
+        serve(agent.try_clone().unwrap(), agent, &clock, &|| false, |_| held).unwrap();
     }
 }

@@ -6,6 +6,8 @@ use super::{next, why};
 use crate::blocks::{Prose, prose};
 use crate::findings::{Curve, CurveShape, Findings, PointFindings, RankedCurve, setting_title};
 use crate::numbers::short;
+use proofload_analysis::knee::Knee;
+use proofload_analysis::quantity::Quantity;
 
 pub(super) const TOPIC: Topic = Topic { applies: |findings| ranked(findings).is_some(), tell, figure: None };
 
@@ -63,10 +65,26 @@ fn same(curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
             prose!["From ", range, " throughput is largest, and", far, ". "]
         }
         CurveShape::Scattered(largest) => {
-            let lead =
-                prose!["Throughput is largest at ", titled(at(largest), curve), " and shows no simple trend over "];
-            [lead, prose![title, ". "]].concat()
+            let lead = prose!["Throughput is largest at ", titled(at(largest), curve)];
+            match bend(curve) {
+                // Past the bend, levels differ by less than they vary, so that which of them is largest says little.
+                Some(bend) => [
+                    prose!["The curve bends at ", bend, "; beyond it a larger level gains little. "],
+                    lead,
+                    prose![". "],
+                ]
+                .concat(),
+                None => [lead, prose![" and shows no simple trend over ", title, ". "]].concat(),
+            }
         }
+    }
+}
+
+/// Where the curve bends, if a bend could be fitted.
+fn bend(curve: &Curve) -> Option<Quantity> {
+    match &curve.groups.first()?.knee {
+        Knee::Fitted { at, .. } => Some(at.clone()),
+        Knee::Between { .. } | Knee::None { .. } => None,
     }
 }
 

@@ -89,7 +89,7 @@ fn agent() {
     if let Some(marker) = std::env::var_os(MARKER) {
         let make = |tell: Tell| Scripted { tell, marker: PathBuf::from(marker) };
         let clock: Arc<dyn Clock> = Arc::new(TestClock);
-        serve(std::io::stdin(), std::io::stdout(), &clock, make).unwrap();
+        serve(std::io::stdin(), std::io::stdout(), &clock, &|| false, make).unwrap();
     }
 }
 

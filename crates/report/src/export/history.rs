@@ -93,7 +93,7 @@ fn held(writes: &[ToldWrite], ledger: &Ledger) -> Vec<u64> {
 
 /// An invocation or a completion of a write, in the order of time; what ends goes before what begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Step {
+struct HistoryStep {
     at: i64,
     begins: bool,
     write: usize,
@@ -127,13 +127,13 @@ impl History {
         lines.line("ok", reader, ("read", json!(self.held)), last)
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<HistoryStep> {
         let both = |(write, told): (usize, &ToldWrite)| {
             // One that took no whole microsecond still ends after it begins.
             let ended = told.ended.0.max(told.due.0 + 1);
-            [Step { at: told.due.0, begins: true, write }, Step { at: ended, begins: false, write }]
+            [HistoryStep { at: told.due.0, begins: true, write }, HistoryStep { at: ended, begins: false, write }]
         };
-        let mut steps: Vec<Step> = self.writes.iter().enumerate().flat_map(both).collect();
+        let mut steps: Vec<HistoryStep> = self.writes.iter().enumerate().flat_map(both).collect();
         steps.sort_unstable();
         steps
     }

@@ -63,7 +63,7 @@ fn weak_answers_say_no_more_than_their_intervals() {
         named("the same, repeated", record(&Shape { repetitions: 4, ..plateau })),
         named("a knee between two levels", record(&knee)),
         named("the same, repeated", record(&Shape { repetitions: 3, ..knee })),
-        named("many levels, of which those past the bend are in no order", record(&many)),
+        named("many levels", record(&many)),
         named("levels of which none changes anything", record(&over("limits.cores", "1, 2"))),
         named("falling levels", record(&over("limits.memory", "\"4GiB\", \"64MiB\""))),
         named("throughput that moved", moving),

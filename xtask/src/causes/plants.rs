@@ -329,7 +329,7 @@ pub(super) const PLANTS: &[Plant] = &[
         "PostgreSQL, uniform reads of a set somewhat larger than memory, read IOPS 400",
         PlantStudy {
             engine: "postgresql",
-            workload: "mix = \"c\"\nkeys = \"uniform\"\nrecords = 40000\nvirtual_users = 8",
+            workload: "mix = \"c\"\nkeys = \"uniform\"\nrecords = 45000\nvirtual_users = 8",
             limits: "memory = \"96MiB\"\ncpu = 1.2\nread_iops = 400",
             more: "",
             expected: MEMORY_AND_READS,

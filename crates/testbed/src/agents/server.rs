@@ -102,8 +102,8 @@ fn wait_for(writer: &JoinHandle<()>, clock: &dyn Clock) {
     }
 }
 
-/// Hands calls to the worker until quit, the end of the stream, silence, or an order to stop. The stream is read on a thread of its own, since a read has no end
-/// behind a cut link; after silence that thread stays with it.
+/// Hands calls to the worker until quit, the end of the stream, silence, or an order to stop. The stream is read on a thread of its own,
+/// since a read has no end behind a cut link; after silence that thread stays with it.
 fn hear(
     mut input: impl Read + Send + 'static,
     calls: SyncSender<(Call, Moment)>,

@@ -22,10 +22,19 @@ fn remove_left_over(temporary: &Path) {
         let name = entry.file_name();
         let owner = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next()?.parse::<u32>().ok());
         if owner.is_some_and(|owner| !Path::new("/proc").join(owner.to_string()).exists()) {
-            // One that is not empty, or another user's, stays.
-            let _stays = std::fs::remove_dir(entry.path());
+            remove_empty(&entry.path());
         }
     }
+}
+
+/// Removes a folder that has nothing but empty folders; one with a file in it, or another user's, stays.
+fn remove_empty(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_empty(&entry.path());
+        }
+    }
+    let _stays = std::fs::remove_dir(folder);
 }
 
 /// A temporary folder that users of servers can reach.
@@ -97,6 +106,7 @@ mod tests {
         let mut ended = std::process::Command::new("true").spawn().unwrap();
         ended.wait().unwrap();
         let dead = make(&format!("{PREFIX}{}-1", ended.id()));
+        std::fs::create_dir(dead.join("reference")).unwrap();
         let full = make(&format!("{PREFIX}{}-2", ended.id()));
         std::fs::write(full.join("data"), "").unwrap();
         let stay = [full, make(&format!("{PREFIX}{}-3", std::process::id())), make("proofload-selftest"), make("else")];

@@ -1,8 +1,10 @@
 //! What a session of documents costs its client: CPU microseconds per operation and resident memory, half finds of ten fields of
-//! 100 bytes, half updates of one, by 8, 64 and 256 connections on one thread. The server is the null target, in a process of its own.
+//! 100 bytes, half updates of one, by 8 to 1,024 connections on one thread. The server is the null target, in a process of its own.
+//! Beside them stands what bare sockets cost: one blocking call to send, one to receive, no session.
 //!
 //! Run: `cargo bench -p proofload-engine --bench documents`, with `--features mongodb-driver` for both client paths;
-//! `OPERATIONS=1000000` before it for more than 200,000 of each.
+//! `OPERATIONS=1000000` before it for more than 200,000 of each, `REPETITIONS=5` for more than one round, `ONLY=lean` for
+//! one of `bare`, `lean` and `driver`.
 //! Prints one line per figure; judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -10,7 +12,7 @@
 #[path = "../tests/support/op_msg_server/mod.rs"]
 mod op_msg_server;
 
-use op_msg_server::{Behaviour, Process, serve_if_asked};
+use op_msg_server::{Bare, Behaviour, Process, serve_if_asked};
 use proofload_engine::{AnyDocuments, Collection, DocumentBuffer, Documents, Fields, Target, engine};
 use proofload_model::wire::DataLocation;
 use std::cell::Cell;
@@ -21,15 +23,21 @@ use tokio::task::LocalSet;
 /// Client paths, as in `engine.path`.
 const PATHS: &[&str] = if cfg!(feature = "mongodb-driver") { &["lean", "driver"] } else { &["lean"] };
 /// Connections on the one client thread.
-const CONNECTIONS: &[usize] = &[8, 64, 256];
+const CONNECTIONS: &[usize] = &[8, 64, 256, 1_024];
 
 fn main() {
     if serve_if_asked(Behaviour::null_target()) {
         return;
     }
     let operations = std::env::var("OPERATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(200_000);
-    for path in PATHS {
-        for connections in CONNECTIONS {
+    let repetitions = std::env::var("REPETITIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let paths = |path: &&&str| only.is_empty() || only == **path;
+    for connections in CONNECTIONS.iter().cycle().take(CONNECTIONS.len() * repetitions) {
+        if only.is_empty() || only == "bare" {
+            measure_bare(&Process::start(&[]), *connections, operations);
+        }
+        for path in PATHS.iter().filter(paths) {
             let server = Process::start(&[]);
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             let work = measure(path, &server, *connections, operations);
@@ -48,18 +56,44 @@ async fn measure(path: &str, server: &Process, connections: usize, operations: u
         sessions.push(connect(&target).await);
     }
     run(&mut sessions, operations / 10).await;
-    let (started, client, served) = (Instant::now(), thread_cpu_ns(), process_cpu_ticks(server.id()));
+    let costs = Costs::begin(server);
     run(&mut sessions, operations).await;
-    let seconds = started.elapsed().as_secs_f64();
-    let each = |nanos: f64| nanos / operations as f64 / 1_000.0;
-    println!(
-        "{path}, {connections} connections: {:.2} us client CPU, {:.1} us server CPU per operation, {:.0} operations/s, \
-         {:.1} MB resident",
-        each(thread_cpu_ns() - client),
-        each((process_cpu_ticks(server.id()) - served) * 1e7),
-        operations as f64 / seconds,
-        resident_bytes() / 1e6,
-    );
+    costs.tell(&format!("{path}, {connections} connections"), operations);
+}
+
+fn measure_bare(server: &Process, connections: usize, operations: u64) {
+    let mut bare = Bare::connect(&server.url, connections);
+    bare.run(operations / 10);
+    let costs = Costs::begin(server);
+    let done = bare.run(operations);
+    costs.tell(&format!("bare sockets, {connections} connections"), done);
+}
+
+/// What had been used when a measurement began.
+struct Costs<'a> {
+    server: &'a Process,
+    started: Instant,
+    client_ns: f64,
+    server_ticks: f64,
+}
+
+impl<'a> Costs<'a> {
+    fn begin(server: &'a Process) -> Self {
+        let server_ticks = process_cpu_ticks(server.id());
+        Self { server, started: Instant::now(), client_ns: thread_cpu_ns(), server_ticks }
+    }
+
+    fn tell(self, what: &str, operations: u64) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        let each = |nanos: f64| nanos / operations as f64 / 1_000.0;
+        println!(
+            "{what}: {:.2} us client CPU, {:.1} us server CPU per operation, {:.0} operations/s, {:.1} MB resident",
+            each(thread_cpu_ns() - self.client_ns),
+            each((process_cpu_ticks(self.server.id()) - self.server_ticks) * 1e7),
+            operations as f64 / seconds,
+            resident_bytes() / 1e6,
+        );
+    }
 }
 
 async fn connect(target: &Target) -> AnyDocuments {

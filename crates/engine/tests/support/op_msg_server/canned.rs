@@ -67,7 +67,7 @@ fn inserted(request: &[u8]) -> Vec<u8> {
 }
 
 /// A message around a document; whom it answers is written later.
-fn message(document: &[u8]) -> Vec<u8> {
+pub(super) fn message(document: &[u8]) -> Vec<u8> {
     let length = u32::try_from(21 + document.len()).expect("a short message");
     let header = [length, 1, 0, 2013, 0].map(u32::to_le_bytes).concat();
     [&header[..], &[0], document].concat()

@@ -5,6 +5,7 @@
 //! Needs the standard library and tokio alone, so that tests and benches of other crates may include it by its path.
 #![allow(dead_code, unused_imports, reason = "shared by several test binaries, each of which uses another part")]
 
+mod bare;
 mod behaviour;
 mod build;
 mod canned;
@@ -19,6 +20,7 @@ mod store;
 mod wire;
 mod writes;
 
+pub(crate) use bare::Bare;
 pub(crate) use behaviour::{Behaviour, Canned, Set};
 pub(crate) use faults::Fault;
 pub(crate) use process::{Process, serve_if_asked};

@@ -64,7 +64,7 @@ fn settings(server: &Server) -> String {
 diset connection pg_host {{{}}}\ndiset connection pg_port {}\ndiset connection pg_sslmode disable
 diset tpcc pg_superuser proofload\ndiset tpcc pg_superuserpass none\ndiset tpcc pg_defaultdbase postgres
 diset tpcc pg_user proofload\ndiset tpcc pg_pass none\ndiset tpcc pg_dbase {DATABASE}\n",
-        server.folder.display(),
+        server.socket_folder(),
         server.port
     )
 }

@@ -57,7 +57,7 @@ impl Peer for Pgbench {
     fn command(&self, server: &Server, load: Load) -> Command {
         let mut command = Command::new("pgbench");
         command.args(["--no-vacuum", "--protocol=prepared", "--username=proofload"]);
-        command.arg(format!("--host={}", server.folder.display())).arg(format!("--port={}", server.port));
+        command.arg(format!("--host={}", server.socket_folder())).arg(format!("--port={}", server.port));
         command.arg(format!("--client={}", load.users)).arg(format!("--jobs={}", load.threads()));
         command.arg(format!("--time={}", load.seconds));
         for (path, weight) in &self.scripts {

@@ -80,7 +80,7 @@ const SETTLING_LOOKS: u32 = 60;
 pub(crate) struct Server {
     pub(crate) kind: ServerKind,
     pub(crate) place: Place,
-    /// The folder of its socket.
+    /// Its data folder.
     pub(crate) folder: PathBuf,
     pub(crate) port: u16,
     pub(crate) version: String,
@@ -195,6 +195,11 @@ impl Server {
         }
     }
 
+    /// The folder of PostgreSQL's socket, where our instances have it.
+    pub(crate) fn socket_folder(&self) -> String {
+        self.folder.join("pg_stat_tmp").display().to_string()
+    }
+
     /// Path of MariaDB's socket.
     pub(crate) fn socket(&self) -> String {
         self.folder.join("mariadbd.sock").display().to_string()
@@ -205,7 +210,7 @@ impl Server {
         let mut child = Command::new("psql")
             .args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"])
             .args(["--username=proofload", "--file=-"])
-            .arg(format!("--host={}", self.folder.display()))
+            .arg(format!("--host={}", self.socket_folder()))
             .arg(format!("--port={}", self.port))
             .arg(format!("--dbname={database}"))
             .env("PGOPTIONS", "-c search_path=proofload -c timezone=UTC -c client_min_messages=warning")

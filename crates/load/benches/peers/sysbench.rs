@@ -23,7 +23,7 @@ fn command(scripts: &Path, server: &Server, load: Load) -> Command {
     match server.kind {
         ServerKind::PostgreSql => command
             .args(["--db-driver=pgsql", "--pgsql-user=proofload"])
-            .arg(format!("--pgsql-host={}", server.folder.display()))
+            .arg(format!("--pgsql-host={}", server.socket_folder()))
             .arg(format!("--pgsql-port={}", server.port))
             .arg(format!("--pgsql-db={DATABASE}")),
         ServerKind::MariaDb => command

@@ -23,13 +23,3 @@ pub(crate) fn let_rise(record: &mut proofload_record::Record) {
         (from..).zip(inside).for_each(|(index, interval)| interval.index = index);
     }
 }
-
-/// Lets the runs of these points do so much of the work that they did.
-pub(crate) fn slow_down(record: &mut proofload_record::Record, points: &[u32], share: f64) {
-    for attempt in record.attempts.iter_mut().filter(|attempt| points.contains(&attempt.run.point)) {
-        for counts in attempt.intervals.iter_mut().flat_map(|interval| &mut interval.counts) {
-            let done = (counts.done as f64 * share) as u64;
-            (counts.due, counts.done) = (counts.due - (counts.done - done), done);
-        }
-    }
-}

@@ -7,6 +7,8 @@ use tokio_postgres::types::Type;
 
 /// Microseconds from the Unix epoch to PostgreSQL's, 2000-01-01.
 const EPOCH_SHIFT_US: i64 = 946_684_800_000_000;
+/// Number of the type `int4`. Source: PostgreSQL src/include/catalog/pg_type.dat.
+const INT4_NUMBER: u32 = 23;
 /// Microseconds of a day.
 const DAY_US: i64 = 86_400_000_000;
 
@@ -97,7 +99,7 @@ fn integers(value: Value<'_>, out: &mut BytesMut) -> Option<()> {
     out.put_i32(i32::try_from(list.len()).ok()?.checked_mul(8)?.checked_add(head)?);
     out.put_i32((!list.is_empty()).into());
     out.put_i32(0);
-    out.put_u32(Type::INT4.oid());
+    out.put_u32(INT4_NUMBER);
     if !list.is_empty() {
         out.put_i32(list.len().try_into().ok()?);
         out.put_i32(1);

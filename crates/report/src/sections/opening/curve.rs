@@ -80,10 +80,13 @@ fn same(curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
     }
 }
 
-/// Where the curve bends, if a bend could be fitted.
+/// Where the curve bends, if that could be fitted and is known within a factor of two each way.
 fn bend(curve: &Curve) -> Option<Quantity> {
     match &curve.groups.first()?.knee {
-        Knee::Fitted { at, .. } => Some(at.clone()),
+        Knee::Fitted { at, .. } => {
+            let (low, high) = at.interval().bounds()?;
+            (low >= at.value() / 2.0 && high <= at.value() * 2.0).then(|| at.clone())
+        }
         Knee::Between { .. } | Knee::None { .. } => None,
     }
 }

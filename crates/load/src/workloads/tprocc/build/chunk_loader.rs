@@ -4,7 +4,8 @@ use super::tables::{MOST_COLUMNS, shape};
 use crate::workloads::blocking_session::BlockingSession;
 use proofload_engine::{Decimal, RowSource, Session as _, Value};
 use proofload_gen::tprocc::population::{
-    self, Chunk, ContentHash, Hundredths, Population, Row, RowStream, StreamVisitor, Table, TenThousandths, Timestamp,
+    self, Chunk, ContentHash, Hundredths, Population, Row, RowHash, RowStream, StreamVisitor, Table, TenThousandths,
+    Timestamp,
 };
 use proofload_model::error::Error;
 
@@ -65,16 +66,16 @@ struct TableRows<'m, S> {
 impl<S: RowStream> RowSource for TableRows<'_, S> {
     fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
         let Some(row) = self.rows.next_row() else { return false };
-        self.content.add_row(row);
-        if self.content.rows.is_multiple_of(ROWS_TOLD) {
-            (self.more)(ROWS_TOLD);
-        }
-        let mut values = [Value::Null; MOST_COLUMNS];
-        let mut count = 0;
+        let (mut hash, mut values, mut count) = (RowHash::new(S::Row::TABLE), [Value::Null; MOST_COLUMNS], 0);
         row.for_each_value(|value| {
+            hash.value(value);
             values[count] = engine_value(value);
             count += 1;
         });
+        self.content.add(hash);
+        if self.content.rows.is_multiple_of(ROWS_TOLD) {
+            (self.more)(ROWS_TOLD);
+        }
         sink(&values[..count]);
         true
     }

@@ -32,6 +32,7 @@ fn main() {
     let operations = std::env::var("OPERATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(200_000);
     let repetitions = std::env::var("REPETITIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let only = std::env::var("ONLY").unwrap_or_default();
+    assert!(only.is_empty() || only == "bare" || PATHS.contains(&only.as_str()), "ONLY={only} is not built in");
     let paths = |path: &&&str| only.is_empty() || only == **path;
     for connections in CONNECTIONS.iter().cycle().take(CONNECTIONS.len() * repetitions) {
         if only.is_empty() || only == "bare" {

@@ -34,6 +34,9 @@ const RATE: u32 = 200;
 /// Probers at work at once.
 const AT_ONCE: u32 = 4;
 
+/// Error of an outage's begin or end that is allowed of a prober that is never late, ms.
+const ALLOWED_MS: f64 = 50.0;
+
 /// How often a test does its work.
 fn times(variable: &str, sample: u32) -> u32 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(sample)
@@ -148,10 +151,10 @@ fn measured(number: u32, longest: f64) -> (f64, f64, f64) {
     let writes = report.kinds.iter().find(|kind| kind.kind == ProbeKind::Write).expect("it writes");
     let told = format!("shape {shape}, {length:.3} s from {from:.3}: {:?}", writes.outages);
     let late = report.kinds.iter().map(|kind| kind.lag_p99_ms).fold(0.0, f64::max);
-    // One that none of the late writes met is missed by its whole length.
+    // Only writes later than a quarter of it may miss one: its whole length counts beside what is allowed of any.
     if writes.outages.is_empty() {
         println!("not found, prober {late:.1} ms late: {told}");
-        return (1e3 * length, 0.0, late);
+        return (ALLOWED_MS + 1e3 * length, 0.0, late);
     }
     let first = writes.outages.iter().find(|one| one.to.is_none_or(|to| origin + to.as_seconds() > from)).expect(&told);
     let last = writes.outages.last().expect(&told);
@@ -195,7 +198,7 @@ fn scripted_outages_on_real_sockets_are_found() {
     );
     // A prober that is kept from a core is late by that, and says so: then a drill is void.
     for found in &errors {
-        assert!(of(found) <= 50.0 + 4.0 * found.2, "{found:?}");
+        assert!(of(found) <= ALLOWED_MS + 4.0 * found.2, "{found:?}");
     }
 }
 

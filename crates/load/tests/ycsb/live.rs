@@ -6,7 +6,13 @@ use proofload_model::intervention::{HOLD, HOT_ROWS, POOL};
 use proofload_model::settings::Value;
 use proofload_model::wire::load::{ChangeLoad, LoadService as _, ReadLoad};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// More than the time after which a load begins once it was told to.
+const START: Duration = Duration::from_millis(300);
+
+/// The longest time for which a change is awaited; a held update ends within milliseconds of its own.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Updates that are held, by users who meet.
 const HELD: &[(&str, &str)] =
@@ -18,21 +24,30 @@ fn change(role: &mut LoadRole, values: &[(&str, f64)]) -> BTreeMap<String, f64> 
     meters.into_iter().filter_map(|meter| Some((meter.setting, meter.in_force?))).collect()
 }
 
-/// Runs three seconds as asked and three changed; what was done in the second that lies within each.
+/// Runs with the settings as asked and then changed; what was done in a second of each.
 fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> Option<(f64, f64)> {
     let case = Case::new(engine, &[HELD, more].concat())?;
     case.build().expect("loads");
+    let (mut before, mut after) = (0, 0);
     let ran: Ran = case
         .run_beside(|role| {
+            let begin = Instant::now();
             std::thread::sleep(Duration::from_millis(2_300));
             let asked = change(role, &[]);
-            change(role, &[changed]);
+            // The second that was whole when the change came.
+            before = (begin.elapsed() - START).as_secs() - 1;
+            let mut now = change(role, &[changed]);
             // A connection that is in use comes back first.
-            std::thread::sleep(Duration::from_millis(100));
-            let now = change(role, &[changed]);
+            let patience = Instant::now();
+            while now[changed.0] != changed.1 && patience.elapsed() < PATIENCE {
+                std::thread::sleep(Duration::from_millis(10));
+                now = change(role, &[changed]);
+            }
             assert_eq!(now[changed.0], changed.1, "{now:?}");
             assert!(asked.iter().all(|(name, value)| name == changed.0 || now[name] == *value), "{asked:?} {now:?}");
-            std::thread::sleep(Duration::from_millis(1_900));
+            after = begin.elapsed().as_secs() + 1;
+            let whole = Duration::from_secs(after + 1) + START;
+            std::thread::sleep(whole.saturating_sub(begin.elapsed()));
             assert_eq!(change(role, &[]), asked, "it is put back");
         })
         .expect("runs");
@@ -42,7 +57,7 @@ fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> O
         let sample = ran.seconds.iter().find(|second| second.index == index).expect("it was told");
         sample.counts.iter().map(|counts| counts.done).sum::<u64>() as f64
     };
-    Some((second(1), second(3)))
+    Some((second(before), second(after)))
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::commit_levels::CommitCalibration;
 use crate::drill::DrillReport;
 use crate::intervention::{Change, Experiment, InterventionVisit};
 use crate::ledger::LedgerPage;
+use crate::readiness::ReadinessFound;
 use crate::replication::ReplicationMode;
 use crate::samples::{Fact, LostSession, OperationCounts, UserRound};
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,8 @@ pub enum RunEvent {
         /// How long it took, seconds.
         seconds: u64,
     },
+    /// Caches and standbys were looked at when the warm-up ended.
+    Readiness(Vec<ReadinessFound>),
     /// The load came to its own end before there was a window to measure.
     EndedEarly {
         /// How long it ran, seconds.
@@ -282,6 +285,7 @@ impl RunEvent {
             Self::Steady { .. } => "steady",
             Self::NotSteady { .. } => "not_steady",
             Self::WarmedUp { .. } => "warmed_up",
+            Self::Readiness(_) => "readiness",
             Self::EndedEarly { .. } => "ended_early",
             Self::InTurns { .. } => "in_turns",
             Self::QuietChecked { .. } => "quiet_checked",

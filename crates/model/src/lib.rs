@@ -19,6 +19,7 @@ pub mod load_share;
 pub mod manager;
 pub mod network;
 pub mod plan;
+pub mod readiness;
 pub mod replication;
 pub mod samples;
 pub mod secret;

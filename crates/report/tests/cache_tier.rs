@@ -3,9 +3,12 @@
 mod support;
 
 use proofload_model::deployment::InstanceName;
+use proofload_model::events::RunEvent;
+use proofload_model::readiness::{ReadinessCondition, ReadinessFound};
 use proofload_model::series::{SeriesName, tier};
 use proofload_model::settings::Value;
-use proofload_record::{Attempt, Record};
+use proofload_model::time::WallTime;
+use proofload_record::{Attempt, AttemptEvent, Record};
 use proofload_report::findings::cache_tier::cached;
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
@@ -167,4 +170,33 @@ fn without_a_point_without_a_cache_there_is_no_ratio_and_no_answer() {
     assert!(why.contains("no matching point without a cache"), "{why}");
     let page = render(&record, Format::Markdown).unwrap();
     assert!(!page.contains("Compared with the slow medium alone") && page.contains("Benefit of the cache"), "{page}");
+}
+
+#[test]
+fn a_cache_that_still_fills_when_measurement_begins_is_told_with_what_to_do() {
+    let mut record = study();
+    let found = |holds, drift: f64| ReadinessFound {
+        condition: ReadinessCondition::CacheHits,
+        value: 0.62,
+        drift,
+        bounds: (drift - 0.01, drift + 0.01),
+        seconds: 60,
+        holds,
+    };
+    let page = |record: &Record| render(record, Format::Markdown).unwrap();
+    assert!(!page(&record).contains("after warm-up"), "nothing was observed");
+    let event = |event| AttemptEvent { at: WallTime(0), offset: None, instance: InstanceName::default(), event };
+    for (attempt, found) in record.attempts.iter_mut().zip([found(true, 0.005), found(false, 0.08)]) {
+        attempt.events.push(event(RunEvent::Readiness(vec![found])));
+    }
+    let text = page(&record);
+    for part in [
+        "✗ Caches and standbys after warm-up: 1 of 2 conditions hold",
+        "caches or standbys still moved when measurement began",
+        "procedure.warm_up.at_least",
+        "reads found in the cache: 62.0 %, not ready, drift +8.0 points [+7.0, +9.0]",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("drift +0.5 points"), "what holds is counted only");
 }

@@ -52,13 +52,13 @@ impl Rule {
     }
 
     /// Round length in samples of 1 s, at least 1.
-    pub(super) fn round_seconds(&self) -> usize {
+    pub(crate) fn round_seconds(&self) -> usize {
         (self.round.as_secs() as usize).max(1)
     }
 
     /// Shortest window in samples of 1 s: [`ROUNDS_IN_WINDOW`] rounds, and as many more as make
     /// [`FEWEST_SAMPLES`] where the budget allows them.
-    pub(super) fn window_seconds(&self) -> usize {
+    pub(crate) fn window_seconds(&self) -> usize {
         let round = self.round_seconds();
         let samples = FEWEST_SAMPLES.min(self.at_most.as_secs() as usize);
         round * ROUNDS_IN_WINDOW.max(samples / round)

@@ -93,6 +93,7 @@ impl<'a> Heard<'a> {
         let at = agent.in_our_time(telemetry.moment).offset_from(origin);
         if !telemetry.instance.is_standby() {
             self.state.host.take(at, &telemetry);
+            self.state.observed.take(at, &telemetry);
         }
         self.journal.telemetry(at, &telemetry)
     }

@@ -29,6 +29,7 @@ mod run;
 mod run_context;
 mod run_state;
 mod search;
+mod state_seconds;
 mod study;
 mod testbed;
 mod turns;

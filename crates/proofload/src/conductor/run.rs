@@ -13,7 +13,7 @@ use super::quiet_window;
 use super::replication;
 use super::run_context::RunContext;
 use super::run_state::{LoadEnd, RunState};
-use super::warm_up::WarmUpWatch;
+use super::warm_up::{WarmUpEnded, WarmUpWatch};
 use super::whole_run;
 use crate::live::Phase;
 use proofload_load::Rating;
@@ -147,17 +147,16 @@ pub(super) fn begin_load(context: &mut RunContext<'_>, prepared: &PreparedRun) -
 fn warm_up(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<RunEvent, Error> {
     context.heard.view.phase(Phase::WarmingUp);
     let mut watch = WarmUpWatch::new(&prepared.procedure);
-    if let Some(ended) = watch.look(&[]) {
-        return Ok(ended);
-    }
     loop {
-        let has_ended = !context.next_second()?;
-        let throughput = &context.heard.state.throughput;
-        if has_ended {
-            return Ok(RunEvent::EndedEarly { seconds: throughput.len() as u64 });
+        let (journal, state) = (&mut context.heard.journal, &context.heard.state);
+        if let Some(WarmUpEnded { event, readiness }) = watch.look(&state.throughput, &state.observed) {
+            if !readiness.is_empty() {
+                journal.event(RunEvent::Readiness(readiness))?;
+            }
+            return Ok(event);
         }
-        if let Some(ended) = watch.look(throughput) {
-            return Ok(ended);
+        if !context.next_second()? {
+            return Ok(RunEvent::EndedEarly { seconds: context.heard.state.throughput.len() as u64 });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The state of one attempt: what its load has shown so far. May not know where it comes from.
 
 use super::quiet_window::HostSeconds;
+use super::state_seconds::StateSeconds;
 use proofload_load::intervals::Merger;
 use proofload_model::error::Error;
 use proofload_model::samples::{IntervalSample, LostSession, OperationCounts, UserRound};
@@ -22,6 +23,8 @@ pub(crate) struct RunState {
     pub(crate) throughput: Vec<f64>,
     /// The processor of the host under test since time zero.
     pub(crate) host: HostSeconds,
+    /// Cache tier and standbys since time zero.
+    pub(crate) observed: StateSeconds,
     /// Rounds that virtual users have ended, where the workload deals operations in rounds.
     pub(crate) rounds: Vec<UserRound>,
     /// Sessions whose connection was lost.

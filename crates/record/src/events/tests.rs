@@ -15,6 +15,7 @@ use proofload_model::intervention::{
 };
 use proofload_model::ledger::{Leader, LedgerPage, LedgerRange, OutcomeRange, WriteClass, WriteOutcome};
 use proofload_model::manager::ManagerKind;
+use proofload_model::readiness::{ReadinessCondition, ReadinessFound};
 use proofload_model::replication::ReplicationMode;
 use proofload_model::samples::{Fact, LostSession, OperationCounts, UserRound};
 use proofload_model::time::Offset;
@@ -100,11 +101,12 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::BlockBegun { .. } => 35,
         RunEvent::Visited(_) => 36,
         RunEvent::ExperimentEnded { .. } => 37,
+        RunEvent::Readiness(_) => 38,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 38;
+const LAST: u64 = 39;
 
 fn change(chance: &mut Chance) -> Change {
     match chance.number() % 3 {
@@ -214,6 +216,7 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
         31 => RunEvent::Drilled(Box::new(drilled(chance))),
         32 => RunEvent::CommitsCalibrated(commits(chance)),
         33 => RunEvent::LedgerPage(page(chance)),
+        38 => RunEvent::Readiness(chance.list(ready)),
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }
@@ -223,6 +226,17 @@ fn commits(chance: &mut Chance) -> CommitCalibration {
         key: chance.text(),
         levels: vec![CommitLevel::Local, CommitLevel::RemoteApply],
         rounds: chance.list(|chance| chance.list(Chance::number)),
+    }
+}
+
+fn ready(chance: &mut Chance) -> ReadinessFound {
+    ReadinessFound {
+        condition: ReadinessCondition::CacheDirty,
+        value: chance.seconds(),
+        drift: -chance.seconds(),
+        bounds: (chance.seconds(), chance.seconds()),
+        seconds: chance.number(),
+        holds: chance.number().is_multiple_of(2),
     }
 }
 

@@ -14,7 +14,7 @@ use super::standstill::Standstill;
 use super::steal::steal;
 use super::verdict;
 use super::void::Void;
-use super::warm_up::{WarmUp, warm_up};
+use super::warm_up::{WarmUp, readiness, warm_up};
 use super::whole_run::{self, WholeRun, whole_run};
 use super::window::{FailureCount, Window};
 use crate::workloads::{Workload, workload};
@@ -26,6 +26,7 @@ use proofload_analysis::validity::{Check as WindowCheck, Limits, VoidReason, che
 use proofload_analysis::window::{JudgedWindow, WindowRule, WindowVerdict, judge_window};
 use proofload_model::drill::drill;
 use proofload_model::plan::Run;
+use proofload_model::readiness::ReadinessFound;
 use proofload_model::samples::{Check, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Settings;
 use proofload_model::study::{Procedure, procedure};
@@ -69,6 +70,8 @@ pub struct RunFindings {
     pub whole: Option<WholeRun>,
     /// Warm-up; `None` for a run that is rated whole.
     pub warm_up: Option<WarmUp>,
+    /// Caches and standbys at its end.
+    pub readiness: Vec<ReadinessFound>,
     /// Drift and changes inside the window.
     pub stability: Option<WindowCheck>,
     /// What is kept of the load and its mean; `None` of a run that is rated whole, and in records from before loads were judged so.
@@ -148,8 +151,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     let checked = || procedure.as_ref().map(|procedure| stability(window, measured, whole.as_ref(), procedure));
     let stability = judged.as_ref().map(told).or_else(checked);
     let stretch = stretch(window, whole.as_ref());
-    let (warm_up, steal) =
-        (warm_up(attempt, &per_second, procedure.as_ref()), stretch.and_then(|stretch| steal(attempt, stretch)));
+    let (warm_up, steal) = (warm_up(attempt), stretch.and_then(|stretch| steal(attempt, stretch)));
     let embedded = is_in_process(attempt, settings);
     let agents = agents(attempt, load, embedded);
     let generator = generator(attempt, &inside, &agents, embedded, measured);
@@ -190,6 +192,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         stalls,
         whole,
         warm_up,
+        readiness: readiness(attempt),
         stability,
         judged,
         steal,

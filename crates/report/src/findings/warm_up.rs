@@ -1,8 +1,7 @@
-//! The warm-up of a run: how it ended while it ran, and the detector's verdict computed again from the record.
+//! The warm-up of a run: how it ended while it ran, and what was ready then.
 
-use proofload_analysis::steady::{Rule, Verdict, judge};
 use proofload_model::events::RunEvent;
-use proofload_model::study::Procedure;
+use proofload_model::readiness::ReadinessFound;
 use proofload_record::Attempt;
 
 /// How a warm-up ended.
@@ -39,12 +38,10 @@ pub struct WarmUp {
     pub seconds: u64,
     /// How it ended.
     pub end: WarmUpEnd,
-    /// The detector's verdict computed again from the record; `None` for a warm-up of planned length.
-    pub verdict: Option<Verdict>,
 }
 
 /// The warm-up of an attempt; `None` where nothing was decided.
-pub(super) fn warm_up(attempt: &Attempt, per_second: &[f64], procedure: Option<&Procedure>) -> Option<WarmUp> {
+pub(super) fn warm_up(attempt: &Attempt) -> Option<WarmUp> {
     let (end, seconds) = attempt.last_event(|event| match event {
         RunEvent::Steady { seconds } => Some((WarmUpEnd::Settled, *seconds)),
         RunEvent::NotSteady { seconds, .. } => Some((WarmUpEnd::NeverSettled, *seconds)),
@@ -53,7 +50,14 @@ pub(super) fn warm_up(attempt: &Attempt, per_second: &[f64], procedure: Option<&
         _ => None,
     })?;
     let seconds = seconds.or_else(|| attempt.window().map(|(from, _)| from))?;
-    let seen = &per_second[..per_second.len().min(seconds as usize)];
-    let detected = procedure.filter(|_| end != WarmUpEnd::Planned);
-    Some(WarmUp { seconds, end, verdict: detected.map(|procedure| judge(seen, &Rule::of(procedure))) })
+    Some(WarmUp { seconds, end })
+}
+
+/// Caches and standbys as they were found at its end; nothing where none was observed.
+pub(super) fn readiness(attempt: &Attempt) -> Vec<ReadinessFound> {
+    let found = attempt.last_event(|event| match event {
+        RunEvent::Readiness(found) => Some(found.clone()),
+        _ => None,
+    });
+    found.unwrap_or_default()
 }

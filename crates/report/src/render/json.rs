@@ -189,6 +189,9 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
             "name": audit.name, "holds": audit.holds, "found": audit.found,
         })).collect::<Vec<_>>(),
     });
+    if !run.readiness.is_empty() {
+        body["readiness"] = json!(run.readiness);
+    }
     if let Some(host) = &run.host {
         body["host"] = host_json(host);
         if let Some((quantity, quiet)) = host.in_quiet_seconds(findings.workload) {

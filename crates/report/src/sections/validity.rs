@@ -28,6 +28,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::List(held(findings)));
         blocks.extend(failed(findings));
         blocks.extend(super::steal::warning(findings));
+        blocks.extend(super::readiness::blocks(findings));
         blocks.extend(super::lost_sessions::blocks(findings));
         blocks.extend(super::agents::blocks(findings));
         blocks.extend(little(findings));
@@ -56,6 +57,7 @@ fn held(findings: &Findings<'_>) -> Vec<Prose> {
         audits.add(if audit.holds { CheckOutcome::Met } else { CheckOutcome::Failed });
     }
     lines.push(audits.line("Audits of sums".to_owned(), runs));
+    lines.extend(super::readiness::line(findings));
     lines.push(prose!["Each check, audit and run: ", Inline::Reference("checks"), "."]);
     lines
 }

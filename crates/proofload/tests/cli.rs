@@ -232,10 +232,15 @@ fn an_interrupt_is_resumable() {
     let bench = Bench::new("interrupt");
     bench.study(&small_study("null", "[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n", 1));
     let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
-    while !bench.path("x.proof").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    let begun = |record: &proofload_record::Record| {
+        let mut events = record.attempts.iter().flat_map(|attempt| &attempt.events);
+        events.any(|event| matches!(event.event, RunEvent::LoadStarted(_)))
+    };
+    let patience = std::time::Instant::now();
+    while !proofload_record::read(&bench.path("x.proof")).is_ok_and(|record| begun(&record)) {
+        assert!(patience.elapsed() < std::time::Duration::from_secs(60), "no load began");
+        std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    std::thread::sleep(std::time::Duration::from_millis(1500));
     let _sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     let output = child.wait_with_output().expect("the program ends");
     assert_eq!(output.status.code(), Some(75), "{}", text(&output.stderr));

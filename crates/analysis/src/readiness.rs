@@ -29,7 +29,7 @@ pub struct StateSecond {
     pub in_force: Option<bool>,
 }
 
-/// The conditions that can be judged from these seconds, one after the other from the start of the load; none that nothing is known of.
+/// The conditions that can be judged from these seconds, one after the other from the start of the load. Those of which nothing is known are left out.
 pub fn readiness(seconds: &[StateSecond], rule: &Rule) -> Vec<ReadinessFound> {
     let share = |part: Option<(f64, f64)>| part.filter(|(whole, _)| *whole > 0.0).map(|(whole, part)| part / whole);
     let judged = |condition, of: &dyn Fn(&StateSecond) -> Option<f64>| {

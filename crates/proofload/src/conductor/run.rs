@@ -6,6 +6,7 @@ use super::commit_levels;
 use super::data;
 use super::drill::{self, DrillCourse};
 use super::experiment;
+use super::heard::Heard;
 use super::load;
 use super::preparation::PreparedRun;
 use super::quiet_check;
@@ -13,7 +14,7 @@ use super::quiet_window;
 use super::replication;
 use super::run_context::RunContext;
 use super::run_state::{LoadEnd, RunState};
-use super::warm_up::{WarmUpEnded, WarmUpWatch};
+use super::warm_up::{WarmUpEnded, WarmUpStanding, WarmUpWatch};
 use super::whole_run;
 use crate::live::Phase;
 use proofload_load::Rating;
@@ -21,6 +22,7 @@ use proofload_model::deployment::InstancePlan;
 use proofload_model::drill::FaultTarget;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
+use proofload_model::readiness::ReadinessFound;
 use proofload_model::replication::link;
 use proofload_model::samples::OperationCounts;
 use proofload_model::study::{scraped, session_looks};
@@ -148,17 +150,26 @@ fn warm_up(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<RunEv
     context.heard.view.phase(Phase::WarmingUp);
     let mut watch = WarmUpWatch::new(&prepared.procedure);
     loop {
-        let (journal, state) = (&mut context.heard.journal, &context.heard.state);
-        if let Some(WarmUpEnded { event, readiness }) = watch.look(&state.throughput, &state.observed) {
-            if !readiness.is_empty() {
-                journal.event(RunEvent::Readiness(readiness))?;
+        let Heard { journal, view, state, .. } = &mut context.heard;
+        match watch.look(&state.throughput, &state.observed) {
+            WarmUpStanding::Ended(WarmUpEnded { event, readiness }) => {
+                if !readiness.is_empty() {
+                    journal.event(RunEvent::Readiness(readiness))?;
+                }
+                return Ok(event);
             }
-            return Ok(event);
+            WarmUpStanding::Waits(open) => view.note(&format!("throughput is steady, waiting for {}", words(&open))),
+            WarmUpStanding::GoesOn => {}
         }
         if !context.next_second()? {
             return Ok(RunEvent::EndedEarly { seconds: context.heard.state.throughput.len() as u64 });
         }
     }
+}
+
+/// Conditions of a deployment in one line.
+fn words(found: &[ReadinessFound]) -> String {
+    found.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Measures a load of fixed length: whole seconds after the one that is running now, in every load agent. A load that ends by itself is

@@ -5,7 +5,7 @@ use super::state_seconds::StateSeconds;
 use proofload_analysis::readiness::readiness;
 use proofload_analysis::steady::{Detector, Rule, Verdict};
 use proofload_model::events::RunEvent;
-use proofload_model::readiness::ReadinessFound;
+use proofload_model::readiness::{ReadinessCondition, ReadinessFound};
 use proofload_model::study::Procedure;
 use std::time::Duration;
 
@@ -16,6 +16,19 @@ pub(crate) struct WarmUpWatch {
     detector: Option<Box<Detector>>,
     /// Second from which it looks: the one at which throughput last left a steady state.
     since: usize,
+    /// Conditions that are waited for although throughput is steady.
+    waited_for: Vec<ReadinessCondition>,
+}
+
+/// Where a warm-up stands after another second.
+#[derive(Debug, PartialEq)]
+pub(crate) enum WarmUpStanding {
+    /// It goes on, with nothing new to say.
+    GoesOn,
+    /// Throughput is steady, and the warm-up waits for these, which it did not before.
+    Waits(Vec<ReadinessFound>),
+    /// It has ended.
+    Ended(WarmUpEnded),
 }
 
 /// End of a warm-up.
@@ -32,18 +45,18 @@ impl WarmUpWatch {
     pub(crate) fn new(procedure: &Procedure) -> Self {
         let rule = Rule::of(procedure);
         let detector = (!procedure.has_fixed_warm_up()).then(|| Box::new(Detector::new(rule.clone())));
-        Self { rule, detector, since: 0 }
+        Self { rule, detector, since: 0, waited_for: Vec::new() }
     }
 
-    /// Looks at all seconds since the load began; how it ended, once it has.
-    pub(crate) fn look(&mut self, throughput: &[f64], state: &StateSeconds) -> Option<WarmUpEnded> {
+    /// Looks at all seconds since the load began.
+    pub(crate) fn look(&mut self, throughput: &[f64], state: &StateSeconds) -> WarmUpStanding {
         let seconds = throughput.len() as u64;
         let Some(detector) = &mut self.detector else {
-            let ended = || WarmUpEnded {
-                event: RunEvent::WarmedUp { seconds },
-                readiness: readiness(&state.first(throughput.len()), &self.rule),
-            };
-            return (seconds >= self.rule.at_least.as_secs()).then(ended);
+            if seconds < self.rule.at_least.as_secs() {
+                return WarmUpStanding::GoesOn;
+            }
+            let readiness = readiness(&state.first(throughput.len()), &self.rule);
+            return WarmUpStanding::Ended(WarmUpEnded { event: RunEvent::WarmedUp { seconds }, readiness });
         };
         let mut verdict = detector.update(&throughput[self.since..]);
         if let Verdict::Lost { at, .. } = &mut verdict {
@@ -52,19 +65,33 @@ impl WarmUpWatch {
             **detector = Detector::new(Rule { at_least: Duration::ZERO, ..self.rule.clone() });
         }
         let is_spent = seconds >= self.rule.at_most.as_secs();
-        if !is_spent && !matches!(verdict, Verdict::Steady { .. }) {
-            return None;
+        let is_steady = matches!(verdict, Verdict::Steady { .. });
+        if !is_spent && !is_steady {
+            self.waited_for.clear();
+            return WarmUpStanding::GoesOn;
         }
         let readiness = readiness(&state.first(throughput.len()), &self.rule);
         let against = against(&verdict, &readiness);
-        (is_spent || against.is_empty()).then(|| {
-            let seconds = Some(seconds);
-            let event = match against.as_slice() {
-                [] => RunEvent::Steady { seconds },
-                reasons => RunEvent::NotSteady { seconds, verdict: reasons.join("; ") },
-            };
-            WarmUpEnded { event, readiness }
-        })
+        if !is_spent && !against.is_empty() {
+            return self.wait(&readiness);
+        }
+        let seconds = Some(seconds);
+        let event = match against.as_slice() {
+            [] => RunEvent::Steady { seconds },
+            reasons => RunEvent::NotSteady { seconds, verdict: reasons.join("; ") },
+        };
+        WarmUpStanding::Ended(WarmUpEnded { event, readiness })
+    }
+
+    /// Notes what is waited for.
+    fn wait(&mut self, readiness: &[ReadinessFound]) -> WarmUpStanding {
+        let open: Vec<ReadinessFound> = readiness.iter().filter(|found| !found.holds).copied().collect();
+        let conditions: Vec<ReadinessCondition> = open.iter().map(|found| found.condition).collect();
+        if conditions.iter().all(|condition| self.waited_for.contains(condition)) {
+            return WarmUpStanding::GoesOn;
+        }
+        self.waited_for = conditions;
+        WarmUpStanding::Waits(open)
     }
 }
 
@@ -83,7 +110,6 @@ fn against(verdict: &Verdict, readiness: &[ReadinessFound]) -> Vec<String> {
 mod tests {
     use super::*;
     use proofload_model::deployment::InstanceName;
-    use proofload_model::readiness::ReadinessCondition;
     use proofload_model::samples::Telemetry;
     use proofload_model::series::tier;
     use proofload_model::time::{Moment, Offset};
@@ -97,16 +123,18 @@ mod tests {
             measure: seconds(60),
             tolerance: 0.05,
         };
-        WarmUpWatch { detector: detects.then(|| Box::new(Detector::new(rule.clone()))), rule, since: 0 }
+        let detector = detects.then(|| Box::new(Detector::new(rule.clone())));
+        WarmUpWatch { detector, rule, since: 0, waited_for: Vec::new() }
     }
 
     /// The end of a warm-up under an even load, before a cache whose share of hits rises until a second.
     fn ended(watch: WarmUpWatch, fills_until: u32) -> WarmUpEnded {
-        ended_at_rates(watch, fills_until, |_| 500.0)
+        ended_at_rates(watch, fills_until, |_| 500.0).0
     }
 
-    fn ended_at_rates(mut watch: WarmUpWatch, fills_until: u32, rate: impl Fn(u32) -> f64) -> WarmUpEnded {
-        let (mut throughput, mut state) = (Vec::new(), StateSeconds::default());
+    /// The same at the rate of each second; also how often it said that it waits.
+    fn ended_at_rates(mut watch: WarmUpWatch, fills_until: u32, rate: impl Fn(u32) -> f64) -> (WarmUpEnded, usize) {
+        let (mut throughput, mut state, mut waits) = (Vec::new(), StateSeconds::default(), 0);
         for second in 0..100 {
             let hits = 0.5 + 0.4 * f64::from(second.min(fills_until)) / 100.0 + 0.001 * f64::from(second % 3);
             let readings = vec![tier::READS.reading("data", 1e3), tier::READ_HITS.reading("data", 1e3 * hits)];
@@ -114,8 +142,10 @@ mod tests {
             let telemetry = Telemetry { instance, probe: tier::PROBE.to_owned(), moment, span_ns, readings };
             state.take(Offset(i64::from(second) * 1_000_000_000), &telemetry);
             throughput.push(rate(second) + f64::from(second % 2));
-            if let Some(ended) = watch.look(&throughput, &state) {
-                return ended;
+            match watch.look(&throughput, &state) {
+                WarmUpStanding::Ended(ended) => return (ended, waits),
+                WarmUpStanding::Waits(_) => waits += 1,
+                WarmUpStanding::GoesOn => {}
             }
         }
         panic!("it has not ended in 100 s");
@@ -134,9 +164,10 @@ mod tests {
 
     #[test]
     fn a_load_that_changes_while_a_cache_is_waited_for_is_looked_at_anew() {
-        let found = ended_at_rates(watch(10, true), 60, |second| if second < 35 { 500.0 } else { 300.0 });
+        let (found, waits) = ended_at_rates(watch(10, true), 60, |second| if second < 35 { 500.0 } else { 300.0 });
         let RunEvent::Steady { seconds: Some(seconds) } = found.event else { panic!("{found:?}") };
         assert!((61..=85).contains(&seconds), "steady again, and full: {seconds}");
+        assert_eq!(waits, 2, "said once for each steady state");
     }
 
     #[test]

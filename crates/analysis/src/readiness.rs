@@ -1,7 +1,6 @@
 //! Whether a deployment is ready to be measured although its throughput is already steady: caches filled, cleaners in balance, standbys
 //! close behind. Waits only for what is shown to move. The tolerances are ours: what they stand for is said at each.
 
-use super::quantity::Unit;
 use super::steady::Rule;
 use super::trend::{Care, trend};
 use proofload_model::readiness::{ReadinessCondition, ReadinessFound};
@@ -65,10 +64,10 @@ fn found(condition: ReadinessCondition, values: &[f64], rule: &Rule) -> Option<R
     let horizon = rule.horizon().as_secs() as usize;
     let mean = window.iter().sum::<f64>() / length as f64;
     // A mean of zero has no trend relative to it: all values are zero.
-    let drift =
-        trend(window, round, Care::Deciding).map(|trend| trend.drift_over(horizon).scaled(mean, Unit::named("")));
-    let rise = drift.as_ref().map_or(0.0, |drift| drift.value());
-    let bounds = drift.as_ref().and_then(|drift| drift.interval().bounds()).unwrap_or((0.0, 0.0));
+    let drift = trend(window, round, Care::Deciding).map(|trend| trend.drift_over(horizon));
+    let rise = drift.as_ref().map_or(0.0, |share| mean * share.value());
+    let bounds = drift.and_then(|share| share.interval().bounds());
+    let bounds = bounds.map_or((0.0, 0.0), |(low, high)| (mean * low, mean * high));
     let last = &window[length - round..];
     let holds = match condition {
         ReadinessCondition::CacheHits => !is_beyond(bounds, HITS_TOLERANCE),

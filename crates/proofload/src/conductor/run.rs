@@ -158,7 +158,10 @@ fn warm_up(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<RunEv
                 }
                 return Ok(event);
             }
-            WarmUpStanding::Waits(open) => view.note(&format!("throughput is steady, waiting for {}", words(&open))),
+            WarmUpStanding::Waits(open) => view.note(&format!(
+                "throughput is steady; the warm-up waits for: {} (drift over the time to be measured)",
+                words(&open)
+            )),
             WarmUpStanding::GoesOn => {}
         }
         if !context.next_second()? {

@@ -30,7 +30,9 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
         "caches or standbys still moved when measurement began, so these figures are those of a system that had not \
          settled. Set a longer ",
         Inline::Code("procedure.warm_up.at_least".to_owned()),
-        ". Drift is that over the time to be measured, with its 95 % interval."
+        ", or ",
+        Inline::Code("at_most".to_owned()),
+        " where a detector ends the warm-up. Drift is that over the time to be measured, with its 95 % interval."
     ];
     vec![Block::Notice(Notice::Caution, lead), Block::List(lines)]
 }

@@ -14,9 +14,9 @@ const START: Duration = Duration::from_millis(300);
 /// The longest time for which a change is awaited; a held update ends within milliseconds of its own.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Updates that are held, by users who meet.
+/// Updates that are held, by users who meet: for longer than a commit takes on a slow host.
 const HELD: &[(&str, &str)] =
-    &[("mix", "own"), ("update", "1.0"), ("keys", "uniform"), ("virtual_users", "6"), ("hold", "8ms"), ("fields", "2")];
+    &[("mix", "own"), ("update", "1.0"), ("keys", "uniform"), ("virtual_users", "6"), ("hold", "40ms"), ("fields", "2")];
 
 fn change(role: &mut LoadRole, values: &[(&str, f64)]) -> BTreeMap<String, f64> {
     let values = values.iter().map(|(setting, value)| ((*setting).to_owned(), *value)).collect();
@@ -63,14 +63,14 @@ fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> O
 #[test]
 fn two_rows_are_updated_faster_than_one_on_postgresql() {
     let Some((one, two)) = check_follows("postgresql", &[("hot_rows", "1")], (HOT_ROWS, 2.0)) else { return };
-    // One row held for 8 ms is updated 125 times a second at most, two no more than twice as often.
-    assert!(one <= 130.0 && two > 1.2 * one && two <= 255.0, "{one} and {two}");
+    // One row held for 40 ms is updated 25 times a second at most, two no more than twice as often.
+    assert!(one <= 27.0 && two > 1.2 * one && two <= 53.0, "{one} and {two}");
 }
 
 #[test]
 fn users_share_two_connections_and_then_one_on_mariadb() {
     let Some((two, one)) = check_follows("mariadb", &[("pool", "2")], (POOL, 1.0)) else { return };
-    assert!(two <= 255.0 && one < 0.8 * two && one <= 130.0, "{two} and {one}");
+    assert!(two <= 53.0 && one < 0.8 * two && one <= 27.0, "{two} and {one}");
 }
 
 #[test]

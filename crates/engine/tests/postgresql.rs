@@ -28,7 +28,7 @@ fn a_server_is_reached_by_a_long_path_and_by_url() {
     ];
     let long = format!("{}-", "long-name".repeat(12));
     let postgresql = engine("postgresql").expect("it is registered");
-    let place = match Place::new(postgresql, &[], &Special { prefix: &long, added: &added, port }) {
+    let place = match Place::new(postgresql, &[], &Special { prefix: &long, added: &added, port, kept: false }) {
         Ok(place) => place,
         Err(reason) => {
             assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "PostgreSQL is required: {reason}");

@@ -89,7 +89,7 @@ fn server(port: u16) -> Option<Place> {
     let postgresql = engine("postgresql").expect("it is registered");
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     let skipped = |reason: &dyn std::fmt::Display| eprintln!("SKIPPED: {reason}");
-    let place = Place::new(postgresql, &[], &Special { prefix: "proofload-tls-", added: &added, port });
+    let place = Place::new(postgresql, &[], &Special { prefix: "proofload-tls-", added: &added, port, kept: false });
     place
         .inspect_err(|reason| {
             assert!(std::env::var_os("PROOFLOAD_REQUIRE_POSTGRESQL").is_none(), "PostgreSQL is required: {reason}");

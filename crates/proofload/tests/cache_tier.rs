@@ -21,10 +21,10 @@ fn study() -> String {
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
-/// A study of commits of one user, whose flushes are delayed by 20 ms and by nothing else.
+/// A study of commits of one user, whose flushes are delayed by 60 ms and by nothing else.
 fn delayed() -> String {
     let load = "kind = \"ycsb\"\nmix = \"own\"\nupdate = 1.0\nrecords = 500\nvirtual_users = 1";
-    let storage = "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"20ms\"\n[engine.settings]\nsynchronous = \"FULL\"\n";
+    let storage = "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"60ms\"\n[engine.settings]\nsynchronous = \"FULL\"\n";
     let study = small_study("sqlite", "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
     let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
     study.replacen("path = \"data\"\n", storage, 1)
@@ -70,7 +70,7 @@ fn flushes_of_sqlite_are_delayed_by_what_the_study_says_and_for_longer_in_an_exp
     assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
     tiers::expect_delay_changed(&bench, "x.proof");
     let page = text(&bench.run(&["report", "x.proof", "--format", "markdown"]).stdout);
-    assert!(page.contains("Each flush is delayed by 20 ms, as the study asks for"), "{page}");
+    assert!(page.contains("Each flush is delayed by 60 ms, as the study asks for"), "{page}");
     bench.expect_no_process();
 }
 

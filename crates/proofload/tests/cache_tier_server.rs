@@ -24,11 +24,11 @@ fn study() -> String {
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
-/// A study of commits of one user, whose flushes are delayed by 20 ms and by nothing else.
+/// A study of commits of one user, whose flushes are delayed by 60 ms and by nothing else.
 fn delayed() -> String {
     let load = "kind = \"ycsb\"\nmix = \"own\"\nupdate = 1.0\nrecords = 500\nvirtual_users = 1";
     let storage =
-        "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"20ms\"\nvolume = \"1GiB\"\n";
+        "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"60ms\"\nvolume = \"1GiB\"\n";
     let study = small_study("postgresql", "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
     let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
     study.replacen("path = \"data\"\n", storage, 1)

@@ -88,7 +88,7 @@ impl Case {
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     pub(crate) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
         let of_name: &'static dyn Engine = engine(name).expect("it is built in");
-        match Place::new(of_name, &[], &Special { prefix: "proofload-ycsb-", ..Special::default() }) {
+        match Place::new(of_name, &[], &Special { prefix: "proofload-ycsb-", kept: true, ..Special::default() }) {
             Ok(place) => {
                 let spec = spec(place.target.place.clone(), place.target.address().map(str::to_owned), changes);
                 Some(Self { place: Some(place), spec, clock: RealClock::new() })

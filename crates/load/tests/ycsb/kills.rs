@@ -37,10 +37,12 @@ fn start(order: &str) -> Child {
 /// Starts and kills until a load comes to its end by itself; returns the number of kills.
 fn load_with_kills(order: &str, draw: &mut proofload_gen::Rng) -> u32 {
     let mut kills = 0;
+    let mut latest = 20_000;
     loop {
         let mut child = start(order);
-        // The kills come later and later, so that the load ends at last.
-        let wait = Duration::from_micros(draw.below(20_000 + u64::from(kills) * 20_000));
+        let wait = Duration::from_micros(draw.below(latest));
+        // The kills come later and later, so that the load ends at last, also on a slow host.
+        latest += latest / 4;
         std::thread::sleep(wait);
         if let Some(status) = child.try_wait().expect("it can be asked") {
             assert!(status.success(), "a load that was not killed failed: {order}");

@@ -32,8 +32,9 @@ pub(crate) fn spawn_until_open(bench: &Bench, socket: &str) -> Child {
     child
 }
 
-/// Makes an experiment of two blocks, or of more where this host let too few count, with a record whose study delays flushes by 20 ms, and finds the delay changed in the visits that ask for
-/// that and in no other, with less throughput, and as asked at the end.
+/// Makes an experiment of two blocks, or of more where this host let too few count, with a record whose study delays flushes by 60 ms, and finds
+/// the delay changed in the visits that ask for that and in no other, with less throughput, and as asked at the end. The delay is so long
+/// because a tenth and a millisecond more than asked is not as asked, and a loaded host wakes threads later than a few milliseconds.
 pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
     let mut blocks = 0;
     let ours = loop {
@@ -65,7 +66,7 @@ pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
     for visit in visits {
         let is_longer = visit.change.lowers(FLUSH_DELAY, ResourceClass::Speed);
         let found = visit.reading(FLUSH_DELAY).and_then(|reading| reading.in_force);
-        let wanted = if is_longer { 25.0 } else { 50.0 };
+        let wanted = if is_longer { 1.0 / 0.12 } else { 1.0 / 0.06 };
         // A host that wakes threads late delays them longer: then none is said to be in force.
         assert!(found.is_none_or(|found| (found - wanted).abs() < 0.01), "{visit:?}");
         rates[usize::from(is_longer)].extend(found.map(|_| rate(visit)));
@@ -74,7 +75,7 @@ pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
     assert!(rates.iter().all(|rates| !rates.is_empty()) && mean(&rates[1]) < 0.8 * mean(&rates[0]), "{rates:?}");
     let facts = &attempt.facts;
     assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
-    assert_eq!(tier::FLUSH_DELAY.text(facts), Some("20ms"), "it is put back");
+    assert_eq!(tier::FLUSH_DELAY.text(facts), Some("60ms"), "it is put back");
     assert!(
         (ours["true"].as_f64().expect("a step") + 0.5).abs() < 0.01 && ours["E"]["x"][0].as_f64() > Some(0.3),
         "{ours}"

@@ -80,7 +80,7 @@ fn run_a_second(role: &mut LoadRole, events: &Receiver<Event>) -> Vec<OperationC
 
 fn place(name: &str) -> Result<Place, String> {
     let engine = engine(name).expect("it is built in");
-    Place::new(engine, &[], &Special { prefix: "proofload-example-", ..Special::default() })
+    Place::new(engine, &[], &Special { prefix: "proofload-example-", kept: true, ..Special::default() })
 }
 
 /// Builds twice, runs a second, verifies; then changes a row, which is noticed.

@@ -42,8 +42,19 @@ pub(crate) fn toy(changes: &[(&str, &str)]) -> Settings {
 impl Case {
     /// A case on an engine; `None`, with a message, where the engine is not available.
     pub(super) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
+        Self::at(name, changes, true)
+    }
+
+    /// The same with data, on a server that no other test has used.
+    pub(super) fn built_on_a_new_server(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
+        let case = Self::at(name, changes, false)?;
+        case.workload_run().build().unwrap();
+        Some(case)
+    }
+
+    fn at(name: &str, changes: &[(&str, &str)], kept: bool) -> Option<Self> {
         let of_name: &'static dyn Engine = engine(name).unwrap();
-        match Place::new(of_name, &[], &Special { prefix: "proofload-tprocc-", ..Special::default() }) {
+        match Place::new(of_name, &[], &Special { prefix: "proofload-tprocc-", kept, ..Special::default() }) {
             Ok(place) => {
                 let bench = OltpBench::new(of_name, &place.target, changes).unwrap();
                 Some(Self { place, bench })

@@ -116,7 +116,7 @@ fn rare_transactions_by_procedures_do_what_the_clauses_say() {
 
 /// Orders with an unused item leave no trace in the data, and no error in the server's log.
 fn check_rolled_back(engine: &str, form: &str) {
-    let Some(case) = Case::built(engine, &[("form", form)]) else { return };
+    let Some(case) = Case::built_on_a_new_server(engine, &[("form", form)]) else { return };
     let before = case.content();
     let (runtime, mut work) = case.work();
     for input in rare(&case) {

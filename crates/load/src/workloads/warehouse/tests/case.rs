@@ -51,7 +51,7 @@ impl Case {
         changes: &[(&str, &str)],
     ) -> Result<Self, String> {
         let of_name = engine(name).ok_or("it is not built in")?;
-        let special = Special { prefix: "proofload-warehouse-", ..Special::default() };
+        let special = Special { prefix: "proofload-warehouse-", kept: true, ..Special::default() };
         Ok(Self::at(Place::new(of_name, engine_settings, &special)?, of_name, changes))
     }
 

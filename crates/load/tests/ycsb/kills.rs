@@ -60,7 +60,7 @@ fn killed_loads_end_with_every_record() {
     let mut kills = 0;
     for load in 0..loads {
         let mut draw = Seed(4711).of(load).rng();
-        let (records, batch) = (1 + draw.below(30_000), 1 + draw.below(2_000));
+        let (records, batch) = (1 + draw.below(12_000), 1 + draw.below(1_000));
         let folder = tempfile::tempdir().expect("a temporary folder");
         kills += load_with_kills(&format!("{};{records};{batch}", folder.path().display()), &mut draw);
         let (records, batch) = (records.to_string(), batch.to_string());

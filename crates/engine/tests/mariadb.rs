@@ -98,7 +98,8 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
     let name = words.engine;
     let of_name = engine(name).expect("it is registered");
     let added = [("my.cnf", network)];
-    let place = match Place::new(of_name, words.settings, &Special { prefix: &long, added: &added, port, kept: false }) {
+    let place = match Place::new(of_name, words.settings, &Special { prefix: &long, added: &added, port, kept: false })
+    {
         Ok(place) => place,
         Err(reason) => {
             let required = format!("PROOFLOAD_REQUIRE_{}", name.to_uppercase());

@@ -31,6 +31,11 @@ fn study(more: &str) -> String {
     study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1)
 }
 
+/// The same with so few transactions that the processor is left to the prober and to other tests, and little is to be recovered.
+fn paced(more: &str) -> String {
+    study(more).replacen("[workload]\n", "[workload]\nrate = 100\n", 1)
+}
+
 /// The run came to its end. Beside other work a window of two seconds may say nothing, the prober may be kept from a core, and a relay be slow: all
 /// of that is said, and makes the drill void, not wrong.
 #[track_caller]
@@ -111,7 +116,7 @@ fn a_promoted_standby_with_another_is_protected_again() {
         return;
     }
     let bench = Bench::new("drills-protected");
-    bench.study(&study(PAIR));
+    bench.study(&paced(PAIR));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
@@ -161,7 +166,7 @@ fn a_failed_primary_is_rewound_and_waited_for_again() {
         return;
     }
     let bench = Bench::new("drills-rewound");
-    bench.study(&study(REWOUND));
+    bench.study(&paced(REWOUND));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
@@ -248,7 +253,7 @@ fn acknowledged_writes_lost_against_a_promise_end_a_run_with_code_5_and_are_name
         return;
     }
     let bench = Bench::new("drills-promise");
-    bench.study(&study(&PAIR.replace("standbys = 2", "standbys = 1")));
+    bench.study(&paced(&PAIR.replace("standbys = 2", "standbys = 1")));
     let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let deleted = delete_when_promoted(&bench, &mut child).expect("the standby takes writes");
     let done = child.wait_with_output().expect("it ends");
@@ -270,7 +275,7 @@ fn a_drill_whose_loader_dies_is_none_and_keeps_what_was_acknowledged_until_then(
         return;
     }
     let bench = Bench::new("drills-loader");
-    bench.study(&study(&PAIR.replace("standbys = 2", "standbys = 1")));
+    bench.study(&paced(&PAIR.replace("standbys = 2", "standbys = 1")));
     let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let kept = || {
         let record = proofload_record::read(&bench.path("x.proof")).ok()?;

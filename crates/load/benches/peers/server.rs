@@ -97,7 +97,11 @@ impl Server {
         let port = listener.local_addr().map_err(|error| error.to_string())?.port();
         drop(listener);
         let added = kind.listening(port);
-        let place = Place::new(server, kind.settings(), &Special { prefix: "proofload-peers-", added: &added, port, kept: false })?;
+        let place = Place::new(
+            server,
+            kind.settings(),
+            &Special { prefix: "proofload-peers-", added: &added, port, kept: false },
+        )?;
         let folder = Path::new(&place.target.place.folder).join("instance");
         let pid = server.server().and_then(|recipe| recipe.running_pid(&folder)).ok_or("the server has no process")?;
         let started = Self { kind, place, folder, port, version, pid };

@@ -15,8 +15,14 @@ const START: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Updates that are held, by users who meet: for longer than a commit takes on a slow host.
-const HELD: &[(&str, &str)] =
-    &[("mix", "own"), ("update", "1.0"), ("keys", "uniform"), ("virtual_users", "6"), ("hold", "40ms"), ("fields", "2")];
+const HELD: &[(&str, &str)] = &[
+    ("mix", "own"),
+    ("update", "1.0"),
+    ("keys", "uniform"),
+    ("virtual_users", "6"),
+    ("hold", "40ms"),
+    ("fields", "2"),
+];
 
 fn change(role: &mut LoadRole, values: &[(&str, f64)]) -> BTreeMap<String, f64> {
     let values = values.iter().map(|(setting, value)| ((*setting).to_owned(), *value)).collect();

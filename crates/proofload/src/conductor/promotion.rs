@@ -13,6 +13,8 @@ use std::time::Duration;
 /// How long processes of a killed primary may take to end, and how often is looked.
 const FENCED_WITHIN: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(10);
+/// How long standbys of which none answers are asked: a loaded host may let none answer within the few seconds of one question.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// A standby that was promoted.
 pub(super) struct Promotion {
@@ -33,7 +35,13 @@ pub(super) fn promote(
     failed: &InstanceName,
 ) -> Result<Promotion, Error> {
     fence(context, prepared, failed)?;
-    let answering = answering(context, prepared)?;
+    let begun = context.agents.now();
+    let answering = loop {
+        match answering(context, prepared) {
+            Err(_) if context.agents.now().since(begun) < ANSWER_WITHIN => context.wait(GLANCE)?,
+            other => break other?,
+        }
+    };
     let names: Vec<InstanceName> = answering.iter().map(|standby| standby.name.clone()).collect();
     let asked = prepared.replication.as_ref();
     let reach = StandbyReach {

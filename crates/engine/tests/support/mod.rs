@@ -1,5 +1,6 @@
 //! Places for the conformance suite: a temporary folder for an embedded engine, a real server for the others.
-//! Servers listen on nothing but a private socket folder and are stopped when the place is dropped, also by a panic.
+//! Servers listen on nothing but a private socket folder and are stopped when the place is dropped, also by a panic; one that
+//! is kept goes to the next place instead, and is stopped after the process.
 
 mod kept;
 mod server;
@@ -47,7 +48,8 @@ impl Place {
         special: &Special<'_>,
     ) -> Result<Self, String> {
         engine.locate().map_err(|error| error.to_string())?;
-        let kept = special.kept && settings.is_empty() && engine.server().is_some();
+        let is_plain = settings.is_empty() && special.added.is_empty();
+        let kept = special.kept && is_plain && engine.server().is_some();
         if let Some(Kept { server, folder, .. }) = kept.then(|| kept::take(engine)).flatten() {
             let place = kept::location(engine, folder.path(), Vec::new());
             let target = Target::new(place, Some(server.address.clone()));

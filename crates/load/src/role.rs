@@ -9,12 +9,13 @@ use crate::workload::{RunRequest, WorkloadRun};
 use crate::workloads::workload;
 use proofload_engine::{Backups, ErrorClass, Target};
 use proofload_gen::Seed;
-use proofload_model::drill::ProberReport;
+use proofload_model::drill::{ProberReport, drill};
 use proofload_model::error::Error;
 use proofload_model::facts::client;
 use proofload_model::intervention::LimitMeter;
 use proofload_model::samples::{Check, Fact, Mark};
 use proofload_model::secret::Secret;
+use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
@@ -182,7 +183,7 @@ impl LoadService for LoadRole {
             blocking: request.is_blocking(),
             schedule: schedule(&request.spec),
             queue_at_most: queue_at_most(&request.spec),
-            patience: patience(&request.spec),
+            patience: patience(&request.spec.settings),
             operations: workload_run.operations(),
             part: request.spec.part.clone(),
             sessions: workload_run.session_span(),
@@ -238,8 +239,10 @@ impl LoadService for LoadRole {
     /// Reads the database's counters; tries again while the server is away, for as long as users do.
     fn mark(&mut self, _ask: ReadMark) -> Result<Mark, Error> {
         let workload_run = self.workload_run()?;
-        let patience =
-            self.workload_run.as_ref().map_or(Duration::ZERO, |(request, _)| patience(&request.spec).reconnect_within);
+        let patience = self
+            .workload_run
+            .as_ref()
+            .map_or(Duration::ZERO, |(request, _)| patience(&request.spec.settings).reconnect_within);
         let began = self.clock.now();
         let (before, counters) = loop {
             let before = self.clock.now();
@@ -346,9 +349,11 @@ fn queue_at_most(spec: &LoadSpec) -> Duration {
 /// Pause between two tries to read the counters of a server that is away.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
-fn patience(spec: &LoadSpec) -> Patience {
-    let time = |path: &str| spec.settings.duration(path).ok();
-    let usual = Patience::reconnecting(time("workload.reconnect_within").unwrap_or_default());
+/// Patience of the sessions. In a drill they do not give up before it ends: how long the database is away is its result.
+fn patience(settings: &Settings) -> Patience {
+    let time = |path: &str| settings.duration(path).ok();
+    let of_drill = drill(settings).ok().flatten().map_or(Duration::ZERO, |asked| asked.longest());
+    let usual = Patience::reconnecting(time("workload.reconnect_within").unwrap_or_default() + of_drill);
     let longest_wait = time("workload.reconnect_wait").unwrap_or(usual.longest_wait);
     Patience { longest_wait, deadline: time("workload.deadline"), ..usual }
 }
@@ -399,5 +404,23 @@ fn put_back(request: &RunRequest, events: &LoadEvents) {
         let text =
             format!("settings of the server are not put back: {error}; the next run that may change it puts them back");
         events(Event::Log { level: "error".to_owned(), text });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::settings::Value;
+
+    #[test]
+    fn sessions_of_a_drill_outlast_it() {
+        let minute = Duration::from_secs(60);
+        let mut settings = Settings::default();
+        settings.0.insert("workload.reconnect_within".to_owned(), Value::Duration(minute));
+        assert_eq!(patience(&settings).reconnect_within, minute);
+        settings.0.insert("drill.fault".to_owned(), Value::Text("crash primary".to_owned()));
+        settings.0.insert("drill.within".to_owned(), Value::Duration(3 * minute));
+        settings.0.insert("drill.promote_after".to_owned(), Value::Duration(minute));
+        assert_eq!(patience(&settings).reconnect_within, 8 * minute);
     }
 }

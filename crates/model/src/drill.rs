@@ -202,6 +202,14 @@ pub struct DrillAsked {
     pub prober: ProberAsked,
 }
 
+impl DrillAsked {
+    /// Longest time that a drill takes from its fault on, with the return of the failed primary.
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        self.lasts.max(self.promote_after) + 2 * self.within
+    }
+}
+
 /// Operations of a prober.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProberAsked {

@@ -2,6 +2,7 @@
 
 mod support;
 
+use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{
     DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport, StandbyReach,
 };
@@ -298,6 +299,19 @@ fn slow_link() -> Record {
     });
     assert_eq!(voids(&record), Vec::<String>::new());
     record
+}
+
+#[test]
+fn a_promoted_instance_that_acknowledged_nothing_is_a_long_outage() {
+    let mut record = drills("remote_flush", &[100.0]);
+    changed(&mut record, |report| {
+        report.prober.ledger.leaders.truncate(1);
+        report.promoted = Some(InstanceName::standby(1));
+    });
+    assert_eq!(voids(&record), Vec::<String>::new());
+    changed(&mut record, |report| report.promoted = Some(InstanceName::standby(2)));
+    let found = voids(&record);
+    assert!(found.len() == 1 && found[0].contains("read from instance 1"), "{found:?}");
 }
 
 #[test]

@@ -126,7 +126,8 @@ pub(super) fn carry_out(
             if fault.takes_the_primary() {
                 context.wait(asked.promote_after)?;
                 course.promote_asked_at = Some(now(context));
-                course.promoted = Some(promote(context, prepared, &fault.instance())?);
+                let until = course.in_force.at + asked.within.as_secs_f64();
+                course.promoted = Some(promote(context, prepared, &fault.instance(), until)?);
             } else {
                 context.wait(asked.lasts)?;
                 course.undone_at = Some(undo(context, prepared, fault)?);

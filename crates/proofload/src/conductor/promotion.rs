@@ -1,7 +1,7 @@
 //! A promotion by hand: fence the failed primary, choose the standby with the most log, put the mode in force there before it takes writes, promote
 //! it, and let the other standbys follow it. May not know why the primary failed.
 
-use super::drill::in_seconds;
+use super::drill::{in_seconds, now};
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_model::deployment::{InstanceName, InstancePlan};
@@ -10,11 +10,10 @@ use proofload_model::error::Error;
 use proofload_model::replication::link;
 use std::time::Duration;
 
-/// How long processes of a killed primary may take to end, and how often is looked.
-const FENCED_WITHIN: Duration = Duration::from_secs(5);
+/// How often is looked whether a failed instance has ended, and silent standbys are asked again.
 const GLANCE: Duration = Duration::from_millis(10);
-/// How long standbys of which none answers are asked: a loaded host may let none answer within the few seconds of one question.
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+/// How long silent standbys are asked again while others answer that may hold less.
+const SILENT_WITHIN: Duration = Duration::from_secs(30);
 
 /// A standby that was promoted.
 pub(super) struct Promotion {
@@ -29,25 +28,23 @@ pub(super) struct Promotion {
 }
 
 /// Promotes a standby in the place of the failed instance.
+///
+/// # Errors
+/// The failed instance still runs, or no standby answers, at a time in seconds from time zero; the promotion fails.
 pub(super) fn promote(
     context: &mut RunContext<'_>,
     prepared: &PreparedRun,
     failed: &InstanceName,
+    until: f64,
 ) -> Result<Promotion, Error> {
-    fence(context, prepared, failed)?;
-    let begun = context.agents.now();
-    let answering = loop {
-        match answering(context, prepared) {
-            Err(_) if context.agents.now().since(begun) < ANSWER_WITHIN => context.wait(GLANCE)?,
-            other => break other?,
-        }
-    };
+    fence(context, prepared, failed, until)?;
+    let answering = answering_until(context, prepared, until)?;
     let names: Vec<InstanceName> = answering.iter().map(|standby| standby.name.clone()).collect();
     let asked = prepared.replication.as_ref();
     let reach = StandbyReach {
         reached: u32::try_from(names.len()).unwrap_or(u32::MAX),
         of: u32::try_from(prepared.deployment.standbys().count()).unwrap_or(u32::MAX),
-        holds_all: asked.is_some_and(|asked| asked.holds_all(&names)),
+        holds_all: holds_all(prepared, &answering),
     };
     let (chosen, others) = answering.split_first().ok_or_else(|| Error::lost("no standby to promote"))?;
     let asked = asked.map(|asked| asked.with_standbys_left(&names[1..])).filter(|_| !others.is_empty());
@@ -62,19 +59,46 @@ pub(super) fn promote(
 }
 
 /// Waits until the failed instance can take no write any more: two primaries would both acknowledge.
-fn fence(context: &mut RunContext<'_>, prepared: &PreparedRun, failed: &InstanceName) -> Result<(), Error> {
+fn fence(context: &mut RunContext<'_>, prepared: &PreparedRun, failed: &InstanceName, until: f64) -> Result<(), Error> {
     let instance = prepared.deployment.instances.iter().find(|instance| instance.name == *failed);
     let instance = instance.ok_or_else(|| Error::refused(format!("failed to fence {failed}: no such instance")))?;
-    let begun = context.agents.now();
     while !context.testbed(prepared).is_fenced(instance)? {
-        if context.agents.now().since(begun) > FENCED_WITHIN {
+        if now(context) > until {
             return Err(Error::refused(format!(
-                "failed to promote a standby: {failed} still runs {FENCED_WITHIN:?} after its fault and may take writes"
+                "failed to promote a standby: {failed} still runs after drill.within and may take writes"
             )));
         }
         context.wait(GLANCE)?;
     }
     Ok(())
+}
+
+/// Asks the standbys until those that answer hold every acknowledged write: a loaded host may let one be silent for longer than a question waits,
+/// and the silent one may hold more.
+fn answering_until<'p>(
+    context: &mut RunContext<'_>,
+    prepared: &'p PreparedRun,
+    until: f64,
+) -> Result<Vec<&'p InstancePlan>, Error> {
+    let all = prepared.deployment.standbys().count();
+    let silent_until = until.min(now(context) + SILENT_WITHIN.as_secs_f64());
+    loop {
+        let asked = answering(context, prepared);
+        let is_over = match &asked {
+            Ok(found) => found.len() == all || holds_all(prepared, found) || now(context) >= silent_until,
+            Err(_) => now(context) >= until,
+        };
+        if is_over {
+            return asked;
+        }
+        context.wait(GLANCE)?;
+    }
+}
+
+/// Whether every acknowledged write is on one of the standbys.
+fn holds_all(prepared: &PreparedRun, standbys: &[&InstancePlan]) -> bool {
+    let names: Vec<InstanceName> = standbys.iter().map(|standby| standby.name.clone()).collect();
+    prepared.replication.as_ref().is_some_and(|asked| asked.holds_all(&names))
 }
 
 /// Standbys that answer, the one with the most log first.

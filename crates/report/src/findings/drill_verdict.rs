@@ -4,6 +4,7 @@ use super::drills::{pages, promises_none_lost, report_of};
 use super::protection::unprotected;
 use super::telemetry::traces;
 use super::void::Void;
+use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{DrillAsked, DrillReport, Ledger, ProbeKind, drill};
 use proofload_model::ledger::LedgerPage;
 use proofload_model::series::replication;
@@ -101,7 +102,8 @@ fn of_mode(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
     }
 }
 
-/// More changes of the instance that acknowledges than the fault makes; and a ledger that was read elsewhere.
+/// More changes of the instance that acknowledges than the fault makes; and a ledger that was read elsewhere. A promoted instance that
+/// acknowledged nothing within the time is a long outage, not a wrong instance.
 fn of_leaders(report: &DrillReport, asked: &DrillAsked) -> Vec<String> {
     let ledger = &report.prober.ledger;
     let changes = ledger.leaders.len().saturating_sub(1);
@@ -115,10 +117,16 @@ fn of_leaders(report: &DrillReport, asked: &DrillAsked) -> Vec<String> {
     }
     if let (Some(read), Some(last)) = (ledger.read_from, ledger.leaders.last())
         && read != last.node
+        && report.promoted != Some(of_number(read))
     {
         found.push(format!("the ledger was read from instance {read}, but instance {} acknowledged last", last.node));
     }
     found
+}
+
+/// The instance of a number, as addresses are handed to the prober.
+fn of_number(number: u32) -> InstanceName {
+    if number == 0 { InstanceName::primary() } else { InstanceName::standby(number) }
 }
 
 /// A ledger that was not read, or does not add up to what was handed over while it was written.

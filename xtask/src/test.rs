@@ -44,9 +44,18 @@ const TOUCH_NOTHING: &[&str] = &["proofload-report", "proofload-analysis", "proo
 const LONG: &[(&str, &str)] = &[
     ("proofload-load", "proofload_load"),
     ("proofload-load", "ycsb"),
-    ("proofload", "hosts"),
     ("proofload", "drills"),
+    ("proofload-testbed", "faults"),
+    ("proofload", "hosts"),
+    ("proofload-testbed", "replication"),
+    ("proofload", "selftest"),
+    ("proofload", "warehouse"),
+    ("proofload-testbed", "managers"),
+    ("proofload", "networks"),
 ];
+
+/// Programs whose tests wait rather than work, and how many of them run at once for each processor.
+const WAITING: &[(&str, &str, usize)] = &[("proofload", "kill", 2)];
 
 /// One test program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +65,16 @@ struct TestProgram {
     executable: PathBuf,
     /// Folder of the package; cargo runs its tests there.
     folder: PathBuf,
+}
+
+impl TestProgram {
+    fn is(&self, package: &str, target: &str) -> bool {
+        self.package == package && self.target == target
+    }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// How a program ended.
@@ -75,7 +94,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return Err("cargo built no test program".to_owned());
     }
     check_table(&programs)?;
-    let sessions = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    let sessions = processors() + 1;
     let Stages { together, apart, touch_nothing, alone } = Stages::of(programs);
     let mut ended = run_programs(in_order(together), sessions);
     ended.extend(std::thread::scope(|scope| {
@@ -126,9 +145,8 @@ impl Stages {
     fn of(programs: Vec<TestProgram>) -> Self {
         let mut stages = Self::default();
         for program in programs {
-            let is_of = |table: &[(&str, &str, &str)]| {
-                table.iter().any(|(package, target, _)| program.package == *package && program.target == *target)
-            };
+            let is_of =
+                |table: &[(&str, &str, &str)]| table.iter().any(|(package, target, _)| program.is(package, target));
             let stage = match () {
                 () if is_of(APART) => &mut stages.apart,
                 () if is_of(ALONE) => &mut stages.alone,
@@ -144,8 +162,9 @@ impl Stages {
 /// An error when a table names a program that does not exist, so that a renamed one is not forgotten.
 fn check_table(programs: &[TestProgram]) -> Result<(), String> {
     let tables = APART.iter().chain(ALONE).map(|(package, target, _)| (package, target));
-    let named = tables.chain(LONG.iter().map(|(package, target)| (package, target)));
-    let there = |package: &str, target: &str| programs.iter().any(|p| p.package == package && p.target == target);
+    let waiting = WAITING.iter().map(|(package, target, _)| (package, target));
+    let named = tables.chain(waiting).chain(LONG.iter().map(|(package, target)| (package, target)));
+    let there = |package: &str, target: &str| programs.iter().any(|program| program.is(package, target));
     let ghosts: Vec<String> = named.filter(|(p, t)| !there(p, t)).map(|(p, t)| format!("{p} {t}")).collect();
     if ghosts.is_empty() { Ok(()) } else { Err(format!("xtask/src/test.rs names no program: {}", ghosts.join(", "))) }
 }
@@ -153,7 +172,7 @@ fn check_table(programs: &[TestProgram]) -> Result<(), String> {
 /// The longest first, the others as they came.
 fn in_order(mut programs: Vec<TestProgram>) -> VecDeque<TestProgram> {
     programs.sort_by_key(|program| {
-        let is = |(package, target): &(&str, &str)| program.package == *package && program.target == *target;
+        let is = |(package, target): &(&str, &str)| program.is(package, target);
         LONG.iter().position(is).unwrap_or(LONG.len())
     });
     programs.into()
@@ -224,6 +243,9 @@ fn run_program(program: &TestProgram) -> ProgramEnd {
     let mut command = Command::new(&program.executable);
     // Without it, nobody sees what a test that was skipped says.
     command.arg("--show-output");
+    if let Some((.., for_each)) = WAITING.iter().find(|(package, target, _)| program.is(package, target)) {
+        command.arg(format!("--test-threads={}", for_each * processors()));
+    }
     command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
     ended(name, command)
 }

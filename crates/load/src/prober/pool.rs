@@ -153,25 +153,30 @@ impl ProbePool {
             // Who has a connection drops the tries that are still under way.
             let mut under_way = tokio::task::JoinSet::new();
             while self.open.get() < self.most && (self.waiting.get() > 0 || self.away.get()) {
-                let (nodes, limit) = tries.due(self.hosts.clock.now());
-                for node in nodes {
+                let begun = self.hosts.clock.now();
+                for (node, limit) in tries.due(begun) {
                     let hosts = Rc::clone(&self.hosts);
                     let opened = async move { tokio::time::timeout(limit, hosts.open(node)).await };
-                    under_way.spawn_local(async move { (node, opened.await) });
+                    under_way.spawn_local(async move { (node, begun, opened.await) });
                 }
                 if under_way.is_empty() {
                     tokio::time::sleep(TRY_EVERY).await;
                     continue;
                 }
-                let Ok(Some(Ok((node, opened)))) = tokio::time::timeout(TRY_EVERY, under_way.join_next()).await else {
+                let Ok(Some(Ok((node, begun, opened)))) = tokio::time::timeout(TRY_EVERY, under_way.join_next()).await
+                else {
                     continue;
                 };
-                if let Ok(Ok(connection)) = opened {
-                    self.open.set(self.open.get() + 1);
-                    self.give_back(connection);
-                    break;
+                let now = self.hosts.clock.now();
+                match opened {
+                    Ok(Ok(connection)) => {
+                        self.open.set(self.open.get() + 1);
+                        self.give_back(connection);
+                        break;
+                    }
+                    Ok(Err(_)) => tries.refused(node, now, now.since(begun)),
+                    Err(_) => tries.silent(node),
                 }
-                tries.failed(node);
                 if tries.all_failed() {
                     self.away.set(true);
                     self.changed.notify_waiters();

@@ -1,5 +1,6 @@
-//! When each host is dialled again, and how long a try may take: longer as an outage goes on, so that a server that is slow to answer is reached at
-//! last, with a bounded number of tries at once, so that they do not keep it from answering. May not dial.
+//! When each host is dialled again, and how long a try may take. A host that says nothing is tried with a bounded number of tries at once, which
+//! take longer as an outage goes on; one that answers is tried by one after another, for a fifth of its time: a standby that refuses makes a
+//! process for each of them, and what it spends on them delays its promotion. May not dial.
 
 use proofload_model::time::Moment;
 use std::time::Duration;
@@ -15,6 +16,12 @@ pub(super) const TRY_EVERY: Duration = Duration::from_millis(20);
 /// Tries of one host under way at once. A host that says nothing and comes back is noticed within a try's time over this number: 20 ms at first, half
 /// a hundredth of a long outage.
 const AT_ONCE: u32 = 25;
+/// Pause after a refusal, as a multiple of the time that it took.
+const REST: u32 = 4;
+/// Longest pause after a refusal.
+const LONGEST_REST: Duration = Duration::from_millis(500);
+/// A refusal within this time is an answer of the host itself. Later it may be one of the network.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Tries of one host.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +30,17 @@ struct HostTries {
     next: Moment,
     /// Whether its last try gave no connection.
     has_failed: bool,
+    /// Whether it has refused a try by itself.
+    answers: bool,
+}
+
+impl HostTries {
+    const NONE: Self = Self { under_way: 0, next: Moment(0), has_failed: false, answers: false };
+
+    /// Whether another try may begin.
+    fn is_due(&self, now: Moment) -> bool {
+        self.under_way < if self.answers { 1 } else { AT_ONCE } && self.next <= now
+    }
 }
 
 /// Tries of all hosts since there was a connection.
@@ -35,26 +53,35 @@ pub(super) struct Tries {
 impl Tries {
     /// Tries of so many hosts, none of which was tried.
     pub(super) fn of(hosts: usize) -> Self {
-        Self { hosts: vec![HostTries { under_way: 0, next: Moment(0), has_failed: false }; hosts], since: None }
+        Self { hosts: vec![HostTries::NONE; hosts], since: None }
     }
 
-    /// Hosts to try now, and the longest wait for an answer; they count as under way.
-    pub(super) fn due(&mut self, now: Moment) -> (Vec<usize>, Duration) {
+    /// Hosts to try now, each with the longest wait for its answer; they count as under way.
+    pub(super) fn due(&mut self, now: Moment) -> Vec<(usize, Duration)> {
         let outage = now.since(*self.since.get_or_insert(now));
+        let limit = (outage / PART_OF_OUTAGE).clamp(SHORTEST_TRY, LONGEST_TRY);
         let due = |(host, tries): (usize, &mut HostTries)| {
-            let is_due = tries.under_way < AT_ONCE && tries.next <= now;
-            is_due.then(|| {
+            tries.is_due(now).then(|| {
                 tries.under_way += 1;
                 tries.next = now + TRY_EVERY;
-                host
+                (host, if tries.answers { LONGEST_TRY } else { limit })
             })
         };
-        let hosts = self.hosts.iter_mut().enumerate().filter_map(due).collect();
-        (hosts, (outage / PART_OF_OUTAGE).clamp(SHORTEST_TRY, LONGEST_TRY))
+        self.hosts.iter_mut().enumerate().filter_map(due).collect()
     }
 
-    /// Notes that a try of a host gave no connection.
-    pub(super) fn failed(&mut self, host: usize) {
+    /// Notes that a host gave no connection to a try that took so long.
+    pub(super) fn refused(&mut self, host: usize, now: Moment, took: Duration) {
+        self.silent(host);
+        let tries = &mut self.hosts[host];
+        tries.answers |= took < ANSWERS_WITHIN;
+        if tries.answers {
+            tries.next = now + (REST * took).clamp(TRY_EVERY, LONGEST_REST);
+        }
+    }
+
+    /// Notes that a host gave no answer to a try.
+    pub(super) fn silent(&mut self, host: usize) {
         let tries = &mut self.hosts[host];
         tries.under_way = tries.under_way.saturating_sub(1);
         tries.has_failed = true;
@@ -82,30 +109,60 @@ mod tests {
     #[test]
     fn a_silent_host_has_a_bounded_number_of_tries_and_delays_no_other() {
         let mut tries = Tries::of(2);
-        let mut silent = 0;
-        for round in 0..100 {
-            for host in tries.due(after(20 * round)).0 {
+        let (mut silent, mut refused) = (0, 0);
+        for round in 0..200 {
+            let now = after(10 * round);
+            for (host, _) in tries.due(now) {
                 match host {
-                    1 => tries.failed(1),
+                    1 => tries.refused(1, now, Duration::from_millis(1)),
                     _ => silent += 1,
                 }
+                refused += host;
             }
             assert!(!tries.all_failed(), "one has not answered yet");
         }
-        assert_eq!(silent, 25);
-        assert_eq!(tries.due(after(2000)).0, [1], "the other is asked every 20 ms");
-        tries.failed(0);
-        tries.failed(1);
+        assert_eq!((silent, refused), (25, 100), "the other is asked every 20 ms");
+        tries.silent(0);
         assert!(tries.all_failed());
-        assert_eq!(tries.due(after(2020)).0, [0, 1]);
+        assert_eq!(tries.due(after(2020)), [(0, SHORTEST_TRY), (1, LONGEST_TRY)]);
+    }
+
+    #[test]
+    fn a_host_that_answers_is_tried_by_one_for_a_fifth_of_its_time() {
+        let mut tries = Tries::of(1);
+        let (mut busy, mut now) = (Duration::ZERO, Moment(0));
+        for millisecond in 0..10_000 {
+            now = after(millisecond);
+            if !tries.due(now).is_empty() {
+                assert!(
+                    busy.is_zero() || tries.due(now + TRY_EVERY).is_empty(),
+                    "one at once from its first answer on"
+                );
+                let took = Duration::from_millis(30);
+                busy += took;
+                tries.refused(0, now + took, took);
+            }
+        }
+        assert!((1_900..=2_100).contains(&busy.as_millis()), "{busy:?} of {now:?}");
+        tries.refused(0, now, Duration::from_secs(3));
+        assert_eq!(tries.due(now + LONGEST_REST).len(), 1, "no pause is longer");
     }
 
     #[test]
     fn tries_take_longer_as_an_outage_goes_on() {
         let mut tries = Tries::of(1);
-        let limits = [0, 3_000, 8_000, 40_000, 90_000].map(|at| tries.due(after(at)).1.as_millis());
+        let limits = [0, 3_000, 8_000, 40_000, 90_000].map(|at| tries.due(after(at))[0].1.as_millis());
         assert_eq!(limits, [500, 500, 1000, 5000, 5000]);
         tries.ended();
-        assert_eq!(tries.due(after(95_000)), (vec![0], SHORTEST_TRY), "another outage begins anew");
+        assert_eq!(tries.due(after(95_000)), [(0, SHORTEST_TRY)], "another outage begins anew");
+    }
+
+    #[test]
+    fn what_a_network_refuses_late_is_tried_as_if_silent() {
+        let mut tries = Tries::of(1);
+        tries.due(after(0));
+        tries.refused(0, after(3_000), Duration::from_secs(3));
+        let begun: usize = (0..50).map(|round| tries.due(after(3_000 + 20 * round)).len()).sum();
+        assert_eq!(begun, 25);
     }
 }

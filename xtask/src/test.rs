@@ -54,9 +54,6 @@ const LONG: &[(&str, &str)] = &[
     ("proofload", "networks"),
 ];
 
-/// Programs whose tests wait rather than work, and how many of them run at once for each processor.
-const WAITING: &[(&str, &str, usize)] = &[("proofload", "kill", 2)];
-
 /// One test program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TestProgram {
@@ -71,10 +68,6 @@ impl TestProgram {
     fn is(&self, package: &str, target: &str) -> bool {
         self.package == package && self.target == target
     }
-}
-
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// How a program ended.
@@ -94,7 +87,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return Err("cargo built no test program".to_owned());
     }
     check_table(&programs)?;
-    let sessions = processors() + 1;
+    let sessions = std::thread::available_parallelism().map_or(1, usize::from) + 1;
     let Stages { together, apart, touch_nothing, alone } = Stages::of(programs);
     let mut ended = run_programs(in_order(together), sessions);
     ended.extend(std::thread::scope(|scope| {
@@ -162,8 +155,7 @@ impl Stages {
 /// An error when a table names a program that does not exist, so that a renamed one is not forgotten.
 fn check_table(programs: &[TestProgram]) -> Result<(), String> {
     let tables = APART.iter().chain(ALONE).map(|(package, target, _)| (package, target));
-    let waiting = WAITING.iter().map(|(package, target, _)| (package, target));
-    let named = tables.chain(waiting).chain(LONG.iter().map(|(package, target)| (package, target)));
+    let named = tables.chain(LONG.iter().map(|(package, target)| (package, target)));
     let there = |package: &str, target: &str| programs.iter().any(|program| program.is(package, target));
     let ghosts: Vec<String> = named.filter(|(p, t)| !there(p, t)).map(|(p, t)| format!("{p} {t}")).collect();
     if ghosts.is_empty() { Ok(()) } else { Err(format!("xtask/src/test.rs names no program: {}", ghosts.join(", "))) }
@@ -243,9 +235,6 @@ fn run_program(program: &TestProgram) -> ProgramEnd {
     let mut command = Command::new(&program.executable);
     // Without it, nobody sees what a test that was skipped says.
     command.arg("--show-output");
-    if let Some((.., for_each)) = WAITING.iter().find(|(package, target, _)| program.is(package, target)) {
-        command.arg(format!("--test-threads={}", for_each * processors()));
-    }
     command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
     ended(name, command)
 }

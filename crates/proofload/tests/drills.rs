@@ -107,7 +107,7 @@ standbys = 2
 fault = "crash primary"
 within = "120s"
 [prober]
-rate = "100/s"
+rate = "50/s"
 "#;
 
 #[test]

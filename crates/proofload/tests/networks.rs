@@ -41,7 +41,7 @@ rejoin = "rewind"
 within = "120s"
 lasts = "2s"
 [prober]
-rate = "100/s"
+rate = "50/s"
 [[factor]]
 setting = "drill.fault"
 levels = ["crash primary", "partition link-1"]

@@ -2,7 +2,7 @@
 
 use crate::LoadRole;
 use proofload_model::error::Error;
-use proofload_model::samples::{Check, CheckOutcome, IntervalSample, OperationCounts};
+use proofload_model::samples::{Check, CheckOutcome, ErrorCount, IntervalSample, OperationCounts};
 use proofload_model::time::Clock;
 use proofload_model::wire::load::{Connect, LoadService as _, Open, Start, Stop, Verify};
 use proofload_model::wire::{Event, LoadSpec};
@@ -12,6 +12,9 @@ use std::time::Duration;
 
 /// How long nothing may be heard of a load.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Errors that are told where operations are missing.
+const ERRORS_TOLD: usize = 3;
 
 /// What a load left.
 #[derive(Debug)]
@@ -39,10 +42,16 @@ impl WholeLoad {
         if failed.is_empty() && done == operations && !self.checks.is_empty() {
             return Ok(());
         }
-        Err(Error::new(format!(
-            "{done} of {operations} operations were done; checks that failed: {}",
-            failed.join(", ")
-        )))
+        let mut told = vec![format!("{done} of {operations} operations were done")];
+        if !failed.is_empty() {
+            told.push(format!("checks that failed: {}", failed.join(", ")));
+        }
+        let errors = self.seconds.iter().flat_map(|second| &second.errors);
+        told.extend(errors.take(ERRORS_TOLD).map(|error| {
+            let ErrorCount { kind, code, text, count } = error;
+            format!("{count} of {kind}: {code} {text}")
+        }));
+        Err(Error::new(told.join("; ")))
     }
 }
 

@@ -81,17 +81,31 @@ fn answering_until<'p>(
     until: f64,
 ) -> Result<Vec<&'p InstancePlan>, Error> {
     let all = prepared.deployment.standbys().count();
-    let silent_until = until.min(now(context) + SILENT_WITHIN.as_secs_f64());
+    let times = QuestionTimes { silent: now(context) + SILENT_WITHIN.as_secs_f64(), none: until };
     loop {
         let asked = answering(context, prepared);
-        let is_over = match &asked {
-            Ok(found) => found.len() == all || holds_all(prepared, found) || now(context) >= silent_until,
-            Err(_) => now(context) >= until,
-        };
-        if is_over {
+        let found = asked.as_deref().unwrap_or_default();
+        if times.is_over(found.len(), found.len() == all || holds_all(prepared, found), now(context)) {
             return asked;
         }
         context.wait(GLANCE)?;
+    }
+}
+
+/// Until when standbys are asked, in seconds from time zero.
+struct QuestionTimes {
+    /// While others answer that may hold less.
+    silent: f64,
+    /// While none answers.
+    none: f64,
+}
+
+impl QuestionTimes {
+    fn is_over(&self, answering: usize, suffices: bool, now: f64) -> bool {
+        match answering {
+            0 => now >= self.none,
+            _ => suffices || now >= self.silent.min(self.none),
+        }
     }
 }
 
@@ -134,4 +148,18 @@ fn follow(
         context.upstreams.insert(standby.name.clone(), told);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standbys_are_asked_until_those_that_answer_suffice_or_the_time_is_up() {
+        let times = QuestionTimes { silent: 30.0, none: 120.0 };
+        assert!(times.is_over(2, true, 0.0));
+        assert_eq!([29.9, 30.0].map(|now| times.is_over(1, false, now)), [false, true]);
+        assert_eq!([30.0, 119.9, 120.0].map(|now| times.is_over(0, false, now)), [false, false, true]);
+        assert!(QuestionTimes { silent: 30.0, none: 5.0 }.is_over(1, false, 5.0), "drill.within bounds both");
+    }
 }

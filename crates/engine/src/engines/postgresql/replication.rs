@@ -41,6 +41,9 @@ const REWIND_PROGRAM: &str = "pg_rewind";
 /// How long a checkpoint may take that writes everything at once.
 const CHECKPOINT_WITHIN: Duration = Duration::from_secs(120);
 
+/// How long a standby is asked what it has received: a new connection to one that is busy may take several seconds.
+const RECEIVED_WITHIN: Duration = Duration::from_secs(10);
+
 /// How long a promotion may take, and how often is looked whether it is done. `pg_promote(true)` looks each 100 ms only.
 const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
 const PROMOTION_LOOK: Duration = Duration::from_millis(5);
@@ -243,7 +246,7 @@ impl Replication for Postgresql {
     }
 
     fn received(&self, standby: &Target) -> Result<Bytes, Error> {
-        ask(standby, PATIENCE, async |client| {
+        ask(standby, RECEIVED_WITHIN, async |client| {
             let row = client.query_one(RECEIVED, &[]).await.map_err(failed)?;
             Ok(Bytes(u64::try_from(row.try_get::<_, i64>(0).map_err(failed)?).unwrap_or(0)))
         })

@@ -98,15 +98,19 @@ fn away(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
             ". "
         ];
     }
+    // Of two nothing need be said; and a median is not the longest of its drills.
+    let (least_of_more, most_of_more) = if faults.len() > 2 { (", the least,", ", the most") } else { ("", "") };
     prose![
         "Writes were unavailable for ",
         Inline::brief(shortest, "s"),
         " after ",
         after(best, least),
-        " and for up to ",
+        least_of_more,
+        " and for ",
         Inline::brief(longest, "s"),
         " after ",
         after(worst, drilled),
+        most_of_more,
         ". "
     ]
 }

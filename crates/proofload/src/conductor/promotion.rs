@@ -92,7 +92,7 @@ fn answering_until<'p>(
     }
 }
 
-/// Until when standbys are asked, in seconds from time zero.
+/// Ends of asking standbys, in seconds from time zero.
 struct QuestionTimes {
     /// While others answer that may hold less.
     silent: f64,

@@ -72,7 +72,7 @@ impl Tries {
 
     /// Notes that a host gave no connection to a try that took so long.
     pub(super) fn refused(&mut self, host: usize, now: Moment, took: Duration) {
-        self.silent(host);
+        self.without_connection(host);
         let tries = &mut self.hosts[host];
         tries.answers |= took < ANSWERS_WITHIN;
         if tries.answers {
@@ -82,6 +82,10 @@ impl Tries {
 
     /// Notes that a host gave no answer to a try.
     pub(super) fn silent(&mut self, host: usize) {
+        self.without_connection(host);
+    }
+
+    fn without_connection(&mut self, host: usize) {
         let tries = &mut self.hosts[host];
         tries.under_way = tries.under_way.saturating_sub(1);
         tries.has_failed = true;

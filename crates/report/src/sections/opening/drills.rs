@@ -98,7 +98,7 @@ fn away(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
             ". "
         ];
     }
-    // Of two nothing need be said; and a median is not the longest of its drills.
+    // Medians of each fault: a drill may have taken longer than the longest of them.
     let (least_of_more, most_of_more) = if faults.len() > 2 { (", the least,", ", the most") } else { ("", "") };
     prose![
         "Writes were unavailable for ",

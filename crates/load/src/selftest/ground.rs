@@ -2,7 +2,6 @@
 
 use super::bench::Bench;
 use crate::workloads::blocking_session::runtime;
-use proofload_engine::conformance::Words;
 use proofload_engine::{Engine, ScratchDatabases, ScratchState, Target};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
@@ -44,7 +43,7 @@ impl Ground {
         let lacking = || Error::new(format!("{name} does not make databases for one use; give it no --url"));
         let scratch = engine.scratch_databases().ok_or_else(lacking)?;
         scratch.url(url, database)?;
-        let target = Target::of(engine, location(engine, folder, Some(url.to_owned()), Vec::new()), Vec::new());
+        let target = Target::of(engine, location(engine, folder, Some(url.to_owned())), Vec::new());
         Ok(Self {
             engine,
             folder: folder.to_owned(),
@@ -69,12 +68,12 @@ impl Ground {
         self.clear()?;
         let Some(server) = &self.server else {
             std::fs::create_dir_all(self.folder.join("data")).map_err(|error| told(&self.folder, &error))?;
-            let place = location(self.engine, &self.folder.join("data"), None, Words::of(self.engine)?.settings);
+            let place = location(self.engine, &self.folder.join("data"), None);
             return Ok(Target::new(place, None));
         };
         runtime()?.block_on(server.scratch.make(&server.target, &server.database))?;
         let url = server.scratch.url(server.target.place.url.as_deref().unwrap_or_default(), &server.database)?;
-        let place = location(self.engine, &self.folder, Some(url), Vec::new());
+        let place = location(self.engine, &self.folder, Some(url));
         Ok(Target::of(self.engine, place, Vec::new()))
     }
 
@@ -120,12 +119,12 @@ fn told(folder: &Path, error: &std::io::Error) -> Error {
     Error::new(format!("make room in {}: {error}", folder.display()))
 }
 
-fn location(engine: &dyn Engine, folder: &Path, url: Option<String>, settings: Vec<(String, String)>) -> DataLocation {
+fn location(engine: &dyn Engine, folder: &Path, url: Option<String>) -> DataLocation {
     DataLocation {
         engine: engine.about().name.to_owned(),
         folder: folder.display().to_string(),
         url,
-        settings,
+        settings: Vec::new(),
         tier: None,
     }
 }

@@ -168,7 +168,7 @@ fn a_wrong_set_hides_no_other_fault() {
     let bench = Bench::new("set");
     bench.study(&small_study("null", "[limits]\nmemroy = \"1GiB\"\n", 1));
     let words = said(&bench, &["validate", "study.toml", "--set", "foo", "--set", "=1"], 3);
-    for fault in ["has 3 faults", "line 21: limits.memroy: ", "\n--set foo: use setting=", "\n--set =1: use setting="] {
+    for fault in ["has 3 faults", "line 22: limits.memroy: ", "\n--set foo: use setting=", "\n--set =1: use setting="] {
         assert!(words.contains(fault), "{fault}: {words}");
     }
     bench.study(&small_study("null", "", 1));

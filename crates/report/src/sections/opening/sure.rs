@@ -4,8 +4,11 @@ use crate::blocks::{Prose, prose};
 use crate::findings::{Estimand, Findings, PointFindings};
 use crate::numbers::short;
 
-/// What holds for every kind of study.
+/// What holds for every kind of study; of drills only the claim, since they are told by times and not by throughput.
 pub(super) fn sure(findings: &Findings<'_>) -> Prose {
+    if (super::drills::TOPIC.applies)(findings) {
+        return claim(findings);
+    }
     [repetitions(findings), widest(findings), claim(findings)].concat()
 }
 

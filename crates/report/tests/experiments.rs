@@ -527,3 +527,22 @@ fn a_host_that_changed_since_the_record_is_told() {
     let slower = System { drift: |_| 0.2, ..CPU_BOUND };
     assert!(text_of(&tested(&slower)).contains("what is said holds for the host as it was during the experiment"));
 }
+
+#[test]
+fn a_block_in_which_the_load_generator_was_paused_does_not_count_and_is_told() {
+    let mut record = tested(&CPU_BOUND);
+    let before = attributions(&record).remove(0);
+    assert_eq!(before.blocks, before.made);
+    assert!(!text_of(&record).contains("not count"), "{}", text_of(&record));
+    let attempt = record.experiments.last_mut().expect("it was made");
+    let first = attempt.events.iter().find_map(|event| match &event.event {
+        RunEvent::Visited(visit) => Some(visit.from),
+        _ => None,
+    });
+    let second = attempt.intervals.iter_mut().find(|second| Some(second.index) == first).expect("it was visited");
+    second.client.paused_ns = 1_000_000_000;
+    let found = attributions(&record).remove(0);
+    assert_eq!((found.blocks, found.made), (before.blocks - 1, before.made));
+    let text = text_of(&record);
+    assert!(text.contains(&format!("1 of {} complete blocks does not count: ", found.made)), "{text}");
+}

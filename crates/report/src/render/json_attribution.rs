@@ -14,6 +14,7 @@ fn point(found: &PointAttribution) -> Json {
         "point": found.point,
         "step": found.experiment.asked.step,
         "blocks": found.blocks,
+        "blocks_made": found.made,
         "blocks_at_most": found.experiment.asked.blocks,
         "seed": found.experiment.seed,
         "design": "sequential",
@@ -52,7 +53,8 @@ fn resource(one: &ResourceAttribution) -> Json {
         "verdict": one.decision.verdict.word(),
         "why": why,
         "blocks_needed": more,
-        "n": one.visits,
+        "n": one.throughput.as_ref().map_or(0, |elasticity| elasticity.blocks),
+        "visits": one.visits,
     })
 }
 

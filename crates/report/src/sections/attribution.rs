@@ -194,7 +194,7 @@ fn note(findings: &Findings<'_>) -> Prose {
         let not_tried: Vec<String> =
             found.experiment.not_tried.iter().map(|(name, why)| format!("{} ({why})", name_of(name))).collect();
         format!(
-            "{}: {} complete blocks ({ended}), order drawn from seed {}{spread}. Not lowered: {}. ",
+            "{}: {} complete blocks that count ({ended}), order drawn from seed {}{spread}. Not lowered: {}. ",
             label(findings, found),
             found.blocks,
             found.experiment.seed,

@@ -48,8 +48,10 @@ pub struct PointAttribution {
     pub point: u32,
     /// The experiment.
     pub experiment: Experiment,
-    /// Complete blocks.
+    /// Complete blocks that count.
     pub blocks: usize,
+    /// Complete blocks, with those in which a visit has no result.
+    pub made: usize,
     /// Why there are no more; `None` where it was broken off.
     pub ended: Option<String>,
     /// Throughput of the untouched point, operations per second; `None` without a complete block.
@@ -118,6 +120,7 @@ fn attribution(record: &Record, point: u32) -> Option<PointAttribution> {
     Some(PointAttribution {
         point,
         blocks: throughput.blocks(),
+        made: shown.complete,
         ended,
         reference: throughput.reference(),
         recorded: recorded(record, point),

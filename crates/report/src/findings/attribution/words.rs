@@ -51,7 +51,8 @@ pub(crate) fn name_of(resource: &str) -> &str {
 /// The conclusion of an experiment in sentences, the most important first.
 pub fn conclusion(found: &PointAttribution) -> Vec<String> {
     if found.blocks < 2 {
-        return vec!["The experiment has fewer than two complete blocks: nothing is confirmed.".to_owned()];
+        let first = "The experiment has fewer than two complete blocks: nothing is confirmed.".to_owned();
+        return std::iter::once(first).chain(left_out(found)).collect();
     }
     if let Some(movement) = found.movement.filter(|movement| movement.is_moved) {
         let percent = signed(100.0 * movement.share);
@@ -78,6 +79,7 @@ pub fn conclusion(found: &PointAttribution) -> Vec<String> {
     sentences.extend(found.with_verdict("contributes").map(|one| sentence_of(found, one)));
     sentences.extend(found.with_verdict("refuted").filter(|one| is_suspect(one)).map(|one| sentence_of(found, one)));
     sentences.extend(found.resources.iter().filter_map(|one| partly_reached(found, one)));
+    sentences.extend(left_out(found));
     sentences.extend(undecided(found));
     sentences.extend(unexplained(found));
     sentences.extend(other_host(found));
@@ -245,6 +247,17 @@ fn partly_reached(found: &PointAttribution, one: &ResourceAttribution) -> Option
         "{} was reached in {full} of {} blocks only, since the host gave less in the others; only those count for it.",
         capital(name_of(&one.plan.name)),
         found.blocks
+    ))
+}
+
+/// Complete blocks without a result.
+fn left_out(found: &PointAttribution) -> Option<String> {
+    let left = found.made.checked_sub(found.blocks).filter(|left| *left > 0)?;
+    Some(format!(
+        "{left} of {} complete blocks {} not count: in a visit the load generator was paused, seconds are missing, or \
+         nothing was completed.",
+        found.made,
+        if left == 1 { "does" } else { "do" }
     ))
 }
 

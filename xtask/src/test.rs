@@ -54,6 +54,9 @@ const LONG: &[(&str, &str)] = &[
     ("proofload", "networks"),
 ];
 
+/// Programs whose tests wait for most of their time: twice as many of them at once.
+const WAITING: &[(&str, &str)] = &[("proofload", "kill")];
+
 /// One test program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TestProgram {
@@ -87,7 +90,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return Err("cargo built no test program".to_owned());
     }
     check_table(&programs)?;
-    let sessions = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    let sessions = processors() + 1;
     let Stages { together, apart, touch_nothing, alone } = Stages::of(programs);
     let mut ended = run_programs(in_order(together), sessions);
     ended.extend(std::thread::scope(|scope| {
@@ -105,6 +108,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
     ended.iter().filter(|ended| !ended.success).for_each(|ended| tell(&summary(ended)));
     Err(format!("test: {} of {all} programs failed: {}", failed.len(), failed.join(", ")))
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Lines of a failed program that say which test failed and at what, for who sees only the end of a long output.
@@ -155,7 +162,7 @@ impl Stages {
 /// An error when a table names a program that does not exist, so that a renamed one is not forgotten.
 fn check_table(programs: &[TestProgram]) -> Result<(), String> {
     let tables = APART.iter().chain(ALONE).map(|(package, target, _)| (package, target));
-    let named = tables.chain(LONG.iter().map(|(package, target)| (package, target)));
+    let named = tables.chain(LONG.iter().chain(WAITING).map(|(package, target)| (package, target)));
     let there = |package: &str, target: &str| programs.iter().any(|program| program.is(package, target));
     let ghosts: Vec<String> = named.filter(|(p, t)| !there(p, t)).map(|(p, t)| format!("{p} {t}")).collect();
     if ghosts.is_empty() { Ok(()) } else { Err(format!("xtask/src/test.rs names no program: {}", ghosts.join(", "))) }
@@ -236,6 +243,9 @@ fn run_program(program: &TestProgram) -> ProgramEnd {
     // Without it, nobody sees what a test that was skipped says.
     command.arg("--show-output");
     command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
+    if WAITING.iter().any(|(package, target)| program.is(package, target)) {
+        command.env("RUST_TEST_THREADS", (2 * processors()).to_string());
+    }
     ended(name, command)
 }
 

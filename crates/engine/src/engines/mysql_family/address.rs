@@ -1,9 +1,9 @@
 //! How a server is reached: an address or URL as place, account, database and what is asked of TLS; one URL for each of several hosts.
 
 use super::flavour::Flavour;
-use super::password::{self, Password};
+use super::password;
 use crate::contract::{Error, Target};
-use crate::engines::wire::{Place, Proof, SocketOptions, TlsClient, decoded};
+use crate::engines::wire::{Password, Place, Proof, SocketOptions, TlsClient, decoded};
 use crate::engines::wire::{each_host, host_and_port};
 use rustls::ClientConfig;
 use std::path::PathBuf;

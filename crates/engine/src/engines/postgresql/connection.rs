@@ -2,10 +2,11 @@
 
 use super::existing_replication::LEVEL;
 use super::failure::failed;
-use super::secret::{self, Account};
+use super::password::{self, Account};
 use super::tls::{TlsAsked, TlsMode};
 use super::wire::{Connection, connect};
 use crate::contract::{Error, ErrorClass, Target};
+use crate::engines::wire::Password;
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::AsRawFd as _;
@@ -197,12 +198,12 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 }
 
 /// The password for the first host, unless it is our own instance's socket, which asks for none.
-fn password(config: &Config) -> Result<Option<secret::Secret>, Error> {
+fn password(config: &Config) -> Result<Option<Password>, Error> {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.as_str(),
         Some(Host::Unix(_)) | None => "localhost",
     };
-    secret::find(Account {
+    password::find(Account {
         host,
         port: config.get_ports().first().copied().unwrap_or(5432),
         database: config.get_dbname().unwrap_or(SCHEMA),
@@ -280,7 +281,10 @@ mod tests {
             refused(Error::new(crate::contract::ErrorClass::Other, code, text), "shop on db1 port 5432").to_string()
         };
         let by_hba = text("28000", "pg_hba.conf rejects connection for host \"10.0.0.2\"");
-        assert!(by_hba.contains("needs a line for this user and host in its pg_hba.conf") && !by_hba.contains("PGPASS"), "{by_hba}");
+        assert!(
+            by_hba.contains("needs a line for this user and host in its pg_hba.conf") && !by_hba.contains("PGPASS"),
+            "{by_hba}"
+        );
         assert!(text("28P01", "password authentication failed").contains("set PGPASSWORD"));
         assert!(!text("53300", "too many clients").contains(';'));
     }

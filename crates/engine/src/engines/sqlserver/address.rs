@@ -1,9 +1,9 @@
 //! How a server is reached: a URL as place, account, database and what is encrypted; one URL for each of several hosts.
 
-use super::password::{self, Password};
+use super::password;
 use crate::contract::{Error, Target};
+use crate::engines::wire::{Password, Place, Proof, SocketOptions, TlsClient, decoded};
 use crate::engines::wire::{each_host, host_and_port};
-use crate::engines::wire::{Place, Proof, SocketOptions, TlsClient, decoded};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,7 +49,9 @@ impl ServerAddress {
     /// How the server of a target is reached, with the password of this host.
     pub(super) fn of(target: &Target) -> Result<Self, Error> {
         let text = target.address().or(target.place.url.as_deref()).ok_or_else(|| {
-            Error::other("connect to SQL Server: engine.url is not given; Proofload starts no SQL Server, so name a running one")
+            Error::other(
+                "connect to SQL Server: engine.url is not given; Proofload starts no SQL Server, so name a running one",
+            )
         })?;
         let mut address = Self::parse(text)?;
         let given = target.endpoints.password().map(|given| Password::new(given.reveal()));
@@ -110,7 +112,9 @@ impl ServerAddress {
                 }
             }
             "connect-timeout" => {
-                let seconds = value.parse().map_err(|_| Error::other("connect-timeout of the SQL Server URL is no number of seconds"))?;
+                let seconds = value
+                    .parse()
+                    .map_err(|_| Error::other("connect-timeout of the SQL Server URL is no number of seconds"))?;
                 self.options.patience = Some(Duration::from_secs(seconds));
             }
             // The value is not shown: it may be a secret.
@@ -153,7 +157,9 @@ fn encryption(word: &str) -> Result<Encryption, Error> {
         "mandatory" => Encryption::All,
         "strict" => Encryption::Strict,
         _ => {
-            let text = format!("read the SQL Server URL: encrypt={word:?} is not known; there are none, optional, mandatory, strict");
+            let text = format!(
+                "read the SQL Server URL: encrypt={word:?} is not known; there are none, optional, mandatory, strict"
+            );
             return Err(Error::other(text));
         }
     })
@@ -187,7 +193,10 @@ mod tests {
     #[test]
     fn urls_are_completed_or_refused_without_showing_a_password() {
         check("sqlserver://me@db1:1500/shop?encrypt=optional", Ok("me: shop on db1 port 1500"));
-        check("sqlserver://db1?encrypt=strict&certificate-authority=/ca.pem", Ok("proofload: proofload on db1 port 1433"));
+        check(
+            "sqlserver://db1?encrypt=strict&certificate-authority=/ca.pem",
+            Ok("proofload: proofload on db1 port 1433"),
+        );
         check("sqlserver://me@[::1]:7/x?trust-server-certificate=true&connect-timeout=2", Ok("me: x on ::1 port 7"));
         check("sqlserver://me@db1/shop", Err("trust-server-certificate=true"));
         check("sqlserver://me:s3cret@db1/shop", Err("SQLCMDPASSWORD"));
@@ -199,7 +208,9 @@ mod tests {
 
     #[test]
     fn a_certificate_is_proved_where_all_is_encrypted() {
-        let proof = |query: &str| ServerAddress::parse(&format!("sqlserver://db1?{query}")).expect("it is understood").tls.proof;
+        let proof = |query: &str| {
+            ServerAddress::parse(&format!("sqlserver://db1?{query}")).expect("it is understood").tls.proof
+        };
         assert_eq!(proof("certificate-authority=/ca.pem"), Proof::Host);
         assert_eq!(proof("encrypt=optional&certificate-authority=/ca.pem"), Proof::Host);
         assert_eq!(proof("encrypt=optional"), Proof::None);
@@ -208,7 +219,10 @@ mod tests {
 
     #[test]
     fn a_url_of_several_hosts_is_one_for_each() {
-        assert_eq!(each("sqlserver://me@a:1,b/x?encrypt=none"), ["sqlserver://me@a:1/x?encrypt=none", "sqlserver://me@b/x?encrypt=none"]);
+        assert_eq!(
+            each("sqlserver://me@a:1,b/x?encrypt=none"),
+            ["sqlserver://me@a:1/x?encrypt=none", "sqlserver://me@b/x?encrypt=none"]
+        );
         for text in ["sqlserver://me@a/x", "sqlserver://a:x,b:y/z", "nonsense"] {
             assert_eq!(each(text), [text]);
         }

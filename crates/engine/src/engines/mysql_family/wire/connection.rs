@@ -7,13 +7,10 @@ use super::packet::{self, HEAD, PacketReader};
 use crate::contract::{Error, ErrorClass};
 use crate::engines::mysql_family::address::ServerAddress;
 use crate::engines::mysql_family::flavour::Flavour;
-use crate::engines::wire::Socket;
+use crate::engines::wire::{BufferedSocket, Socket};
 use bytes::{BufMut as _, BytesMut};
 use std::collections::VecDeque;
-use std::io;
 
-/// Room for answers at first; it grows with the largest.
-const FIRST_ROOM: usize = 8 << 10;
 /// Goodbye.
 const QUIT: &[u8] = b"\x01\0\0\0\x01";
 /// Errors that the account lacks a right: on a table, or for a statement.
@@ -25,14 +22,7 @@ const QUERY: u8 = 3;
 #[derive(Debug)]
 pub(in crate::engines::mysql_family) struct ServerConnection {
     flavour: &'static Flavour,
-    socket: Socket,
-    /// Commands to send, and how many bytes of them are sent.
-    out: BytesMut,
-    sent: usize,
-    /// Received bytes; those of `start..end` are not yet handed out.
-    input: Vec<u8>,
-    start: usize,
-    end: usize,
+    buffered: BufferedSocket,
     /// Answers that the server has still to give.
     owed: VecDeque<RequestKind>,
     course: Course,
@@ -40,7 +30,6 @@ pub(in crate::engines::mysql_family) struct ServerConnection {
     number: u8,
     /// A file of ours is being sent and its end is not.
     sending_file: bool,
-    lost: bool,
 }
 
 impl ServerConnection {
@@ -57,17 +46,11 @@ impl ServerConnection {
     pub(super) fn on(socket: Socket, caches_columns: bool, flavour: &'static Flavour) -> Self {
         Self {
             flavour,
-            socket,
-            out: BytesMut::with_capacity(FIRST_ROOM / 2),
-            sent: 0,
-            input: vec![0; FIRST_ROOM],
-            start: 0,
-            end: 0,
+            buffered: BufferedSocket::new(socket),
             owed: VecDeque::with_capacity(64),
             course: Course::new(caches_columns),
             number: 0,
             sending_file: false,
-            lost: false,
         }
     }
 
@@ -91,10 +74,11 @@ impl ServerConnection {
     /// Queues a text of statements.
     #[inline]
     pub(in crate::engines::mysql_family) fn queue_text(&mut self, sql: &str) -> Result<(), Error> {
-        let start = packet::begin(&mut self.out);
-        self.out.put_u8(QUERY);
-        self.out.put_slice(sql.as_bytes());
-        packet::end(&mut self.out, start, 0)?;
+        let out = self.buffered.queue();
+        let start = packet::begin(out);
+        out.put_u8(QUERY);
+        out.put_slice(sql.as_bytes());
+        packet::end(out, start, 0)?;
         self.owed.push_back(RequestKind::Command);
         Ok(())
     }
@@ -106,10 +90,11 @@ impl ServerConnection {
         asked: Option<RequestKind>,
         write: impl FnOnce(&mut BytesMut) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let start = packet::begin(&mut self.out);
-        let written = write(&mut self.out).and_then(|()| packet::end(&mut self.out, start, 0));
+        let out = self.buffered.queue();
+        let start = packet::begin(out);
+        let written = write(out).and_then(|()| packet::end(out, start, 0));
         if written.is_err() {
-            self.out.truncate(start);
+            out.truncate(start);
             return written;
         }
         self.owed.extend(asked);
@@ -119,7 +104,7 @@ impl ServerConnection {
     /// Forgets what has been queued since the last was sent, as when one of several commands cannot be written.
     pub(in crate::engines::mysql_family) fn forget_queue(&mut self) {
         // Between two calls nothing is unsent and nothing owed; see `settle`.
-        self.out.clear();
+        self.buffered.forget_queue();
         self.owed.clear();
     }
 
@@ -193,9 +178,10 @@ impl ServerConnection {
     /// Queues a part of a file.
     pub(in crate::engines::mysql_family) fn queue_file(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.number = self.number.wrapping_add(1);
-        let start = packet::begin(&mut self.out);
-        self.out.put_slice(bytes);
-        packet::end(&mut self.out, start, self.number)
+        let out = self.buffered.queue();
+        let start = packet::begin(out);
+        out.put_slice(bytes);
+        packet::end(out, start, self.number)
     }
 
     /// Queues the end of a file: an empty packet.
@@ -207,10 +193,8 @@ impl ServerConnection {
     /// Takes what is owed to a caller that has gone away, so that the next answer is the next caller's.
     #[inline]
     pub(in crate::engines::mysql_family) async fn settle(&mut self) -> Result<(), Error> {
-        if self.lost {
-            return Err(closed());
-        }
-        if !self.owed.is_empty() || self.sent < self.out.len() {
+        self.buffered.expect_open()?;
+        if !self.owed.is_empty() || self.buffered.has_queued() {
             if self.sending_file {
                 self.end_file()?;
             }
@@ -227,19 +211,7 @@ impl ServerConnection {
 
     /// Sends all that is queued. While the server does not take it, its answers are received, so that neither waits for the other.
     pub(in crate::engines::mysql_family) async fn flush(&mut self) -> Result<(), Error> {
-        while self.sent < self.out.len() {
-            match self.socket.try_write(&self.out[self.sent..]) {
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.socket.readable_or_writable().await.map_err(|error| self.lose(&error))?;
-                    self.look()?;
-                }
-                Err(error) => return Err(self.lose(&error)),
-            }
-        }
-        self.out.clear();
-        self.sent = 0;
-        Ok(())
+        self.buffered.flush().await.map_err(|error| self.buffered.lose(&error))
     }
 
     /// The next packet that answers us, waiting for it.
@@ -248,16 +220,11 @@ impl ServerConnection {
         let body = loop {
             match self.received() {
                 Some(body) => break body,
-                None => {
-                    self.make_room();
-                    let received = self.socket.read(&mut self.input[self.end..]).await;
-                    let count = received.map_err(|error| self.lose(&error))?;
-                    self.take(Some(count))?;
-                }
+                None => self.buffered.receive().await?,
             }
         };
         let Some(asked) = self.owed.front() else { return Err(self.unasked(&body)) };
-        match self.course.take(*asked, &self.input[body.clone()]) {
+        match self.course.take(*asked, self.buffered.body(&body)) {
             Ok((kind, ends)) => {
                 if ends {
                     self.owed.pop_front();
@@ -265,7 +232,7 @@ impl ServerConnection {
                 Ok(Packet { kind, body })
             }
             Err(error) => {
-                self.lost = true;
+                self.buffered.give_up();
                 Err(error)
             }
         }
@@ -274,97 +241,52 @@ impl ServerConnection {
     /// Looks, without waiting, whether the server has ended the connection. What it has said meanwhile is kept for the next answer.
     pub(in crate::engines::mysql_family) fn has_ended(&mut self) -> bool {
         // A server that ends a session says why first, though nobody asked.
-        self.lost || self.look().is_err() || (self.owed.is_empty() && self.start < self.end)
+        let buffered = &mut self.buffered;
+        buffered.is_lost() || buffered.look().is_err() || (self.owed.is_empty() && !buffered.received().is_empty())
     }
 
     /// The bytes of a packet.
     #[inline]
     pub(in crate::engines::mysql_family) fn body(&self, packet: &Packet) -> &[u8] {
-        &self.input[packet.body.clone()]
+        self.buffered.body(&packet.body)
     }
 
     /// The error that a packet tells.
     pub(in crate::engines::mysql_family) fn error(&mut self, packet: &Packet) -> Error {
         let error = answer::error(self.body(packet));
-        self.lost |= error.class() == ErrorClass::ConnectionLost;
+        if error.class() == ErrorClass::ConnectionLost {
+            self.buffered.give_up();
+        }
         error
     }
 
     /// The body of the next packet that has arrived whole.
     #[inline]
     fn received(&mut self) -> Option<std::ops::Range<usize>> {
-        let mut reading = PacketReader(&self.input[self.start..self.end]);
+        let mut reading = PacketReader(self.buffered.received());
         let [first, second, third, number] = reading.array()?;
         let length = u32::from_le_bytes([first, second, third, 0]) as usize;
-        let body = self.start + HEAD..self.start + HEAD + length;
-        if body.end > self.end {
-            return None;
-        }
-        (self.start, self.number) = (body.end, number);
+        let body = self.buffered.take(HEAD, length)?;
+        self.number = number;
         Some(body)
     }
 
     /// A packet that answers nothing: the server ends the session and says why.
     fn unasked(&mut self, body: &std::ops::Range<usize>) -> Error {
-        self.lost = true;
-        match self.input.get(body.start) {
-            Some(0xFF) => answer::error(&self.input[body.clone()]),
+        self.buffered.give_up();
+        match self.buffered.body(body) {
+            told @ [0xFF, ..] => answer::error(told),
             _ => packet::broken("a packet that answers nothing"),
         }
-    }
-
-    /// Makes room behind what has been received.
-    fn make_room(&mut self) {
-        if self.start > 0 {
-            self.input.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-        }
-        if self.end == self.input.len() {
-            self.input.resize(2 * self.input.len(), 0);
-        }
-    }
-
-    /// Receives what is there, without waiting.
-    fn look(&mut self) -> Result<(), Error> {
-        self.make_room();
-        let received = self.socket.try_read(&mut self.input[self.end..]);
-        let count = received.map_err(|error| self.lose(&error))?;
-        self.take(count)
-    }
-
-    /// Notes the number of bytes received; `Some(0)` means the end of the stream.
-    fn take(&mut self, count: Option<usize>) -> Result<(), Error> {
-        match count {
-            Some(0) => {
-                self.lost = true;
-                Err(closed())
-            }
-            count => {
-                self.end += count.unwrap_or(0);
-                Ok(())
-            }
-        }
-    }
-
-    /// The connection is gone.
-    fn lose(&mut self, error: &io::Error) -> Error {
-        self.lost = true;
-        Error::new(ErrorClass::ConnectionLost, "", format!("error communicating with the server: {error}"))
     }
 }
 
 impl Drop for ServerConnection {
     fn drop(&mut self) {
-        if !self.lost && self.sent == self.out.len() && self.owed.is_empty() {
-            // Nobody is left to tell when the goodbye does not fit.
-            let _ = self.socket.try_write(QUIT);
+        if self.owed.is_empty() {
+            self.buffered.say_goodbye(QUIT);
         }
     }
-}
-
-/// The end of a connection that was open.
-fn closed() -> Error {
-    Error::new(ErrorClass::ConnectionLost, "", "connection closed")
 }
 
 #[cfg(test)]
@@ -372,6 +294,7 @@ mod tests {
     use super::super::prepared::{WireRow, prepare};
     use super::*;
     use proptest::prelude::*;
+    use std::io;
     use tokio::net::UnixStream;
 
     /// Every answer, in whatever pieces it comes, is read to its end: as packets, or as an error.

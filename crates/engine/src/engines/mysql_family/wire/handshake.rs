@@ -280,7 +280,7 @@ fn lost(text: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engines::mysql_family::password::Password;
+    use crate::engines::wire::Password;
     use tokio::net::{TcpListener, TcpStream, UnixStream};
 
     const SALT: &[u8] = b"12345678abcdefghijkl";

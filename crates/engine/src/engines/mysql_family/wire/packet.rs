@@ -56,7 +56,7 @@ pub(super) fn put_bytes(out: &mut BytesMut, bytes: &[u8]) {
     out.put_slice(bytes);
 }
 
-/// ColumnReader of numbers and texts one after another; `None` where a packet is too short.
+/// Reader of numbers and texts one after another; `None` where a packet is too short.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PacketReader<'a>(pub(super) &'a [u8]);
 

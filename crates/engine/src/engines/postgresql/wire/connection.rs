@@ -1,19 +1,17 @@
 //! A connection: messages queued and sent together, answers received one by one, in memory that is kept. It knows what the server
 //! still owes, so that a caller that goes away in between leaves it usable. May not know statements or rows.
 
-use super::message::{self, Message, Tag, broken};
 use super::attempts::connect;
-use crate::engines::wire::Socket;
+use super::message::{self, Message, Tag, broken};
 use super::{handshake, message::Reading};
 use crate::contract::{Error, ErrorClass};
+use crate::engines::postgresql::connection::ServerConfig;
+use crate::engines::wire::{BufferedSocket, Socket};
 use bytes::{BufMut as _, BytesMut};
 use postgres_protocol::message::frontend;
 use std::io;
-use crate::engines::postgresql::connection::ServerConfig;
 use tokio_postgres::config::TargetSessionAttrs;
 
-/// Room for answers at first; it grows with the largest.
-const FIRST_ROOM: usize = 8 << 10;
 /// Bytes before a message's body: its tag, and its length, which counts itself.
 const HEAD: usize = 5;
 
@@ -31,20 +29,12 @@ pub(in crate::engines::postgresql) enum State {
 /// A connection. Dropping it says goodbye.
 #[derive(Debug)]
 pub(in crate::engines::postgresql) struct Connection {
-    socket: Socket,
-    /// Messages to send, and how many bytes of them are sent.
-    out: BytesMut,
-    sent: usize,
-    /// Received bytes; those of `start..end` are not yet handed out.
-    input: Vec<u8>,
-    start: usize,
-    end: usize,
+    buffered: BufferedSocket,
     /// How often the server has still to say that it is ready.
     owed: u32,
     /// Rows are being sent and their end is not.
     copying: bool,
     state: State,
-    lost: bool,
     /// Whether the server has warned since somebody asked.
     warned: bool,
 }
@@ -63,19 +53,7 @@ impl Connection {
 
     /// A connection whose server waits for what comes next.
     fn on(socket: Socket) -> Self {
-        Self {
-            socket,
-            out: BytesMut::with_capacity(FIRST_ROOM / 2),
-            sent: 0,
-            input: vec![0; FIRST_ROOM],
-            start: 0,
-            end: 0,
-            owed: 0,
-            copying: false,
-            state: State::Idle,
-            lost: false,
-            warned: false,
-        }
+        Self { buffered: BufferedSocket::new(socket), owed: 0, copying: false, state: State::Idle, warned: false }
     }
 
     /// Checks that the server lets us write, or not, as is wanted.
@@ -119,13 +97,13 @@ impl Connection {
     /// Where messages to send are added.
     #[inline]
     pub(in crate::engines::postgresql) fn queue(&mut self) -> &mut BytesMut {
-        &mut self.out
+        self.buffered.queue()
     }
 
     /// Forgets what has been queued since the last was sent, as when one of several messages cannot be written.
     pub(in crate::engines::postgresql) fn forget_queue(&mut self) {
         // Between two calls nothing is unsent and nothing owed; see `settle`.
-        self.out.clear();
+        self.buffered.forget_queue();
         self.owed = 0;
     }
 
@@ -138,7 +116,7 @@ impl Connection {
     /// Queues the end of a group of messages: an error in the group skips the rest of it.
     #[inline]
     pub(in crate::engines::postgresql) fn queue_sync(&mut self) {
-        self.out.put_slice(b"S\0\0\0\x04");
+        self.queue().put_slice(b"S\0\0\0\x04");
         self.owed += 1;
     }
 
@@ -151,9 +129,9 @@ impl Connection {
     pub(in crate::engines::postgresql) fn end_copy(&mut self, complete: bool) {
         self.copying = false;
         if complete {
-            frontend::copy_done(&mut self.out);
+            frontend::copy_done(self.queue());
         } else {
-            frontend::copy_fail("given up", &mut self.out).expect("the text has no zero and is short");
+            frontend::copy_fail("given up", self.queue()).expect("the text has no zero and is short");
         }
     }
 
@@ -166,10 +144,8 @@ impl Connection {
     /// Takes what is owed to a caller that has gone away, so that the next answer is the next caller's.
     #[inline]
     pub(in crate::engines::postgresql) async fn settle(&mut self) -> Result<(), Error> {
-        if self.lost {
-            return Err(closed());
-        }
-        if self.owed > 0 || self.sent < self.out.len() {
+        self.buffered.expect_open()?;
+        if self.owed > 0 || self.buffered.has_queued() {
             if self.copying {
                 self.end_copy(false);
             }
@@ -183,19 +159,10 @@ impl Connection {
 
     /// Sends all that is queued. While the server does not take it, its answers are received, so that neither waits for the other.
     pub(in crate::engines::postgresql) async fn flush(&mut self) -> Result<(), Error> {
-        while self.sent < self.out.len() {
-            match self.socket.try_write(&self.out[self.sent..]) {
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.socket.readable_or_writable().await.map_err(|error| self.lose(&error))?;
-                    self.look()?;
-                }
-                Err(error) => return Err(self.last_words(&error).await),
-            }
+        match self.buffered.flush().await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.last_words(&error).await),
         }
-        self.out.clear();
-        self.sent = 0;
-        Ok(())
     }
 
     /// The next message that answers us, waiting for it. Of notices only is kept whether one was a warning.
@@ -212,19 +179,14 @@ impl Connection {
                     }
                     return Ok(message);
                 }
-                None => {
-                    self.make_room();
-                    let received = self.socket.read(&mut self.input[self.end..]).await;
-                    let count = received.map_err(|error| self.lose(&error))?;
-                    self.take(Some(count))?;
-                }
+                None => self.buffered.receive().await?,
             }
         }
     }
 
     /// What the server has said against the rows that it is being sent, if it has: looked at without waiting.
     pub(in crate::engines::postgresql) fn refusal(&mut self) -> Result<Option<Error>, Error> {
-        self.look()?;
+        self.buffered.look().map_err(|error| self.buffered.lose(&error))?;
         while let Some(message) = self.received()? {
             if message.tag == Tag::ERROR {
                 return Ok(Some(self.error(&message)));
@@ -240,13 +202,13 @@ impl Connection {
 
     /// Looks, without waiting, whether the server has ended the connection. What it has said meanwhile is kept for the next answer.
     pub(in crate::engines::postgresql) fn has_ended(&mut self) -> bool {
-        self.lost || self.look().is_err()
+        self.buffered.is_lost() || self.buffered.look().is_err()
     }
 
     /// The bytes of a message.
     #[inline]
     pub(in crate::engines::postgresql) fn body(&self, message: &Message) -> &[u8] {
-        &self.input[message.body.clone()]
+        self.buffered.body(&message.body)
     }
 
     /// The error that a message tells.
@@ -266,58 +228,14 @@ impl Connection {
     /// The next message that has arrived whole.
     #[inline]
     fn received(&mut self) -> Result<Option<Message>, Error> {
-        let mut reading = Reading(&self.input[self.start..self.end]);
+        let mut reading = Reading(self.buffered.received());
         let (Some(&[tag]), Some(length)) = (reading.bytes(1), reading.long()) else { return Ok(None) };
         let length = usize::try_from(length).ok().and_then(|length| length.checked_sub(4));
         let Some(length) = length else {
-            self.lost = true;
+            self.buffered.give_up();
             return Err(broken("a message without length"));
         };
-        let body = self.start + HEAD..self.start + HEAD + length;
-        if body.end > self.end {
-            return Ok(None);
-        }
-        self.start = body.end;
-        Ok(Some(Message { tag: Tag(tag), body }))
-    }
-
-    /// Makes room behind what has been received.
-    fn make_room(&mut self) {
-        if self.start > 0 {
-            self.input.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-        }
-        if self.end == self.input.len() {
-            self.input.resize(2 * self.input.len(), 0);
-        }
-    }
-
-    /// Receives what is there, without waiting.
-    fn look(&mut self) -> Result<(), Error> {
-        self.make_room();
-        let received = self.socket.try_read(&mut self.input[self.end..]);
-        let count = received.map_err(|error| self.lose(&error))?;
-        self.take(count)
-    }
-
-    /// Notes the number of bytes received; `Some(0)` means the end of the stream.
-    fn take(&mut self, count: Option<usize>) -> Result<(), Error> {
-        match count {
-            Some(0) => {
-                self.lost = true;
-                Err(closed())
-            }
-            count => {
-                self.end += count.unwrap_or(0);
-                Ok(())
-            }
-        }
-    }
-
-    /// The connection is gone.
-    fn lose(&mut self, error: &io::Error) -> Error {
-        self.lost = true;
-        Error::new(ErrorClass::ConnectionLost, "", format!("error communicating with the server: {error}"))
+        Ok(self.buffered.take(HEAD, length).map(|body| Message { tag: Tag(tag), body }))
     }
 
     /// The server takes nothing more; what it said before it went tells why.
@@ -325,11 +243,11 @@ impl Connection {
         loop {
             match self.receive().await {
                 Ok(message) if message.tag == Tag::ERROR => {
-                    self.lost = true;
+                    self.buffered.give_up();
                     return self.error(&message);
                 }
                 Ok(_) => {}
-                Err(_) => return self.lose(error),
+                Err(_) => return self.buffered.lose(error),
             }
         }
     }
@@ -337,16 +255,8 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if !self.lost && self.sent == self.out.len() {
-            // Nobody is left to tell when the goodbye does not fit.
-            let _ = self.socket.try_write(b"X\0\0\0\x04");
-        }
+        self.buffered.say_goodbye(b"X\0\0\0\x04");
     }
-}
-
-/// The end of a connection that was open.
-fn closed() -> Error {
-    Error::new(ErrorClass::ConnectionLost, "", "connection closed")
 }
 
 /// A message that cannot be written: a text with a zero in it, or one too large.
@@ -367,7 +277,8 @@ mod tests {
         let read = async {
             let mut connection = Connection::on(Socket::Unix(ours));
             let described = describe(&mut connection, &[("s", "SELECT 1")]).await;
-            let scripted = connection.script("SELECT 1", |row| drop(WireRow::of(row, 1).map(|mut row| row.field()))).await;
+            let scripted =
+                connection.script("SELECT 1", |row| drop(WireRow::of(row, 1).map(|mut row| row.field()))).await;
             (described.is_ok(), scripted.is_ok())
             // The connection ends here: who still writes to it is told so, and does not wait for room that nobody makes.
         };

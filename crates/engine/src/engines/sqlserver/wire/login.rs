@@ -1,7 +1,7 @@
 //! The message that logs on. Source: [MS-TDS] 2.2.6.4.
 
 use super::reading::encode;
-use crate::engines::sqlserver::password::Password;
+use crate::engines::wire::Password;
 
 /// TDS 7.4, and TDS 8.0 below TLS.
 const VERSION_74: u32 = 0x7400_0004;

@@ -1,19 +1,9 @@
-//! Passwords: found in the environment or the password file of the load host, held in a type that neither prints nor serialises.
+//! Passwords, found in the environment or the password file of the load host.
 //! Source of the rules: PostgreSQL manual, "The Password File".
 
 use crate::contract::Error;
-use std::os::unix::fs::PermissionsExt as _;
+use crate::engines::wire::{Password, expect_private};
 use std::path::PathBuf;
-
-/// A password. Has no `Debug`, `Display`, `Clone` or serialisation on purpose.
-pub(super) struct Secret(String);
-
-impl Secret {
-    /// The bytes, for the driver alone.
-    pub(super) fn reveal(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
-}
 
 /// Whom a password is for.
 #[derive(Debug, Clone, Copy)]
@@ -29,25 +19,22 @@ pub(super) struct Account<'a> {
 }
 
 /// `PGPASSWORD`, else the fitting line of `PGPASSFILE` or `~/.pgpass`; `None` without any of them.
-pub(super) fn find(account: Account<'_>) -> Result<Option<Secret>, Error> {
+pub(super) fn find(account: Account<'_>) -> Result<Option<Password>, Error> {
     if let Ok(password) = std::env::var("PGPASSWORD") {
-        return Ok(Some(Secret(password)));
+        return Ok(Some(Password::new(password)));
     }
     let file = std::env::var_os("PGPASSFILE").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".pgpass"));
     let Some(file) = file.or_else(home) else { return Ok(None) };
     let Ok(about) = std::fs::metadata(&file) else { return Ok(None) };
-    if about.permissions().mode() & 0o077 != 0 {
-        let text = format!("password file {} is readable by others; run chmod 600 on it", file.display());
-        return Err(Error::other(text));
-    }
+    expect_private(&file, &about)?;
     let lines = std::fs::read_to_string(&file)
         .map_err(|error| Error::other(format!("failed to read password file {}: {error}", file.display())))?;
     Ok(lines.lines().find_map(|line| password_of(line, account)))
 }
 
 /// The password of a line `host:port:database:user:password` that fits; `*` fits all, `\` takes the next letter as it is.
-fn password_of(line: &str, account: Account<'_>) -> Option<Secret> {
+fn password_of(line: &str, account: Account<'_>) -> Option<Password> {
     if line.starts_with('#') {
         return None;
     }
@@ -66,33 +53,17 @@ fn password_of(line: &str, account: Account<'_>) -> Option<Secret> {
         && fits(&port, &account.port.to_string())
         && fits(&database, account.database)
         && fits(&user, account.user);
-    all.then_some(Secret(password))
+    all.then_some(Password::new(password))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Fails to compile when `Secret` gets one of the traits: then `item` is ambiguous.
-    macro_rules! lacks {
-        ($($wanted:path),+) => {$({
-            trait Ambiguous<A> { fn item() {} }
-            impl<T> Ambiguous<()> for T {}
-            struct Has;
-            impl<T: $wanted> Ambiguous<Has> for T {}
-            let _ = <Secret as Ambiguous<_>>::item;
-        })+};
-    }
-
-    #[test]
-    fn a_secret_neither_prints_nor_serialises() {
-        lacks!(std::fmt::Debug, std::fmt::Display, Clone, serde::Serialize);
-    }
-
     fn check(line: &str, expected: Option<&str>) {
         let account = Account { host: "db1", port: 5432, database: "proofload", user: "me" };
-        let found = password_of(line, account).map(|secret| secret.0);
-        assert_eq!(found.as_deref(), expected, "{line}");
+        let found = password_of(line, account);
+        assert_eq!(found.as_ref().map(Password::reveal), expected, "{line}");
     }
 
     #[test]

@@ -27,8 +27,9 @@ test: needs fmt lint tidy check toy papers-check ## everything a change must pas
 needs: ## install what the tests need (Debian and Ubuntu as root), else say what is missing
 	scripts/install-test-needs.sh
 
-fmt: ## fail when a file is not formatted
+fmt: ## fail when a file is not formatted; engines are declared by a macro, where cargo does not look
 	cargo fmt --all -- --check
+	rustfmt --edition 2024 --check crates/engine/src/engines/*/mod.rs
 
 lint: ## compiler and clippy warnings are errors, tests and benches included
 	cargo clippy --workspace --all-targets $(TESTED) -- -D warnings

@@ -84,6 +84,9 @@ mod tests {
 
     #[test]
     fn an_error_is_one_line() {
-        assert_eq!(failed("Binder Error: no such column\n\nLINE 1: SELECT x\n  ^").to_string(), "no such column (Binder)");
+        assert_eq!(
+            failed("Binder Error: no such column\n\nLINE 1: SELECT x\n  ^").to_string(),
+            "no such column (Binder)"
+        );
     }
 }

@@ -103,7 +103,10 @@ mod tests {
         ]);
         let options = options.expect("reads");
         assert_eq!((options.value("memory_limit"), options.value("library")), (Some("32MiB"), None));
-        assert_eq!((options.library.as_deref(), options.statement_timeout), (Some("/opt/x.so"), Some(Duration::from_secs(2))));
+        assert_eq!(
+            (options.library.as_deref(), options.statement_timeout),
+            (Some("/opt/x.so"), Some(Duration::from_secs(2)))
+        );
         assert_eq!(options.value("autoinstall_known_extensions"), Some("false"));
     }
 

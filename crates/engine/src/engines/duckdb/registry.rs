@@ -40,7 +40,12 @@ pub(super) struct Share {
 
 impl Share {
     /// Opens the database, or joins those who have it open with the same options.
-    pub(super) fn take(library: LoadedLibrary, path: &Path, options: &Options, temporary: &Path) -> Result<Self, Error> {
+    pub(super) fn take(
+        library: LoadedLibrary,
+        path: &Path,
+        options: &Options,
+        temporary: &Path,
+    ) -> Result<Self, Error> {
         let mut open = open_databases();
         let known = open.iter_mut().find(|entry| entry.path == path);
         let entry = match known {
@@ -87,7 +92,11 @@ impl Drop for Share {
 }
 
 /// An open database, if it is what is asked for.
-fn joined<'e>(entry: &'e mut OpenDatabase, library: LoadedLibrary, options: &Options) -> Result<&'e mut OpenDatabase, Error> {
+fn joined<'e>(
+    entry: &'e mut OpenDatabase,
+    library: LoadedLibrary,
+    options: &Options,
+) -> Result<&'e mut OpenDatabase, Error> {
     if entry.asked == options.asked && entry.library == library.path {
         return Ok(entry);
     }

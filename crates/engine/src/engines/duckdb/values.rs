@@ -47,7 +47,9 @@ fn fitting(kind: VectorKind, value: Value<'_>) -> Option<VectorCell<'_>> {
         (VectorKind::Integer(_), Value::Decimal(given)) => units(given, 0)?,
         (VectorKind::Integer(_) | VectorKind::Boolean, Value::Integer(value)) => VectorCell::Integer(i128::from(value)),
         (VectorKind::Integer(_), Value::Time(micros)) => VectorCell::Integer(i128::from(micros)),
-        (VectorKind::Double, Value::Decimal(given)) => VectorCell::Double(given.units as f64 / 10f64.powi(i32::from(given.scale))),
+        (VectorKind::Double, Value::Decimal(given)) => {
+            VectorCell::Double(given.units as f64 / 10f64.powi(i32::from(given.scale)))
+        }
         (VectorKind::Double, Value::Integer(value)) => VectorCell::Double(value as f64),
         (VectorKind::Text, Value::Text(value)) => VectorCell::Text(value),
         (VectorKind::Date, Value::Time(micros)) => VectorCell::Count(whole(micros, DAY_US)?),

@@ -1,7 +1,7 @@
 //! What the fixture says of itself; all else is SQLite's.
 
 use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
-use crate::engines::sqlite::{SqliteSession, Sqlite};
+use crate::engines::sqlite::{Sqlite, SqliteSession};
 use proofload_model::samples::Fact;
 
 /// The fixture.

@@ -2,7 +2,8 @@
 
 use crate::contract::{LiveChange, LiveSetting, Replication};
 use crate::engines::mysql_family::{
-    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, SeveralStatements, StatusVariable,
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, SeveralStatements,
+    StatusVariable,
 };
 use std::time::Duration;
 

@@ -44,11 +44,11 @@ impl Admin {
     /// Connects by this path; an answer is waited for so long.
     pub(super) async fn by(path: ClientPath, target: &Target, patience: Duration) -> Result<Self, Error> {
         match path {
-            ClientPath::Lean => {
-                lean::open(target, patience).await.map(|(connection, _)| Self(Path::Lean(connection)))
-            }
+            ClientPath::Lean => lean::open(target, patience).await.map(|(connection, _)| Self(Path::Lean(connection))),
             #[cfg(feature = "mongodb-driver")]
-            ClientPath::Driver => driver::Commands::connect(target, patience).await.map(|commands| Self(Path::Driver(commands))),
+            ClientPath::Driver => {
+                driver::Commands::connect(target, patience).await.map(|commands| Self(Path::Driver(commands)))
+            }
             #[cfg(not(feature = "mongodb-driver"))]
             ClientPath::Driver => Err(super::failure::not_built_in()),
         }

@@ -89,7 +89,10 @@ mod tests {
             setParameter:\n  logLevel: \"1\"\n  syncdelay: \"30\"\n";
         assert_eq!(configured(&settings).unwrap(), expected);
         let plain = configured(&[]).unwrap();
-        assert!(!plain.contains("cacheSizeGB") && !plain.contains("repl") && !plain.contains("setParameter"), "{plain}");
+        assert!(
+            !plain.contains("cacheSizeGB") && !plain.contains("repl") && !plain.contains("setParameter"),
+            "{plain}"
+        );
     }
 
     #[test]

@@ -34,9 +34,13 @@ impl Documents {
     pub(super) async fn connect(target: &Target) -> Result<Self, Error> {
         let options = Options::read(&target.place.settings)?;
         match options.path {
-            ClientPath::Lean => lean::Session::connect(target, &options).await.map(|session| Self(Path::Lean(Box::new(session)))),
+            ClientPath::Lean => {
+                lean::Session::connect(target, &options).await.map(|session| Self(Path::Lean(Box::new(session))))
+            }
             #[cfg(feature = "mongodb-driver")]
-            ClientPath::Driver => driver::Session::connect(target, &options).await.map(|session| Self(Path::Driver(Box::new(session)))),
+            ClientPath::Driver => {
+                driver::Session::connect(target, &options).await.map(|session| Self(Path::Driver(Box::new(session))))
+            }
             #[cfg(not(feature = "mongodb-driver"))]
             ClientPath::Driver => Err(super::failure::not_built_in()),
         }
@@ -52,13 +56,7 @@ impl crate::contract::Documents for Documents {
         on!(self, session => session.find(key, fields, found).await)
     }
 
-    async fn scan(
-        &mut self,
-        from: &str,
-        limit: u32,
-        fields: Fields,
-        found: &mut DocumentBuffer,
-    ) -> Result<(), Error> {
+    async fn scan(&mut self, from: &str, limit: u32, fields: Fields, found: &mut DocumentBuffer) -> Result<(), Error> {
         on!(self, session => session.scan(from, limit, fields, found).await)
     }
 

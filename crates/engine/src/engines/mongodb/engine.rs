@@ -4,7 +4,10 @@ use super::options::SETTINGS;
 use super::recipe::Recipe;
 use super::scratch::ScratchServer;
 use super::{Documents, database, installation, observer, settings};
-use crate::contract::{About, DocumentEngine, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerRecipe, Snapshots, Target, Work};
+use crate::contract::{
+    About, DocumentEngine, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer,
+    ScratchDatabases, ServerRecipe, Snapshots, Target, Work,
+};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 

@@ -30,7 +30,8 @@ fn class(code: i64) -> ErrorClass {
 pub(super) fn told(document: Document<'_>) -> Error {
     let code = document.get("code").and_then(|code| code.integer()).unwrap_or(0);
     let text = document.get("errmsg").and_then(|text| text.text()).unwrap_or("the server gave no reason");
-    let name = document.get("codeName").and_then(|name| name.text()).map(|name| format!("{name}: ")).unwrap_or_default();
+    let name =
+        document.get("codeName").and_then(|name| name.text()).map(|name| format!("{name}: ")).unwrap_or_default();
     let advice = match code {
         13 | 18 | 8000 => {
             "; a server with authentication needs engine.path = \"driver\" with MONGODB_USER and MONGODB_PASSWORD"

@@ -14,7 +14,8 @@ pub(super) struct Program {
 }
 
 /// Where packages and archives put it, besides the folders of the `PATH`.
-const FOLDERS: &[&str] = &["/usr/bin", "/usr/local/bin", "/opt/mongodb/bin", "/usr/local/mongodb/bin", "/opt/homebrew/bin"];
+const FOLDERS: &[&str] =
+    &["/usr/bin", "/usr/local/bin", "/opt/mongodb/bin", "/usr/local/mongodb/bin", "/opt/homebrew/bin"];
 
 /// The first on the `PATH`, then in the usual folders.
 pub(super) fn find() -> Result<Program, Error> {

@@ -53,7 +53,10 @@ fn observations(status: Document<'_>) -> Vec<Observation> {
     let found = COUNTERS.iter().filter_map(|counter| {
         let value = status.at(counter.path).and_then(Element::number)?;
         let (name, unit) = (counter.name.to_owned(), counter.unit.to_owned());
-        Some(Observation { reading: Reading { name, component: String::new(), unit, value }, cumulative: counter.cumulative })
+        Some(Observation {
+            reading: Reading { name, component: String::new(), unit, value },
+            cumulative: counter.cumulative,
+        })
     });
     found.collect()
 }
@@ -67,7 +70,9 @@ mod tests {
     fn sections_that_are_missing_are_left_out() {
         let status = Writer::bytes(|status| {
             status.nested("opcounters", |operations| operations.int64("query", 5));
-            status.nested("wiredTiger", |tiger| tiger.nested("cache", |cache| cache.int64("bytes read into cache", 4096)));
+            status.nested("wiredTiger", |tiger| {
+                tiger.nested("cache", |cache| cache.int64("bytes read into cache", 4096))
+            });
         });
         let found = observations(Document::whole(&status).unwrap());
         let found: Vec<_> = found.iter().map(|seen| (seen.reading.name.as_str(), seen.reading.value)).collect();

@@ -146,13 +146,15 @@ mod tests {
 
     #[test]
     fn defaults_are_those_of_the_table() {
-        let defaults: Vec<_> = SETTINGS.iter().filter_map(|spec| Some((&spec.path["engine.".len()..], spec.default?))).collect();
+        let defaults: Vec<_> =
+            SETTINGS.iter().filter_map(|spec| Some((&spec.path["engine.".len()..], spec.default?))).collect();
         assert_eq!(check(&defaults).unwrap(), check(&[]).unwrap());
     }
 
     #[test]
     fn the_last_setting_wins_and_others_are_server_parameters() {
-        let options = check(&[("cache_size", "1GiB"), ("cache_size", "256MiB"), ("journal", "true"), ("ttl", "5")]).unwrap();
+        let options =
+            check(&[("cache_size", "1GiB"), ("cache_size", "256MiB"), ("journal", "true"), ("ttl", "5")]).unwrap();
         assert_eq!(options.cache_size, Some(Bytes::mebi(256)));
         assert!(options.write_concern.journal);
         assert_eq!(options.parameters, [("ttl".to_owned(), "5".to_owned())]);

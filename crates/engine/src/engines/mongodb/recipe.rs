@@ -87,7 +87,13 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 }
 
 async fn probe(address: String) -> Result<(), Error> {
-    let place = DataLocation { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new(), tier: None };
+    let place = DataLocation {
+        engine: "mongodb".to_owned(),
+        folder: String::new(),
+        url: None,
+        settings: Vec::new(),
+        tier: None,
+    };
     let target = Target::new(place, Some(address.clone()));
     let (mut connection, greeting) = lean::open(&target, PROBE).await?;
     if greeting.wants_set {

@@ -34,7 +34,9 @@ impl ExistingReplication for Mongodb {
             ReplicationMode::RemoteWrite => ("majority", "false"),
             ReplicationMode::RemoteFlush | ReplicationMode::RemoteApply => ("majority", "true"),
         };
-        [("write_concern", members), ("journal", journal)].map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+        [("write_concern", members), ("journal", journal)]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into()
     }
 
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
@@ -75,7 +77,8 @@ impl ReplicationWatch for SetWatch {
             self.admin = None;
         }
         // A set tells how far its members are in operations and times, not in bytes.
-        let reading = |out_of_force| ReplicationReading { unprotected: false, out_of_force, standbys: Vec::new(), log_end: None };
+        let reading =
+            |out_of_force| ReplicationReading { unprotected: false, out_of_force, standbys: Vec::new(), log_end: None };
         outcome.map(reading).map_err(|error: Error| error.context("failed to read the replica set"))
     }
 }
@@ -134,8 +137,12 @@ mod tests {
     #[test]
     fn a_set_is_in_force_while_its_members_are_there() {
         let check = |mode, states: &[(&str, i32)], expected: Option<&str>| {
-            let asked =
-                ReplicationAsked { mode, standbys: vec![InstanceName::standby(1)], confirmation: Confirmation::Any(1), presented_as: Vec::new() };
+            let asked = ReplicationAsked {
+                mode,
+                standbys: vec![InstanceName::standby(1)],
+                confirmation: Confirmation::Any(1),
+                presented_as: Vec::new(),
+            };
             let bytes = status(states);
             let found = out_of_force(&asked, Document::whole(&bytes).unwrap());
             assert_eq!(found.is_some(), expected.is_some(), "{found:?}");

@@ -126,7 +126,9 @@ async fn read_all(session: &mut impl Documents) -> Answers {
         let outcome = session.find(key, fields, &mut found).await;
         answers.push(format!("find {key} {fields:?}: {}", words(outcome, &found)));
     }
-    for (from, limit, fields) in [("k2", 3, Fields::All), ("", 300, Fields::One(0)), ("z", 3, Fields::All), ("k2", 0, Fields::All)] {
+    for (from, limit, fields) in
+        [("k2", 3, Fields::All), ("", 300, Fields::One(0)), ("z", 3, Fields::All), ("k2", 0, Fields::All)]
+    {
         let mut found = DocumentBuffer::new();
         let outcome = session.scan(from, limit, fields, &mut found).await;
         answers.push(format!("scan {limit} from {from:?} {fields:?}: {}", words(outcome, &found)));

@@ -12,8 +12,12 @@ use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, duration_text};
 
 /// Server parameters that a study's reader wants to know whether or not they were asked for.
-const OBSERVED: &[&str] =
-    &["syncdelay", "journalCommitInterval", "wiredTigerConcurrentReadTransactions", "wiredTigerConcurrentWriteTransactions"];
+const OBSERVED: &[&str] = &[
+    "syncdelay",
+    "journalCommitInterval",
+    "wiredTigerConcurrentReadTransactions",
+    "wiredTigerConcurrentWriteTransactions",
+];
 /// What the self-check asks for.
 #[cfg(feature = "mongodb-driver")]
 const ALIKE: &str = "gives the same answers as the official driver";
@@ -185,7 +189,9 @@ mod tests {
         let status = Writer::bytes(|status| {
             if let Some(bytes) = in_force {
                 let bytes = i64::try_from(bytes).unwrap();
-                status.nested("wiredTiger", |tiger| tiger.nested("cache", |cache| cache.int64("maximum bytes configured", bytes)));
+                status.nested("wiredTiger", |tiger| {
+                    tiger.nested("cache", |cache| cache.int64("maximum bytes configured", bytes))
+                });
             }
         });
         cache(&Options::read(&settings).unwrap(), Document::whole(&status).ok())

@@ -2,7 +2,8 @@
 //! Variables", "Performance Schema System Variable Tables".
 
 use crate::engines::mysql_family::{
-    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames, SeveralStatements, StatusVariable,
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames,
+    SeveralStatements, StatusVariable,
 };
 
 /// MySQL.

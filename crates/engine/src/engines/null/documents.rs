@@ -47,13 +47,7 @@ impl crate::contract::Documents for Documents {
         Ok(())
     }
 
-    async fn scan(
-        &mut self,
-        from: &str,
-        limit: u32,
-        fields: Fields,
-        found: &mut DocumentBuffer,
-    ) -> Result<(), Error> {
+    async fn scan(&mut self, from: &str, limit: u32, fields: Fields, found: &mut DocumentBuffer) -> Result<(), Error> {
         self.serve().await;
         (0..limit).for_each(|_| self.answer(from, fields, found));
         Ok(())

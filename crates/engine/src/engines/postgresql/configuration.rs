@@ -1,7 +1,7 @@
 //! The whole `postgresql.conf` of a local instance: our defaults, the study's settings, and what may not be overruled.
 
-use super::recipe::SOCKETS;
 use super::quantity::server_text;
+use super::recipe::SOCKETS;
 use crate::contract::Error;
 use std::fmt::Write as _;
 use std::net::IpAddr;

@@ -3,7 +3,10 @@
 use super::recipe::Recipe;
 use super::scratch::ScratchServer;
 use super::{PostgresqlSession, database, hosts, installation, observer, sessions, settings};
-use crate::contract::{About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer, Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work};
+use crate::contract::{
+    About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer,
+    Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work,
+};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -26,10 +29,8 @@ impl Engine for Postgresql {
     }
 
     fn locate(&self) -> Result<Installation, Error> {
-        installation::find().map(|found| Installation {
-            version: found.version,
-            place: found.folder.display().to_string(),
-        })
+        installation::find()
+            .map(|found| Installation { version: found.version, place: found.folder.display().to_string() })
     }
 
     fn snapshots(&self) -> Option<Snapshots> {

@@ -9,12 +9,8 @@ use proofload_model::replication::{ReplicationAsked, ReplicationMode};
 /// The setting that a connection asks for.
 pub(super) const LEVEL: &str = "synchronous_commit";
 
-const MODES: &[ReplicationMode] = &[
-    ReplicationMode::Async,
-    ReplicationMode::RemoteWrite,
-    ReplicationMode::RemoteFlush,
-    ReplicationMode::RemoteApply,
-];
+const MODES: &[ReplicationMode] =
+    &[ReplicationMode::Async, ReplicationMode::RemoteWrite, ReplicationMode::RemoteFlush, ReplicationMode::RemoteApply];
 
 impl ExistingReplication for Postgresql {
     fn modes(&self) -> &'static [ReplicationMode] {

@@ -93,16 +93,18 @@ mod tests {
         );
         check("postgresql://a,b", &["postgresql://a", "postgresql://b"]);
         check("host=a,b port=1,2 dbname=x", &["host='a' port='1' dbname='x'", "host='b' port='2' dbname='x'"]);
-        check("host='a,b' port=5433 user='it\\'s me'", &[
-            "host='a' port='5433' user='it\\'s me'",
-            "host='b' port='5433' user='it\\'s me'",
-        ]);
+        check(
+            "host='a,b' port=5433 user='it\\'s me'",
+            &["host='a' port='5433' user='it\\'s me'", "host='b' port='5433' user='it\\'s me'"],
+        );
         check("host=/one/folder,/other user=u", &["host='/one/folder' user='u'", "host='/other' user='u'"]);
     }
 
     #[test]
     fn what_names_one_host_or_is_not_understood_stays_as_it_is() {
-        for text in ["postgresql://me@a:1/shop", "host=/tmp port=5433", "dbname=x", "host='a,b", "postgresql://a:x,b:y/z"] {
+        for text in
+            ["postgresql://me@a:1/shop", "host=/tmp port=5433", "dbname=x", "host='a,b", "postgresql://a:x,b:y/z"]
+        {
             check(text, &[text]);
         }
     }

@@ -57,7 +57,9 @@ impl LiveSettings for Postgresql {
             client.batch_execute("SELECT pg_reload_conf()").await.map_err(failed)?;
             // The files are read again within moments, and nobody is told.
             for (name, value) in settings {
-                while client.query_one("SELECT current_setting($1)", &[name]).await.map_err(failed)?.get::<_, &str>(0) != value {
+                while client.query_one("SELECT current_setting($1)", &[name]).await.map_err(failed)?.get::<_, &str>(0)
+                    != value
+                {
                     tokio::time::sleep(LOOK).await;
                 }
             }

@@ -99,11 +99,8 @@ pub(super) fn read(bytes: &[u8]) -> Option<Decimal> {
     let scale = u8::try_from(scale.min(18)).expect("at most 18");
     let shift = i32::from(scale) - digits_after_point;
     let power = 10i128.checked_pow(shift.unsigned_abs())?;
-    let units = if shift >= 0 {
-        signed.checked_mul(power)?
-    } else {
-        (signed % power == 0).then_some(signed / power)?
-    };
+    let units =
+        if shift >= 0 { signed.checked_mul(power)? } else { (signed % power == 0).then_some(signed / power)? };
     Some(Decimal { units: i64::try_from(units).ok()?, scale })
 }
 

@@ -4,8 +4,8 @@ use super::connection::{self, PATIENCE, ServerConfig, runtime};
 use super::failure::failed;
 use super::statistics::{COLUMNS, Counter, VIEWS, View, WAITS};
 use crate::contract::{Error, Observation, Observer, Target};
-use proofload_model::series::engine::ACTIVE_SESSIONS;
 use proofload_model::samples::Reading;
+use proofload_model::series::engine::ACTIVE_SESSIONS;
 use tokio_postgres::{Client, Row, Statement};
 
 /// A view with the counters that this server has, and its prepared query.

@@ -52,7 +52,9 @@ pub(super) fn fulfils(asked: &str, in_force: &str, shape: Shape<'_>) -> bool {
             (Some(wanted), Ok(found)) => (wanted - found).abs() <= wanted.abs() * 1e-6,
             _ => false,
         },
-        "enum" => asked.eq_ignore_ascii_case(in_force) || (switch(&asked).is_some() && switch(&asked) == switch(in_force)),
+        "enum" => {
+            asked.eq_ignore_ascii_case(in_force) || (switch(&asked).is_some() && switch(&asked) == switch(in_force))
+        }
         _ => asked == in_force,
     }
 }

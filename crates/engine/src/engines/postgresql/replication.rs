@@ -2,28 +2,28 @@
 //! "Synchronous Replication", `synchronous_standby_names`.
 
 use super::connection::{self, PATIENCE, SCHEMA, ServerConfig, runtime};
-use super::recipe::SOCKETS;
-use super::{configuration, data_end, installation};
 use super::engine::Postgresql;
 use super::failure::failed;
+use super::recipe::SOCKETS;
 use super::recipe::command;
 use super::replication_watch::{Asker, PrimaryWatch};
+use super::{configuration, data_end, installation};
 use crate::contract::{
     CommandLine, Error, FileToWrite, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind,
     SocketPlace, StandbyFiles, Target,
 };
+use postgres_protocol::escape::{escape_identifier, escape_literal};
 use proofload_model::catalogue::{ReplicationFacts, StandbyExtent};
 use proofload_model::deployment::InstanceName;
 use proofload_model::manager::ManagerKind;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
-use postgres_protocol::escape::{escape_identifier, escape_literal};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::DataEnd;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tokio_postgres::{Client, Config};
 use tokio_postgres::config::Host;
+use tokio_postgres::{Client, Config};
 
 /// Link in a standby's folder to that of the socket of the instance that it follows. The standby works in its folder, so that the
 /// socket's path stays within the 107 bytes of its address however long the folders' names are.
@@ -69,12 +69,8 @@ const RECEIVED: &str =
 /// Whether a standby has nothing left to apply.
 const APPLIED_ALL: &str = "SELECT pg_last_wal_replay_lsn() >= greatest(pg_last_wal_receive_lsn(), '0/0'::pg_lsn)";
 
-const MODES: &[ReplicationMode] = &[
-    ReplicationMode::Async,
-    ReplicationMode::RemoteWrite,
-    ReplicationMode::RemoteFlush,
-    ReplicationMode::RemoteApply,
-];
+const MODES: &[ReplicationMode] =
+    &[ReplicationMode::Async, ReplicationMode::RemoteWrite, ReplicationMode::RemoteFlush, ReplicationMode::RemoteApply];
 
 const SETTINGS: &[&str] = &["synchronous_commit", "synchronous_standby_names", "primary_conninfo", "primary_slot_name"];
 
@@ -192,7 +188,9 @@ impl Replication for Postgresql {
             client.batch_execute("SELECT pg_reload_conf()").await.map_err(failed)?;
             // The files are read again within moments, and nobody is told.
             for (name, value) in settings.iter().filter(|(name, _)| AT_A_RELOAD.contains(&name.as_str())) {
-                while client.query_one("SELECT current_setting($1)", &[name]).await.map_err(failed)?.get::<_, &str>(0) != value {
+                while client.query_one("SELECT current_setting($1)", &[name]).await.map_err(failed)?.get::<_, &str>(0)
+                    != value
+                {
                     tokio::time::sleep(PROMOTION_LOOK).await;
                 }
             }
@@ -232,9 +230,11 @@ impl Replication for Postgresql {
             }
         };
         let late = |_| Err(Error::other(format!("it still applies WAL after {APPLY_STOPS_WITHIN:?}")));
-        let outcome = runtime()?
-            .block_on(async { tokio::time::timeout(APPLY_STOPS_WITHIN, hold).await.unwrap_or_else(late) });
-        outcome.map_err(|error| error.context(if held { "pause the standby's replay" } else { "resume the standby's replay" }))
+        let outcome =
+            runtime()?.block_on(async { tokio::time::timeout(APPLY_STOPS_WITHIN, hold).await.unwrap_or_else(late) });
+        outcome.map_err(|error| {
+            error.context(if held { "pause the standby's replay" } else { "resume the standby's replay" })
+        })
     }
 
     fn holds_apply(&self, standby: &Target) -> Result<bool, Error> {
@@ -287,7 +287,8 @@ impl Replication for Postgresql {
     }
 
     fn set_accounts(&self, primary: &Target, others: &[&str], password: &str) -> Result<(), Error> {
-        let accounts: Vec<String> = std::iter::once(&SCHEMA).chain(others).map(|name| self.account(name, password)).collect();
+        let accounts: Vec<String> =
+            std::iter::once(&SCHEMA).chain(others).map(|name| self.account(name, password)).collect();
         let may_rewind = |function: &&str, account: &&str| {
             format!("GRANT EXECUTE ON FUNCTION {function} TO {}", escape_identifier(account))
         };
@@ -330,12 +331,8 @@ impl Replication for Postgresql {
             Host::Tcp(host) => (host, Vec::new()),
         };
         let source = format!("host='{host}' port={port} user={user} dbname=postgres");
-        let arguments = vec![
-            "--target-pgdata".to_owned(),
-            data.display().to_string(),
-            "--source-server".to_owned(),
-            source,
-        ];
+        let arguments =
+            vec!["--target-pgdata".to_owned(), data.display().to_string(), "--source-server".to_owned(), source];
         let others = vec![PathBuf::from("postgresql.auto.conf")];
         let mut command = command(installation::with(&[REWIND_PROGRAM])?.join(REWIND_PROGRAM), arguments);
         command.environment.extend(password.map(|(at, _)| ("PGPASSFILE".to_owned(), at.display().to_string())));
@@ -362,7 +359,11 @@ impl Replication for Postgresql {
 }
 
 /// Does something with a connection of its own, within a time.
-pub(super) fn ask<T>(target: &Target, within: Duration, work: impl AsyncFn(&Client) -> Result<T, Error>) -> Result<T, Error> {
+pub(super) fn ask<T>(
+    target: &Target,
+    within: Duration,
+    work: impl AsyncFn(&Client) -> Result<T, Error>,
+) -> Result<T, Error> {
     ask_by(connection::config(target)?, within, work)
 }
 
@@ -450,19 +451,29 @@ mod tests {
             assert_eq!([value("synchronous_commit"), value("synchronous_standby_names")], expected.map(Some));
         };
         check(ReplicationMode::Async, Confirmation::Any(1), ["on", ""]);
-        check(ReplicationMode::RemoteWrite, Confirmation::Any(2), ["remote_write", r#"ANY 2 ("standby-1", "standby-2")"#]);
+        check(
+            ReplicationMode::RemoteWrite,
+            Confirmation::Any(2),
+            ["remote_write", r#"ANY 2 ("standby-1", "standby-2")"#],
+        );
         check(ReplicationMode::RemoteFlush, Confirmation::First(1), ["on", r#"FIRST 1 ("standby-1", "standby-2")"#]);
-        check(ReplicationMode::RemoteApply, Confirmation::Any(1), ["remote_apply", r#"ANY 1 ("standby-1", "standby-2")"#]);
+        check(
+            ReplicationMode::RemoteApply,
+            Confirmation::Any(1),
+            ["remote_apply", r#"ANY 1 ("standby-1", "standby-2")"#],
+        );
     }
 
     #[test]
     fn a_standby_follows_by_a_short_path_or_by_a_host() {
         let long = format!("/{}/data", "x".repeat(200));
-        let by_socket = Postgresql.standby("standby-1", &format!("host='{long}' port=5433 user=proofload"), None).unwrap();
+        let by_socket =
+            Postgresql.standby("standby-1", &format!("host='{long}' port=5433 user=proofload"), None).unwrap();
         let expected = "host='/proc/self/cwd/upstream' port=5433 user=proofload application_name='standby-1'";
         assert_eq!(by_socket.settings[0], ("primary_conninfo".to_owned(), expected.to_owned()));
         assert_eq!(by_socket.links, [(PathBuf::from("upstream"), PathBuf::from(&long))]);
-        let relayed = Postgresql.relayed(&format!("host='{long}' port=5433 user=proofload"), Path::new("/l"), None).unwrap();
+        let relayed =
+            Postgresql.relayed(&format!("host='{long}' port=5433 user=proofload"), Path::new("/l"), None).unwrap();
         assert_eq!(relayed.at, SocketPlace::File(PathBuf::from("/l/.s.PGSQL.5433")));
         assert_eq!(relayed.to, SocketPlace::File(PathBuf::from(format!("{long}/.s.PGSQL.5433"))));
         let through = Postgresql.standby("standby-1", &relayed.address, None).unwrap();
@@ -473,14 +484,21 @@ mod tests {
 
     #[test]
     fn a_password_stands_in_a_file_of_its_own_alone() {
-        let standby = Postgresql.standby("standby-1", "host=10.0.0.1 port=5433 user=proofload", Some("s3cret")).unwrap();
+        let standby =
+            Postgresql.standby("standby-1", "host=10.0.0.1 port=5433 user=proofload", Some("s3cret")).unwrap();
         assert!(standby.settings[0].1.ends_with("application_name='standby-1' passfile='passwords'"), "{standby:?}");
         assert_eq!(standby.secrets, [file("passwords", "*:*:*:*:s3cret\n".to_owned())]);
         let others: Vec<&String> = standby.files.iter().map(|file| &file.content).collect();
         assert!(!format!("{:?}{others:?}", standby.settings).contains("s3cret"));
         let reachable = Postgresql.reachable(&[], "10.0.0.1".parse().unwrap(), 5433).unwrap();
         assert!(reachable.files[0].content.contains("\nlisten_addresses = '10.0.0.1'\n"));
-        assert!(reachable.files[1].content.lines().filter(|line| line.starts_with("host")).all(|line| line.ends_with("scram-sha-256")));
+        assert!(
+            reachable.files[1]
+                .content
+                .lines()
+                .filter(|line| line.starts_with("host"))
+                .all(|line| line.ends_with("scram-sha-256"))
+        );
         assert_eq!(reachable.address, "host='10.0.0.1' port=5433 user=proofload dbname=proofload");
     }
 }

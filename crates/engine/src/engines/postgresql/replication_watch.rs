@@ -3,8 +3,8 @@
 
 use super::commit_times::time_commits;
 use super::connection::{self, PATIENCE, ServerConfig, runtime};
-use super::failure::failed;
 use super::existing_replication;
+use super::failure::failed;
 use super::quorum::Quorum;
 use super::replication::{level, standby_names};
 use crate::contract::{Error, ReplicationWatch, Target};
@@ -70,8 +70,7 @@ impl ReplicationWatch for PrimaryWatch {
             read(client.as_ref().expect("opened above"), asked, asker).await
         };
         let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome =
-            self.runtime.block_on(async { tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late) });
+        let outcome = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late) });
         if outcome.is_err() {
             self.client = None;
         }
@@ -112,7 +111,8 @@ impl ReplicationWatch for PrimaryWatch {
 async fn read(client: &Client, asked: &ReplicationAsked, asker: Asker) -> Result<ReplicationReading, Error> {
     let force = client.query_one(IN_FORCE, &[]).await.map_err(failed)?;
     let rows = client.query(STANDBYS, &[]).await.map_err(failed)?;
-    let rows: Vec<StandbyRow> = rows.iter().map(|row| StandbyRow::of(row, asked)).collect::<Result<_, _>>().map_err(failed)?;
+    let rows: Vec<StandbyRow> =
+        rows.iter().map(|row| StandbyRow::of(row, asked)).collect::<Result<_, _>>().map_err(failed)?;
     let setting = |place: usize| force.try_get::<_, Option<String>>(place).map_err(failed);
     let settings = [setting(0)?, setting(1)?, setting(2)?].map(Option::unwrap_or_default);
     let (out_of_force, unprotected) = match asker {
@@ -231,8 +231,7 @@ mod tests {
 
     fn check(mode: ReplicationMode, settings: [&str; 3], rows: &[StandbyRow], expected: Option<&str>) {
         let standbys = vec![InstanceName::standby(1)];
-        let asked =
-            ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() };
+        let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() };
         let found = out_of_force(&asked, &settings.map(str::to_owned), rows);
         match expected {
             None => assert_eq!(found, None),
@@ -273,7 +272,8 @@ mod tests {
     fn at_a_url_the_connection_asks_and_the_server_keeps_its_names() {
         let check = |mode, settings: [&str; 3], rows: &[StandbyRow], expected: Option<&str>| {
             let standbys = vec![InstanceName::standby(1)];
-            let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() };
+            let asked =
+                ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() };
             let found = out_of_force_by_url(&asked, &settings.map(str::to_owned), rows);
             assert_eq!(found.is_some(), expected.is_some(), "{found:?}");
             assert!(found.as_deref().unwrap_or_default().contains(expected.unwrap_or_default()), "{found:?}");

@@ -22,12 +22,14 @@ pub(super) struct ScratchServer;
 impl ScratchDatabases for ScratchServer {
     fn url(&self, url: &str, database: &str) -> Result<String, Error> {
         if url.contains("://") {
-            if url.split_once('?').is_some_and(|(_, options)| options.split('&').any(|one| one.starts_with("dbname="))) {
+            if url.split_once('?').is_some_and(|(_, options)| options.split('&').any(|one| one.starts_with("dbname=")))
+            {
                 return Err(Error::other("read the URL of the server: name no dbname among its options"));
             }
             return with_database(url, database);
         }
-        let words = words(url).ok_or_else(|| Error::other("read the URL of the server: it has neither :// nor key=value"))?;
+        let words =
+            words(url).ok_or_else(|| Error::other("read the URL of the server: it has neither :// nor key=value"))?;
         let quoted = |value: &str| value.replace('\\', "\\\\").replace('\'', "\\'");
         let others = words.iter().filter(|(key, _)| key != "dbname");
         let kept: String = others.map(|(key, value)| format!("{key}='{}' ", quoted(value))).collect();
@@ -62,7 +64,9 @@ async fn connect(server: &Target) -> Result<Client, Error> {
 async fn state(client: &Client, database: &str) -> Result<ScratchState, Error> {
     let context = |error| failed(error).context(format!("look for database {database}"));
     let sql = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = $1";
-    let Some(row) = client.query_opt(sql, &[&database]).await.map_err(context)? else { return Ok(ScratchState::Absent) };
+    let Some(row) = client.query_opt(sql, &[&database]).await.map_err(context)? else {
+        return Ok(ScratchState::Absent);
+    };
     let mark: Option<&str> = row.try_get(0).map_err(context)?;
     Ok(if mark == Some(MARK) { ScratchState::Marked } else { ScratchState::Foreign })
 }
@@ -72,9 +76,10 @@ async fn make(server: &Target, database: &str) -> Result<(), Error> {
     let name = identifier(database);
     // Two statements, since the first may stand in no transaction: whoever is killed between them leaves an empty database without a mark.
     for sql in [format!("CREATE DATABASE {name}"), format!("COMMENT ON DATABASE {name} IS {}", escape_literal(MARK))] {
-        client.batch_execute(&sql).await.map_err(|error| {
-            failed(error).context(format!("make database {database}; the account needs CREATEDB"))
-        })?;
+        client
+            .batch_execute(&sql)
+            .await
+            .map_err(|error| failed(error).context(format!("make database {database}; the account needs CREATEDB")))?;
     }
     Ok(())
 }
@@ -104,7 +109,10 @@ mod tests {
     fn both_forms_of_a_url_keep_everything_but_their_database() {
         let check = |url: &str, expected: &str| assert_eq!(ScratchServer.url(url, "x").unwrap(), expected);
         check("postgresql://me@db1/shop?sslmode=require", "postgresql://me@db1/x?sslmode=require");
-        check("host=/tmp port=5432 dbname=shop user='it\\'s me'", "host='/tmp' port='5432' user='it\\'s me' dbname='x'");
+        check(
+            "host=/tmp port=5432 dbname=shop user='it\\'s me'",
+            "host='/tmp' port='5432' user='it\\'s me' dbname='x'",
+        );
         assert!(ScratchServer.url("postgresql://db1/?dbname=shop", "x").is_err());
         assert!(ScratchServer.url("nonsense", "x").is_err());
     }

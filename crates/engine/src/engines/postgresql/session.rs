@@ -6,19 +6,17 @@
 
 use super::connection::{self, SCHEMA};
 use super::values::Reader;
-use super::wire::{Connection, Message, PreparedStatement, WireRow, State, Tag, affected, describe};
+use super::wire::{Connection, Message, PreparedStatement, State, Tag, WireRow, affected, describe};
 use super::{copy, settings};
-use crate::contract::{Action, Control, Error, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value};
+use crate::contract::{
+    Action, Control, Error, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value,
+};
 use crate::engines::parameters;
 use proofload_model::samples::Reading;
 
 /// Transaction control as SQL, in the order of [`place_of`].
-const CONTROLS: [(&str, &str); 4] = [
-    ("begin", "BEGIN"),
-    ("begin_read_only", "BEGIN READ ONLY"),
-    ("commit", "COMMIT"),
-    ("rollback", "ROLLBACK"),
-];
+const CONTROLS: [(&str, &str); 4] =
+    [("begin", "BEGIN"), ("begin_read_only", "BEGIN READ ONLY"), ("commit", "COMMIT"), ("rollback", "ROLLBACK")];
 
 fn place_of(control: Control) -> usize {
     match control {
@@ -143,7 +141,9 @@ impl PostgresqlSession {
             }
             let out = self.connection.queue();
             let queued = match action {
-                Action::Control(control) => self.controls[place_of(control)].queue(std::iter::empty::<Value<'_>>(), out),
+                Action::Control(control) => {
+                    self.controls[place_of(control)].queue(std::iter::empty::<Value<'_>>(), out)
+                }
                 Action::Run(id) => {
                     let entry = &self.entries[usize::from(id.0)];
                     entry.prepared.queue(entry.order.iter().map(|&place| flight.parameter(index, place)), out)
@@ -278,7 +278,9 @@ impl crate::contract::Session for PostgresqlSession {
         }
         let texts: Vec<(&str, &str)> = numbered.iter().map(|(name, text)| (name.as_str(), text.sql.as_str())).collect();
         let prepared = describe(&mut self.connection, &texts).await.map_err(context)?;
-        for ((place, statement), ((_, text), prepared)) in statements.iter().enumerate().zip(numbered.into_iter().zip(prepared)) {
+        for ((place, statement), ((_, text), prepared)) in
+            statements.iter().enumerate().zip(numbered.into_iter().zip(prepared))
+        {
             let width = prepared.readers.len();
             if width != usize::from(statement.columns) {
                 let text = format!("returns {width} columns, but {} are declared", statement.columns);

@@ -48,8 +48,7 @@ impl SessionSampler for ActivitySampler {
             link.as_ref().expect("opened above").look().await
         };
         let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome =
-            self.runtime.block_on(async { tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(late) });
+        let outcome = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(late) });
         if outcome.is_err() {
             self.link = None;
         }
@@ -85,7 +84,9 @@ fn state(state: &str, kind: &str, event: &str) -> SessionState {
     match (state, kind, event) {
         ("active" | "fastpath function call", "", _) => SessionState::Running,
         ("active" | "fastpath function call", _, "SyncRep") => SessionState::Standby,
-        ("active" | "fastpath function call", "IO" | "LWLock", event) if LOG_EVENTS.contains(&event) => SessionState::Log,
+        ("active" | "fastpath function call", "IO" | "LWLock", event) if LOG_EVENTS.contains(&event) => {
+            SessionState::Log
+        }
         ("active" | "fastpath function call", "Lock", _) => SessionState::Lock,
         ("active" | "fastpath function call", "IO", "DataFileRead" | "DataFilePrefetch") => SessionState::Read,
         ("active" | "fastpath function call", "Client", _) => SessionState::Client,

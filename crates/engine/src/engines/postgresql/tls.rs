@@ -149,8 +149,12 @@ fn mode(word: &str) -> Result<TlsMode, Error> {
 }
 
 /// Files in which distributions keep the authorities that the system trusts, after `SSL_CERT_FILE`.
-const SYSTEM_AUTHORITIES: &[&str] =
-    &["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"];
+const SYSTEM_AUTHORITIES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
 
 /// The file of the authorities that the system trusts.
 fn system_authorities() -> Result<PathBuf, Error> {
@@ -190,7 +194,11 @@ mod tests {
         if let Ok(file) = system_authorities() {
             check("postgresql://a?sslrootcert=system", "postgresql://a", TlsMode::VerifyFull, file.to_str());
         }
-        for wrong in ["host=a sslmode=on", "postgresql://a?sslrootcert=system&sslmode=require", "postgresql://a?channel_binding=require"] {
+        for wrong in [
+            "host=a sslmode=on",
+            "postgresql://a?sslrootcert=system&sslmode=require",
+            "postgresql://a?channel_binding=require",
+        ] {
             assert!(TlsAsked::part(wrong).is_err(), "{wrong}");
         }
     }

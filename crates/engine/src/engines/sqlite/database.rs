@@ -79,8 +79,7 @@ pub(super) fn settle(target: &Target) -> Result<(), Error> {
     connection.execute_batch("PRAGMA synchronous = FULL; ANALYZE").map_err(|error| failed(error).context("analyse"))?;
     let mut checkpoint =
         connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").map_err(|error| failed(error).context("checkpoint"))?;
-    let busy: i64 =
-        checkpoint.query_row([], |row| row.get(0)).map_err(|error| failed(error).context("checkpoint"))?;
+    let busy: i64 = checkpoint.query_row([], |row| row.get(0)).map_err(|error| failed(error).context("checkpoint"))?;
     if busy != 0 {
         return Err(Error::other("failed to checkpoint: another session still uses the log; close all sessions first"));
     }
@@ -105,7 +104,8 @@ fn connection(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
 
 /// Whether it is an empty database that nobody has marked.
 fn is_blank(connection: &Connection, path: &Path) -> Result<bool, Error> {
-    let sql = "SELECT (SELECT application_id FROM pragma_application_id) = 0 AND NOT EXISTS (SELECT 1 FROM sqlite_schema)";
+    let sql =
+        "SELECT (SELECT application_id FROM pragma_application_id) = 0 AND NOT EXISTS (SELECT 1 FROM sqlite_schema)";
     connection
         .query_row(sql, [], |row| row.get(0))
         .map_err(|error| failed(error).context(format!("failed to inspect {}", path.display())))
@@ -148,7 +148,8 @@ mod tests {
         let log = file(&building).with_extension("sqlite-wal");
         assert!(fs::metadata(log).map_or(0, |about| about.len()) == 0, "the log is in the file");
         let running = target(folder.path(), &[("page_size", "8192")]);
-        let facts = pragma::facts(&open(&running).expect("opens"), &pragma::asked(&running.place.settings).expect("known"));
+        let facts =
+            pragma::facts(&open(&running).expect("opens"), &pragma::asked(&running.place.settings).expect("known"));
         let facts = facts.expect("reads back");
         assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
         assert!(facts.iter().any(|fact| fact.name == "synchronous" && fact.effective.as_deref() == Some("FULL")));
@@ -163,7 +164,10 @@ mod tests {
         unmarked.execute_batch("PRAGMA journal_mode = WAL").expect("writes the first page");
         drop(unmarked);
         create(&target).expect("a killed process left it so");
-        open(&target).expect("it is ours now").execute_batch("PRAGMA application_id = 0; CREATE TABLE t (a)").expect("writes");
+        open(&target)
+            .expect("it is ours now")
+            .execute_batch("PRAGMA application_id = 0; CREATE TABLE t (a)")
+            .expect("writes");
         let error = create(&target).expect_err("it holds a table").to_string();
         assert!(error.contains("was not created by Proofload"), "{error}");
     }

@@ -58,8 +58,16 @@ const PRAGMAS: &[(&str, Form)] = &[
 const DEFAULTS: &[(&str, &str)] = &[("journal_mode", "WAL"), ("synchronous", "FULL"), ("busy_timeout", "10000")];
 
 /// Pragmas that a study's reader wants to know whether or not they were asked for; `page_count` is the file's size.
-const OBSERVED: &[&str] =
-    &["page_size", "page_count", "cache_size", "mmap_size", "wal_autocheckpoint", "temp_store", "foreign_keys", "threads"];
+const OBSERVED: &[&str] = &[
+    "page_size",
+    "page_count",
+    "cache_size",
+    "mmap_size",
+    "wal_autocheckpoint",
+    "temp_store",
+    "foreign_keys",
+    "threads",
+];
 
 /// A pragma to apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,10 +116,9 @@ pub(super) fn names() -> Vec<&'static str> {
 
 /// The pragmas that settings ask for, ours as defaults, later settings over earlier ones; in order of application.
 pub(super) fn asked(settings: &[(String, String)]) -> Result<Vec<Pragma>, Error> {
-    if let Some((name, _)) = settings
-        .iter()
-        .find(|(name, _)| ![STATEMENT_TIMEOUT, WRITERS].contains(&name.as_str()) && !PRAGMAS.iter().any(|(known, _)| known == name))
-    {
+    if let Some((name, _)) = settings.iter().find(|(name, _)| {
+        ![STATEMENT_TIMEOUT, WRITERS].contains(&name.as_str()) && !PRAGMAS.iter().any(|(known, _)| known == name)
+    }) {
         let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
         return Err(Error::other(format!("unknown SQLite setting {name:?}; known: {}", known.join(", "))));
     }

@@ -4,8 +4,8 @@ use super::failure::failed;
 use super::runner::{Runner, Work};
 use super::values;
 use super::writers::WriterTurn;
-use crate::engines::watchdog::Watchdog;
 use crate::contract::{Error, ErrorClass, Flight, OwnedRow, RowSource, Statement, Table};
+use crate::engines::watchdog::Watchdog;
 use proofload_model::samples::Reading;
 use rusqlite::Connection;
 use std::path::PathBuf;
@@ -30,11 +30,7 @@ impl std::fmt::Debug for SqliteSession {
 
 impl SqliteSession {
     /// A session whose queries may take so long; `queued`: the database file, if its writers of this process queue.
-    pub(super) fn new(
-        connection: Connection,
-        limit: Option<Duration>,
-        queued: Option<PathBuf>,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(connection: Connection, limit: Option<Duration>, queued: Option<PathBuf>) -> Result<Self, Error> {
         let handle = connection.get_interrupt_handle();
         let watchdog = limit.map(|limit| Watchdog::start(limit, move || handle.interrupt())).transpose();
         let watchdog = watchdog

@@ -38,13 +38,16 @@ fn file(target: &Target, database: &str) -> String {
 
 /// What is noted of a backup: its file, and a hash of the label (FNV-1a of 64 bits), which may be long.
 fn mark(file: &str, label: &str) -> String {
-    let hash = label.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+    let hash = label
+        .bytes()
+        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
     format!("{hash:016x} {file}")
 }
 
 async fn is_kept(target: &Target, label: &str) -> Result<bool, Error> {
     let (mut connection, name) = database::open(target).await?;
-    let sql = format!("SELECT CAST(value AS varchar(2000)) FROM sys.extended_properties WHERE class = 0 AND name = '{KEPT}'");
+    let sql =
+        format!("SELECT CAST(value AS varchar(2000)) FROM sys.extended_properties WHERE class = 0 AND name = '{KEPT}'");
     let rows = connection.rows(&sql).await.map_err(|error| error.context("read whether a backup was made"))?;
     let mark = mark(&file(target, &name), label);
     Ok(rows.first().and_then(|row| row.first()) == Some(&OwnedValue::Text(mark)))
@@ -73,8 +76,12 @@ async fn restore(target: &Target, label: &str, progress: ProgressTeller<'_>) -> 
     let file = file(target, name);
     let mut master = connect(&address, database::MASTER).await?;
     let context = |error: Error| error.context(format!("restore database {name} from {file} on the server"));
-    master.text(&format!("ALTER DATABASE {} SET SINGLE_USER WITH ROLLBACK IMMEDIATE", quoted(name))).await.map_err(context)?;
-    let restore = format!("RESTORE DATABASE {} FROM DISK = {} WITH REPLACE, CHECKSUM, STATS = 5", quoted(name), text(&file));
+    master
+        .text(&format!("ALTER DATABASE {} SET SINGLE_USER WITH ROLLBACK IMMEDIATE", quoted(name)))
+        .await
+        .map_err(context)?;
+    let restore =
+        format!("RESTORE DATABASE {} FROM DISK = {} WITH REPLACE, CHECKSUM, STATS = 5", quoted(name), text(&file));
     let restored = told(&mut master, &restore, "restoring the database", progress).await;
     // Also after a failure, so that somebody can look.
     let opened = master.text(&format!("ALTER DATABASE {} SET MULTI_USER", quoted(name))).await;
@@ -85,7 +92,12 @@ async fn restore(target: &Target, label: &str, progress: ProgressTeller<'_>) -> 
 }
 
 /// Runs a statement and tells how far it is.
-async fn told(connection: &mut ServerConnection, sql: &str, what: &str, progress: ProgressTeller<'_>) -> Result<(), Error> {
+async fn told(
+    connection: &mut ServerConnection,
+    sql: &str,
+    what: &str,
+    progress: ProgressTeller<'_>,
+) -> Result<(), Error> {
     connection
         .text_heard(sql, |message: &wire::ServerWord| {
             let percent = message.text.split_whitespace().next().and_then(|word| word.parse().ok());

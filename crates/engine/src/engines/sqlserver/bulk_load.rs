@@ -26,7 +26,11 @@ const INSIDE: Bracket = Bracket {
 };
 
 /// Appends all rows, inside the open transaction if there is one; returns how many the server took.
-pub(super) async fn append(connection: &mut ServerConnection, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
+pub(super) async fn append(
+    connection: &mut ServerConnection,
+    table: &Table<'_>,
+    rows: &mut dyn RowSource,
+) -> Result<u64, Error> {
     connection.settle().await?;
     let bracket = if connection.in_transaction() { INSIDE } else { OWN };
     let ended = match append_in(connection, table, rows, &bracket).await {

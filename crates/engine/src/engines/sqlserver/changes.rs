@@ -66,13 +66,15 @@ pub(super) async fn schedulers(connection: &mut ServerConnection) -> Result<Stri
 /// Changes a setting of the server, by the server's own name of it, after its old value is noted.
 pub(super) async fn set(connection: &mut ServerConnection, name: &str, old: &str, value: i64) -> Result<(), Error> {
     let mut notes = read(connection).await?;
-    let advanced = "SELECT CAST(value_in_use AS varchar(20)) FROM sys.configurations WHERE name = 'show advanced options'";
+    let advanced =
+        "SELECT CAST(value_in_use AS varchar(20)) FROM sys.configurations WHERE name = 'show advanced options'";
     let advanced = first_text(&connection.rows(advanced).await?);
     // What was noted first is put back last: without it nothing else could be.
     for (name, old) in [(ADVANCED, advanced.as_str()), (name, old)] {
         note(connection, &mut notes, name, old).await?;
     }
-    let context = |error: Error| error.context(format!("set {name} of the server to {value}; the account needs ALTER SETTINGS"));
+    let context =
+        |error: Error| error.context(format!("set {name} of the server to {value}; the account needs ALTER SETTINGS"));
     connection.text(&configure(ADVANCED, "1")).await.map_err(context)?;
     connection.text(&configure(name, &value.to_string())).await.map_err(context)
 }
@@ -84,7 +86,8 @@ pub(super) async fn set_cores(connection: &mut ServerConnection, count: i64) -> 
     let old = first_text(&connection.rows(old).await.map_err(|error| error.context("read the server's affinity"))?);
     let mut notes = read(connection).await?;
     note(connection, &mut notes, AFFINITY, &old).await?;
-    let context = |error: Error| error.context(format!("have {count} schedulers work; the account needs ALTER SETTINGS"));
+    let context =
+        |error: Error| error.context(format!("have {count} schedulers work; the account needs ALTER SETTINGS"));
     connection.text(&affinity(&format!("0 TO {}", count - 1))).await.map_err(context)
 }
 
@@ -94,7 +97,10 @@ pub(super) async fn put_back(target: &Target) -> Result<(), Error> {
     let mut notes = read(&mut connection).await?;
     while let Some(ChangeNote { name, old }) = notes.pop() {
         let statement = if name == AFFINITY { affinity(&old) } else { configure(&name, &old) };
-        connection.text(&statement).await.map_err(|error| error.context(format!("put {name} of the server back to {old}")))?;
+        connection
+            .text(&statement)
+            .await
+            .map_err(|error| error.context(format!("put {name} of the server back to {old}")))?;
         write(&mut connection, &notes).await?;
     }
     Ok(())
@@ -109,24 +115,35 @@ fn affinity(processors: &str) -> String {
 }
 
 /// Notes an old value, unless there is one: that is the value from before all changes.
-async fn note(connection: &mut ServerConnection, notes: &mut Vec<ChangeNote>, name: &str, old: &str) -> Result<(), Error> {
+async fn note(
+    connection: &mut ServerConnection,
+    notes: &mut Vec<ChangeNote>,
+    name: &str,
+    old: &str,
+) -> Result<(), Error> {
     if notes.iter().any(|known| known.name == name) {
         return Ok(());
     }
     // It is put back as it stands: a number, a word, numbers with commas.
-    let is_plain = !old.is_empty() && old.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, ',' | '-'));
+    let is_plain =
+        !old.is_empty() && old.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, ',' | '-'));
     if !is_plain {
-        return Err(Error::other(format!("the old value of {name} is {old:?}, which could not be put back; nothing is changed")));
+        return Err(Error::other(format!(
+            "the old value of {name} is {old:?}, which could not be put back; nothing is changed"
+        )));
     }
     notes.push(ChangeNote { name: name.to_owned(), old: old.to_owned() });
     write(connection, notes).await
 }
 
 async fn read(connection: &mut ServerConnection) -> Result<Vec<ChangeNote>, Error> {
-    let sql = format!("SELECT CAST(value AS varchar(4000)) FROM sys.extended_properties WHERE class = 0 AND name = '{NOTES}'");
+    let sql = format!(
+        "SELECT CAST(value AS varchar(4000)) FROM sys.extended_properties WHERE class = 0 AND name = '{NOTES}'"
+    );
     let rows = connection.rows(&sql).await.map_err(|error| error.context("read what was changed of the server"))?;
     let notes = first_text(&rows);
-    let note = |line: &str| line.split_once('=').map(|(name, old)| ChangeNote { name: name.to_owned(), old: old.to_owned() });
+    let note =
+        |line: &str| line.split_once('=').map(|(name, old)| ChangeNote { name: name.to_owned(), old: old.to_owned() });
     Ok(notes.split(';').filter_map(note).collect())
 }
 

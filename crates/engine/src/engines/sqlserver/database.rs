@@ -28,7 +28,8 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
     let look = format!("SELECT count(*) FROM sys.databases WHERE name = {}", text(name));
     let found = master.rows(&look).await.map_err(|error| error.context(format!("look for database {name}")))?;
     if integer(&found) == Some(0) {
-        let context = |error: Error| error.context(format!("create database {name}; the account needs CREATE ANY DATABASE"));
+        let context =
+            |error: Error| error.context(format!("create database {name}; the account needs CREATE ANY DATABASE"));
         master.text(&format!("CREATE DATABASE {} COLLATE {COLLATION}", quoted(name))).await.map_err(context)?;
         // Readers do not wait for writers, as on the other engines.
         master.text(&format!("ALTER DATABASE {} SET READ_COMMITTED_SNAPSHOT ON", quoted(name))).await?;
@@ -50,7 +51,9 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
                      {COLLATION}, or drop it, and it is made so"
                 )));
             }
-            let context = |error: Error| error.context(format!("mark the empty database {name}; the account needs db_owner in it"));
+            let context = |error: Error| {
+                error.context(format!("mark the empty database {name}; the account needs db_owner in it"))
+            };
             connection.text(&mark_sql(MARK)).await.map_err(context)?;
         }
         _ => {

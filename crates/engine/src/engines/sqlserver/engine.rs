@@ -3,7 +3,8 @@
 use super::scratch::SqlserverScratch;
 use super::{SqlserverSession, address, changes, database, observer, settings};
 use crate::contract::{
-    About, Backups, Engine, Error, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerChanges, Snapshots, SqlEngine, Target, Work,
+    About, Backups, Engine, Error, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerChanges,
+    Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -23,7 +24,9 @@ impl Engine for Sqlserver {
     }
 
     fn locate(&self) -> Result<Installation, Error> {
-        Err(Error::other("Proofload starts no SQL Server: name a running one in engine.url, such as sqlserver://user@host/database"))
+        Err(Error::other(
+            "Proofload starts no SQL Server: name a running one in engine.url, such as sqlserver://user@host/database",
+        ))
     }
 
     fn existing(&self) -> Option<ExistingServer> {

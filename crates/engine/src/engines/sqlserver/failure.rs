@@ -37,11 +37,12 @@ pub(super) fn of_server(said: &ServerMessage<'_>) -> Error {
 fn class(said: &ServerMessage<'_>) -> ErrorClass {
     match said.number {
         // Deadlock, lock time-out, conflicts of snapshots and of tables in memory, too busy.
-        1205 | 1222 | 3960 | 3961 | 41_301 | 41_302 | 41_305 | 41_325 | 41_839 | 49_918..=49_920 => ErrorClass::Retryable,
-        // The network, the shut-down, a replica that is no primary any more, a database that moves.
-        64 | 233 | 596 | 976 | 978 | 983 | 6005 | 10_053 | 10_054 | 10_060 | 10_928 | 35_250 | 40_197 | 40_501 | 40_613 => {
-            ErrorClass::ConnectionLost
+        1205 | 1222 | 3960 | 3961 | 41_301 | 41_302 | 41_305 | 41_325 | 41_839 | 49_918..=49_920 => {
+            ErrorClass::Retryable
         }
+        // The network, the shut-down, a replica that is no primary any more, a database that moves.
+        64 | 233 | 596 | 976 | 978 | 983 | 6005 | 10_053 | 10_054 | 10_060 | 10_928 | 35_250 | 40_197 | 40_501
+        | 40_613 => ErrorClass::ConnectionLost,
         // Disk, log, memory, grants of memory.
         701 | 802 | 1101 | 1105 | 3257 | 8645 | 8651 | 9002 | 40_544 => ErrorClass::OutOfSpace,
         220 | 241 | 245 | 515 | 547 | 2601 | 2627 | 2628 | 8115 | 8134 | 8152 | 50_001 => ErrorClass::Data,
@@ -67,7 +68,8 @@ mod tests {
 
     #[test]
     fn numbers_have_classes_and_texts_say_where() {
-        let said = |number, severity| ServerMessage { number, state: 3, severity, message: "Oh.", procedure: "pay", line: 7 };
+        let said =
+            |number, severity| ServerMessage { number, state: 3, severity, message: "Oh.", procedure: "pay", line: 7 };
         let cases = [
             (1205, 13, ErrorClass::Retryable),
             (3960, 16, ErrorClass::Retryable),

@@ -18,7 +18,9 @@ impl Memory for Sqlserver {
 
 impl ServerChanges for Sqlserver {
     fn put_back<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
-        Box::pin(async move { if changes::allowed(target) { changes::put_back(target).await } else { Ok::<(), Error>(()) } })
+        Box::pin(
+            async move { if changes::allowed(target) { changes::put_back(target).await } else { Ok::<(), Error>(()) } },
+        )
     }
 }
 
@@ -28,6 +30,9 @@ mod tests {
 
     #[test]
     fn a_limit_is_the_servers_memory_in_its_unit() {
-        assert_eq!(Sqlserver.settings(Bytes::mebi(65_536), 9), [("max_server_memory_mb".to_owned(), "65536".to_owned())]);
+        assert_eq!(
+            Sqlserver.settings(Bytes::mebi(65_536), 9),
+            [("max_server_memory_mb".to_owned(), "65536".to_owned())]
+        );
     }
 }

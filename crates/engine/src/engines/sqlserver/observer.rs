@@ -65,7 +65,9 @@ impl Observer for CounterObserver {
 
 /// A row as a number: `name`, `component`, unit, whether it is a total, value.
 fn observation(row: &[OwnedValue]) -> Option<Observation> {
-    let [OwnedValue::Text(name), OwnedValue::Text(component), OwnedValue::Text(unit), total, value] = row else { return None };
+    let [OwnedValue::Text(name), OwnedValue::Text(component), OwnedValue::Text(unit), total, value] = row else {
+        return None;
+    };
     let number = match value.as_value() {
         Value::Integer(number) => number as f64,
         Value::Decimal(decimal) => decimal.units as f64 / 10f64.powi(decimal.scale.into()),
@@ -87,7 +89,10 @@ mod tests {
         let text = |text: &str| OwnedValue::Text(text.to_owned());
         let row = [text("commits"), text(" "), text("1/s"), OwnedValue::Integer(1), OwnedValue::Integer(7)];
         let found = observation(&row).expect("it is whole");
-        assert_eq!((found.reading.name.as_str(), found.reading.component.as_str(), found.reading.unit.as_str()), ("commits", "", "1/s"));
+        assert_eq!(
+            (found.reading.name.as_str(), found.reading.component.as_str(), found.reading.unit.as_str()),
+            ("commits", "", "1/s")
+        );
         assert!(found.cumulative && found.reading.value == 7.0);
         assert_eq!(observation(&row[..4]), None);
     }

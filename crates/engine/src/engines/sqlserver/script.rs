@@ -40,7 +40,9 @@ fn add(statement: &str, found: &mut Vec<String>) {
 fn opens_block(after: &str) -> bool {
     let after = after.trim_start();
     let next = word(after);
-    !(after.is_empty() || after.starts_with(';') || ["TRAN", "TRANSACTION"].iter().any(|begin| next.eq_ignore_ascii_case(begin)))
+    !(after.is_empty()
+        || after.starts_with(';')
+        || ["TRAN", "TRANSACTION"].iter().any(|begin| next.eq_ignore_ascii_case(begin)))
 }
 
 /// The word or variable that starts here; empty where none does.
@@ -70,15 +72,20 @@ mod tests {
     #[test]
     fn statements_end_at_semicolons_outside_of_blocks() {
         let procedure = "CREATE PROCEDURE p(@a int) AS\nBEGIN\n  BEGIN TRANSACTION; SELECT CASE WHEN @a = 1 THEN 'END;' END; COMMIT;\nEND";
-        let script = format!("BEGIN;\nSELECT 'a;b', [c;d] -- e;\n, 1;\n{procedure};\n/* ; */ begin tran; IF 1 = 1 BEGIN SELECT 1; END; COMMIT;;");
-        assert_eq!(statements(&script), [
-            "BEGIN TRANSACTION",
-            "SELECT 'a;b', [c;d] -- e;\n, 1",
-            procedure,
-            "/* ; */ begin tran",
-            "IF 1 = 1 BEGIN SELECT 1; END",
-            "COMMIT"
-        ]);
+        let script = format!(
+            "BEGIN;\nSELECT 'a;b', [c;d] -- e;\n, 1;\n{procedure};\n/* ; */ begin tran; IF 1 = 1 BEGIN SELECT 1; END; COMMIT;;"
+        );
+        assert_eq!(
+            statements(&script),
+            [
+                "BEGIN TRANSACTION",
+                "SELECT 'a;b', [c;d] -- e;\n, 1",
+                procedure,
+                "/* ; */ begin tran",
+                "IF 1 = 1 BEGIN SELECT 1; END",
+                "COMMIT"
+            ]
+        );
         assert_eq!(statements("begin"), ["BEGIN TRANSACTION"]);
         assert_eq!(statements(" ; "), [""; 0]);
     }

@@ -60,7 +60,10 @@ impl SqlserverSession {
         let mut connection = connect(&address, &address.database).await?;
         if target.endpoints.role_moves() {
             let rows = connection.rows(TAKES_WRITES).await?;
-            let takes = rows.first().and_then(|row| row.first()).is_some_and(|value| value.as_value() == crate::contract::Value::Text("READ_WRITE"));
+            let takes = rows
+                .first()
+                .and_then(|row| row.first())
+                .is_some_and(|value| value.as_value() == crate::contract::Value::Text("READ_WRITE"));
             if !takes {
                 return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
             }

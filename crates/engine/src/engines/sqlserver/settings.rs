@@ -99,7 +99,10 @@ pub(super) async fn apply(target: &Target, connection: &mut ServerConnection, da
             continue;
         }
         let Some(statement) = statement(&canonical, value, database, &known) else { continue };
-        connection.text(&statement).await.map_err(|error| error.context(format!("set {name} to {value} for database {database}")))?;
+        connection
+            .text(&statement)
+            .await
+            .map_err(|error| error.context(format!("set {name} to {value} for database {database}")))?;
     }
     Ok(())
 }
@@ -160,7 +163,10 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
 }
 
 /// All settings, by the name that studies use.
-async fn read(connection: &mut ServerConnection, asked: &BTreeMap<&str, &str>) -> Result<BTreeMap<String, InForce>, Error> {
+async fn read(
+    connection: &mut ServerConnection,
+    asked: &BTreeMap<&str, &str>,
+) -> Result<BTreeMap<String, InForce>, Error> {
     let rows = connection.rows(READ).await.map_err(|error| error.context("read the server's settings"))?;
     let setting = |row: Vec<OwnedValue>| match <[OwnedValue; 3]>::try_from(row) {
         Ok([OwnedValue::Text(name), value, OwnedValue::Text(source)]) => {
@@ -217,11 +223,18 @@ mod tests {
         let scoped = |value: &str| InForce { name: String::new(), value: value.to_owned(), source: SCOPED.to_owned() };
         let server = InForce { name: String::new(), value: "8".to_owned(), source: SERVER.to_owned() };
         let known = [("maxdop", scoped("0")), ("parameter_sniffing", scoped("1")), ("max_server_memory_mb", server)];
-        let known: BTreeMap<String, InForce> = known.into_iter().map(|(name, found)| (name.to_owned(), found)).collect();
-        let check = |name, value, expected: Option<&str>| assert_eq!(statement(name, value, "a]b", &known).as_deref(), expected);
+        let known: BTreeMap<String, InForce> =
+            known.into_iter().map(|(name, found)| (name.to_owned(), found)).collect();
+        let check = |name, value, expected: Option<&str>| {
+            assert_eq!(statement(name, value, "a]b", &known).as_deref(), expected)
+        };
         check("delayed_durability", "forced", Some("ALTER DATABASE [a]]b] SET DELAYED_DURABILITY = FORCED"));
         check("target_recovery_time_seconds", "0", Some("ALTER DATABASE [a]]b] SET TARGET_RECOVERY_TIME = 0 SECONDS"));
-        check("read_committed_snapshot", "off", Some("ALTER DATABASE [a]]b] SET READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE"));
+        check(
+            "read_committed_snapshot",
+            "off",
+            Some("ALTER DATABASE [a]]b] SET READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE"),
+        );
         check("maxdop", "28", Some("ALTER DATABASE SCOPED CONFIGURATION SET MAXDOP = 28"));
         check("maxdop", "1", Some("ALTER DATABASE SCOPED CONFIGURATION SET MAXDOP = 1"));
         check("parameter_sniffing", "off", Some("ALTER DATABASE SCOPED CONFIGURATION SET PARAMETER_SNIFFING = OFF"));

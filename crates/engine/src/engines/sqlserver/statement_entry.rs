@@ -59,7 +59,13 @@ impl StatementEntry {
 
     /// Queues call `index` of a flight. Tells whether it also has the server prepare the statement, so that nothing may follow.
     #[inline]
-    pub(super) fn queue(&mut self, flight: &Flight, index: usize, is_first: bool, connection: &mut ServerConnection) -> Result<bool, Error> {
+    pub(super) fn queue(
+        &mut self,
+        flight: &Flight,
+        index: usize,
+        is_first: bool,
+        connection: &mut ServerConnection,
+    ) -> Result<bool, Error> {
         let values = self.order.iter().map(|&place| flight.parameter(index, place));
         let mut prepares = false;
         match &self.form {
@@ -119,7 +125,8 @@ fn procedure(sql: &str, parameters: usize) -> Option<&str> {
     }
     let rest = rest.trim();
     let (name, given) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.'));
+    let is_name =
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.'));
     let given = given.split(',').map(str::trim).filter(|part| !part.is_empty());
     let wanted = (1..=parameters).map(|number| format!("@p{number}"));
     (is_name && given.eq(wanted)).then_some(name)
@@ -134,7 +141,14 @@ mod tests {
         assert_eq!(procedure("EXEC pay @p1, @p2", 2), Some("pay"));
         assert_eq!(procedure("execute dbo.pay\n  @p1,\n  @p2", 2), Some("dbo.pay"));
         assert_eq!(procedure("EXEC pay", 0), Some("pay"));
-        for other in ["EXEC pay @p2, @p1", "EXEC pay @p1", "EXEC pay @p1, 5", "EXEC @p1 = pay @p2", "SELECT 1", "EXEC pay @p1, @p2; SELECT 1"] {
+        for other in [
+            "EXEC pay @p2, @p1",
+            "EXEC pay @p1",
+            "EXEC pay @p1, 5",
+            "EXEC @p1 = pay @p2",
+            "SELECT 1",
+            "EXEC pay @p1, @p2; SELECT 1",
+        ] {
             assert_eq!(procedure(other, 2), None, "{other}");
         }
     }

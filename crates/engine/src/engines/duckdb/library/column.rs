@@ -134,7 +134,9 @@ impl VectorColumn {
         unsafe {
             match self.kind {
                 VectorKind::Boolean => VectorCell::Integer(i128::from(at::<u8>(self.data, row))),
-                VectorKind::Integer(width) | VectorKind::Decimal { width, .. } => VectorCell::Integer(integer(width, self.data, row)),
+                VectorKind::Integer(width) | VectorKind::Decimal { width, .. } => {
+                    VectorCell::Integer(integer(width, self.data, row))
+                }
                 VectorKind::Float => VectorCell::Double(f64::from(at::<f32>(self.data, row))),
                 VectorKind::Double => VectorCell::Double(at(self.data, row)),
                 VectorKind::Text => string(self.data, row),

@@ -25,7 +25,8 @@ impl Configuration {
     pub(in super::super) fn set(&mut self, name: &str, value: &str) -> bool {
         let (Ok(name), Ok(value)) = (CString::new(name), CString::new(value)) else { return false };
         // SAFETY: the configuration lives; both texts end with a zero byte and are copied.
-        !self.raw.is_null() && unsafe { (self.functions.set_config)(self.raw, name.as_ptr(), value.as_ptr()) } == SUCCESS
+        !self.raw.is_null()
+            && unsafe { (self.functions.set_config)(self.raw, name.as_ptr(), value.as_ptr()) } == SUCCESS
     }
 }
 

@@ -19,7 +19,17 @@ macro_rules! opaque {
     };
 }
 
-opaque!(RawDatabase, RawConnection, RawConfiguration, RawPrepared, RawAppender, RawChunk, RawVector, RawType, RawErrorData);
+opaque!(
+    RawDatabase,
+    RawConnection,
+    RawConfiguration,
+    RawPrepared,
+    RawAppender,
+    RawChunk,
+    RawVector,
+    RawType,
+    RawErrorData
+);
 
 /// `duckdb_result`: five deprecated fields and DuckDB's own pointer.
 #[repr(C)]

@@ -11,9 +11,9 @@ mod load;
 mod rows;
 mod statement;
 
-pub(super) use column::{VectorCell, VectorKind};
 #[cfg(test)]
 pub(super) use column::Width;
+pub(super) use column::{VectorCell, VectorKind};
 pub(super) use connection::Connection;
 pub(super) use database::{Configuration, Database};
 pub(super) use load::{LoadFailure, LoadedLibrary, load};

@@ -2,7 +2,7 @@
 
 use super::column::VectorColumn;
 use super::connection::{Connection, Handle, error_of, sql_text};
-use super::functions::{Index, RawDecimal, RawHuge, RawPrepared, RawResult, RawTimestamp, State, SUCCESS, text};
+use super::functions::{Index, RawDecimal, RawHuge, RawPrepared, RawResult, RawTimestamp, SUCCESS, State, text};
 use super::rows::Rows;
 use std::ptr;
 use std::sync::Arc;

@@ -71,6 +71,9 @@ mod tests {
         check(ErrorKind::SessionsNotSupported, ErrorClass::Other);
         assert_eq!(told(11000, "", "E11000").class(), ErrorClass::Data);
         let retry = told(112, "WriteConflict", "try again");
-        assert_eq!((retry.class(), retry.to_string().as_str()), (ErrorClass::Retryable, "WriteConflict: try again (112)"));
+        assert_eq!(
+            (retry.class(), retry.to_string().as_str()),
+            (ErrorClass::Retryable, "WriteConflict: try again (112)")
+        );
     }
 }

@@ -11,8 +11,8 @@ use super::client::Share;
 use super::failure::{failed, left_out};
 use super::values::Names;
 use crate::contract::{Collection, DocumentBuffer, DocumentRef, Documents, Error, Fields, InsertOutcome, Target};
-use mongodb::action::Action as _;
 use mongodb::Database;
+use mongodb::action::Action as _;
 use mongodb::bson::{Document, RawDocumentBuf, doc};
 use mongodb::options::CollectionOptions;
 use proofload_model::samples::Reading;
@@ -98,9 +98,14 @@ impl Documents for Session {
 
     async fn find(&mut self, key: &str, fields: Fields, found: &mut DocumentBuffer) -> Result<(), Error> {
         let OpenCollection { handle, names } = self.opened()?;
-        let find = handle.find_one(doc! { "_id": key }).optional(names.projection(fields)?, |find, wanted| find.projection(wanted));
+        let find = handle
+            .find_one(doc! { "_id": key })
+            .optional(names.projection(fields)?, |find, wanted| find.projection(wanted));
         match self.within(find.into_future()).await?.map_err(failed)? {
-            Some(document) => { let document: RawDocumentBuf = document; names.read(&document, found) },
+            Some(document) => {
+                let document: RawDocumentBuf = document;
+                names.read(&document, found)
+            }
             None => Ok(()),
         }
     }
@@ -111,7 +116,8 @@ impl Documents for Session {
             return Ok(());
         }
         let OpenCollection { handle, names } = self.opened()?;
-        let find = handle.find(doc! { "_id": { "$gte": from } }).sort(doc! { "_id": 1 }).limit(limit.into()).batch_size(limit);
+        let find =
+            handle.find(doc! { "_id": { "$gte": from } }).sort(doc! { "_id": 1 }).limit(limit.into()).batch_size(limit);
         let find = find.optional(names.projection(fields)?, |find, wanted| find.projection(wanted));
         let all = async {
             let mut cursor = find.await.map_err(failed)?;

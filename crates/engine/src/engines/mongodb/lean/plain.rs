@@ -31,11 +31,18 @@ mod tests {
     use proofload_model::wire::DataLocation;
 
     fn check(text: &str, part: Option<&str>) {
-        let place = DataLocation { engine: "mongodb".to_owned(), folder: String::new(), url: None, settings: Vec::new(), tier: None };
+        let place = DataLocation {
+            engine: "mongodb".to_owned(),
+            folder: String::new(),
+            url: None,
+            settings: Vec::new(),
+            tier: None,
+        };
         let target = Target::new(place, Some(text.to_owned()));
         let found = server(&Url::of(&target).unwrap(), &target).err().map(|error| error.to_string());
         assert_eq!(found.is_some(), part.is_some(), "{text}: {found:?}");
-        let fits = |text: &str| part.is_some_and(|part| text.contains(part)) && text.contains("engine.path = \"driver\"");
+        let fits =
+            |text: &str| part.is_some_and(|part| text.contains(part)) && text.contains("engine.path = \"driver\"");
         assert!(found.as_deref().is_none_or(fits), "{found:?}");
     }
 

@@ -4,11 +4,11 @@ use super::super::bson::{Document, Element};
 use super::super::names::is_internal;
 use super::super::options::Options;
 use super::super::url::Url;
+use super::answer;
 use super::commands::{self, Scope};
 use super::connection::Connection;
 use super::greeting::{self, Greeting};
 use super::insertion::Insertion;
-use super::answer;
 use crate::contract::{Collection, DocumentBuffer, DocumentRef, Documents, Error, Fields, InsertOutcome, Target};
 use proofload_model::samples::Reading;
 use std::time::Duration;
@@ -36,11 +36,7 @@ impl Session {
     }
 
     /// All documents that a cold command gives, each as `each` makes it.
-    async fn all<T>(
-        &mut self,
-        collection: &str,
-        each: impl Fn(Document<'_>) -> Option<T>,
-    ) -> Result<Vec<T>, Error> {
+    async fn all<T>(&mut self, collection: &str, each: impl Fn(Document<'_>) -> Option<T>) -> Result<Vec<T>, Error> {
         let (mut all, database) = (Vec::new(), &self.scope.database);
         loop {
             let batch = answer::batch(self.connection.exchange().await?)?;
@@ -90,13 +86,7 @@ impl Documents for Session {
         }
     }
 
-    async fn scan(
-        &mut self,
-        from: &str,
-        limit: u32,
-        fields: Fields,
-        found: &mut DocumentBuffer,
-    ) -> Result<(), Error> {
+    async fn scan(&mut self, from: &str, limit: u32, fields: Fields, found: &mut DocumentBuffer) -> Result<(), Error> {
         if limit == 0 {
             return Ok(());
         }
@@ -155,7 +145,8 @@ impl Documents for Session {
         for (key, text) in notes {
             let context = |error: Error| error.context(format!("failed to write note {key} in {collection}"));
             let note = (key.as_str(), text.as_str());
-            let reply = self.connection.run(&self.scope.database, |command| commands::note(command, collection, note)).await;
+            let reply =
+                self.connection.run(&self.scope.database, |command| commands::note(command, collection, note)).await;
             answer::written(reply.map_err(context)?).map_err(context)?;
         }
         Ok(())

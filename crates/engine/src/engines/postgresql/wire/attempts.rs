@@ -1,10 +1,10 @@
 //! The ways in which a server is reached: its places in order, each with TLS or without as is asked, until one admits us.
 
 use super::places::{options, places};
-use crate::engines::wire::{Place, Socket, encrypted as shake, open};
 use crate::contract::{Error, ErrorClass};
 use crate::engines::postgresql::connection::ServerConfig;
 use crate::engines::postgresql::tls::TlsMode;
+use crate::engines::wire::{Place, Socket, encrypted as shake, open};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 

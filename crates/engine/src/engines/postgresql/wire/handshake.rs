@@ -3,9 +3,9 @@
 //! The driver borrows the socket and gives it back when the server is ready for queries. It is given one message at a time, so that
 //! it cannot take bytes that come after that.
 
-use crate::engines::wire::Socket;
 use crate::contract::Error;
 use crate::engines::postgresql::failure::failed;
+use crate::engines::wire::Socket;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

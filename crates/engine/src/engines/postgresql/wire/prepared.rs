@@ -100,7 +100,9 @@ pub(in crate::engines::postgresql) async fn describe(
             _ => Ok(None),
         };
         let entered = described.and_then(|readers| match (readers, statements.get(place)) {
-            (Some(readers), Some((name, _))) => PreparedStatement::new(name, &parameters, readers).map(|new| prepared.push(new)),
+            (Some(readers), Some((name, _))) => {
+                PreparedStatement::new(name, &parameters, readers).map(|new| prepared.push(new))
+            }
             _ => Ok(()),
         });
         outcome = entered.map_err(|error| (place, error));
@@ -150,9 +152,8 @@ fn read_columns(mut body: Reading<'_>) -> Result<Vec<Reader>, Error> {
 
 /// The type of a number. One that is not built in is of no kind that we read or write; it keeps its number for messages.
 fn of_oid(oid: u32) -> Type {
-    Type::from_oid(oid).unwrap_or_else(|| {
-        Type::new(format!("number {oid}"), oid, tokio_postgres::types::Kind::Simple, String::new())
-    })
+    Type::from_oid(oid)
+        .unwrap_or_else(|| Type::new(format!("number {oid}"), oid, tokio_postgres::types::Kind::Simple, String::new()))
 }
 
 /// The fields of a row, one after another.

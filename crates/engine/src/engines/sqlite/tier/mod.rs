@@ -4,9 +4,9 @@
 mod guard;
 mod log_file;
 mod mount;
-mod vfs;
 #[cfg(test)]
 mod tests;
+mod vfs;
 
 pub(super) use guard::{MountGuard, is_behind_a_tier};
 pub(super) use vfs::register;

@@ -4,7 +4,8 @@ use super::MountGuard;
 use crate::contract::Target;
 use crate::engines::sqlite::database;
 use proofload_model::tier::{
-    CONTROL_SOCKET, CachePlan, CacheSize, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, TierPlan, TierVolume, WriteMode,
+    CONTROL_SOCKET, CachePlan, CacheSize, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, TierPlan, TierVolume,
+    WriteMode,
 };
 use proofload_model::units::Bytes;
 use proofload_model::wire::DataLocation;
@@ -104,7 +105,8 @@ fn what_was_written_through_a_tier_is_there_again_and_the_cache_is_warm() {
     }
     assert_eq!(number(&second, "SELECT count(*) FROM t"), 500);
     second.execute_batch("DELETE FROM t WHERE id >= 400; VACUUM").expect("shrinks");
-    let mount = MountGuard::open(&database::file(&target), target.place.tier.as_ref().expect("a tier")).expect("shares");
+    let mount =
+        MountGuard::open(&database::file(&target), target.place.tier.as_ref().expect("a tier")).expect("shares");
     let socket = Path::new(&target.place.folder).join(CONTROL_SOCKET);
     let reading = ControlClient::connect(&socket).expect("listens").reading().expect("answers");
     let (data, log) = (reading.pool.volumes[0].counters, reading.pool.volumes[1].counters);
@@ -116,7 +118,8 @@ fn what_was_written_through_a_tier_is_there_again_and_the_cache_is_warm() {
     assert!(ControlClient::connect(&socket).is_err(), "the last connection has closed the tier");
     let again = database::open(&target).expect("opens again");
     check_whole(&again, 300);
-    let mount = MountGuard::open(&database::file(&target), target.place.tier.as_ref().expect("a tier")).expect("shares");
+    let mount =
+        MountGuard::open(&database::file(&target), target.place.tier.as_ref().expect("a tier")).expect("shares");
     let at_start: u32 = mount.snapshots().0.volumes.iter().map(|volume| volume.lines).sum();
     assert!(at_start > 20, "{at_start} lines are warm");
 }
@@ -148,7 +151,8 @@ fn data_that_were_put_in_the_place_of_others_meet_an_empty_cache() {
     built(folder.path(), 200);
     let kept = folder.path().join("kept");
     std::fs::copy(database::file(&target(folder.path(), None)), &kept).expect("copies");
-    let through = target(folder.path(), Some(plan(CacheSize::PercentOfData(200), &[TierVolume::Data, TierVolume::Log])));
+    let through =
+        target(folder.path(), Some(plan(CacheSize::PercentOfData(200), &[TierVolume::Data, TierVolume::Log])));
     database::open(&through).expect("opens").execute_batch("UPDATE t SET n = 1").expect("updates");
     // A restore removes the folder of the data with the label in it.
     let data = database::file(&through);
@@ -188,7 +192,12 @@ fn what_a_tier_does_not_carry_is_refused() {
     // A process that another test is starting holds copies of open files until it becomes its program.
     let is_free = || MountGuard::open(&database::file(&through), through.place.tier.as_ref().expect("a tier")).is_ok();
     let waited = || std::thread::sleep(std::time::Duration::from_millis(20));
-    let free = (0..100).any(|_| is_free() || { waited(); false });
+    let free = (0..100).any(|_| {
+        is_free() || {
+            waited();
+            false
+        }
+    });
     assert!(free, "it is free");
 }
 
@@ -229,7 +238,8 @@ fn what_was_acknowledged_survives_the_end_of_the_process() {
             let connection = database::open(&target(&folder, Some(child_plan(&folder)))).expect("opens after a kill");
             let text: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checks");
             assert_eq!(text, "ok", "{name}, round {round}");
-            let (count, most) = (number(&connection, "SELECT count(*) FROM t"), number(&connection, "SELECT max(id) FROM t"));
+            let (count, most) =
+                (number(&connection, "SELECT count(*) FROM t"), number(&connection, "SELECT max(id) FROM t"));
             assert_eq!(count, most + 1, "{name}, round {round}: no row is missing");
             assert!(most >= last, "{name}, round {round}: {last} was acknowledged and {most} is there");
         }

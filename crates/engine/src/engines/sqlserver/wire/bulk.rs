@@ -19,7 +19,11 @@ pub(in crate::engines::sqlserver) struct BulkTable {
 
 impl BulkTable {
     /// Asks for the columns.
-    pub(in crate::engines::sqlserver) async fn of(connection: &mut ServerConnection, table: &Table<'_>, names: &str) -> Result<Self, Error> {
+    pub(in crate::engines::sqlserver) async fn of(
+        connection: &mut ServerConnection,
+        table: &Table<'_>,
+        names: &str,
+    ) -> Result<Self, Error> {
         connection.text(&format!("SELECT TOP 0 {names} FROM {}", quoted(table.name))).await?;
         if connection.columns.len() != table.columns.len() {
             return Err(Error::other(format!("the server describes {} columns", connection.columns.len())));
@@ -33,7 +37,10 @@ impl BulkTable {
         let mut all = Vec::new();
         for (column, (kind, _)) in table.columns.iter().zip(&self.columns) {
             let declared = kind.declared().ok_or_else(|| {
-                Error::other(format!("column {} has a type 0x{:02X}, which rows cannot be sent for", column.name, kind.id))
+                Error::other(format!(
+                    "column {} has a type 0x{:02X}, which rows cannot be sent for",
+                    column.name, kind.id
+                ))
             })?;
             all.push(format!("{} {declared}", quoted(column.name)));
         }
@@ -58,7 +65,12 @@ impl BulkTable {
 
     /// Adds a row.
     #[inline]
-    pub(in crate::engines::sqlserver) fn row(&self, table: &Table<'_>, row: &[Value<'_>], connection: &mut ServerConnection) -> Result<(), Error> {
+    pub(in crate::engines::sqlserver) fn row(
+        &self,
+        table: &Table<'_>,
+        row: &[Value<'_>],
+        connection: &mut ServerConnection,
+    ) -> Result<(), Error> {
         if row.len() != self.columns.len() {
             let text = format!("{} values for {} columns", row.len(), self.columns.len());
             return Err(Error::new(ErrorClass::Data, "", text));
@@ -78,7 +90,10 @@ impl BulkTable {
 
     /// Sends what is full of the message when there is much of it.
     #[inline]
-    pub(in crate::engines::sqlserver) async fn send_full(&self, connection: &mut ServerConnection) -> Result<(), Error> {
+    pub(in crate::engines::sqlserver) async fn send_full(
+        &self,
+        connection: &mut ServerConnection,
+    ) -> Result<(), Error> {
         if connection.message.len() < PIECE { Ok(()) } else { connection.send_rows(false).await }
     }
 
@@ -116,7 +131,9 @@ fn put(kind: &ColumnType, value: Value<'_>, out: &mut Vec<u8>) -> Option<()> {
                 sized(kind, number.to_le_bytes().get(..kind.size as usize).filter(|_| fits)?, out);
             }
             (Content::Decimal, Value::Decimal(_) | Value::Integer(_)) => put_decimal(kind, value, out)?,
-            (Content::Date, Value::Time(time)) => sized(kind, &day_bytes(time).filter(|_| time.rem_euclid(DAY_US) == 0)?, out),
+            (Content::Date, Value::Time(time)) => {
+                sized(kind, &day_bytes(time).filter(|_| time.rem_euclid(DAY_US) == 0)?, out)
+            }
             (Content::Moment, Value::Time(time)) => put_moment(kind, time, out)?,
             (Content::Bytes | Content::Wide, Value::Text(text)) => put_text(kind, text, out)?,
             _ => return None,

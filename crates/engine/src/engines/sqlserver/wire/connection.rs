@@ -5,7 +5,7 @@ use super::handshake;
 use super::packet::{self, FIRST_SIZE, MessageKind, PacketReader};
 use super::reading::{MessageReader, broken, encode};
 use super::stream::ByteStream;
-use super::tokens::{self, EnvironmentChange, EndKind, EndToken, MessageToken, Token};
+use super::tokens::{self, EndKind, EndToken, EnvironmentChange, MessageToken, Token};
 use super::types::{Bytes, Collation, ColumnType, take};
 use super::values::{Scratch, value};
 use crate::contract::{Error, ErrorClass, OwnedRow, OwnedValue, Value};
@@ -85,7 +85,10 @@ pub(in crate::engines::sqlserver) struct ServerConnection {
 
 impl ServerConnection {
     /// Connects and logs on, in a database or in the account's own.
-    pub(in crate::engines::sqlserver) async fn open(address: &ServerAddress, database: Option<&str>) -> Result<Self, Error> {
+    pub(in crate::engines::sqlserver) async fn open(
+        address: &ServerAddress,
+        database: Option<&str>,
+    ) -> Result<Self, Error> {
         handshake::log_on(address, database.unwrap_or_default()).await
     }
 
@@ -190,7 +193,11 @@ impl ServerConnection {
     }
 
     /// Runs statements and hands out messages as they come.
-    pub(in crate::engines::sqlserver) async fn text_heard(&mut self, sql: &str, mut hear: impl FnMut(&ServerWord)) -> Result<(), Error> {
+    pub(in crate::engines::sqlserver) async fn text_heard(
+        &mut self,
+        sql: &str,
+        mut hear: impl FnMut(&ServerWord),
+    ) -> Result<(), Error> {
         self.send_text(sql).await?;
         self.listens = true;
         let ended = loop {
@@ -243,7 +250,11 @@ impl ServerConnection {
 
     /// Reads the values of a row.
     #[inline]
-    pub(in crate::engines::sqlserver) fn read_row(&mut self, place: &RowPlace, mut keep: impl FnMut(Value<'_>)) -> Result<(), Error> {
+    pub(in crate::engines::sqlserver) fn read_row(
+        &mut self,
+        place: &RowPlace,
+        mut keep: impl FnMut(Value<'_>),
+    ) -> Result<(), Error> {
         let Self { input, columns, scratch, .. } = self;
         let mut reading = MessageReader { rest: &input[place.body.clone()] };
         let nulls = if place.with_nulls { reading.bytes(columns.len().div_ceil(8)).unwrap_or_default() } else { &[] };
@@ -330,7 +341,10 @@ impl ServerConnection {
                         Token::Done(done) => self.end(done),
                         Token::Said { is_error: false, body } => {
                             let heard = self.listens.then(|| MessageToken::read(body)).flatten();
-                            (heard.map(|said| Event::Heard(ServerWord { number: said.number, text: said.message })), false)
+                            (
+                                heard.map(|said| Event::Heard(ServerWord { number: said.number, text: said.message })),
+                                false,
+                            )
                         }
                         Token::Said { body, .. } => {
                             let said = MessageToken::read(body).ok_or_else(|| broken("an error that ends too soon"));

@@ -23,7 +23,9 @@ const PROTOCOL: &[u8] = b"tds/8.0";
 /// Connects and logs on.
 pub(super) async fn log_on(address: &ServerAddress, database: &str) -> Result<ServerConnection, Error> {
     let patience = address.options.patience.unwrap_or(PATIENCE);
-    let late = |_| Err(Error::new(ErrorClass::ConnectionLost, "", format!("the server did not let us in within {patience:?}")));
+    let late = |_| {
+        Err(Error::new(ErrorClass::ConnectionLost, "", format!("the server did not let us in within {patience:?}")))
+    };
     tokio::time::timeout(patience, log_on_in_time(address, database)).await.unwrap_or_else(late)
 }
 
@@ -86,11 +88,17 @@ async fn agree(connection: &mut ServerConnection, address: &ServerAddress, name:
     connection.send(MessageKind::PreLogin).await?;
     let answer = prelogin::encryption(&connection.raw_answer().await?)?;
     let scope = match (address.encryption, answer) {
-        (Encryption::Strict, _) | (Encryption::None, EncryptionWord::NotSupported | EncryptionWord::Off) => return Ok(Scope::Nothing),
-        (Encryption::None, _) => return Err(Error::other("the server wants encryption: set encrypt=optional or mandatory in the URL")),
+        (Encryption::Strict, _) | (Encryption::None, EncryptionWord::NotSupported | EncryptionWord::Off) => {
+            return Ok(Scope::Nothing);
+        }
+        (Encryption::None, _) => {
+            return Err(Error::other("the server wants encryption: set encrypt=optional or mandatory in the URL"));
+        }
         (Encryption::Login, EncryptionWord::Off) => Scope::Login,
         (_, EncryptionWord::On | EncryptionWord::Required) => Scope::All,
-        (Encryption::All, EncryptionWord::Off) => return Err(broken("a server that encrypts the login alone where all was asked for")),
+        (Encryption::All, EncryptionWord::Off) => {
+            return Err(broken("a server that encrypts the login alone where all was asked for"));
+        }
         (_, EncryptionWord::NotSupported) => {
             let text = "the server cannot encrypt, not even the password: set encrypt=none in the URL where nobody listens between";
             return Err(Error::other(text));
@@ -102,7 +110,11 @@ async fn agree(connection: &mut ServerConnection, address: &ServerAddress, name:
 }
 
 /// Shakes hands for TLS inside of packets.
-async fn shake(connection: &mut ServerConnection, address: &ServerAddress, name: &str) -> Result<ClientConnection, Error> {
+async fn shake(
+    connection: &mut ServerConnection,
+    address: &ServerAddress,
+    name: &str,
+) -> Result<ClientConnection, Error> {
     let failed = |error: &dyn std::fmt::Display| {
         Error::new(ErrorClass::ConnectionLost, "", format!("the TLS handshake with the server failed: {error}"))
     };

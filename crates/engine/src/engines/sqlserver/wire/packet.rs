@@ -40,7 +40,13 @@ pub(super) fn frame(kind: MessageKind, message: &[u8], size: usize, out: &mut Ve
 }
 
 /// Adds those packets of a message that are full and not the last; what is left of it. `number` is that of the packet before.
-pub(super) fn frame_part<'a>(kind: MessageKind, message: &'a [u8], size: usize, number: &mut u8, out: &mut Vec<u8>) -> &'a [u8] {
+pub(super) fn frame_part<'a>(
+    kind: MessageKind,
+    message: &'a [u8],
+    size: usize,
+    number: &mut u8,
+    out: &mut Vec<u8>,
+) -> &'a [u8] {
     let room = size.clamp(512, MOST) - HEAD;
     let mut rest = message;
     while rest.len() > room {

@@ -82,7 +82,9 @@ impl ParameterKind {
             Self::Decimal(scale) => {
                 out.extend_from_slice(&[DECIMALN, 9, DIGITS, scale]);
                 let units = match value {
-                    Value::Integer(number) => 10i64.checked_pow(scale.into()).and_then(|factor| number.checked_mul(factor)),
+                    Value::Integer(number) => {
+                        10i64.checked_pow(scale.into()).and_then(|factor| number.checked_mul(factor))
+                    }
                     value => value.units(scale),
                 };
                 put(out, value, units.map(decimal_bytes), self)
@@ -107,7 +109,12 @@ impl ParameterKind {
 
 /// A value whose length is one byte.
 #[inline]
-fn put<const N: usize>(out: &mut Vec<u8>, value: Value<'_>, bytes: Option<[u8; N]>, kind: ParameterKind) -> Result<(), Error> {
+fn put<const N: usize>(
+    out: &mut Vec<u8>,
+    value: Value<'_>,
+    bytes: Option<[u8; N]>,
+    kind: ParameterKind,
+) -> Result<(), Error> {
     match (value, bytes) {
         (Value::Null, _) => out.push(0),
         (_, Some(bytes)) => {
@@ -204,7 +211,8 @@ pub(in crate::engines::sqlserver) fn declaration(
     kinds: impl Iterator<Item = ParameterKind>,
     connection: &super::ServerConnection,
 ) -> String {
-    let each = kinds.enumerate().map(|(place, kind)| format!("@p{} {}", place + 1, kind.declared(connection.collation())));
+    let each =
+        kinds.enumerate().map(|(place, kind)| format!("@p{} {}", place + 1, kind.declared(connection.collation())));
     each.collect::<Vec<_>>().join(", ")
 }
 
@@ -218,7 +226,8 @@ mod tests {
 
     #[test]
     fn types_follow_from_values_and_only_widen() {
-        let after = |values: &[Value<'_>]| values.iter().fold(ParameterKind::default(), |kind, value| kind.with(*value));
+        let after =
+            |values: &[Value<'_>]| values.iter().fold(ParameterKind::default(), |kind, value| kind.with(*value));
         let decimal = |units, scale| Value::Decimal(Decimal { units, scale });
         assert_eq!(after(&[Value::Null]).declared(UTF8), "varchar(8000)");
         assert_eq!(after(&[Value::Null, Value::Integer(1)]), ParameterKind::Integer);
@@ -249,9 +258,19 @@ mod tests {
         check(Text, Value::Null, UTF8, &[VARCHAR, 0x40, 0x1F, 9, 4, 0, 4, 0, 0xFF, 0xFF]);
         let parts = [VARCHAR, 0xFF, 0xFF, 9, 4, 0, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, b'x', 0, 0, 0, 0];
         check(LongText, Value::Text("x"), UTF8, &parts);
-        check(LongText, Value::Text(""), UTF8, &[VARCHAR, 0xFF, 0xFF, 9, 4, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        check(
+            LongText,
+            Value::Text(""),
+            UTF8,
+            &[VARCHAR, 0xFF, 0xFF, 9, 4, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        );
         check(Time, Value::Time(-1), UTF8, &[DATETIME2N, 6, 8, 0xFF, 0x5F, 0xD7, 0x1D, 0x14, 0x39, 0xF9, 0x0A]);
-        check(List, Value::Integers(&[1, -1]), UTF8, &[VARBINARY, 0x40, 0x1F, 8, 0, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF]);
+        check(
+            List,
+            Value::Integers(&[1, -1]),
+            UTF8,
+            &[VARBINARY, 0x40, 0x1F, 8, 0, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF],
+        );
         let refused = [
             (Integer, Value::Text("1")),
             (Integer, Value::Integer(1 << 40)),

@@ -35,7 +35,9 @@ pub(super) fn value<'a>(column: &ColumnType, bytes: Bytes<'a>, scratch: &'a mut 
         Content::Bit => Ok(Value::Integer(bytes.iter().any(|byte| *byte != 0).into())),
         Content::Decimal => decimal(bytes, column.scale).ok_or_else(|| misfit("a decimal of more than 18 digits")),
         Content::Money => money(bytes).ok_or_else(|| misfit("an amount of money")),
-        Content::Date => days(bytes).map(|days| Value::Time((days - EPOCH_DAYS) * DAY_US)).ok_or_else(|| misfit("a date")),
+        Content::Date => {
+            days(bytes).map(|days| Value::Time((days - EPOCH_DAYS) * DAY_US)).ok_or_else(|| misfit("a date"))
+        }
         Content::Moment => moment(bytes, column.scale).map(Value::Time).ok_or_else(|| misfit("a date and time")),
         Content::OldMoment => old_moment(bytes).map(Value::Time).ok_or_else(|| misfit("a date and time")),
         Content::Bytes => narrow(bytes, is_utf8(column.collation), &mut scratch.text).map(Value::Text),
@@ -47,7 +49,10 @@ pub(super) fn value<'a>(column: &ColumnType, bytes: Bytes<'a>, scratch: &'a mut 
         Content::Unread => Err(Error::new(
             ErrorClass::Data,
             "",
-            format!("a column of type 0x{:02X} is not read, because it is not exact: cast it to decimal or varchar", column.id),
+            format!(
+                "a column of type 0x{:02X} is not read, because it is not exact: cast it to decimal or varchar",
+                column.id
+            ),
         )),
     }
 }
@@ -200,8 +205,16 @@ mod tests {
         check(&[types::VARCHAR, 9, 0, 9, 4, 0xD0, 0, 0x34], &[1, 0, 0xE4], Some(Value::Text("ä")));
         check(&[types::NVARCHAR, 9, 0, 9, 4, 0xD0, 0, 0x34], &[4, 0, 0xE4, 0, 0x22, 0x6F], Some(Value::Text("ä漢")));
         let in_parts = [types::NVARCHAR, 0xFF, 0xFF, 9, 4, 0xD0, 0, 0x34];
-        check(&in_parts, &[6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, b'a', 0, 1, 0, 0, 0, b'b', 1, 0, 0, 0, 0, 0, 0, 0, 0], Some(Value::Text("ab")));
-        check(&in_parts, &[0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 0, 0, 0, b'a', 0, 0, 0, 0, 0], Some(Value::Text("a")));
+        check(
+            &in_parts,
+            &[6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, b'a', 0, 1, 0, 0, 0, b'b', 1, 0, 0, 0, 0, 0, 0, 0, 0],
+            Some(Value::Text("ab")),
+        );
+        check(
+            &in_parts,
+            &[0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 0, 0, 0, b'a', 0, 0, 0, 0, 0],
+            Some(Value::Text("a")),
+        );
         check(&in_parts, &[0xFF; 8], Some(Value::Null));
         check(&in_parts, &[0; 12], Some(Value::Text("")));
     }

@@ -5,7 +5,6 @@
 
 pub mod block;
 pub mod control;
-mod crc;
 pub mod device;
 pub mod disk;
 mod error;

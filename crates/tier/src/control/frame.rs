@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::time::Duration;
 
-use crate::crc::crc32c;
+use crc32c::crc32c;
 
 /// First bytes of every message.
 const MARK: [u8; 4] = *b"PLcs";

@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::front::Tier;
 use super::latency::LatencyClass;
 use crate::block::{OriginBlock, SECTOR_BYTES, SectorSet};
-use crate::crc::crc32c;
 use crate::error::Error;
 use crate::machine::{Action, BlockWork, SectorCrcs, Verification, WorkFailure};
+use crc32c::crc32c;
 
 /// The caller's side of a request.
 pub(super) enum CallerBytes<'a> {

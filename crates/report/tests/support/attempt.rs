@@ -1,7 +1,5 @@
 //! One simulated run: 15 s of warm-up, 30 s of window, five kinds of transactions, telemetry of two cores and a drive.
 
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::Run;
@@ -140,23 +138,8 @@ fn second(index: u64, wanted: f64, level: f64, chance: &mut Chance) -> IntervalS
 
 /// Response times with a long tail.
 fn histogram(kind: &str, count: u64, typical_ns: f64, chance: &mut Chance) -> HistogramDelta {
-    let mut histogram = Histogram::<u64>::new_with_bounds(1, 10_000_000_000, 3).expect("the bounds are valid");
-    let mut sum = 0;
-    for _ in 0..count {
-        let value = (typical_ns * (0.55 * chance.normal()).exp()).max(1_000.0) as u64;
-        histogram.record(value).expect("the value is within the bounds");
-        sum += value;
-    }
-    let mut payload = Vec::new();
-    V2DeflateSerializer::new().serialize(&histogram, &mut payload).expect("writing to memory cannot fail");
-    HistogramDelta {
-        kind: kind.to_owned(),
-        clock: LatencyClock::Response,
-        count,
-        sum_ns: sum,
-        max_ns: histogram.max(),
-        payload,
-    }
+    let draw = |_| (typical_ns * (0.55 * chance.normal()).exp()).max(1_000.0) as u64;
+    super::histograms::histogram(kind, LatencyClock::Response, 10_000_000_000, (0..count).map(draw))
 }
 
 fn facts(simulated: &Simulated) -> Vec<Fact> {

@@ -2,8 +2,6 @@
 
 use super::attempt::Chance;
 use super::catalogue::catalogue;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, expand};
@@ -197,14 +195,7 @@ fn second(shape: &KeyValue, index: u64, capacity: u64, chance: &mut Chance) -> I
 }
 
 fn histogram(kind: &str, clock: LatencyClock, values: &[u64]) -> HistogramDelta {
-    let mut histogram = Histogram::<u64>::new_with_bounds(1, 10_000_000_000, 3).expect("the bounds are valid");
-    for value in values {
-        histogram.record(*value).expect("the value is within the bounds");
-    }
-    let mut payload = Vec::new();
-    V2DeflateSerializer::new().serialize(&histogram, &mut payload).expect("writing to memory cannot fail");
-    let (count, sum_ns) = (values.len() as u64, values.iter().sum());
-    HistogramDelta { kind: kind.to_owned(), clock, count, sum_ns, max_ns: histogram.max(), payload }
+    super::histograms::histogram(kind, clock, 10_000_000_000, values.iter().copied())
 }
 
 fn facts() -> Vec<Fact> {

@@ -5,6 +5,7 @@
 
 mod attempt;
 mod catalogue;
+mod histograms;
 mod key_value;
 pub(crate) mod replicated;
 mod study;

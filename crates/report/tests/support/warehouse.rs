@@ -3,8 +3,6 @@
 
 use super::attempt::Chance;
 use super::catalogue::catalogue;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::{FactValue, limit as limits};
@@ -251,12 +249,7 @@ fn class(query: u64) -> &'static str {
 }
 
 pub(crate) fn histogram(kind: String, value_ns: u64) -> HistogramDelta {
-    let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).expect("the bounds are valid");
-    histogram.record(value_ns).expect("the value is within the bounds");
-    let mut payload = Vec::new();
-    V2DeflateSerializer::new().serialize(&histogram, &mut payload).expect("writing to memory cannot fail");
-    let clock = LatencyClock::Response;
-    HistogramDelta { kind, clock, count: 1, sum_ns: value_ns, max_ns: histogram.max(), payload }
+    super::histograms::histogram(&kind, LatencyClock::Response, 3_600_000_000_000, [value_ns])
 }
 
 fn facts(shape: &Appliance, store: &Store) -> Vec<Fact> {

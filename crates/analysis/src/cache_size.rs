@@ -37,7 +37,7 @@ pub struct MeasuredCache {
     pub cpu_s: f64,
 }
 
-/// NetworkTimes of one configuration.
+/// Times of one configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct NetworkTimes {
     /// Requests to the drives in a unit of work: the place on the line.

@@ -27,7 +27,7 @@ impl Emphasis {
     }
 }
 
-/// LinePart of a line.
+/// Part of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinePart {
     text: String,

@@ -300,6 +300,25 @@ mod tests {
         runtime.block_on(work);
     }
 
+    #[test]
+    fn what_the_server_said_before_it_went_is_told() {
+        run(async {
+            let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+            let mut connection = Connection::on(Socket::Unix(ours));
+            // More than the kernel takes, so that the end is seen while we send.
+            connection.queue().resize(16 << 20, 0);
+            let fields = b"SFATAL\0C57P01\0Mterminating connection\0\0";
+            let length = u32::try_from(fields.len()).expect("short") + 4;
+            let message = [&b"E"[..], &length.to_be_bytes(), fields].concat();
+            assert_eq!(theirs.try_write(&message).expect("it fits"), message.len());
+            let theirs = theirs.into_std().expect("a socket");
+            theirs.shutdown(std::net::Shutdown::Write).expect("it is open");
+            let error = connection.flush().await.expect_err("the server has gone").to_string();
+            assert!(error.contains("terminating connection"), "{error}");
+            assert!(connection.settle().await.is_err() && connection.has_ended());
+        });
+    }
+
     proptest! {
         #[test]
         fn broken_answers_are_survived(

@@ -49,6 +49,11 @@ impl Endpoints {
         self.addresses.iter().map(alone)
     }
 
+    /// Each endpoint alone, in order, whether it takes writes or not.
+    pub fn each_in_any_role(&self) -> impl Iterator<Item = Self> + '_ {
+        self.each().map(|alone| Self { role_moves: false, ..alone })
+    }
+
     fn at(&self, turn: usize) -> Option<&str> {
         let count = self.addresses.len().max(1);
         self.addresses.get(turn % count).map(String::as_str)

@@ -75,6 +75,11 @@ pub trait Session {
     /// Appends rows by the fastest way that the engine has, inside the open transaction if there is one; returns their number.
     async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error>;
 
+    /// Tells whether the instance takes writes at this time, as a standby does once it was promoted; true where an engine has no standbys.
+    async fn takes_writes(&mut self) -> Result<bool, Error> {
+        Ok(true)
+    }
+
     /// Tells, without waiting, whether the connection has ended, so that nothing is sent in vain; false where that cannot be known.
     fn has_ended(&mut self) -> bool {
         false

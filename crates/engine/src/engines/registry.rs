@@ -102,6 +102,10 @@ macro_rules! sql_sessions {
                 match self { $($($when)* Self::$engine(session) => session.append(table, rows).await,)+ }
             }
 
+            async fn takes_writes(&mut self) -> Result<bool, $crate::contract::Error> {
+                match self { $($($when)* Self::$engine(session) => session.takes_writes().await,)+ }
+            }
+
             fn has_ended(&mut self) -> bool {
                 match self { $($($when)* Self::$engine(session) => session.has_ended(),)+ }
             }

@@ -1,6 +1,8 @@
 //! The prober: writes, reads and new connections at fixed times beside the load, each with its outcome, to tell when a database was
 //! away and what it has lost. May not make anything fail. Lists and re-exports.
 
+mod dialler;
+mod hosts;
 mod ledger;
 mod operation;
 mod outage;

@@ -41,9 +41,17 @@ struct Host {
     rows: Rows,
     open: Mutex<Vec<TcpStream>>,
     ended: AtomicBool,
+    /// When a thread of it that sleeps for a millisecond woke late: seconds since the begin, and how late, seconds.
+    late: Mutex<Vec<(f64, f64)>>,
 }
 
 impl ScriptedServer {
+    /// How late a thread of the server was at most within a stretch, seconds: it serves as scripted so much later.
+    pub(super) fn late_within(&self, (from, to): (f64, f64)) -> f64 {
+        let within = |(at, late): &(f64, f64)| (*at > from && *at - *late < to).then_some(*late);
+        self.host.late.lock().unwrap().iter().filter_map(within).fold(0.0, f64::max)
+    }
+
     pub(super) fn start(begun: Instant, rows: &Rows, script: Script) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = listener.local_addr().expect("it listens").port();
@@ -53,6 +61,7 @@ impl ScriptedServer {
             rows: Arc::clone(rows),
             open: Mutex::default(),
             ended: AtomicBool::new(false),
+            late: Mutex::default(),
         });
         let (accepting, watching) = (Arc::clone(&host), Arc::clone(&host));
         std::thread::spawn(move || accepting.accept(&listener));
@@ -85,15 +94,23 @@ impl Host {
 
     /// Ends connections when the host goes.
     fn watch(&self) {
+        first_of_all();
         while !self.ended() {
             if self.now() == Service::Gone {
                 self.close_all();
             }
+            let slept = self.begun.elapsed();
             std::thread::sleep(Duration::from_millis(1));
+            let woke = self.begun.elapsed();
+            let late = (woke - slept).as_secs_f64() - 1e-3;
+            if late > 1e-3 {
+                self.late.lock().unwrap().push((woke.as_secs_f64(), late));
+            }
         }
     }
 
     fn accept(self: Arc<Self>, listener: &TcpListener) {
+        first_of_all();
         listener.set_nonblocking(true).expect("it is a socket");
         while !self.ended() {
             let Ok((stream, _)) = listener.accept() else {
@@ -123,6 +140,7 @@ struct Session {
 impl Session {
     /// Serves until the connection ends, by either side.
     fn serve(mut self) -> Option<()> {
+        first_of_all();
         let length = self.number()?;
         self.bytes(length.checked_sub(4)?)?;
         self.waits_as_scripted()?;
@@ -251,6 +269,11 @@ impl Session {
         self.stream.read_exact(&mut bytes).ok()?;
         Some(bytes)
     }
+}
+
+/// Lets the calling thread go first, as the prober's does, where that is allowed.
+fn first_of_all() {
+    let _refused = rustix::process::setpriority_process(None, super::thread::FIRST_OF_ALL);
 }
 
 fn text(bytes: &[u8]) -> String {

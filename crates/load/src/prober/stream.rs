@@ -1,8 +1,9 @@
 //! Operations of one kind, each due at a fixed time whatever became of the others.
 
+use super::hosts::{ProbeConnection, ProbeHosts};
 use super::operation::{ProbeOperation, ProbeOutcome};
 use super::pages::LedgerPages;
-use super::pool::{ProbeConnection, ProbeHosts, ProbePool};
+use super::pool::ProbePool;
 use proofload_engine::{Error, ErrorClass, Flight, Session as _, StatementId, Value};
 use proofload_model::drill::ProbeKind;
 use proofload_model::time::{Clock, Moment};

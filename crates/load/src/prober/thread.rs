@@ -1,10 +1,12 @@
 //! The prober's thread: connects, waits for time zero, runs its streams until it is told to stop, and looks for its writes.
 
+use super::dialler::Dialler;
+use super::hosts::ProbeHosts;
 use super::ledger::{Present, ledger};
 use super::operation::ProbeOperation;
 use super::outage::report;
 use super::pages::LedgerPages;
-use super::pool::{ProbeHosts, ProbePool};
+use super::pool::ProbePool;
 use super::stream::ProbeStream;
 use crate::events::LoadEvents;
 use crate::workload::RunRequest;
@@ -19,7 +21,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Builder;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::LocalSet;
 
 /// Removes the table of an earlier run: nothing of it may be mistaken for this one's.
@@ -44,7 +46,7 @@ const WRITES_PER_CONNECTION: u32 = 20;
 const PAGE_EVERY: Duration = Duration::from_secs(1);
 
 /// The most urgent priority ("nice") of a thread, which takes the right to it. Source: setpriority(2).
-const FIRST_OF_ALL: i32 = -20;
+pub(super) const FIRST_OF_ALL: i32 = -20;
 
 /// How long the ledger's reader looks for a host that takes writes.
 const READ_WITHIN: Duration = Duration::from_secs(60);
@@ -137,20 +139,17 @@ async fn probe(
     let in_prober = |error: EngineError| Error::from(error.context("prober"));
     request.engine.connect(&request.target).await.map_err(in_prober)?.script(NO_TABLE).await.map_err(in_prober)?;
     let hosts = Rc::new(hosts(request, clock));
-    let mut streams = Vec::new();
+    let (mut streams, wanted) = (Vec::new(), Rc::new(Notify::new()));
     for (kind, rate) in kinds(asked.rate) {
-        streams.push((stream(kind, rate, asked, &hosts).await.map_err(in_prober)?, rate));
+        streams.push((stream(kind, rate, asked, (&hosts, &wanted)).await.map_err(in_prober)?, rate));
     }
     let _gone = ready.send(());
     let stop = Rc::new(Cell::new(false));
     let Ok(origin) = started.await else { return Err(Error::new("the prober was ended before time zero")) };
-    let running: Vec<_> = streams
-        .iter()
-        .map(|(stream, _)| {
-            tokio::task::spawn_local(Rc::clone(&stream.pool).keep_dialling());
-            tokio::task::spawn_local(Rc::clone(stream).run(origin, Rc::clone(&stop)))
-        })
-        .collect();
+    let pools = streams.iter().map(|(stream, _)| Rc::clone(&stream.pool)).collect();
+    tokio::task::spawn_local(Dialler::new(Rc::clone(&hosts), pools, wanted).keep_dialling());
+    let run = |(stream, _): &(Rc<ProbeStream>, u32)| Rc::clone(stream).run(origin, Rc::clone(&stop));
+    let running: Vec<_> = streams.iter().map(run).map(tokio::task::spawn_local).collect();
     let writes =
         streams.iter().find(|(stream, _)| stream.kind == ProbeKind::Write).map(|(stream, _)| Rc::clone(stream));
     let pages = tokio::task::spawn_local(tell_pages(writes.clone(), Arc::clone(&events)));
@@ -181,7 +180,8 @@ fn tell_page(writes: Option<&ProbeStream>, events: &LoadEvents) {
 
 fn hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> ProbeHosts {
     let target = |endpoints| Target { place: request.target.place.clone(), endpoints };
-    let mut targets: Vec<Target> = request.target.endpoints.each().map(target).collect();
+    let endpoints = &request.target.endpoints;
+    let mut targets: Vec<Target> = endpoints.each_in_any_role().map(target).collect();
     if targets.is_empty() {
         targets.push(request.target.clone());
     }
@@ -195,7 +195,8 @@ fn hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> ProbeHosts {
         statement("write a number", "INSERT INTO proofload_ledger (op) VALUES (:op)", &["op"], 0),
         statement("read the largest number", "SELECT coalesce(max(op), -1) FROM proofload_ledger", &[], 1),
     ];
-    ProbeHosts { engine: request.engine, targets, script: TABLE, statements, clock: Arc::clone(clock) }
+    let role_moves = endpoints.role_moves();
+    ProbeHosts { engine: request.engine, targets, role_moves, script: TABLE, statements, clock: Arc::clone(clock) }
 }
 
 /// Kinds and their rates, 1/s.
@@ -208,16 +209,16 @@ async fn stream(
     kind: ProbeKind,
     rate: u32,
     asked: ProberAsked,
-    hosts: &Rc<ProbeHosts>,
+    (hosts, wanted): (&Rc<ProbeHosts>, &Rc<Notify>),
 ) -> Result<Rc<ProbeStream>, EngineError> {
     let first = if kind == ProbeKind::Connect { 0 } else { FIRST };
     Ok(Rc::new(ProbeStream {
         kind,
         period: Duration::from_secs(1) / rate.max(1),
         deadline: asked.deadline,
-        pool: ProbePool::open(Rc::clone(hosts), first, MOST).await?,
-        hosts: Rc::clone(hosts),
+        pool: ProbePool::open(Rc::clone(hosts), (first, MOST), Rc::clone(wanted)).await?,
         clock: Arc::clone(&hosts.clock),
+        hosts: Rc::clone(hosts),
         done: RefCell::default(),
         pages: RefCell::new(LedgerPages::default()),
         under_way: Cell::new(0),

@@ -1,6 +1,6 @@
 //! When each host is dialled again, and how long a try may take. A host that says nothing is tried with a bounded number of tries at once, which
-//! take longer as an outage goes on; one that answers is tried by one after another, with pauses: a standby that refuses makes a process for
-//! each of them, and what it spends on them delays its promotion. May not dial.
+//! take longer as an outage goes on; one that refuses is tried by one after another, with pauses: a server that begins makes a process for each of
+//! them, and what it spends on them delays it. One connection to a standby stays. May not dial.
 
 use proofload_model::time::Moment;
 use std::time::Duration;
@@ -11,13 +11,15 @@ const SHORTEST_TRY: Duration = Duration::from_millis(500);
 pub(super) const LONGEST_TRY: Duration = Duration::from_secs(5);
 /// Part of the outage that a try may take.
 const PART_OF_OUTAGE: u32 = 8;
-/// Pause between two tries of a host, with which as many as may be are under way at the shortest.
-pub(super) const TRY_EVERY: Duration = Duration::from_millis(20);
-/// Tries of one host under way at once. A host that says nothing and comes back is noticed within a try's time over this number: 20 ms at first, half
-/// a hundredth of a long outage.
-const AT_ONCE: u32 = 25;
+/// Pause between two tries of a host that says nothing, with which as many as may be are under way at the shortest.
+const TRY_EVERY: Duration = Duration::from_millis(12);
+/// Tries of one host under way at once. A host that says nothing and comes back is noticed within a try's time over this number: 12 ms at first,
+/// a third of a hundredth of a long outage.
+const AT_ONCE: u32 = 40;
 /// Pause after a refusal, as a multiple of the time that it took.
 const REST: u32 = 4;
+/// Shortest pause after a refusal.
+const SHORTEST_REST: Duration = Duration::from_millis(10);
 /// Longest pause after a refusal: with a connect it keeps the end of an outage within 50 ms. A refusal that takes long waits rather than works.
 const LONGEST_REST: Duration = Duration::from_millis(30);
 /// A refusal within this time is an answer of the host itself. Later it may be one of the network.
@@ -32,10 +34,12 @@ struct HostTries {
     has_failed: bool,
     /// Whether it has refused a try by itself.
     answers: bool,
+    /// Whether a connection to it stays, since it is a standby.
+    has_standby: bool,
 }
 
 impl HostTries {
-    const NONE: Self = Self { under_way: 0, next: Moment(0), has_failed: false, answers: false };
+    const NONE: Self = Self { under_way: 0, next: Moment(0), has_failed: false, answers: false, has_standby: false };
 
     /// Whether another try may begin.
     fn is_due(&self, now: Moment) -> bool {
@@ -76,13 +80,30 @@ impl Tries {
         let tries = &mut self.hosts[host];
         tries.answers |= took < ANSWERS_WITHIN;
         if tries.answers {
-            tries.next = now + (REST * took).clamp(TRY_EVERY, LONGEST_REST);
+            tries.next = now + (REST * took).clamp(SHORTEST_REST, LONGEST_REST);
         }
     }
 
     /// Notes that a host gave no answer to a try.
     pub(super) fn silent(&mut self, host: usize) {
         self.without_connection(host);
+    }
+
+    /// Notes that a host has answered and is a standby; tells whether the connection to it stays, which one may.
+    pub(super) fn standby_answers(&mut self, host: usize) -> bool {
+        let tries = &mut self.hosts[host];
+        (tries.has_failed, tries.answers) = (true, true);
+        !std::mem::replace(&mut tries.has_standby, true)
+    }
+
+    /// Notes that the connection that stayed has ended.
+    pub(super) fn standby_left(&mut self, host: usize) {
+        self.hosts[host].has_standby = false;
+    }
+
+    /// Time until another try may be due.
+    pub(super) fn pause(&self, now: Moment) -> Duration {
+        self.hosts.iter().map(|tries| tries.next.since(now)).filter(|left| !left.is_zero()).min().unwrap_or(TRY_EVERY)
     }
 
     fn without_connection(&mut self, host: usize) {
@@ -125,7 +146,7 @@ mod tests {
             }
             assert!(!tries.all_failed(), "one has not answered yet");
         }
-        assert_eq!((silent, refused), (25, 100), "the other is asked every 20 ms");
+        assert_eq!((silent, refused), (40, 200), "the other is asked every 10 ms");
         tries.silent(0);
         assert!(tries.all_failed());
         assert_eq!(tries.due(after(2020)), [(0, SHORTEST_TRY), (1, LONGEST_TRY)]);
@@ -167,6 +188,20 @@ mod tests {
         tries.due(after(0));
         tries.refused(0, after(3_000), Duration::from_secs(3));
         let begun: usize = (0..50).map(|round| tries.due(after(3_000 + 20 * round)).len()).sum();
-        assert_eq!(begun, 25);
+        assert_eq!(begun, 40);
+    }
+
+    #[test]
+    fn one_connection_to_a_standby_stays_and_no_other_is_tried() {
+        let mut tries = Tries::of(1);
+        assert_eq!((tries.due(after(0)).len(), tries.due(after(20)).len()), (1, 1), "nothing is known of it yet");
+        assert!(tries.standby_answers(0) && !tries.standby_answers(0), "the second is closed");
+        tries.refused(0, after(30), Duration::from_millis(10));
+        assert!(tries.all_failed(), "a standby takes no writes");
+        assert!((1..100).all(|round| tries.due(after(20 * round)).is_empty()));
+        tries.standby_left(0);
+        tries.refused(0, after(2_000), Duration::from_secs(2));
+        assert_eq!(tries.pause(after(2_000)), LONGEST_REST);
+        assert!(tries.due(after(2_000) + LONGEST_REST).len() == 1 && tries.standby_answers(0), "another may stay");
     }
 }

@@ -380,14 +380,16 @@ pub(super) async fn connect(address: &ServerAddress, database: Option<&str>) -> 
         .text(address.flavour.statements.setup, |_| {})
         .await
         .map_err(|error| error.context("set up the session"))?;
-    if address.must_take_writes {
-        let rows = connection.rows("SELECT @@global.read_only").await?;
-        let takes_writes = matches!(rows.first().map(Vec::as_slice), Some([Some(value)]) if value == "0");
-        if !takes_writes {
-            return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
-        }
+    if address.must_take_writes && !takes_writes(&mut connection).await? {
+        return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
     }
     Ok(connection)
+}
+
+/// Tells whether the server takes writes.
+async fn takes_writes(connection: &mut ServerConnection) -> Result<bool, Error> {
+    let rows = connection.rows("SELECT @@global.read_only").await?;
+    Ok(matches!(rows.first().map(Vec::as_slice), Some([Some(value)]) if value == "0"))
 }
 
 /// A refusal in words, with advice where the server does not let us in.
@@ -500,6 +502,11 @@ impl crate::contract::Session for FamilySession {
     async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
         self.settle_for_text().await?;
         load_data::append(&mut self.connection, table, rows).await
+    }
+
+    async fn takes_writes(&mut self) -> Result<bool, Error> {
+        self.settle().await?;
+        takes_writes(&mut self.connection).await
     }
 
     fn has_ended(&mut self) -> bool {

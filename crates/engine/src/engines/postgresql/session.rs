@@ -320,6 +320,10 @@ impl crate::contract::Session for PostgresqlSession {
         copy::append(&mut self.connection, table, rows).await
     }
 
+    async fn takes_writes(&mut self) -> Result<bool, Error> {
+        self.connection.takes_writes().await
+    }
+
     fn has_ended(&mut self) -> bool {
         self.connection.has_ended()
     }

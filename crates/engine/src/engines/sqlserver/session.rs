@@ -58,15 +58,8 @@ impl SqlserverSession {
     pub(super) async fn open(target: &Target) -> Result<Self, Error> {
         let address = ServerAddress::of(target)?;
         let mut connection = connect(&address, &address.database).await?;
-        if target.endpoints.role_moves() {
-            let rows = connection.rows(TAKES_WRITES).await?;
-            let takes = rows
-                .first()
-                .and_then(|row| row.first())
-                .is_some_and(|value| value.as_value() == crate::contract::Value::Text("READ_WRITE"));
-            if !takes {
-                return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
-            }
+        if target.endpoints.role_moves() && !takes_writes(&mut connection).await? {
+            return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
         }
         let entries = Vec::new();
         Ok(Self { connection, entries, transaction: Transaction::None, implicit: false, flying: false, spoilt: false })
@@ -269,6 +262,13 @@ impl SqlserverSession {
     }
 }
 
+/// Tells whether the database takes writes.
+async fn takes_writes(connection: &mut ServerConnection) -> Result<bool, Error> {
+    let rows = connection.rows(TAKES_WRITES).await?;
+    let told = rows.first().and_then(|row| row.first());
+    Ok(told.is_some_and(|value| value.as_value() == crate::contract::Value::Text("READ_WRITE")))
+}
+
 /// Connects and sets the session up.
 pub(super) async fn connect(address: &ServerAddress, database: &str) -> Result<ServerConnection, Error> {
     let context = |error: Error| {
@@ -353,6 +353,11 @@ impl crate::contract::Session for SqlserverSession {
     async fn append(&mut self, table: &Table<'_>, rows: &mut dyn RowSource) -> Result<u64, Error> {
         self.settle_for_text().await?;
         bulk_load::append(&mut self.connection, table, rows).await
+    }
+
+    async fn takes_writes(&mut self) -> Result<bool, Error> {
+        self.settle().await?;
+        takes_writes(&mut self.connection).await
     }
 
     fn has_ended(&mut self) -> bool {

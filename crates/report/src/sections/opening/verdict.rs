@@ -99,7 +99,7 @@ fn told(names: &[String]) -> String {
 fn blame(class: Option<VoidClass>) -> &'static str {
     match class {
         Some(VoidClass::Verification) => ", because a check failed",
-        Some(VoidClass::Host) => ", because of other load on the host",
+        Some(VoidClass::Host) => ", because of the host",
         Some(VoidClass::NotSteady) => ", because throughput moved or varied too much",
         Some(VoidClass::GeneratorBound) => ", because the load generator was the limit",
         None => "",

@@ -58,14 +58,20 @@ impl Connection {
 
     /// Checks that the server lets us write, or not, as is wanted.
     async fn suits(&mut self, wanted: TargetSessionAttrs) -> Result<(), Error> {
-        let (read_only, text) = match wanted {
-            TargetSessionAttrs::ReadWrite => (&b"off"[..], "database does not allow writes"),
-            TargetSessionAttrs::ReadOnly => (&b"on"[..], "database is not read only"),
+        let (writes, text) = match wanted {
+            TargetSessionAttrs::ReadWrite => (true, "database does not allow writes"),
+            TargetSessionAttrs::ReadOnly => (false, "database is not read only"),
             _ => return Ok(()),
         };
-        let mut suits = false;
-        self.script("SHOW transaction_read_only", |row| suits = row.ends_with(read_only)).await?;
+        let suits = self.takes_writes().await? == writes;
         if suits { Ok(()) } else { Err(Error::new(ErrorClass::ConnectionLost, "", text)) }
+    }
+
+    /// Tells whether the server lets us write.
+    pub(in crate::engines::postgresql) async fn takes_writes(&mut self) -> Result<bool, Error> {
+        let mut takes = false;
+        self.script("SHOW transaction_read_only", |row| takes = row.ends_with(b"off")).await?;
+        Ok(takes)
     }
 
     /// Runs statements separated by semicolons; hands out the rows' bytes. The error is that of the statement that failed.

@@ -1,0 +1,119 @@
+//! Connections to the hosts of a database: to one that takes writes, or kept to a standby until it does. May not know what they are for, or when
+//! to try again.
+
+use super::tries::LONGEST_TRY;
+use proofload_engine::{AnySession, Engine, Error, ErrorClass, Session as _, Statement, Target};
+use proofload_model::time::Clock;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Pause between two questions to a standby whether it takes writes by now. They go over a connection that stays: a new one each time would make
+/// a process at the standby, and what it spends on them delays its promotion.
+const ASK_EVERY: Duration = Duration::from_millis(10);
+
+/// Place of connections: the engine, each host, the script that makes what the statements need, and the statements.
+pub(super) struct ProbeHosts {
+    pub(super) engine: &'static dyn Engine,
+    /// Each host, in whatever role.
+    pub(super) targets: Vec<Target>,
+    /// Whether a host may be one that does not take writes.
+    pub(super) role_moves: bool,
+    pub(super) script: &'static str,
+    pub(super) statements: Vec<Statement>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// A connection and the number of its host.
+pub(super) struct ProbeConnection {
+    pub(super) session: AnySession,
+    pub(super) node: usize,
+}
+
+/// Why a try gave no connection.
+pub(super) enum NoConnection {
+    /// The host refused it, or ended it.
+    Refused,
+    /// The host did not answer in time.
+    Silent,
+}
+
+impl ProbeHosts {
+    /// Opens a connection to a host that takes writes.
+    async fn open(&self, node: usize) -> Result<ProbeConnection, Error> {
+        let mut session = self.engine.connect(&self.targets[node]).await?;
+        if !self.takes_writes(&mut session).await? {
+            return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
+        }
+        self.prepare(session, node).await
+    }
+
+    /// Opens a connection to a host, of which each answer may take so long; one to a standby waits until it takes writes, where `may_stay`
+    /// allows it.
+    pub(super) async fn open_when_it_takes_writes(
+        &self,
+        node: usize,
+        limit: Duration,
+        may_stay: impl FnOnce() -> bool,
+    ) -> Result<ProbeConnection, NoConnection> {
+        let mut session = within(limit, self.engine.connect(&self.targets[node])).await?;
+        if !within(limit, self.takes_writes(&mut session)).await? {
+            if !may_stay() {
+                return Err(NoConnection::Refused);
+            }
+            loop {
+                tokio::time::sleep(ASK_EVERY).await;
+                if within(LONGEST_TRY, self.takes_writes(&mut session)).await? {
+                    break;
+                }
+            }
+        }
+        within(LONGEST_TRY, self.prepare(session, node)).await
+    }
+
+    async fn takes_writes(&self, session: &mut AnySession) -> Result<bool, Error> {
+        if self.role_moves { session.takes_writes().await } else { Ok(true) }
+    }
+
+    async fn prepare(&self, mut session: AnySession, node: usize) -> Result<ProbeConnection, Error> {
+        if session.prepare(&self.statements).await.is_err() {
+            session.script(self.script).await?;
+            session.prepare(&self.statements).await?;
+        }
+        Ok(ProbeConnection { session, node })
+    }
+
+    /// Dials every host at once; the first that takes writes.
+    pub(super) async fn dial(self: &Rc<Self>, within: Duration) -> Result<ProbeConnection, Error> {
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        for node in 0..self.targets.len() {
+            let (hosts, tell) = (Rc::clone(self), tell.clone());
+            tokio::task::spawn_local(async move {
+                let opened = tokio::time::timeout(within.min(LONGEST_TRY), hosts.open(node)).await;
+                // Who has another connection by now closes this one.
+                let _closed = tell.send(opened.unwrap_or_else(|_| Err(silent(within))));
+            });
+        }
+        drop(tell);
+        let mut outcome = Err(silent(within));
+        while let Some(opened) = told.recv().await {
+            outcome = opened;
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome
+    }
+}
+
+/// What a step of a try gave within a time.
+async fn within<T>(limit: Duration, step: impl Future<Output = Result<T, Error>>) -> Result<T, NoConnection> {
+    match tokio::time::timeout(limit, step).await {
+        Ok(given) => given.map_err(|_refused| NoConnection::Refused),
+        Err(_late) => Err(NoConnection::Silent),
+    }
+}
+
+fn silent(within: Duration) -> Error {
+    Error::new(ErrorClass::ConnectionLost, "", format!("no host answered within {within:?}"))
+}

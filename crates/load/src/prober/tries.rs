@@ -1,21 +1,22 @@
-//! When each host is dialled again, and how long a try may take. A host that says nothing is tried with a bounded number of tries at once, which
-//! take longer as an outage goes on; one that refuses is tried by one after another, with pauses: a server that begins makes a process for each of
+//! When each host is dialled again, and how long a try may take. A host that says nothing is tried with a bounded number of tries at once, of which
+//! some may take longer as an outage goes on, since a server may need long to answer; one that refuses is tried by one after another, with pauses: a server that begins makes a process for each of
 //! them, and what it spends on them delays it. One connection to a standby stays. May not dial.
 
 use proofload_model::time::Moment;
 use std::time::Duration;
 
-/// Longest wait for a host's answer at first.
+/// Longest wait for a host's answer, but in long tries.
 const SHORTEST_TRY: Duration = Duration::from_millis(500);
-/// Longest wait for a host's answer at last.
+/// Longest wait for a host's answer in a long try at last.
 pub(super) const LONGEST_TRY: Duration = Duration::from_secs(5);
-/// Part of the outage that a try may take.
+/// Part of the outage that a long try may take.
 const PART_OF_OUTAGE: u32 = 8;
-/// Pause between two tries of a host that says nothing, with which as many as may be are under way at the shortest.
+/// Pause between two tries of a host that says nothing: one that comes back is noticed within it.
 const TRY_EVERY: Duration = Duration::from_millis(12);
-/// Tries of one host under way at once. A host that says nothing and comes back is noticed within a try's time over this number: 12 ms at first,
-/// a third of a hundredth of a long outage.
-const AT_ONCE: u32 = 40;
+/// Pause between two long tries of a host that says nothing.
+const LONG_TRY_EVERY: Duration = Duration::from_millis(500);
+/// Most tries of one host under way at once: as many as these pauses allow, and a few more.
+const AT_ONCE: u32 = 54;
 /// Pause after a refusal, as a multiple of the time that it took.
 const REST: u32 = 4;
 /// Shortest pause after a refusal.
@@ -30,6 +31,7 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 struct HostTries {
     under_way: u32,
     next: Moment,
+    next_long: Moment,
     /// Whether its last try gave no connection.
     has_failed: bool,
     /// Whether it has refused a try by itself.
@@ -39,7 +41,26 @@ struct HostTries {
 }
 
 impl HostTries {
-    const NONE: Self = Self { under_way: 0, next: Moment(0), has_failed: false, answers: false, has_standby: false };
+    const NONE: Self = Self {
+        under_way: 0,
+        next: Moment(0),
+        next_long: Moment(0),
+        has_failed: false,
+        answers: false,
+        has_standby: false,
+    };
+
+    /// Longest wait for the answer to a try that begins now.
+    fn limit(&mut self, now: Moment, long: Duration) -> Duration {
+        match (self.answers, self.next_long <= now) {
+            (true, _) => LONGEST_TRY,
+            (false, false) => SHORTEST_TRY,
+            (false, true) => {
+                self.next_long = now + LONG_TRY_EVERY;
+                long
+            }
+        }
+    }
 
     /// Whether another try may begin.
     fn is_due(&self, now: Moment) -> bool {
@@ -63,12 +84,12 @@ impl Tries {
     /// Hosts to try now, each with the longest wait for its answer; they count as under way.
     pub(super) fn due(&mut self, now: Moment) -> Vec<(usize, Duration)> {
         let outage = now.since(*self.since.get_or_insert(now));
-        let limit = (outage / PART_OF_OUTAGE).clamp(SHORTEST_TRY, LONGEST_TRY);
+        let long = (outage / PART_OF_OUTAGE).clamp(SHORTEST_TRY, LONGEST_TRY);
         let due = |(host, tries): (usize, &mut HostTries)| {
             tries.is_due(now).then(|| {
                 tries.under_way += 1;
                 tries.next = now + TRY_EVERY;
-                (host, if tries.answers { LONGEST_TRY } else { limit })
+                (host, tries.limit(now, long))
             })
         };
         self.hosts.iter_mut().enumerate().filter_map(due).collect()
@@ -146,7 +167,7 @@ mod tests {
             }
             assert!(!tries.all_failed(), "one has not answered yet");
         }
-        assert_eq!((silent, refused), (40, 200), "the other is asked every 10 ms");
+        assert_eq!((silent, refused), (AT_ONCE, 200), "the other is asked every 10 ms");
         tries.silent(0);
         assert!(tries.all_failed());
         assert_eq!(tries.due(after(2020)), [(0, SHORTEST_TRY), (1, LONGEST_TRY)]);
@@ -178,6 +199,7 @@ mod tests {
         let mut tries = Tries::of(1);
         let limits = [0, 3_000, 8_000, 40_000, 90_000].map(|at| tries.due(after(at))[0].1.as_millis());
         assert_eq!(limits, [500, 500, 1000, 5000, 5000]);
+        assert_eq!(tries.due(after(90_012)), [(0, SHORTEST_TRY)], "most tries are short");
         tries.ended();
         assert_eq!(tries.due(after(95_000)), [(0, SHORTEST_TRY)], "another outage begins anew");
     }
@@ -187,8 +209,8 @@ mod tests {
         let mut tries = Tries::of(1);
         tries.due(after(0));
         tries.refused(0, after(3_000), Duration::from_secs(3));
-        let begun: usize = (0..50).map(|round| tries.due(after(3_000 + 20 * round)).len()).sum();
-        assert_eq!(begun, 40);
+        let begun = (0..100).flat_map(|round| tries.due(after(3_000 + 20 * round))).count();
+        assert_eq!(begun, AT_ONCE as usize);
     }
 
     #[test]

@@ -5,13 +5,16 @@ mod support;
 use proofload_record::State;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use support::{Bench, drill_report, postgresql_here, small_study, text};
 
 /// Whether namespaces can be made here.
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
 fn namespaces_here() -> bool {
-    let probe = format!("plt{}", std::process::id());
+    // Tests of one process ask at the same time.
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    let probe = format!("plt{}-{}", std::process::id(), ASKED.fetch_add(1, Ordering::Relaxed));
     let ip =
         |words: &[&str]| Command::new("ip").args(words).stderr(Stdio::null()).status().is_ok_and(|done| done.success());
     let made = ip(&["netns", "add", &probe]);
@@ -116,6 +119,25 @@ fn next_start_tells_what_it_removed() -> bool {
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     assert!(record.attempts.iter().any(|attempt| attempt.state == State::Finished));
     record.logs.iter().any(|line| line.text.contains("whose owner is dead"))
+}
+
+/// Others left it, and the program that removes it is not on the path: no fault of a study without networks.
+#[test]
+fn a_network_of_another_that_cannot_be_removed_stops_no_study() {
+    if !namespaces_here() {
+        return;
+    }
+    let bench = Bench::new("networks-left");
+    bench.study(&small_study("sqlite", "", 1));
+    // A number that the kernel gives to nobody.
+    let left = "proofload-4194304-1-0-host";
+    let _left_before = Command::new("ip").args(["netns", "add", left]).status();
+    let done = bench.command(&["run", "study.toml", "-o", "x.proof"]).env("PATH", bench.path("data")).output();
+    let done = done.expect("the program starts");
+    let _removed_by_another = Command::new("ip").args(["netns", "del", left]).stderr(Stdio::null()).status();
+    assert!(matches!(done.status.code(), Some(0 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert_eq!(record.attempts.last().expect("an attempt").state, State::Finished);
 }
 
 #[test]

@@ -246,18 +246,6 @@ fn seconds_in_which_the_generator_stood_still_are_a_gap_that_measuring_again_may
 }
 
 #[test]
-fn missing_telemetry_is_a_gap_that_measuring_again_may_mend() {
-    let mut record = beside(0.01);
-    let (from, _) = record.attempts[0].window().unwrap();
-    for series in &mut record.attempts[0].series {
-        series.samples.retain(|(offset, ..)| !(from + 10..from + 14).contains(&(offset.as_seconds() as u64)));
-    }
-    let Verdict::Void(reasons) = point(&record).verdict else { panic!("the point is valid") };
-    assert!(reasons[0].text.contains("is missing for"), "{reasons:?}");
-    assert!(reasons.iter().all(|reason| reason.class == VoidClass::Host), "{reasons:?}");
-}
-
-#[test]
 fn quiet_seconds_are_told_or_why_there_are_too_few() {
     let mut record = beside(0.0);
     let loud = |second: usize| if second.is_multiple_of(9) { 1.0 } else { 0.0 };

@@ -43,9 +43,16 @@ struct Host {
     ended: AtomicBool,
     /// When a thread of it that sleeps for a millisecond woke late: seconds since the begin, and how late, seconds.
     late: Mutex<Vec<(f64, f64)>>,
+    /// When it accepted connections.
+    accepted: Mutex<Vec<Duration>>,
 }
 
 impl ScriptedServer {
+    /// Connections that it accepted within a stretch.
+    pub(super) fn accepted_within(&self, from: Duration, to: Duration) -> usize {
+        self.host.accepted.lock().unwrap().iter().filter(|at| (from..to).contains(*at)).count()
+    }
+
     /// How late a thread of the server was at most within a stretch, seconds: it serves as scripted so much later.
     pub(super) fn late_within(&self, (from, to): (f64, f64)) -> f64 {
         let within = |(at, late): &(f64, f64)| (*at > from && *at - *late < to).then_some(*late);
@@ -62,6 +69,7 @@ impl ScriptedServer {
             open: Mutex::default(),
             ended: AtomicBool::new(false),
             late: Mutex::default(),
+            accepted: Mutex::default(),
         });
         let (accepting, watching) = (Arc::clone(&host), Arc::clone(&host));
         std::thread::spawn(move || accepting.accept(&listener));
@@ -120,6 +128,7 @@ impl Host {
             if self.now() == Service::Gone {
                 continue;
             }
+            self.accepted.lock().unwrap().push(self.begun.elapsed());
             stream.set_nonblocking(false).and_then(|()| stream.set_nodelay(true)).expect("it is a socket");
             self.open.lock().unwrap().push(stream.try_clone().expect("it can be named twice"));
             let host = Arc::clone(&self);

@@ -2,7 +2,7 @@
 //! `PROOFLOAD_OUTAGES` and `PROOFLOAD_LOSSLESS` say how many.
 
 use super::scripted_server::{Rows, Script, ScriptedServer, Service};
-use super::thread::Prober;
+use super::thread::{Prober, WRITES_PER_CONNECTION};
 use crate::workload::RunRequest;
 use proofload_engine::Target;
 use proofload_model::drill::{ProbeKind, ProberAsked, ProberReport};
@@ -228,6 +228,20 @@ fn scripted_outages_on_real_sockets_are_found() {
     for found in &errors {
         assert!(found.larger() <= found.allowed(), "{found:?}");
     }
+}
+
+/// A new connection is a process at a server; those of a standby delay its promotion.
+#[test]
+fn writes_and_reads_keep_one_connection_to_a_standby() {
+    let [from, to, until] = [500, 2_500, 3_000].map(Duration::from_millis);
+    let Probed { report, hosts, .. } = probed(away(4, from, to), until);
+    let outage = report.kinds[0].outages.first().expect("writes were away");
+    assert!(outage.to.is_some(), "{outage:?}");
+    let stretch = to - from - Duration::from_millis(200);
+    let accepted = hosts[1].accepted_within(to - stretch, to);
+    let asked_for = (RATE / WRITES_PER_CONNECTION) as f64 * stretch.as_secs_f64();
+    // Those that are asked for as connections, and the one that stays.
+    assert!(accepted as f64 <= asked_for + 3.0, "{accepted} connections in {stretch:?}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ const FIRST: usize = 4;
 const MOST: usize = 12;
 
 /// One new connection for so many writes.
-const WRITES_PER_CONNECTION: u32 = 20;
+pub(super) const WRITES_PER_CONNECTION: u32 = 20;
 
 /// How often the ledger is handed over.
 const PAGE_EVERY: Duration = Duration::from_secs(1);

@@ -354,15 +354,26 @@ fn clean_up(context: &mut RunContext<'_>, study: &Study, commands: &Commands) {
 pub(super) fn start_hosts(context: &mut RunContext<'_>, study: &Study, commands: &Commands) -> Result<(), Error> {
     // What is left of the others would hold the study's folder.
     context.agents.stop_hosts();
-    for name in sweep_networks()? {
-        let text = format!("removed network namespace {name}, whose owner is dead");
-        context.heard.journal.log("info", "conductor", &text)?;
-    }
+    sweep_left_networks(context)?;
     context.agents.join_network(&commands.network)?;
     for HostCommand { host, command, .. } in &commands.hosts {
         context.agents.start_host(host.clone(), command)?;
     }
     sweep(context, study, commands)
+}
+
+/// Removes network namespaces whose owners are dead. Others made them: that it fails is no fault of this study.
+fn sweep_left_networks(context: &mut RunContext<'_>) -> Result<(), Error> {
+    match sweep_networks() {
+        Ok(names) => names.into_iter().try_for_each(|name| {
+            let text = format!("removed network namespace {name}, whose owner is dead");
+            context.heard.journal.log("info", "conductor", &text)
+        }),
+        Err(error) => {
+            let text = format!("failed to remove network namespaces whose owners are dead: {error}");
+            context.heard.journal.log("warning", "conductor", &text)
+        }
+    }
 }
 
 /// Lets the agent of each host free what earlier, killed ones left of a study.

@@ -29,8 +29,8 @@ const END: i32 = 15;
 /// How long a manager may take to stop its server: that makes a last checkpoint.
 pub(super) const SIGNALS: StopSignals = StopSignals { polite: END, firm: END, patience: Duration::from_secs(120) };
 
-/// How long the first node may take to lead.
-const LEADS_WITHIN: Duration = Duration::from_secs(90);
+/// How long the first node may take to lead: a limit against waiting for ever. Beside work that kept the disk busy one took 90 s.
+const LEADS_WITHIN: Duration = Duration::from_secs(300);
 
 /// How long an order to switch over may take to be carried out by the manager's command.
 const SWITCHED_WITHIN: Duration = Duration::from_secs(120);

@@ -378,6 +378,11 @@ impl InstanceResources {
         self.server.as_ref().map(|running| running.server.process())
     }
 
+    /// The last lines of its server's log.
+    pub(super) fn log_tail(&self) -> String {
+        self.server.as_ref().map_or_else(|| "it does not run".to_owned(), |running| running.server.log_tail())
+    }
+
     /// Puts a mode in force at it as at a primary.
     pub(super) fn protect(&mut self, asked: ReplicationAsked) -> Result<(), Error> {
         let (facet, target) = self.standby()?;

@@ -38,7 +38,10 @@ pub(super) fn start(
         };
         started.push(role.held(&node.instance).start_managed(planned, node.place, part)?);
         if number == 0 {
-            role.cluster()?.until_it_leads(0)?;
+            let leads = role.cluster()?.until_it_leads(0);
+            leads.map_err(|error| {
+                Error::of(error.kind(), format!("{error}; {}", role.held(&node.instance).log_tail()))
+            })?;
         }
     }
     let took = role.parts().0.now().since(begun);

@@ -143,6 +143,11 @@ impl Server {
         roots
     }
 
+    /// The last lines of its log.
+    pub(crate) fn log_tail(&self) -> String {
+        self.watch.tail()
+    }
+
     /// Tells whether a manager runs it.
     pub(crate) const fn is_managed(&self) -> bool {
         self.runs.is_some()

@@ -4,11 +4,12 @@
 use super::hosts::{NoConnection, ProbeConnection, ProbeHosts};
 use super::pool::ProbePool;
 use super::tries::Tries;
+use proofload_engine::AnySession;
 use proofload_model::time::Moment;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinSet;
 
 /// Maker of connections, one at a time.
@@ -17,6 +18,8 @@ pub(super) struct Dialler {
     pools: Vec<Rc<ProbePool>>,
     wanted: Rc<Notify>,
     tries: RefCell<Tries>,
+    /// A session of each host that was a standby when it was last asked; locked while it is asked.
+    standbys: Vec<Mutex<Option<AnySession>>>,
 }
 
 /// A try that has ended: its host, its begin, what it gave.
@@ -26,18 +29,19 @@ impl Dialler {
     /// A dialler for pools that tell it by `wanted`.
     pub(super) fn new(hosts: Rc<ProbeHosts>, pools: Vec<Rc<ProbePool>>, wanted: Rc<Notify>) -> Rc<Self> {
         let tries = RefCell::new(Tries::of(hosts.targets.len()));
-        Rc::new(Self { hosts, pools, wanted, tries })
+        let standbys = hosts.targets.iter().map(|_| Mutex::new(None)).collect();
+        Rc::new(Self { hosts, pools, wanted, tries, standbys })
     }
 
     /// Dials while a pool wants a connection; never ends.
     pub(super) async fn keep_dialling(self: Rc<Self>) {
         loop {
-            if self.wants_one().is_none() {
+            if !self.wants_any() {
                 self.wanted.notified().await;
             }
             // Who has a connection drops the tries that are still under way.
             let mut under_way = JoinSet::new();
-            while self.wants_one().is_some() {
+            while self.wants_any() {
                 self.begin(&mut under_way);
                 let pause = tokio::time::sleep(self.tries.borrow().pause(self.hosts.clock.now()));
                 let ended = tokio::select! {
@@ -55,30 +59,44 @@ impl Dialler {
         }
     }
 
-    /// The pool that wants a connection; of several the one that has fewest.
-    fn wants_one(&self) -> Option<&Rc<ProbePool>> {
-        self.pools.iter().filter(|pool| pool.wants_one()).min_by_key(|pool| pool.open_now())
+    /// Tells whether a pool wants a connection.
+    fn wants_any(&self) -> bool {
+        (0..self.hosts.targets.len()).any(|node| self.wants_one_to(node).is_some())
+    }
+
+    /// The pool that wants a connection to a host; of several the one that has fewest.
+    fn wants_one_to(&self, node: usize) -> Option<&Rc<ProbePool>> {
+        self.pools.iter().filter(|pool| pool.wants_one_to(node)).min_by_key(|pool| pool.open_now())
     }
 
     /// Begins the tries that are due.
     fn begin(self: &Rc<Self>, under_way: &mut JoinSet<TryEnded>) {
         let begun = self.hosts.clock.now();
-        for (node, limit) in self.tries.borrow_mut().due(begun) {
-            under_way.spawn_local(Rc::clone(self).one_try(node, begun, limit));
+        for (node, limit) in self.tries.borrow_mut().due(begun, |node| self.wants_one_to(node).is_some()) {
+            let dialler = Rc::clone(self);
+            under_way.spawn_local(async move { (node, begun, dialler.one_try(node, limit).await) });
         }
     }
 
-    async fn one_try(self: Rc<Self>, node: usize, begun: Moment, limit: Duration) -> TryEnded {
-        let stays = Cell::new(false);
-        let may_stay = || {
-            stays.set(self.tries.borrow_mut().standby_answers(node));
-            stays.get()
+    /// Connects to a host; where that is a standby, waits over the one session that stays until it takes writes.
+    async fn one_try(&self, node: usize, limit: Duration) -> Result<ProbeConnection, NoConnection> {
+        let kept = self.standbys[node].try_lock().ok().and_then(|mut place| place.take());
+        let (session, takes_writes) = match kept {
+            Some(session) => (session, false),
+            None => self.hosts.connect(node, limit).await?,
         };
-        let opened = self.hosts.open_when_it_takes_writes(node, limit, may_stay).await;
-        if stays.get() {
-            self.tries.borrow_mut().standby_left(node);
+        if takes_writes {
+            return self.hosts.ready(session, node).await;
         }
-        (node, begun, opened)
+        self.tries.borrow_mut().is_standby(node);
+        // Another session stays and is asked.
+        let Ok(mut place) = self.standbys[node].try_lock() else { return Err(NoConnection::Refused) };
+        let answered = self.hosts.until_it_takes_writes(place.insert(session)).await;
+        match (answered, place.take()) {
+            (Ok(()), Some(session)) => self.hosts.ready(session, node).await,
+            (Ok(()), None) => Err(NoConnection::Refused),
+            (Err(why), _) => Err(why),
+        }
     }
 
     /// Hands a connection to a pool that wants one, or notes that there is none; tells whether there is.
@@ -87,7 +105,7 @@ impl Dialler {
         match opened {
             Ok(connection) => {
                 // Nobody may want it by now; then it is closed.
-                if let Some(pool) = self.wants_one() {
+                if let Some(pool) = self.wants_one_to(node) {
                     pool.add(connection);
                 }
                 return true;

@@ -48,31 +48,28 @@ impl ProbeHosts {
         self.prepare(session, node).await
     }
 
-    /// Opens a connection to a host, of which each answer may take so long; one to a standby waits until it takes writes, where `may_stay`
-    /// allows it.
-    pub(super) async fn open_when_it_takes_writes(
-        &self,
-        node: usize,
-        limit: Duration,
-        may_stay: impl FnOnce() -> bool,
-    ) -> Result<ProbeConnection, NoConnection> {
+    /// Connects to a host whatever its role, within a time; the session, and whether the host takes writes.
+    pub(super) async fn connect(&self, node: usize, limit: Duration) -> Result<(AnySession, bool), NoConnection> {
         let mut session = within(limit, self.engine.connect(&self.targets[node])).await?;
-        if !within(limit, self.takes_writes(&mut session)).await? {
-            if !may_stay() {
-                return Err(NoConnection::Refused);
-            }
-            loop {
-                tokio::time::sleep(ASK_EVERY).await;
-                if within(LONGEST_TRY, self.takes_writes(&mut session)).await? {
-                    break;
-                }
-            }
+        let takes = within(limit, self.takes_writes(&mut session)).await?;
+        Ok((session, takes))
+    }
+
+    /// Waits until the host of a session takes writes.
+    pub(super) async fn until_it_takes_writes(&self, session: &mut AnySession) -> Result<(), NoConnection> {
+        while !within(LONGEST_TRY, self.takes_writes(session)).await? {
+            tokio::time::sleep(ASK_EVERY).await;
         }
-        within(LONGEST_TRY, self.prepare(session, node)).await
+        Ok(())
     }
 
     async fn takes_writes(&self, session: &mut AnySession) -> Result<bool, Error> {
         if self.role_moves { session.takes_writes().await } else { Ok(true) }
+    }
+
+    /// Prepares the statements within a time.
+    pub(super) async fn ready(&self, session: AnySession, node: usize) -> Result<ProbeConnection, NoConnection> {
+        within(LONGEST_TRY, self.prepare(session, node)).await
     }
 
     async fn prepare(&self, mut session: AnySession, node: usize) -> Result<ProbeConnection, Error> {

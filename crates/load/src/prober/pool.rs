@@ -12,8 +12,9 @@ use tokio::sync::Notify;
 pub(super) struct ProbePool {
     hosts: Rc<ProbeHosts>,
     idle: RefCell<Vec<ProbeConnection>>,
-    /// Connections that are open, in use or idle.
-    open: Cell<usize>,
+    /// Connections to each host that are open, in use or idle.
+    open: RefCell<Vec<usize>>,
+    /// Most connections to a host. Those to one that hangs leave room for others.
     most: usize,
     /// Operations that wait for a connection.
     waiting: Cell<usize>,
@@ -25,20 +26,23 @@ pub(super) struct ProbePool {
 }
 
 impl ProbePool {
-    /// A pool with so many connections, and at most so many.
+    /// A pool with so many connections, and at most so many to each host.
     pub(super) async fn open(
         hosts: Rc<ProbeHosts>,
         (first, most): (usize, usize),
         wanted: Rc<Notify>,
     ) -> Result<Rc<Self>, Error> {
+        let mut open = vec![0; hosts.targets.len()];
         let mut idle = Vec::with_capacity(most);
         for _ in 0..first {
-            idle.push(hosts.dial(LONGEST_TRY).await?);
+            let connection = hosts.dial(LONGEST_TRY).await?;
+            open[connection.node] += 1;
+            idle.push(connection);
         }
         let pool = Self {
             hosts,
-            open: Cell::new(idle.len()),
             idle: RefCell::new(idle),
+            open: RefCell::new(open),
             most,
             waiting: Cell::default(),
             away: Cell::default(),
@@ -77,7 +81,7 @@ impl ProbePool {
             if !connection.session.has_ended() {
                 return Some(connection);
             }
-            self.forget();
+            self.forget(connection.node);
         }
     }
 
@@ -88,24 +92,25 @@ impl ProbePool {
         self.changed.notify_one();
     }
 
-    /// Notes that a connection was closed.
-    pub(super) fn forget(&self) {
-        self.open.set(self.open.get().saturating_sub(1));
+    /// Notes that a connection to a host was closed.
+    pub(super) fn forget(&self, node: usize) {
+        let open = &mut self.open.borrow_mut()[node];
+        *open = open.saturating_sub(1);
     }
 
     /// Connections that are open.
     pub(super) fn open_now(&self) -> usize {
-        self.open.get()
+        self.open.borrow().iter().sum()
     }
 
-    /// Tells whether operations wait for a connection, or the next will, and there is room for one.
-    pub(super) fn wants_one(&self) -> bool {
-        self.open.get() < self.most && (self.waiting.get() > 0 || self.away.get())
+    /// Tells whether operations wait for a connection, or the next will, and there is room for one to a host.
+    pub(super) fn wants_one_to(&self, node: usize) -> bool {
+        self.open.borrow()[node] < self.most && (self.waiting.get() > 0 || self.away.get())
     }
 
     /// Takes in a new connection.
     pub(super) fn add(&self, connection: ProbeConnection) {
-        self.open.set(self.open.get() + 1);
+        self.open.borrow_mut()[connection.node] += 1;
         self.give_back(connection);
     }
 

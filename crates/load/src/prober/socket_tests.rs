@@ -137,7 +137,7 @@ fn probed(scripts: Vec<Script>, until: Duration) -> Probed {
     Probed { report, handed: handed.load(Ordering::Relaxed), origin: origin.0 as f64 / 1e9, hosts }
 }
 
-/// Hosts that are away from one time to another in one of six shapes.
+/// Hosts that are away from one time to another in one of seven shapes.
 fn away(shape: u32, from: Duration, to: Duration) -> Vec<Script> {
     let gone = move |at: Duration| (from..to).contains(&at);
     let while_gone =
@@ -155,6 +155,11 @@ fn away(shape: u32, from: Duration, to: Duration) -> Vec<Script> {
             Arc::new(move |at| if at < from { Service::Well } else { Service::Gone }),
             Arc::new(move |at| if at < to { Service::ReadOnly } else { Service::Well }),
         ],
+        5 => vec![
+            // Nobody says that connections to it are of no use any more.
+            Arc::new(move |at| if at < from { Service::Well } else { Service::Silent }),
+            Arc::new(move |at| if at < to { Service::ReadOnly } else { Service::Well }),
+        ],
         _ => {
             // Back for 40 ms in between: fewer operations than end an outage.
             let middle = (from + to) / 2;
@@ -165,10 +170,10 @@ fn away(shape: u32, from: Duration, to: Duration) -> Vec<Script> {
 }
 
 fn measured(number: u32, longest: f64) -> OutageErrors {
-    let shape = number % 6;
+    let shape = number % 7;
     let from = 0.8 + 0.4 * draw(number, 1);
     let length = 0.05 * (longest / 0.05).powf(draw(number, 2));
-    let length = if shape == 5 { length.max(0.3) } else { length };
+    let length = if shape == 6 { length.max(0.3) } else { length };
     let [begin, end, until] = [from, from + length, from + length + 0.8].map(Duration::from_secs_f64);
     // On a busy host a prober may begin only when the outage has: nothing is measured then, and it is tried again.
     let mut tries = (0..5).map(|_| probed(away(shape, begin, end), until));

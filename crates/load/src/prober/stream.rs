@@ -106,12 +106,12 @@ impl ProbeStream {
             }
             Ok(Err(error)) => {
                 operation.outcome = outcome_of(&error);
-                self.pool.forget();
+                self.pool.forget(operation.node);
             }
             // Dropping the connection closes its socket: no request to cancel, which would end a wait for standbys early.
             Err(_late) => {
                 operation.outcome = ProbeOutcome::Unknown;
-                self.pool.forget();
+                self.pool.forget(operation.node);
             }
         }
     }

@@ -34,7 +34,7 @@ const TABLE: &str =
 /// All numbers that are there.
 const PRESENT: &str = "SELECT op FROM proofload_ledger";
 
-/// Connections at first and at most, of writes and of reads. A server does not see at once that a client has given up a commit that waits
+/// Connections at first and at most to each host, of writes and of reads. A server does not see at once that a client has given up a commit that waits
 /// for standbys, so that more connections would use up all that it allows.
 const FIRST: usize = 4;
 const MOST: usize = 12;

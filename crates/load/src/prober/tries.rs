@@ -36,19 +36,10 @@ struct HostTries {
     has_failed: bool,
     /// Whether it has refused a try by itself.
     answers: bool,
-    /// Whether a connection to it stays, since it is a standby.
-    has_standby: bool,
 }
 
 impl HostTries {
-    const NONE: Self = Self {
-        under_way: 0,
-        next: Moment(0),
-        next_long: Moment(0),
-        has_failed: false,
-        answers: false,
-        has_standby: false,
-    };
+    const NONE: Self = Self { under_way: 0, next: Moment(0), next_long: Moment(0), has_failed: false, answers: false };
 
     /// Longest wait for the answer to a try that begins now.
     fn limit(&mut self, now: Moment, long: Duration) -> Duration {
@@ -81,12 +72,12 @@ impl Tries {
         Self { hosts: vec![HostTries::NONE; hosts], since: None }
     }
 
-    /// Hosts to try now, each with the longest wait for its answer; they count as under way.
-    pub(super) fn due(&mut self, now: Moment) -> Vec<(usize, Duration)> {
+    /// Hosts to try now of those that are wanted, each with the longest wait for its answer; they count as under way.
+    pub(super) fn due(&mut self, now: Moment, is_wanted: impl Fn(usize) -> bool) -> Vec<(usize, Duration)> {
         let outage = now.since(*self.since.get_or_insert(now));
         let long = (outage / PART_OF_OUTAGE).clamp(SHORTEST_TRY, LONGEST_TRY);
         let due = |(host, tries): (usize, &mut HostTries)| {
-            tries.is_due(now).then(|| {
+            (tries.is_due(now) && is_wanted(host)).then(|| {
                 tries.under_way += 1;
                 tries.next = now + TRY_EVERY;
                 (host, tries.limit(now, long))
@@ -110,16 +101,10 @@ impl Tries {
         self.without_connection(host);
     }
 
-    /// Notes that a host has answered and is a standby; tells whether the connection to it stays, which one may.
-    pub(super) fn standby_answers(&mut self, host: usize) -> bool {
+    /// Notes that a host has answered a try that is still under way, and is a standby.
+    pub(super) fn is_standby(&mut self, host: usize) {
         let tries = &mut self.hosts[host];
         (tries.has_failed, tries.answers) = (true, true);
-        !std::mem::replace(&mut tries.has_standby, true)
-    }
-
-    /// Notes that the connection that stayed has ended.
-    pub(super) fn standby_left(&mut self, host: usize) {
-        self.hosts[host].has_standby = false;
     }
 
     /// Time until another try may be due.
@@ -148,6 +133,10 @@ impl Tries {
 mod tests {
     use super::*;
 
+    fn all(_host: usize) -> bool {
+        true
+    }
+
     fn after(milliseconds: u64) -> Moment {
         Moment(0) + Duration::from_millis(milliseconds)
     }
@@ -158,7 +147,7 @@ mod tests {
         let (mut silent, mut refused) = (0, 0);
         for round in 0..200 {
             let now = after(10 * round);
-            for (host, _) in tries.due(now) {
+            for (host, _) in tries.due(now, all) {
                 match host {
                     1 => tries.refused(1, now, Duration::from_millis(1)),
                     _ => silent += 1,
@@ -170,7 +159,7 @@ mod tests {
         assert_eq!((silent, refused), (AT_ONCE, 200), "the other is asked every 10 ms");
         tries.silent(0);
         assert!(tries.all_failed());
-        assert_eq!(tries.due(after(2020)), [(0, SHORTEST_TRY), (1, LONGEST_TRY)]);
+        assert_eq!(tries.due(after(2020), all), [(0, SHORTEST_TRY), (1, LONGEST_TRY)]);
     }
 
     #[test]
@@ -179,9 +168,9 @@ mod tests {
         let (mut busy, mut now) = (Duration::ZERO, Moment(0));
         for millisecond in 0..10_000 {
             now = after(millisecond);
-            if !tries.due(now).is_empty() {
+            if !tries.due(now, all).is_empty() {
                 assert!(
-                    busy.is_zero() || tries.due(now + TRY_EVERY).is_empty(),
+                    busy.is_zero() || tries.due(now + TRY_EVERY, all).is_empty(),
                     "one at once from its first answer on"
                 );
                 let took = Duration::from_millis(7);
@@ -191,39 +180,49 @@ mod tests {
         }
         assert!((1_900..=2_100).contains(&busy.as_millis()), "{busy:?} of {now:?}");
         tries.refused(0, now, Duration::from_secs(3));
-        assert_eq!(tries.due(now + LONGEST_REST).len(), 1, "no pause is longer");
+        assert_eq!(tries.due(now + LONGEST_REST, all).len(), 1, "no pause is longer");
     }
 
     #[test]
     fn tries_take_longer_as_an_outage_goes_on() {
         let mut tries = Tries::of(1);
-        let limits = [0, 3_000, 8_000, 40_000, 90_000].map(|at| tries.due(after(at))[0].1.as_millis());
+        let limits = [0, 3_000, 8_000, 40_000, 90_000].map(|at| tries.due(after(at), all)[0].1.as_millis());
         assert_eq!(limits, [500, 500, 1000, 5000, 5000]);
-        assert_eq!(tries.due(after(90_012)), [(0, SHORTEST_TRY)], "most tries are short");
+        assert_eq!(tries.due(after(90_012), all), [(0, SHORTEST_TRY)], "most tries are short");
         tries.ended();
-        assert_eq!(tries.due(after(95_000)), [(0, SHORTEST_TRY)], "another outage begins anew");
+        assert_eq!(tries.due(after(95_000), all), [(0, SHORTEST_TRY)], "another outage begins anew");
     }
 
     #[test]
     fn what_a_network_refuses_late_is_tried_as_if_silent() {
         let mut tries = Tries::of(1);
-        tries.due(after(0));
+        tries.due(after(0), all);
         tries.refused(0, after(3_000), Duration::from_secs(3));
-        let begun = (0..100).flat_map(|round| tries.due(after(3_000 + 20 * round))).count();
+        let begun = (0..100).flat_map(|round| tries.due(after(3_000 + 20 * round), all)).count();
         assert_eq!(begun, AT_ONCE as usize);
     }
 
     #[test]
-    fn one_connection_to_a_standby_stays_and_no_other_is_tried() {
+    fn a_standby_that_answers_is_tried_by_no_other_while_it_is_asked() {
         let mut tries = Tries::of(1);
-        assert_eq!((tries.due(after(0)).len(), tries.due(after(20)).len()), (1, 1), "nothing is known of it yet");
-        assert!(tries.standby_answers(0) && !tries.standby_answers(0), "the second is closed");
-        tries.refused(0, after(30), Duration::from_millis(10));
+        assert_eq!(
+            (tries.due(after(0), all).len(), tries.due(after(20), all).len()),
+            (1, 1),
+            "nothing is known of it yet"
+        );
+        tries.is_standby(0);
         assert!(tries.all_failed(), "a standby takes no writes");
-        assert!((1..100).all(|round| tries.due(after(20 * round)).is_empty()));
-        tries.standby_left(0);
+        tries.refused(0, after(30), Duration::from_millis(10));
+        assert!((1..100).all(|round| tries.due(after(20 * round), all).is_empty()));
         tries.refused(0, after(2_000), Duration::from_secs(2));
         assert_eq!(tries.pause(after(2_000)), LONGEST_REST);
-        assert!(tries.due(after(2_000) + LONGEST_REST).len() == 1 && tries.standby_answers(0), "another may stay");
+        assert_eq!(tries.due(after(2_000) + LONGEST_REST, all).len(), 1);
+    }
+
+    #[test]
+    fn a_host_that_is_not_wanted_is_not_tried() {
+        let mut tries = Tries::of(2);
+        assert_eq!(tries.due(after(0), |host| host == 1), [(1, SHORTEST_TRY)]);
+        assert_eq!(tries.due(after(1), all), [(0, SHORTEST_TRY)]);
     }
 }

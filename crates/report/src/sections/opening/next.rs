@@ -13,13 +13,13 @@ const WIDE: f64 = 0.05;
 /// Quarters between two levels.
 const PARTS: u32 = 4;
 
-/// What helps in every kind of study.
+/// What helps in every kind of study once its points are measured.
 pub(super) fn next(findings: &Findings<'_>) -> Prose {
-    [again(findings), how_to_test(findings), narrower(findings)].concat()
+    [how_to_test(findings), narrower(findings)].concat()
 }
 
-/// Points whose void the host is to blame for.
-fn again(findings: &Findings<'_>) -> Prose {
+/// Points that can be measured again or are still missing; this comes first.
+pub(super) fn again(findings: &Findings<'_>) -> Prose {
     let mendable = findings.points.iter().filter(|point| super::verdict::is_of_host(point)).count();
     let missing = findings.points.iter().filter(|point| matches!(point.verdict, Verdict::NotRun(_))).count();
     let mut text = Prose::new();

@@ -23,7 +23,7 @@ fn claims(findings: &Findings<'_>, told: TopicText) -> Vec<(&'static str, Prose)
         return Vec::new();
     }
     let sure = [told.sure, sure::sure(findings)].concat();
-    let next = [told.next, next::next(findings)].concat();
+    let next = [next::again(findings), told.next, next::next(findings)].concat();
     let all = [
         ("What held", told.held),
         ("What broke first", told.broke),

@@ -1,8 +1,9 @@
 //! Whole probers on real sockets, against servers that fail by a script: outages against what the script says, and ledgers without a loss.
 //! `PROOFLOAD_OUTAGES` and `PROOFLOAD_LOSSLESS` say how many.
 
+use super::pool::ProbePool;
 use super::scripted_server::{Rows, Script, ScriptedServer, Service};
-use super::thread::{Prober, WRITES_PER_CONNECTION};
+use super::thread::{Prober, WRITES_PER_CONNECTION, probe_hosts};
 use crate::workload::RunRequest;
 use proofload_engine::Target;
 use proofload_model::drill::{ProbeKind, ProberAsked, ProberReport};
@@ -10,6 +11,7 @@ use proofload_model::load_share::LoadShare;
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{DataLocation, Event, LoadSpec};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -233,6 +235,27 @@ fn scripted_outages_on_real_sockets_are_found() {
     for found in &errors {
         assert!(found.larger() <= found.allowed(), "{found:?}");
     }
+}
+
+#[test]
+fn connections_that_hang_leave_room_for_those_to_another_host() {
+    let (begun, rows) = (Instant::now(), Rows::default());
+    let hosts = [Service::Well, Service::ReadOnly]
+        .map(|service| ScriptedServer::start(begun, &rows, Arc::new(move |_| service)));
+    let clock: Arc<dyn Clock> = Arc::new(RealClock(begun));
+    let request = request(hosts.iter().map(|host| host.address.clone()).collect());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    tokio::task::LocalSet::new().block_on(&runtime, async {
+        let pool = ProbePool::open(Rc::new(probe_hosts(&request, &clock)), (2, 2), Rc::default()).await.unwrap();
+        let soon = || clock.now() + Duration::from_millis(100);
+        let used = [pool.take(soon()).await, pool.take(soon()).await];
+        assert!(used.iter().all(Option::is_some));
+        let (waiting, until) = (Rc::clone(&pool), soon());
+        let third = tokio::task::spawn_local(async move { waiting.take(until).await.is_some() });
+        tokio::task::yield_now().await;
+        assert_eq!([0, 1].map(|node| pool.wants_one_to(node)), [false, true]);
+        assert!(!third.await.unwrap());
+    });
 }
 
 /// A new connection is a process at a server; those of a standby delay its promotion.

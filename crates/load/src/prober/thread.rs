@@ -138,7 +138,7 @@ async fn probe(
     let Orders { ready, started, mut stopped, events } = orders;
     let in_prober = |error: EngineError| Error::from(error.context("prober"));
     request.engine.connect(&request.target).await.map_err(in_prober)?.script(NO_TABLE).await.map_err(in_prober)?;
-    let hosts = Rc::new(hosts(request, clock));
+    let hosts = Rc::new(probe_hosts(request, clock));
     let (mut streams, wanted) = (Vec::new(), Rc::new(Notify::new()));
     for (kind, rate) in kinds(asked.rate) {
         streams.push((stream(kind, rate, asked, (&hosts, &wanted)).await.map_err(in_prober)?, rate));
@@ -178,7 +178,8 @@ fn tell_page(writes: Option<&ProbeStream>, events: &LoadEvents) {
     }
 }
 
-fn hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> ProbeHosts {
+/// Hosts of a run, and what is sent to them.
+pub(super) fn probe_hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> ProbeHosts {
     let target = |endpoints| Target { place: request.target.place.clone(), endpoints };
     let endpoints = &request.target.endpoints;
     let mut targets: Vec<Target> = endpoints.each_in_any_role().map(target).collect();

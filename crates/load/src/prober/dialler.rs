@@ -52,7 +52,7 @@ impl Dialler {
                     break;
                 }
                 if self.tries.borrow().all_failed() {
-                    self.pools.iter().for_each(|pool| pool.is_away());
+                    self.pools.iter().for_each(|pool| pool.goes_away());
                 }
             }
             self.tries.borrow_mut().ended();
@@ -88,7 +88,7 @@ impl Dialler {
         if takes_writes {
             return self.hosts.ready(session, node).await;
         }
-        self.tries.borrow_mut().is_standby(node);
+        self.tries.borrow_mut().answered_as_standby(node);
         // Another session stays and is asked.
         let Ok(mut place) = self.standbys[node].try_lock() else { return Err(NoConnection::Refused) };
         let answered = self.hosts.until_it_takes_writes(place.insert(session)).await;

@@ -115,7 +115,7 @@ impl ProbePool {
     }
 
     /// Notes that no host takes writes: nobody waits any more.
-    pub(super) fn is_away(&self) {
+    pub(super) fn goes_away(&self) {
         self.away.set(true);
         self.changed.notify_waiters();
     }

@@ -1,6 +1,6 @@
 //! A server of PostgreSQL's protocol that does what a script says at each time: as much of it as a prober speaks. A part of tests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,8 @@ struct Host {
     begun: Instant,
     script: Script,
     rows: Rows,
-    open: Mutex<Vec<TcpStream>>,
+    /// Connections that are open, by number.
+    open: Mutex<BTreeMap<usize, TcpStream>>,
     ended: AtomicBool,
     /// When a thread of it that sleeps for a millisecond woke late: seconds since the begin, and how late, seconds.
     late: Mutex<Vec<(f64, f64)>>,
@@ -95,7 +96,7 @@ impl Host {
     }
 
     fn close_all(&self) {
-        for stream in self.open.lock().unwrap().drain(..) {
+        for stream in std::mem::take(&mut *self.open.lock().unwrap()).into_values() {
             let _gone = stream.shutdown(Shutdown::Both);
         }
     }
@@ -130,9 +131,14 @@ impl Host {
             }
             self.accepted.lock().unwrap().push(self.begun.elapsed());
             stream.set_nonblocking(false).and_then(|()| stream.set_nodelay(true)).expect("it is a socket");
-            self.open.lock().unwrap().push(stream.try_clone().expect("it can be named twice"));
+            let number = self.accepted.lock().unwrap().len();
+            self.open.lock().unwrap().insert(number, stream.try_clone().expect("it can be named twice"));
             let host = Arc::clone(&self);
-            std::thread::spawn(move || Session { stream, host, statement: String::new(), named: Vec::new() }.serve());
+            std::thread::spawn(move || {
+                let session = Session { stream, host: Arc::clone(&host), statement: String::new(), named: Vec::new() };
+                session.serve();
+                host.open.lock().unwrap().remove(&number);
+            });
         }
     }
 }
@@ -218,12 +224,19 @@ impl Session {
                 Some(())
             }
             Service::Silent => {
-                while !self.host.ended() {
+                while !self.host.ended() && !self.client_has_gone() {
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 None
             }
         }
+    }
+
+    /// Whether the client has closed its end; a minute of silence would use up all that a process may open otherwise.
+    fn client_has_gone(&self) -> bool {
+        let looked = self.stream.set_nonblocking(true).and_then(|()| self.stream.peek(&mut [0]));
+        self.stream.set_nonblocking(false).expect("it is a socket");
+        looked.is_ok_and(|bytes| bytes == 0)
     }
 
     fn simple(&self, sql: &str) -> Vec<u8> {

@@ -102,7 +102,7 @@ impl Tries {
     }
 
     /// Notes that a host has answered a try that is still under way, and is a standby.
-    pub(super) fn is_standby(&mut self, host: usize) {
+    pub(super) fn answered_as_standby(&mut self, host: usize) {
         let tries = &mut self.hosts[host];
         (tries.has_failed, tries.answers) = (true, true);
     }
@@ -210,7 +210,7 @@ mod tests {
             (1, 1),
             "nothing is known of it yet"
         );
-        tries.is_standby(0);
+        tries.answered_as_standby(0);
         assert!(tries.all_failed(), "a standby takes no writes");
         tries.refused(0, after(30), Duration::from_millis(10));
         assert!((1..100).all(|round| tries.due(after(20 * round), all).is_empty()));

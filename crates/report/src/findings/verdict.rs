@@ -117,8 +117,8 @@ pub(super) fn of_window(
     reasons.map(void).chain(beyond(stolen, tolerated)).collect()
 }
 
-/// A stretch of the window without telemetry: what did not read it was kept from it, or what it asks did not answer in time. Throughput is not
-/// looked at, so that another attempt does not choose the result.
+/// A stretch of the window without telemetry: the probe was kept from reading, or what it asks did not answer in time. It is told without a
+/// look at throughput, so another attempt does not choose the result.
 pub(super) fn of_telemetry(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
     let silence = stretch.and_then(|stretch| silence(attempt, stretch));
     silence.map(Void::host).into_iter().collect()

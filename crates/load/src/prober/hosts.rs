@@ -41,18 +41,23 @@ pub(super) enum NoConnection {
 impl ProbeHosts {
     /// Opens a connection to a host that takes writes.
     async fn open(&self, node: usize) -> Result<ProbeConnection, Error> {
-        let mut session = self.engine.connect(&self.targets[node]).await?;
-        if !self.takes_writes(&mut session).await? {
+        let (session, takes_writes) = self.in_any_role(node).await?;
+        if !takes_writes {
             return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
         }
         self.prepare(session, node).await
     }
 
-    /// Connects to a host whatever its role, within a time; the session, and whether the host takes writes.
+    /// Connects to a host whatever its role; the session, and whether the host takes writes.
+    async fn in_any_role(&self, node: usize) -> Result<(AnySession, bool), Error> {
+        let mut session = self.engine.connect(&self.targets[node]).await?;
+        let takes_writes = self.takes_writes(&mut session).await?;
+        Ok((session, takes_writes))
+    }
+
+    /// Connects to a host whatever its role, within a time.
     pub(super) async fn connect(&self, node: usize, limit: Duration) -> Result<(AnySession, bool), NoConnection> {
-        let mut session = within(limit, self.engine.connect(&self.targets[node])).await?;
-        let takes = within(limit, self.takes_writes(&mut session)).await?;
-        Ok((session, takes))
+        within(limit, self.in_any_role(node)).await
     }
 
     /// Waits until the host of a session takes writes.

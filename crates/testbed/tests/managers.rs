@@ -57,35 +57,87 @@ fn settings(kind: ManagerKind) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-impl Cluster {
-    fn start(kind: ManagerKind, mode: ReplicationMode) -> Option<Self> {
-        let (mut bench, place) = bench()?;
-        let asked = ReplicationAsked {
-            mode,
-            standbys: vec![InstanceName::standby(1)],
-            confirmation: Confirmation::Any(1),
-            presented_as: Vec::new(),
+/// A host role with the data of two nodes, the folder of the first, and what starts them.
+fn prepared(kind: ManagerKind, mode: ReplicationMode) -> Option<(Bench, String, StartManaged)> {
+    let (mut bench, place) = bench()?;
+    let asked = ReplicationAsked {
+        mode,
+        standbys: vec![InstanceName::standby(1)],
+        confirmation: Confirmation::Any(1),
+        presented_as: Vec::new(),
+    };
+    let own = postgresql().replication().expect("it has standbys").managed_settings(&asked);
+    let nodes: Vec<ManagedNode> = names()
+        .into_iter()
+        .map(|instance| {
+            let folder = if instance == one() { place.folder.clone() } else { format!("{}.{instance}", place.folder) };
+            let mut place = DataLocation { folder, ..place.clone() };
+            place.settings.extend(own.clone());
+            ManagedNode { instance, place }
+        })
+        .collect();
+    for ManagedNode { instance, place: at } in &nodes {
+        let (instance, at) = (instance.clone(), at.clone());
+        bench.ask(RestoreSnapshot { instance: instance.clone(), place: at.clone(), from: place.folder.clone() });
+        bench.ask(Attach { instance: instance.clone(), place: at, storage: StoragePlan::directory() });
+        bench.ask(PrepareLimits { instance, limits: LimitsAsked::default() });
+    }
+    let settings = settings(kind).into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let folder = place.folder;
+    Some((bench, folder, StartManaged { manager: ManagerAsked { kind, settings }, asked, nodes }))
+}
+
+/// What is killed of a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Victim {
+    /// The service that initialises the server, which its program begins again.
+    Service,
+    /// Its program, once the server answers and still nobody leads.
+    Program,
+}
+
+/// Kills a part of the first node of pg_auto_failover while it initialises its server, as happens by itself on slow hosts.
+fn kill_when_it_initialises(folder: &str, victim: Victim) -> std::thread::JoinHandle<()> {
+    let (log, server) = (format!("{folder}/manager/log"), format!("{folder}/data/postmaster.pid"));
+    std::thread::spawn(move || {
+        let says = |what: &str| {
+            let text = std::fs::read_to_string(&log).unwrap_or_default();
+            text.lines().find(|line| line.contains(what)).map(str::to_owned)
         };
-        let own = postgresql().replication().expect("it has standbys").managed_settings(&asked);
-        let nodes: Vec<ManagedNode> = names()
-            .into_iter()
-            .map(|instance| {
-                let folder =
-                    if instance == one() { place.folder.clone() } else { format!("{}.{instance}", place.folder) };
-                let mut place = DataLocation { folder, ..place.clone() };
-                place.settings.extend(own.clone());
-                ManagedNode { instance, place }
-            })
-            .collect();
-        for ManagedNode { instance, place: at } in &nodes {
-            let (instance, at) = (instance.clone(), at.clone());
-            bench.ask(RestoreSnapshot { instance: instance.clone(), place: at.clone(), from: place.folder.clone() });
-            bench.ask(Attach { instance: instance.clone(), place: at, storage: StoragePlan::directory() });
-            bench.ask(PrepareLimits { instance, limits: LimitsAsked::default() });
+        until(|| says("Initialising postgres as a primary").is_some() && Path::new(&server).exists());
+        let line = says("Initialising postgres as a primary").expect("it said so");
+        let service = line.split(' ').nth(1).expect("a process");
+        if victim == Victim::Program {
+            let status = std::fs::read_to_string(format!("/proc/{service}/status")).expect("it lives");
+            let program = status.lines().find_map(|line| line.strip_prefix("PPid:")).expect("it has one").trim();
+            signal("-STOP", service);
+            until(|| says("Postgres is now serving").is_some());
+            std::thread::sleep(Duration::from_secs(1));
+            signal("-KILL", program);
         }
-        let settings = settings(kind).into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let started = bench.ask(StartManaged { manager: ManagerAsked { kind, settings }, asked, nodes });
-        let folder = place.folder;
+        signal("-KILL", service);
+    })
+}
+
+fn until(holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "it did not initialise");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn signal(signal: &str, process: &str) {
+    assert!(Command::new("kill").args([signal, process]).status().expect("kill runs").success());
+}
+
+impl Cluster {
+    /// Starts one; the initialisation of pg_auto_failover is broken off once.
+    fn start(kind: ManagerKind, mode: ReplicationMode) -> Option<Self> {
+        let (mut bench, folder, ask) = prepared(kind, mode)?;
+        let killed = (kind == ManagerKind::PgAutoFailover).then(|| kill_when_it_initialises(&folder, Victim::Service));
+        let started = bench.ask(ask);
+        killed.into_iter().for_each(|killed| killed.join().expect("it was killed"));
         Some(Self { bench, folder, started, written: 0 })
     }
 
@@ -262,4 +314,19 @@ fn pg_auto_failover_replaces_a_leader_and_ends_in_order() {
         println!("MEASURED: pg_auto_failover: {:.1} s from the new leader until all follow", took.as_secs_f64());
         cluster.end();
     }
+}
+
+#[test]
+fn a_node_whose_program_exits_is_not_waited_for() {
+    if !is_installed(ManagerKind::PgAutoFailover) {
+        return;
+    }
+    let (mut bench, folder, ask) =
+        prepared(ManagerKind::PgAutoFailover, ReplicationMode::RemoteFlush).expect("the programs were found");
+    let killed = kill_when_it_initialises(&folder, Victim::Program);
+    let error = bench.handle(ask).expect_err("it was killed").to_string();
+    killed.join().expect("it was killed");
+    assert!(error.contains("its program exited; its log: "), "{error}");
+    drop(bench);
+    assert!(left_in(&folder).is_empty(), "{:?}", left_in(&folder));
 }

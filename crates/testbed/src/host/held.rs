@@ -378,6 +378,11 @@ impl InstanceResources {
         self.server.as_ref().map(|running| running.server.process())
     }
 
+    /// Tells whether its server, or the manager's program that runs it, exited by itself or was never started.
+    pub(super) fn has_exited(&self) -> bool {
+        self.server.as_ref().is_none_or(|running| running.server.has_exited())
+    }
+
     /// The last lines of its server's log.
     pub(super) fn log_tail(&self) -> String {
         self.server.as_ref().map_or_else(|| "it does not run".to_owned(), |running| running.server.log_tail())

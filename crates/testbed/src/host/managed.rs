@@ -38,10 +38,7 @@ pub(super) fn start(
         };
         started.push(role.held(&node.instance).start_managed(planned, node.place, part)?);
         if number == 0 {
-            let leads = role.cluster()?.until_it_leads(0);
-            leads.map_err(|error| {
-                Error::of(error.kind(), format!("{error}; {}", role.held(&node.instance).log_tail()))
-            })?;
+            until_first_leads(role, &node.instance)?;
         }
     }
     let took = role.parts().0.now().since(begun);
@@ -54,6 +51,16 @@ pub(super) fn start(
         );
     }
     Ok(started)
+}
+
+fn until_first_leads(role: &mut HostRole, instance: &InstanceName) -> Result<(), Error> {
+    let (_, instances, cluster) = role.parts();
+    let (Some(held), Some(cluster)) = (instances.get(instance), cluster) else {
+        return Err(Error::new(format!("failed to wait for a leader: no manager runs {instance}")));
+    };
+    cluster
+        .until_it_leads(0, &|| held.has_exited())
+        .map_err(|error| Error::of(error.kind(), format!("{error}; {}", held.log_tail())))
 }
 
 /// Makes a fault of an instance, or of the arbiter.

@@ -13,4 +13,4 @@ mod used;
 
 pub(crate) use remains::InstanceRemains;
 pub use role::HostRole;
-pub(crate) use sweep::{is_server_of, served_by};
+pub(crate) use sweep::{is_server_of, kill_managed, served_by};

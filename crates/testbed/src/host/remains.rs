@@ -1,6 +1,6 @@
 //! Resources to free when the conductor vanishes while a request hangs; shared with the thread that frees them.
 
-use super::sweep::served_by;
+use super::sweep::kill_managed;
 use crate::limits::{Cgroup, lift_stalls};
 use crate::preconditioning;
 use crate::sys;
@@ -98,9 +98,8 @@ impl InstanceRemains {
             }
             resources.group.iter().for_each(lift_stalls);
         }
-        // After its manager, which would start it again.
-        for process in resources.served.as_deref().and_then(served_by).into_iter().flat_map(sys::descendants) {
-            sys::signal(process, 9);
+        if let Some(data) = resources.served {
+            kill_managed(&data);
         }
         if let Some(folder) = resources.preconditioned {
             preconditioning::abandon(&folder);

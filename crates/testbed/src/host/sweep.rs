@@ -70,6 +70,17 @@ pub(crate) fn served_by(data: &Path) -> Option<u32> {
     known.into_iter().find(|process| is_server_of(*process, data))
 }
 
+/// Kills a manager's processes beside a data folder, which outlive its first one, and then the server that they would start again.
+pub(crate) fn kill_managed(data: &Path) {
+    let manager = data.parent().map(managers::folder);
+    for process in manager.iter().flat_map(|folder| sys::working_below(folder)) {
+        sys::signal(process, KILL);
+    }
+    for process in served_by(data).into_iter().flat_map(sys::descendants) {
+        sys::signal(process, KILL);
+    }
+}
+
 /// Whether the process lives and works in the data folder. A number alone may belong to another process by now.
 pub(crate) fn is_server_of(process: u32, data: &Path) -> bool {
     let works_in = sys::folder_of(process);

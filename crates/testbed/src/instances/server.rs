@@ -3,7 +3,7 @@
 
 use super::log::Log;
 use crate::agents::EventSink;
-use crate::host::{InstanceRemains, served_by};
+use crate::host::{InstanceRemains, kill_managed, served_by};
 use crate::limits::Cgroup;
 use crate::sys;
 use proofload_model::deployment::InstanceName;
@@ -143,6 +143,11 @@ impl Server {
         roots
     }
 
+    /// Tells whether its first process has exited, for whatever reason.
+    pub(crate) fn has_exited(&self) -> bool {
+        self.watch.ended().is_some()
+    }
+
     /// The last lines of its log.
     pub(crate) fn log_tail(&self) -> String {
         self.watch.tail()
@@ -212,8 +217,8 @@ impl Server {
 
     /// Kills what a manager has left running.
     fn end_what_it_ran(&self) {
-        for process in self.runs.as_deref().and_then(served_by).into_iter().flat_map(sys::descendants) {
-            sys::signal(process, KILL);
+        if let Some(data) = &self.runs {
+            kill_managed(data);
         }
     }
 

@@ -2,7 +2,9 @@
 //! Machine", "Configuring pg_auto_failover".
 //!
 //! A node is given data that are there: the first registers as a primary, another one of the same system identifier as its standby, without a
-//! copy. The socket of a server lies where `PG_REGRESS_SOCK_DIR` says, and the node finds it by `PGHOST`.
+//! copy. The socket of a server lies where `PG_REGRESS_SOCK_DIR` says, and the node finds it by `PGHOST`. The account comes from a connection
+//! service file: `PGUSER` it takes away while it makes that account, and when it begins again beside a running server, it then comes as the
+//! user of the operating system, whom the data do not know (`create_database_and_extension` of version 2.0).
 
 use super::cluster_plan::{ClusterPlan, NodePlan};
 use super::manager::{Begin, ClusterView, Manager, ProcessPlan, command, folders};
@@ -29,6 +31,13 @@ const MONITOR_DATABASE: &str = "pg_auto_failover";
 
 /// Folder beside that of the data into which it copies what it is about to replace.
 const BACKUP: &str = "backup";
+
+/// Connection service of a node's own server, and the file that defines it.
+const SERVICE: &str = "node";
+const SERVICES: &str = "pg_service.conf";
+
+/// File of passwords.
+const PASSWORDS: &str = "pgpass";
 
 /// How long a question to the monitor may take.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -127,14 +136,22 @@ impl Manager for PgAutoFailover {
             command(find(PROGRAM)?, &node.folder, &node.server.programs, &arguments.concat()),
             node.server.sockets,
         );
-        command.environment.push(("PGUSER".to_owned(), node.server.account.to_owned()));
-        command.environment.push(("PGPASSFILE".to_owned(), node.folder.join("pgpass").display().to_string()));
+        let file = |name: &str| node.folder.join(name).display().to_string();
+        command.environment.extend([
+            ("PGSERVICEFILE".to_owned(), file(SERVICES)),
+            ("PGSERVICE".to_owned(), SERVICE.to_owned()),
+            ("PGPASSFILE".to_owned(), file(PASSWORDS)),
+        ]);
+        let service = format!("[{SERVICE}]\nuser={}\n", node.server.account);
         let passwords = format!("127.0.0.1:*:*:*:{}\n", plan.password.reveal());
         Ok(ProcessPlan {
             folder: node.folder.clone(),
             beside: &[BACKUP],
             folders: folders(),
-            files: vec![FileToWrite { path: PathBuf::from("pgpass"), content: passwords }],
+            files: vec![
+                FileToWrite { path: PathBuf::from(SERVICES), content: service },
+                FileToWrite { path: PathBuf::from(PASSWORDS), content: passwords },
+            ],
             links: vec![node.server.link.clone()],
             command,
             runs: Some(node.data.clone()),

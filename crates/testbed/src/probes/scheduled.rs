@@ -1,14 +1,9 @@
-//! CPU time of processes and how long their threads waited for a core, added up as it grows: a thread that ends takes nothing back.
+//! CPU time of threads and how long they waited for a core; of processes, added up as it grows: a thread that ends takes nothing back.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// Times of a changing set of processes.
-#[derive(Debug, Default)]
-pub(super) struct ScheduledTimes {
-    known: HashMap<(u32, u32), Times>,
-    processes: BTreeSet<u32>,
-    total: Times,
-}
+/// Times of threads, by process and thread.
+pub(super) type TimesOfThreads = HashMap<(u32, u32), Times>;
 
 /// CPU time and time of waiting for a core, s.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -17,41 +12,64 @@ pub(super) struct Times {
     pub(super) waited: f64,
 }
 
+/// Times of a changing set of processes.
+#[derive(Debug, Default)]
+pub(super) struct ScheduledTimes {
+    known: TimesOfThreads,
+    processes: BTreeSet<u32>,
+    total: Times,
+}
+
 impl ScheduledTimes {
     /// Reads the threads of these processes; gives what they have used and waited since the first reading. What a process did before it
     /// was one of them does not count, what a new thread of one did does.
     pub(super) fn read(&mut self, processes: &BTreeSet<u32>) -> Times {
-        let mut now = HashMap::new();
-        for pid in processes {
-            let is_new = !self.processes.contains(pid);
-            for (thread, times) in threads_of(*pid) {
-                let before = self.known.get(&(*pid, thread)).copied();
-                let before = before.unwrap_or(if is_new { times } else { Times::default() });
-                self.total.cpu += (times.cpu - before.cpu).max(0.0);
-                self.total.waited += (times.waited - before.waited).max(0.0);
-                now.insert((*pid, thread), times);
-            }
+        let now = threads_of(processes, &self.known);
+        for ((process, thread), times) in &now {
+            let before = self.known.get(&(*process, *thread)).copied();
+            let before = before.unwrap_or(match self.processes.contains(process) {
+                true => Times::default(),
+                false => *times,
+            });
+            self.total.cpu += (times.cpu - before.cpu).max(0.0);
+            self.total.waited += (times.waited - before.waited).max(0.0);
         }
         (self.known, self.processes) = (now, processes.clone());
         self.total
     }
 }
 
-/// Times of all threads of a process. Source: Documentation/scheduler/sched-stats.rst.
-fn threads_of(pid: u32) -> Vec<(u32, Times)> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let times = tasks.filter_map(|task| {
-        let thread = task.file_name().to_str()?.parse().ok()?;
-        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-        let mut numbers = text.split_ascii_whitespace().map_while(|field| field.parse::<f64>().ok());
-        Some((thread, Times { cpu: numbers.next()? / 1e9, waited: numbers.next()? / 1e9 }))
-    });
-    times.collect()
+/// Reads all threads of processes. The kernel's list of a process's threads ends early when one of them ends while it is read (`next_tid` in
+/// fs/proc/base.c), so those known from the reading before are looked up by themselves where the list leaves them out.
+pub(super) fn threads_of(processes: &BTreeSet<u32>, known: &TimesOfThreads) -> TimesOfThreads {
+    let mut found = TimesOfThreads::new();
+    for process in processes {
+        let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+        let threads = tasks.filter_map(|task| task.file_name().to_str()?.parse().ok());
+        found.extend(threads.filter_map(|thread| Some(((*process, thread), times_of(*process, thread)?))));
+    }
+    for (process, thread) in known.keys().filter(|(process, _)| processes.contains(process)) {
+        if !found.contains_key(&(*process, *thread)) {
+            found.extend(times_of(*process, *thread).map(|times| ((*process, *thread), times)));
+        }
+    }
+    found
+}
+
+/// Times of a thread; `None` where it has ended. Source: Documentation/scheduler/sched-stats.rst; a thread of a group that has used up its
+/// allowance waits as well.
+fn times_of(process: u32, thread: u32) -> Option<Times> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/schedstat")).ok()?;
+    let mut numbers = text.split_ascii_whitespace().map_while(|field| field.parse::<f64>().ok());
+    Some(Times { cpu: numbers.next()? / 1e9, waited: numbers.next()? / 1e9 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
     #[test]
     fn a_thread_that_ends_takes_nothing_back() {
@@ -73,5 +91,54 @@ mod tests {
         let after = times.read(&ours);
         assert!(after.cpu >= before.cpu && after.waited >= before.waited, "{before:?}, then {after:?}");
         assert_eq!(times.read(&BTreeSet::new()), after, "nor does a process");
+    }
+
+    #[test]
+    fn a_thread_that_the_kernels_list_leaves_out_is_looked_up() {
+        let me = std::process::id();
+        let ours = BTreeSet::from([me]);
+        let all = threads_of(&ours, &TimesOfThreads::new());
+        assert!(all.contains_key(&(me, me)), "{all:?}");
+        // No process has the number 0, so its list is empty, as one that ended at once.
+        let ended = TimesOfThreads::from([((me, 0), Times::default()), ((0, me), Times::default())]);
+        assert!(!threads_of(&ours, &ended).contains_key(&(me, 0)), "it does not live");
+        assert!(threads_of(&BTreeSet::new(), &all).is_empty(), "nobody asks for them");
+    }
+
+    /// The list is in the order in which threads were born: every other one ends while it is read.
+    #[test]
+    fn threads_are_found_while_those_before_them_end() {
+        let process = std::process::id();
+        for _ in 0..100 {
+            let end = Arc::new(AtomicBool::new(false));
+            let (told, numbers) = std::sync::mpsc::channel();
+            let (mut living, mut ending) = (Vec::new(), Vec::new());
+            for _ in 0..50 {
+                let end = Arc::clone(&end);
+                ending.push(std::thread::spawn(move || {
+                    while !end.load(Ordering::Relaxed) {
+                        std::thread::sleep(Duration::from_micros(300));
+                    }
+                }));
+                let told = told.clone();
+                living.push(std::thread::spawn(move || {
+                    let me = std::fs::read_link("/proc/thread-self").unwrap();
+                    told.send(me.file_name().unwrap().to_str().unwrap().parse::<u32>().unwrap()).unwrap();
+                    std::thread::park();
+                }));
+            }
+            let numbers = numbers.iter().take(living.len());
+            let known: TimesOfThreads = numbers.map(|thread| ((process, thread), Times::default())).collect();
+            end.store(true, Ordering::Relaxed);
+            while ending.iter().any(|thread| !thread.is_finished()) {
+                let found = threads_of(&BTreeSet::from([process]), &known);
+                let missed: Vec<_> = known.keys().filter(|thread| !found.contains_key(thread)).collect();
+                assert!(missed.is_empty(), "they live and were missed: {missed:?}");
+            }
+            for thread in living {
+                thread.thread().unpark();
+                thread.join().unwrap();
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! CPU time of every thread of the database, from `schedstat`, so that one busy thread is not hidden by a mean. Percent of one core.
 
 use super::probe::{OpenedProbe, Probe, Subject};
-use super::rates::Rates;
+use super::scheduled::{TimesOfThreads, threads_of};
 use crate::sys::{ThreadRoles, name_of_thread, without_number};
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
@@ -26,14 +26,14 @@ struct RoleTimes {
 
 struct Threads {
     root: u32,
-    rates: Rates,
+    known: TimesOfThreads,
     /// Roles that the server has told of its threads.
     told: ThreadRoles,
 }
 
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
     let told = ThreadRoles::clone(&subject.thread_roles);
-    Ok(subject.pid.map(|root| Box::new(Threads { root, rates: Rates::default(), told }) as Box<dyn Probe>))
+    Ok(subject.pid.map(|root| Box::new(Threads { root, known: TimesOfThreads::new(), told }) as Box<dyn Probe>))
 }
 
 impl Probe for Threads {
@@ -41,20 +41,19 @@ impl Probe for Threads {
         let mut busy: Vec<(f64, String)> = Vec::new();
         let mut roles: BTreeMap<String, RoleTimes> = BTreeMap::new();
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for process in tree(self.root) {
-            for (thread, [used, waited]) in threads_of(process) {
-                let key = format!("{process}/{thread}");
-                let waited = self.rates.per_second(&format!("{key} waited"), waited as f64, span);
-                if let Some(rate) = self.rates.per_second(&key, used as f64, span) {
-                    let name = told.get(&thread).cloned().unwrap_or_else(|| name_of_thread(process, thread));
-                    let percent = rate / 1e9 * 100.0;
-                    let of_role = roles.entry(without_number(&name).to_owned()).or_default();
-                    of_role.percent += percent;
-                    of_role.waited += waited.unwrap_or(0.0) / 1e9 * 100.0;
-                    of_role.threads += 1;
-                    busy.push((percent, format!("{thread}:{name}")));
-                }
-            }
+        let now = threads_of(&tree(self.root), &self.known);
+        let known = std::mem::replace(&mut self.known, now);
+        let seconds = span.unwrap_or_default().as_secs_f64();
+        for ((process, thread), times) in self.known.iter().filter(|_| seconds > 0.0) {
+            let before = known.get(&(*process, *thread)).filter(|before| before.cpu <= times.cpu);
+            let Some(before) = before else { continue };
+            let percent = (times.cpu - before.cpu) / seconds * 100.0;
+            let name = told.get(thread).cloned().unwrap_or_else(|| name_of_thread(*process, *thread));
+            let of_role = roles.entry(without_number(&name).to_owned()).or_default();
+            of_role.percent += percent;
+            of_role.waited += (times.waited - before.waited).max(0.0) / seconds * 100.0;
+            of_role.threads += 1;
+            busy.push((percent, format!("{thread}:{name}")));
         }
         busy.sort_by(|a, b| b.0.total_cmp(&a.0));
         let total: f64 = busy.iter().map(|(percent, _)| percent).sum();
@@ -107,35 +106,23 @@ fn parent_of(pid: u32) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Threads of a process with their CPU time and the time in which they waited for a core, nanoseconds. Source:
-/// Documentation/scheduler/sched-stats.rst; a thread of a group that has used up its allowance waits as well.
-fn threads_of(pid: u32) -> Vec<(u32, [u64; 2])> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    tasks
-        .filter_map(|task| {
-            let thread = task.file_name().to_str()?.parse().ok()?;
-            let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-            let mut numbers = text.split_ascii_whitespace().map_while(|number| number.parse().ok());
-            Some((thread, [numbers.next()?, numbers.next()?]))
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::scheduled::Times;
     use super::*;
 
     #[test]
     fn the_busy_thread_of_this_process_is_found() {
         let me = std::fs::read_link("/proc/thread-self").unwrap();
         let me: u32 = me.file_name().unwrap().to_str().unwrap().parse().unwrap();
+        let known = TimesOfThreads::from([((std::process::id(), me), Times::default())]);
         let used = || {
-            let all = threads_of(std::process::id());
-            all.into_iter().find(|(thread, _)| *thread == me).expect("it lives").1[0]
+            let text = std::fs::read_to_string(format!("/proc/self/task/{me}/schedstat")).unwrap();
+            text.split(' ').next().unwrap().parse::<u64>().unwrap()
         };
         let told = ThreadRoles::default();
         told.lock().unwrap().insert(me, "told".to_owned());
-        let mut probe = Threads { root: std::process::id(), rates: Rates::default(), told };
+        let mut probe = Threads { root: std::process::id(), known, told };
         let (begun, before) = (std::time::Instant::now(), used());
         probe.read(None).unwrap();
         // However long others keep it from its core.

@@ -338,6 +338,21 @@ fn the_strength_of_a_fault_and_the_wait_before_it_are_told() {
     assert!(!whole.contains("at 150ms round trip") && !whole.contains("a random time"), "{whole}");
 }
 
+/// 200 writes a second beside the users' throughput.
+#[test]
+fn the_share_of_the_prober_is_told_with_what_follows_from_a_large_one() {
+    let mut drilled = drills("remote_flush", &[1.0, 2.0]);
+    let told = |record: &Record| render(record, Format::Markdown).unwrap().replace('\n', " ");
+    let text = told(&drilled);
+    assert!(
+        text.contains("Its writes were 67 % of all transactions before the faults, so the users' throughput"),
+        "{text}"
+    );
+    changed(&mut drilled, |report| report.before = 3800.0);
+    let text = told(&drilled);
+    assert!(text.contains("Its writes were 5 % of all transactions before the faults. "), "{text}");
+}
+
 #[test]
 fn seconds_in_which_nothing_was_read_are_hatched() {
     let hatched = |record: &Record| {

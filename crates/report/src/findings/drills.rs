@@ -81,6 +81,17 @@ impl DrillOf<'_> {
         self.report.protected_again_at.map(|at| (at - self.report.fault_at).max(0.0))
     }
 
+    /// Share of the prober's acknowledged writes in all that was committed before the fault, theirs and the users', from 0 to 1; `None` without
+    /// either.
+    pub fn prober_share(&self) -> Option<f64> {
+        let tenths = (self.report.fault_after * 10.0).max(0.0) as usize;
+        let before = self.probe(ProbeKind::Write)?.tenths.get(..tenths)?;
+        let acknowledged: u64 = before.iter().map(|tenth| u64::from(tenth.acknowledged)).sum();
+        let rate = acknowledged as f64 * 10.0 / before.len() as f64;
+        let share = rate / (rate + self.report.before);
+        share.is_finite().then_some(share)
+    }
+
     /// Time from the order to promote, or from its detection by a manager, until another server was the primary, seconds.
     pub fn promotion(&self) -> Option<f64> {
         Some(self.report.promoted_at? - self.report.promote_asked_at.or(self.report.detected_at)?)

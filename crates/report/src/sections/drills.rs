@@ -24,6 +24,9 @@ pub(super) const SECTION: Section = Section {
     render,
 };
 
+/// Share of all commits up to which the prober hardly lowers the users' throughput.
+const SMALL_SHARE: f64 = 0.1;
+
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
 /// Settings of failover managers by which the time to detect a failure is to be understood, told also where the study does not ask for them.
@@ -367,10 +370,14 @@ fn method(findings: &Findings<'_>) -> Prose {
         "Each drill is a separate run from the restored snapshot. The load is measured, then the fault is injected \
          and confirmed in force while the load continues. In addition to the users, a prober makes ",
         rate,
-        " writes and as many reads per second at fixed times. It closes a connection that has not answered after ",
+        " writes and as many reads per second at fixed times. "
+    ];
+    text.extend(prober_share(findings));
+    text.extend(prose![
+        "It closes a connection that has not answered after ",
         short(deadline),
         " s. Afterwards the answer to each write is compared with the content of the database. "
-    ];
+    ]);
     if phase > 0.0 {
         text.extend(prose![
             "Before its fault each drill waits for a random time of up to ",
@@ -413,6 +420,25 @@ fn method(findings: &Findings<'_>) -> Prose {
         where_they_are,
         "; a crash ends all processes of the instance but keeps the kernel's page cache, so it is not a power loss."
     ]);
+    text
+}
+
+/// Share of the prober in the transactions before the faults, and what follows from a large one.
+fn prober_share(findings: &Findings<'_>) -> Prose {
+    let points = drilled(findings);
+    let shares = || points.iter().flat_map(|point| &point.drills).filter_map(DrillOf::prober_share);
+    let (Some(least), Some(most)) = (shares().reduce(f64::min), shares().reduce(f64::max)) else {
+        return Prose::new();
+    };
+    let percent = |share: f64| (100.0 * share).round() as u64;
+    let mut text = match (percent(least), percent(most)) {
+        (least, most) if least == most => prose!["Its writes were ", most, " % of all transactions before the faults"],
+        (least, most) => prose!["Its writes were ", least, " to ", most, " % of all transactions before the faults"],
+    };
+    text.extend(match most > SMALL_SHARE {
+        true => prose![", so the users' throughput beside it is not what the database does without it. "],
+        false => prose![". "],
+    });
     text
 }
 

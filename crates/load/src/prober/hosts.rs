@@ -4,6 +4,7 @@
 use super::tries::LONGEST_TRY;
 use proofload_engine::{AnySession, Engine, Error, ErrorClass, Session as _, Statement, Target};
 use proofload_model::time::Clock;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,10 @@ use std::time::Duration;
 /// Pause between two questions to a standby whether it takes writes by now. They go over a connection that stays: a new one each time would make
 /// a process at the standby, and what it spends on them delays its promotion.
 const ASK_EVERY: Duration = Duration::from_millis(10);
+
+/// Time for which the host that took writes last is tried alone by a connect. Each connection makes a process at a server, so that to dial standbys
+/// as well all the time takes from the load what it measures.
+const HEAD_START: Duration = Duration::from_millis(20);
 
 /// Place of connections: the engine, each host, the script that makes what the statements need, and the statements.
 pub(super) struct ProbeHosts {
@@ -22,6 +27,8 @@ pub(super) struct ProbeHosts {
     pub(super) script: &'static str,
     pub(super) statements: Vec<Statement>,
     pub(super) clock: Arc<dyn Clock>,
+    /// Number of the host that took writes last.
+    pub(super) last: Cell<usize>,
 }
 
 /// A connection and the number of its host.
@@ -39,13 +46,14 @@ pub(super) enum NoConnection {
 }
 
 impl ProbeHosts {
-    /// Opens a connection to a host that takes writes.
+    /// Connects to a host that takes writes.
     async fn open(&self, node: usize) -> Result<ProbeConnection, Error> {
         let (session, takes_writes) = self.in_any_role(node).await?;
         if !takes_writes {
             return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
         }
-        self.prepare(session, node).await
+        self.last.set(node);
+        Ok(ProbeConnection { session, node })
     }
 
     /// Connects to a host whatever its role; the session, and whether the host takes writes.
@@ -82,20 +90,41 @@ impl ProbeHosts {
             session.script(self.script).await?;
             session.prepare(&self.statements).await?;
         }
+        self.last.set(node);
         Ok(ProbeConnection { session, node })
     }
 
-    /// Dials every host at once; the first that takes writes.
+    /// Dials every host at once and prepares the statements at the first that takes writes.
     pub(super) async fn dial(self: &Rc<Self>, within: Duration) -> Result<ProbeConnection, Error> {
+        let ProbeConnection { session, node } = self.first_of(None, within).await?;
+        let prepared = tokio::time::timeout(within.min(LONGEST_TRY), self.prepare(session, node)).await;
+        prepared.unwrap_or_else(|_late| Err(silent(within)))
+    }
+
+    /// Connects as a client that knows all hosts: to the one that took writes last, and to the others too where that one fails or says nothing
+    /// for a moment.
+    pub(super) async fn reach(self: &Rc<Self>, within: Duration) -> Result<ProbeConnection, Error> {
+        self.first_of(Some(self.last.get()), within).await
+    }
+
+    /// The first connection to a host that takes writes, where one host may be tried before the others.
+    async fn first_of(self: &Rc<Self>, ahead: Option<usize>, within: Duration) -> Result<ProbeConnection, Error> {
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        for node in 0..self.targets.len() {
+        let begin = |node: usize| {
             let (hosts, tell) = (Rc::clone(self), tell.clone());
             tokio::task::spawn_local(async move {
                 let opened = tokio::time::timeout(within.min(LONGEST_TRY), hosts.open(node)).await;
                 // Who has another connection by now closes this one.
                 let _closed = tell.send(opened.unwrap_or_else(|_| Err(silent(within))));
             });
+        };
+        if let Some(node) = ahead {
+            begin(node);
+            if let Ok(Some(Ok(opened))) = tokio::time::timeout(HEAD_START, told.recv()).await {
+                return Ok(opened);
+            }
         }
+        (0..self.targets.len()).filter(|node| ahead != Some(*node)).for_each(begin);
         drop(tell);
         let mut outcome = Err(silent(within));
         while let Some(opened) = told.recv().await {

@@ -272,6 +272,22 @@ fn writes_and_reads_keep_one_connection_to_a_standby() {
     assert!(accepted as f64 <= asked_for + 3.0, "{accepted} connections in {stretch:?}");
 }
 
+/// While the primary answers, its standby has none of the new connections; on a busy host a connect may outlast its head start.
+#[test]
+fn connects_leave_a_standby_alone_while_the_primary_answers() {
+    let [from, until] = [500, 2_000].map(Duration::from_millis);
+    let accepted = |_| {
+        let scripts: Vec<Script> = vec![Arc::new(|_| Service::Well), Arc::new(|_| Service::ReadOnly)];
+        let Probed { report, hosts, .. } = probed(scripts, until);
+        let connects = report.kinds.iter().find(|kind| kind.kind == ProbeKind::Connect).expect("it connects");
+        let acknowledged: u32 = connects.tenths.iter().map(|tenth| tenth.acknowledged).sum();
+        assert!(acknowledged > 5 && connects.outages.is_empty(), "{connects:?}");
+        hosts[1].accepted_within(from, until)
+    };
+    let found: Vec<usize> = (0..5).map(accepted).collect();
+    assert!(found.contains(&0), "{found:?} connections to a standby");
+}
+
 #[test]
 fn lossless_drills_are_never_called_lossy() {
     let count = times("PROOFLOAD_LOSSLESS", 4);

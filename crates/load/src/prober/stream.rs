@@ -78,7 +78,7 @@ impl ProbeStream {
 
     async fn connect(&self, operation: &mut ProbeOperation) {
         operation.sent = Some(self.clock.now());
-        let dialled = tokio::time::timeout(self.deadline, self.hosts.dial(self.deadline)).await;
+        let dialled = tokio::time::timeout(self.deadline, self.hosts.reach(self.deadline)).await;
         operation.ended = self.clock.now();
         if let Ok(Ok(connection)) = dialled {
             operation.outcome = ProbeOutcome::Acknowledged;

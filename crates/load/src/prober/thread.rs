@@ -197,7 +197,15 @@ pub(super) fn probe_hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> Probe
         statement("read the largest number", "SELECT coalesce(max(op), -1) FROM proofload_ledger", &[], 1),
     ];
     let role_moves = endpoints.role_moves();
-    ProbeHosts { engine: request.engine, targets, role_moves, script: TABLE, statements, clock: Arc::clone(clock) }
+    ProbeHosts {
+        engine: request.engine,
+        targets,
+        role_moves,
+        script: TABLE,
+        statements,
+        clock: Arc::clone(clock),
+        last: Cell::new(0),
+    }
 }
 
 /// Kinds and their rates, 1/s.

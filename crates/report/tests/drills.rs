@@ -345,7 +345,7 @@ fn the_share_of_the_prober_is_told_with_what_follows_from_a_large_one() {
     let told = |record: &Record| render(record, Format::Markdown).unwrap().replace('\n', " ");
     let text = told(&drilled);
     assert!(
-        text.contains("Its writes were 67 % of all transactions before the faults, so the users' throughput"),
+        text.contains("Its writes were 67 % of all transactions before the faults, so the users' figures"),
         "{text}"
     );
     changed(&mut drilled, |report| report.before = 3800.0);

@@ -52,7 +52,6 @@ impl ProbeHosts {
         if !takes_writes {
             return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
         }
-        self.last.set(node);
         Ok(ProbeConnection { session, node })
     }
 
@@ -104,7 +103,9 @@ impl ProbeHosts {
     /// Connects as a client that knows all hosts: to the one that took writes last, and to the others too where that one fails or says nothing
     /// for a moment.
     pub(super) async fn reach(self: &Rc<Self>, within: Duration) -> Result<ProbeConnection, Error> {
-        self.first_of(Some(self.last.get()), within).await
+        let reached = self.first_of(Some(self.last.get()), within).await?;
+        self.last.set(reached.node);
+        Ok(reached)
     }
 
     /// The first connection to a host that takes writes, where one host may be tried before the others.
@@ -118,15 +119,18 @@ impl ProbeHosts {
                 let _closed = tell.send(opened.unwrap_or_else(|_| Err(silent(within))));
             });
         };
+        let mut outcome = Err(silent(within));
         if let Some(node) = ahead {
             begin(node);
-            if let Ok(Some(Ok(opened))) = tokio::time::timeout(HEAD_START, told.recv()).await {
-                return Ok(opened);
+            if let Ok(Some(opened)) = tokio::time::timeout(HEAD_START, told.recv()).await {
+                outcome = opened;
+            }
+            if outcome.is_ok() {
+                return outcome;
             }
         }
         (0..self.targets.len()).filter(|node| ahead != Some(*node)).for_each(begin);
         drop(tell);
-        let mut outcome = Err(silent(within));
         while let Some(opened) = told.recv().await {
             outcome = opened;
             if outcome.is_ok() {

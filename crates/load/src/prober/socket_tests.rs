@@ -284,8 +284,7 @@ fn connects_leave_a_standby_alone_while_the_primary_answers() {
         assert!(acknowledged > 5 && connects.outages.is_empty(), "{connects:?}");
         hosts[1].accepted_within(from, until)
     };
-    let found: Vec<usize> = (0..5).map(accepted).collect();
-    assert!(found.contains(&0), "{found:?} connections to a standby");
+    assert!((0..5).any(|number| accepted(number) == 0), "a standby had new connections each time");
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(super) const SECTION: Section = Section {
     render,
 };
 
-/// Share of all commits up to which the prober hardly lowers the users' throughput.
+/// Share of all transactions beyond which the prober's own work is told to be in the users' figures.
 const SMALL_SHARE: f64 = 0.1;
 
 /// Unit of seconds.
@@ -436,7 +436,7 @@ fn prober_share(findings: &Findings<'_>) -> Prose {
         (least, most) => prose!["Its writes were ", least, " to ", most, " % of all transactions before the faults"],
     };
     text.extend(match most > SMALL_SHARE {
-        true => prose![", so the users' throughput beside it is not what the database does without it. "],
+        true => prose![", so the users' figures are those of a database that also carries this load. "],
         false => prose![". "],
     });
     text

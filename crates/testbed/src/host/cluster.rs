@@ -229,8 +229,8 @@ impl ManagedCluster {
         self.manager.presented_as(number, name)
     }
 
-    /// Waits until a node leads and takes writes, at most until its program has ended.
-    pub(super) fn until_it_leads(&self, number: usize, has_ended: &dyn Fn() -> bool) -> Result<(), Error> {
+    /// Waits until a node leads and takes writes, at most until its program has exited.
+    pub(super) fn until_it_leads(&self, number: usize, has_exited: &dyn Fn() -> bool) -> Result<(), Error> {
         let begun = self.tools.clock.now();
         let name = self.plan.nodes.get(number).map(|node| &node.name);
         loop {
@@ -238,10 +238,10 @@ impl ManagedCluster {
             if seen.as_ref().is_ok_and(|seen| seen.leader.as_ref() == name && seen.takes_writes) {
                 return Ok(());
             }
-            let (waited, gave_up) = (self.tools.clock.now().since(begun), has_ended());
-            if gave_up || waited > LEADS_WITHIN {
+            let (waited, exited) = (self.tools.clock.now().since(begun), has_exited());
+            if exited || waited > LEADS_WITHIN {
                 let why = match seen {
-                    _ if gave_up => "its program exited".to_owned(),
+                    _ if exited => "its program exited".to_owned(),
                     Ok(seen) => format!("it reports {:?}", seen.leader),
                     Err(error) => error.to_string(),
                 };

@@ -94,15 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_the_kernels_list_leaves_out_is_looked_up() {
+    fn threads_that_ended_and_those_of_other_processes_are_forgotten() {
         let me = std::process::id();
         let ours = BTreeSet::from([me]);
-        let all = threads_of(&ours, &TimesOfThreads::new());
-        assert!(all.contains_key(&(me, me)), "{all:?}");
-        // No process has the number 0, so its list is empty, as one that ended at once.
-        let ended = TimesOfThreads::from([((me, 0), Times::default()), ((0, me), Times::default())]);
-        assert!(!threads_of(&ours, &ended).contains_key(&(me, 0)), "it does not live");
-        assert!(threads_of(&BTreeSet::new(), &all).is_empty(), "nobody asks for them");
+        // No thread has the number 0.
+        let known = TimesOfThreads::from([((me, 0), Times::default())]);
+        let found = threads_of(&ours, &known);
+        assert!(found.contains_key(&(me, me)) && !found.contains_key(&(me, 0)), "{found:?}");
+        assert!(threads_of(&BTreeSet::new(), &found).is_empty());
     }
 
     /// The list is in the order in which threads were born: every other one ends while it is read.

@@ -191,7 +191,8 @@ fn at_an_existing_server_each_connection_asks_for_its_mode() {
 
 #[test]
 fn commits_cost_what_they_wait_for() {
-    let Some((bench, place)) = bench() else { return };
+    // A flush beside other tests takes longer than the link, and no two take the same time; without flushes the link is left.
+    let Some((bench, place)) = bench_of("postgresql", &[("shared_buffers", "16MB"), ("fsync", "off")]) else { return };
     let link = LinkAsked { rtt: Duration::from_millis(40), bandwidth: None };
     let asked = (ReplicationMode::RemoteApply, Confirmation::Any(1), 1);
     let mut pair = Pair::start_through(Some(link), bench, &place, asked);
@@ -201,18 +202,19 @@ fn commits_cost_what_they_wait_for() {
     let levels: Vec<CommitLevel> = CommitLevel::ALL.repeat(8);
     let times = pair.bench.ask(TimeCommits { instance: one(), levels: levels.clone(), within: LONG });
     assert_eq!(times.len(), levels.len());
-    let median = |level: CommitLevel| {
-        let mut of: Vec<Duration> =
-            levels.iter().zip(&times).filter(|(one, _)| **one == level).map(|(_, time)| *time).collect();
-        of.sort_unstable();
-        of[of.len() / 2]
+    let shortest = |level: CommitLevel| {
+        levels
+            .iter()
+            .zip(&times)
+            .filter(|(one, _)| **one == level)
+            .map(|(_, time)| *time)
+            .min()
+            .expect("eight were asked")
     };
-    let local = median(CommitLevel::Local);
-    for level in [CommitLevel::RemoteWrite, CommitLevel::RemoteFlush, CommitLevel::RemoteApply] {
-        let added = median(level).saturating_sub(local);
-        assert!(added >= link.rtt - NEAR, "{level:?} adds {added:?} to {local:?}");
+    for level in CommitLevel::ALL {
+        let waits = !matches!(level, CommitLevel::Off | CommitLevel::Local);
+        assert_eq!(shortest(level) >= link.rtt - NEAR, waits, "{level:?} of {levels:?}: {times:?}");
     }
-    assert!(median(CommitLevel::Off) < link.rtt && local < link.rtt + median(CommitLevel::Off), "{times:?}");
     let written = log_end(&mut pair) - before;
     assert!(written > 40 * 4000, "each left a message in the log: {written} bytes");
     let short = pair.bench.ask(TimeCommits { instance: one(), levels, within: Duration::from_millis(100) });

@@ -30,6 +30,19 @@ impl Drop for OwnChild {
     }
 }
 
+/// Waits until the helpers of a browser that has ended no longer write to its profile.
+fn expect_no_helper(profile: &str) {
+    let is_helper = |process: std::fs::DirEntry| {
+        std::fs::read_to_string(process.path().join("cmdline")).is_ok_and(|line| line.contains(profile))
+    };
+    let lives = || std::fs::read_dir("/proc").into_iter().flatten().flatten().any(is_helper);
+    let begun = Instant::now();
+    while lives() {
+        assert!(begun.elapsed() < LONGEST, "helpers of the browser with {profile} live on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// A program that serves a page, and where.
 struct Served {
     child: OwnChild,
@@ -274,10 +287,11 @@ fn a_browser_follows_and_survives_a_restart_of_the_server() {
     let first = Served::start(&bench, &["watch", "x.proof", "--listen", "127.0.0.1:0"]);
     first.wait(has_seconds);
     let between = Between::start(&first.address);
+    let profile = bench.path("profile").display().to_string();
     let page = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
         .args(["--disable-sync", "--window-size=500,900", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", bench.path("profile").display()))
+        .arg(format!("--user-data-dir={profile}"))
         .arg(format!("http://{}/", between.address))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -292,6 +306,7 @@ fn a_browser_follows_and_survives_a_restart_of_the_server() {
     between.wait_for_streams(begun + 1);
     between.passage.is_open.store(true, Ordering::Relaxed);
     let dom = text(&page.wait_with_output().expect("it is our child").stdout);
+    expect_no_helper(&profile);
     second.end();
     let body = dom.split_once("<body>").map_or(dom.as_str(), |(_, body)| body);
     assert!(body.contains("2 of 2 runs, not running, ended"), "{body}");

@@ -1,7 +1,7 @@
 //! The page of a long study in one tab: hours of events at speed, through a real stream into a real browser, and what the tab takes of memory at each
 //! look. `cargo xtask page` asks for eight hours and eight looks; here two looks at a full window stand for them.
 
-use super::{LONGEST, OwnChild, Served, has_seconds};
+use super::{LONGEST, OwnChild, Served, expect_no_helper, has_seconds};
 use crate::axe::browser;
 use crate::support::Bench;
 use crate::support::synthetic::Synthetic;
@@ -185,7 +185,7 @@ fn the_page_takes_no_more_memory_after_hours() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the browser starts");
-    let _child = OwnChild(child);
+    let child = OwnChild(child);
     let (began, mut looks) = (Instant::now(), Vec::new());
     while (looks.len() as u64) < looks_asked {
         let wait = Duration::from_secs(60 + every / 4);
@@ -202,6 +202,8 @@ fn the_page_takes_no_more_memory_after_hours() {
         );
         looks.push((look, resident));
     }
+    drop(child);
+    expect_no_helper(&profile);
     let ((first, first_resident), (last, last_resident)) = (looks[0], looks[looks.len() - 1]);
     assert!(last.heap_bytes as f64 <= first.heap_bytes as f64 + HEAP, "{looks:?}");
     assert_eq!(first.elements, last.elements, "{looks:?}");

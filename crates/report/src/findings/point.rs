@@ -175,9 +175,10 @@ impl PointFindings {
 impl EarlierAttempt {
     /// Its number, why it was made again and what it came to, in words.
     fn reasons(&self) -> String {
-        let mut reasons: Vec<String> = self.disturbed.iter().cloned().collect();
-        let voids = self.voids.iter().map(ToString::to_string);
-        reasons.extend(voids.filter(|void| self.disturbed.as_ref() != Some(void)));
+        let voids: Vec<String> = self.voids.iter().map(ToString::to_string).collect();
+        let told = |outside: &&String| voids.iter().any(|void| void.contains(outside.as_str()));
+        let outside = self.disturbed.as_ref().filter(|outside| !told(outside)).cloned();
+        let reasons: Vec<String> = outside.into_iter().chain(voids).collect();
         let (number, run, came_to) = (self.attempt, self.repetition + 1, short(self.throughput.value()));
         format!("attempt {number} of run {run}, {came_to}/s: {}", reasons.join(", "))
     }
@@ -258,5 +259,26 @@ fn why_not_run(record: &Record, id: u32) -> String {
         Some(State::Failed { reason }) => format!("its last attempt failed: {reason}"),
         Some(State::Open) => "its last attempt was interrupted or is still running".to_owned(),
         Some(State::Finished) => "its last attempt belongs to another plan".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_analysis::quantity::{Interval, Unit};
+
+    #[test]
+    fn what_others_took_is_told_once() {
+        let text = |void: &str| {
+            let throughput = Quantity::new(120.0, Unit::PERCENT, 1, Interval::none("one run"));
+            let disturbed = Some("others took 82 % of the CPU".to_owned());
+            let voids = vec![Void::host(void)];
+            EarlierAttempt { repetition: 0, attempt: 4, throughput, voids, disturbed, made_again_at_once: true }
+                .reasons()
+        };
+        let varied = text("throughput varied; meanwhile others took 82 % of the CPU");
+        assert!(varied.ends_with(": throughput varied; meanwhile others took 82 % of the CPU"), "{varied}");
+        let gap = text("telemetry is missing");
+        assert!(gap.ends_with(": others took 82 % of the CPU, telemetry is missing"), "{gap}");
     }
 }

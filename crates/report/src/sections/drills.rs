@@ -432,9 +432,11 @@ fn prober_share(findings: &Findings<'_>) -> Prose {
     };
     let percent = |share: f64| (100.0 * share).round() as u64;
     let mut text = match (percent(least), percent(most)) {
-        (least, most) if least == most => prose!["Its writes were ", most, " % of all transactions before the faults"],
-        (least, most) => prose!["Its writes were ", least, " to ", most, " % of all transactions before the faults"],
+        (least, most) if least == most => prose!["Its writes were ", most, " % of all transactions"],
+        (least, most) => prose!["Its writes were ", least, " to ", most, " % of all transactions"],
     };
+    let is_faulted = points.iter().flat_map(|point| &point.drills).any(|drill| drill.report.fault.is_some());
+    text.extend(is_faulted.then(|| prose![" before the faults"]).unwrap_or_default());
     text.extend(match most > SMALL_SHARE {
         true => prose![", so the users' figures are those of a database that also carries this load. "],
         false => prose![". "],

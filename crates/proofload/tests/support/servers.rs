@@ -20,17 +20,17 @@ pub(crate) fn mounted_file_system(device: &Path, folder: &Path, is_new: bool) ->
 }
 
 impl Mounted {
-    /// Unmounts, as soon as its last user has ended.
+    /// Unmounts, as soon as its last user has ended: a killed server's processes first end the flush that they are in.
     #[track_caller]
     pub(crate) fn end(self) {
-        for _ in 0..200 {
+        for _ in 0..1_200 {
             let ended = Command::new("umount").arg(&self.0).stderr(Stdio::null()).status();
             if ended.is_ok_and(|status| status.success()) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        panic!("{} is still in use after 10 s", self.0.display());
+        panic!("{} is still in use after 60 s", self.0.display());
     }
 }
 

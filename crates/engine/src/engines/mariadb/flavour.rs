@@ -1,10 +1,11 @@
 //! What MariaDB has otherwise than MySQL. Source: knowledge base, "Server System Variables", "InnoDB System Variables".
 
-use crate::contract::{LiveChange, LiveSetting, Replication};
+use crate::contract::{LiveChange, LiveSetting};
 use crate::engines::mysql_family::{
-    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, SeveralStatements,
-    StatusVariable,
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, ReplicationWords,
+    SeveralStatements, StatusVariable,
 };
+use proofload_model::replication::Confirmation;
 use std::time::Duration;
 
 /// MariaDB.
@@ -13,10 +14,6 @@ pub struct Mariadb;
 
 impl FamilyMember for Mariadb {
     const FLAVOUR: &'static Flavour = &FLAVOUR;
-
-    fn standbys(&self) -> Option<&dyn Replication> {
-        Some(self)
-    }
 }
 
 /// What experiments change of a running server. The size of the log can be changed since 10.9; one that is much larger than the log of a visit
@@ -63,7 +60,6 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         socket: "mariadbd.sock",
         process_file: "mariadbd.pid",
         defaults: DEFAULTS,
-        listens_for_standbys: true,
         with_binary_log: FOLLOWED,
         ours: &["extra_port", "log_basename", "skip_slave_start"],
     },
@@ -100,6 +96,48 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
             variable_scope LIKE '%SESSION%' AND read_only = 'NO' FROM information_schema.system_variables",
         settings_source: "information_schema.system_variables",
         cap_observer: "SET SESSION max_statement_time = 1",
+    },
+    // A commit waits for the first standby that confirms; which one, and how many, cannot be chosen. The server's own client connects by TCP alone.
+    replication: ReplicationWords {
+        confirmations: &[Confirmation::Any(1)],
+        settings: &[
+            "server_id",
+            "read_only",
+            "report_host",
+            "sync_relay_log",
+            "rpl_semi_sync_master_enabled",
+            "rpl_semi_sync_master_timeout",
+            "rpl_semi_sync_master_wait_no_slave",
+            "rpl_semi_sync_slave_enabled",
+        ],
+        waits: "rpl_semi_sync_master_enabled",
+        timeout: "rpl_semi_sync_master_timeout",
+        // Eleven days and a half.
+        never_alone: "1000000000",
+        waits_unconnected: "rpl_semi_sync_master_wait_no_slave",
+        count: None,
+        confirms: "rpl_semi_sync_slave_enabled",
+        is_active: "rpl_semi_sync_master_status",
+        confirming: "rpl_semi_sync_master_clients",
+        unconfirmed: "rpl_semi_sync_master_no_tx",
+        read: "SELECT lower(variable_name), variable_value FROM information_schema.global_variables WHERE variable_name IN ({names}) \
+            UNION ALL SELECT lower(variable_name), variable_value FROM information_schema.global_status WHERE variable_name IN ({names})",
+        log_end: "SHOW MASTER STATUS",
+        connected: "SHOW SLAVE HOSTS",
+        standby_status: "SHOW SLAVE STATUS",
+        received_id: 43,
+        account: "CREATE OR REPLACE USER {account} IDENTIFIED BY {password}",
+        closed: "SET sql_log_bin = 0;\nDELETE FROM mysql.global_priv WHERE User IN ('root', '') AND Host <> 'localhost';\nFLUSH PRIVILEGES;\n",
+        follow: "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {port}, MASTER_USER = {account}, MASTER_PASSWORD = {password}, \
+            MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1",
+        start: "START SLAVE",
+        stop: "STOP SLAVE",
+        stop_receiving: "STOP SLAVE IO_THREAD",
+        stop_applying: "STOP SLAVE SQL_THREAD",
+        start_applying: "START SLAVE SQL_THREAD",
+        forget: "RESET SLAVE ALL",
+        until_applied: "SELECT master_gtid_wait({transactions}, {seconds})",
+        identity: None,
     },
     observed: OBSERVED,
     live: LIVE,

@@ -1,10 +1,11 @@
 //! What MySQL has otherwise than MariaDB. Source: MySQL 9.7 reference manual, "Server System Variables", "InnoDB Startup Options and System
-//! Variables", "Performance Schema System Variable Tables".
+//! Variables", "Performance Schema System Variable Tables", "Semisynchronous Replication", "CHANGE REPLICATION SOURCE TO Statement".
 
 use crate::engines::mysql_family::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames,
-    SeveralStatements, StatusVariable,
+    ReplicationWords, SeveralStatements, StatusVariable,
 };
+use proofload_model::replication::Confirmation;
 
 /// MySQL.
 #[derive(Debug)]
@@ -48,8 +49,12 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         socket: "mysqld.sock",
         process_file: "mysqld.pid",
         defaults: DEFAULTS,
-        listens_for_standbys: false,
-        with_binary_log: &[("gtid_mode", "ON"), ("enforce_gtid_consistency", "ON")],
+        with_binary_log: &[
+            ("gtid_mode", "ON"),
+            ("enforce_gtid_consistency", "ON"),
+            ("plugin_load_add", "semisync_source.so;semisync_replica.so"),
+            ("skip_replica_start", "ON"),
+        ],
         ours: &[
             "admin_address",
             "admin_port",
@@ -111,6 +116,50 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         settings_source: "performance_schema.session_variables",
         cap_observer: "SET SESSION max_execution_time = 1000",
     },
+    // A password over TCP takes the server's public key, which is asked for; what follows is not encrypted.
+    replication: ReplicationWords {
+        confirmations: &[Confirmation::Any(1), Confirmation::Any(2), Confirmation::Any(3)],
+        settings: &[
+            "server_id",
+            "read_only",
+            "report_host",
+            "sync_relay_log",
+            "rpl_semi_sync_source_enabled",
+            "rpl_semi_sync_source_timeout",
+            "rpl_semi_sync_source_wait_for_replica_count",
+            "rpl_semi_sync_source_wait_no_replica",
+            "rpl_semi_sync_replica_enabled",
+        ],
+        waits: "rpl_semi_sync_source_enabled",
+        timeout: "rpl_semi_sync_source_timeout",
+        // Eleven days and a half.
+        never_alone: "1000000000",
+        waits_unconnected: "rpl_semi_sync_source_wait_no_replica",
+        count: Some("rpl_semi_sync_source_wait_for_replica_count"),
+        confirms: "rpl_semi_sync_replica_enabled",
+        is_active: "rpl_semi_sync_source_status",
+        confirming: "rpl_semi_sync_source_clients",
+        unconfirmed: "rpl_semi_sync_source_no_tx",
+        read: "SELECT lower(variable_name), variable_value FROM performance_schema.global_variables WHERE variable_name IN ({names}) \
+            UNION ALL SELECT lower(variable_name), variable_value FROM performance_schema.global_status WHERE variable_name IN ({names})",
+        log_end: "SHOW BINARY LOG STATUS",
+        connected: "SHOW REPLICAS",
+        standby_status: "SHOW REPLICA STATUS",
+        received_id: 51,
+        account: "DROP USER IF EXISTS {account}; CREATE USER {account} IDENTIFIED BY {password}",
+        // Its only account is root's, at this host alone.
+        closed: "SET sql_log_bin = 0;\n",
+        follow: "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {port}, SOURCE_USER = {account}, \
+            SOURCE_PASSWORD = {password}, SOURCE_SSL = 0, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = 1",
+        start: "START REPLICA",
+        stop: "STOP REPLICA",
+        stop_receiving: "STOP REPLICA IO_THREAD",
+        stop_applying: "STOP REPLICA SQL_THREAD",
+        start_applying: "START REPLICA SQL_THREAD",
+        forget: "RESET REPLICA ALL",
+        until_applied: "SELECT WAIT_FOR_EXECUTED_GTID_SET({transactions}, {seconds})",
+        identity: Some("auto.cnf"),
+    },
     observed: OBSERVED,
     // Its own are not tried on a real server.
     live: &[],
@@ -136,6 +185,9 @@ const OBSERVED: &[&str] = &[
     "innodb_dedicated_server",
     "innodb_use_fdatasync",
     "gtid_mode",
+    "rpl_semi_sync_source_enabled",
+    "rpl_semi_sync_source_wait_point",
+    "replica_parallel_workers",
     "optimizer_switch",
     "temptable_max_ram",
 ];

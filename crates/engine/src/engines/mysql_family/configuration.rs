@@ -13,9 +13,6 @@ pub(super) const FILE: &str = "my.cnf";
 /// Statements that the server runs before it lets anybody in, one a line; a standby's go on with whom it follows.
 pub(super) const START_FILE: &str = "start.sql";
 
-/// The first of them: over the network nobody comes in but accounts that are made for standbys.
-pub(super) const CLOSED: &str = "SET sql_log_bin = 0;\nDELETE FROM mysql.global_priv WHERE User IN ('root', '') AND Host <> 'localhost';\nFLUSH PRIVILEGES;\n";
-
 /// Number of a primary's server; those of standbys follow it.
 pub(super) const SERVER_ID: u32 = 1;
 
@@ -78,13 +75,12 @@ pub(super) fn my_cnf(
     settings: &[(String, String)],
     port: u16,
 ) -> Result<String, Error> {
-    let InstanceRecipe { socket, process_file, defaults, with_binary_log, listens_for_standbys, .. } = flavour.instance;
+    let InstanceRecipe { socket, process_file, defaults, with_binary_log, .. } = flavour.instance;
     let product = flavour.product;
     let has_log = has_binary_log(product, settings)?;
-    let is_followed = has_log && listens_for_standbys;
     let mut text =
         format!("# Written whole by Proofload before each start.\n[{}]\nskip_name_resolve\n", flavour.programs.server);
-    text.push_str(if is_followed { "bind_address = 127.0.0.1\n" } else { "skip_networking\n" });
+    text.push_str(if has_log { "bind_address = 127.0.0.1\n" } else { "skip_networking\n" });
     text.push_str(if has_log { "" } else { "skip_log_bin\n" });
     let mut line = |name: &str, value: &str| writeln!(text, "{name} = {value}").expect("a string takes all text");
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -100,11 +96,9 @@ pub(super) fn my_cnf(
     // Relative to the data folder, so that the length of its path does not matter.
     line("socket", socket);
     line("pid_file", process_file);
-    if is_followed {
+    if has_log {
         line("port", &port.to_string());
         line("init_file", &Path::new(&shown).join(START_FILE).display().to_string());
-    }
-    if has_log {
         line("server_id", &SERVER_ID.to_string());
         line("max_binlog_size", &FILE_BYTES.to_string());
     }
@@ -223,18 +217,17 @@ mod tests {
         let text = asked(&[("log_bin", "ON")]).expect("it is a switch");
         for line in [
             "[mysqld]",
-            "skip_networking",
+            "bind_address = 127.0.0.1",
             "mysqlx = OFF",
             "log_bin = binlog",
             "gtid_mode = ON",
+            "plugin_load_add = semisync_source.so;semisync_replica.so",
             "innodb_redo_log_capacity = 512M",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}: {text}");
         }
-        assert!(
-            !text.contains("query_cache") && !text.contains("innodb_log_file_size") && !text.contains("init_file"),
-            "{text}"
-        );
+        assert!(!text.contains("query_cache") && !text.contains("innodb_log_file_size"), "{text}");
+        assert!(!asked(&[]).expect("nothing is asked").contains("semisync"), "a server without a log needs none");
         assert!(asked(&[("mysqlx_port", "1")]).is_err());
     }
 }

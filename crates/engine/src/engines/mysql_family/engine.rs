@@ -4,8 +4,8 @@ use super::flavour::FamilyMember;
 use super::scratch::ScratchServer;
 use super::{FamilySession, address, database, installation, observer, sessions, settings};
 use crate::contract::{
-    About, Engine, Error, ExistingServer, Installation, LiveSettings, Memory, Observer, Replication, ScratchDatabases,
-    ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work,
+    About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer,
+    Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -51,7 +51,11 @@ impl<F: FamilyMember> Engine for F {
     }
 
     fn replication(&self) -> Option<&dyn Replication> {
-        self.standbys()
+        Some(self)
+    }
+
+    fn existing_replication(&self) -> Option<&dyn ExistingReplication> {
+        Some(self)
     }
 
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {

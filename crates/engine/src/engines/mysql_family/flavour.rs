@@ -1,7 +1,8 @@
 //! What servers of MySQL's family have otherwise than each other, as data: one value for each. What they have alike is in the other files of this folder.
 
+use super::replication_words::ReplicationWords;
 use super::statistics::StatusVariable;
-use crate::contract::{Error, LiveSetting, Replication};
+use crate::contract::{Error, LiveSetting};
 use crate::engines::{mariadb, mysql};
 
 /// Every server of the family.
@@ -11,11 +12,6 @@ const ALL: &[&Flavour] = &[&mariadb::FLAVOUR, &mysql::FLAVOUR];
 pub(in crate::engines) trait FamilyMember: Sync + std::fmt::Debug + 'static {
     /// What it has otherwise than others.
     const FLAVOUR: &'static Flavour;
-
-    /// Its facet for standbys, if it has any.
-    fn standbys(&self) -> Option<&dyn Replication> {
-        None
-    }
 }
 
 /// What one server has otherwise than the others.
@@ -43,6 +39,8 @@ pub(in crate::engines) struct Flavour {
     pub(in crate::engines) memory: MemoryShares,
     /// Texts of statements.
     pub(in crate::engines) statements: FlavourStatements,
+    /// What it calls the parts of its replication.
+    pub(in crate::engines) replication: ReplicationWords,
     /// Settings that a study's reader wants to know whether or not they were asked for.
     pub(in crate::engines) observed: &'static [&'static str],
     /// What experiments can change while an instance runs.
@@ -84,8 +82,6 @@ pub(in crate::engines) struct InstanceRecipe {
     pub(in crate::engines) process_file: &'static str,
     /// Defaults that differ from the server's own or that a reader of a study wants to see said. A study may overrule them.
     pub(in crate::engines) defaults: &'static [(&'static str, &'static str)],
-    /// Whether an instance with a binary log listens on the loopback interface for standbys.
-    pub(in crate::engines) listens_for_standbys: bool,
     /// What an instance with a binary log has beside. A study may overrule it.
     pub(in crate::engines) with_binary_log: &'static [(&'static str, &'static str)],
     /// Settings by which the testbed reaches the instance, or that lead out of its folder; a study may not set them.

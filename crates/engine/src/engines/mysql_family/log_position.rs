@@ -9,10 +9,7 @@ use proofload_model::units::Bytes;
 /// begin of the log, as long as no file is left before it is full.
 pub(super) const FILE_BYTES: u64 = 1 << 30;
 
-/// What a standby is asked.
-const STATUS: &str = "SHOW SLAVE STATUS";
-
-/// Columns of its answer.
+/// Columns of a standby's answer, the same in both servers.
 const RECEIVED_FILE: usize = 5;
 const RECEIVED_AT: usize = 6;
 const APPLIED_FILE: usize = 9;
@@ -20,7 +17,6 @@ const RECEIVES: usize = 10;
 const APPLIES: usize = 11;
 const APPLIED_AT: usize = 21;
 const APPLY_ERROR: usize = 37;
-const RECEIVED_ID: usize = 43;
 
 /// What a thread of replication may be said to do.
 const RUNNING: &[&str] = &["Yes", "No", "Connecting", "Preparing"];
@@ -32,7 +28,7 @@ pub(super) struct StandbyStatus {
     pub(super) received: Bytes,
     /// Place up to which it has applied it.
     pub(super) applied: Bytes,
-    /// Last transaction that it has received whole, by its global number; empty for none.
+    /// Transactions that it has received whole, by their global numbers, or the last of them; empty for none.
     pub(super) received_id: String,
     /// Whether its thread that applies runs.
     pub(super) applies: bool,
@@ -52,13 +48,15 @@ pub(super) fn place(file: &str, at: &str) -> Bytes {
 
 /// Asks a server how far it is as a standby; `None` for one that follows nobody.
 pub(super) async fn standby_status(connection: &mut ServerConnection) -> Result<Option<StandbyStatus>, Error> {
-    let rows = connection.rows(STATUS).await.map_err(|error| error.context("read the standby's status"))?;
-    rows.first().map(|row| of_row(row)).transpose()
+    let words = &connection.flavour().replication;
+    let rows = connection.rows(words.standby_status).await;
+    let rows = rows.map_err(|error| error.context("read the standby's status"))?;
+    rows.first().map(|row| of_row(row, words.received_id)).transpose()
 }
 
-fn of_row(row: &[Option<String>]) -> Result<StandbyStatus, Error> {
+fn of_row(row: &[Option<String>], received_id: usize) -> Result<StandbyStatus, Error> {
     let text = |column: usize| row.get(column).and_then(Option::as_deref).unwrap_or_default();
-    if !RUNNING.contains(&text(RECEIVES)) || !RUNNING.contains(&text(APPLIES)) || row.len() <= RECEIVED_ID {
+    if !RUNNING.contains(&text(RECEIVES)) || !RUNNING.contains(&text(APPLIES)) || row.len() <= received_id {
         return Err(Error::other(format!(
             "read the standby's status: the answer of {} columns has {:?} and {:?} where the threads' states are expected",
             row.len(),
@@ -69,7 +67,7 @@ fn of_row(row: &[Option<String>]) -> Result<StandbyStatus, Error> {
     Ok(StandbyStatus {
         received: place(text(RECEIVED_FILE), text(RECEIVED_AT)),
         applied: place(text(APPLIED_FILE), text(APPLIED_AT)),
-        received_id: text(RECEIVED_ID).to_owned(),
+        received_id: text(received_id).to_owned(),
         applies: text(APPLIES) == "Yes",
         apply_error: text(APPLY_ERROR).to_owned(),
     })
@@ -90,15 +88,15 @@ mod tests {
     #[test]
     fn a_status_is_read_by_its_columns_and_another_answer_is_refused() {
         let mut row: Vec<Option<String>> = vec![Some(String::new()); 55];
-        assert!(of_row(&row).is_err());
+        assert!(of_row(&row, 43).is_err());
         let values =
             [(5, "binlog.000001"), (6, "900"), (9, "binlog.000001"), (10, "Connecting"), (11, "No"), (21, "400")];
         for (column, value) in values.into_iter().chain([(37, "Duplicate entry"), (43, "0-1-7")]) {
             row[column] = Some(value.to_owned());
         }
-        let found = of_row(&row).expect("it is understood");
+        let found = of_row(&row, 43).expect("it is understood");
         assert_eq!((found.received.0 - found.applied.0, found.received_id.as_str()), (500, "0-1-7"));
         assert_eq!((found.applies, found.apply_error.as_str()), (false, "Duplicate entry"));
-        assert!(of_row(&row[..12]).is_err());
+        assert!(of_row(&row[..12], 43).is_err());
     }
 }

@@ -19,6 +19,7 @@ mod quantity;
 mod recipe;
 mod replication;
 mod replication_watch;
+mod replication_words;
 mod scratch;
 mod session;
 mod sessions;
@@ -30,5 +31,6 @@ pub(in crate::engines) use flavour::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames,
     SeveralStatements,
 };
+pub(in crate::engines) use replication_words::ReplicationWords;
 pub(in crate::engines) use session::FamilySession;
 pub(in crate::engines) use statistics::StatusVariable;

@@ -34,10 +34,11 @@ impl<F: FamilyMember> ServerRecipe for F {
 
     fn configure(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<Vec<FileToWrite>, Error> {
         let content = configuration::my_cnf(F::FLAVOUR, folder, settings, port)?;
-        let closed =
-            FileToWrite { path: PathBuf::from(configuration::START_FILE), content: configuration::CLOSED.to_owned() };
-        let closed = F::FLAVOUR.instance.listens_for_standbys.then_some(closed);
-        Ok([FileToWrite { path: PathBuf::from(configuration::FILE), content }].into_iter().chain(closed).collect())
+        let closed = F::FLAVOUR.replication.closed.to_owned();
+        Ok(vec![
+            FileToWrite { path: PathBuf::from(configuration::FILE), content },
+            FileToWrite { path: PathBuf::from(configuration::START_FILE), content: closed },
+        ])
     }
 
     fn start(&self, folder: &Path) -> Result<CommandLine, Error> {

@@ -1,5 +1,6 @@
-//! Replication by the binary log: the settings of a mode, what makes an instance follow, its promotion. Source: knowledge base,
-//! "Semisynchronous Replication", "Global Transaction ID", "CHANGE MASTER TO".
+//! Replication by the binary log: the settings of a mode, what makes an instance follow, its promotion. Source: MariaDB knowledge base,
+//! "Semisynchronous Replication", "Global Transaction ID", "CHANGE MASTER TO"; MySQL 9.7 reference manual, "Semisynchronous Replication",
+//! "Replication with Global Transaction Identifiers".
 //!
 //! A standby comes to its primary over the loopback interface, since the server's own client knows no Unix socket, with an account and a
 //! password that are made for it at each start. The instance lets nobody else in there.
@@ -7,28 +8,27 @@
 use super::address::{ServerAddress, port_of};
 use super::configuration::{self, START_FILE};
 use super::database::{identifier, text};
+use super::flavour::{FamilyMember, filled};
 use super::log_position::{StandbyStatus, standby_status};
 use super::probe::{PATIENCE, runtime};
 use super::quantity::{fulfils, literal};
 use super::recipe;
-use super::replication_watch::PrimaryWatch;
+use super::replication_watch::{PrimaryWatch, Whose};
+use super::replication_words::ReplicationWords;
 use super::session::connect;
 use super::wire::ServerConnection;
 use crate::contract::{
-    Error, FileToWrite, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles, Target,
+    Error, ExistingReplication, FileToWrite, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles,
+    Target,
 };
-use crate::engines::mariadb::{FLAVOUR, Mariadb};
 use crate::engines::wire::Place;
 use proofload_model::catalogue::{ReplicationFacts, StandbyExtent};
 use proofload_model::deployment::InstanceName;
-use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
+use proofload_model::replication::{ReplicationAsked, ReplicationMode};
 use proofload_model::units::Bytes;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// How long commits wait for a standby: eleven days and a half, so that they never go on without one. Milliseconds.
-pub(super) const NEVER_ALONE: &str = "1000000000";
 
 /// How long a standby may take to apply what it has received.
 const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
@@ -38,38 +38,50 @@ const HOST: &str = "127.0.0.1";
 
 const MODES: &[ReplicationMode] = &[ReplicationMode::Async, ReplicationMode::RemoteWrite, ReplicationMode::RemoteFlush];
 
-const SETTINGS: &[&str] = &[
-    "server_id",
-    "read_only",
-    "report_host",
-    "sync_relay_log",
-    "rpl_semi_sync_master_enabled",
-    "rpl_semi_sync_master_timeout",
-    "rpl_semi_sync_master_wait_no_slave",
-    "rpl_semi_sync_slave_enabled",
-];
+/// Those that can be told from a primary alone: whether a standby flushes what it confirms, only the standby says.
+const MODES_BY_URL: &[ReplicationMode] = &[ReplicationMode::Async, ReplicationMode::RemoteWrite];
 
 /// Settings that are in force from the start of a server on.
 const AT_THE_START: &[&str] = &["log_bin", "report_host"];
 
-impl Replication for Mariadb {
-    /// A commit waits for the first standby that confirms; which one, and how many, cannot be chosen.
+/// A server that is not ours keeps its settings: a connection asks for nothing, and the mode is what the server has.
+impl<F: FamilyMember> ExistingReplication for F {
+    fn modes(&self) -> &'static [ReplicationMode] {
+        MODES_BY_URL
+    }
+
+    fn setting_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn session_settings(&self, _mode: ReplicationMode) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
+        Ok(Box::new(PrimaryWatch::new(primary, &[], asked, Whose::Theirs)?))
+    }
+}
+
+impl<F: FamilyMember> Replication for F {
     fn facts(&self) -> ReplicationFacts {
         ReplicationFacts {
             modes: MODES,
-            settings: SETTINGS,
+            settings: F::FLAVOUR.replication.settings,
             by_url: &[],
             managers: &[],
-            confirmations: &[Confirmation::Any(1)],
+            confirmations: F::FLAVOUR.replication.confirmations,
             extent: StandbyExtent { hosts: false, rejoins: false },
         }
     }
 
     fn primary_settings(&self, asked: &ReplicationAsked) -> Vec<(String, String)> {
-        let mut settings = vec![("log_bin", "ON"), ("rpl_semi_sync_master_enabled", on(asked.mode.waits()))];
+        let words = &F::FLAVOUR.replication;
+        let count = asked.confirmation.count().to_string();
+        let mut settings = vec![("log_bin", "ON"), (words.waits, on(asked.mode.waits()))];
         if asked.mode.waits() {
-            settings.push(("rpl_semi_sync_master_timeout", NEVER_ALONE));
-            settings.push(("rpl_semi_sync_master_wait_no_slave", "ON"));
+            settings.extend([(words.timeout, words.never_alone), (words.waits_unconnected, "ON")]);
+            settings.extend(words.count.map(|name| (name, count.as_str())));
         }
         owned(&settings)
     }
@@ -83,7 +95,7 @@ impl Replication for Mariadb {
     fn standby(&self, name: &str, upstream: &str, _password: Option<&str>) -> Result<StandbyFiles, Error> {
         let port =
             port_of(upstream).ok_or_else(|| Error::other(format!("the primary's address {upstream:?} has no port")))?;
-        let password = random_password()?;
+        let password = chance()?;
         let account = self.account(name, &password);
         let grant = format!("GRANT REPLICATION SLAVE ON *.* TO {}@'{HOST}'", text(name));
         ask(ServerAddress::parse(upstream)?, PATIENCE, async move |connection| {
@@ -92,15 +104,14 @@ impl Replication for Mariadb {
         })
         .map_err(|error| error.context(format!("make the account by which {name} follows")))?;
         let server = server_id(name)?.to_string();
-        let settings = [
-            ("server_id", server.as_str()),
-            ("report_host", name),
-            ("read_only", "ON"),
-            ("rpl_semi_sync_slave_enabled", "ON"),
-        ];
-        let content = format!("{}{}\nSTART SLAVE;\n", configuration::CLOSED, follow(port, name, &password));
+        let words = &F::FLAVOUR.replication;
+        let settings =
+            [("server_id", server.as_str()), ("report_host", name), ("read_only", "ON"), (words.confirms, "ON")];
+        let content = format!("{}{};\n{};\n", words.closed, follow(words, port, name, &password), words.start);
+        let identity = words.identity.map(|file| Ok::<_, Error>(identity(file, &chance()?))).transpose()?;
         Ok(StandbyFiles {
             settings: owned(&settings),
+            files: identity.into_iter().collect(),
             secrets: vec![FileToWrite { path: PathBuf::from(START_FILE), content }],
             ..StandbyFiles::default()
         })
@@ -116,8 +127,8 @@ impl Replication for Mariadb {
         let own = port_of(upstream).ok_or_else(|| no_place("port"))?;
         let Some(port) = port else {
             let Place::Unix(to) = ServerAddress::parse(upstream)?.place else { return Err(no_place("socket")) };
-            let at = folder.join(FLAVOUR.instance.socket);
-            let address = recipe::address(&FLAVOUR, &at, own);
+            let at = folder.join(F::FLAVOUR.instance.socket);
+            let address = recipe::address(F::FLAVOUR, &at, own);
             return Ok(RelayPlaces { at: SocketPlace::File(at), to: SocketPlace::File(to), address });
         };
         let place = |port| SocketPlace::Host { host: HOST.to_owned(), port };
@@ -138,9 +149,10 @@ impl Replication for Mariadb {
 
     fn follow(&self, standby: &Target, files: &StandbyFiles) -> Result<(), Error> {
         let start = files.secrets.first().map(|file| file.content.clone()).unwrap_or_default();
-        let follow = start.strip_prefix(configuration::CLOSED).unwrap_or(&start).to_owned();
+        let words = &F::FLAVOUR.replication;
+        let follow = start.strip_prefix(words.closed).unwrap_or(&start).to_owned();
         ask(ServerAddress::of(standby)?, PROMOTED_WITHIN, async move |connection| {
-            connection.text(&format!("STOP SLAVE; {follow}"), |_| {}).await
+            connection.text(&format!("{}; {follow}", words.stop), |_| {}).await
         })
         .map_err(|error| error.context("let a standby follow another instance"))
     }
@@ -151,7 +163,7 @@ impl Replication for Mariadb {
         standbys: &[(InstanceName, Target)],
         asked: &ReplicationAsked,
     ) -> Result<Box<dyn ReplicationWatch>, Error> {
-        Ok(Box::new(PrimaryWatch::new(primary, standbys, asked)?))
+        Ok(Box::new(PrimaryWatch::new(primary, standbys, asked, Whose::Ours)?))
     }
 
     fn receiver(&self) -> Option<&'static str> {
@@ -159,7 +171,8 @@ impl Replication for Mariadb {
     }
 
     fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error> {
-        let statement = if held { "STOP SLAVE SQL_THREAD" } else { "START SLAVE SQL_THREAD" };
+        let words = &F::FLAVOUR.replication;
+        let statement = if held { words.stop_applying } else { words.start_applying };
         let done = ask(ServerAddress::of(standby)?, PATIENCE, async move |connection| {
             connection.text(statement, |_| {}).await
         });
@@ -175,7 +188,8 @@ impl Replication for Mariadb {
     }
 
     fn account(&self, name: &str, password: &str) -> String {
-        format!("CREATE OR REPLACE USER {}@'{HOST}' IDENTIFIED BY {}", text(name), text(password))
+        let account = format!("{}@'{HOST}'", text(name));
+        filled(F::FLAVOUR.replication.account, &[("account", &account), ("password", &text(password))])
     }
 
     fn takes_writes(&self, server: &Target) -> Result<bool, Error> {
@@ -194,23 +208,25 @@ impl Replication for Mariadb {
 /// Applies what was received, forgets the primary and takes writes. What is applied is in our own log too and would wait for standbys that
 /// follow only afterwards, so that nothing is waited for until it is done; nobody writes yet.
 async fn promote(connection: &mut ServerConnection) -> Result<(), Error> {
-    connection.text("STOP SLAVE IO_THREAD", |_| {}).await?;
-    let waits = connection.rows("SELECT @@global.rpl_semi_sync_master_enabled").await?;
+    let words = &connection.flavour().replication;
+    connection.text(words.stop_receiving, |_| {}).await?;
+    let waits = connection.rows(&format!("SELECT @@global.{}", words.waits)).await?;
     let waits = matches!(waits.first().map(Vec::as_slice), Some([Some(value)]) if value == "1");
     if waits {
-        connection.text("SET GLOBAL rpl_semi_sync_master_enabled = OFF", |_| {}).await?;
+        connection.text(&format!("SET GLOBAL {} = OFF", words.waits), |_| {}).await?;
     }
     let received = standby_status(connection).await?.map(|status| status.received_id).unwrap_or_default();
     if !received.is_empty() {
-        let wait = format!("SELECT master_gtid_wait({}, {})", text(&received), PROMOTED_WITHIN.as_secs());
+        let seconds = PROMOTED_WITHIN.as_secs().to_string();
+        let wait = filled(words.until_applied, &[("transactions", &text(&received)), ("seconds", &seconds)]);
         let rows = connection.rows(&wait).await?;
         if !matches!(rows.first().map(Vec::as_slice), Some([Some(value)]) if value == "0") {
             return Err(Error::other(format!("it has not applied transaction {received}, which it has received")));
         }
     }
-    connection.text("STOP SLAVE; RESET SLAVE ALL", |_| {}).await?;
+    connection.text(&format!("{}; {}", words.stop, words.forget), |_| {}).await?;
     if waits {
-        connection.text("SET GLOBAL rpl_semi_sync_master_enabled = ON", |_| {}).await?;
+        connection.text(&format!("SET GLOBAL {} = ON", words.waits), |_| {}).await?;
     }
     connection.text("SET GLOBAL read_only = OFF", |_| {}).await
 }
@@ -257,18 +273,21 @@ fn server_id(name: &str) -> Result<u32, Error> {
 }
 
 /// The statement by which a standby follows the instance at a port.
-fn follow(port: u16, name: &str, password: &str) -> String {
-    format!(
-        "CHANGE MASTER TO MASTER_HOST = '{HOST}', MASTER_PORT = {port}, MASTER_USER = {}, MASTER_PASSWORD = {}, \
-         MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1;",
-        text(name),
-        text(password)
-    )
+fn follow(words: &ReplicationWords, port: u16, name: &str, password: &str) -> String {
+    let (port, account, password) = (port.to_string(), text(name), text(password));
+    filled(words.follow, &[("port", &port), ("account", &account), ("password", &password)])
 }
 
-/// A password of the kernel's chance, for the account of one standby.
-fn random_password() -> Result<String, Error> {
-    let mut chance = [0_u8; 24];
+/// A file that makes a copied folder another server's than the one that it was copied from.
+fn identity(file: &str, chance: &str) -> FileToWrite {
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| &chance[range]);
+    FileToWrite { path: PathBuf::from(file), content: format!("[auto]\nserver-uuid={}\n", parts.join("-")) }
+}
+
+/// 16 bytes of the kernel's chance in hexadecimal digits: the password of one standby, of which MySQL takes 32 letters, or what tells it from
+/// others.
+fn chance() -> Result<String, Error> {
+    let mut chance = [0_u8; 16];
     let read = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut chance));
     read.map_err(|error| Error::other(format!("make a password of /dev/urandom: {error}")))?;
     Ok(chance.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -285,6 +304,9 @@ fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines::mariadb::{self, Mariadb};
+    use crate::engines::mysql::Mysql;
+    use proofload_model::replication::Confirmation;
 
     fn asked(mode: ReplicationMode) -> ReplicationAsked {
         let standbys = vec![InstanceName::standby(1)];
@@ -316,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_relay_leads_users_to_the_socket_and_standbys_to_the_port() {
-        let upstream = recipe::address(&FLAVOUR, Path::new("/data/mariadbd.sock"), 33061);
+        let upstream = recipe::address(&mariadb::FLAVOUR, Path::new("/data/mariadbd.sock"), 33061);
         let host = |port| SocketPlace::Host { host: HOST.to_owned(), port };
         let of_standby = Mariadb.relayed(&upstream, Path::new("/l"), Some(40000)).expect("it has a port");
         assert_eq!((of_standby.at, of_standby.to), (host(40000), host(33061)));
@@ -325,13 +347,25 @@ mod tests {
         let of_users = Mariadb.relayed(&upstream, Path::new("/l"), None).expect("it has a socket");
         let file = |path: &str| SocketPlace::File(PathBuf::from(path));
         assert_eq!((of_users.at, of_users.to), (file("/l/mariadbd.sock"), file("/data/mariadbd.sock")));
-        assert_eq!(of_users.address, recipe::address(&FLAVOUR, Path::new("/l/mariadbd.sock"), 33061));
+        assert_eq!(of_users.address, recipe::address(&mariadb::FLAVOUR, Path::new("/l/mariadbd.sock"), 33061));
     }
 
     #[test]
     fn passwords_differ_and_need_no_quotes() {
-        let (one, other) = (random_password().unwrap(), random_password().unwrap());
-        assert!(one != other && one.len() == 48 && one.chars().all(|letter| letter.is_ascii_hexdigit()));
-        assert!(follow(33061, "standby-1", &one).contains("MASTER_PORT = 33061, MASTER_USER = 'standby-1'"));
+        let (one, other) = (chance().unwrap(), chance().unwrap());
+        assert!(one != other && one.len() == 32 && one.chars().all(|letter| letter.is_ascii_hexdigit()));
+        let words = &mariadb::FLAVOUR.replication;
+        assert!(follow(words, 33061, "standby-1", &one).contains("MASTER_PORT = 33061, MASTER_USER = 'standby-1'"));
+    }
+
+    #[test]
+    fn a_copy_of_mysql_is_another_server_and_commits_wait_for_a_number_of_them() {
+        let file = identity("auto.cnf", &"0123456789abcdef".repeat(2));
+        assert_eq!(file.content, "[auto]\nserver-uuid=01234567-89ab-cdef-0123-456789abcdef\n");
+        let asked = ReplicationAsked { confirmation: Confirmation::Any(2), ..asked(ReplicationMode::RemoteWrite) };
+        let settings = Mysql.primary_settings(&asked);
+        let count = ("rpl_semi_sync_source_wait_for_replica_count".to_owned(), "2".to_owned());
+        assert!(settings.contains(&count), "{settings:?}");
+        assert!(!Mariadb.primary_settings(&asked).iter().any(|(name, _)| name.ends_with("_count")));
     }
 }

@@ -1,11 +1,13 @@
 //! Looks at a primary's replication: whether commits wait as the mode says, and how far its standbys are. The primary knows of its standbys
-//! only who is connected and how many commits they have confirmed; how far each is, it is asked itself. Source: knowledge base,
-//! "Semisynchronous Replication", "`SHOW REPLICA HOSTS`".
+//! only who is connected and how many commits they have confirmed; how far each is, it is asked itself. Source: MariaDB knowledge base,
+//! "Semisynchronous Replication", "`SHOW REPLICA HOSTS`"; MySQL 9.7 reference manual, "Semisynchronous Replication Monitoring".
 
 use super::address::ServerAddress;
+use super::database::text;
+use super::flavour::filled;
 use super::log_position::{StandbyStatus, place, standby_status};
 use super::probe::{PATIENCE, runtime};
-use super::replication::NEVER_ALONE;
+use super::replication_words::ReplicationWords;
 use super::session::connect;
 use super::wire::ServerConnection;
 use crate::contract::{Error, ReplicationWatch, Target};
@@ -14,19 +16,6 @@ use proofload_model::replication::{ReplicationAsked, ReplicationMode, Replicatio
 use proofload_model::units::Bytes;
 use std::time::Duration;
 use tokio::task::{JoinHandle, JoinSet};
-
-/// What is in force for every commit, and what became of those before.
-const IN_FORCE: &str = "SELECT @@global.rpl_semi_sync_master_enabled, @@global.rpl_semi_sync_master_timeout, \
-     @@global.rpl_semi_sync_master_wait_no_slave, \
-     (SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'RPL_SEMI_SYNC_MASTER_STATUS'), \
-     (SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'RPL_SEMI_SYNC_MASTER_CLIENTS'), \
-     (SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'RPL_SEMI_SYNC_MASTER_NO_TX')";
-
-/// Where the primary's own log ends.
-const LOG_END: &str = "SHOW MASTER STATUS";
-
-/// Standbys that are connected: the second column is the name by which a standby presents itself.
-const CONNECTED: &str = "SHOW SLAVE HOSTS";
 
 /// What a standby is asked beside its status: whether it flushes what it confirms.
 const FLUSHES: &str = "SELECT @@global.sync_relay_log";
@@ -39,9 +28,19 @@ const TABLE: &str = "CREATE DATABASE IF NOT EXISTS proofload_watch; \
      CREATE TABLE IF NOT EXISTS proofload_watch.proofs (id int PRIMARY KEY, at datetime(6) NOT NULL) ENGINE = InnoDB";
 const COMMIT: &str = "REPLACE INTO proofload_watch.proofs VALUES (1, now(6))";
 
+/// Whose settings a primary has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// Ours: commits never go on without a standby, and standbys have names of ours.
+    Ours,
+    /// Those of an existing server: how long commits wait is its own affair, and a commit that nobody confirmed is told when it comes.
+    Theirs,
+}
+
 /// The watch. Connects at the first reading, and again at the next one after a connection was lost.
 pub(super) struct PrimaryWatch {
     asked: ReplicationAsked,
+    whose: Whose,
     primary: ServerAddress,
     /// Declared before the runtime, on which their sockets are registered.
     link: Option<ServerConnection>,
@@ -69,12 +68,14 @@ impl PrimaryWatch {
         primary: &Target,
         standbys: &[(InstanceName, Target)],
         asked: &ReplicationAsked,
+        whose: Whose,
     ) -> Result<Self, Error> {
         let watched = |(name, target): &(InstanceName, Target)| {
             Ok(WatchedStandby { name: name.clone(), address: patient(target, STANDBY_PATIENCE)?, link: None })
         };
         Ok(Self {
             asked: asked.clone(),
+            whose,
             primary: patient(primary, PATIENCE)?,
             link: None,
             standbys: standbys.iter().map(watched).collect::<Result<_, Error>>()?,
@@ -95,7 +96,7 @@ fn patient(target: &Target, patience: Duration) -> Result<ServerAddress, Error> 
 
 impl ReplicationWatch for PrimaryWatch {
     fn read(&mut self) -> Result<ReplicationReading, Error> {
-        let Self { asked, primary, link, standbys, unconfirmed, runtime, .. } = self;
+        let Self { asked, whose, primary, link, standbys, unconfirmed, runtime, .. } = self;
         let read = async {
             let link = match link {
                 Some(link) => link,
@@ -114,10 +115,13 @@ impl ReplicationWatch for PrimaryWatch {
         };
         *unconfirmed = Some(look.unconfirmed_in_all);
         let answered = runtime.block_on(ask_standbys(standbys));
-        let differs = look.settings_differ(asked.mode);
+        let words = &primary.flavour.replication;
+        let differs = look.settings_differ(words, asked, *whose);
         Ok(ReplicationReading {
             unprotected: asked.mode.waits() && differs.is_some(),
-            out_of_force: differs.or_else(|| look.absent(asked)).or_else(|| standbys_differ(asked.mode, &answered)),
+            out_of_force: differs
+                .or_else(|| look.absent(asked, *whose))
+                .or_else(|| standbys_differ(asked.mode, &answered)),
             log_end: Some(look.log_end),
             standbys: answered.into_iter().map(|(name, status, _)| reading(name, &status, look.log_end)).collect(),
         })
@@ -150,9 +154,12 @@ impl ReplicationWatch for PrimaryWatch {
 /// What a primary said at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct PrimaryLook {
-    waits: bool,
+    /// Whether commits wait; `None` where the server knows no such setting.
+    waits: Option<bool>,
     timeout_ms: u64,
-    waits_without_standby: bool,
+    waits_unconnected: bool,
+    /// How many standbys commits wait for.
+    count: u64,
     is_active: bool,
     confirming: u64,
     /// Commits that have returned without a confirmation since the start of the server, and since the reading before.
@@ -164,24 +171,30 @@ struct PrimaryLook {
 
 impl PrimaryLook {
     async fn of(connection: &mut ServerConnection, before: Option<u64>) -> Result<Self, Error> {
-        let rows = connection.rows(IN_FORCE).await?;
-        let row = rows.first().cloned().unwrap_or_default();
-        let text = |place: usize| row.get(place).and_then(Option::as_deref).unwrap_or_default();
-        let number = |place: usize| text(place).parse::<u64>().unwrap_or(0);
-        let end = connection.rows(LOG_END).await?;
+        let words = &connection.flavour().replication;
+        let found = connection.rows(&read(words)).await?;
+        let value = |name: &str| {
+            let row = found.iter().find(|row| matches!(row.first(), Some(Some(found)) if found == name))?;
+            row.get(1)?.as_deref()
+        };
+        let number = |name: &str| value(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+        let is_on = |name: &str| value(name).is_some_and(|text| text.eq_ignore_ascii_case("on"));
+        let end = connection.rows(words.log_end).await?;
         let log_end = match end.first().map(Vec::as_slice) {
             Some([Some(file), Some(at), ..]) => place(file, at),
             _ => return Err(Error::other("the server writes no binary log, so that nobody can follow it")),
         };
-        let connected = connection.rows(CONNECTED).await?;
+        let connected = connection.rows(words.connected).await?;
+        let unconfirmed_in_all = number(words.unconfirmed);
         Ok(Self {
-            waits: text(0) == "1",
-            timeout_ms: number(1),
-            waits_without_standby: text(2) == "1",
-            is_active: text(3).eq_ignore_ascii_case("on"),
-            confirming: number(4),
-            unconfirmed_in_all: number(5),
-            unconfirmed: before.map_or(0, |before| number(5).saturating_sub(before)),
+            waits: value(words.waits).map(|_| is_on(words.waits)),
+            timeout_ms: number(words.timeout),
+            waits_unconnected: is_on(words.waits_unconnected),
+            count: words.count.map_or(1, number),
+            is_active: is_on(words.is_active),
+            confirming: number(words.confirming),
+            unconfirmed_in_all,
+            unconfirmed: before.map_or(0, |before| unconfirmed_in_all.saturating_sub(before)),
             connected: connected
                 .into_iter()
                 .filter_map(|mut row| (row.len() > 1).then(|| row.swap_remove(1)).flatten())
@@ -191,43 +204,70 @@ impl PrimaryLook {
     }
 
     /// Why commits may not wait as the mode says. A standby that is away is no reason: commits wait for it.
-    fn settings_differ(&self, mode: ReplicationMode) -> Option<String> {
+    fn settings_differ(&self, words: &ReplicationWords, asked: &ReplicationAsked, whose: Whose) -> Option<String> {
+        let (mode, waits) = (asked.mode, words.waits);
         if !mode.waits() {
-            return self.waits.then(|| format!("rpl_semi_sync_master_enabled is ON, but {mode} needs OFF"));
+            return (self.waits == Some(true)).then(|| format!("{waits} is ON, but {mode} needs OFF"));
         }
-        let shortest: u64 = NEVER_ALONE.parse().unwrap_or(u64::MAX);
-        if !self.waits {
-            Some(format!("rpl_semi_sync_master_enabled is OFF, but {mode} needs ON"))
-        } else if self.unconfirmed > 0 {
-            Some(format!(
-                "{} commits returned without a standby's confirmation since the reading before (Rpl_semi_sync_master_no_tx)",
-                self.unconfirmed
-            ))
-        } else if !self.is_active {
-            Some(
-                "semi-synchronous replication has fallen back to asynchronous (Rpl_semi_sync_master_status is OFF)"
-                    .to_owned(),
-            )
-        } else if self.timeout_ms < shortest {
-            Some(format!("rpl_semi_sync_master_timeout is {} ms, after which commits go on alone", self.timeout_ms))
-        } else if !self.waits_without_standby {
-            Some("rpl_semi_sync_master_wait_no_slave is OFF: commits go on while no standby is connected".to_owned())
+        match self.waits {
+            Some(true) if self.unconfirmed > 0 => Some(format!(
+                "{} commits returned without a standby's confirmation since the reading before ({})",
+                self.unconfirmed, words.unconfirmed
+            )),
+            Some(true) if !self.is_active => Some(format!(
+                "semi-synchronous replication has fallen back to asynchronous ({} is OFF)",
+                words.is_active
+            )),
+            Some(true) if whose == Whose::Ours => self.ours_differ(words, asked),
+            Some(true) => None,
+            Some(false) => Some(format!("{waits} is OFF, but {mode} needs ON")),
+            None => Some(format!("the server has no {waits}, but {mode} needs it ON")),
+        }
+    }
+
+    /// Why commits of a server that is ours may not wait, or not for so many standbys.
+    fn ours_differ(&self, words: &ReplicationWords, asked: &ReplicationAsked) -> Option<String> {
+        let shortest: u64 = words.never_alone.parse().unwrap_or(u64::MAX);
+        let wanted = u64::from(asked.confirmation.count());
+        if self.timeout_ms < shortest {
+            Some(format!("{} is {} ms, after which commits go on alone", words.timeout, self.timeout_ms))
+        } else if !self.waits_unconnected {
+            Some(format!("{} is OFF: commits go on while no standby is connected", words.waits_unconnected))
+        } else if self.count != wanted {
+            let name = words.count.unwrap_or(words.waits);
+            Some(format!("{name} is {}, but {} needs {wanted}", self.count, asked.confirmation))
         } else {
             None
         }
     }
 
-    /// Which standby is away.
-    fn absent(&self, asked: &ReplicationAsked) -> Option<String> {
+    /// Which standby is away, or how many are: those of others have names of theirs.
+    fn absent(&self, asked: &ReplicationAsked, whose: Whose) -> Option<String> {
         let connected = |name: &&str| self.connected.iter().any(|found| found == name);
-        if let Some(absent) = asked.presented().find(|name| !connected(name)) {
-            return Some(format!("{absent} is not connected"));
-        }
+        let (there, all) = (self.connected.len(), asked.standbys.len());
+        let absent = match whose {
+            Whose::Ours => {
+                asked.presented().find(|name| !connected(name)).map(|name| format!("{name} is not connected"))
+            }
+            Whose::Theirs => {
+                (there < all).then(|| format!("{there} standbys are connected, but replication.standbys is {all}"))
+            }
+        };
         let wanted = u64::from(asked.confirmation.count());
-        (asked.mode.waits() && self.confirming < wanted).then(|| {
-            format!("commits wait for {} standbys, but {} were requested", self.confirming, asked.confirmation)
+        absent.or_else(|| {
+            (asked.mode.waits() && self.confirming < wanted).then(|| {
+                format!("commits wait for {} standbys, but {} were requested", self.confirming, asked.confirmation)
+            })
         })
     }
+}
+
+/// The statement that reads what is in force for every commit, and what became of those before.
+fn read(words: &ReplicationWords) -> String {
+    let names =
+        [words.waits, words.timeout, words.waits_unconnected, words.is_active, words.confirming, words.unconfirmed];
+    let names: Vec<String> = names.into_iter().chain(words.count).map(text).collect();
+    filled(words.read, &[("names", &names.join(", "))])
 }
 
 /// Why what standbys confirm or apply is not what the mode says.
@@ -283,13 +323,15 @@ async fn ask_standbys(standbys: &mut [WatchedStandby]) -> Vec<Answered> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines::{mariadb, mysql};
     use proofload_model::replication::Confirmation;
 
     fn good() -> PrimaryLook {
         PrimaryLook {
-            waits: true,
+            waits: Some(true),
             timeout_ms: 1_000_000_000,
-            waits_without_standby: true,
+            waits_unconnected: true,
+            count: 1,
             is_active: true,
             confirming: 1,
             unconfirmed_in_all: 0,
@@ -299,30 +341,68 @@ mod tests {
         }
     }
 
-    fn check(mode: ReplicationMode, change: impl FnOnce(&mut PrimaryLook), expected: [Option<&str>; 2]) {
+    /// Both reasons of a primary, those of its settings and of its standbys, whosever it is.
+    #[track_caller]
+    fn check(
+        (mode, whose): (ReplicationMode, Whose),
+        change: impl FnOnce(&mut PrimaryLook),
+        expected: [Option<&str>; 2],
+    ) {
         let standbys = vec![InstanceName::standby(1)];
         let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() };
         let mut look = good();
         change(&mut look);
-        for (found, expected) in [look.settings_differ(mode), look.absent(&asked)].into_iter().zip(expected) {
-            assert_eq!(found.is_some(), expected.is_some(), "{found:?}");
-            assert!(found.as_deref().unwrap_or_default().contains(expected.unwrap_or_default()), "{found:?}");
+        for words in [&mariadb::FLAVOUR.replication, &mysql::FLAVOUR.replication] {
+            let found = [look.settings_differ(words, &asked, whose), look.absent(&asked, whose)];
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert_eq!(found.is_some(), expected.is_some(), "{found:?}");
+                assert!(found.as_deref().unwrap_or_default().contains(expected.unwrap_or_default()), "{found:?}");
+            }
         }
     }
 
     #[test]
     fn every_way_out_of_force_is_named() {
         use ReplicationMode::{Async, RemoteFlush};
-        check(RemoteFlush, |_| {}, [None, None]);
-        check(RemoteFlush, |look| look.waits = false, [Some("enabled is OFF"), None]);
-        check(RemoteFlush, |look| look.is_active = false, [Some("fallen back"), None]);
-        check(RemoteFlush, |look| look.unconfirmed = 3, [Some("3 commits returned without"), None]);
-        check(RemoteFlush, |look| look.timeout_ms = 10_000, [Some("timeout is 10000 ms"), None]);
-        check(RemoteFlush, |look| look.waits_without_standby = false, [Some("wait_no_slave is OFF"), None]);
-        check(RemoteFlush, |look| look.connected.clear(), [None, Some("standby-1 is not connected")]);
-        check(RemoteFlush, |look| look.confirming = 0, [None, Some("commits wait for 0 standbys")]);
-        check(Async, |look| (look.waits, look.confirming, look.is_active) = (false, 0, false), [None, None]);
-        check(Async, |_| {}, [Some("async needs OFF"), None]);
+        let (flush, alone) = ((RemoteFlush, Whose::Ours), (Async, Whose::Ours));
+        check(flush, |_| {}, [None, None]);
+        check(flush, |look| look.waits = Some(false), [Some("enabled is OFF"), None]);
+        check(flush, |look| look.waits = None, [Some("the server has no rpl_semi_sync"), None]);
+        check(flush, |look| look.is_active = false, [Some("fallen back"), None]);
+        check(flush, |look| look.unconfirmed = 3, [Some("3 commits returned without"), None]);
+        check(flush, |look| look.timeout_ms = 10_000, [Some("timeout is 10000 ms"), None]);
+        check(flush, |look| look.waits_unconnected = false, [Some("is OFF: commits go on"), None]);
+        check(flush, |look| look.count = 2, [Some("is 2, but any 1 needs 1"), None]);
+        check(flush, |look| look.connected.clear(), [None, Some("standby-1 is not connected")]);
+        check(flush, |look| look.confirming = 0, [None, Some("commits wait for 0 standbys")]);
+        check(alone, |look| (look.waits, look.confirming, look.is_active) = (Some(false), 0, false), [None, None]);
+        check(alone, |look| (look.waits, look.confirming, look.is_active) = (None, 0, false), [None, None]);
+        check(alone, |_| {}, [Some("async needs OFF"), None]);
+    }
+
+    #[test]
+    fn a_server_of_others_has_a_timeout_and_names_of_its_own() {
+        use ReplicationMode::{Async, RemoteWrite};
+        let (write, alone) = ((RemoteWrite, Whose::Theirs), (Async, Whose::Theirs));
+        let own = |look: &mut PrimaryLook| {
+            (look.timeout_ms, look.waits_unconnected, look.count) = (10_000, false, 2);
+            look.connected = vec![String::new()];
+        };
+        check(write, own, [None, None]);
+        check(write, |look| look.waits = Some(false), [Some("enabled is OFF"), None]);
+        check(write, |look| look.unconfirmed = 3, [Some("3 commits returned without"), None]);
+        check(write, |look| look.is_active = false, [Some("fallen back"), None]);
+        check(write, |look| look.connected.clear(), [None, Some("0 standbys are connected")]);
+        check(write, |look| look.confirming = 0, [None, Some("commits wait for 0 standbys")]);
+        check(alone, |look| (look.waits, look.confirming) = (Some(false), 0), [None, None]);
+        check(alone, |_| {}, [Some("async needs OFF"), None]);
+    }
+
+    #[test]
+    fn all_names_are_asked_for_in_one_statement() {
+        let text = read(&mysql::FLAVOUR.replication);
+        assert_eq!(text.matches("'rpl_semi_sync_source_wait_for_replica_count'").count(), 2, "{text}");
+        assert!(!read(&mariadb::FLAVOUR.replication).contains("count"));
     }
 
     #[test]

@@ -83,15 +83,16 @@ fn counters_wait_for_a_server_that_is_away_at_the_end_of_the_window() {
 
 #[test]
 fn users_at_a_rate_come_back_and_work_off_what_waited() {
-    let Some(ran) = crash("postgresql", AFTERWARDS, &[("virtual_users", "4"), ("rate", "50")]) else { return };
+    let Some(ran) = crash("postgresql", AFTERWARDS, &[("virtual_users", "4"), ("rate", "20")]) else { return };
     assert!(!ran.lost.is_empty() && ran.lost.iter().all(|lost| lost.returned.is_some()), "{:?}", ran.lost);
     assert_eq!(failed(&ran.checks), [""; 0], "{:#?}", ran.checks);
     assert!(longest(&ran) > DOWN.as_secs_f64() - 0.2, "{}", longest(&ran));
-    // 50 a second, all but those in flight at the crash done or, on a slow machine, still waiting, but fewer than when the server came back.
+    // 20 a second, which a slow disk does beside other tests. All but those in flight at the crash are done or, on a slow machine, still waiting,
+    // but fewer than when the server came back.
     let done: u64 = ran.totals.iter().map(OperationCounts::completed).sum();
-    let asked = 50.0 * ran.lasted.as_secs_f64();
+    let asked = 20.0 * ran.lasted.as_secs_f64();
     let waiting: Vec<u64> = ran.seconds.iter().filter_map(|second| Some(second.client.offered?.waiting)).collect();
     let (last, most) = (waiting.last().copied().unwrap_or(0), waiting.iter().copied().max().unwrap_or(0));
-    assert!((asked - 20.0..=asked + 10.0).contains(&((done + last) as f64)), "{done} and {last} of {asked:.0}");
+    assert!((asked - 10.0..=asked + 5.0).contains(&((done + last) as f64)), "{done} and {last} of {asked:.0}");
     assert!(last < most, "what waited is worked off: {waiting:?}");
 }

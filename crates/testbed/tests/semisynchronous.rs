@@ -1,4 +1,4 @@
-//! The host role with real MariaDB standbys: made from one snapshot, proved by withholding, watched, every way out of force seen, and promoted.
+//! The host role with real standbys of MariaDB and MySQL: made from one snapshot, proved by withholding, watched, every way out of force seen, and promoted.
 
 mod pair;
 mod support;
@@ -11,24 +11,59 @@ use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::{Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode};
 use proofload_model::session_state::{SessionSample, SessionState};
 use proofload_model::wire::host::{
-    BeginCommit, EndCommit, EndFaulty, Follow, IsFenced, MakeFault, Promote, Protect, ReadReceived, ReadReplication,
-    StartProbes, StopProbes,
+    BeginCommit, EndCommit, EndFaulty, Follow, HoldStandby, IsFenced, MakeFault, Promote, Protect, ReadReceived,
+    ReadReplication, StartProbes, StopProbes, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, ScrapeSpec};
 use std::time::{Duration, Instant};
 use support::{Bench, one};
 
-const SETTINGS: &[(&str, &str)] =
-    &[("innodb_buffer_pool_size", "24MiB"), ("innodb_log_file_size", "16MiB"), ("max_connections", "40")];
+/// What a server of the family calls what is changed here.
+struct Server {
+    kind: &'static str,
+    settings: &'static [(&'static str, &'static str)],
+    waits: &'static str,
+    timeout: &'static str,
+    waits_unconnected: &'static str,
+    stop_receiving: &'static str,
+    /// Roles of threads at the primary and at a standby, where the server tells them.
+    roles: Option<[&'static str; 3]>,
+}
 
-fn bench() -> Option<(Bench, DataLocation)> {
-    bench_of("mariadb", SETTINGS)
+const MARIADB: Server = Server {
+    kind: "mariadb",
+    settings: &[("innodb_buffer_pool_size", "24MiB"), ("innodb_log_file_size", "16MiB"), ("max_connections", "40")],
+    waits: "rpl_semi_sync_master_enabled",
+    timeout: "rpl_semi_sync_master_timeout",
+    waits_unconnected: "rpl_semi_sync_master_wait_no_slave",
+    stop_receiving: "STOP SLAVE IO_THREAD",
+    roles: Some(["binlog_dump", "slave_io", "slave_sql"]),
+};
+
+const MYSQL: Server = Server {
+    kind: "mysql",
+    settings: &[("innodb_buffer_pool_size", "24MiB"), ("innodb_redo_log_capacity", "16MiB"), ("max_connections", "40")],
+    waits: "rpl_semi_sync_source_enabled",
+    timeout: "rpl_semi_sync_source_timeout",
+    waits_unconnected: "rpl_semi_sync_source_wait_no_replica",
+    stop_receiving: "STOP REPLICA IO_THREAD",
+    roles: None,
+};
+
+fn bench(server: &Server) -> Option<(Bench, DataLocation)> {
+    bench_of(server.kind, server.settings)
+}
+
+/// A table of 1 to a number.
+fn filled(rows: u32) -> String {
+    let rows: Vec<String> = (1..=rows).map(|row| format!("({row})")).collect();
+    format!("INSERT INTO t VALUES {}", rows.join(", "))
 }
 
 /// Runs statements at an instance; the first number of the last query, if it is one.
 #[track_caller]
 fn at(place: &DataLocation, address: &str, statements: &[&str]) -> Option<i64> {
-    let engine = proofload_engine::engine("mariadb").expect("it is built in");
+    let engine = proofload_engine::engine(&place.engine).expect("it is built in");
     let target = Target::new(place.clone(), Some(address.to_owned()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
@@ -68,24 +103,34 @@ fn unapplied(pair: &mut Pair) -> Option<u64> {
 
 #[test]
 fn a_commit_waits_for_what_its_mode_says_and_async_loses_what_was_not_sent() {
-    let Some((bench, place)) = bench() else { return };
+    check_modes(&MARIADB);
+}
+
+#[test]
+fn a_commit_waits_for_what_its_mode_says_on_mysql() {
+    check_modes(&MYSQL);
+}
+
+#[track_caller]
+fn check_modes(server: &Server) {
+    let Some((bench, place)) = bench(server) else { return };
     let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
     pair.expect(None);
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }), "nothing is held");
     assert_eq!((pair.waits(HeldPart::Link), pair.waits(HeldPart::Apply)), (true, false));
     pair.expect(None);
     until("the standby has applied everything", || unapplied(&mut pair) == Some(0));
-    threads_tell_their_roles(&mut pair, &place);
+    threads_tell_their_roles(server, &mut pair, &place);
     a_session_that_waits_is_told(&mut pair, &place);
 
     let mut pair = Pair::start(pair.end(), &place, ReplicationMode::Async, Confirmation::Any(1), 1);
     pair.expect(None);
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }), "nothing is held");
     assert_eq!((pair.waits(HeldPart::Link), pair.waits(HeldPart::Apply)), (false, false));
-    at(&place, &pair.address, &["CREATE TABLE t (n int PRIMARY KEY)", "INSERT INTO t SELECT seq FROM seq_1_to_100"]);
+    at(&place, &pair.address, &["CREATE TABLE t (n int PRIMARY KEY)", &filled(100)]);
     until("the standby has applied everything", || unapplied(&mut pair) == Some(0));
     let standby = pair.standby_addresses[0].clone();
-    at(&place, &standby, &["STOP SLAVE IO_THREAD"]);
+    at(&place, &standby, &[server.stop_receiving]);
     at(
         &place,
         &pair.address,
@@ -99,7 +144,52 @@ fn a_commit_waits_for_what_its_mode_says_and_async_loses_what_was_not_sent() {
     pair.end();
 }
 
-fn threads_tell_their_roles(pair: &mut Pair, place: &DataLocation) {
+#[test]
+fn commits_of_mysql_wait_for_as_many_standbys_as_asked() {
+    let Some((bench, place)) = bench(&MYSQL) else { return };
+    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteWrite, Confirmation::Any(2), 2);
+    pair.expect(None);
+    assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }), "nothing is held");
+    let second = || InstanceName::standby(2);
+    pair.bench.ask(HoldStandby { instance: second(), part: HeldPart::Link, held: true });
+    assert!(!pair.bench.ask(BeginCommit { instance: one(), within: SHORT }), "a commit that one of two confirmed");
+    pair.bench.ask(HoldStandby { instance: second(), part: HeldPart::Link, held: false });
+    assert!(pair.bench.ask(EndCommit { instance: one(), within: LONG }));
+    at(&place, &pair.address, &["SET GLOBAL rpl_semi_sync_source_wait_for_replica_count = 1"]);
+    pair.expect(Some("wait_for_replica_count is 1, but any 2 needs 2"));
+    pair.end();
+}
+
+/// What an existing server of others is asked: a connection asks for nothing, a timeout of theirs is no reason, and a commit that went on after it is
+/// told.
+fn an_existing_server_keeps_its_settings(server: &Server, pair: &mut Pair, place: &DataLocation) {
+    let existing = || InstanceName::new("existing");
+    let engine = proofload_engine::engine(server.kind).expect("it is built in");
+    let facet = engine.existing_replication().expect("it has one");
+    assert!(facet.session_settings(ReplicationMode::RemoteWrite).is_empty());
+    let read = |pair: &mut Pair, mode, standbys: u32| {
+        let standbys = (1..=standbys).map(InstanceName::standby).collect();
+        let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() };
+        let place = DataLocation { url: Some(pair.address.clone()), ..place.clone() };
+        pair.bench.ask(WatchExisting { instance: existing(), place, asked });
+        pair.bench.ask(ReadReplication { instance: existing() }).out_of_force.unwrap_or_default()
+    };
+    let primary = pair.address.clone();
+    at(place, &primary, &[&format!("SET GLOBAL {} = 50", server.timeout)]);
+    assert!(read(pair, ReplicationMode::Async, 1).contains("async needs OFF"));
+    assert!(read(pair, ReplicationMode::RemoteWrite, 2).contains("1 standbys are connected"));
+    assert_eq!(read(pair, ReplicationMode::RemoteWrite, 1), "");
+    pair.hold(HeldPart::Link, true);
+    assert!(pair.bench.ask(BeginCommit { instance: existing(), within: LONG }), "it goes on after 50 ms");
+    pair.hold(HeldPart::Link, false);
+    let found = pair.bench.ask(ReadReplication { instance: existing() }).out_of_force.unwrap_or_default();
+    assert!(found.contains("1 commits returned without a standby's confirmation"), "{found}");
+    at(place, &primary, &[&format!("SET GLOBAL {} = 1000000000", server.timeout)]);
+    let again = pair.read().out_of_force.unwrap_or_default();
+    assert!(again.contains("1 commits returned without"), "{again}");
+}
+
+fn threads_tell_their_roles(server: &Server, pair: &mut Pair, place: &DataLocation) {
     let origin = pair.bench.clock.now();
     for instance in [one(), InstanceName::standby(1)] {
         let scraped = ScrapeSpec::default();
@@ -112,9 +202,11 @@ fn threads_tell_their_roles(pair: &mut Pair, place: &DataLocation) {
                 && told.readings.iter().any(|one| one.name == name && one.component == component))
         });
     };
-    told(one(), "threads", "role", "binlog_dump");
-    told(InstanceName::standby(1), "threads", "role", "slave_io");
-    told(InstanceName::standby(1), "threads", "role", "slave_sql");
+    if let Some([dump, receiver, applier]) = server.roles {
+        told(one(), "threads", "role", dump);
+        told(InstanceName::standby(1), "threads", "role", receiver);
+        told(InstanceName::standby(1), "threads", "role", applier);
+    }
     told(one(), "replication", "out_of_force", "");
     told(one(), "replication", "unapplied", "standby-1");
     for instance in [one(), InstanceName::standby(1)] {
@@ -127,7 +219,7 @@ fn a_session_that_waits_is_told(pair: &mut Pair, place: &DataLocation) {
     let address = pair.address.clone();
     at(place, &address, &["CREATE TABLE waits (n int)"]);
     pair.hold(HeldPart::Link, true);
-    let engine = proofload_engine::engine("mariadb").expect("it is built in");
+    let engine = proofload_engine::engine(&place.engine).expect("it is built in");
     let sampler = engine.session_sampler(&Target::new(place.clone(), Some(address.clone())));
     let mut sampler = sampler.expect("it can be opened").expect("it has one");
     std::thread::scope(|scope| {
@@ -147,38 +239,41 @@ fn a_session_that_waits_is_told(pair: &mut Pair, place: &DataLocation) {
 
 #[test]
 fn every_way_out_of_force_is_seen_and_told_by_its_reason() {
-    let Some((bench, place)) = bench() else { return };
+    check_ways_out(&MARIADB);
+}
+
+#[test]
+fn every_way_out_of_force_is_seen_and_told_by_its_reason_on_mysql() {
+    check_ways_out(&MYSQL);
+}
+
+#[track_caller]
+fn check_ways_out(server: &Server) {
+    let Some((bench, place)) = bench(server) else { return };
     let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
     pair.expect(None);
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }));
     let (primary, standby) = (pair.address.clone(), pair.standby_addresses[0].clone());
-    for (address, change, undo, why) in [
-        (&primary, "rpl_semi_sync_master_enabled = OFF", "rpl_semi_sync_master_enabled = ON", "enabled is OFF"),
-        (
-            &primary,
-            "rpl_semi_sync_master_timeout = 10000",
-            "rpl_semi_sync_master_timeout = 1000000000",
-            "after which commits go on alone",
-        ),
-        (
-            &primary,
-            "rpl_semi_sync_master_wait_no_slave = OFF",
-            "rpl_semi_sync_master_wait_no_slave = ON",
-            "wait_no_slave is OFF",
-        ),
-        (&standby, "sync_relay_log = 10000", "sync_relay_log = 1", "sync_relay_log of standby-1 is 10000"),
+    let Server { waits, timeout, waits_unconnected, .. } = server;
+    for (address, name, changed, usual, why) in [
+        (&primary, waits, "OFF", "ON", "enabled is OFF"),
+        (&primary, timeout, "10000", "1000000000", "after which commits go on alone"),
+        (&primary, waits_unconnected, "OFF", "ON", "is OFF: commits go on"),
+        (&standby, &"sync_relay_log", "10000", "1", "sync_relay_log of standby-1 is 10000"),
     ] {
-        for (change, expected) in [(change, Some(why)), (undo, None)] {
-            at(&place, address, &[&format!("SET GLOBAL {change}")]);
+        for (value, expected) in [(changed, Some(why)), (usual, None)] {
+            at(&place, address, &[&format!("SET GLOBAL {name} = {value}")]);
             pair.expect(expected);
         }
     }
+    an_existing_server_keeps_its_settings(server, &mut pair, &place);
+    pair.expect(None);
     // A fall-back that is over before anybody looks is told by the commits that nobody confirmed.
-    at(&place, &primary, &["SET GLOBAL rpl_semi_sync_master_timeout = 50"]);
+    at(&place, &primary, &[&format!("SET GLOBAL {timeout} = 50")]);
     pair.hold(HeldPart::Link, true);
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }), "it goes on after 50 ms");
     pair.hold(HeldPart::Link, false);
-    at(&place, &primary, &["SET GLOBAL rpl_semi_sync_master_timeout = 1000000000"]);
+    at(&place, &primary, &[&format!("SET GLOBAL {timeout} = 1000000000")]);
     let reading = pair.read();
     let why = reading.out_of_force.unwrap_or_default();
     assert!(why.contains("1 commits returned without") && reading.unprotected, "{why}");
@@ -196,7 +291,17 @@ fn every_way_out_of_force_is_seen_and_told_by_its_reason() {
 
 #[test]
 fn a_promoted_standby_has_all_that_was_acknowledged_and_is_protected_from_its_first_write_on() {
-    let Some((bench, place)) = bench() else { return };
+    check_promotion(&MARIADB);
+}
+
+#[test]
+fn a_promoted_standby_is_protected_from_its_first_write_on_on_mysql() {
+    check_promotion(&MYSQL);
+}
+
+#[track_caller]
+fn check_promotion(server: &Server) {
+    let Some((bench, place)) = bench(server) else { return };
     let mode = ReplicationMode::RemoteFlush;
     let link = LinkAsked { rtt: Duration::from_millis(20), bandwidth: None };
     let mut pair = Pair::start_through(Some(link), bench, &place, (mode, Confirmation::Any(1), 2));
@@ -206,7 +311,7 @@ fn a_promoted_standby_has_all_that_was_acknowledged_and_is_protected_from_its_fi
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }));
     assert!(begun.elapsed() >= Duration::from_millis(19), "a commit that took {:?}", begun.elapsed());
     assert!(pair.waits(HeldPart::Link), "the relays are held");
-    at(&place, &pair.address, &["CREATE TABLE t (n int PRIMARY KEY)", "INSERT INTO t SELECT seq FROM seq_1_to_500"]);
+    at(&place, &pair.address, &["CREATE TABLE t (n int PRIMARY KEY)", &filled(500)]);
     let (first, second) = (InstanceName::standby(1), InstanceName::standby(2));
     until("both have received it", || {
         let ends = [&first, &second].map(|name| pair.bench.ask(ReadReceived { instance: name.clone() }));

@@ -183,10 +183,10 @@ fn an_existing_server_keeps_its_settings(server: &Server, pair: &mut Pair, place
     assert!(pair.bench.ask(BeginCommit { instance: existing(), within: LONG }), "it goes on after 50 ms");
     pair.hold(HeldPart::Link, false);
     let found = pair.bench.ask(ReadReplication { instance: existing() }).out_of_force.unwrap_or_default();
-    assert!(found.contains("1 commits returned without a standby's confirmation"), "{found}");
+    assert!(found.contains("commits returned without a standby's confirmation"), "{found}");
     at(place, &primary, &[&format!("SET GLOBAL {} = 1000000000", server.timeout)]);
     let again = pair.read().out_of_force.unwrap_or_default();
-    assert!(again.contains("1 commits returned without"), "{again}");
+    assert!(again.contains("commits returned without"), "{again}");
 }
 
 fn threads_tell_their_roles(server: &Server, pair: &mut Pair, place: &DataLocation) {

@@ -436,7 +436,9 @@ fn prober_share(findings: &Findings<'_>) -> Prose {
         (least, most) => prose!["Its writes were ", least, " to ", most, " % of all transactions"],
     };
     let is_faulted = points.iter().flat_map(|point| &point.drills).any(|drill| drill.report.fault.is_some());
-    text.extend(is_faulted.then(|| prose![" before the faults"]).unwrap_or_default());
+    if is_faulted {
+        text.extend(prose![" before the faults"]);
+    }
     text.extend(match most > SMALL_SHARE {
         true => prose![", so the users' figures are those of a database that also carries this load. "],
         false => prose![". "],

@@ -13,7 +13,7 @@ use super::log_position::{StandbyStatus, standby_status};
 use super::probe::{PATIENCE, runtime};
 use super::quantity::{fulfils, literal};
 use super::recipe;
-use super::replication_watch::{PrimaryWatch, Whose};
+use super::replication_watch::{PrimaryWatch, SettingsOwner};
 use super::replication_words::ReplicationWords;
 use super::session::connect;
 use super::wire::ServerConnection;
@@ -38,7 +38,7 @@ const HOST: &str = "127.0.0.1";
 
 const MODES: &[ReplicationMode] = &[ReplicationMode::Async, ReplicationMode::RemoteWrite, ReplicationMode::RemoteFlush];
 
-/// Those that can be told from a primary alone: whether a standby flushes what it confirms, only the standby says.
+/// Modes that can be told from a primary alone: whether a standby flushes what it confirms, only the standby says.
 const MODES_BY_URL: &[ReplicationMode] = &[ReplicationMode::Async, ReplicationMode::RemoteWrite];
 
 /// Settings that are in force from the start of a server on.
@@ -59,7 +59,7 @@ impl<F: FamilyMember> ExistingReplication for F {
     }
 
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
-        Ok(Box::new(PrimaryWatch::new(primary, &[], asked, Whose::Theirs)?))
+        Ok(Box::new(PrimaryWatch::new(primary, &[], asked, SettingsOwner::Operator)?))
     }
 }
 
@@ -163,7 +163,7 @@ impl<F: FamilyMember> Replication for F {
         standbys: &[(InstanceName, Target)],
         asked: &ReplicationAsked,
     ) -> Result<Box<dyn ReplicationWatch>, Error> {
-        Ok(Box::new(PrimaryWatch::new(primary, standbys, asked, Whose::Ours)?))
+        Ok(Box::new(PrimaryWatch::new(primary, standbys, asked, SettingsOwner::Proofload)?))
     }
 
     fn receiver(&self) -> Option<&'static str> {

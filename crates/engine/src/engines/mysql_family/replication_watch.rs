@@ -28,19 +28,19 @@ const TABLE: &str = "CREATE DATABASE IF NOT EXISTS proofload_watch; \
      CREATE TABLE IF NOT EXISTS proofload_watch.proofs (id int PRIMARY KEY, at datetime(6) NOT NULL) ENGINE = InnoDB";
 const COMMIT: &str = "REPLACE INTO proofload_watch.proofs VALUES (1, now(6))";
 
-/// Whose settings a primary has.
+/// Owner of a primary's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
-    /// Ours: commits never go on without a standby, and standbys have names of ours.
-    Ours,
-    /// Those of an existing server: how long commits wait is its own affair, and a commit that nobody confirmed is told when it comes.
-    Theirs,
+pub(super) enum SettingsOwner {
+    /// Proofload: commits never go on without a standby, and standbys have names of ours.
+    Proofload,
+    /// The operator of an existing server: how long commits wait is its own affair, and a commit that nobody confirmed is told when it comes.
+    Operator,
 }
 
 /// The watch. Connects at the first reading, and again at the next one after a connection was lost.
 pub(super) struct PrimaryWatch {
     asked: ReplicationAsked,
-    whose: Whose,
+    owner: SettingsOwner,
     primary: ServerAddress,
     /// Declared before the runtime, on which their sockets are registered.
     link: Option<ServerConnection>,
@@ -68,14 +68,14 @@ impl PrimaryWatch {
         primary: &Target,
         standbys: &[(InstanceName, Target)],
         asked: &ReplicationAsked,
-        whose: Whose,
+        owner: SettingsOwner,
     ) -> Result<Self, Error> {
         let watched = |(name, target): &(InstanceName, Target)| {
             Ok(WatchedStandby { name: name.clone(), address: patient(target, STANDBY_PATIENCE)?, link: None })
         };
         Ok(Self {
             asked: asked.clone(),
-            whose,
+            owner,
             primary: patient(primary, PATIENCE)?,
             link: None,
             standbys: standbys.iter().map(watched).collect::<Result<_, Error>>()?,
@@ -96,7 +96,7 @@ fn patient(target: &Target, patience: Duration) -> Result<ServerAddress, Error> 
 
 impl ReplicationWatch for PrimaryWatch {
     fn read(&mut self) -> Result<ReplicationReading, Error> {
-        let Self { asked, whose, primary, link, standbys, unconfirmed, runtime, .. } = self;
+        let Self { asked, owner, primary, link, standbys, unconfirmed, runtime, .. } = self;
         let read = async {
             let link = match link {
                 Some(link) => link,
@@ -116,11 +116,11 @@ impl ReplicationWatch for PrimaryWatch {
         *unconfirmed = Some(look.unconfirmed_in_all);
         let answered = runtime.block_on(ask_standbys(standbys));
         let words = &primary.flavour.replication;
-        let differs = look.settings_differ(words, asked, *whose);
+        let differs = look.settings_differ(words, asked, *owner);
         Ok(ReplicationReading {
             unprotected: asked.mode.waits() && differs.is_some(),
             out_of_force: differs
-                .or_else(|| look.absent(asked, *whose))
+                .or_else(|| look.absent(asked, *owner))
                 .or_else(|| standbys_differ(asked.mode, &answered)),
             log_end: Some(look.log_end),
             standbys: answered.into_iter().map(|(name, status, _)| reading(name, &status, look.log_end)).collect(),
@@ -204,7 +204,12 @@ impl PrimaryLook {
     }
 
     /// Why commits may not wait as the mode says. A standby that is away is no reason: commits wait for it.
-    fn settings_differ(&self, words: &ReplicationWords, asked: &ReplicationAsked, whose: Whose) -> Option<String> {
+    fn settings_differ(
+        &self,
+        words: &ReplicationWords,
+        asked: &ReplicationAsked,
+        owner: SettingsOwner,
+    ) -> Option<String> {
         let (mode, waits) = (asked.mode, words.waits);
         if !mode.waits() {
             return (self.waits == Some(true)).then(|| format!("{waits} is ON, but {mode} needs OFF"));
@@ -218,7 +223,7 @@ impl PrimaryLook {
                 "semi-synchronous replication has fallen back to asynchronous ({} is OFF)",
                 words.is_active
             )),
-            Some(true) if whose == Whose::Ours => self.ours_differ(words, asked),
+            Some(true) if owner == SettingsOwner::Proofload => self.ours_differ(words, asked),
             Some(true) => None,
             Some(false) => Some(format!("{waits} is OFF, but {mode} needs ON")),
             None => Some(format!("the server has no {waits}, but {mode} needs it ON")),
@@ -242,14 +247,14 @@ impl PrimaryLook {
     }
 
     /// Which standby is away, or how many are: those of others have names of theirs.
-    fn absent(&self, asked: &ReplicationAsked, whose: Whose) -> Option<String> {
+    fn absent(&self, asked: &ReplicationAsked, owner: SettingsOwner) -> Option<String> {
         let connected = |name: &&str| self.connected.iter().any(|found| found == name);
         let (there, all) = (self.connected.len(), asked.standbys.len());
-        let absent = match whose {
-            Whose::Ours => {
+        let absent = match owner {
+            SettingsOwner::Proofload => {
                 asked.presented().find(|name| !connected(name)).map(|name| format!("{name} is not connected"))
             }
-            Whose::Theirs => {
+            SettingsOwner::Operator => {
                 (there < all).then(|| format!("{there} standbys are connected, but replication.standbys is {all}"))
             }
         };
@@ -344,7 +349,7 @@ mod tests {
     /// Both reasons of a primary, those of its settings and of its standbys, whosever it is.
     #[track_caller]
     fn check(
-        (mode, whose): (ReplicationMode, Whose),
+        (mode, owner): (ReplicationMode, SettingsOwner),
         change: impl FnOnce(&mut PrimaryLook),
         expected: [Option<&str>; 2],
     ) {
@@ -353,7 +358,7 @@ mod tests {
         let mut look = good();
         change(&mut look);
         for words in [&mariadb::FLAVOUR.replication, &mysql::FLAVOUR.replication] {
-            let found = [look.settings_differ(words, &asked, whose), look.absent(&asked, whose)];
+            let found = [look.settings_differ(words, &asked, owner), look.absent(&asked, owner)];
             for (found, expected) in found.into_iter().zip(expected) {
                 assert_eq!(found.is_some(), expected.is_some(), "{found:?}");
                 assert!(found.as_deref().unwrap_or_default().contains(expected.unwrap_or_default()), "{found:?}");
@@ -364,7 +369,7 @@ mod tests {
     #[test]
     fn every_way_out_of_force_is_named() {
         use ReplicationMode::{Async, RemoteFlush};
-        let (flush, alone) = ((RemoteFlush, Whose::Ours), (Async, Whose::Ours));
+        let (flush, alone) = ((RemoteFlush, SettingsOwner::Proofload), (Async, SettingsOwner::Proofload));
         check(flush, |_| {}, [None, None]);
         check(flush, |look| look.waits = Some(false), [Some("enabled is OFF"), None]);
         check(flush, |look| look.waits = None, [Some("the server has no rpl_semi_sync"), None]);
@@ -383,7 +388,7 @@ mod tests {
     #[test]
     fn a_server_of_others_has_a_timeout_and_names_of_its_own() {
         use ReplicationMode::{Async, RemoteWrite};
-        let (write, alone) = ((RemoteWrite, Whose::Theirs), (Async, Whose::Theirs));
+        let (write, alone) = ((RemoteWrite, SettingsOwner::Operator), (Async, SettingsOwner::Operator));
         let own = |look: &mut PrimaryLook| {
             (look.timeout_ms, look.waits_unconnected, look.count) = (10_000, false, 2);
             look.connected = vec![String::new()];

@@ -125,6 +125,7 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
                       GRANT ALL ON shop.* TO encrypted@'127.0.0.1'; CREATE USER open@'127.0.0.1'; \
                       GRANT ALL ON shop.* TO open@'127.0.0.1'";
         place.connect().await.script(script).await.expect("makes accounts and a database");
+        check_missing_database(&place, port).await;
         check_tls(&place, port, &file("server.crt")).await;
         check_other_engine(&place, port).await;
     });
@@ -162,6 +163,20 @@ async fn visit(place: &Place, url: &str) -> Result<bool, String> {
     assert_eq!(rows[0][0].as_value().integer(), Some(2_000_000));
     let rows = session.query("SHOW SESSION STATUS LIKE 'Ssl_cipher'").await.map_err(|error| error.to_string())?;
     Ok(rows[0][1].as_value() != Value::Text(""))
+}
+
+/// A server without the study's database says so, and gets it from a build.
+async fn check_missing_database(place: &Place, port: u16) {
+    let mut location = place.target.place.clone();
+    let name = place.engine.facts().name;
+    place.connect().await.script("GRANT ALL ON later.* TO open@'127.0.0.1'").await.expect("grants");
+    location.url = Some(format!("{name}://open@127.0.0.1:{port}/later"));
+    let target = Target::new(location, None);
+    assert!(!place.engine.has_database(&target).await.expect("asks"));
+    let error = place.engine.connect(&target).await.expect_err("there is none");
+    assert_eq!(error.code(), "1049", "{error}");
+    place.engine.create_database(&target).await.expect("makes it");
+    assert!(place.engine.has_database(&target).await.expect("asks"));
 }
 
 /// Each way of TLS where it holds and where it must not.

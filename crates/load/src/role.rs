@@ -6,6 +6,7 @@ use crate::drive::{ClientThreads, ConstantRate, Patience, PoissonRate, Saturated
 use crate::events::LoadEvents;
 use crate::prober::Prober;
 use crate::workload::{RunRequest, WorkloadRun};
+use crate::workloads::blocking_session::runtime;
 use crate::workloads::workload;
 use proofload_engine::{Backups, ErrorClass, Target};
 use proofload_gen::Seed;
@@ -96,11 +97,7 @@ impl LoadRole {
         let backups = request.engine.backups();
         let name = request.engine.facts().name;
         let backups = backups.ok_or_else(|| Error::new(format!("servers of {name} do not put back their data")))?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))?;
-        Ok(runtime.block_on(work(backups, request))?)
+        Ok(runtime()?.block_on(work(backups, request))?)
     }
 
     fn close_all(&mut self) {
@@ -154,7 +151,11 @@ impl LoadService for LoadRole {
     }
 
     fn check_data(&mut self, _ask: CheckData) -> Result<DataState, Error> {
-        self.workload_run()?.data_state()
+        let (request, workload_run) = self.workload_run.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
+        if runtime()?.block_on(request.engine.has_database(&request.target))? {
+            return workload_run.data_state();
+        }
+        Ok(DataState::Empty { why: "the server has no database of this name; a build makes it".to_owned() })
     }
 
     fn keep_data(&mut self, ask: KeepData) -> Result<bool, Error> {
@@ -385,21 +386,13 @@ fn default_threads(request: &RunRequest, users: u32) -> u32 {
 
 /// The engine's own view of the settings that were asked for.
 fn settings_in_force(request: &RunRequest) -> Result<Vec<Fact>, Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))?;
-    Ok(runtime.block_on(request.engine.verify_settings(&request.target))?)
+    Ok(runtime()?.block_on(request.engine.verify_settings(&request.target))?)
 }
 
 /// Puts back what the run has changed of a server that Proofload did not start. The run is over: what fails is told.
 fn put_back(request: &RunRequest, events: &LoadEvents) {
     let Some(changes) = request.engine.server_changes() else { return };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let done = match runtime {
-        Ok(runtime) => runtime.block_on(changes.put_back(&request.target)).map_err(|error| error.to_string()),
-        Err(error) => Err(format!("failed to start the async runtime: {error}")),
-    };
+    let done = runtime().and_then(|runtime| Ok(runtime.block_on(changes.put_back(&request.target))?));
     if let Err(error) = done {
         let text =
             format!("settings of the server are not put back: {error}; the next run that may change it puts them back");

@@ -155,6 +155,11 @@ pub trait Engine: Sync {
         Ok(None)
     }
 
+    /// Tells whether the study's database is there; false only where a build makes one that is not.
+    fn has_database<'a>(&'a self, _target: &'a Target) -> Work<'a, bool> {
+        Box::pin(async { Ok(true) })
+    }
+
     /// Creates the empty database of the study, or refuses one that is not ours. Called before a build.
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;
 

@@ -20,6 +20,16 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How often the same number is told until it is taken for what stays: MySQL forgets what it has purged at intervals, and not while it is idle.
 const STILL: u32 = 50;
 
+/// Tells whether the server has the database, as far as the account may know.
+pub(super) async fn is_there(target: &Target) -> Result<bool, Error> {
+    let address = ServerAddress::of(target)?;
+    let mut connection = connect(&address, None).await?;
+    let name = &address.database;
+    let look = format!("SELECT 1 FROM information_schema.schemata WHERE schema_name = {}", text(name));
+    let found = connection.rows(&look).await.map_err(|error| error.context(format!("look for database {name}")))?;
+    Ok(!found.is_empty())
+}
+
 /// Makes the database. One that is ours stays as it is, so that a build can go on; an empty one becomes ours.
 pub(super) async fn create(target: &Target) -> Result<(), Error> {
     let address = ServerAddress::of(target)?;

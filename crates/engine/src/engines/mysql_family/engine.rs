@@ -66,6 +66,10 @@ impl<F: FamilyMember> Engine for F {
         Ok(Some(Box::new(sessions::ProcessListSampler::new(target)?)))
     }
 
+    fn has_database<'a>(&'a self, target: &'a Target) -> Work<'a, bool> {
+        Box::pin(database::is_there(target))
+    }
+
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
         Box::pin(database::create(target))
     }

@@ -55,7 +55,7 @@ fn class(said: &ServerMessage<'_>) -> ErrorClass {
 pub(super) fn advice(code: &str) -> &'static str {
     match code {
         "18456" => "; set SQLCMDPASSWORD for the load agent, and see that the server takes SQL logins",
-        "4060" => "; build the data first, which makes the database, or give the account rights on it",
+        "4060" => "; make an empty database of this name, which the first run fills, or give the account rights on it",
         "18470" => "; the account is disabled",
         "18487" | "18488" => "; the password has expired: change it",
         _ => "",

@@ -8,12 +8,13 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream, lookup_host};
+use tokio::task::unconstrained;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -143,9 +144,11 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// What a poll gives at once; what would have to wait would block.
-fn now<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<io::Result<T>>) -> io::Result<T> {
-    match poll(&mut Context::from_waker(Waker::noop())) {
+/// What a poll gives at once; what would have to wait would block. The runtime's budget of a task does not count: once it is spent every poll would
+/// have to wait, while the socket is ready, and whoever tries again would do so for ever.
+fn now<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<io::Result<T>>) -> io::Result<T> {
+    let polled = pin!(unconstrained(std::future::poll_fn(|context| poll(context))));
+    match polled.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
         Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
     }

@@ -1,5 +1,7 @@
 //! What only a real server of MariaDB or MySQL shows: URLs with a password, TLS, lost connections, errors in the middle of what was sent together.
 
+#[path = "support/much.rs"]
+mod much;
 mod support;
 
 use proofload_engine::{
@@ -129,7 +131,9 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
         check_tls(&place, port, &file("server.crt")).await;
         check_other_engine(&place, port).await;
     });
-    check_much_over_tls(&place, port);
+    let mut location = place.target.place.clone();
+    location.url = Some(format!("{name}://encrypted@localhost:{port}/shop?ssl-mode=required"));
+    much::check(of_name, Target::new(location, None));
     let visit = |password: &str, options: &str| {
         Command::new(std::env::current_exe().expect("this test"))
             .args(["--exact", "visits_by_url", "--nocapture"])
@@ -200,30 +204,6 @@ async fn check_tls(place: &Place, port: u16, authority: &str) {
             (found, _) => panic!("{url}: {found:?}, not {expected:?}"),
         }
     }
-}
-
-/// Rows that a server takes as fast as they come go on, though no wait ends a turn of the runtime.
-fn check_much_over_tls(place: &Place, port: u16) {
-    let mut location = place.target.place.clone();
-    location.url = Some(format!("{}://encrypted@localhost:{port}/shop?ssl-mode=required", place.engine.facts().name));
-    let (engine, (sender, sent)) = (place.engine, std::sync::mpsc::channel());
-    // A thread of its own, since what goes on for ever lets no timer of its runtime end it.
-    std::thread::spawn(move || {
-        let columns = [
-            Column { name: "n", kind: ColumnKind::Integer { bits: 64 } },
-            Column { name: "t", kind: ColumnKind::Text },
-        ];
-        let count = runtime().block_on(async {
-            let mut session = engine.connect(&Target::new(location, None)).await.expect("connects");
-            session.script("CREATE TABLE much (n bigint, t varchar(1))").await.expect("creates a table");
-            let rows = &mut Numbers { next: 1_000_000_000, end: 1_000_400_000, odd: None };
-            let count = session.append(&Table { name: "much", columns: &columns }, rows).await.expect("they are taken");
-            session.script("DROP TABLE much").await.expect("drops it");
-            count
-        });
-        sender.send(count)
-    });
-    assert_eq!(sent.recv_timeout(std::time::Duration::from_secs(120)).expect("the rows are sent"), 400_000);
 }
 
 /// The engine of the other server is refused, whether its name stands in the study or in the URL.

@@ -1,5 +1,7 @@
 //! TLS with a real PostgreSQL server and certificates made for the test: each `sslmode` where it holds and where it must not.
 
+#[path = "support/much.rs"]
+mod much;
 mod support;
 
 use proofload_engine::{Endpoints, Session as _, Target, engine};
@@ -194,4 +196,7 @@ fn each_mode_holds_what_it_says() {
         let root = made.path("root.crt").display().to_string();
         check_password(&place, url("localhost", "keyed", &format!("&sslmode=verify-full&sslrootcert={root}"))).await;
     });
+    let mut location = place.target.place.clone();
+    location.url = Some(url("localhost", "encrypted", "&sslmode=require"));
+    much::check(place.engine, Target::new(location, None));
 }

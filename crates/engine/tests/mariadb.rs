@@ -131,9 +131,7 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
         check_tls(&place, port, &file("server.crt")).await;
         check_other_engine(&place, port).await;
     });
-    let mut location = place.target.place.clone();
-    location.url = Some(format!("{name}://encrypted@localhost:{port}/shop?ssl-mode=required"));
-    much::check(of_name, Target::new(location, None));
+    much::check(of_name, at_url(&place, format!("{name}://encrypted@localhost:{port}/shop?ssl-mode=required")));
     let visit = |password: &str, options: &str| {
         Command::new(std::env::current_exe().expect("this test"))
             .args(["--exact", "visits_by_url", "--nocapture"])
@@ -157,11 +155,17 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
     Ok(())
 }
 
+/// The place by a URL.
+fn at_url(place: &Place, url: String) -> Target {
+    let mut location = place.target.place.clone();
+    location.url = Some(url);
+    Target::new(location, None)
+}
+
 /// Connects by a URL: whether the session is encrypted, or why there is none.
 async fn visit(place: &Place, url: &str) -> Result<bool, String> {
-    let mut location = place.target.place.clone();
-    location.url = Some(url.to_owned());
-    let mut session = place.engine.connect(&Target::new(location, None)).await.map_err(|error| error.to_string())?;
+    let target = at_url(place, url.to_owned());
+    let mut session = place.engine.connect(&target).await.map_err(|error| error.to_string())?;
     // More than any buffer on the way holds, in both directions at once.
     let long = format!("SELECT length('{}'), repeat('y', 3000000)", "x".repeat(2_000_000));
     let rows = session.query(&long).await.map_err(|error| error.to_string())?;
@@ -172,11 +176,8 @@ async fn visit(place: &Place, url: &str) -> Result<bool, String> {
 
 /// A server without the study's database says so, and gets it from a build.
 async fn check_missing_database(place: &Place, port: u16) {
-    let mut location = place.target.place.clone();
-    let name = place.engine.facts().name;
     place.connect().await.script("GRANT ALL ON later.* TO open@'127.0.0.1'").await.expect("grants");
-    location.url = Some(format!("{name}://open@127.0.0.1:{port}/later"));
-    let target = Target::new(location, None);
+    let target = at_url(place, format!("{}://open@127.0.0.1:{port}/later", place.engine.facts().name));
     assert!(!place.engine.has_database(&target).await.expect("asks"));
     let error = place.engine.connect(&target).await.expect_err("there is none");
     assert_eq!(error.code(), "1049", "{error}");

@@ -397,7 +397,7 @@ fn refused(error: Error, account: &str) -> Error {
     let advice = match error.code() {
         "1044" | "1698" => "; the account needs rights on this database",
         "1045" => "; set MYSQL_PWD or write ~/.my.cnf on the load host",
-        "1049" => "; it was dropped after its data were built",
+        "1049" => "; a run of a study makes it",
         "1130" => "; the account may not come from this host",
         _ => "",
     };

@@ -4,7 +4,7 @@
 mod pair;
 mod support;
 
-use pair::{LONG, Pair, SHORT, bench};
+use pair::{LONG, Pair, SHORT, bench, until};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::FaultKind;
 use proofload_model::fault_strength::FaultStrength;
@@ -13,7 +13,7 @@ use proofload_model::wire::DataLocation;
 use proofload_model::wire::host::{
     BeginCommit, EndCommit, EndFaulty, Follow, IsFenced, MakeFault, Promote, Protect, ReadReceived, ReadReplication,
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use support::one;
 
 fn check(kind: FaultKind, link: Option<LinkAsked>) {
@@ -49,15 +49,6 @@ fn check(kind: FaultKind, link: Option<LinkAsked>) {
     });
     pair.bench.ask(EndFaulty { instance: one() });
     pair.end();
-}
-
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < LONG, "not within {LONG:?}: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

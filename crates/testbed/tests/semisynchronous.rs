@@ -3,7 +3,7 @@
 mod pair;
 mod support;
 
-use pair::{LONG, Pair, SHORT, bench_of};
+use pair::{LONG, Pair, SHORT, bench_of, until};
 use proofload_engine::{Session as _, Target, Value};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::FaultKind;
@@ -82,15 +82,6 @@ fn at(place: &DataLocation, address: &str, statements: &[&str]) -> Option<i64> {
         }
         found
     })
-}
-
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < LONG, "not within {LONG:?}: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// Bytes that the primary's standby has not applied; `None` while it does not answer.
@@ -295,7 +286,7 @@ fn a_promoted_standby_has_all_that_was_acknowledged_and_is_protected_from_its_fi
 }
 
 #[test]
-fn a_promoted_standby_is_protected_from_its_first_write_on_on_mysql() {
+fn a_promoted_standby_of_mysql_is_protected_from_its_first_write_on() {
     check_promotion(&MYSQL);
 }
 

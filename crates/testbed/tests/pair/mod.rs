@@ -27,6 +27,16 @@ pub fn postgresql() -> &'static dyn Engine {
     proofload_engine::engine("postgresql").expect("it is built in")
 }
 
+/// Waits until something holds.
+#[track_caller]
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < LONG, "not within {LONG:?}: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// A bench with a snapshot of an instance; `None` where there is no PostgreSQL.
 pub fn bench() -> Option<(Bench, DataLocation)> {
     bench_of("postgresql", &[("shared_buffers", "16MB")])

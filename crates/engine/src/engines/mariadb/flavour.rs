@@ -112,8 +112,6 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         ],
         waits: "rpl_semi_sync_master_enabled",
         timeout: "rpl_semi_sync_master_timeout",
-        // Eleven days and a half.
-        never_alone: "1000000000",
         waits_unconnected: "rpl_semi_sync_master_wait_no_slave",
         count: None,
         confirms: "rpl_semi_sync_slave_enabled",
@@ -132,9 +130,6 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
             MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1",
         start: "START SLAVE",
         stop: "STOP SLAVE",
-        stop_receiving: "STOP SLAVE IO_THREAD",
-        stop_applying: "STOP SLAVE SQL_THREAD",
-        start_applying: "START SLAVE SQL_THREAD",
         forget: "RESET SLAVE ALL",
         until_applied: "SELECT master_gtid_wait({transactions}, {seconds})",
         identity: None,

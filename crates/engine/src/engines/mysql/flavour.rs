@@ -132,8 +132,6 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         ],
         waits: "rpl_semi_sync_source_enabled",
         timeout: "rpl_semi_sync_source_timeout",
-        // Eleven days and a half.
-        never_alone: "1000000000",
         waits_unconnected: "rpl_semi_sync_source_wait_no_replica",
         count: Some("rpl_semi_sync_source_wait_for_replica_count"),
         confirms: "rpl_semi_sync_replica_enabled",
@@ -153,9 +151,6 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
             SOURCE_PASSWORD = {password}, SOURCE_SSL = 0, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = 1",
         start: "START REPLICA",
         stop: "STOP REPLICA",
-        stop_receiving: "STOP REPLICA IO_THREAD",
-        stop_applying: "STOP REPLICA SQL_THREAD",
-        start_applying: "START REPLICA SQL_THREAD",
         forget: "RESET REPLICA ALL",
         until_applied: "SELECT WAIT_FOR_EXECUTED_GTID_SET({transactions}, {seconds})",
         identity: Some("auto.cnf"),

@@ -30,6 +30,13 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// How long commits wait for a standby: eleven days and a half, so that they never go on without one. Milliseconds.
+pub(super) const NEVER_ALONE: &str = "1000000000";
+
+/// Thread of a standby that receives, and the one that applies, behind the statement that stops or starts both.
+const RECEIVER: &str = "IO_THREAD";
+const APPLIER: &str = "SQL_THREAD";
+
 /// How long a standby may take to apply what it has received.
 const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
 
@@ -80,7 +87,7 @@ impl<F: FamilyMember> Replication for F {
         let count = asked.confirmation.count().to_string();
         let mut settings = vec![("log_bin", "ON"), (words.waits, on(asked.mode.waits()))];
         if asked.mode.waits() {
-            settings.extend([(words.timeout, words.never_alone), (words.waits_unconnected, "ON")]);
+            settings.extend([(words.timeout, NEVER_ALONE), (words.waits_unconnected, "ON")]);
             settings.extend(words.count.map(|name| (name, count.as_str())));
         }
         owned(&settings)
@@ -172,10 +179,9 @@ impl<F: FamilyMember> Replication for F {
 
     fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error> {
         let words = &F::FLAVOUR.replication;
-        let statement = if held { words.stop_applying } else { words.start_applying };
-        let done = ask(ServerAddress::of(standby)?, PATIENCE, async move |connection| {
-            connection.text(statement, |_| {}).await
-        });
+        let statement = format!("{} {APPLIER}", if held { words.stop } else { words.start });
+        let done =
+            ask(ServerAddress::of(standby)?, PATIENCE, async |connection| connection.text(&statement, |_| {}).await);
         done.map_err(|error| error.context(statement.to_ascii_lowercase()))
     }
 
@@ -209,7 +215,7 @@ impl<F: FamilyMember> Replication for F {
 /// follow only afterwards, so that nothing is waited for until it is done; nobody writes yet.
 async fn promote(connection: &mut ServerConnection) -> Result<(), Error> {
     let words = &connection.flavour().replication;
-    connection.text(words.stop_receiving, |_| {}).await?;
+    connection.text(&format!("{} {RECEIVER}", words.stop), |_| {}).await?;
     let waits = connection.rows(&format!("SELECT @@global.{}", words.waits)).await?;
     let waits = matches!(waits.first().map(Vec::as_slice), Some([Some(value)]) if value == "1");
     if waits {

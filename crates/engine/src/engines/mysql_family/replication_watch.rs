@@ -7,6 +7,7 @@ use super::database::text;
 use super::flavour::filled;
 use super::log_position::{StandbyStatus, place, standby_status};
 use super::probe::{PATIENCE, runtime};
+use super::replication::NEVER_ALONE;
 use super::replication_words::ReplicationWords;
 use super::session::connect;
 use super::wire::ServerConnection;
@@ -232,7 +233,7 @@ impl PrimaryLook {
 
     /// Why commits of a server that is ours may not wait, or not for so many standbys.
     fn ours_differ(&self, words: &ReplicationWords, asked: &ReplicationAsked) -> Option<String> {
-        let shortest: u64 = words.never_alone.parse().unwrap_or(u64::MAX);
+        let shortest: u64 = NEVER_ALONE.parse().unwrap_or(u64::MAX);
         let wanted = u64::from(asked.confirmation.count());
         if self.timeout_ms < shortest {
             Some(format!("{} is {} ms, after which commits go on alone", words.timeout, self.timeout_ms))

@@ -14,8 +14,6 @@ pub(in crate::engines) struct ReplicationWords {
     pub(in crate::engines) waits: &'static str,
     /// Setting: how long they do, ms; then they go on without one.
     pub(in crate::engines) timeout: &'static str,
-    /// Value of that setting, or one above it, with which they never go on in a study.
-    pub(in crate::engines) never_alone: &'static str,
     /// Setting: whether they wait while too few standbys are connected, too.
     pub(in crate::engines) waits_unconnected: &'static str,
     /// Setting: how many standbys they wait for; `None` where it is always one.
@@ -48,12 +46,6 @@ pub(in crate::engines) struct ReplicationWords {
     pub(in crate::engines) start: &'static str,
     /// Follows no more.
     pub(in crate::engines) stop: &'static str,
-    /// Receives no more.
-    pub(in crate::engines) stop_receiving: &'static str,
-    /// Applies no more.
-    pub(in crate::engines) stop_applying: &'static str,
-    /// Applies again.
-    pub(in crate::engines) start_applying: &'static str,
     /// Forgets whom it followed.
     pub(in crate::engines) forget: &'static str,
     /// Waits `{seconds}` until the `{transactions}` are applied; the answer is 0 if they are.

@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 TESTED := --features mongodb-driver,fixtures
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist site test test-kernel needs fmt lint tidy check toy papers papers-check duckdb clean-demo
+.PHONY: help demo dist site test test-kernel needs fmt lint tidy check check-newer toy papers papers-check duckdb clean-demo
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ tidy: ## the project's own rules: imports, lengths, pages, words
 
 check: ## all tests, side by side where they do not disturb each other
 	cargo xtask test $(TESTED)
+
+check-newer: needs ## all tests on the newer PostgreSQL and MariaDB that `needs` unpacks; half an hour; no part of `test`
+	PATH="$$(scripts/server-needs.sh --path)" cargo xtask test $(TESTED)
 
 toy: ## the demo's study at toy size, with the binary of the tests
 	cargo test --workspace $(TESTED) --no-run --quiet

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that what the tests need is there: a C compiler, PostgreSQL's, MariaDB's and MySQL's server programs, fio, failover managers, a browser.
+# Makes sure that what the tests need is there: a C compiler, PostgreSQL's, MariaDB's and MySQL's server programs, also newer ones than the
+# system's, fio, failover managers, a browser.
 #
 # On Debian and Ubuntu as root it installs what is missing; anywhere else it says what is missing and how
 # to get it, and succeeds: the tests concerned then say that they were skipped. It does nothing when all is there.
@@ -47,7 +48,7 @@ missing_extras() {
 install_extras() {
     local missing
     "$(dirname "$0")/accessibility-needs.sh" || echo "needs: going on without axe-core"
-    "$(dirname "$0")/mysql-needs.sh" || echo "needs: going on without MySQL"
+    "$(dirname "$0")/server-needs.sh" || echo "needs: going on without MySQL, or without newer servers"
     command -v apt-get >/dev/null && [[ "$(id -u)" == 0 ]] || return 0
     missing=$(missing_extras | xargs)
     [[ -n "$missing" ]] || return 0

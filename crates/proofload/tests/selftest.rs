@@ -14,6 +14,7 @@ use places::{Place, Special};
 use proofload_engine::{Engine, ScratchState, engine};
 use proofload_load::selftest::Ground;
 use serde_json::Value as Json;
+use std::path::PathBuf;
 use std::process::Output;
 use std::time::Duration;
 use support::{Bench, text};
@@ -89,6 +90,39 @@ fn postgresql_passes_on_an_instance_of_its_own() {
     let output = bench.run(&["selftest", "--engine", "postgresql"]);
     expect_passed(&bench, &output, AT_A_SERVER);
     bench.expect_no_process();
+}
+
+/// Folders of the programs of newer servers than the system's, with their engines: what `scripts/server-needs.sh` unpacks.
+fn newer_servers() -> Vec<(&'static str, Vec<PathBuf>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/opt/proofload-test-needs").into_iter().flatten().flatten() {
+        let place = entry.path();
+        let versions = std::fs::read_dir(place.join("lib/postgresql")).into_iter().flatten().flatten();
+        let folders: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
+        if !folders.is_empty() {
+            found.push(("postgresql", folders));
+        } else if place.join("sbin/mariadbd").exists() {
+            found.push(("mariadb", vec![place.join("sbin"), place.join("bin")]));
+        }
+    }
+    found
+}
+
+#[test]
+fn newer_servers_pass_on_instances_of_their_own() {
+    let newer = newer_servers();
+    if newer.is_empty() {
+        println!("SKIPPED: no newer server is here; as root on Debian, scripts/server-needs.sh unpacks them");
+    }
+    for (engine, folders) in newer {
+        let bench = Bench::new(&format!("selftest-newer-{engine}"));
+        let path = std::env::var_os("PATH").expect("a path");
+        let path = std::env::join_paths(folders.into_iter().chain(std::env::split_paths(&path))).expect("a path");
+        let output = bench.command(&["selftest", "--engine", engine]).env("PATH", path).output().expect("it starts");
+        expect_passed(&bench, &output, AT_A_SERVER);
+        println!("MEASURED: {}", text(&output.stdout).lines().next().unwrap_or_default());
+        bench.expect_no_process();
+    }
 }
 
 /// Leave is needed at somebody's server, what is somebody's stays, what a killed one left goes.

@@ -75,6 +75,9 @@ pub(super) async fn observer(bench: &Bench<'_>) -> Result<CheckResult, Error> {
     let Some(observations) = seen else {
         return Ok(CheckResult::Skipped("the engine runs in the load agent: there is no server to observe"));
     };
+    let has = |name: &String| observations.iter().any(|observation| observation.reading.name == *name);
+    let missing: Vec<&String> = bench.words.counters.iter().filter(|name| !has(name)).collect();
+    holds(missing.is_empty(), || format!("the observer does not read {missing:?} of this server"))?;
     let commits = observations.iter().find(|observation| observation.reading.name == "commits");
     let commits = some("the counter of commits", commits)?;
     let fits = commits.cumulative && commits.reading.value > 0.0 && commits.reading.unit == "1/s";

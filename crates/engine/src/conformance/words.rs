@@ -6,7 +6,7 @@ use proofload_model::data_file::DataFile;
 /// Name and text of each file.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/conformance.rs"));
 
-const KEYS: &[&str] = &["types", "of_list", "bump", "settings.*", "not_in_force.*", "foreign.*"];
+const KEYS: &[&str] = &["types", "of_list", "bump", "settings.*", "not_in_force.*", "foreign.*", "counters"];
 
 /// Words of one engine.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +23,8 @@ pub struct Words {
     pub bump: Option<String>,
     /// How to make a database that is not ours.
     pub foreign: Vec<(String, String)>,
+    /// Series that an observer reads of every version of the server.
+    pub counters: Vec<String>,
 }
 
 impl Words {
@@ -49,15 +51,17 @@ impl Words {
         let table = |key: &str| -> Result<Vec<(String, String)>, proofload_model::error::Error> {
             Ok(file.table(key)?.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
         };
-        let types = file.texts("types")?.unwrap_or_default();
-        let types: Vec<String> = types.iter().map(|word| (*word).to_owned()).collect();
+        let texts = |key: &str| -> Result<Vec<String>, proofload_model::error::Error> {
+            Ok(file.texts(key)?.unwrap_or_default().iter().map(|word| (*word).to_owned()).collect())
+        };
         Ok(Self {
-            types: types.try_into().map_err(|_| wrong("types must be five"))?,
+            types: texts("types")?.try_into().map_err(|_| wrong("types must be five"))?,
             settings: table("settings")?,
             not_in_force: table("not_in_force")?.pop().ok_or_else(|| wrong("not_in_force must have a setting"))?,
             of_list: file.text("of_list")?.map(str::to_owned),
             bump: file.text("bump")?.map(str::to_owned),
             foreign: table("foreign")?,
+            counters: texts("counters")?,
         })
     }
 

@@ -17,13 +17,13 @@ use proofload_model::manager::ManagerKind;
 use proofload_model::samples::Fact;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 /// The manager.
 pub(super) struct PgAutoFailover;
 
-const PROGRAM: NeededProgram =
-    NeededProgram { name: "pg_autoctl", package: "pg-auto-failover-cli postgresql-15-auto-failover" };
+const PROGRAM: NeededProgram = NeededProgram { name: "pg_autoctl", package: "pg-auto-failover-cli" };
 
 /// Account by which nodes come to the monitor, and its database.
 const NODE_ACCOUNT: &str = "autoctl_node";
@@ -68,6 +68,7 @@ impl Manager for PgAutoFailover {
 
     fn arbiter(&self, plan: &ClusterPlan, begin: Begin) -> Result<ProcessPlan, Error> {
         let server = &first(plan)?.server;
+        has_extension(&server.programs)?;
         let (folder, data) = (&plan.arbiter.folder, monitor_data(plan));
         let port = plan.arbiter.port.to_string();
         let data_text = data.display().to_string();
@@ -214,6 +215,26 @@ fn monitor_data(plan: &ClusterPlan) -> PathBuf {
 
 fn monitor(plan: &ClusterPlan) -> String {
     format!("postgres://{NODE_ACCOUNT}@127.0.0.1:{}/{MONITOR_DATABASE}", plan.arbiter.port)
+}
+
+/// Refuses a PostgreSQL without the monitor's extension, which a package has for one major version. Without `pg_config` nothing is known.
+fn has_extension(programs: &Path) -> Result<(), Error> {
+    let told = Command::new(programs.join("pg_config")).arg("--sharedir").output();
+    let Some(shared) =
+        told.ok().filter(|told| told.status.success()).and_then(|told| String::from_utf8(told.stdout).ok())
+    else {
+        return Ok(());
+    };
+    let control = Path::new(shared.trim()).join("extension/pgautofailover.control");
+    if control.exists() {
+        return Ok(());
+    }
+    Err(Error::refused(format!(
+        "the PostgreSQL in {} does not have pg_auto_failover's extension ({} is missing): install its package for this version (Debian, \
+         Ubuntu: postgresql-NN-auto-failover), or set PATH so that a PostgreSQL that has it comes first",
+        programs.display(),
+        control.display()
+    )))
 }
 
 /// Asks the monitor by its private socket.

@@ -174,6 +174,11 @@ const COUNTERS: &[StatusVariable] = &[
     StatusVariable::level("innodb_checkpoint_age", "checkpoint_age", "B"),
     StatusVariable::level("innodb_checkpoint_max_age", "checkpoint_age_limit", "B"),
     StatusVariable::events("innodb_deadlocks", "deadlocks"),
+    // What the storage engine is asked for: MariaDB does not count the rows of InnoDB.
+    StatusVariable::events("rows_read", "rows_read"),
+    StatusVariable::events("handler_write", "rows_inserted"),
+    StatusVariable::events("handler_update", "rows_updated"),
+    StatusVariable::events("handler_delete", "rows_deleted"),
     StatusVariable::level("innodb_history_list_length", "transactions_to_purge", "transactions"),
     StatusVariable::level("memory_used", "memory_allocated", "B"),
 ];

@@ -191,5 +191,9 @@ const COUNTERS: &[StatusVariable] = &[
     StatusVariable::level("log_checkpoint_age", "checkpoint_age", "B"),
     StatusVariable::level("innodb_redo_log_capacity_resized", "log_capacity", "B"),
     StatusVariable::events("lock_deadlocks", "deadlocks"),
+    StatusVariable::events("innodb_rows_read", "rows_read"),
+    StatusVariable::events("innodb_rows_inserted", "rows_inserted"),
+    StatusVariable::events("innodb_rows_updated", "rows_updated"),
+    StatusVariable::events("innodb_rows_deleted", "rows_deleted"),
     StatusVariable::level("trx_rseg_history_len", "transactions_to_purge", "transactions"),
 ];

@@ -28,10 +28,22 @@ pub(super) fn failed(error: tokio_postgres::Error) -> Error {
 /// An error that the server tells: its SQLSTATE, its message, and what it adds.
 pub(super) fn of_server<'t>(code: &str, message: &str, more: impl Iterator<Item = &'t str>) -> Error {
     let mut text = message.to_owned();
-    for part in more {
+    for part in more.chain(advice(code)) {
         let _ = write!(text, "; {part}");
     }
     Error::new(class(code), code, text)
+}
+
+/// What to try after an error that the server's own words do not explain.
+fn advice(code: &str) -> Option<&'static str> {
+    match code {
+        // A prepared statement is not known, or known already.
+        "26000" | "42P05" => Some(
+            "prepared statements stay with their session: a pooler in between must keep them (PgBouncer from 1.21 on with \
+             max_prepared_statements above 0) or pool by session",
+        ),
+        _ => None,
+    }
 }
 
 /// The class of a SQLSTATE.

@@ -117,7 +117,11 @@ async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<
     if counters.is_empty() {
         return Ok(None);
     }
-    let list: String = counters.iter().map(|counter| format!(", {}::float8", counter.column)).collect();
+    let column = |counter: &Counter| match view.total {
+        true => format!(", sum({})::float8", counter.column),
+        false => format!(", {}::float8", counter.column),
+    };
+    let list: String = counters.iter().map(column).collect();
     let sql = format!("SELECT {}::text{list} FROM {} WHERE {}", view.component, view.name, view.condition);
     let statement = client
         .prepare(&sql)

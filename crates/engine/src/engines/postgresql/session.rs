@@ -6,7 +6,7 @@
 
 use super::connection::{self, SCHEMA};
 use super::values::Reader;
-use super::wire::{Connection, Message, PreparedStatement, State, Tag, WireRow, affected, describe};
+use super::wire::{Connection, Message, PreparedStatement, State, Tag, WireRow, affected, describe, queue_parse};
 use super::{copy, settings};
 use crate::contract::{
     Action, Control, Error, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value,
@@ -223,11 +223,12 @@ impl PostgresqlSession {
         }
     }
 
-    /// Runs the query that is prepared without a name.
-    async fn rows(&mut self, prepared: &PreparedStatement) -> Result<Vec<OwnedRow>, Error> {
+    /// Runs the query that was described, prepared again without a name: behind a pooler another server process may answer now.
+    async fn rows(&mut self, sql: &str, prepared: &PreparedStatement) -> Result<Vec<OwnedRow>, Error> {
         if prepared.parameters() > 0 {
             return Err(Error::other("queries outside the hot path cannot have parameters"));
         }
+        queue_parse(&mut self.connection, sql)?;
         prepared.queue(std::iter::empty(), self.connection.queue())?;
         self.connection.queue_sync();
         self.connection.flush().await?;
@@ -309,7 +310,7 @@ impl crate::contract::Session for PostgresqlSession {
         let prepared = describe(&mut self.connection, &[("", sql)]).await.map_err(|(_, error)| context(error))?;
         let prepared =
             prepared.into_iter().next().ok_or_else(|| context(Error::other("the server sent no description")))?;
-        self.rows(&prepared).await.map_err(context)
+        self.rows(sql, &prepared).await.map_err(context)
     }
 
     async fn script(&mut self, sql: &str) -> Result<(), Error> {

@@ -14,6 +14,16 @@ const LOOK: &str = "SELECT state, wait_event_type, wait_event, count(*)::int8 FR
 /// What a flush of the log, or the wait for the one that is under way, is called.
 const LOG_EVENTS: &[&str] = &["WALSync", "WalSync", "WALWrite", "WalWrite", "WALSyncMethodAssign"];
 
+/// What a wait for a page of the data is called. Names with `Aio` are of PostgreSQL 18, by each of its `io_method`s.
+const READ_EVENTS: &[&str] = &[
+    "DataFileRead",
+    "DataFilePrefetch",
+    "AioIoCompletion",
+    "AioIoUringSubmit",
+    "AioIoUringExecution",
+    "AioUringCompletion",
+];
+
 /// The sampler. Connects at the first look, and again at the next one after the connection was lost.
 pub(super) struct ActivitySampler {
     /// Declared before the runtime, on which its driver runs.
@@ -88,7 +98,9 @@ fn state(state: &str, kind: &str, event: &str) -> SessionState {
             SessionState::Log
         }
         ("active" | "fastpath function call", "Lock", _) => SessionState::Lock,
-        ("active" | "fastpath function call", "IO", "DataFileRead" | "DataFilePrefetch") => SessionState::Read,
+        ("active" | "fastpath function call", "IO" | "LWLock", event) if READ_EVENTS.contains(&event) => {
+            SessionState::Read
+        }
         ("active" | "fastpath function call", "Client", _) => SessionState::Client,
         ("active" | "fastpath function call", ..) => SessionState::Other,
         // Between two statements, or between two transactions.
@@ -112,6 +124,9 @@ mod tests {
             ("active", "Lock", "transactionid", SessionState::Lock),
             ("active", "Lock", "tuple", SessionState::Lock),
             ("active", "IO", "DataFileRead", SessionState::Read),
+            ("active", "IO", "AioIoUringExecution", SessionState::Read),
+            ("active", "LWLock", "AioUringCompletion", SessionState::Read),
+            ("active", "LWLock", "AioWorkerSubmissionQueue", SessionState::Other),
             ("active", "Client", "ClientWrite", SessionState::Client),
             ("active", "Timeout", "PgSleep", SessionState::Other),
             ("idle", "Client", "ClientRead", SessionState::Client),

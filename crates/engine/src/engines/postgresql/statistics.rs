@@ -21,6 +21,8 @@ pub(super) struct View {
     pub(super) component: &'static str,
     /// SQL condition on its rows.
     pub(super) condition: &'static str,
+    /// Whether the rows are added up.
+    pub(super) total: bool,
     /// Its counters.
     pub(super) counters: &'static [Counter],
 }
@@ -44,6 +46,7 @@ pub(super) const VIEWS: &[View] = &[
         name: "pg_stat_database",
         component: "''",
         condition: "datname = current_database()",
+        total: false,
         counters: &[
             events("xact_commit", "commits"),
             events("xact_rollback", "rollbacks"),
@@ -67,6 +70,7 @@ pub(super) const VIEWS: &[View] = &[
         name: "pg_stat_wal",
         component: "''",
         condition: "true",
+        total: false,
         counters: &[
             events("wal_records", "wal_records"),
             events("wal_fpi", "wal_page_images"),
@@ -78,10 +82,24 @@ pub(super) const VIEWS: &[View] = &[
             busy("wal_sync_time", "wal_sync_time"),
         ],
     },
+    // From PostgreSQL 18 on, writes and flushes of the log are counted here, by process; before, no row is of the log.
+    View {
+        name: "pg_stat_io",
+        component: "''",
+        condition: "object = 'wal' AND context = 'normal'",
+        total: true,
+        counters: &[
+            events("writes", "wal_writes"),
+            events("fsyncs", "wal_syncs"),
+            busy("write_time", "wal_write_time"),
+            busy("fsync_time", "wal_sync_time"),
+        ],
+    },
     View {
         name: "pg_stat_bgwriter",
         component: "''",
         condition: "true",
+        total: false,
         counters: &[
             events("checkpoints_timed", "checkpoints_timed"),
             events("checkpoints_req", "checkpoints_requested"),
@@ -99,6 +117,7 @@ pub(super) const VIEWS: &[View] = &[
         name: "pg_stat_checkpointer",
         component: "''",
         condition: "true",
+        total: false,
         counters: &[
             events("num_timed", "checkpoints_timed"),
             events("num_requested", "checkpoints_requested"),
@@ -111,6 +130,7 @@ pub(super) const VIEWS: &[View] = &[
         name: "pg_stat_io",
         component: "concat_ws('/', backend_type, object, context)",
         condition: "coalesce(reads, 0) + coalesce(writes, 0) + coalesce(extends, 0) + coalesce(hits, 0) > 0",
+        total: false,
         counters: &[
             events("reads", "io_reads"),
             bytes("read_bytes", "io_read_bytes"),

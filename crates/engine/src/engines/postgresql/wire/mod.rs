@@ -11,4 +11,4 @@ mod prepared;
 pub(super) use attempts::connect;
 pub(super) use connection::{Connection, State};
 pub(super) use message::{Message, Tag, affected};
-pub(super) use prepared::{PreparedStatement, WireRow, describe};
+pub(super) use prepared::{PreparedStatement, WireRow, describe, queue_parse};

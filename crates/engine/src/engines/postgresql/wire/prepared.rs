@@ -109,6 +109,11 @@ pub(in crate::engines::postgresql) async fn describe(
     }
 }
 
+/// Queues the preparation of a statement without a name.
+pub(in crate::engines::postgresql) fn queue_parse(connection: &mut Connection, sql: &str) -> Result<(), Error> {
+    frontend::parse("", sql, [], connection.queue()).map_err(unsendable)
+}
+
 async fn queue_all(connection: &mut Connection, statements: &[(&str, &str)]) -> Result<(), Error> {
     connection.settle().await?;
     let out = connection.queue();

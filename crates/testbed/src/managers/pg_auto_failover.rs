@@ -271,3 +271,23 @@ fn view_of(rows: &Value, plan: &ClusterPlan) -> ClusterView {
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_postgresql_without_the_extension_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        has_extension(folder.path()).expect("without pg_config nothing is known");
+        let told = folder.path().join("pg_config");
+        std::fs::write(&told, format!("#!/bin/sh\necho {}\n", folder.path().display())).expect("a file");
+        std::fs::set_permissions(&told, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let error = has_extension(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("does not have pg_auto_failover's extension"), "{error}");
+        std::fs::create_dir(folder.path().join("extension")).expect("a folder");
+        std::fs::write(folder.path().join("extension/pgautofailover.control"), "").expect("a file");
+        has_extension(folder.path()).expect("it is there");
+    }
+}

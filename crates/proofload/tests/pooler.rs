@@ -1,5 +1,4 @@
 //! A study of a server by way of PgBouncer that pools by transaction: each transaction may meet another process of the server.
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 /// The conformance suite's places: a started server.
 #[path = "../../engine/tests/support/mod.rs"]

@@ -22,7 +22,9 @@ dist: ## build the files of a release into dist/: binaries, their symbols, archi
 site: ## make the documentation's site in target/site; needs mdBook
 	cargo xtask site
 
-test: needs fmt lint tidy check toy papers-check ## everything a change must pass, in the order of cost
+# The build of the tests lints too: one build instead of two.
+test: LINT := --lint
+test: needs fmt tidy check toy papers-check ## everything a change must pass, in the order of cost; the build of the tests lints
 
 needs: ## install what the tests need (Debian and Ubuntu as root), else say what is missing
 	scripts/install-test-needs.sh
@@ -38,13 +40,13 @@ tidy: ## the project's own rules: imports, lengths, pages, words
 	cargo xtask tidy
 
 check: ## all tests, side by side where they do not disturb each other
-	cargo xtask test $(TESTED)
+	cargo xtask test $(LINT) $(TESTED)
 
 check-newer: needs ## all tests on the newer PostgreSQL and MariaDB that `needs` unpacks; half an hour; no part of `test`
 	PATH="$$(scripts/server-needs.sh --path)" cargo xtask test $(TESTED)
 
 toy: ## the demo's study at toy size, with the binary of the tests
-	cargo test --workspace $(TESTED) --no-run --quiet
+	cargo xtask test --no-run $(LINT) $(TESTED)
 	scripts/demo.sh debug toy
 
 papers: needs duckdb ## repeat the five published studies and write docs/papers.md from their records; at most 90 min

@@ -151,8 +151,8 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "test",
-        arguments: "[CARGO ARGUMENTS]",
-        summary: "all tests, programs that do not disturb each other side by side",
+        arguments: "[--lint] [--no-run] [CARGO ARGUMENTS]",
+        summary: "all tests, programs that do not disturb each other side by side; with --lint, what is compiled is linted",
         run: test::run,
     },
     Chore {

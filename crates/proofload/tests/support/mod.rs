@@ -23,7 +23,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(name: &str) -> Self {
-        let folder = tempfile::Builder::new().prefix("proofload-test-").tempdir_in("/tmp").expect("a temporary folder");
+        let folder = tempfile::Builder::new().prefix("proofload-test-").tempdir().expect("a temporary folder");
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(folder.path(), open).expect("the folder is ours");
         let mark = format!("{name}-{}-{}", std::process::id(), folder.path().display());

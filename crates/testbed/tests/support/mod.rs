@@ -43,7 +43,7 @@ pub struct Bench {
 impl Bench {
     pub fn new() -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::Builder::new().prefix("proofload-test-").tempdir_in("/tmp").expect("/tmp takes folders");
+        let folder = tempfile::Builder::new().prefix("proofload-test-").tempdir().expect("a temporary folder");
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(folder.path(), open).expect("the folder is ours");
         let clock: Arc<dyn Clock> = Arc::new(TestClock(Instant::now()));

@@ -3,11 +3,11 @@
 //! Cargo runs test programs one after another, and many of them wait rather than work. This chore decides only when a
 //! program runs; what is tested, and how, stays the programs' own.
 
-use crate::program::cargo;
-use serde_json::Value;
+use super::build::{Request, TestProgram, build};
+use super::place::TestPlace;
 use std::collections::VecDeque;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -57,22 +57,6 @@ const LONG: &[(&str, &str)] = &[
 /// Programs whose tests wait for most of their time: twice as many of them at once.
 const WAITING: &[(&str, &str)] = &[("proofload", "kill")];
 
-/// One test program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct TestProgram {
-    package: String,
-    target: String,
-    executable: PathBuf,
-    /// Folder of the package; cargo runs its tests there.
-    folder: PathBuf,
-}
-
-impl TestProgram {
-    fn is(&self, package: &str, target: &str) -> bool {
-        self.package == package && self.target == target
-    }
-}
-
 /// How a program ended.
 #[derive(Clone)]
 struct ProgramEnd {
@@ -82,24 +66,31 @@ struct ProgramEnd {
     output: String,
 }
 
-/// Builds and runs all tests of the workspace; the arguments, such as `--features`, go to cargo.
+/// Builds and runs all tests of the workspace. With `--lint` the build lints, and a warning is an error; with `--no-run` nothing runs; all other
+/// arguments, such as `--features`, go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let begun = Instant::now();
-    let programs = programs_in(&build(arguments)?)?;
+    let request = Request::of(arguments);
+    let programs = build(&request)?;
     if programs.is_empty() {
         return Err("cargo built no test program".to_owned());
     }
     check_table(&programs)?;
+    if request.build_only {
+        return Ok(());
+    }
+    tell(&format!("test: {} programs built in {} s", programs.len(), begun.elapsed().as_secs()));
     let sessions = processors() + 1;
     let Stages { together, apart, touch_nothing, alone } = Stages::of(programs);
-    let mut ended = run_programs(in_order(together), sessions);
+    let place = TestPlace::new()?;
+    let mut ended = run_programs(in_order(together), sessions, place.path());
     ended.extend(std::thread::scope(|scope| {
-        let beside = scope.spawn(|| run_programs(touch_nothing.into(), 1));
-        let apart = run_programs(apart.into(), 1);
+        let beside = scope.spawn(|| run_programs(touch_nothing.into(), 1, place.path()));
+        let apart = run_programs(apart.into(), 1, place.path());
         [apart, beside.join().expect("it hands over what ended")].concat()
     }));
-    ended.extend(run_programs(alone.into(), 1));
-    ended.push(doc_tests(arguments));
+    ended.extend(run_programs(alone.into(), 1, place.path()));
+    ended.push(doc_tests(&request));
     let failed: Vec<&str> = ended.iter().filter(|ended| !ended.success).map(|ended| ended.name.as_str()).collect();
     let (all, seconds) = (ended.len(), begun.elapsed().as_secs());
     if failed.is_empty() {
@@ -177,49 +168,8 @@ fn in_order(mut programs: Vec<TestProgram>) -> VecDeque<TestProgram> {
     programs.into()
 }
 
-/// Builds every test program; cargo's messages.
-fn build(arguments: &[String]) -> Result<String, String> {
-    let output = cargo()
-        .args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"])
-        .args(arguments)
-        .stderr(std::process::Stdio::inherit())
-        .output()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if !output.status.success() {
-        return Err("the tests do not build".to_owned());
-    }
-    String::from_utf8(output.stdout).map_err(|error| format!("reading cargo's messages: {error}"))
-}
-
-/// The test programs that cargo's messages name, one message a line.
-fn programs_in(messages: &str) -> Result<Vec<TestProgram>, String> {
-    let mut programs = Vec::new();
-    for line in messages.lines() {
-        let message: Value =
-            serde_json::from_str(line).map_err(|error| format!("reading cargo's messages: {error}"))?;
-        let (Some(executable), Some(true)) = (message["executable"].as_str(), message["profile"]["test"].as_bool())
-        else {
-            continue;
-        };
-        let manifest = Path::new(message["manifest_path"].as_str().ok_or("a test program without a manifest")?);
-        let folder = manifest.parent().ok_or("a manifest without a folder")?.to_owned();
-        let target = message["target"]["name"].as_str().ok_or("a test program without a name")?.to_owned();
-        let package = package_of(message["package_id"].as_str().unwrap_or_default(), &folder);
-        programs.push(TestProgram { package, target, executable: executable.into(), folder });
-    }
-    Ok(programs)
-}
-
-/// A package's name from its id: `path+file:///…/crates/load#proofload-load@0.1.0`, or `…/xtask#0.1.0` where it is the folder's.
-fn package_of(id: &str, folder: &Path) -> String {
-    match id.rsplit_once('#').and_then(|(_, rest)| rest.split_once('@')) {
-        Some((name, _)) => name.to_owned(),
-        None => folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-    }
-}
-
-/// Runs programs, so many at a time.
-fn run_programs(programs: VecDeque<TestProgram>, sessions: usize) -> Vec<ProgramEnd> {
+/// Runs programs, so many at a time, with their temporary folders below a place.
+fn run_programs(programs: VecDeque<TestProgram>, sessions: usize, place: &Path) -> Vec<ProgramEnd> {
     let queue = Mutex::new(programs);
     let ended = Mutex::new(Vec::new());
     let next = || queue.lock().expect("no thread panics while it holds the queue").pop_front();
@@ -227,7 +177,7 @@ fn run_programs(programs: VecDeque<TestProgram>, sessions: usize) -> Vec<Program
         for _ in 0..sessions {
             scope.spawn(|| {
                 while let Some(program) = next() {
-                    let one = run_program(&program);
+                    let one = run_program(&program, place);
                     tell(&line(&one));
                     ended.lock().expect("no thread panics while it holds the list").push(one);
                 }
@@ -237,12 +187,12 @@ fn run_programs(programs: VecDeque<TestProgram>, sessions: usize) -> Vec<Program
     ended.into_inner().expect("every thread has ended")
 }
 
-fn run_program(program: &TestProgram) -> ProgramEnd {
+fn run_program(program: &TestProgram, place: &Path) -> ProgramEnd {
     let name = format!("{} {}", program.package, program.target);
     let mut command = Command::new(&program.executable);
     // Without it, nobody sees what a test that was skipped says.
     command.arg("--show-output");
-    command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
+    command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder).env("TMPDIR", place);
     if WAITING.iter().any(|(package, target)| program.is(package, target)) {
         command.env("RUST_TEST_THREADS", (2 * processors()).to_string());
     }
@@ -250,9 +200,9 @@ fn run_program(program: &TestProgram) -> ProgramEnd {
 }
 
 /// Examples in doc comments, which are no programs of their own.
-fn doc_tests(arguments: &[String]) -> ProgramEnd {
-    let mut command = cargo();
-    command.args(["test", "--workspace", "--doc", "--quiet"]).args(arguments);
+fn doc_tests(request: &Request) -> ProgramEnd {
+    let mut command = request.cargo_test();
+    command.args(["--doc", "--quiet"]);
     let one = ended("doc tests".to_owned(), command);
     tell(&line(&one));
     one
@@ -284,29 +234,15 @@ fn line(ended: &ProgramEnd) -> String {
     text
 }
 
-fn tell(text: &str) {
+pub(super) fn tell(text: &str) {
     // Nobody is left to tell that standard error is closed.
     let _told = writeln!(std::io::stderr(), "{text}");
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::build::example;
     use super::*;
-
-    const MESSAGES: &str = r#"{"reason":"compiler-artifact","package_id":"path+file:///p/crates/load#proofload-load@0.1.0","manifest_path":"/p/crates/load/Cargo.toml","target":{"name":"ycsb"},"profile":{"test":true},"executable":"/p/target/debug/deps/ycsb-1"}
-{"reason":"compiler-artifact","package_id":"path+file:///p/xtask#0.1.0","manifest_path":"/p/xtask/Cargo.toml","target":{"name":"xtask"},"profile":{"test":true},"executable":"/p/target/debug/deps/xtask-1"}
-{"reason":"compiler-artifact","package_id":"path+file:///p/xtask#0.1.0","manifest_path":"/p/xtask/Cargo.toml","target":{"name":"xtask"},"profile":{"test":false},"executable":"/p/target/debug/xtask"}
-{"reason":"build-finished","success":true}"#;
-
-    #[test]
-    fn test_programs_are_found_in_messages() {
-        let found: Vec<String> = programs_in(MESSAGES)
-            .unwrap()
-            .iter()
-            .map(|program| format!("{} {} {}", program.package, program.target, program.folder.display()))
-            .collect();
-        assert_eq!(found, ["proofload-load ycsb /p/crates/load", "xtask xtask /p/xtask"]);
-    }
 
     #[test]
     fn each_program_has_one_stage() {
@@ -327,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_name_without_a_program_is_refused() {
-        let error = check_table(&programs_in(MESSAGES).unwrap()).unwrap_err();
+        let error = check_table(&example()).unwrap_err();
         assert!(error.contains("proofload kill") && !error.contains("ycsb"), "{error}");
     }
 
@@ -339,7 +275,8 @@ mod tests {
             executable: format!("/bin/{name}").into(),
             folder: "/".into(),
         };
-        let mut ended = run_programs(["true", "false", "absent"].map(program).into_iter().collect(), 2);
+        let mut ended =
+            run_programs(["true", "false", "absent"].map(program).into_iter().collect(), 2, Path::new("/tmp"));
         ended.sort_by(|a, b| a.name.cmp(&b.name));
         let outcomes: Vec<(&str, bool)> = ended.iter().map(|ended| (ended.name.as_str(), ended.success)).collect();
         assert_eq!(outcomes, [("p absent", false), ("p false", false), ("p true", true)]);

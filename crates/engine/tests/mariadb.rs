@@ -123,7 +123,8 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
         check_results_of_a_routine(&place).await;
         check_threads(&place, words).await;
         let script = "CREATE DATABASE shop; CREATE USER visitor@'127.0.0.1' IDENTIFIED BY 's3cret'; \
-                      GRANT ALL ON shop.* TO visitor@'127.0.0.1'; CREATE USER encrypted@'127.0.0.1' REQUIRE SSL; \
+                      GRANT ALL ON shop.* TO visitor@'127.0.0.1'; CREATE USER visitor@localhost IDENTIFIED BY 's3cret'; \
+                      GRANT ALL ON shop.* TO visitor@localhost; CREATE USER encrypted@'127.0.0.1' REQUIRE SSL; \
                       GRANT ALL ON shop.* TO encrypted@'127.0.0.1'; CREATE USER open@'127.0.0.1'; \
                       GRANT ALL ON shop.* TO open@'127.0.0.1'";
         place.connect().await.script(script).await.expect("makes accounts and a database");
@@ -132,16 +133,21 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
         check_other_engine(&place, port).await;
     });
     much::check(of_name, at_url(&place, format!("{name}://encrypted@localhost:{port}/shop?ssl-mode=required")));
-    let visit = |password: &str, options: &str| {
+    let visit_at = |password: &str, url: String| {
         Command::new(std::env::current_exe().expect("this test"))
             .args(["--exact", "visits_by_url", "--nocapture"])
             .env("MYSQL_PWD", password)
-            .env(URL, format!("{name}://visitor@127.0.0.1:{port}/shop{options}"))
+            .env(URL, url)
             .output()
             .map(|output| (output.status.success(), [output.stdout, output.stderr].concat()))
             .map(|(success, text)| (success, String::from_utf8_lossy(&text).into_owned()))
             .expect("starts")
     };
+    let visit =
+        |password: &str, options: &str| visit_at(password, format!("{name}://visitor@127.0.0.1:{port}/shop{options}"));
+    let socket = place.target.address().and_then(|url| url.split_once('?')).expect("it has a socket").1;
+    let (success, text) = visit_at("s3cret", format!("{name}://visitor@localhost/shop?{socket}"));
+    assert!(success, "by its socket: {text}");
     if words.asks_for_passwords {
         let (success, text) = visit("s3cret", "");
         assert!(!success && text.contains("ssl-mode=required") && !text.contains("s3cret"), "{text}");

@@ -38,7 +38,8 @@ fn a_server_is_reached_by_a_long_path_and_by_url() {
     };
     runtime().block_on(async {
         place.engine.create_database(&place.target).await.expect("creates the database");
-        let script = "CREATE ROLE visitor LOGIN PASSWORD 's3cret'; CREATE DATABASE shop OWNER visitor";
+        let script = "CREATE ROLE visitor LOGIN PASSWORD 's3cret'; CREATE ROLE builder LOGIN CREATEDB PASSWORD 's3cret'; \
+                      CREATE DATABASE shop OWNER visitor";
         for statement in script.split(';') {
             place.connect().await.script(statement).await.expect("makes a role and a database");
         }
@@ -52,7 +53,7 @@ fn a_server_is_reached_by_a_long_path_and_by_url() {
         check_refused_rows(&place).await;
     });
     let file = std::path::Path::new(&place.target.place.folder).join("pgpass");
-    std::fs::write(&file, format!("127.0.0.1:{port}:*:visitor:s3cret\n")).expect("writes a password file");
+    std::fs::write(&file, format!("127.0.0.1:{port}:*:*:s3cret\n")).expect("writes a password file");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("protects it");
     let visit = |password_file: &str| {
         Command::new(std::env::current_exe().expect("this test"))
@@ -272,10 +273,22 @@ fn visits_by_url() {
         assert_eq!(holds("work_mem"), Some(true), "a session may set it");
         assert_eq!(holds("shared_buffers"), Some(false), "the server's owner sets it");
         postgresql.after_build(&target).await.expect("settles without the right to checkpoint");
-        target.place.url = target.place.url.map(|url| url.replace("/shop", "/no_such_database"));
-        let error = postgresql.connect(&target).await.expect_err("there is none");
-        assert!(error.to_string().contains("no_such_database"), "{error}");
+        target.place.url = target.place.url.map(|url| url.replace("/shop", "/later"));
+        check_missing_database(target).await;
     });
+}
+
+/// A server without the study's database says so, and gets it from a build whose user may make it.
+async fn check_missing_database(mut target: Target) {
+    let postgresql = engine("postgresql").expect("it is registered");
+    assert!(!postgresql.has_database(&target).await.expect("asks"));
+    let error = postgresql.connect(&target).await.expect_err("there is none");
+    assert!(error.code() == "3D000" && error.to_string().contains("later"), "{error}");
+    let error = postgresql.create_database(&target).await.expect_err("its user may not");
+    assert!(error.code() == "42501" && error.to_string().contains("the user needs CREATEDB"), "{error}");
+    target.place.url = target.place.url.map(|url| url.replace("visitor@", "builder@"));
+    postgresql.create_database(&target).await.expect("makes it");
+    assert!(postgresql.has_database(&target).await.expect("asks"));
 }
 
 fn free_port() -> u16 {

@@ -95,7 +95,8 @@ impl ServerAddress {
             )));
         }
         address.must_take_writes = target.endpoints.role_moves();
-        if let Place::Tcp { .. } = address.place {
+        // An instance of ours has no password at its own socket.
+        if matches!(address.place, Place::Tcp { .. }) || !target.is_ours() {
             let given = target.endpoints.password().map(|given| Password::new(given.reveal()));
             address.password = given.map_or_else(|| password::find(address.flavour), |given| Ok(Some(given)))?;
         }

@@ -8,9 +8,21 @@ use tokio_postgres::Client;
 /// The comment on a schema that is ours, with the number of its format.
 const MARK: &str = "proofload:1";
 
-/// Makes the database of a local instance and the schema. A schema that is ours stays as it is, so that a build can go on.
+/// The state of a server without the database.
+pub(super) const NO_DATABASE: &str = "3D000";
+
+/// Tells whether the server has the database.
+pub(super) async fn is_there(target: &Target) -> Result<bool, Error> {
+    match connection::open(connection::config(target)?).await {
+        Ok(_) => Ok(true),
+        Err(error) if error.code() == NO_DATABASE => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes the database unless it is there, and the schema. A schema that is ours stays as it is, so that a build can go on.
 pub(super) async fn create(target: &Target) -> Result<(), Error> {
-    if target.is_ours() {
+    if !is_there(target).await? {
         create_database(target).await?;
     }
     let client = connection::open(connection::config(target)?).await?;
@@ -42,21 +54,19 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
 /// States of a database that another statement made at the same time: `duplicate_database`, and `unique_violation` of its name.
 const ALREADY_THERE: &[&str] = &["42P04", "23505"];
 
-/// Makes the database of a local instance unless it is there.
+/// Makes the database, by way of the one that every server has.
 async fn create_database(target: &Target) -> Result<(), Error> {
     let mut config = connection::config(target)?;
     let name = config.get_dbname().unwrap_or(SCHEMA).to_owned();
     config.dbname("postgres");
-    let client = connection::open(config).await?;
-    let context = |error| failed(error).context(format!("failed to create database {name}"));
-    let found = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.map_err(context)?;
-    if !found.is_empty() {
-        return Ok(());
-    }
+    let context = |error: Error| {
+        error.context(format!("failed to create database {name}; the user needs CREATEDB, or create it yourself"))
+    };
+    let client = connection::open(config).await.map_err(context)?;
     match client.batch_execute(&format!("CREATE DATABASE {}", identifier(&name))).await {
         // The server ends what it was told by a build that was killed meanwhile.
         Err(error) if error.code().is_some_and(|code| ALREADY_THERE.contains(&code.code())) => Ok(()),
-        made => made.map_err(context),
+        made => made.map_err(|error| context(failed(error))),
     }
 }
 

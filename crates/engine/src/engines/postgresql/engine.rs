@@ -68,6 +68,10 @@ impl Engine for Postgresql {
         Some(&ScratchServer)
     }
 
+    fn has_database<'a>(&'a self, target: &'a Target) -> Work<'a, bool> {
+        Box::pin(database::is_there(target))
+    }
+
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
         Box::pin(database::create(target))
     }

@@ -1,7 +1,7 @@
 //! Scratch databases: marked by the comment on the database.
 
 use super::connection;
-use super::database::identifier;
+use super::database::{NO_DATABASE, identifier};
 use super::failure::failed;
 use super::hosts::words;
 use crate::contract::{Error, ScratchDatabases, ScratchState, Target, Work};
@@ -11,8 +11,7 @@ use tokio_postgres::Client;
 
 /// The comment on a database of a self-test.
 const MARK: &str = "proofload-selftest:1";
-/// States of a server: no such database, and one that somebody is connected to.
-const NO_DATABASE: &str = "3D000";
+/// The state of a database that somebody is connected to.
 const IN_USE: &str = "55006";
 
 /// Makes and drops scratch databases of a server.

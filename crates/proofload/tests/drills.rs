@@ -7,11 +7,11 @@ use proofload_model::events::RunEvent;
 use proofload_record::{Attempt, Record};
 use support::{Bench, drill_report, postgresql_here, small_study, text};
 
-/// Through a link of 512 KiB/s an asynchronous standby falls behind from the first second on.
+/// Through a link of 1 MiB/s an asynchronous standby falls behind from the first second on.
 const DRILLS: &str = r#"
 [replication]
 mode = "async"
-bandwidth = "512KiB"
+bandwidth = "1MiB"
 [drill]
 within = "120s"
 lasts = "2s"
@@ -31,9 +31,9 @@ fn study(more: &str) -> String {
     study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1)
 }
 
-/// The same with so few transactions that the processor is left to the prober and to other tests, and little is to be recovered.
-fn paced(more: &str) -> String {
-    study(more).replacen("[workload]\n", "[workload]\nrate = 100\n", 1)
+/// The same with so few transactions a second that the processor is left to the prober and to other tests, and little is to be recovered.
+fn paced(rate: u32, more: &str) -> String {
+    study(more).replacen("[workload]\n", &format!("[workload]\nrate = {rate}\n"), 1)
 }
 
 /// The run came to its end. Beside other work a window of two seconds may say nothing, the prober may be kept from a core, and a relay be slow: all
@@ -54,7 +54,8 @@ fn a_late_standby_loses_what_it_never_received_and_the_ledger_says_what() {
         return;
     }
     let bench = Bench::new("drills");
-    bench.study(&study(DRILLS));
+    // Enough for the link to fall behind, and not so much that catching up takes minutes.
+    bench.study(&paced(400, DRILLS));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
@@ -116,7 +117,7 @@ fn a_promoted_standby_with_another_is_protected_again() {
         return;
     }
     let bench = Bench::new("drills-protected");
-    bench.study(&paced(PAIR));
+    bench.study(&paced(100, PAIR));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
@@ -166,7 +167,7 @@ fn a_failed_primary_is_rewound_and_waited_for_again() {
         return;
     }
     let bench = Bench::new("drills-rewound");
-    bench.study(&paced(REWOUND));
+    bench.study(&paced(100, REWOUND));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
@@ -253,7 +254,7 @@ fn acknowledged_writes_lost_against_a_promise_end_a_run_with_code_5_and_are_name
         return;
     }
     let bench = Bench::new("drills-promise");
-    bench.study(&paced(&PAIR.replace("standbys = 2", "standbys = 1")));
+    bench.study(&paced(100, &PAIR.replace("standbys = 2", "standbys = 1")));
     let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let deleted = delete_when_promoted(&bench, &mut child).expect("the standby takes writes");
     let done = child.wait_with_output().expect("it ends");
@@ -275,7 +276,7 @@ fn a_drill_whose_loader_dies_is_none_and_keeps_what_was_acknowledged_until_then(
         return;
     }
     let bench = Bench::new("drills-loader");
-    bench.study(&paced(&PAIR.replace("standbys = 2", "standbys = 1")));
+    bench.study(&paced(100, &PAIR.replace("standbys = 2", "standbys = 1")));
     let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let kept = || {
         let record = proofload_record::read(&bench.path("x.proof")).ok()?;

@@ -122,12 +122,7 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
         check_refused_rows(&place, words).await;
         check_results_of_a_routine(&place).await;
         check_threads(&place, words).await;
-        let script = "CREATE DATABASE shop; CREATE USER visitor@'127.0.0.1' IDENTIFIED BY 's3cret'; \
-                      GRANT ALL ON shop.* TO visitor@'127.0.0.1'; CREATE USER visitor@localhost IDENTIFIED BY 's3cret'; \
-                      GRANT ALL ON shop.* TO visitor@localhost; CREATE USER encrypted@'127.0.0.1' REQUIRE SSL; \
-                      GRANT ALL ON shop.* TO encrypted@'127.0.0.1'; CREATE USER open@'127.0.0.1'; \
-                      GRANT ALL ON shop.* TO open@'127.0.0.1'";
-        place.connect().await.script(script).await.expect("makes accounts and a database");
+        place.connect().await.script(ACCOUNTS).await.expect("makes accounts and a database");
         check_missing_database(&place, port).await;
         check_tls(&place, port, &file("server.crt")).await;
         check_other_engine(&place, port).await;
@@ -139,8 +134,7 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
             .env("MYSQL_PWD", password)
             .env(URL, url)
             .output()
-            .map(|output| (output.status.success(), [output.stdout, output.stderr].concat()))
-            .map(|(success, text)| (success, String::from_utf8_lossy(&text).into_owned()))
+            .map(|end| (end.status.success(), String::from_utf8_lossy(&[end.stdout, end.stderr].concat()).into_owned()))
             .expect("starts")
     };
     let visit =
@@ -160,6 +154,11 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
     assert!(!success && text.contains("set MYSQL_PWD or write ~/.my.cnf") && !text.contains("wr0ng"), "{text}");
     Ok(())
 }
+
+/// A database, and accounts for each way to it.
+const ACCOUNTS: &str = "CREATE DATABASE shop; CREATE USER visitor@'127.0.0.1' IDENTIFIED BY 's3cret'; GRANT ALL ON shop.* TO visitor@'127.0.0.1'; \
+     CREATE USER visitor@localhost IDENTIFIED BY 's3cret'; GRANT ALL ON shop.* TO visitor@localhost; CREATE USER open@'127.0.0.1'; \
+     CREATE USER encrypted@'127.0.0.1' REQUIRE SSL; GRANT ALL ON shop.* TO encrypted@'127.0.0.1'; GRANT ALL ON shop.* TO open@'127.0.0.1'";
 
 /// The place by a URL.
 fn at_url(place: &Place, url: String) -> Target {

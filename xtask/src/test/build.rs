@@ -26,7 +26,7 @@ impl TestProgram {
 
 /// What the chore is asked for, and what goes to cargo.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct BuildRequest {
     /// Lints are checked by the build, of benches too, and warnings are errors.
     lint: bool,
     /// Tests are built, not run.
@@ -34,7 +34,7 @@ pub(super) struct Request {
     arguments: Vec<String>,
 }
 
-impl Request {
+impl BuildRequest {
     pub(super) fn of(arguments: &[String]) -> Self {
         let (ours, others): (Vec<_>, Vec<_>) =
             arguments.iter().cloned().partition(|argument| ["--lint", "--no-run"].contains(&argument.as_str()));
@@ -54,7 +54,7 @@ impl Request {
 }
 
 /// Builds every test program; an error when the build fails or, if lints are asked for, warns.
-pub(super) fn build(request: &Request) -> Result<Vec<TestProgram>, String> {
+pub(super) fn build(request: &BuildRequest) -> Result<Vec<TestProgram>, String> {
     let mut command = request.cargo_test();
     command.args(["--no-run", "--message-format=json"]).stderr(Stdio::inherit());
     if request.lint {
@@ -160,14 +160,20 @@ mod tests {
     #[test]
     fn what_is_not_ours_goes_to_cargo() {
         let arguments = ["--lint", "--features", "fixtures"].map(str::to_owned);
-        let request = Request::of(&arguments);
+        let request = BuildRequest::of(&arguments);
         assert_eq!(
             request,
-            Request { lint: true, build_only: false, arguments: vec!["--features".to_owned(), "fixtures".to_owned()] }
+            BuildRequest {
+                lint: true,
+                build_only: false,
+                arguments: vec!["--features".to_owned(), "fixtures".to_owned()]
+            }
         );
         let driver = request.cargo_test().get_envs().any(|(name, _)| name == "RUSTC_WORKSPACE_WRAPPER");
-        let plain =
-            Request::of(&arguments[1..]).cargo_test().get_envs().any(|(name, _)| name == "RUSTC_WORKSPACE_WRAPPER");
+        let plain = BuildRequest::of(&arguments[1..])
+            .cargo_test()
+            .get_envs()
+            .any(|(name, _)| name == "RUSTC_WORKSPACE_WRAPPER");
         assert!(driver && !plain);
     }
 }

@@ -3,7 +3,7 @@
 //! Cargo runs test programs one after another, and many of them wait rather than work. This chore decides only when a
 //! program runs; what is tested, and how, stays the programs' own.
 
-use super::build::{Request, TestProgram, build};
+use super::build::{BuildRequest, TestProgram, build};
 use super::place::TestPlace;
 use std::collections::VecDeque;
 use std::io::Write;
@@ -70,7 +70,7 @@ struct ProgramEnd {
 /// arguments, such as `--features`, go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let begun = Instant::now();
-    let request = Request::of(arguments);
+    let request = BuildRequest::of(arguments);
     let programs = build(&request)?;
     if programs.is_empty() {
         return Err("cargo built no test program".to_owned());
@@ -200,7 +200,7 @@ fn run_program(program: &TestProgram, place: &Path) -> ProgramEnd {
 }
 
 /// Examples in doc comments, which are no programs of their own.
-fn doc_tests(request: &Request) -> ProgramEnd {
+fn doc_tests(request: &BuildRequest) -> ProgramEnd {
     let mut command = request.cargo_test();
     command.args(["--doc", "--quiet"]);
     let one = ended("doc tests".to_owned(), command);

@@ -1,6 +1,6 @@
 //! The folder in which all test programs make theirs.
 //!
-//! Tests make and delete data folders of a thousand files each. On ext4 without a journal, which virtual machines have, a new file is sought past every
+//! Tests make and delete data folders of a thousand files each. On ext4 without a journal, as some virtual machines have it, a new file is sought past every
 //! inode that was deleted within the last minute or more among those of its parent folder: this took three quarters of the CPU time of some programs.
 //! Folders below one that is marked as top of a tree are spread over the file system instead (`T` in chattr(1)).
 
@@ -30,7 +30,7 @@ impl TestPlace {
 
 impl Drop for TestPlace {
     fn drop(&mut self) {
-        // What a failed test still holds mounted or open stays, for whoever looks for it.
+        // A folder on which a failed test has left a mount cannot be removed, and stays.
         let _removed = std::fs::remove_dir_all(&self.0);
     }
 }

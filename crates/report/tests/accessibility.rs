@@ -1,16 +1,12 @@
 //! Pages of every kind in a real browser under axe-core, which finds no violation. SKIPPED where no browser or no axe-core is installed
 //! (`scripts/accessibility-needs.sh`).
 
-#[path = "support/axe.rs"]
-mod axe;
-mod support;
-
-use axe::{axe, browser, violations};
+use crate::support::axe::{axe, browser, violations};
+use crate::support::replicated::replicated;
+use crate::support::{Appliance, KeyValue, Shape, key_value, record, shapes, warehouse};
 use proofload_record::Record;
 use proofload_report::findings::comparison::{ComparisonFilter, NamedRecord, compare};
 use proofload_report::{Appendix, ComparisonFormat, Format, ReportOptions, render_comparison, render_with};
-use support::replicated::replicated;
-use support::{Appliance, KeyValue, Shape, key_value, record, shapes, warehouse};
 
 fn page(record: &Record) -> String {
     let options = ReportOptions { appendix: Appendix::Full, ..ReportOptions::default() };

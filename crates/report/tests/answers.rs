@@ -1,15 +1,13 @@
 //! The first screen of every kind of study, as it is read: verdict, answer and what it rests on. Among them the weak answers, which may not say
 //! more than their intervals.
 
-mod support;
-
+use crate::support::replicated::{replicated, replicated_often};
+use crate::support::{Appliance, KeyValue, Shape, key_value, let_rise, record, searched, shapes, warehouse};
 use expect_test::expect_file;
 use proofload_record::Record;
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
 use std::fmt::Write;
-use support::replicated::{replicated, replicated_often};
-use support::{Appliance, KeyValue, Shape, key_value, let_rise, record, searched, shapes, warehouse};
 
 /// The first screen of a record in lines.
 fn screen(record: &Record) -> String {
@@ -98,4 +96,23 @@ fn other_kinds_of_studies() {
         named("a warehouse, rows and columns", warehouse(&Appliance::stores())),
     ];
     check(all, &expect_file!["golden/answers-of-other-kinds.txt"]);
+}
+
+/// Of an unfinished study without a valid point: how far it is, a reason of the class that is blamed, and what measures the rest.
+#[test]
+fn without_a_valid_point_the_reason_is_of_the_class_that_is_blamed() {
+    let mut record = record(&Shape { void: vec![0], not_run: vec![3], ..Shape::memory(4) });
+    let_rise(&mut record);
+    let reasons = |point: usize| proofload_report::findings::evaluate(&record).points[point].verdict.reasons();
+    assert!(reasons(1)[0].contains("rose"), "the other points are void for another reason: {:?}", reasons(1));
+    let text = render(&record, Format::Markdown).unwrap();
+    let (_, opening) = text.split_once("✗ ").unwrap();
+    let opening = opening.lines().next().unwrap();
+    assert!(
+        opening.starts_with(
+            "**No result yet: 3 of 4 points measured, none valid, because a check failed.** Consistency condition 1: 1 of 4 \
+             warehouses differs (1 of 3 points). Grey values"
+        ) && opening.contains("**What to do:** `proofload resume X.proof` measures 1 missing point. Read the report's"),
+        "{opening}"
+    );
 }

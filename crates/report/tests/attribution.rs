@@ -1,7 +1,6 @@
 //! Which stage pays for a standby: the split of a transaction's time, forecast beside measured, elasticity, and a planted single thread.
 
-mod support;
-
+use crate::support::replicated::{faster_first, observe, of_points, role, short_of_cpu};
 use proofload_model::commit_levels::{CommitCalibration, CommitLevel};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
@@ -15,7 +14,6 @@ use proofload_report::findings::replication::replicated;
 use proofload_report::findings::slopes::slopes;
 use proofload_report::{Format, render};
 use std::time::Duration;
-use support::replicated::{faster_first, observe, of_points, role, short_of_cpu};
 
 const MODE: &str = "replication.mode";
 const KEY: &str = "a deployment";
@@ -205,7 +203,7 @@ fn published_results_by_mode_stand_beside_relative_to_one_node() {
 fn an_elasticity_inside_repetitions_counts_points_that_only_moved() {
     let still = slopes(&evaluate(&planted(1)))[0].clone();
     let mut record = planted(1);
-    support::let_rise(&mut record);
+    crate::support::let_rise(&mut record);
     let found = evaluate(&record);
     assert!(found.points.iter().all(|point| point.only_moved()));
     let moving = &slopes(&found)[0];

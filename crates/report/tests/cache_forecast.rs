@@ -1,7 +1,7 @@
 //! Forecasts by the size of a cache: from records whose law is known, beside what was measured, and why there is none.
 
-mod support;
-
+use crate::support::replicated::{ever_faster, observe};
+use crate::support::{Shape, record};
 use proofload_model::deployment::InstanceName;
 use proofload_model::facts;
 use proofload_model::series::{self, SeriesName, tier};
@@ -13,8 +13,6 @@ use proofload_report::findings::cache_forecast::{SizePlace, cache_forecasts};
 use proofload_report::findings::evaluate;
 use proofload_report::{ForecastFormat, Format, render, render_forecast};
 use std::collections::BTreeMap;
-use support::replicated::{ever_faster, observe};
-use support::{Shape, record};
 
 /// Data before the cache.
 const DATA: u64 = 100 << 20;

@@ -1,7 +1,7 @@
 //! Studies on a cache tier: what a cache is worth, hits of the cached volumes alone, and what voids a run on one.
 
-mod support;
-
+use crate::support::replicated::{faster_first, observe};
+use crate::support::{Shape, record};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
 use proofload_model::readiness::{ReadinessCondition, ReadinessFound};
@@ -13,8 +13,6 @@ use proofload_report::findings::cache_tier::cached;
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
 use std::collections::BTreeMap;
-use support::replicated::{faster_first, observe};
-use support::{Shape, record};
 
 const CACHE: &str = "storage.cache";
 
@@ -101,7 +99,7 @@ fn the_answer_is_how_many_times_the_throughput_with_the_hits_of_the_cached_volum
     );
     let hits = cached["volumes"]["data"]["read_hits"]["value"].as_f64().unwrap_or_default();
     assert!((hits - 80.0).abs() < 1e-9 && cached["volumes"]["log"]["mode"].is_null(), "{cached}");
-    let other = render(&support::record(&Shape::memory(2)), Format::Markdown).unwrap();
+    let other = render(&crate::support::record(&Shape::memory(2)), Format::Markdown).unwrap();
     assert!(!other.contains("Benefit of the cache"), "a study without a tier has no such section");
 }
 

@@ -1,7 +1,6 @@
 //! Two records side by side: pairs, ratios, verdicts, what differs, and the gate, on synthetic records whose truth is known.
 
-mod support;
-
+use crate::support::{Appliance, KeyValue, Shape, key_value, let_rise, record, warehouse};
 use expect_test::{Expect, expect};
 use proofload_analysis::contrast::Spread;
 use proofload_model::events::RunEvent;
@@ -14,7 +13,6 @@ use proofload_report::findings::comparison::{
 };
 use proofload_report::{ComparisonFormat, render_comparison, render_gate};
 use std::collections::BTreeMap;
-use support::{Appliance, KeyValue, Shape, key_value, let_rise, record, warehouse};
 
 const FORMATS: [ComparisonFormat; 4] =
     [ComparisonFormat::Text, ComparisonFormat::Markdown, ComparisonFormat::Html, ComparisonFormat::Json];

@@ -1,7 +1,6 @@
 //! What others did on the host: what a figure may claim then, and what records from before said of it.
 
-mod support;
-
+use crate::support::{Shape, judged_before, record, unsettled};
 use proofload_model::facts::{FactName, limit};
 use proofload_model::samples::Fact;
 use proofload_model::series::{self, SeriesName};
@@ -10,7 +9,6 @@ use proofload_record::{Attempt, Record, SeriesPoint};
 use proofload_report::findings::{Estimand, PointFindings, Verdict, VoidClass, evaluate, judge_again};
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
-use support::{Shape, judged_before, record, unsettled};
 
 fn json_of(record: &Record) -> Json {
     serde_json::from_str(&render(record, Format::Json).expect("the record has points")).expect("JSON is JSON")
@@ -173,7 +171,7 @@ fn a_record_from_before_is_judged_again_only_when_asked() {
     assert_eq!((found.verdict, found.estimand), (Verdict::Valid, Some(Estimand::AsGiven)));
     assert!(render(&record, Format::Markdown).unwrap().contains("judged again by it, as requested"));
     assert_eq!(json_of(&record)["judged_again"], true);
-    let mut todays = support::record(&Shape::memory(1));
+    let mut todays = crate::support::record(&Shape::memory(1));
     judge_again(&mut todays);
     assert!(!todays.judged_again, "it was judged by today's rule anyway");
 }

@@ -1,7 +1,6 @@
 //! Drills: what voids one, what breaks a promise, and that both are told wherever drills are: report, export, comparison, gate.
 
-mod support;
-
+use crate::support::{Shape, record};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{
     DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport, StandbyReach,
@@ -24,7 +23,6 @@ use proofload_report::{Format, render};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use support::{Shape, record};
 
 const FAULT: &str = "drill.fault";
 const PERIOD_NS: u64 = 5_000_000;

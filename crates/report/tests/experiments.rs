@@ -1,7 +1,6 @@
 //! Attribution by intervention: what a record with experiments is made to say, in every format, and what it is not.
 
-mod support;
-
+use crate::support::{Shape, record};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::events::RunEvent;
@@ -19,7 +18,6 @@ use proofload_report::findings::evaluate;
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use support::{Shape, record};
 
 const CPU: &str = "limits.cpu";
 const READS: &str = "limits.read_iops";

@@ -1,7 +1,6 @@
 //! What a record leads to: keys, gaps, verdicts and sentences.
 
-mod support;
-
+use crate::support::{Shape, judged_before, record, unsettled};
 use expect_test::{Expect, expect};
 use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
 use proofload_model::samples::{AgentSecond, AuditedSample, Check, CheckOutcome, ClientSelf, Fact, LostSession};
@@ -10,7 +9,6 @@ use proofload_record::{AttemptEvent, Record, State};
 use proofload_report::findings::{Verdict, VoidClass, evaluate};
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
-use support::{Shape, judged_before, record, unsettled};
 
 fn json_of(record: &Record) -> Json {
     serde_json::from_str(&render(record, Format::Json).expect("the record has points")).expect("JSON is JSON")
@@ -318,7 +316,7 @@ fn the_summary_is_in_sentences() {
 
             TPROC-C, a TPC-C-derived workload, not a TPC result · SQLite 3.50.4 · 4 warehouses · 4 virtual users · 2 cores · drive simulated NVMe drive · 21 September 2026, 14:13 UTC
 
-            ✗ **No result: none of 2 points is valid, because a check failed.** Consistency condition 1: 1 of 4 warehouses differs. Grey values below were observed but support no conclusion. **What to do:** read the report's section on validity: a check failed, and measuring again does not fix it.
+            ✗ **No result: none of 2 points is valid, because a check failed.** Consistency condition 1: 1 of 4 warehouses differs. Grey values below were observed but support no conclusion. **What to do:** Read the report's section on validity: a check failed, and measuring again does not fix it.
 
             **Figure 1.** Throughput against database memory, and below it drive reads. Whiskers are 95 % intervals; grey marks are void points, not results.
 

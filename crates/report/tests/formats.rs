@@ -1,9 +1,7 @@
 //! Every form of the report on synthetic records of every shape.
 
-mod support;
-
+use crate::support::{Shape, record, shapes};
 use proofload_report::{Format, render};
-use support::{Shape, record, shapes};
 
 const FORMATS: [Format; 6] = [Format::Html, Format::Markdown, Format::Typst, Format::Csv, Format::Json, Format::Text];
 

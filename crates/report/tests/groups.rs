@@ -1,7 +1,7 @@
 //! Factors over a group of settings: labels in every format, no axis of numbers, points paired by what the levels come to.
 
-mod support;
-
+use crate::support::replicated::of_points;
+use crate::support::{Shape, record};
 use proofload_analysis::quantity::Quantity;
 use proofload_model::settings::Value;
 use proofload_record::Record;
@@ -10,8 +10,6 @@ use proofload_report::findings::comparison::{Comparison, ComparisonFilter, Level
 use proofload_report::findings::evaluate;
 use proofload_report::findings::replication::replicated;
 use std::collections::BTreeMap;
-use support::replicated::of_points;
-use support::{Shape, record};
 
 /// A record of one factor over `setting`, with these levels.
 fn varied(setting: &str, levels: &str, more: &str) -> Record {

@@ -1,12 +1,10 @@
 //! Paced loads as a report tells them: efficiency, limits of response times, what was done later.
 
-mod support;
-
+use crate::support::{Shape, histogram, record};
 use proofload_model::samples::{Fact, OperationCounts};
 use proofload_record::Record;
 use proofload_report::findings::evaluate;
 use proofload_report::{Format, render};
-use support::{Shape, histogram, record};
 
 /// A paced and a saturated point. In each second of the paced one a Delivery that took so long was done later.
 fn paced(deferred_ns: u64) -> Record {

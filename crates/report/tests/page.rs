@@ -1,9 +1,7 @@
 //! The page is one well-formed file that fetches nothing, and every chart of it can be read without seeing it.
 
-mod support;
-
+use crate::support::{KeyValue, Shape, key_value, record, shapes};
 use proofload_report::{Format, render};
-use support::{KeyValue, Shape, key_value, record, shapes};
 
 /// Elements without an end.
 const ALONE: &[&str] = &["meta", "line", "rect", "path", "circle"];

@@ -1,7 +1,7 @@
 //! Studies with standbys: what a mode keeps, what voids it, and that figures of the database are those of the primary.
 
-mod support;
-
+use crate::support::replicated::{observe, replicated, replicated_often};
+use crate::support::{Shape, let_rise};
 use proofload_analysis::quantity::Quantity;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::Fact;
@@ -11,8 +11,6 @@ use proofload_report::export::{Selection, write_openmetrics};
 use proofload_report::findings::replication::replicated as replicated_points;
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
-use support::replicated::{observe, replicated, replicated_often};
-use support::{Shape, let_rise};
 
 #[test]
 fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
@@ -31,7 +29,7 @@ fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
     );
     assert!(page.contains("a commit waited more than 0.5 s in 1 run and"), "{page}");
     assert!(page.contains("connected directly"), "{page}");
-    let single = render(&support::record(&Shape::memory(2)), Format::Markdown).unwrap();
+    let single = render(&crate::support::record(&Shape::memory(2)), Format::Markdown).unwrap();
     assert!(!single.contains("What protection costs"), "a study without standbys has no such section");
 }
 

@@ -1,11 +1,9 @@
 //! Searches in findings and in every form of the report, on a simulated machine whose throughput rises up to 24 users.
 
-mod support;
-
+use crate::support::{Shape, searched};
 use proofload_analysis::search::Ending;
 use proofload_report::findings::{SearchState, evaluate, searches};
 use proofload_report::{Format, render};
-use support::{Shape, searched};
 
 fn shape(search: &str) -> Shape {
     let more = format!("[search]\nsetting = \"workload.virtual_users\"\n{search}\n");

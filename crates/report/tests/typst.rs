@@ -1,10 +1,8 @@
 //! The paper as Typst source: its content is one value, whatever a record says, and equal records give equal sources.
 
-mod support;
-
+use crate::support::{Shape, record, shapes};
 use proofload_report::{Appendix, Format, ReportOptions, render_with};
 use serde_json::Value;
-use support::{Shape, record, shapes};
 
 const SHA256: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 

@@ -1,7 +1,6 @@
 //! What a report says of the warehouse workload.
 
-mod support;
-
+use crate::support::{Appliance, warehouse};
 use proofload_analysis::calibration::{Pass, device_facts, missing_facts, query_facts, scan_facts};
 use proofload_analysis::warehouse::{Confidence, LimitingResource};
 use proofload_import::read_reference;
@@ -16,7 +15,6 @@ use proofload_report::findings::warehouse::{pairings, query_totals, rating, reco
 use proofload_report::findings::{Verdict, Window, evaluate, evaluate_beside};
 use proofload_report::{ComparisonFormat, Format, ReportOptions, render, render_comparison, render_with};
 use std::time::Duration;
-use support::{Appliance, warehouse};
 
 const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Text];
 
@@ -62,8 +60,8 @@ fn every_form_speaks_of_queries_and_names_the_derivation() {
 #[test]
 fn other_workloads_have_no_certificate() {
     for text in [
-        markdown(&support::record(&support::Shape::memory(2))),
-        markdown(&support::key_value(&support::KeyValue::plain())),
+        markdown(&crate::support::record(&crate::support::Shape::memory(2))),
+        markdown(&crate::support::key_value(&crate::support::KeyValue::plain())),
     ] {
         assert!(!text.contains("Rating certificate") && !text.contains("User data capacity"));
     }

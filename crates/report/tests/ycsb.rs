@@ -1,13 +1,11 @@
 //! What a report says of the key-value workload.
 
-mod support;
-
+use crate::support::{KeyValue, key_value};
 use proofload_model::events::RunEvent;
 use proofload_record::Record;
 use proofload_report::findings::{Verdict, evaluate};
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
-use support::{KeyValue, key_value};
 
 const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Text];
 

@@ -37,13 +37,14 @@ const ALONE: &[(&str, &str, &str)] = &[
     ("proofload-testbed", "instance", "starts servers under limits and sweeps what dead agents left"),
 ];
 
-/// Packages whose tests start no server, make no control group and mount nothing: they run beside those of [`APART`].
-const TOUCH_NOTHING: &[&str] = &["proofload-report", "proofload-analysis", "proofload-gen"];
+/// Packages whose tests make no control group and no network namespace and mount nothing: they run beside those of [`APART`], which wait a lot.
+const TOUCH_NOTHING: &[&str] = &["proofload-load", "proofload-report", "proofload-analysis", "proofload-gen"];
 
 /// Programs that take longest, begun first so that nothing waits for them at the end.
 const LONG: &[(&str, &str)] = &[
     ("proofload-load", "proofload_load"),
     ("proofload-load", "ycsb"),
+    ("proofload-report", "report"),
     ("proofload", "drills"),
     ("proofload-testbed", "faults"),
     ("proofload", "hosts"),
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let place = TestPlace::new()?;
     let mut ended = run_programs(in_order(together), sessions, place.path());
     ended.extend(std::thread::scope(|scope| {
-        let beside = scope.spawn(|| run_programs(touch_nothing.into(), 1, place.path()));
+        let beside = scope.spawn(|| run_programs(in_order(touch_nothing), processors(), place.path()));
         let apart = run_programs(apart.into(), 1, place.path());
         [apart, beside.join().expect("it hands over what ended")].concat()
     }));
@@ -252,12 +253,16 @@ mod tests {
             executable: "/bin/true".into(),
             folder: "/".into(),
         };
-        let [load, kill, report, faults] =
-            [("proofload-load", "ycsb"), ("proofload", "kill"), ("proofload-report", "page"), ("proofload", "faults")]
-                .map(program);
-        let stages = Stages::of([&load, &kill, &report, &faults].map(Clone::clone).into());
+        let [engine, kill, report, faults] = [
+            ("proofload-engine", "mariadb"),
+            ("proofload", "kill"),
+            ("proofload-report", "report"),
+            ("proofload", "faults"),
+        ]
+        .map(program);
+        let stages = Stages::of([&engine, &kill, &report, &faults].map(Clone::clone).into());
         let expected =
-            Stages { together: vec![load], apart: vec![kill], touch_nothing: vec![report], alone: vec![faults] };
+            Stages { together: vec![engine], apart: vec![kill], touch_nothing: vec![report], alone: vec![faults] };
         assert_eq!(stages, expected);
     }
 

@@ -1,9 +1,7 @@
 //! A synthetic record: a memory sweep on a simulated machine whose curve is known. Made from a seed; no clock, no file.
 
-#![allow(dead_code, reason = "each test file uses its own part of the support")]
-#![allow(unused_imports, reason = "each test file uses its own part of the support")]
-
 mod attempt;
+pub(crate) mod axe;
 mod catalogue;
 mod histograms;
 mod key_value;

@@ -1,9 +1,10 @@
 //! The verdict in a line: how many points are valid, what was checked, or whose fault it is that there is no result and what to do.
 
-use super::next::command;
+use super::next::again;
 use super::words::{listed, name};
 use crate::blocks::{Inline, OpeningState, Prose, prose};
 use crate::findings::{Findings, PointFindings, Verdict, VoidClass, is_mendable};
+use crate::sections::charts::capital;
 use proofload_model::facts::{FactName, limit};
 use proofload_model::samples::CheckOutcome;
 use std::collections::BTreeMap;
@@ -109,15 +110,19 @@ fn blame(class: Option<VoidClass>) -> &'static str {
 /// Why no point is valid, and what to do.
 fn none(findings: &Findings<'_>) -> Prose {
     let all = findings.points.len();
+    let measured = findings.points.iter().filter(|point| !matches!(point.verdict, Verdict::NotRun(_))).count();
     let gravest = findings.points.iter().filter_map(class).min();
     let head = match all {
         1 => prose!["No result: the only point is void", blame(gravest), "."],
+        _ if measured < all => {
+            prose!["No result yet: ", measured, " of ", all, " points measured, none valid", blame(gravest), "."]
+        }
         _ => prose!["No result: none of ", all, " points is valid", blame(gravest), "."],
     };
     let mut text = prose![Inline::Strong(head), " "];
-    if let Some((reason, points)) = first_reason(findings) {
-        let of = if points == all { String::new() } else { format!(" ({points} of {all} points)") };
-        text.extend(prose![crate::sections::charts::capital(&reason), of, ". "]);
+    if let Some((reason, points)) = first_reason(findings, gravest) {
+        let of = if points == all { String::new() } else { format!(" ({points} of {measured} points)") };
+        text.extend(prose![capital(&reason), of, ". "]);
     }
     text.extend(prose!["Grey values below were observed but support no conclusion. "]);
     text.extend(what_to_do(findings, gravest));
@@ -127,17 +132,18 @@ fn none(findings: &Findings<'_>) -> Prose {
 fn what_to_do(findings: &Findings<'_>, gravest: Option<VoidClass>) -> Prose {
     let Some(class) = gravest else { return Prose::new() };
     let mut text = prose![Inline::Strong(prose!["What to do:"]), " "];
-    if findings.points.iter().any(is_of_host) {
-        text.extend(prose![command("proofload resume X.proof --void"), " measures these points again; "]);
-    }
-    text.extend(prose![class.remedy(), ". "]);
+    text.extend(again(findings));
+    text.extend(prose![capital(class.remedy()), ". "]);
     text
 }
 
-/// The most frequent reason and how many points have it.
-fn first_reason(findings: &Findings<'_>) -> Option<(String, usize)> {
+/// The most frequent reason of a class, and how many points have it.
+fn first_reason(findings: &Findings<'_>, class: Option<VoidClass>) -> Option<(String, usize)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let first = |point: &PointFindings| point.verdict.reasons().into_iter().next();
+    let first = |point: &PointFindings| match &point.verdict {
+        Verdict::Void(reasons) => reasons.iter().find(|reason| Some(reason.class) == class).map(ToString::to_string),
+        _ => None,
+    };
     for reason in findings.points.iter().filter_map(first) {
         *counts.entry(reason).or_default() += 1;
     }

@@ -1,0 +1,35 @@
+//! All tests of the report as one program: each file is built and linked with the support once.
+
+mod accessibility;
+mod answers;
+mod attribution;
+mod cache_forecast;
+mod cache_tier;
+mod comparison;
+mod disturbance;
+mod drills;
+mod experiments;
+mod findings;
+mod formats;
+mod groups;
+mod pacing;
+mod page;
+mod records;
+mod replication;
+mod search;
+mod support;
+mod typst;
+mod warehouse;
+mod ycsb;
+
+/// A file that no line above names would be no test.
+#[test]
+fn every_file_of_this_folder_is_in_the_program() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let this = include_str!("main.rs");
+    for entry in std::fs::read_dir(&here).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") else { continue };
+        assert!(this.lines().any(|line| line == format!("mod {module};")), "tests/{name}");
+    }
+}

@@ -98,7 +98,7 @@ fn other_kinds_of_studies() {
     check(all, &expect_file!["golden/answers-of-other-kinds.txt"]);
 }
 
-/// Of an unfinished study without a valid point: how far it is, a reason of the class that is blamed, and what measures the rest.
+/// Names a reason of the class that is blamed, how far an unfinished study is, and what measures the rest.
 #[test]
 fn without_a_valid_point_the_reason_is_of_the_class_that_is_blamed() {
     let mut record = record(&Shape { void: vec![0], not_run: vec![3], ..Shape::memory(4) });

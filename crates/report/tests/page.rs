@@ -108,3 +108,19 @@ fn a_page_disclaims_only_what_its_workload_is() {
     assert!(foot(record(&Shape::memory(2))).contains("TPC-C-derived"));
     assert!(!foot(key_value(&KeyValue::plain())).contains("TPC"));
 }
+
+/// Bars of a study without a valid point show what was observed, in grey, and no empty axis.
+#[test]
+fn void_points_have_grey_bars() {
+    let factors = "[[factor]]\nsetting = \"engine.kind\"\nlevels = [\"sqlite\", \"postgresql\"]\n".to_owned();
+    let page = |void: Vec<u32>| {
+        let record = record(&Shape { factors: factors.clone(), void, ..Shape::memory(2) });
+        render(&record, Format::Html).unwrap()
+    };
+    let (none, one) = (page(vec![0, 1]), page(vec![1]));
+    let bars = |page: &str, class: &str| page.matches(&format!("class=\"{class}\"")).count();
+    assert!(!none.contains("no valid result") && bars(&none, "bar s0") == 0, "{}", bars(&none, "bar s0"));
+    // Each figure is drawn twice, wide and narrow.
+    assert_eq!([bars(&none, "bar void"), bars(&one, "bar void"), bars(&one, "bar s0")], [4, 2, 2]);
+    assert!(none.contains(" void</text>"), "the value says that it is no result");
+}

@@ -190,6 +190,8 @@ pub(crate) struct Bars {
     pub(crate) names: Vec<String>,
     /// Groups, from above.
     pub(crate) groups: Vec<Group>,
+    /// Observed values of groups of one bar that have no valid one, drawn in grey; empty where none is drawn.
+    pub(crate) observed: Vec<Option<Bar>>,
 }
 
 /// One bar: its value and its 95 % interval.

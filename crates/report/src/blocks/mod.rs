@@ -8,8 +8,8 @@ mod table;
 
 pub(crate) use block::{Block, Figure, Notice};
 pub(crate) use chart::{
-    Axis, Band, BandKind, Bars, Chart, Diagram, DiagramBox, DotRows, Group, Heat, Panel, Role, Rule, Sample, Scale,
-    Series, Stack, Stacks, Strips,
+    Axis, Band, BandKind, Bar, Bars, Chart, Diagram, DiagramBox, DotRows, Group, Heat, Panel, Role, Rule, Sample,
+    Scale, Series, Stack, Stacks, Strips,
 };
 pub(crate) use document::{Document, Numbering, Opening, OpeningState, SectionBlocks, SectionPlace};
 pub(crate) use inline::prose;

@@ -4,7 +4,7 @@ use super::axis::Layout;
 use super::marks::class;
 use super::plot::{Frame, axis_title};
 use super::svg::{Anchor, Drawing, Svg, width_of};
-use crate::blocks::{Bars, Group, Role};
+use crate::blocks::{Bar, Bars, Group, Role};
 use crate::numbers::short;
 
 const BAR: f64 = 16.0;
@@ -39,36 +39,41 @@ pub(crate) fn draw_bars(bars: &Bars, frame: Frame, alt: &str) -> Drawing {
         } else {
             svg.text("n", (left, y + 11.0), Anchor::Start, &group.label);
         }
-        draw_group(&mut svg, group, &x, y + above);
+        draw_group(&mut svg, (group, bars.observed.get(index).copied().flatten()), &x, y + above);
     }
     svg.line("a", (x.place(0.0), top), (x.place(0.0), bottom));
     svg.text("y", ((left + right) / 2.0, bottom + 34.0), Anchor::Middle, &axis_title(&bars.axis));
     svg.finish(frame.class, alt)
 }
 
-fn draw_group(svg: &mut Svg, group: &Group, x: &Layout, top: f64) {
+fn draw_group(svg: &mut Svg, (group, observed): (&Group, Option<Bar>), x: &Layout, top: f64) {
     for (index, value) in group.values.iter().enumerate() {
         let y = top + BAR * index as f64;
-        let Some((value, interval)) = value else {
-            svg.text("b", (x.place(0.0) + 6.0, y + 12.0), Anchor::Start, "no valid result");
-            continue;
-        };
-        let end = x.place(*value);
-        let class = class(Role::Measured(index));
-        svg.rectangle(&format!("bar {class}"), (x.place(0.0), y + 1.0), (end, y + BAR - 1.0));
-        let mut label_at = end;
-        if let Some((low, high)) = interval {
-            let (low, high, middle) = (x.place(*low), x.place(*high), y + BAR / 2.0);
-            svg.line("whisker", (low, middle), (high, middle));
-            svg.line("whisker", (low, middle - 4.0), (low, middle + 4.0));
-            svg.line("whisker", (high, middle - 4.0), (high, middle + 4.0));
-            label_at = label_at.max(high);
+        match (value, observed) {
+            (Some(bar), _) => draw_bar(svg, *bar, (class(Role::Measured(index)), ""), x, y),
+            (None, Some(bar)) => draw_bar(svg, bar, (class(Role::Void), " void"), x, y),
+            (None, None) => svg.text("b", (x.place(0.0) + 6.0, y + 12.0), Anchor::Start, "no valid result"),
         }
-        svg.text("k", (label_at + 5.0, y + 12.0), Anchor::Start, &short(*value));
     }
 }
 
+/// Draws a bar of a class, with its value and a word behind it.
+fn draw_bar(svg: &mut Svg, (value, interval): Bar, (class, word): (String, &str), x: &Layout, y: f64) {
+    let end = x.place(value);
+    svg.rectangle(&format!("bar {class}"), (x.place(0.0), y + 1.0), (end, y + BAR - 1.0));
+    let mut label_at = end;
+    if let Some((low, high)) = interval {
+        let (low, high, middle) = (x.place(low), x.place(high), y + BAR / 2.0);
+        svg.line("whisker", (low, middle), (high, middle));
+        svg.line("whisker", (low, middle - 4.0), (low, middle + 4.0));
+        svg.line("whisker", (high, middle - 4.0), (high, middle + 4.0));
+        label_at = label_at.max(high);
+    }
+    svg.text("k", (label_at + 5.0, y + 12.0), Anchor::Start, &format!("{}{word}", short(value)));
+}
+
 fn ends(bars: &Bars) -> impl Iterator<Item = f64> + '_ {
-    let values = bars.groups.iter().flat_map(|group| group.values.iter().flatten());
+    let valid = bars.groups.iter().flat_map(|group| group.values.iter().flatten());
+    let values = valid.chain(bars.observed.iter().flatten());
     values.flat_map(|(value, interval)| [*value, interval.map_or(*value, |(_, high)| high)])
 }

@@ -192,7 +192,7 @@ fn means(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]
             "Mean latencies by kind of operation, this study's with 95 % confidence intervals, others' without."
         ],
         alt,
-        chart: Chart::Bars(Bars { axis: Axis::linear("Mean latency", "ms"), names, groups }),
+        chart: Chart::Bars(Bars { axis: Axis::linear("Mean latency", "ms"), names, groups, observed: Vec::new() }),
         data: Table { id: "", note: Vec::new(), ..latencies(findings, ours, theirs) },
     }
 }

@@ -3,7 +3,7 @@
 use crate::blocks::{Axis, Bars, Chart, Figure, Group, Panel, Strips, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, MetricName, RELATIVE};
-use crate::sections::charts::{factors_title, knee_band, over_factor, points_table};
+use crate::sections::charts::{factors_title, knee_band, over_factor, points_table, shown_value};
 
 /// Reads below this share of writes make writes the drive's figure.
 const FEW_READS: f64 = 0.02;
@@ -76,9 +76,14 @@ fn bars(findings: &Findings<'_>) -> Bars {
         Some((quantity.value(), quantity.interval().bounds()))
     };
     let group = |point: &PointFindings| Group { label: point.label(), values: vec![value(point)] };
+    let observed = |point: &PointFindings| {
+        let quantity = shown_value(point, headline.name).ok().filter(|quantity| quantity.value().is_finite())?;
+        Some((quantity.value(), quantity.interval().bounds()))
+    };
     Bars {
         axis: Axis::linear(headline.axis, headline.axis_unit),
         names: vec!["throughput".to_owned()],
         groups: findings.points.iter().map(group).collect(),
+        observed: findings.points.iter().map(observed).collect(),
     }
 }

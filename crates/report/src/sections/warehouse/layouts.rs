@@ -170,6 +170,7 @@ fn bars(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Bars {
         axis: Axis::linear("Column store", "multiples of the row store"),
         names: names.collect(),
         groups: DRAWN.iter().filter_map(|place| SHOWN.get(*place)).map(group).collect(),
+        observed: Vec::new(),
     }
 }
 

@@ -237,7 +237,7 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
     let cache = CachePlan {
         size: size.unwrap_or(CacheSize::Bytes(Bytes(0))),
         mode: word(settings, "storage.cache.mode", WriteMode::of)?.unwrap_or(WriteMode::WriteBack),
-        policy: word(settings, "storage.cache.policy", EvictionPolicy::of)?.unwrap_or(EvictionPolicy::S3Fifo2),
+        policy: word(settings, "storage.cache.policy", EvictionPolicy::of)?.unwrap_or(EvictionPolicy::TinyLfu),
         line: settings.bytes("storage.cache.line").unwrap_or(Bytes(8192)),
         accelerate,
         prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),

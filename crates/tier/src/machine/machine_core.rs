@@ -9,7 +9,7 @@ use super::settings::{CacheMode, PoolSettings, VolumeClass, VolumeSettings};
 use crate::block::{OriginBlock, SectorSet, mix};
 use crate::layout::Geometry;
 use crate::lines::{LineEntry, LineTable};
-use crate::lists::{LineNumber, ListId, Lists};
+use crate::lists::{LineNumber, ListId, Lists, Standing};
 use crate::policy::{Incoming, Policy};
 use crate::stats::VolumeCounters;
 
@@ -194,6 +194,14 @@ impl CacheMachine {
     pub(super) fn touch(&mut self, line: LineNumber, block: OriginBlock) {
         let policy = self.policy_of(block);
         self.policies[policy].touch(&mut self.lists, line, block.bits());
+    }
+
+    /// Tells the policy how the line stood whose place a fresh one has taken, if there was one.
+    pub(super) fn inherit(&mut self, line: LineNumber, block: OriginBlock, from: Option<Standing>) {
+        let policy = self.policy_of(block);
+        if let Some(from) = from {
+            self.policies[policy].inherit(&mut self.lists, line, from);
+        }
     }
 
     pub(super) fn volume(&mut self, block: OriginBlock) -> &mut VolumeState {

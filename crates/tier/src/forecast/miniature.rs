@@ -113,6 +113,7 @@ impl MiniatureCache {
     }
 
     fn read(&mut self, line: Option<LineNumber>, reference: &Reference) {
+        self.policy.seen(reference.block.bits());
         let Some(line) = line else {
             self.take_in(reference, false);
             return;

@@ -175,6 +175,8 @@ impl CacheMachine {
         let dirty = if self.after_crash && entry.is_dirty() { entry.valid } else { entry.dirty };
         let entry = LineEntry { dirty, ..entry };
         self.table.set(line, entry);
+        // What was worth a line counts as read once, so that not every newcomer displaces it.
+        self.seen(block);
         let volume = &mut self.volumes[usize::from(block.volume())];
         volume.lines += 1;
         if entry.is_dirty() {
@@ -189,6 +191,12 @@ impl CacheMachine {
 
     fn policy_of(&self, block: OriginBlock) -> usize {
         if self.policies.len() == 1 { 0 } else { usize::from(block.volume()) }
+    }
+
+    /// Counts a read of a block.
+    pub(super) fn seen(&mut self, block: OriginBlock) {
+        let policy = self.policy_of(block);
+        self.policies[policy].seen(block.bits());
     }
 
     pub(super) fn touch(&mut self, line: LineNumber, block: OriginBlock) {

@@ -10,6 +10,10 @@ pub struct Incoming(pub u64);
 ///
 /// A policy owns three lists of [`Lists`] and the bits of use of the lines in them. Keys are numbers of blocks.
 pub trait Policy: Send {
+    /// Counts a read of a key, whether or not a line holds it: before [`Policy::touch`] or [`Policy::admit`]. Policies without a memory of
+    /// keys make nothing of it.
+    fn seen(&mut self, _key: u64) {}
+
     /// Takes in a line that begins to hold a key.
     fn admit(&mut self, lists: &mut Lists, line: LineNumber, key: u64);
 

@@ -12,7 +12,7 @@ const TURNS: usize = 16;
 
 /// Source: Einziger, Friedman, Manes, "`TinyLFU`", ACM Transactions on Storage 13(4), 2017, section 4: a window of 1 % of the lines, and a
 /// segmented list behind it. Queues with a bit of use instead of lists by recency, the share of protected lines and the turn of a line that
-/// wins are ours: docs/adr/0089-the-usual-policy-counts-uses.md.
+/// wins are ours: docs/adr/0089-the-usual-policy-counts-reads.md.
 #[derive(Debug)]
 pub(super) struct TinyLfuPolicy {
     window: ListId,

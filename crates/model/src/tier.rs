@@ -290,7 +290,7 @@ mod tests {
         let plan = tier_plan(&settings(&[("storage.kind", Value::Text(TIER.to_owned()))])).unwrap().unwrap();
         assert_eq!((plan.slow.drive.word(), plan.slow.raid.word(), plan.slow.drives), ("7.2k", "raid-5", 8));
         assert!(plan.cache.size.is_nothing() && !plan.cache.accelerates(TierVolume::Data));
-        assert_eq!(plan.flush_delay, None);
+        assert_eq!((plan.cache.policy.word(), plan.flush_delay), ("w-tinylfu", None));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Compares the policies of the cache tier on the references of a real TPROC-C load.
 //!
-//! The work is done by the test `policies` of the program; this chore only asks for more of it. It may not judge.
+//! The work is done by the test `policies` of the program, which also judges; this chore only asks for more of it.
 
 use crate::program::cargo;
 
@@ -16,5 +16,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         .env("PROOFLOAD_POLICIES", asked)
         .status()
         .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err("the load or a policy failed; the output above says which".to_owned()) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err("the load or a policy failed, or the usual policy is not where it should be; the output above says which"
+            .to_owned())
+    }
 }

@@ -237,7 +237,7 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
     let cache = CachePlan {
         size: size.unwrap_or(CacheSize::Bytes(Bytes(0))),
         mode: word(settings, "storage.cache.mode", WriteMode::of)?.unwrap_or(WriteMode::WriteBack),
-        policy: word(settings, "storage.cache.policy", EvictionPolicy::of)?.unwrap_or(EvictionPolicy::S3Fifo2),
+        policy: word(settings, "storage.cache.policy", EvictionPolicy::of)?.unwrap_or(EvictionPolicy::TinyLfu),
         line: settings.bytes("storage.cache.line").unwrap_or(Bytes(8192)),
         accelerate,
         prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
@@ -290,7 +290,7 @@ mod tests {
         let plan = tier_plan(&settings(&[("storage.kind", Value::Text(TIER.to_owned()))])).unwrap().unwrap();
         assert_eq!((plan.slow.drive.word(), plan.slow.raid.word(), plan.slow.drives), ("7.2k", "raid-5", 8));
         assert!(plan.cache.size.is_nothing() && !plan.cache.accelerates(TierVolume::Data));
-        assert_eq!(plan.flush_delay, None);
+        assert_eq!((plan.cache.policy.word(), plan.flush_delay), ("w-tinylfu", None));
     }
 
     #[test]

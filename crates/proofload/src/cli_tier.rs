@@ -69,7 +69,7 @@ pub(crate) struct ServeArguments {
     #[arg(long = "mode", value_name = "[VOLUME=]MODE", default_value = "write-back")]
     pub(crate) modes: Vec<String>,
     /// Eviction policy: lru, 2q, s3-fifo-1, s3-fifo-2, arc, w-tinylfu
-    #[arg(long, value_name = "POLICY", default_value = "s3-fifo-2")]
+    #[arg(long, value_name = "POLICY", default_value = "w-tinylfu")]
     pub(crate) policy: String,
     /// Model slow drives in front of the origins, such as raid-5:8x7.2k:2GiB: layout, drives, cache of the controller
     #[arg(long, value_name = "DISKS")]

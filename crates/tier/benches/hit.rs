@@ -35,7 +35,7 @@ fn clock() -> Arc<MachineClock> {
 
 fn settings() -> PoolSettings {
     PoolSettings {
-        policy: PolicyChoice::S3Fifo2,
+        policy: PolicyChoice::TinyLfu,
         volumes: vec![VolumeSettings { class: VolumeClass::Data, mode: CacheMode::WriteBack, quota_lines: None }],
         cleaner: CleanerSettings::usual(),
         verify_every_read: false,

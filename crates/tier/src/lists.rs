@@ -37,6 +37,15 @@ impl ListId {
     }
 }
 
+/// Where a line stands with its policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The list that holds it.
+    pub list: ListId,
+    /// Its counted uses, 0 to 3.
+    pub uses: u8,
+}
+
 /// Ends and length of one list.
 #[derive(Clone, Copy, Debug)]
 struct ListEnds {
@@ -79,6 +88,11 @@ impl Lists {
     /// The list that holds a line.
     pub fn list_of(&self, line: LineNumber) -> ListId {
         ListId(self.meta[line as usize] & 0x0f)
+    }
+
+    /// List and uses of a line.
+    pub fn standing(&self, line: LineNumber) -> Standing {
+        Standing { list: self.list_of(line), uses: self.uses(line) }
     }
 
     /// Number of lines in a list.

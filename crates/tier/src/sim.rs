@@ -23,6 +23,7 @@ impl CacheSimulation {
     /// Looks a key (below 2^48) up and takes it in when it is missing; says whether it was there.
     pub fn access(&mut self, key: u64) -> bool {
         let block = OriginBlock::new(0, key);
+        self.policy.seen(key);
         if let Some(line) = self.table.find(block) {
             self.policy.touch(&mut self.lists, line, key);
             return true;
@@ -135,6 +136,37 @@ mod tests {
             for choice in PolicyChoice::ALL {
                 let ratio = CacheSimulation::hit_ratio(choice, lines, &trace);
                 assert!(ratio >= lru - 0.015, "{} {ratio:.4} against {lru:.4} with {lines} lines", choice.name());
+            }
+        }
+    }
+
+    #[test]
+    fn a_loop_that_fits_is_kept_though_other_keys_were_there_first() {
+        for choice in PolicyChoice::ALL {
+            let mut cache = CacheSimulation::new(choice, 1_000);
+            (0..2_000).for_each(|key| _ = cache.access(key));
+            for _ in 0..40 {
+                (0..800).for_each(|key| _ = cache.access(key));
+            }
+            let hits = (0..800).filter(|key| cache.access(*key)).count();
+            assert_eq!(hits, 800, "{}", choice.name());
+        }
+    }
+
+    #[test]
+    fn the_policy_that_counts_hits_more_than_the_others_where_frequency_decides() {
+        let skewed = skewed(200_000, 20_000.0, 5);
+        let mixed: Vec<u64> = (0..200_000_u64)
+            .zip(&skewed)
+            .map(|(at, key)| if at % 3 == 0 { at / 3 % 6_000 } else { key + 6_000 })
+            .collect();
+        let looping: Vec<u64> = (0..60_000).map(|at| at % 6_000).collect();
+        for (name, trace, lines) in [("skewed", &skewed, 1_000), ("mixed", &mixed, 1_000), ("looping", &looping, 3_000)]
+        {
+            let own = CacheSimulation::hit_ratio(PolicyChoice::TinyLfu, lines, trace);
+            for choice in PolicyChoice::ALL {
+                let ratio = CacheSimulation::hit_ratio(choice, lines, trace);
+                assert!(own >= ratio - 0.005, "{name}: {own:.4}, {} {ratio:.4}", choice.name());
             }
         }
     }

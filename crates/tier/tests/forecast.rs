@@ -95,7 +95,7 @@ fn small_caches_err_by_less_than_two_points_in_the_mean_on_skewed_looping_and_mi
     for (name, trace) in [("skewed", skewed(120_000)), ("looping", looping(100_000)), ("mixed", mixed(120_000))] {
         let (whole, _) = sampled(&trace, 1.0);
         let (sample, rate) = sampled(&trace, 0.45);
-        for policy in [PolicyChoice::Lru, PolicyChoice::S3Fifo2, PolicyChoice::Arc] {
+        for policy in [PolicyChoice::Lru, PolicyChoice::S3Fifo2, PolicyChoice::Arc, PolicyChoice::TinyLfu] {
             let error = |lines: &u32| {
                 let full = misses(served(&whole, settings(policy, *lines, 1.0)), trace.len() as f64);
                 let small = misses(served(&sample, settings(policy, *lines, rate)), trace.len() as f64 * rate);

@@ -68,7 +68,7 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("storage.cache.size", Kind::Bytes { least: 0 }, "Size of the cache of a tier, as room for cache lines; `0B` (the default): no cache, all requests go to the slow medium.").titled("cache"),
     SettingSpec::optional("storage.cache.percent", Kind::Integer { least: 0, most: 1000 }, "Size of the cache in per cent of the data at the time the cache is created, instead of `storage.cache.size`.").titled("cache (per cent of the data)"),
     SettingSpec::optional("storage.cache.mode", Kind::OneOf(WriteMode::WORDS), "Where a write completes: `write-back` (the default), on the cache; `write-through`, on the slow medium, and it is also cached; `write-around`, on the slow medium alone.").titled("cache mode"),
-    SettingSpec::optional("storage.cache.policy", Kind::OneOf(EvictionPolicy::WORDS), "Policy that chooses which clean lines are evicted; by default `s3-fifo-2`.").titled("cache policy"),
+    SettingSpec::optional("storage.cache.policy", Kind::OneOf(EvictionPolicy::WORDS), "Policy that chooses which clean lines are evicted; by default `w-tinylfu`.").titled("cache policy"),
     SettingSpec::optional("storage.cache.line", Kind::Bytes { least: 4096 }, "Size of a cache line: 4, 8, 16, 32 or 64 KiB; by default 8KiB.").titled("cache line"),
     SettingSpec::optional("storage.cache.accelerate", Kind::List, "Volumes to cache, from `data` and `log`; the others use the slow medium alone and share its drives. By default `[\"data\"]`.").titled("cached volumes"),
     SettingSpec::optional("storage.cache.path", Kind::Text, "Folder on fast storage for the cache file, for servers; by default the file is stored beside the data.").titled("cache folder"),

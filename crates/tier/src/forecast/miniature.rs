@@ -113,6 +113,7 @@ impl MiniatureCache {
     }
 
     fn read(&mut self, line: Option<LineNumber>, reference: &Reference) {
+        self.policy.seen(reference.block.bits());
         let Some(line) = line else {
             self.take_in(reference, false);
             return;
@@ -128,9 +129,13 @@ impl MiniatureCache {
             (CacheMode::WriteBack, Some(line)) if self.table.entry(line).is_dirty() => self.overwrite(line, reference),
             (CacheMode::WriteBack | CacheMode::WriteThrough, _) => {
                 // A clean line is never overwritten: its block gets a fresh one.
+                let from = line.map(|line| self.lists.standing(line));
                 line.into_iter().for_each(|line| self.unmap(line));
                 let whole = Reference { sectors: reference.sectors.or(kept), ..*reference };
                 let taken = self.take_in(&whole, mode == CacheMode::WriteBack);
+                if let (Some(line), Some(from)) = (taken, from) {
+                    self.policy.inherit(&mut self.lists, line, from);
+                }
                 if let Some(line) = taken.filter(|_| mode == CacheMode::WriteBack) {
                     let entry = LineEntry { dirty: reference.sectors, ..*self.table.entry(line) };
                     self.table.set(line, entry);

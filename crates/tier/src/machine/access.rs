@@ -37,6 +37,7 @@ impl CacheMachine {
         if self.hold(request.block, false).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
+        self.seen(request.block);
         self.touch(line, request.block);
         let window = needed.span();
         let actions = vec![Action::CacheRead(self.byte_of(line, &window), window.clone())];
@@ -50,6 +51,9 @@ impl CacheMachine {
         }
         let window = needed.span();
         let here = line.map_or(SectorSet(0), |line| self.table.entry(line).valid.and(needed));
+        if self.volume(request.block).mode() != CacheMode::Pass {
+            self.seen(request.block);
+        }
         let mut actions = vec![Action::OriginRead(window.clone())];
         let verification = line.filter(|_| !here.is_empty()).and_then(|line| self.verification(line, here));
         if let Some(line) = line {

@@ -38,12 +38,14 @@ impl CacheMachine {
                 self.change(line, LineEntry { valid, dirty, ..entry }, crcs, None);
             }
             Change::Place { line, old, kept, written } => {
+                let from = old.map(|old| self.lists.standing(old));
                 if let Some(old) = old {
                     self.unmap(old);
                 }
                 self.seat_fresh(line, LineEntry::new(block, kept.or(written), written), crcs, None);
+                self.inherit(line, block, from);
             }
-            Change::Through { line, valid, .. } => {
+            Change::Through { line, valid, from, .. } => {
                 let number = block.volume();
                 let volume = self.volume(block);
                 let after = volume.sync_next;
@@ -52,6 +54,7 @@ impl CacheMachine {
                 if let Some(line) = line {
                     let entry = LineEntry::new(block, valid, SectorSet(0));
                     self.seat_fresh(line, entry, crcs, Some((number, after)));
+                    self.inherit(line, block, from);
                 }
             }
         }
@@ -107,8 +110,8 @@ impl CacheMachine {
                 counters.write_hits += u64::from(old.is_some());
                 counters.writes_absorbed += 1;
             }
-            Change::Through { resident, bypass, .. } => {
-                counters.write_hits += u64::from(resident);
+            Change::Through { from, bypass, .. } => {
+                counters.write_hits += u64::from(from.is_some());
                 counters.writes_to_origin += 1;
                 counters.writes_bypassed += u64::from(bypass);
             }
@@ -212,11 +215,11 @@ impl CacheMachine {
                 self.volume(block).degraded = true;
                 End::Retry
             }
-            Change::Through { line, valid, resident, bypass } => {
+            Change::Through { line, valid, from, bypass } => {
                 if let Some(line) = line {
                     self.retire(line);
                 }
-                let change = Change::Through { line: None, valid, resident, bypass };
+                let change = Change::Through { line: None, valid, from, bypass };
                 let work = BlockWork { change, ..work.clone() };
                 self.count_success(&work);
                 self.apply(&work, &SectorCrcs::default());

@@ -9,7 +9,7 @@ use super::settings::{CacheMode, PoolSettings, VolumeClass, VolumeSettings};
 use crate::block::{OriginBlock, SectorSet, mix};
 use crate::layout::Geometry;
 use crate::lines::{LineEntry, LineTable};
-use crate::lists::{LineNumber, ListId, Lists};
+use crate::lists::{LineNumber, ListId, Lists, Standing};
 use crate::policy::{Incoming, Policy};
 use crate::stats::VolumeCounters;
 
@@ -175,6 +175,8 @@ impl CacheMachine {
         let dirty = if self.after_crash && entry.is_dirty() { entry.valid } else { entry.dirty };
         let entry = LineEntry { dirty, ..entry };
         self.table.set(line, entry);
+        // What was worth a line counts as read once, so that not every newcomer displaces it.
+        self.seen(block);
         let volume = &mut self.volumes[usize::from(block.volume())];
         volume.lines += 1;
         if entry.is_dirty() {
@@ -191,9 +193,23 @@ impl CacheMachine {
         if self.policies.len() == 1 { 0 } else { usize::from(block.volume()) }
     }
 
+    /// Counts a read of a block.
+    pub(super) fn seen(&mut self, block: OriginBlock) {
+        let policy = self.policy_of(block);
+        self.policies[policy].seen(block.bits());
+    }
+
     pub(super) fn touch(&mut self, line: LineNumber, block: OriginBlock) {
         let policy = self.policy_of(block);
         self.policies[policy].touch(&mut self.lists, line, block.bits());
+    }
+
+    /// Tells the policy how the line stood whose place a fresh one has taken, if there was one.
+    pub(super) fn inherit(&mut self, line: LineNumber, block: OriginBlock, from: Option<Standing>) {
+        let policy = self.policy_of(block);
+        if let Some(from) = from {
+            self.policies[policy].inherit(&mut self.lists, line, from);
+        }
     }
 
     pub(super) fn volume(&mut self, block: OriginBlock) -> &mut VolumeState {

@@ -52,6 +52,7 @@ impl CacheMachine {
         // What is read from the old line is read before that line can be given to somebody else.
         let mut actions = placement.actions;
         let verification = old.and_then(|old| self.verification(old, placement.copied));
+        let from = old.map(|old| self.lists.standing(old));
         if let Some(old) = old {
             self.unmap(old);
         }
@@ -68,7 +69,7 @@ impl CacheMachine {
             actions.extend(self.writes_to(line, written.or(kept)));
         }
         let bypass = self.is_write_back(request);
-        let change = Change::Through { line, valid: written.or(kept), resident: old.is_some(), bypass };
+        let change = Change::Through { line, valid: written.or(kept), from, bypass };
         Begin::Work(BlockWork { request: request.clone(), window, actions, verification, change })
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::commits::SectorCrcs;
 use crate::block::{OriginBlock, SectorSet};
-use crate::lists::LineNumber;
+use crate::lists::{LineNumber, Standing};
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,8 +95,8 @@ pub(super) enum Change {
     Overwrite { line: LineNumber, written: SectorSet },
     /// A fresh line holds the block, with some sectors of the old one.
     Place { line: LineNumber, old: Option<LineNumber>, kept: SectorSet, written: SectorSet },
-    /// The origin is written; a fresh line may hold the block, clean.
-    Through { line: Option<LineNumber>, valid: SectorSet, resident: bool, bypass: bool },
+    /// The origin is written; a fresh line may hold the block, clean. `from` is how the line stood that held it.
+    Through { line: Option<LineNumber>, valid: SectorSet, from: Option<Standing>, bypass: bool },
 }
 
 /// What a request must wait for.

@@ -20,7 +20,7 @@ pub enum PolicyChoice {
     S3Fifo2,
     /// ARC: Megiddo, Modha, FAST 2003. Its ghosts cost about 100 bytes per line: for comparison.
     Arc,
-    /// W-TinyLFU: Einziger, Friedman, Manes, ACM Transactions on Storage 13(4), 2017.
+    /// W-TinyLFU: Einziger, Friedman, Manes, ACM Transactions on Storage 13(4), 2017; with queues, and with reads counted alone.
     TinyLfu,
 }
 

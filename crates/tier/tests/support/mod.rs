@@ -228,7 +228,7 @@ pub(crate) fn format_settings(line_bytes: u32, lines: u32, volumes: u8) -> Forma
 
 pub(crate) fn pool(mode: CacheMode, volumes: usize) -> PoolSettings {
     PoolSettings {
-        policy: PolicyChoice::S3Fifo1,
+        policy: PolicyChoice::TinyLfu,
         volumes: (0..volumes)
             .map(|volume| VolumeSettings {
                 class: if volume == 0 { VolumeClass::Data } else { VolumeClass::Log },

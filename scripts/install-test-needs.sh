@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure that what the tests need is there: a C compiler, PostgreSQL's, MariaDB's and MySQL's server programs, also newer ones than the
-# system's, fio, failover managers, a browser.
+# system's, fio, failover managers, programs of xfs, a browser.
 #
 # On Debian and Ubuntu as root it installs what is missing; anywhere else it says what is missing and how
 # to get it, and succeeds: the tests concerned then say that they were skipped. It does nothing when all is there.
@@ -36,11 +36,12 @@ missing_packages() {
     has_fio || echo fio
 }
 
-# Failover managers and a browser, as far as the distribution has them: without them their tests say that they were skipped.
+# Failover managers, a file system and a browser, as far as the distribution has them: without them their tests say that they were skipped.
 is_there() { command -v "$1" >/dev/null; }
 missing_extras() {
     is_there patroni || echo patroni
     is_there etcd || echo etcd-server
+    is_there mkfs.xfs || [[ -x /usr/sbin/mkfs.xfs ]] || echo xfsprogs
     is_there chromium || apt-cache pkgnames | grep -xF chromium || true
     is_there pg_autoctl || apt-cache pkgnames | grep -xE 'pg-auto-failover-cli|postgresql-[0-9]+-auto-failover' || true
 }

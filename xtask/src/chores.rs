@@ -5,8 +5,8 @@
 use std::io::Write;
 
 use crate::{
-    answers, causes, crash, day, dist, drills, engines, hosts, installation, kernel, loads, page, papers, parse_tsql,
-    pdf, perf, policies, publish, rehearse, site, test, tidy, verdicts,
+    answers, causes, crash, day, dist, drills, engines, fsx, hosts, installation, kernel, loads, page, papers,
+    parse_tsql, pdf, perf, policies, publish, rehearse, site, test, tidy, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -72,6 +72,12 @@ pub(crate) const CHORES: &[Chore] = &[
         run: engines::run,
     },
     Chore {
+        name: "fsx",
+        arguments: "[ROUNDS]",
+        summary: "install fsx where it is missing, and exercise ext4 and xfs on a cache tier under FUSE and loop devices, 20 rounds each",
+        run: fsx::run,
+    },
+    Chore {
         name: "hosts",
         arguments: "[ssh] [slurm] [kubernetes] [program=PATH]",
         summary: "run loads by ssh between network namespaces and by a real Slurm, cut links, kill hosts, change keys, and validate the objects for Kubernetes",
@@ -86,7 +92,7 @@ pub(crate) const CHORES: &[Chore] = &[
     Chore {
         name: "kernel",
         arguments: "[GROUP …] [--json]",
-        summary: "boot Debian's kernel under QEMU and prove in it caches of the kernel, limits by control groups of version 2, reflinks and netem",
+        summary: "boot Debian's kernel under QEMU and prove in it caches of the kernel, limits by control groups of version 2, reflinks, netem, and that flushes of a cache tier reach its devices",
         run: kernel::run,
     },
     Chore {

@@ -14,6 +14,7 @@ mod day;
 mod dist;
 mod drills;
 mod engines;
+mod fsx;
 mod hosts;
 mod installation;
 mod kernel;

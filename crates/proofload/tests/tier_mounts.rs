@@ -1,7 +1,6 @@
 //! A pool under mounted files and loop devices: the server is killed under load, and what was synced is there.
 
 #![cfg(feature = "fuse")]
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 mod support;
 
@@ -9,21 +8,10 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-use support::pools::{Server, fail, format_sized, succeed};
+use std::time::Duration;
+use support::pools::{Server, ends, fail, format_sized, succeed};
 use support::servers::{Postgresql, Swept, mounted_file_system};
 use support::{Bench, text};
-
-/// Starts a server with these arguments more; `None`, with the reason, where mounting is not allowed.
-fn serve(bench: &Bench, test: &str, more: &[&str]) -> Option<Server> {
-    if !Path::new("/dev/fuse").exists() || !rustix::process::geteuid().is_root() {
-        println!("SKIPPED: {test}: it needs /dev/fuse and root");
-        return None;
-    }
-    // After a kill it is there and dead.
-    let _there = std::fs::create_dir(bench.path("mount"));
-    Some(Server::start(bench, &[&["--origin", "data=data", "--fuse", "mount"], more].concat()))
-}
 
 /// Blocks of 8 KiB that tell their number, written behind a position until the server is gone.
 struct Writer {
@@ -78,17 +66,6 @@ fn fio(file: &Path, more: &[&str]) -> Command {
     command
 }
 
-/// Waits for the end of a process; a process that hangs fails the test.
-#[track_caller]
-fn ends(mut child: std::process::Child, within: Duration) -> std::process::Output {
-    let begun = Instant::now();
-    while child.try_wait().expect("it is ours").is_none() {
-        assert!(begun.elapsed() < within, "process {} hangs", child.id());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    child.wait_with_output().expect("it is ours")
-}
-
 #[test]
 fn a_server_killed_under_a_mounted_file_hangs_nobody_and_keeps_what_was_synced() {
     let test = "a killed server under a mounted file";
@@ -99,7 +76,7 @@ fn a_server_killed_under_a_mounted_file_hangs_nobody_and_keeps_what_was_synced()
     let _swept = Swept(bench.path("mount"));
     format_sized(&bench, 24, 64 << 20);
     for round in 1..=3 {
-        let Some(server) = serve(&bench, test, &[]) else { return };
+        let Some(server) = Server::start_mounted(&bench, test, &[]) else { return };
         let path = bench.path("mount").join("data");
         let written = fio(&path, &["--do_verify=0", "--end_fsync=1"]).spawn().unwrap();
         let output = ends(written, Duration::from_secs(60));
@@ -118,7 +95,7 @@ fn a_server_killed_under_a_mounted_file_hangs_nobody_and_keeps_what_was_synced()
         let output = ends(loaded, Duration::from_secs(20));
         assert!(!output.status.success(), "fio went on without a server");
         drop(writer);
-        let server = serve(&bench, test, &[]).unwrap();
+        let server = Server::start_mounted(&bench, test, &[]).unwrap();
         assert!(server.said.contains("after a crash"), "{}", server.said);
         assert!(synced >= 8, "nothing was synced in round {round}");
         let writer = Writer { file: File::open(&path).unwrap(), from: 16 << 20 };
@@ -148,7 +125,7 @@ fn a_database_in_a_file_system_on_a_loop_device_survives_kills_of_the_server() {
     std::fs::create_dir(&folder).unwrap();
     let mut acknowledged = 0;
     for round in 0..rounds {
-        let Some(server) = serve(&bench, test, &["--loop"]) else { return };
+        let Some(server) = Server::start_mounted(&bench, test, &["--loop"]) else { return };
         let device = server.loop_device();
         let mounted = mounted_file_system(&device, &folder, round == 0);
         let database = Postgresql::start(&bench, &folder.join("pg"), round == 0);
@@ -169,7 +146,7 @@ fn a_database_in_a_file_system_on_a_loop_device_survives_kills_of_the_server() {
         assert!(fail(&refused, 1).contains("it is mounted at"), "a file system in use is refused");
         mounted.end();
     }
-    let Some(server) = serve(&bench, test, &["--loop"]) else { return };
+    let Some(server) = Server::start_mounted(&bench, test, &["--loop"]) else { return };
     let mounted = mounted_file_system(&server.loop_device(), &folder, false);
     let database = Postgresql::start(&bench, &folder.join("pg"), false);
     database.audit(acknowledged);

@@ -1,7 +1,7 @@
 //! The table of groups and their cases.
 
 use super::case::{Case, CaseGroup};
-use super::{caches, limits, network, snapshots};
+use super::{caches, limits, log_writes, network, snapshots};
 
 /// The cases of a cache; each function names its system by a constant parameter.
 macro_rules! cache_cases {
@@ -40,6 +40,7 @@ pub(super) const GROUPS: &[CaseGroup] = &[
     CaseGroup { name: "limits", cases: limits::CASES },
     CaseGroup { name: "snapshots", cases: snapshots::CASES },
     CaseGroup { name: "netem", cases: network::CASES },
+    CaseGroup { name: "log-writes", cases: log_writes::CASES },
 ];
 
 /// The group with a name.

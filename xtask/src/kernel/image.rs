@@ -12,6 +12,7 @@ const PROGRAMS: &[&str] = &[
     "dash",
     "dd",
     "dmsetup",
+    "fallocate",
     "fio",
     "head",
     "ip",
@@ -36,8 +37,19 @@ const PROGRAMS: &[&str] = &[
 const FIRST_MODULES: &[&str] = &["virtio_pci", "virtio_blk", "crc32c_generic", "ext4"];
 
 /// Modules that are loaded when they are asked for.
-const MODULES: &[&str] =
-    &["bcache", "btrfs", "dm-cache", "dm-cache-smq", "dm-writecache", "loop", "sch_netem", "veth", "xfs"];
+const MODULES: &[&str] = &[
+    "bcache",
+    "btrfs",
+    "dm-cache",
+    "dm-cache-smq",
+    "dm-log-writes",
+    "dm-writecache",
+    "fuse",
+    "loop",
+    "sch_netem",
+    "veth",
+    "xfs",
+];
 
 /// The first process: loads what the root disk needs, and goes there.
 const FIRST: &str = "#!/bin/busybox sh

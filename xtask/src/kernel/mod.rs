@@ -8,6 +8,7 @@ mod groups;
 mod image;
 mod inside;
 mod limits;
+mod log_writes;
 mod machine;
 mod network;
 mod programs;

@@ -3,9 +3,8 @@
 use super::case::{CaseGroup, CaseResult};
 use super::groups::{self, GROUPS};
 use super::image::{Image, OwnProgram};
-use super::limits;
 use super::machine::{Boot, BootEnd};
-use super::{inside, programs};
+use super::{inside, limits, log_writes, programs};
 use crate::program::cargo;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -51,6 +50,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         OwnProgram {
             inside: limits::TESTS,
             here: built(&["test", "-p", "proofload-testbed", "--lib", "--no-run"], "proofload_testbed")?,
+        },
+        OwnProgram {
+            inside: log_writes::TESTS,
+            here: built(
+                &["test", "--release", "-p", "proofload-tier", "--test", "log_writes", "--no-run"],
+                "log_writes",
+            )?,
         },
     ];
     tell("kernel: making the machine")?;

@@ -22,6 +22,11 @@ const APART: &[(&str, &str, &str)] = &[
     ),
     (
         "proofload",
+        "tier_file_systems",
+        "unmounts what network namespaces of other tests would hold in mount namespaces of theirs",
+    ),
+    (
+        "proofload",
         "tier_mounts",
         "unmounts what network namespaces of other tests would hold in mount namespaces of theirs",
     ),

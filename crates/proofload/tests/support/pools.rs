@@ -2,8 +2,9 @@
 
 use super::{Bench, text};
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// A server that is ready.
 pub(crate) struct Server {
@@ -15,6 +16,18 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Starts a server whose volume `data` is a file in the folder `mount`; `None`, with the reason, where mounting is not allowed.
+    #[track_caller]
+    pub(crate) fn start_mounted(bench: &Bench, test: &str, more: &[&str]) -> Option<Self> {
+        if !Path::new("/dev/fuse").exists() || !rustix::process::geteuid().is_root() {
+            println!("SKIPPED: {test}: it needs /dev/fuse and root");
+            return None;
+        }
+        // After a kill it is there and dead.
+        let _there = std::fs::create_dir(bench.path("mount"));
+        Some(Self::start(bench, &[&["--origin", "data=data", "--fuse", "mount"], more].concat()))
+    }
+
     /// Starts `tier serve` with these arguments and waits until everything is in its place.
     #[track_caller]
     pub(crate) fn start(bench: &Bench, arguments: &[&str]) -> Self {
@@ -96,4 +109,15 @@ pub(crate) fn succeed(output: &Output) -> String {
 pub(crate) fn fail(output: &Output, code: i32) -> String {
     assert_eq!(output.status.code(), Some(code), "{}{}", text(&output.stdout), text(&output.stderr));
     text(&output.stdout) + &text(&output.stderr)
+}
+
+/// Waits for the end of a process; a process that hangs fails the test.
+#[track_caller]
+pub(crate) fn ends(mut child: Child, within: Duration) -> Output {
+    let begun = Instant::now();
+    while child.try_wait().expect("it is ours").is_none() {
+        assert!(begun.elapsed() < within, "process {} hangs", child.id());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().expect("it is ours")
 }

@@ -15,7 +15,13 @@ pub(crate) fn mounted_file_system(device: &Path, folder: &Path, is_new: bool) ->
     if is_new {
         expect_good(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(device));
     }
-    expect_good(Command::new("mount").arg(device).arg(folder));
+    mounted_with(device, folder, "defaults")
+}
+
+/// Mounts a device with these options.
+#[track_caller]
+pub(crate) fn mounted_with(device: &Path, folder: &Path, options: &str) -> Mounted {
+    expect_good(Command::new("mount").args(["-o", options]).arg(device).arg(folder));
     Mounted(folder.to_owned())
 }
 
@@ -59,7 +65,7 @@ impl Drop for Swept {
 
 /// A command that must succeed; returns what it said.
 #[track_caller]
-fn expect_good(command: &mut Command) -> String {
+pub(crate) fn expect_good(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().expect("it is installed");
     assert!(output.status.success(), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
     text(&output.stdout)

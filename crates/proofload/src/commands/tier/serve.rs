@@ -5,6 +5,7 @@ use super::ending::{ServerParts, end};
 use super::guarding::guard;
 use super::mounts::{Mounts, is_built};
 use super::slow::SlowDisks;
+use super::ublk::{self, BlockDevices};
 use super::units::{bytes, count};
 use super::words::{Faults, OriginPlace, for_volume, modes, origins, policy, pool_settings, time};
 use crate::cli_tier::ServeArguments;
@@ -72,6 +73,9 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     if arguments.fuse.is_some() && !is_built() {
         faults.add("--fuse: this program was built without FUSE; build it with its default features");
     }
+    if arguments.ublk && !ublk::is_built() {
+        faults.add("--ublk: this program was built without ublk; build it with --features ublk");
+    }
     let wanted = policy.zip(within).map(|(policy, within)| {
         let settings = pool_settings(policy, &origins, &modes);
         ServeOrder { origins, settings, slow, nbd, within, flush_delay }
@@ -90,7 +94,7 @@ fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String
     tier.delay_flushes(wanted.flush_delay).map_err(text)?;
     let tier = Arc::new(tier);
     let (served, stops) = start(arguments, wanted, &tier, opened)?;
-    output::result(&told(arguments, wanted, &tier, &[guarded, mounted_lines(&served)].concat()));
+    output::result(&told(arguments, wanted, &tier, &[guarded, served.lines()].concat()));
     wait(&interrupt, &stops, &tier, wanted);
     Ok(end(served, tier, wanted.within))
 }
@@ -115,14 +119,13 @@ fn start(
     if let Some(folder) = &arguments.fuse {
         served.mounts = Some(Mounts::start(folder, arguments.with_loop, tier, &wanted.origins)?);
     }
+    if arguments.ublk {
+        served.blocks = Some(BlockDevices::start(tier, &wanted.origins)?);
+    }
     let disks = served.devices.as_ref().map_or(Vec::new(), |opened| opened.disks.clone());
     let subject = ControlSubject { tier: Arc::clone(tier), disks, stops: stop };
     served.control = Some(ControlServer::start(&arguments.control, subject).map_err(text)?);
     Ok((served, stops))
-}
-
-fn mounted_lines(served: &ServerParts) -> Vec<(&'static str, String)> {
-    served.mounts.as_ref().map_or(Vec::new(), Mounts::lines)
 }
 
 /// What is served, and what it costs. The first line says that everything is in its place.

@@ -3,8 +3,8 @@
 SHELL := /bin/bash
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-# All that is tested is built with the official MongoDB driver and the fixtures, which a plain build leaves out.
-TESTED := --features mongodb-driver,fixtures
+# All that is tested is built with the official MongoDB driver, ublk and the fixtures, which a plain build leaves out.
+TESTED := --features mongodb-driver,fixtures,ublk
 
 .DEFAULT_GOAL := help
 .PHONY: help demo dist site test test-kernel needs fmt lint tidy check check-newer toy papers papers-check duckdb clean-demo

@@ -64,7 +64,7 @@ impl ControlDevice {
     pub(super) fn add(&mut self, wanted: &DeviceDescription) -> Result<DeviceDescription, Error> {
         self.ask(ControlCommand::Add, ANY_NUMBER, &wanted.bytes(), 0, USUAL).map(|(_, buffer)| read(&buffer)).map_err(
             |error| {
-                let advice = "only root may make block devices, at most 64 by default (ublks_max of the module)";
+                let advice = "only root may make block devices; the kernel's log may say more (dmesg)";
                 Error::program("made a block device at", &*self.name, error, advice)
             },
         )

@@ -45,9 +45,9 @@ const MODULES: &[&str] =
 /// The kernels that machines boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MachineKernel {
-    /// That of this Debian.
+    /// Kernel of this Debian.
     Own,
-    /// That of a newer Debian, for what the own one lacks.
+    /// Kernel of a newer Debian, for what the own one lacks.
     Newer,
 }
 

@@ -21,10 +21,12 @@ pub(super) const CASES: &[Case] = &[
     Case { name: "flushes and discards arrive", boot: 1, run: flushes_and_discards_arrive },
     Case { name: "hits do not wait for flushes", boot: 1, run: hits_do_not_wait_for_flushes },
     Case { name: "hits do not wait for misses", boot: 1, run: hits_do_not_wait_for_misses },
-    Case { name: "errors reach the caller", boot: 1, run: errors_reach_the_caller },
-    Case { name: "killed under a file system", boot: 1, run: killed_under_a_file_system },
-    Case { name: "stopped under a file system", boot: 1, run: stopped_under_a_file_system },
-    Case { name: "nothing is left", boot: 1, run: nothing_is_left },
+    Case { name: "load before the kill", boot: 1, run: load_before_the_kill },
+    Case { name: "synced is there", boot: 2, run: synced_is_there },
+    Case { name: "errors reach the caller", boot: 2, run: errors_reach_the_caller },
+    Case { name: "killed under a file system", boot: 2, run: killed_under_a_file_system },
+    Case { name: "stopped under a file system", boot: 2, run: stopped_under_a_file_system },
+    Case { name: "nothing is left", boot: 2, run: nothing_is_left },
 ];
 
 /// Where the server is spoken to, and where a file system of its device is mounted.
@@ -38,7 +40,7 @@ const LIST: &str = "/sys/class/ublk-char";
 const BOUND: Duration = Duration::from_secs(60);
 
 /// Kills under a file system.
-const KILLS: u32 = 3;
+const KILLS: u32 = 2;
 
 /// What every flush is delayed by where hits must not wait for it; a hit may take half.
 const DELAY: Duration = Duration::from_secs(4);
@@ -160,7 +162,7 @@ fn listed() -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Without the driver a server refuses, says what is missing, and leaves nothing that serves.
+/// A server without the driver refuses, says what is missing, and leaves nothing that serves.
 fn refused_without_the_module() -> Result<Figures, String> {
     format()?;
     let words = format!("tier serve {CACHE} --origin data={ORIGIN} --control {SOCKET} --ublk");
@@ -198,7 +200,7 @@ fn served() -> Result<Figures, String> {
 fn content_verifies() -> Result<Figures, String> {
     format()?;
     let server = Server::start("")?;
-    let sums = Region { offset: 0, size: 8, seed: 3, check: RegionCheck::Crc32c };
+    let sums = Region { offset: 0, size: 3, seed: 3, check: RegionCheck::Crc32c };
     sums.write(&server.node)?;
     sums.verify(&server.node)?;
     let region = Region { offset: 16, check: RegionCheck::Content, ..sums };
@@ -209,7 +211,7 @@ fn content_verifies() -> Result<Figures, String> {
     let checked = region.verify(&server.node);
     expect(checked.is_err(), || "what was overwritten still verifies: the check finds nothing".to_owned())?;
     let deep = format!(
-        "fio --name=deep --filename={} --direct=1 --ioengine=libaio --iodepth=32 --bs=4k-256k --rw=randwrite --offset=32m --size=16m \
+        "fio --name=deep --filename={} --direct=1 --ioengine=libaio --iodepth=32 --bs=4k-256k --rw=randwrite --offset=32m --size=6m \
          --verify=crc32c --verify_fatal=1 --allow_file_create=0",
         server.node
     );
@@ -234,7 +236,8 @@ fn flushes_and_discards_arrive() -> Result<Figures, String> {
     let before = counters()?;
     line(&format!("dd if=/dev/urandom of={node} bs=8k count=5 seek=1000 oflag=direct,dsync"))?;
     let forced = grown(&before, "flushes")?;
-    expect(forced >= 5, || format!("5 forced writes were {forced} flushes"))?;
+    // A forced write, and the sync of the device behind it.
+    expect(forced >= 10, || format!("5 forced writes and their syncs were {forced} flushes"))?;
     let before = counters()?;
     line(&format!("blkdiscard --offset 0 --length 524288 {node}"))?;
     let discarded = grown(&before, "discards")?;
@@ -318,6 +321,31 @@ fn median_ns(text: &str) -> Result<u64, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| format!("fio: {error}: {text}"))?;
     let median = document["jobs"][0]["read"]["clat_ns"]["percentile"]["50.000000"].as_u64();
     median.filter(|ns| *ns > 0).ok_or_else(|| format!("fio tells no median: {document}"))
+}
+
+/// What is synced before the machine is killed, while a server and a load go on.
+const SYNCED: Region = Region { offset: 0, size: 1, seed: 21, check: RegionCheck::Content };
+
+fn load_before_the_kill() -> Result<Figures, String> {
+    format()?;
+    let server = Server::start("")?;
+    SYNCED.write(&server.node)?;
+    let mut load = disk::endless_writes(&server.node, 16, 4)?;
+    std::thread::sleep(Duration::from_secs(2));
+    let ended = load.try_wait().map_err(|error| error.to_string())?;
+    expect(ended.is_none(), || format!("the load has ended: {ended:?}"))?;
+    // Both go on until the machine is killed.
+    std::mem::forget(server);
+    Ok(Figures::new())
+}
+
+/// The pool recovers after a kill of the machine, and what was synced by its device is there.
+fn synced_is_there() -> Result<Figures, String> {
+    line("modprobe ublk_drv")?;
+    let server = Server::start("")?;
+    expect(server.said.contains("after a crash"), || server.said.clone())?;
+    SYNCED.verify(&server.node)?;
+    server.stop().map(|_| Figures::new())
 }
 
 /// What the volume cannot read is an error of input and output, and all else is still served.
@@ -444,7 +472,7 @@ fn stopped_under_a_file_system() -> Result<Figures, String> {
     Ok([("stop_s".to_owned(), json!(took.as_secs_f64()))].into_iter().collect())
 }
 
-/// After all of it the driver holds nothing, and its module can go.
+/// The driver holds nothing in the end, and its module can go.
 fn nothing_is_left() -> Result<Figures, String> {
     expect(listed().is_empty(), || format!("{:?}", listed()))?;
     line("rmmod ublk_drv").map(|_| Figures::new())

@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Looks at it: 5 s.
 const MOST_LOOKS: u32 = 50;
 
-/// Whose a device is.
+/// Owner of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DeviceOwner {
     /// Somebody else's.

@@ -15,7 +15,7 @@ pub(super) struct ServerMark {
 }
 
 impl ServerMark {
-    /// That of this process; `None` when /proc does not tell its start.
+    /// Mark of this process; `None` when /proc does not tell its start.
     pub(super) fn own() -> Option<Self> {
         Some(Self { process: std::process::id().into(), start: lowest(&start_of("self")?)? })
     }

@@ -1,8 +1,9 @@
-#![expect(unsafe_code, reason = "the kernel is handed the address of a buffer")]
 //! Commands about devices, one after the other, each waited for within a time.
 //!
 //! The kernel reads and writes the buffer of a command until it completes. The ring owns it, and leaves it to the kernel for ever
 //! when a command has not come back.
+
+#![expect(unsafe_code, reason = "the kernel is handed the address of a buffer")]
 
 use std::fs::File;
 use std::io;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "the driver's memory is mapped")]
 //! Descriptors of the requests of a queue, which the driver writes into memory that it shares.
+
+#![expect(unsafe_code, reason = "the driver's memory is mapped")]
 
 use std::fs::File;
 use std::io;

@@ -1,5 +1,6 @@
-#![expect(unsafe_code, reason = "entries are put into the kernel's ring")]
 //! The ring of a queue: commands that hold no address, and a bell that other threads ring.
+
+#![expect(unsafe_code, reason = "entries are put into the kernel's ring")]
 
 use std::fs::File;
 use std::io;

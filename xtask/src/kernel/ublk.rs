@@ -174,8 +174,8 @@ fn refused_without_the_module() -> Result<Figures, String> {
 /// The device has the volume's size, blocks of 4 KiB, a volatile cache and forced writes; it goes with its server.
 fn served() -> Result<Figures, String> {
     line("modprobe ublk_drv")?;
-    format()?;
     let server = Server::start("")?;
+    expect(server.said.contains("after a clean stop"), || format!("the refusal has opened the pool: {}", server.said))?;
     let bytes = document(&format!("tier stats {SOCKET}"))?["volumes"][0]["bytes"].as_u64().unwrap_or(0);
     let sectors = (bytes / 4096 * 8).to_string();
     let expected = [

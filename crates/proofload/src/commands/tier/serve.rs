@@ -74,7 +74,7 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
         faults.add("--fuse: this program was built without FUSE; build it with its default features");
     }
     if arguments.ublk && !ublk::is_built() {
-        faults.add("--ublk: this program was built without ublk; build it with --features ublk");
+        faults.add(format!("--ublk: {}", ublk::LEFT_OUT));
     }
     let wanted = policy.zip(within).map(|(policy, within)| {
         let settings = pool_settings(policy, &origins, &modes);
@@ -88,23 +88,26 @@ fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String
     let interrupt = Interrupt::install().map_err(|error| format!("failed to listen to signals: {error}"))?;
     // Before any thread: each inherits it.
     let guarded = guard();
+    // Before the pool is opened: a refusal leaves it as it was.
+    let left = arguments.ublk.then(ublk::release_left).transpose()?;
     let page_cache = devices::page_cache(arguments.devices.page_cache);
     let opened = devices::open(&arguments.devices.cache, &wanted.origins, page_cache, wanted.slow.as_ref())?;
     let tier = Tier::open(opened.devices.clone(), wanted.settings.clone(), Arc::new(SystemClock)).map_err(text)?;
     tier.delay_flushes(wanted.flush_delay).map_err(text)?;
     let tier = Arc::new(tier);
-    let (served, stops) = start(arguments, wanted, &tier, opened)?;
+    let (served, stops) = start(arguments, wanted, &tier, opened, left)?;
     output::result(&told(arguments, wanted, &tier, &[guarded, served.lines()].concat()));
     wait(&interrupt, &stops, &tier, wanted);
     Ok(end(served, tier, wanted.within))
 }
 
-/// Starts everything that serves; what was started ends again when a part cannot.
+/// Starts everything that serves; what was started ends again when a part cannot. `left`: of earlier block devices, where there are to be some.
 fn start(
     arguments: &ServeArguments,
     wanted: &ServeOrder,
     tier: &Arc<Tier>,
     opened: OpenDevices,
+    left: Option<Vec<String>>,
 ) -> Result<(ServerParts, Receiver<()>), String> {
     let text = |error: proofload_tier::Error| error.to_string();
     let (stop, stops) = sync_channel(1);
@@ -119,8 +122,8 @@ fn start(
     if let Some(folder) = &arguments.fuse {
         served.mounts = Some(Mounts::start(folder, arguments.with_loop, tier, &wanted.origins)?);
     }
-    if arguments.ublk {
-        served.blocks = Some(BlockDevices::start(tier, &wanted.origins)?);
+    if let Some(left) = left {
+        served.blocks = Some(BlockDevices::start(left, tier, &wanted.origins)?);
     }
     let disks = served.devices.as_ref().map_or(Vec::new(), |opened| opened.disks.clone());
     let subject = ControlSubject { tier: Arc::clone(tier), disks, stops: stop };

@@ -1,14 +1,17 @@
 //! Volumes as block devices of the kernel that this process serves. Without the feature `ublk` there are none.
 
 #[cfg(feature = "ublk")]
-pub(super) use built::BlockDevices;
+pub(super) use built::{BlockDevices, release_left};
 #[cfg(not(feature = "ublk"))]
-pub(super) use left_out::BlockDevices;
+pub(super) use left_out::{BlockDevices, release_left};
 
 /// Whether this program can serve block devices.
 pub(super) const fn is_built() -> bool {
     cfg!(feature = "ublk")
 }
+
+/// Text for who asks for them where they are left out.
+pub(super) const LEFT_OUT: &str = "this program was built without ublk; build it with --features ublk";
 
 #[cfg(feature = "ublk")]
 mod built {
@@ -25,11 +28,20 @@ mod built {
         devices: Vec<(&'static str, UblkDevice)>,
     }
 
+    /// Removes what killed servers have left; returns what is still in use. It fails where no device can be made.
+    pub(in super::super) fn release_left() -> Result<Vec<String>, String> {
+        UblkDevice::release_left().map_err(|error| error.to_string())
+    }
+
     impl BlockDevices {
-        /// Removes what killed servers have left, and makes a device for every volume.
-        pub(in super::super) fn start(tier: &Arc<Tier>, origins: &[OriginPlace]) -> Result<Self, String> {
+        /// Makes a device for every volume. `left`: what killed servers have left, to be told.
+        pub(in super::super) fn start(
+            left: Vec<String>,
+            tier: &Arc<Tier>,
+            origins: &[OriginPlace],
+        ) -> Result<Self, String> {
             let text = |error: proofload_tier::Error| error.to_string();
-            let mut all = Self { left: UblkDevice::release_left().map_err(text)?, devices: Vec::new() };
+            let mut all = Self { left, devices: Vec::new() };
             for (number, place) in (0..).zip(origins) {
                 let service = Arc::new(TierVolume::new(Arc::clone(tier), number));
                 all.devices.push((place.class.name(), UblkDevice::start(service).map_err(text)?));
@@ -63,10 +75,19 @@ mod left_out {
     /// Nothing: there is no value of it.
     pub(in super::super) enum BlockDevices {}
 
+    /// Refuses.
+    pub(in super::super) fn release_left() -> Result<Vec<String>, String> {
+        Err(super::LEFT_OUT.to_owned())
+    }
+
     impl BlockDevices {
         /// Refuses.
-        pub(in super::super) fn start(_tier: &Arc<Tier>, _origins: &[OriginPlace]) -> Result<Self, String> {
-            Err("this program was built without ublk; build it with --features ublk".to_owned())
+        pub(in super::super) fn start(
+            _left: Vec<String>,
+            _tier: &Arc<Tier>,
+            _origins: &[OriginPlace],
+        ) -> Result<Self, String> {
+            Err(super::LEFT_OUT.to_owned())
         }
 
         pub(in super::super) fn lines(&self) -> Vec<(&'static str, String)> {

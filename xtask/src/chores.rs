@@ -86,7 +86,7 @@ pub(crate) const CHORES: &[Chore] = &[
     Chore {
         name: "kernel",
         arguments: "[GROUP …] [--json]",
-        summary: "boot Debian's kernel under QEMU and prove in it caches of the kernel, limits by control groups of version 2, reflinks and netem",
+        summary: "boot Debian's kernel under QEMU and prove in it caches of the kernel, limits by control groups of version 2, reflinks, netem and ublk",
         run: kernel::run,
     },
     Chore {

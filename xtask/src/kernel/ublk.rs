@@ -254,7 +254,7 @@ fn flushes_and_discards_arrive() -> Result<Figures, String> {
     Ok(figures.map(|(name, value)| (name.to_owned(), json!(value))).into_iter().collect())
 }
 
-/// While flushes wait, what is in the cache is read at once.
+/// While a flush waits, what is in the cache is read at once, by the same processor and so through the same queue.
 fn hits_do_not_wait_for_flushes() -> Result<Figures, String> {
     format()?;
     let server = Server::start("")?;
@@ -264,8 +264,8 @@ fn hits_do_not_wait_for_flushes() -> Result<Figures, String> {
     let server = Server::start(&format!("--flush-delay {}s", DELAY.as_secs()))?;
     let node = server.node.clone();
     let begun = Instant::now();
-    let mut flush = Command::new("dd")
-        .args(["if=/dev/zero", &format!("of={node}"), "bs=4k", "count=1", "seek=900", "conv=fsync,notrunc"])
+    let mut flush = Command::new("taskset")
+        .args(["1", "dd", "if=/dev/zero", &format!("of={node}"), "bs=4k", "count=1", "seek=900", "conv=fsync,notrunc"])
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| format!("dd: {error}"))?;
@@ -273,7 +273,7 @@ fn hits_do_not_wait_for_flushes() -> Result<Figures, String> {
     while flush.try_wait().map_err(|error| error.to_string())?.is_none() {
         expect(begun.elapsed() < BOUND, || "the flush hangs".to_owned())?;
         let read = Instant::now();
-        line(&format!("dd if={node} of=/dev/null bs=8k count=1 iflag=direct"))?;
+        line(&format!("taskset 1 dd if={node} of=/dev/null bs=8k count=1 iflag=direct"))?;
         slowest = slowest.max(read.elapsed());
         reads += 1;
     }
@@ -289,7 +289,7 @@ fn hits_do_not_wait_for_flushes() -> Result<Figures, String> {
     Ok(figures.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
 }
 
-/// While many reads wait for the slow disk, what is in the cache is read much sooner.
+/// While many reads wait for the slow disk, what is in the cache is read much sooner, by the same processor and so through the same queue.
 fn hits_do_not_wait_for_misses() -> Result<Figures, String> {
     format()?;
     let server = Server::start("")?;
@@ -298,7 +298,7 @@ fn hits_do_not_wait_for_misses() -> Result<Figures, String> {
     let words = |name: &str, more: &str| {
         format!(
             "--name={name} --filename={node} --direct=1 --bs=8k --rw=randread --time_based --allow_file_create=0 \
-             --output-format=json {more}"
+             --cpus_allowed=0 --output-format=json {more}"
         )
     };
     let misses = words("misses", "--ioengine=libaio --iodepth=24 --offset=64m --size=160m --runtime=12");

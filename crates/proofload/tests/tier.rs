@@ -1,7 +1,5 @@
 //! The commands of a cache tier: a pool is made, served, killed, drained, checked.
 
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
-
 mod support;
 
 use serde_json::Value;

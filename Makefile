@@ -3,8 +3,8 @@
 SHELL := /bin/bash
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-# All that is tested is built with the official MongoDB driver and the fixtures, which a plain build leaves out.
-TESTED := --features mongodb-driver,fixtures
+# All that is tested is built with the official MongoDB driver, ublk and the fixtures, which a plain build leaves out.
+TESTED := --features mongodb-driver,fixtures,ublk
 
 .DEFAULT_GOAL := help
 .PHONY: help demo dist site test test-kernel needs fmt lint tidy check check-newer toy papers papers-check duckdb clean-demo
@@ -55,7 +55,7 @@ papers: needs duckdb ## repeat the five published studies and write docs/papers.
 papers-check: ## docs/papers.md is what its signed records give, with the binary of the tests
 	cargo xtask papers check "program=$${CARGO_TARGET_DIR:-target}/debug/proofload"
 
-test-kernel: ## caches of the kernel, control groups of version 2, reflinks and netem in a virtual machine (Debian as root; minutes); no part of `test`
+test-kernel: ## caches of the kernel, control groups of version 2, reflinks, netem and ublk in a virtual machine (Debian as root; minutes); no part of `test`
 	scripts/install-kernel-needs.sh "$${CARGO_TARGET_DIR:-target}/kernel-package"
 	cargo xtask kernel
 

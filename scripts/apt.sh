@@ -44,3 +44,20 @@ install_with_apt() {
     done
     rm -f "$ours" "$log" ${our_policy:+"$our_policy"}
 }
+
+# apt with lists, caches and a status of its own, in the current folder: for packages of another suite, none of which is installed.
+own_apt() {
+    local command=$1
+    shift
+    "$command" -o Dir::State="$PWD/state" -o Dir::State::status="$PWD/status" -o Dir::Cache="$PWD/cache" \
+        -o Dir::Etc::sourcelist="$PWD/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root "$@"
+}
+
+# Reads the lists of a suite of Debian for `own_apt`; what went wrong is in the file `log`.
+read_own_lists() {
+    local suite=$1 keys=/usr/share/keyrings/debian-archive-keyring.gpg
+    mkdir -p state/lists/partial cache/archives/partial
+    : >status
+    echo "deb [signed-by=$keys] http://deb.debian.org/debian $suite main" >sources.list
+    own_apt apt-get update >log 2>&1
+}

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Makes sure that what `make test-kernel` needs is there: QEMU, programs for its initial file system, and Debian's kernel (450 MB).
+# Makes sure that what `make test-kernel` needs is there: QEMU, programs for its initial file system, Debian's kernel (450 MB), and where that has no
+# ublk the kernel of a newer Debian (120 MB), in a folder beside.
 #
-# On Debian as root it installs the missing programs; the kernel is fetched and unpacked into the given folder and not installed,
+# On Debian as root it installs the missing programs; kernels are fetched and unpacked into the given folder and the one beside and not installed,
 # so that nothing about how this machine boots changes. Anywhere else it says what is missing and fails.
 set -euo pipefail
 
-readonly FOLDER=${1:?"usage: install-kernel-needs.sh FOLDER-FOR-THE-KERNEL"}
-readonly KERNEL=linux-image-amd64
+FOLDER=$(realpath -m "${1:?"usage: install-kernel-needs.sh FOLDER-FOR-THE-KERNEL"}")
+readonly FOLDER
+readonly KERNEL=linux-image-amd64 NEWER=$FOLDER-newer NEWER_SUITE=trixie
 source "$(dirname "$0")/apt.sh"
 
 # Program and package, one a line.
@@ -23,6 +25,7 @@ wipefs util-linux
 blockdev util-linux
 modinfo kmod
 cpio cpio
+xz xz-utils
 gzip gzip"
 
 missing_packages() {
@@ -32,25 +35,56 @@ missing_packages() {
     done <<<"$PROGRAMS"
 }
 
-# The package that the kernel's metapackage stands for now.
+# The package that the kernel's metapackage stands for now, in the lists that this apt-cache reads.
 kernel_package() {
-    apt-cache depends "$KERNEL" | awk '$1 == "Depends:" && $2 ~ /^linux-image-/ { print $2; exit }'
+    "$@" depends "$KERNEL" | awk '$1 == "Depends:" && $2 ~ /^linux-image-/ { print $2; exit }'
 }
 
-unpack_kernel() {
-    local package fetched
-    compgen -G "$FOLDER/boot/vmlinuz-*" >/dev/null && return 0
-    package=$(kernel_package)
+# Unpacks the package in the current folder, and makes what newer Debians have below /usr alone found below /, too.
+unpack() {
+    local to=$1
+    rm -rf "$to.new"
+    mkdir -p "$to.new"
+    dpkg-deb -x ./*.deb "$to.new"
+    [[ -e $to.new/lib ]] || ln -s usr/lib "$to.new/lib"
+    rm -rf "$to"
+    mv "$to.new" "$to"
+}
+
+has_kernel() { compgen -G "$1/boot/vmlinuz-*" >/dev/null; }
+
+fetch_kernel() {
+    local package folder
+    has_kernel "$FOLDER" && return 0
+    package=$(kernel_package apt-cache)
     [[ -n "$package" ]] || { echo "needs: the package lists have no $KERNEL" >&2; return 1; }
     echo "needs: fetching $package into $FOLDER"
-    fetched=$(mktemp -d)
-    chmod 755 "$fetched"
-    (cd "$fetched" && apt-get download "$package" >/dev/null)
-    rm -rf "$FOLDER.new"
-    mkdir -p "$FOLDER.new"
-    dpkg-deb -x "$fetched"/*.deb "$FOLDER.new"
-    rm -rf "$fetched" "$FOLDER"
-    mv "$FOLDER.new" "$FOLDER"
+    folder=$(mktemp -d)
+    chmod 755 "$folder"
+    (cd "$folder" && apt-get download "$package" >/dev/null && unpack "$FOLDER")
+    rm -rf "$folder"
+}
+
+fetch_newer_kernel() {
+    local folder
+    has_kernel "$NEWER" && return 0
+    if compgen -G "$FOLDER/lib/modules/*/kernel/drivers/block/ublk_drv.ko*" >/dev/null; then
+        ln -sfn "$(basename "$FOLDER")" "$NEWER"
+        return 0
+    fi
+    folder=$(mktemp -d)
+    (cd "$folder" && fetch_from_newer_suite) || { rm -rf "$folder"; return 1; }
+    rm -rf "$folder"
+}
+
+fetch_from_newer_suite() {
+    local package
+    read_own_lists "$NEWER_SUITE" || { echo "needs: reading the lists of $NEWER_SUITE failed: $(tail -n 3 log)" >&2; return 1; }
+    package=$(kernel_package own_apt apt-cache)
+    [[ -n "$package" ]] || { echo "needs: $NEWER_SUITE has no $KERNEL" >&2; return 1; }
+    echo "needs: fetching $package into $NEWER"
+    own_apt apt-get download "$package" >>log 2>&1 || { echo "needs: fetching $package failed: $(tail -n 3 log)" >&2; return 1; }
+    unpack "$NEWER"
 }
 
 command -v apt-get >/dev/null || {
@@ -67,4 +101,5 @@ if [[ -n "$missing" ]]; then
     missing=$(missing_packages | sort -u | xargs)
     [[ -z "$missing" ]] || { echo "needs: still missing: $missing" >&2; exit 1; }
 fi
-unpack_kernel
+fetch_kernel
+fetch_newer_kernel

@@ -36,21 +36,6 @@ has_postgresql() { compgen -G "$PLACES/postgresql-*/lib/postgresql/*/bin/postgre
 has_pgbouncer() { [[ -x $PLACES/pgbouncer/bin/pgbouncer ]]; }
 has_mariadb() { [[ -x $PLACES/mariadb/sbin/mariadbd ]]; }
 
-# apt with lists, caches and a status of its own, in the current folder.
-own_apt() {
-    local command=$1
-    shift
-    "$command" -o Dir::State="$PWD/state" -o Dir::State::status="$PWD/status" -o Dir::Cache="$PWD/cache" \
-        -o Dir::Etc::sourcelist="$PWD/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root "$@"
-}
-
-read_lists() {
-    mkdir -p state/lists/partial cache/archives/partial
-    : >status
-    echo "deb [signed-by=$KEYS] http://deb.debian.org/debian sid main" >sources.list
-    own_apt apt-get update >log 2>&1 || fail "reading Debian's lists failed: $(tail -n 3 log)"
-}
-
 newest_postgresql() {
     own_apt apt-cache pkgnames postgresql- | sed -n 's/^postgresql-\([0-9]*\)$/\1/p' | sort -n | tail -n 1
 }
@@ -162,7 +147,7 @@ command -v patchelf >/dev/null || install_with_apt patchelf
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-read_lists
+read_own_lists sid || fail "reading Debian's lists failed: $(tail -n 3 log)"
 for name in "${missing[@]}"; do
     "put_$name"
 done

@@ -92,7 +92,7 @@ pub(crate) const CHORES: &[Chore] = &[
     Chore {
         name: "kernel",
         arguments: "[GROUP …] [--json]",
-        summary: "boot Debian's kernel under QEMU and prove in it caches of the kernel, limits by control groups of version 2, reflinks, netem, and that flushes of a cache tier reach its devices",
+        summary: "boot Debian's kernel under QEMU and prove in it caches of the kernel, limits by control groups of version 2, reflinks, netem, ublk, and that flushes of a cache tier reach its devices",
         run: kernel::run,
     },
     Chore {

@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         "run",
         "--quiet",
         "--features",
-        "mongodb-driver,fixtures",
+        "mongodb-driver,fixtures,ublk",
         "--bin",
         "proofload",
         "--",

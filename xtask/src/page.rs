@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of hours"))?,
     };
     let status = cargo()
-        .args(["test", "--workspace", "--features", "mongodb-driver,fixtures", "--test", "live_page"])
+        .args(["test", "--workspace", "--features", "mongodb-driver,fixtures,ublk", "--test", "live_page"])
         .args(["hours", "--", "--nocapture"])
         .env("PROOFLOAD_PAGE_EVERY", HOUR.to_string())
         .env("PROOFLOAD_PAGE_LOOKS", hours.to_string())

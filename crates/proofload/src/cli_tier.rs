@@ -86,6 +86,9 @@ pub(crate) struct ServeArguments {
     /// Attach a loop device with direct I/O to each of these files; needs root
     #[arg(long = "loop", requires = "fuse")]
     pub(crate) with_loop: bool,
+    /// Serve each volume as a block device of the kernel, /dev/ublkbN; needs root, Linux 6.5 and a program built with ublk
+    #[arg(long)]
+    pub(crate) ublk: bool,
     /// Time limit for stopping
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) within: String,

@@ -202,6 +202,25 @@ fn devices_that_do_not_belong_together_are_refused_by_name() {
 }
 
 #[test]
+fn a_kernel_without_ublk_is_told_what_it_lacks_and_the_pool_is_left_alone() {
+    if std::path::Path::new("/dev/ublk-control").exists() {
+        return println!("SKIPPED: this kernel has ublk");
+    }
+    let bench = Bench::new("tier-ublk");
+    format(&bench, 8);
+    let output = bench.run(&["tier", "serve", "cache", "--control", "control", "--origin", "data=data", "--ublk"]);
+    if cfg!(feature = "ublk") {
+        let said = fail(&output, 1);
+        assert!(said.contains("CONFIG_BLK_DEV_UBLK") && said.contains("modprobe ublk_drv"), "{said}");
+    } else {
+        let said = fail(&output, 2);
+        assert!(said.contains("--features ublk"), "{said}");
+    }
+    let server = Server::start(&bench, &SERVE);
+    assert!(server.said.contains("after a clean stop"), "{}", server.said);
+}
+
+#[test]
 fn what_formatting_would_lose_is_named_twice() {
     let bench = Bench::new("tier-format");
     format(&bench, 8);

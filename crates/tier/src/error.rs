@@ -69,7 +69,7 @@ enum TierErrorKind {
         what: String,
         by: &'static str,
     },
-    #[cfg(feature = "fuse")]
+    #[cfg(any(feature = "fuse", feature = "ublk"))]
     Program {
         action: &'static str,
         what: String,
@@ -138,7 +138,7 @@ impl Error {
         Self { kind: TierErrorKind::Taken { what: what.into(), by } }
     }
 
-    #[cfg(feature = "fuse")]
+    #[cfg(any(feature = "fuse", feature = "ublk"))]
     pub(crate) fn program(
         action: &'static str,
         what: impl Into<String>,
@@ -230,7 +230,7 @@ impl fmt::Display for Error {
             TierErrorKind::Taken { what, by } => {
                 write!(f, "claimed {what}: {by}; end that first, or use another device")
             }
-            #[cfg(feature = "fuse")]
+            #[cfg(any(feature = "fuse", feature = "ublk"))]
             TierErrorKind::Program { action, what, came, advice } => write!(f, "{action} {what}: {came}; {advice}"),
             TierErrorKind::Busy { what, advice } => write!(f, "{what}; {advice}"),
         }

@@ -1,7 +1,8 @@
 //! The table of groups and their cases.
 
 use super::case::{Case, CaseGroup};
-use super::{caches, limits, log_writes, network, snapshots};
+use super::image::MachineKernel;
+use super::{caches, limits, log_writes, network, snapshots, ublk};
 
 /// The cases of a cache; each function names its system by a constant parameter.
 macro_rules! cache_cases {
@@ -40,8 +41,14 @@ pub(super) const GROUPS: &[CaseGroup] = &[
     CaseGroup { name: "limits", cases: limits::CASES },
     CaseGroup { name: "snapshots", cases: snapshots::CASES },
     CaseGroup { name: "netem", cases: network::CASES },
-    CaseGroup { name: "log-writes", cases: log_writes::CASES },
+    CaseGroup { name: log_writes::GROUP, cases: log_writes::CASES },
+    CaseGroup { name: ublk::GROUP, cases: ublk::CASES },
 ];
+
+/// The kernel of a group: Debian 12 builds no ublk.
+pub(super) fn kernel(group: &CaseGroup) -> MachineKernel {
+    if group.name == ublk::GROUP { MachineKernel::Newer } else { MachineKernel::Own }
+}
 
 /// The group with a name.
 pub(super) fn named(name: &str) -> Result<&'static CaseGroup, String> {

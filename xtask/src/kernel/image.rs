@@ -9,9 +9,11 @@ use std::process::{Command, Stdio};
 
 /// Programs of this machine that cases and our program call. All others are those of busybox.
 const PROGRAMS: &[&str] = &[
+    "blkdiscard",
     "dash",
     "dd",
     "dmsetup",
+    "e2fsck",
     "fallocate",
     "fio",
     "head",
@@ -50,6 +52,33 @@ const MODULES: &[&str] = &[
     "veth",
     "xfs",
 ];
+
+/// The kernels that machines boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MachineKernel {
+    /// Kernel of this Debian.
+    Own,
+    /// Kernel of a newer Debian, for what the own one lacks.
+    Newer,
+}
+
+impl MachineKernel {
+    /// Where `scripts/install-kernel-needs.sh` unpacks it, below the target folder.
+    pub(super) const fn package(self) -> &'static str {
+        match self {
+            Self::Own => "kernel-package",
+            Self::Newer => "kernel-package-newer",
+        }
+    }
+
+    /// Modules besides those of every machine.
+    const fn modules(self) -> &'static [&'static str] {
+        match self {
+            Self::Own => &[],
+            Self::Newer => &["ublk_drv"],
+        }
+    }
+}
 
 /// The first process: loads what the root disk needs, and goes there.
 const FIRST: &str = "#!/bin/busybox sh
@@ -95,8 +124,15 @@ pub(super) struct OwnProgram<'a> {
 }
 
 impl Image {
-    /// Makes it. `package`: the kernel's unpacked package.
-    pub(super) fn make(folder: &Path, package: &Path, own: &[OwnProgram<'_>]) -> Result<Self, String> {
+    /// Makes it in a folder, from the unpacked package of a kernel below the target folder.
+    pub(super) fn make(
+        folder: &Path,
+        target: &Path,
+        which: MachineKernel,
+        own: &[OwnProgram<'_>],
+    ) -> Result<Self, String> {
+        make_folder(folder)?;
+        let package = &target.join(which.package());
         let kernel = kernel(package)?;
         let version =
             kernel.file_name().and_then(|name| name.to_str()?.strip_prefix("vmlinuz-")).unwrap_or_default().to_owned();
@@ -105,7 +141,7 @@ impl Image {
         let image =
             Self { kernel, initrd: folder.join("initrd"), root: folder.join("root"), folder: folder.to_owned() };
         image.first(&modules)?;
-        image.second(&modules, own)?;
+        image.second(&modules, which, own)?;
         Ok(image)
     }
 
@@ -118,8 +154,8 @@ impl Image {
         copy(&program("busybox")?, &tree.join("bin/busybox"))?;
         let mut names = String::new();
         for module in modules.closure(FIRST_MODULES)? {
-            let name = module.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            copy(&modules.folder.join(&module), &tree.join(&name))?;
+            let name = plain(&module.file_name().map(|name| name.to_string_lossy()).unwrap_or_default()).to_owned();
+            unpack(&modules.folder.join(&module), &tree.join(&name))?;
             names.push_str(&name);
             names.push('\n');
         }
@@ -131,7 +167,7 @@ impl Image {
     }
 
     /// The root disk.
-    fn second(&self, modules: &Modules, own: &[OwnProgram<'_>]) -> Result<(), String> {
+    fn second(&self, modules: &Modules, which: MachineKernel, own: &[OwnProgram<'_>]) -> Result<(), String> {
         let tree = self.folder.join("second");
         for folder in ["bin", "dev", "etc", "mnt", "proc", "run", "sys", "tmp", "usr/bin", "usr/sbin"] {
             make_folder(&tree.join(folder))?;
@@ -156,8 +192,8 @@ impl Image {
             install(&tree, here, &tree.join(inside.trim_start_matches('/')))?;
         }
         let inside = tree.join("lib/modules").join(&modules.version);
-        for module in modules.closure(MODULES)? {
-            copy(&modules.folder.join(&module), &inside.join(&module))?;
+        for module in modules.closure(&[MODULES, which.modules()].concat())? {
+            unpack(&modules.folder.join(&module), &inside.join(plain(&module.to_string_lossy())))?;
         }
         run(Command::new("depmod").arg("-b").arg(&tree).arg(&modules.version))?;
         write_program(&tree.join("start"), START)?;
@@ -188,20 +224,25 @@ struct Modules {
     folder: PathBuf,
     /// `modules.dep`: each module with those that it needs.
     dependencies: String,
+    /// `modules.builtin`: what the kernel has without a module.
+    builtin: String,
 }
 
 impl Modules {
     fn read(package: &Path, version: &str) -> Result<Self, String> {
         let folder = package.join("lib/modules").join(version);
-        let file = folder.join("modules.dep");
-        let dependencies = fs::read_to_string(&file).map_err(|error| format!("reading {}: {error}", file.display()))?;
-        Ok(Self { version: version.to_owned(), folder, dependencies })
+        let read = |name: &str| {
+            let file = folder.join(name);
+            fs::read_to_string(&file).map_err(|error| format!("reading {}: {error}", file.display()))
+        };
+        let (dependencies, builtin) = (read("modules.dep")?, read("modules.builtin")?);
+        Ok(Self { version: version.to_owned(), folder, dependencies, builtin })
     }
 
     /// The files of modules and of all that they need, in an order in which they can be loaded.
     fn closure(&self, names: &[&str]) -> Result<Vec<PathBuf>, String> {
         let mut files: Vec<&str> = Vec::new();
-        for name in names {
+        for name in names.iter().filter(|name| !self.builtin.lines().any(|file| is_module(file, name))) {
             let (file, needed) = self.entry(name).ok_or_else(|| format!("the kernel has no module {name}"))?;
             for module in needed.into_iter().rev().chain([file]) {
                 if !files.contains(&module) {
@@ -214,13 +255,18 @@ impl Modules {
 
     /// A module's file, and those that it needs, the last of which is loaded first.
     fn entry(&self, name: &str) -> Option<(&str, Vec<&str>)> {
-        let plain = |text: &str| text.replace('-', "_");
         self.dependencies.lines().find_map(|line| {
             let (file, needed) = line.split_once(':')?;
-            let stem = file.rsplit('/').next()?.split(".ko").next()?;
-            (plain(stem) == plain(name)).then(|| (file, needed.split_ascii_whitespace().collect()))
+            is_module(file, name).then(|| (file, needed.split_ascii_whitespace().collect()))
         })
     }
+}
+
+/// Whether a file is that of a module, in whose names the two strokes are alike.
+fn is_module(file: &str, name: &str) -> bool {
+    let alike = |text: &str| text.replace('-', "_");
+    let stem = file.rsplit('/').next().and_then(|name| name.split(".ko").next());
+    stem.is_some_and(|stem| alike(stem) == alike(name))
 }
 
 /// The kernel of an unpacked package.
@@ -259,6 +305,26 @@ fn install(tree: &Path, program: &Path, to: &Path) -> Result<(), String> {
 /// Paths of libraries in what ldd says.
 fn libraries(text: &str) -> BTreeSet<&str> {
     text.split_ascii_whitespace().filter(|word| word.starts_with('/') && word.contains(".so")).collect()
+}
+
+/// The name of a module without its compression, which busybox does not know.
+fn plain(name: &str) -> &str {
+    name.strip_suffix(".xz").unwrap_or(name)
+}
+
+/// Copies a module, uncompressed.
+fn unpack(from: &Path, to: &Path) -> Result<(), String> {
+    if from.extension().is_none_or(|kind| kind != "xz") {
+        return copy(from, to);
+    }
+    to.parent().map_or(Ok(()), make_folder)?;
+    let file = fs::File::create(to).map_err(|error| format!("making {}: {error}", to.display()))?;
+    let done = Command::new("xz").args(["--decompress", "--stdout"]).arg(from).stdout(file).status();
+    match done {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("unpacking {}: xz: {status}", from.display())),
+        Err(error) => Err(format!("unpacking {}: xz: {error}; run `make test-kernel`", from.display())),
+    }
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
@@ -314,11 +380,22 @@ mod tests {
     fn modules_come_after_what_they_need() {
         let dependencies = "kernel/md/dm-mod.ko:\nkernel/md/dm-cache.ko: kernel/md/bio.ko kernel/md/dm-mod.ko\n\
                             kernel/md/dm-cache-smq.ko: kernel/md/dm-cache.ko kernel/md/bio.ko kernel/md/dm-mod.ko\nkernel/md/bio.ko:\n";
-        let modules = Modules { version: String::new(), folder: PathBuf::new(), dependencies: dependencies.to_owned() };
-        let files = modules.closure(&["dm_cache", "dm-cache-smq"]).unwrap();
+        let modules = Modules {
+            version: String::new(),
+            folder: PathBuf::new(),
+            dependencies: dependencies.to_owned(),
+            builtin: "kernel/drivers/virtio/virtio_pci.ko\n".to_owned(),
+        };
+        let files = modules.closure(&["virtio-pci", "dm_cache", "dm-cache-smq"]).unwrap();
         let names: Vec<_> = files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["dm-mod.ko", "bio.ko", "dm-cache.ko", "dm-cache-smq.ko"]);
         assert!(modules.closure(&["cas_cache"]).is_err());
+    }
+
+    #[test]
+    fn a_compressed_module_is_unpacked_under_its_plain_name() {
+        let found = ["kernel/ublk_drv.ko.xz", "kernel/loop.ko"].map(plain);
+        assert_eq!(found, ["kernel/ublk_drv.ko", "kernel/loop.ko"]);
     }
 
     #[test]

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+/// The group's name.
+pub(super) const GROUP: &str = "log-writes";
+
 /// The test program of the tier that reads logs.
 pub(super) const TESTS: &str = "/tier-log-tests";
 

@@ -14,5 +14,6 @@ mod network;
 mod programs;
 mod run;
 mod snapshots;
+mod ublk;
 
 pub(crate) use run::run;

@@ -2,7 +2,7 @@
 
 use super::case::{CaseGroup, CaseResult};
 use super::groups::{self, GROUPS};
-use super::image::{Image, OwnProgram};
+use super::image::{Image, MachineKernel, OwnProgram};
 use super::machine::{Boot, BootEnd};
 use super::{inside, limits, log_writes, programs};
 use crate::program::cargo;
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 /// Longest time of one boot.
 const BOOT: Duration = Duration::from_secs(420);
 
-/// Where `scripts/install-kernel-needs.sh` unpacks the kernel, below the target folder.
-const PACKAGE: &str = "kernel-package";
+/// Groups that run tests of the testbed.
+const TESTED_GROUPS: [&str; 2] = ["limits", "snapshots"];
 
 /// How names of folders of machines begin; the number of their process follows.
 const FOLDER: &str = "kernel-machine-";
@@ -38,40 +38,47 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let target = std::path::absolute(std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned()));
     let target = target.map_err(|error| format!("finding the target folder: {error}"))?;
     let folder = TemporaryFolder::make(&target)?;
-    let own = [
-        OwnProgram {
-            inside: "/xtask",
-            here: std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?,
-        },
-        OwnProgram {
-            inside: programs::PROOFLOAD,
-            here: built(&["build", "-p", "proofload", "--features", "mongodb-driver,fixtures"], "proofload")?,
-        },
-        OwnProgram {
-            inside: limits::TESTS,
-            here: built(&["test", "-p", "proofload-testbed", "--lib", "--no-run"], "proofload_testbed")?,
-        },
-        OwnProgram {
-            inside: log_writes::TESTS,
-            here: built(
-                &["test", "--release", "-p", "proofload-tier", "--test", "log_writes", "--no-run"],
-                "log_writes",
-            )?,
-        },
-    ];
-    tell("kernel: making the machine")?;
-    let image = Image::make(&folder.0, &target.join(PACKAGE), &own)?;
+    let own = own_programs(&wanted)?;
     let mut faults = Vec::new();
     let mut cases = 0;
-    for group in &wanted {
-        faults.extend(run_group(group, &image, as_json)?);
-        cases += group.cases.len();
+    for kernel in [MachineKernel::Own, MachineKernel::Newer] {
+        let groups: Vec<_> = wanted.iter().filter(|group| groups::kernel(group) == kernel).collect();
+        if groups.is_empty() {
+            continue;
+        }
+        tell("kernel: making the machine")?;
+        let image = Image::make(&folder.0.join(kernel.package()), &target, kernel, &own)?;
+        for group in groups {
+            faults.extend(run_group(group, &image, as_json)?);
+            cases += group.cases.len();
+        }
     }
     let took = begun.elapsed().as_secs();
     let summary =
         format!("kernel: {} of {cases} cases passed in {} min {} s", cases - faults.len(), took / 60, took % 60);
     tell(&summary)?;
     if faults.is_empty() { Ok(()) } else { Err(format!("failed: {}", faults.join(", "))) }
+}
+
+/// Builds what runs inside: this program, ours, and the tests that a group runs.
+fn own_programs(wanted: &[&CaseGroup]) -> Result<Vec<OwnProgram<'static>>, String> {
+    let this = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
+    let mut own = vec![
+        OwnProgram { inside: "/xtask", here: this },
+        OwnProgram {
+            inside: programs::PROOFLOAD,
+            here: built(&["build", "-p", "proofload", "--features", "mongodb-driver,fixtures,ublk"], "proofload")?,
+        },
+    ];
+    if wanted.iter().any(|group| TESTED_GROUPS.contains(&group.name)) {
+        let here = built(&["test", "-p", "proofload-testbed", "--lib", "--no-run"], "proofload_testbed")?;
+        own.push(OwnProgram { inside: limits::TESTS, here });
+    }
+    if wanted.iter().any(|group| group.name == log_writes::GROUP) {
+        let words = ["test", "--release", "-p", "proofload-tier", "--test", "log_writes", "--no-run"];
+        own.push(OwnProgram { inside: log_writes::TESTS, here: built(&words, "log_writes")? });
+    }
+    Ok(own)
 }
 
 /// Boots a machine of its own for a group; names of the cases that did not pass.

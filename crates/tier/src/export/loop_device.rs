@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::mounts::mounted;
-use super::programs::{run, until};
+use super::programs::run;
+use super::waiting::until;
 use crate::error::Error;
 
 /// Time between two looks at a device that is being released.

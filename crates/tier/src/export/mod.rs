@@ -4,13 +4,21 @@
 mod fuse;
 #[cfg(feature = "fuse")]
 mod loop_device;
-#[cfg(feature = "fuse")]
+#[cfg(any(feature = "fuse", feature = "ublk"))]
 mod mounts;
 mod nbd;
 mod nbd_options;
+#[cfg(any(feature = "fuse", feature = "ublk"))]
+mod processes;
 #[cfg(feature = "fuse")]
 mod programs;
 mod service;
+#[cfg(feature = "ublk")]
+mod ublk;
+#[cfg(any(feature = "fuse", feature = "ublk"))]
+mod waiting;
+#[cfg(any(feature = "fuse", feature = "ublk"))]
+mod workers;
 
 #[cfg(feature = "fuse")]
 pub use fuse::{FuseServer, FuseVolume};
@@ -18,3 +26,5 @@ pub use fuse::{FuseServer, FuseVolume};
 pub use loop_device::LoopDevice;
 pub use nbd::{NbdServer, serve_connection};
 pub use service::{BlockService, TierVolume};
+#[cfg(feature = "ublk")]
+pub use ublk::UblkDevice;

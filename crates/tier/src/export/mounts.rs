@@ -2,9 +2,13 @@
 //! hangs would make it wait.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+#[cfg(any(feature = "fuse", test))]
+use std::path::Path;
+use std::path::PathBuf;
 
+#[cfg(feature = "fuse")]
 use super::programs::run;
+#[cfg(feature = "fuse")]
 use crate::error::Error;
 
 /// One mount of this process's view.
@@ -46,6 +50,7 @@ fn plain(name: &str) -> String {
 }
 
 /// Unmounts a folder of a FUSE file system; `lazily` also when it is in use, which then goes on to the last use.
+#[cfg(feature = "fuse")]
 pub(super) fn unmount(folder: &Path, lazily: bool) -> Result<(), Error> {
     let name = folder.display().to_string();
     let own: &[&str] = if lazily { &["-l", &name] } else { &[&name] };

@@ -3,6 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use super::waiting::until;
 use crate::error::Error;
 
 /// Time between two looks at the program.
@@ -33,19 +34,6 @@ pub(super) fn run(program: &'static str, arguments: &[&str]) -> Result<String, E
 /// Whether a program ended in time. What it writes is short, so that no pipe is ever full.
 fn ends(child: &mut Child) -> bool {
     until(MOST_LOOKS, LOOK, || !matches!(child.try_wait(), Ok(None)))
-}
-
-/// Looks until something is so, at most so many times with a pause between; returns whether it is.
-pub(super) fn until(looks: u32, pause: Duration, mut is_so: impl FnMut() -> bool) -> bool {
-    for look in 0..looks {
-        if is_so() {
-            return true;
-        }
-        if look + 1 < looks {
-            std::thread::sleep(pause);
-        }
-    }
-    false
 }
 
 #[cfg(test)]

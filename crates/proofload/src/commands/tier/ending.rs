@@ -2,6 +2,7 @@
 
 use super::devices::OpenDevices;
 use super::mounts::Mounts;
+use super::ublk::BlockDevices;
 use super::units::{count, time};
 use crate::exit::Exit;
 use crate::output;
@@ -17,12 +18,24 @@ use std::time::Duration;
 pub(super) struct ServerParts {
     /// Ended first: they are what users hold.
     pub(super) mounts: Option<Mounts>,
+    pub(super) blocks: Option<BlockDevices>,
     pub(super) nbd: Vec<NbdServer>,
     pub(super) control: Option<ControlServer>,
     pub(super) maintenance: Option<Maintenance>,
     /// Dropped last: claims on the devices.
     pub(super) devices: Option<OpenDevices>,
 }
+
+impl ServerParts {
+    /// What is where, of exports that name nodes and files.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
+        let mounts = self.mounts.as_ref().map_or(Vec::new(), Mounts::lines);
+        [mounts, self.blocks.as_ref().map_or(Vec::new(), BlockDevices::lines)].concat()
+    }
+}
+
+/// Texts about what is in use and goes with its last use, or why the pool is not closed.
+type Closed = Result<Vec<String>, String>;
 
 /// What the end is at, for the one who waits.
 type Stage = Arc<Mutex<&'static str>>;
@@ -35,7 +48,8 @@ pub(super) fn end(served: ServerParts, tier: Arc<Tier>, within: Duration) -> Exi
     let shared = Arc::clone(&stage);
     std::thread::spawn(move || close(served, tier, &shared, &done));
     match outcome.recv_timeout(within) {
-        Ok(Ok(())) => {
+        Ok(Ok(left)) => {
+            left.iter().for_each(|text| output::error(text));
             output::result(&format!("stopped: the pool is closed, {} dirty lines remain in the cache", count(dirty)));
             Exit::Good
         }
@@ -53,9 +67,10 @@ pub(super) fn end(served: ServerParts, tier: Arc<Tier>, within: Duration) -> Exi
     }
 }
 
-fn close(mut served: ServerParts, tier: Arc<Tier>, stage: &Stage, done: &SyncSender<Result<(), String>>) {
+fn close(mut served: ServerParts, tier: Arc<Tier>, stage: &Stage, done: &SyncSender<Closed>) {
     let at = |what| *stage.lock().unwrap_or_else(PoisonError::into_inner) = what;
-    let left = served.mounts.take().map_or(Vec::new(), Mounts::end);
+    let mut left = served.mounts.take().map_or(Vec::new(), Mounts::end);
+    left.extend(served.blocks.take().map_or(Vec::new(), BlockDevices::end));
     served.nbd.clear();
     at("the control socket");
     // Its file stays to the end: `tier stop` waits for that.
@@ -64,7 +79,8 @@ fn close(mut served: ServerParts, tier: Arc<Tier>, stage: &Stage, done: &SyncSen
     served.maintenance = None;
     at("closing the pool");
     let closed = match Arc::into_inner(tier) {
-        Some(tier) => tier.close().map_err(|error| error.to_string()),
+        // Users of what is left get errors, and nothing of theirs is lost that was written.
+        Some(tier) => tier.close().map(|()| left).map_err(|error| error.to_string()),
         None if left.is_empty() => Err("something still uses it".to_owned()),
         None => Err(format!("{}; the next start recovers as after a crash", left.join("; "))),
     };

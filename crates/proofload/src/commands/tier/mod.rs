@@ -19,6 +19,7 @@ mod stats;
 mod stats_json;
 mod stats_text;
 mod stop;
+mod ublk;
 mod units;
 mod words;
 

@@ -5,6 +5,7 @@ use super::ending::{ServerParts, end};
 use super::guarding::guard;
 use super::mounts::{Mounts, is_built};
 use super::slow::SlowDisks;
+use super::ublk::{self, BlockDevices};
 use super::units::{bytes, count};
 use super::words::{Faults, OriginPlace, for_volume, modes, origins, policy, pool_settings, time};
 use crate::cli_tier::ServeArguments;
@@ -72,6 +73,9 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     if arguments.fuse.is_some() && !is_built() {
         faults.add("--fuse: this program was built without FUSE; build it with its default features");
     }
+    if arguments.ublk && !ublk::is_built() {
+        faults.add(format!("--ublk: {}", ublk::LEFT_OUT));
+    }
     let wanted = policy.zip(within).map(|(policy, within)| {
         let settings = pool_settings(policy, &origins, &modes);
         ServeOrder { origins, settings, slow, nbd, within, flush_delay }
@@ -84,23 +88,26 @@ fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String
     let interrupt = Interrupt::install().map_err(|error| format!("failed to listen to signals: {error}"))?;
     // Before any thread: each inherits it.
     let guarded = guard();
+    // Before the pool is opened: a refusal leaves it as it was.
+    let left = arguments.ublk.then(ublk::release_left).transpose()?;
     let page_cache = devices::page_cache(arguments.devices.page_cache);
     let opened = devices::open(&arguments.devices.cache, &wanted.origins, page_cache, wanted.slow.as_ref())?;
     let tier = Tier::open(opened.devices.clone(), wanted.settings.clone(), Arc::new(SystemClock)).map_err(text)?;
     tier.delay_flushes(wanted.flush_delay).map_err(text)?;
     let tier = Arc::new(tier);
-    let (served, stops) = start(arguments, wanted, &tier, opened)?;
-    output::result(&told(arguments, wanted, &tier, &[guarded, mounted_lines(&served)].concat()));
+    let (served, stops) = start(arguments, wanted, &tier, opened, left)?;
+    output::result(&told(arguments, wanted, &tier, &[guarded, served.lines()].concat()));
     wait(&interrupt, &stops, &tier, wanted);
     Ok(end(served, tier, wanted.within))
 }
 
-/// Starts everything that serves; what was started ends again when a part cannot.
+/// Starts everything that serves; what was started ends again when a part cannot. `left`: of earlier block devices, where there are to be some.
 fn start(
     arguments: &ServeArguments,
     wanted: &ServeOrder,
     tier: &Arc<Tier>,
     opened: OpenDevices,
+    left: Option<Vec<String>>,
 ) -> Result<(ServerParts, Receiver<()>), String> {
     let text = |error: proofload_tier::Error| error.to_string();
     let (stop, stops) = sync_channel(1);
@@ -115,14 +122,13 @@ fn start(
     if let Some(folder) = &arguments.fuse {
         served.mounts = Some(Mounts::start(folder, arguments.with_loop, tier, &wanted.origins)?);
     }
+    if let Some(left) = left {
+        served.blocks = Some(BlockDevices::start(left, tier, &wanted.origins)?);
+    }
     let disks = served.devices.as_ref().map_or(Vec::new(), |opened| opened.disks.clone());
     let subject = ControlSubject { tier: Arc::clone(tier), disks, stops: stop };
     served.control = Some(ControlServer::start(&arguments.control, subject).map_err(text)?);
     Ok((served, stops))
-}
-
-fn mounted_lines(served: &ServerParts) -> Vec<(&'static str, String)> {
-    served.mounts.as_ref().map_or(Vec::new(), Mounts::lines)
 }
 
 /// What is served, and what it costs. The first line says that everything is in its place.

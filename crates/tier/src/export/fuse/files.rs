@@ -14,8 +14,8 @@ use fuser::{
 };
 
 use super::server::FuseVolume;
-use super::workers::Workers;
 use crate::export::BlockService;
+use crate::export::workers::Workers;
 
 /// Bytes of a request, at most.
 const MOST_BYTES: u32 = 1 << 20;

@@ -2,6 +2,5 @@
 
 mod files;
 mod server;
-mod workers;
 
 pub use server::{FuseServer, FuseVolume};

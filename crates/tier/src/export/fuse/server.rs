@@ -9,15 +9,18 @@ use std::time::Duration;
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 
 use super::files::VolumeFiles;
-use super::workers::Workers;
 use crate::error::Error;
 use crate::export::BlockService;
 use crate::export::loop_device::sweep;
 use crate::export::mounts::{mounted, unmount};
-use crate::export::programs::until;
+use crate::export::processes::start_of;
+use crate::export::waiting::until;
+use crate::export::workers::Workers;
 
 /// Threads that read requests, and serve those that wait for no slow device.
 const THREADS: usize = 2;
+/// Requests that wait for a thread that may wait.
+const WAITING: usize = 64;
 /// Beginning of the name under which a mount of ours is listed; process and its start follow.
 const MARK: &str = "proofload-tier-";
 /// Time between two tries to unmount.
@@ -57,7 +60,8 @@ impl FuseServer {
         let folder = clear(folder).and_then(|folder| require_empty(&folder).map(|()| folder))?;
         // The files belong to whom this process works for, which the kernel tells of its own folder.
         let own = fs::metadata("/proc/self").map_err(failed)?;
-        let files = VolumeFiles::new(volumes, Workers::start().map_err(failed)?, (own.uid(), own.gid()));
+        let files =
+            VolumeFiles::new(volumes, Workers::start("fuse-slow", WAITING).map_err(failed)?, (own.uid(), own.gid()));
         let mut config = Config::default();
         config.mount_options =
             vec![MountOption::FSName(owner().map_err(failed)?), MountOption::DefaultPermissions, MountOption::NoAtime];
@@ -128,15 +132,6 @@ impl Drop for FuseServer {
 fn owner() -> std::io::Result<String> {
     let start = start_of("self").ok_or_else(|| std::io::Error::other("/proc/self/stat contains no start time"))?;
     Ok(format!("{MARK}{}.{start}", std::process::id()))
-}
-
-/// The time at which a process was started, in ticks since boot; `None` when it is no more, or only waits to be buried.
-fn start_of(process: &str) -> Option<String> {
-    let about = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of a program may hold blanks and brackets; behind its last bracket there are none.
-    let mut fields = about.rsplit_once(") ")?.1.split(' ');
-    fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
-    fields.nth(18).map(str::to_owned)
 }
 
 /// Whether the process behind a name of a mount lives.

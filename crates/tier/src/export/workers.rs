@@ -5,8 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Threads: as many requests wait for the slow devices at once.
 const THREADS: usize = 32;
-/// Requests that wait for a thread; who hands over waits beyond.
-const WAITING: usize = 64;
 /// Bytes of a thread's stack: a request needs few.
 const STACK: usize = 256 << 10;
 
@@ -19,13 +17,14 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    pub(super) fn start() -> std::io::Result<Self> {
-        let (tasks, receiver) = sync_channel::<Task>(WAITING);
+    /// Starts threads of a name. `waiting`: requests that wait for a thread; who hands over waits beyond.
+    pub(super) fn start(name: &str, waiting: usize) -> std::io::Result<Self> {
+        let (tasks, receiver) = sync_channel::<Task>(waiting);
         let receiver = Arc::new(Mutex::new(receiver));
         let mut threads = Vec::new();
         for _ in 0..THREADS {
             let receiver = Arc::clone(&receiver);
-            let thread = std::thread::Builder::new().name("fuse-slow".to_owned()).stack_size(STACK);
+            let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK);
             threads.push(thread.spawn(move || work(&receiver))?);
         }
         Ok(Self { tasks: Some(tasks), threads })

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use proofload_tier::device::Device;
 use proofload_tier::machine::CacheMode;
 use proofload_tier::tier::Tier;
 use support::{Call, Dice, Fate, MemoryDevice, TestClock, devices, format_settings, memory_devices, pool};
@@ -212,4 +213,41 @@ fn rule_7_a_discard_brings_back_neither_the_lines_nor_the_origins_older_content(
     tier.drain(Duration::from_secs(9)).unwrap();
     let origin = crashed.origin.bytes_now();
     assert!(origin[BLOCK as usize..4 * BLOCK as usize].iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn rule_7_neighbours_that_no_line_holds_are_discarded_at_once() {
+    let (scene, tier) = Scene::new(CacheMode::WriteBack);
+    scene.origin.write_at(0, &vec![7; 60 * BLOCK as usize]).unwrap();
+    scene.origin.sync().unwrap();
+    write(&tier, 20, 1);
+    assert_eq!(read(&tier, 30), 7);
+    tier.flush(0).unwrap();
+    let before = scene.origin.count(Call::Write);
+    // From the middle of a block to that of another: a dirty line and a clean one lie between.
+    tier.discard(0, 10 * BLOCK + 4096, 40 * BLOCK).unwrap();
+    // The dirty line becomes zeros where it is; the clean one goes, and its block is discarded for itself.
+    assert_eq!(scene.origin.count(Call::Write) - before, 4);
+    assert_eq!(tier.counters(0).discards, 41);
+    let check = |tier: &Tier| {
+        let mut bytes = vec![1; 60 * BLOCK as usize];
+        tier.read(0, 0, &mut bytes).unwrap();
+        let (from, to) = ((10 * BLOCK + 4096) as usize, (50 * BLOCK + 4096) as usize);
+        assert!(bytes[from..to].iter().all(|byte| *byte == 0));
+        assert!(bytes[..from].iter().chain(&bytes[to..]).all(|byte| *byte == 7));
+    };
+    check(&tier);
+    tier.flush(0).unwrap();
+    check(&scene.after_crash(Fate::Lost, Fate::Lost).open());
+}
+
+#[test]
+fn a_discard_that_fails_on_the_origin_holds_no_block() {
+    let (scene, tier) = Scene::new(CacheMode::WriteBack);
+    scene.origin.fail_when(|call| call == Call::Write);
+    let error = tier.discard(0, 0, 20 * BLOCK).unwrap_err().to_string();
+    assert!(error.contains("discarded") && error.contains("volume 0"), "{error}");
+    scene.origin.mend();
+    tier.discard(0, 0, 20 * BLOCK).unwrap();
+    assert!((0..20).all(|block| read(&tier, block) == 0));
 }

@@ -43,16 +43,21 @@ pub trait Device: Send + Sync {
     ///
     /// When the device fails.
     fn discard(&self, at: u64, length: u64) -> io::Result<()> {
-        const PIECE: u64 = 1 << 20;
-        let zeros = vec![0; usize::try_from(length.min(PIECE)).expect("a mebibyte")];
-        let mut done = 0;
-        while done < length {
-            let piece = usize::try_from((length - done).min(PIECE)).expect("a mebibyte");
-            self.write_at(at + done, &zeros[..piece])?;
-            done += piece as u64;
-        }
-        Ok(())
+        write_zeros(self, at, length)
     }
+}
+
+/// Writes zeros, a mebibyte at a time.
+pub(super) fn write_zeros(device: &(impl Device + ?Sized), at: u64, length: u64) -> io::Result<()> {
+    const PIECE: u64 = 1 << 20;
+    let zeros = vec![0; usize::try_from(length.min(PIECE)).expect("a mebibyte")];
+    let mut done = 0;
+    while done < length {
+        let piece = usize::try_from((length - done).min(PIECE)).expect("a mebibyte");
+        device.write_at(at + done, &zeros[..piece])?;
+        done += piece as u64;
+    }
+    Ok(())
 }
 
 /// A clock that never goes back.

@@ -151,7 +151,15 @@ impl Tier {
     /// As [`Tier::write`].
     pub fn discard(&self, volume: u8, at: u64, length: u64) -> Result<(), Error> {
         self.check_range(volume, at, length)?;
-        for (block, range) in self.pieces(volume, at, length) {
+        let (mut from, end) = (at, at + length);
+        while from < end {
+            let done = self.discard_run(volume, from, end - from)?;
+            if done > 0 {
+                from += done;
+                continue;
+            }
+            let Some((block, range)) = self.pieces(volume, from, end - from).next() else { break };
+            from += u64::from(range.end - range.start);
             self.one(&BlockRequest { kind: AccessKind::Discard, block, range }, &mut CallerBytes::Zeros)?;
         }
         Ok(())

@@ -3,6 +3,7 @@
 //! It decides nothing that the machine could decide, starts no thread unless it is asked to, and prints nothing.
 
 mod committing;
+mod discarding;
 mod driver;
 mod flush_delay;
 mod front;
@@ -12,6 +13,7 @@ mod maintenance;
 mod opening;
 mod reading;
 mod recovery;
+mod run;
 mod sampling;
 mod sizing;
 mod snapshot;

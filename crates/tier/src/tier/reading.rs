@@ -2,8 +2,9 @@
 
 use super::driver::{CallerBytes, WorkOutcome, is_whole_miss, origin_error};
 use super::front::Tier;
+use super::run::RunAsked;
 use crate::error::Error;
-use crate::machine::{AccessKind, Begin, BlockRequest, BlockWork, WorkFailure};
+use crate::machine::{AccessKind, BlockWork, WorkFailure};
 
 /// Blocks of one request to the origin at most: 1 MiB of 8 KiB lines.
 const MOST_BLOCKS: usize = 128;
@@ -17,7 +18,8 @@ impl Tier {
     /// As [`Tier::read`].
     pub(super) fn read_run(&self, volume: u8, at: u64, into: &mut [u8]) -> Result<usize, Error> {
         let begin = self.clock.now();
-        let works = self.begin_run(volume, at, into.len() as u64);
+        let asked = RunAsked { kind: AccessKind::Read, volume, at, length: into.len() as u64, most: MOST_BLOCKS };
+        let works = self.begin_run(&asked, is_whole_miss);
         let misses = works.iter().filter(|work| is_whole_miss(work)).count();
         let bytes: usize = works[..misses].iter().map(length).sum();
         let mut origin = match works.first() {
@@ -49,26 +51,6 @@ impl Tier {
             left = rest;
         }
         outcome.map(|()| done)
-    }
-
-    /// Begins requests for neighbours as long as they are misses; the first other one is begun too. None waits, since a block would be held
-    /// meanwhile.
-    fn begin_run(&self, volume: u8, at: u64, length: u64) -> Vec<BlockWork> {
-        let mut works = Vec::new();
-        let mut state = self.lock();
-        for (block, range) in self.pieces(volume, at, length).take(MOST_BLOCKS) {
-            let request = BlockRequest { kind: AccessKind::Read, block, range };
-            let Begin::Work(work) = state.machine.begin(&request) else { break };
-            if let Some(sample) = &mut state.sample {
-                sample.note(&request);
-            }
-            let goes_on = is_whole_miss(&work);
-            works.push(work);
-            if !goes_on {
-                break;
-            }
-        }
-        works
     }
 }
 

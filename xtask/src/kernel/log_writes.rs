@@ -66,9 +66,9 @@ fn map_logged(place: u64) -> Result<(), String> {
 }
 
 /// A server of the pool on `cache` and `origin`.
-struct Server(Child);
+struct PoolServer(Child);
 
-impl Server {
+impl PoolServer {
     /// Serves the volume as a file, and waits until it is there.
     fn start() -> Result<Self, String> {
         let _there = std::fs::create_dir(FOLDER);
@@ -104,7 +104,7 @@ impl Server {
 }
 
 /// What a case that failed has left is ended.
-impl Drop for Server {
+impl Drop for PoolServer {
     fn drop(&mut self) {
         let _gone_already = self.0.kill();
         let _gone_already = self.0.wait();
@@ -125,10 +125,10 @@ fn test(name: &str, place: &str, cache: u64, rounds: u32) -> Result<Figures, Str
 }
 
 /// Makes a pool on the logged devices and writes rounds to it through the served file; the server is left to the caller.
-fn load_on(place: u64, rounds: u32, map: fn(u64) -> Result<(), String>) -> Result<Server, String> {
+fn load_on(place: u64, rounds: u32, map: fn(u64) -> Result<(), String>) -> Result<PoolServer, String> {
     map(place)?;
     line(&format!("{PROOFLOAD} tier format /dev/mapper/cache --origin data=/dev/mapper/origin"))?;
-    let server = Server::start()?;
+    let server = PoolServer::start()?;
     test("rounds_are_written_and_marked", &format!("{FOLDER}/data"), CACHE, rounds)?;
     Ok(server)
 }
@@ -162,7 +162,7 @@ fn the_program_recovers() -> Result<Figures, String> {
     let figures = test("the_last_round_is_written_to_a_device", "/dev/mapper/log", CACHE, ROUNDS)?;
     for is_last in [false, true] {
         line(&format!("{PROOFLOAD} tier check /dev/mapper/cache --origin data=/dev/mapper/origin"))?;
-        let server = Server::start()?;
+        let server = PoolServer::start()?;
         test("a_served_volume_has_the_last_round", &format!("{FOLDER}/data"), CACHE, ROUNDS)?;
         if is_last { server.stop()? } else { server.kill()? }
     }

@@ -46,7 +46,7 @@ const KILLS: u32 = 2;
 const DELAY: Duration = Duration::from_secs(4);
 
 /// A server of a pool.
-struct Server {
+struct BlockServer {
     child: Child,
     /// What it said until it was ready.
     said: String,
@@ -54,7 +54,7 @@ struct Server {
     node: String,
 }
 
-impl Server {
+impl BlockServer {
     /// Starts one on the two disks, or another cache and origin.
     fn start(more: &str) -> Result<Self, String> {
         Self::start_on(&format!("{CACHE} --origin data={ORIGIN} {more}"))
@@ -106,7 +106,7 @@ impl Server {
 }
 
 /// Whatever a failed case leaves is ended.
-impl Drop for Server {
+impl Drop for BlockServer {
     fn drop(&mut self) {
         let _gone_already = self.child.kill().and_then(|()| self.child.wait());
     }
@@ -174,7 +174,7 @@ fn refused_without_the_module() -> Result<Figures, String> {
 /// The device has the volume's size, blocks of 4 KiB, a volatile cache and forced writes; it goes with its server.
 fn served() -> Result<Figures, String> {
     line("modprobe ublk_drv")?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     expect(server.said.contains("after a clean stop"), || format!("the refusal has opened the pool: {}", server.said))?;
     let bytes = document(&format!("tier stats {SOCKET}"))?["volumes"][0]["bytes"].as_u64().unwrap_or(0);
     let sectors = (bytes / 4096 * 8).to_string();
@@ -199,7 +199,7 @@ fn served() -> Result<Figures, String> {
 /// What is written comes back with its checksums, from the cache and after a stop.
 fn content_verifies() -> Result<Figures, String> {
     format()?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     let sums = Region { offset: 0, size: 3, seed: 3, check: RegionCheck::Crc32c };
     sums.write(&server.node)?;
     sums.verify(&server.node)?;
@@ -217,7 +217,7 @@ fn content_verifies() -> Result<Figures, String> {
     );
     line(&deep)?;
     server.stop()?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     sums.verify(&server.node)?;
     other.verify(&server.node)?;
     server.stop().map(|_| Figures::new())
@@ -226,7 +226,7 @@ fn content_verifies() -> Result<Figures, String> {
 /// Flushes, forced writes, discards and writes of zeros reach the volume and do what they say.
 fn flushes_and_discards_arrive() -> Result<Figures, String> {
     format()?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     let node = server.node.clone();
     let region = Region { offset: 0, size: 1, seed: 9, check: RegionCheck::Content };
     let before = counters()?;
@@ -257,11 +257,11 @@ fn flushes_and_discards_arrive() -> Result<Figures, String> {
 /// While a flush waits, what is in the cache is read at once, by the same processor and so through the same queue.
 fn hits_do_not_wait_for_flushes() -> Result<Figures, String> {
     format()?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     let node = server.node.clone();
     Region { offset: 0, size: 1, seed: 9, check: RegionCheck::Content }.write(&node)?;
     server.stop()?;
-    let server = Server::start(&format!("--flush-delay {}s", DELAY.as_secs()))?;
+    let server = BlockServer::start(&format!("--flush-delay {}s", DELAY.as_secs()))?;
     let node = server.node.clone();
     let begun = Instant::now();
     let mut flush = Command::new("taskset")
@@ -292,7 +292,7 @@ fn hits_do_not_wait_for_flushes() -> Result<Figures, String> {
 /// While many reads wait for the slow disk, what is in the cache is read much sooner, by the same processor and so through the same queue.
 fn hits_do_not_wait_for_misses() -> Result<Figures, String> {
     format()?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     let node = server.node.clone();
     Region { offset: 0, size: 1, seed: 9, check: RegionCheck::Content }.write(&node)?;
     let words = |name: &str, more: &str| {
@@ -328,7 +328,7 @@ const SYNCED: Region = Region { offset: 0, size: 1, seed: 21, check: RegionCheck
 
 fn load_before_the_kill() -> Result<Figures, String> {
     format()?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     SYNCED.write(&server.node)?;
     let mut load = disk::endless_writes(&server.node, 16, 4)?;
     std::thread::sleep(Duration::from_secs(2));
@@ -342,7 +342,7 @@ fn load_before_the_kill() -> Result<Figures, String> {
 /// The pool recovers after a kill of the machine, and what was synced by its device is there.
 fn synced_is_there() -> Result<Figures, String> {
     line("modprobe ublk_drv")?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     expect(server.said.contains("after a crash"), || server.said.clone())?;
     SYNCED.verify(&server.node)?;
     server.stop().map(|_| Figures::new())
@@ -356,7 +356,7 @@ fn errors_reach_the_caller() -> Result<Figures, String> {
     }
     let devices = "/tmp/cache --origin data=/tmp/origin --page-cache";
     line(&format!("{PROOFLOAD} tier format {devices} --yes /tmp/cache,/tmp/origin"))?;
-    let server = Server::start_on(devices)?;
+    let server = BlockServer::start_on(devices)?;
     let node = server.node.clone();
     // The end of the origin is gone, as a part of a disk.
     let cut = std::fs::OpenOptions::new().write(true).open("/tmp/origin").and_then(|file| file.set_len(8 << 20));
@@ -400,7 +400,7 @@ fn mount(node: &str) -> Result<(), String> {
 /// free; what was synced is there.
 fn killed_under_a_file_system() -> Result<Figures, String> {
     format()?;
-    let mut server = Server::start("")?;
+    let mut server = BlockServer::start("")?;
     let left = server.said.lines().filter(|line| line.contains("left")).count();
     expect(left == 0 && listed().len() == 1, || format!("{}: {:?}", server.said, listed()))?;
     line(&format!("mkfs.ext4 -q -E nodiscard {}", server.node))?;
@@ -426,13 +426,13 @@ fn killed_under_a_file_system() -> Result<Figures, String> {
         let written = bounded(&format!("dd if=/dev/zero of={MOUNT}/late bs=4k count=1 conv=fsync"))?;
         expect(!written.success(), || "a write was synced without a server".to_owned())?;
         // While it is mounted, the next server says so, and serves another device.
-        let second = Server::start("")?;
+        let second = BlockServer::start("")?;
         expect(second.said.contains(&format!("it is mounted at {MOUNT}")), || second.said.clone())?;
         second.stop()?;
         let unmounted = bounded(&format!("umount {MOUNT}"))?;
         expect(unmounted.success(), || format!("umount: {unmounted}"))?;
         slowest = slowest.max(begun.elapsed());
-        server = Server::start("")?;
+        server = BlockServer::start("")?;
         let clean = !server.said.contains("left") && listed().len() == 1;
         expect(clean, || format!("{}: {:?}", server.said, listed()))?;
     }
@@ -450,7 +450,7 @@ fn killed_under_a_file_system() -> Result<Figures, String> {
 /// A stop below a mounted file system ends within its bound, names it, and what was written is there afterwards.
 fn stopped_under_a_file_system() -> Result<Figures, String> {
     format()?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     line(&format!("mkfs.ext4 -q -E nodiscard {}", server.node))?;
     mount(&server.node)?;
     // Not synced: it is in memory.
@@ -462,7 +462,7 @@ fn stopped_under_a_file_system() -> Result<Figures, String> {
     expect(said.contains(&format!("it is mounted at {MOUNT}")), || format!("it said {said:?}"))?;
     let unmounted = bounded(&format!("umount {MOUNT}"))?;
     expect(unmounted.success(), || format!("umount: {unmounted}"))?;
-    let server = Server::start("")?;
+    let server = BlockServer::start("")?;
     mount(&server.node)?;
     let after = sum("written")?;
     line(&format!("umount {MOUNT}"))?;

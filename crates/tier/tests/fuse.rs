@@ -136,4 +136,6 @@ fn a_file_in_use_bounds_the_unmount_and_is_served_to_its_end() {
     std::fs::write(bed.folder().join("other"), "content").unwrap();
     let full = FuseServer::start(&bed.folder(), bed.volumes()).err().unwrap().to_string();
     assert!(full.contains("it contains files"), "{full}");
+    let missing = FuseServer::start(&bed.folder().join("missing"), bed.volumes()).err().unwrap().to_string();
+    assert!(missing.contains("missing: No such file") && missing.contains("mkdir"), "{missing}");
 }

@@ -203,7 +203,8 @@ impl Tier {
         range.start..u32::try_from(end).expect("within a line").max(range.start)
     }
 
-    fn barrier(&self, block: OriginBlock) -> Result<(), Error> {
+    /// Waits until it is durable that no line holds a block.
+    pub(super) fn barrier(&self, block: OriginBlock) -> Result<(), Error> {
         loop {
             let wanted = {
                 let state = self.lock();

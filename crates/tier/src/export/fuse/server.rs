@@ -1,6 +1,7 @@
 //! Mounts volumes as files, and unmounts them within a time. What a killed server left is unmounted first.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -151,7 +152,7 @@ fn clear(folder: &Path) -> Result<PathBuf, Error> {
     let name = || folder.display().to_string();
     // The folder itself cannot be looked at while a dead server is mounted there.
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let parent = fs::canonicalize(parent).map_err(|error| Error::device("looked at", name(), 0, error))?;
+    let parent = fs::canonicalize(parent).map_err(|error| no_folder(name(), error))?;
     let folder = parent.join(folder.file_name().unwrap_or_default());
     while let Some(source) = of_us(&folder) {
         if lives(&source) {
@@ -163,9 +164,19 @@ fn clear(folder: &Path) -> Result<PathBuf, Error> {
     Ok(folder)
 }
 
+/// Why volumes cannot be mounted at a folder that could not be looked at.
+fn no_folder(name: String, error: io::Error) -> Error {
+    let advice = match error.kind() {
+        io::ErrorKind::NotFound => "make the folder first (mkdir): volumes are mounted at an empty one",
+        io::ErrorKind::NotADirectory => "name an empty folder: volumes are mounted there",
+        _ => "check that this user may read it",
+    };
+    Error::program("looked at the folder", name, error, advice)
+}
+
 fn require_empty(folder: &Path) -> Result<(), Error> {
     let name = folder.display().to_string();
-    let mut entries = fs::read_dir(folder).map_err(|error| Error::device("looked at", &*name, 0, error))?;
+    let mut entries = fs::read_dir(folder).map_err(|error| no_folder(name.clone(), error))?;
     match entries.next() {
         None => Ok(()),
         Some(_) => Err(Error::taken(name, "it contains files")),

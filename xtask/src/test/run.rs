@@ -42,20 +42,20 @@ const ALONE: &[(&str, &str, &str)] = &[
     ("proofload-testbed", "instance", "starts servers under limits and sweeps what dead agents left"),
 ];
 
-/// Packages whose tests make no control group and no network namespace and mount nothing: they run beside those of [`APART`], which wait a lot.
-const TOUCH_NOTHING: &[&str] = &["proofload-load", "proofload-report", "proofload-analysis", "proofload-gen"];
+/// Packages whose tests start no server, make no control group and mount nothing: they run beside those of [`APART`].
+const TOUCH_NOTHING: &[&str] = &["proofload-report", "proofload-analysis", "proofload-gen"];
 
 /// Programs that take longest, begun first so that nothing waits for them at the end.
 const LONG: &[(&str, &str)] = &[
     ("proofload-load", "proofload_load"),
     ("proofload-load", "ycsb"),
-    ("proofload-report", "report"),
     ("proofload", "drills"),
     ("proofload-testbed", "faults"),
     ("proofload", "hosts"),
     ("proofload-testbed", "replication"),
     ("proofload", "selftest"),
     ("proofload", "warehouse"),
+    ("proofload-testbed", "semisynchronous"),
     ("proofload-testbed", "managers"),
     ("proofload", "networks"),
 ];
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let place = TestPlace::new()?;
     let mut ended = run_programs(in_order(together), sessions, place.path());
     ended.extend(std::thread::scope(|scope| {
-        let beside = scope.spawn(|| run_programs(in_order(touch_nothing), processors(), place.path()));
+        let beside = scope.spawn(|| run_programs(touch_nothing.into(), 1, place.path()));
         let apart = run_programs(apart.into(), 1, place.path());
         [apart, beside.join().expect("it hands over what ended")].concat()
     }));

@@ -124,3 +124,15 @@ fn void_points_have_grey_bars() {
     assert_eq!([bars(&none, "bar void"), bars(&one, "bar void"), bars(&one, "bar s0")], [4, 2, 2]);
     assert!(none.contains(" void</text>"), "the value says that it is no result");
 }
+
+/// Points whose windows have gaps have no throughput at all, and no figure of it.
+#[test]
+fn a_figure_without_a_value_is_left_out() {
+    let mut record = record(&Shape::memory(2));
+    for attempt in &mut record.attempts {
+        let (from, to) = attempt.window().unwrap();
+        attempt.intervals.retain(|interval| interval.index < from + 2 || interval.index >= to);
+    }
+    let page = render(&record, Format::Html).unwrap();
+    assert!(page.contains("the window has gaps") && !page.contains("id=\"figure-throughput\""));
+}

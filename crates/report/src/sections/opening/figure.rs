@@ -8,7 +8,7 @@ use crate::sections::charts::{factors_title, knee_band, over_factor, points_tabl
 /// Reads below this share of writes make writes the drive's figure.
 const FEW_READS: f64 = 0.02;
 
-/// The figure; `None` where nothing was measured.
+/// The figure; `None` where no point has a value.
 pub(super) fn main(findings: &Findings<'_>) -> Option<Figure> {
     if findings.points.iter().all(|point| point.runs.is_empty()) {
         return None;
@@ -18,6 +18,9 @@ pub(super) fn main(findings: &Findings<'_>) -> Option<Figure> {
     let columns: Vec<MetricName> =
         findings.workload.figure.iter().copied().chain([RELATIVE]).chain(drive.map(|drive| drive.drawn())).collect();
     let mut panel = over_factor(findings, &headline);
+    if panel.series.is_empty() {
+        return None;
+    }
     let mut alt = panel.alt.clone();
     let mut caption = prose!["Throughput against ", factors_title(findings)];
     let chart = match &findings.curve {

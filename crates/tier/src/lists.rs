@@ -39,7 +39,7 @@ impl ListId {
 
 /// Where a line stands with its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct PolicyPlace {
     /// The list that holds it.
     pub list: ListId,
     /// Its counted uses, 0 to 3.
@@ -91,8 +91,8 @@ impl Lists {
     }
 
     /// List and uses of a line.
-    pub fn standing(&self, line: LineNumber) -> Standing {
-        Standing { list: self.list_of(line), uses: self.uses(line) }
+    pub fn policy_place(&self, line: LineNumber) -> PolicyPlace {
+        PolicyPlace { list: self.list_of(line), uses: self.uses(line) }
     }
 
     /// Number of lines in a list.

@@ -129,7 +129,7 @@ impl MiniatureCache {
             (CacheMode::WriteBack, Some(line)) if self.table.entry(line).is_dirty() => self.overwrite(line, reference),
             (CacheMode::WriteBack | CacheMode::WriteThrough, _) => {
                 // A clean line is never overwritten: its block gets a fresh one.
-                let from = line.map(|line| self.lists.standing(line));
+                let from = line.map(|line| self.lists.policy_place(line));
                 line.into_iter().for_each(|line| self.unmap(line));
                 let whole = Reference { sectors: reference.sectors.or(kept), ..*reference };
                 let taken = self.take_in(&whole, mode == CacheMode::WriteBack);

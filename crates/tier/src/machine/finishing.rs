@@ -38,7 +38,7 @@ impl CacheMachine {
                 self.change(line, LineEntry { valid, dirty, ..entry }, crcs, None);
             }
             Change::Place { line, old, kept, written } => {
-                let from = old.map(|old| self.lists.standing(old));
+                let from = old.map(|old| self.lists.policy_place(old));
                 if let Some(old) = old {
                     self.unmap(old);
                 }

@@ -9,7 +9,7 @@ use super::settings::{CacheMode, PoolSettings, VolumeClass, VolumeSettings};
 use crate::block::{OriginBlock, SectorSet, mix};
 use crate::layout::Geometry;
 use crate::lines::{LineEntry, LineTable};
-use crate::lists::{LineNumber, ListId, Lists, Standing};
+use crate::lists::{LineNumber, ListId, Lists, PolicyPlace};
 use crate::policy::{Incoming, Policy};
 use crate::stats::VolumeCounters;
 
@@ -205,7 +205,7 @@ impl CacheMachine {
     }
 
     /// Tells the policy how the line stood whose place a fresh one has taken, if there was one.
-    pub(super) fn inherit(&mut self, line: LineNumber, block: OriginBlock, from: Option<Standing>) {
+    pub(super) fn inherit(&mut self, line: LineNumber, block: OriginBlock, from: Option<PolicyPlace>) {
         let policy = self.policy_of(block);
         if let Some(from) = from {
             self.policies[policy].inherit(&mut self.lists, line, from);

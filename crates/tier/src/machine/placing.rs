@@ -52,7 +52,7 @@ impl CacheMachine {
         // What is read from the old line is read before that line can be given to somebody else.
         let mut actions = placement.actions;
         let verification = old.and_then(|old| self.verification(old, placement.copied));
-        let from = old.map(|old| self.lists.standing(old));
+        let from = old.map(|old| self.lists.policy_place(old));
         if let Some(old) = old {
             self.unmap(old);
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::commits::SectorCrcs;
 use crate::block::{OriginBlock, SectorSet};
-use crate::lists::{LineNumber, Standing};
+use crate::lists::{LineNumber, PolicyPlace};
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub(super) enum Change {
     /// A fresh line holds the block, with some sectors of the old one.
     Place { line: LineNumber, old: Option<LineNumber>, kept: SectorSet, written: SectorSet },
     /// The origin is written; a fresh line may hold the block, clean. `from` is how the line stood that held it.
-    Through { line: Option<LineNumber>, valid: SectorSet, from: Option<Standing>, bypass: bool },
+    Through { line: Option<LineNumber>, valid: SectorSet, from: Option<PolicyPlace>, bypass: bool },
 }
 
 /// What a request must wait for.

@@ -1,6 +1,6 @@
 //! The contract of a policy. Dirty lines are kept apart: they are in no queue of a policy until they are clean.
 
-use crate::lists::{LineNumber, Lists, Standing};
+use crate::lists::{LineNumber, Lists, PolicyPlace};
 
 /// The key for which room is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub trait Policy: Send {
 
     /// Tells a line, admitted just now, how the clean line stood that held its key until it was written. It may be dirty already. Policies
     /// that keep to their publication make nothing of it.
-    fn inherit(&mut self, _lists: &mut Lists, _line: LineNumber, _from: Standing) {}
+    fn inherit(&mut self, _lists: &mut Lists, _line: LineNumber, _from: PolicyPlace) {}
 
     /// Counts a use of a line. One that is in no list of the policy, since it is dirty, keeps its place.
     fn touch(&mut self, lists: &mut Lists, line: LineNumber, key: u64);

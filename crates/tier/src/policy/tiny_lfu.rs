@@ -3,7 +3,7 @@
 
 use super::contract::{Incoming, Policy};
 use super::sketch::FrequencySketch;
-use crate::lists::{LineNumber, ListId, Lists, Standing};
+use crate::lists::{LineNumber, ListId, Lists, PolicyPlace};
 
 /// Uses since it was written that bring a line, once it is clean, back to the protected ones.
 const USES_TO_STAY: u8 = 2;
@@ -105,7 +105,7 @@ impl Policy for TinyLfuPolicy {
         self.enter(lists, line);
     }
 
-    fn inherit(&mut self, lists: &mut Lists, line: LineNumber, from: Standing) {
+    fn inherit(&mut self, lists: &mut Lists, line: LineNumber, from: PolicyPlace) {
         if from.list == self.probation || from.list == self.protected {
             lists.set_uses(line, from.uses.max(USES_TO_STAY));
             if lists.list_of(line) != ListId::DIRTY {
@@ -196,16 +196,16 @@ mod tests {
     fn a_written_line_keeps_what_the_clean_one_had_earned() {
         let (mut policy, mut lists) = full(1000);
         let written = |policy: &mut TinyLfuPolicy, lists: &mut Lists, line| {
-            let from = lists.standing(line);
+            let from = lists.policy_place(line);
             policy.admit(lists, line, u64::from(line));
             lists.move_to(line, ListId::DIRTY);
             policy.inherit(lists, line, from);
             policy.restore(lists, line);
             lists.list_of(line)
         };
-        assert_eq!(lists.standing(5).list, policy.probation);
+        assert_eq!(lists.policy_place(5).list, policy.probation);
         assert_eq!(written(&mut policy, &mut lists, 5), policy.protected);
-        assert_eq!(lists.standing(999).list, policy.window);
+        assert_eq!(lists.policy_place(999).list, policy.window);
         assert_eq!(written(&mut policy, &mut lists, 999), policy.window, "what was new is new still");
         assert_eq!(written(&mut policy, &mut lists, 5), policy.protected);
     }
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_line_written_through_stays_where_the_one_before_it_was() {
         let (mut policy, mut lists) = full(1000);
-        let from = lists.standing(7);
+        let from = lists.policy_place(7);
         policy.admit(&mut lists, 7, 7);
         policy.inherit(&mut lists, 7, from);
         assert_eq!(lists.list_of(7), policy.probation);

@@ -85,10 +85,15 @@ fn spec(place: DataLocation, address: Option<String>, changes: &[(&str, &str)]) 
 
 impl Case {
     /// A case on an engine; `None`, with a message, where the engine is not available.
-    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     pub(crate) fn new(name: &str, changes: &[(&str, &str)]) -> Option<Self> {
+        Self::with_server_settings(name, &[], changes)
+    }
+
+    /// A case on an engine whose server has these settings.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+    pub(crate) fn with_server_settings(name: &str, own: &[(&str, &str)], changes: &[(&str, &str)]) -> Option<Self> {
         let of_name: &'static dyn Engine = engine(name).expect("it is built in");
-        match Place::new(of_name, &[], &Special { prefix: "proofload-ycsb-", kept: true, ..Special::default() }) {
+        match Place::new(of_name, own, &Special { prefix: "proofload-ycsb-", kept: true, ..Special::default() }) {
             Ok(place) => {
                 let spec = spec(place.target.place.clone(), place.target.address().map(str::to_owned), changes);
                 Some(Self { place: Some(place), spec, clock: RealClock::new() })

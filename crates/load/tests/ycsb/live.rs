@@ -14,7 +14,10 @@ const START: Duration = Duration::from_millis(300);
 /// The longest time for which a change is awaited; a held update ends within milliseconds of its own.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Updates that are held, by users who meet: for longer than a commit takes on a slow host.
+/// Whole seconds before the change and after it: one of each must be free of other work.
+const EACH: u64 = 3;
+
+/// Updates that are held, by users who meet.
 const HELD: &[(&str, &str)] = &[
     ("mix", "own"),
     ("update", "1.0"),
@@ -24,24 +27,34 @@ const HELD: &[(&str, &str)] = &[
     ("fields", "2"),
 ];
 
+/// No more than this is done in a second by one update at a time that is held for 40 ms, however fast the machine is.
+const ONE: f64 = 27.0;
+
+/// By two at a time.
+const TWO: f64 = 53.0;
+
+/// Commits that do not wait for the disk, whose time is as long as a hold where other work writes.
+const COMMITS_AT_ONCE: &[(&str, &[(&str, &str)])] =
+    &[("postgresql", &[("synchronous_commit", "off")]), ("mariadb", &[("innodb_flush_log_at_trx_commit", "0")])];
+
 fn change(role: &mut LoadRole, values: &[(&str, f64)]) -> BTreeMap<String, f64> {
     let values = values.iter().map(|(setting, value)| ((*setting).to_owned(), *value)).collect();
     let meters = role.change_load(ChangeLoad { values }).expect("it can be changed");
     meters.into_iter().filter_map(|meter| Some((meter.setting, meter.in_force?))).collect()
 }
 
-/// Runs with the settings as asked and then changed; what was done in a second of each.
+/// Runs with the settings as asked and then changed; the most that was done in a second of each.
 fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> Option<(f64, f64)> {
-    let case = Case::new(engine, &[HELD, more].concat())?;
+    let (_, own) = COMMITS_AT_ONCE.iter().find(|(name, _)| *name == engine).expect("its setting is known");
+    let case = Case::with_server_settings(engine, own, &[HELD, more].concat())?;
     case.build().expect("loads");
     let (mut before, mut after) = (0, 0);
     let ran: Ran = case
         .run_beside(|role| {
             let begin = Instant::now();
-            std::thread::sleep(Duration::from_millis(2_300));
+            std::thread::sleep(Duration::from_secs(EACH) + START);
             let asked = change(role, &[]);
-            // The second that was whole when the change came.
-            before = (begin.elapsed() - START).as_secs() - 1;
+            before = (begin.elapsed() - START).as_secs();
             let mut now = change(role, &[changed]);
             // A connection that is in use comes back first.
             let patience = Instant::now();
@@ -52,31 +65,32 @@ fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> O
             assert_eq!(now[changed.0], changed.1, "{now:?}");
             assert!(asked.iter().all(|(name, value)| name == changed.0 || now[name] == *value), "{asked:?} {now:?}");
             after = begin.elapsed().as_secs() + 1;
-            let whole = Duration::from_secs(after + 1) + START;
+            let whole = Duration::from_secs(after + EACH) + START;
             std::thread::sleep(whole.saturating_sub(begin.elapsed()));
             assert_eq!(change(role, &[]), asked, "it is put back");
         })
         .expect("runs");
     assert_eq!(failed(&ran.checks), [""; 0], "{:?}", ran.checks);
     assert!(done(&ran, "update") > 50);
-    let second = |index: u64| {
-        let sample = ran.seconds.iter().find(|second| second.index == index).expect("it was told");
-        sample.counts.iter().map(|counts| counts.done).sum::<u64>() as f64
+    // Other work on the machine makes a second slower and none faster.
+    let most = |seconds: std::ops::Range<u64>| {
+        let inside = ran.seconds.iter().filter(|second| seconds.contains(&second.index));
+        inside.map(|second| second.counts.iter().map(|counts| counts.done).sum::<u64>()).max().expect("it was told")
+            as f64
     };
-    Some((second(before), second(after)))
+    Some((most(0..before), most(after..after + EACH)))
 }
 
 #[test]
 fn two_rows_are_updated_faster_than_one_on_postgresql() {
     let Some((one, two)) = check_follows("postgresql", &[("hot_rows", "1")], (HOT_ROWS, 2.0)) else { return };
-    // One row held for 40 ms is updated 25 times a second at most, two no more than twice as often.
-    assert!(one <= 27.0 && two > 1.2 * one && two <= 53.0, "{one} and {two}");
+    assert!(one <= ONE && two > ONE && two <= TWO, "{one} and {two}");
 }
 
 #[test]
 fn users_share_two_connections_and_then_one_on_mariadb() {
     let Some((two, one)) = check_follows("mariadb", &[("pool", "2")], (POOL, 1.0)) else { return };
-    assert!(two <= 53.0 && one < 0.8 * two && one <= 27.0, "{two} and {one}");
+    assert!(two > ONE && two <= TWO && one <= ONE, "{two} and {one}");
 }
 
 #[test]

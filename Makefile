@@ -7,7 +7,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 TESTED := --features mongodb-driver,fixtures,ublk
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist site test test-kernel needs fmt lint tidy check check-newer toy papers papers-check duckdb clean-demo
+.PHONY: help demo dist site test test-kernel needs fmt lint tidy check check-newer toy papers papers-check duckdb clean-demo ready built
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,7 +24,17 @@ site: ## make the documentation's site in target/site; needs mdBook
 
 # The build of the tests lints too: one build instead of two.
 test: LINT := --lint
-test: needs fmt tidy check toy papers-check ## everything a change must pass, in the order of cost; the build of the tests lints
+test: fmt ready check toy papers-check ## everything a change must pass, in the order of cost; the build of the tests lints
+
+# Installing is mostly waiting. Only the compiler must be there before anything is built.
+ready:
+	@command -v cc >/dev/null || $(MAKE) --no-print-directory needs
+	@$(MAKE) --no-print-directory needs & needs=$$!; \
+	$(MAKE) --no-print-directory LINT="$(LINT)" tidy built; status=$$?; \
+	wait $$needs || status=$$?; exit $$status
+
+built:
+	cargo xtask test --no-run $(LINT) $(TESTED)
 
 needs: ## install what the tests need (Debian and Ubuntu as root), else say what is missing
 	scripts/install-test-needs.sh
@@ -45,8 +55,7 @@ check: ## all tests, side by side where they do not disturb each other
 check-newer: needs ## all tests on the newer PostgreSQL and MariaDB that `needs` unpacks; half an hour; no part of `test`
 	PATH="$$(scripts/server-needs.sh --path)" cargo xtask test $(TESTED)
 
-toy: ## the demo's study at toy size, with the binary of the tests
-	cargo xtask test --no-run $(LINT) $(TESTED)
+toy: built ## the demo's study at toy size, with the binary of the tests
 	scripts/demo.sh debug toy
 
 papers: needs duckdb ## repeat the five published studies and write docs/papers.md from their records; at most 90 min

@@ -30,7 +30,7 @@ const HELD: &[(&str, &str)] = &[
 /// No more than this is done in a second by one update at a time that is held for 40 ms, however fast the machine is.
 const ONE: f64 = 27.0;
 
-/// By two at a time.
+/// The same by two updates at a time.
 const TWO: f64 = 53.0;
 
 /// Commits that do not wait for the disk, whose time is as long as a hold where other work writes.

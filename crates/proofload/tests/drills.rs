@@ -7,23 +7,27 @@ use proofload_model::events::RunEvent;
 use proofload_record::{Attempt, Record};
 use support::{Bench, drill_report, postgresql_here, small_study, text};
 
-/// Through a link of 1 MiB/s an asynchronous standby falls behind from the first second on.
+/// Through a link of 1 MiB/s an asynchronous standby falls behind from the first second on; behind one that was cut it would do so until the
+/// drill ends.
 const DRILLS: &str = r#"
 [replication]
 mode = "async"
 bandwidth = "1MiB"
 [drill]
-within = "120s"
 lasts = "2s"
 [prober]
 rate = "100/s"
 [[factor]]
-setting = "drill.fault"
-levels = ["none", "crash primary", "partition link-1"]
+setting = "drill"
+levels = [{ fault = "none" }, { fault = "crash primary", within = "120s" }, { fault = "partition link-1", within = "15s" }]
 "#;
 
-fn level(record: &Record, attempt: &Attempt) -> String {
-    record.plan.points[attempt.run.point as usize].levels["drill.fault"].to_string()
+/// The fault of a run.
+fn fault(record: &Record, attempt: &Attempt) -> &'static str {
+    let faults = ["crash primary", "partition link-1", "partition clients"];
+    let levels = &record.plan.points[attempt.run.point as usize].levels;
+    let level = levels.values().map(ToString::to_string).collect::<String>();
+    faults.into_iter().find(|fault| level.contains(fault)).unwrap_or("none")
 }
 
 fn study(more: &str) -> String {
@@ -63,13 +67,13 @@ fn a_late_standby_loses_what_it_never_received_and_the_ledger_says_what() {
     for attempt in &record.attempts {
         let report = drill_report(attempt);
         let ledger = &report.prober.ledger;
-        let told = format!("{}: {report:?}", level(&record, attempt));
+        let told = format!("{}: {report:?}", fault(&record, attempt));
         assert!(ledger.kept > 100 && ledger.sent >= ledger.kept + ledger.lost, "{told}");
         assert_eq!((ledger.phantoms, ledger.holes, ledger.lost_as_warned), (0, 0, 0), "{told}");
         assert_eq!(report.prober.kinds.len(), 3, "{told}");
         let writes = report.prober.kinds.iter().find(|one| one.kind == ProbeKind::Write).expect("writes");
         let away = writes.outages.iter().any(|outage| outage.to.is_none_or(|to| to.as_seconds() > report.fault_after));
-        match level(&record, attempt).as_str() {
+        match fault(&record, attempt) {
             "crash primary" => {
                 assert!(ledger.lost > 0 && ledger.lost_numbers.len() as u64 == ledger.lost.min(1000), "{told}");
                 assert!(away && report.promoted_at.is_some_and(|at| at > report.fault_after), "{told}");
@@ -174,7 +178,7 @@ fn a_failed_primary_is_rewound_and_waited_for_again() {
     assert_eq!(record.attempts.len(), 2);
     for attempt in &record.attempts {
         let report = drill_report(attempt);
-        let told = format!("{}: {report:?}", level(&record, attempt));
+        let told = format!("{}: {report:?}", fault(&record, attempt));
         assert!(report.rejoin_asked_at > report.promoted_at && report.promoted_at.is_some(), "{told}");
         assert!(report.rejoined_at > report.rejoin_asked_at, "{told}");
         assert!(report.protected_again_at >= report.rejoined_at, "{told}");

@@ -1,16 +1,20 @@
 //! Policies of a cache on the references of a real TPROC-C load: what each would hit in caches of four sizes. The references are taken at the
 //! entry of the tier under SQLite, below its page cache, while the program runs a study.
 //!
-//! `cargo xtask policies` takes more of them: `PROOFLOAD_POLICIES` is then warehouses and seconds, such as `2x120`.
+//! `cargo xtask policies` takes more of them: `PROOFLOAD_POLICIES` is then warehouses and seconds, such as `2x120`. `cargo xtask kernel policies` has them
+//! written to `PROOFLOAD_POLICIES_FOLDER`, for the policy of a cache of the kernel.
 #![expect(clippy::print_stdout, reason = "the result is a table")]
 
 mod support;
 
+use proofload_tier::block::{OriginBlock, SECTOR_BYTES, SectorSet};
 use proofload_tier::control::ControlClient;
-use proofload_tier::forecast::{MiniatureCache, MiniatureCounts, MiniatureSettings, Reference, SamplePiece};
+use proofload_tier::forecast::{
+    MiniatureCache, MiniatureCounts, MiniatureSettings, Reference, SamplePiece, SampleSettings,
+};
 use proofload_tier::machine::{AccessKind, CacheMode, CleanerSettings};
 use proofload_tier::policy::PolicyChoice;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use support::{Bench, text};
 
@@ -19,6 +23,9 @@ const SIZES: [u64; 4] = [5, 10, 30, 50];
 
 /// The policy that a study has if it names none. Source: `proofload_model::tier::tier_plan`.
 const USUAL: PolicyChoice = PolicyChoice::TinyLfu;
+
+/// The smallest block of dm-cache, bytes.
+const LEAST_BLOCK: u32 = 32 << 10;
 
 /// Points of hit ratio by which the usual policy may be below the best.
 const NEAR: f64 = 0.01;
@@ -162,6 +169,65 @@ fn judge(found: &[(PolicyChoice, Vec<Option<f64>>)]) -> Vec<String> {
     faults
 }
 
+/// The same references by larger lines.
+fn with_larger_lines(trace: &Trace, line_bytes: u32) -> Trace {
+    let (times, sectors) = (u64::from(line_bytes / trace.first.line_bytes), trace.first.line_bytes / SECTOR_BYTES);
+    let larger = |one: &Reference| {
+        let block = OriginBlock::new(one.block.volume(), one.block.index() / times);
+        let place = u32::try_from(one.block.index() % times).expect("a few") * sectors;
+        Reference { block, sectors: SectorSet(one.sectors.0 << place), ..*one }
+    };
+    let settings = SampleSettings { rate: 1.0, data_lines: trace.first.settings.data_lines.div_ceil(times) };
+    Trace {
+        first: SamplePiece { settings, line_bytes, references: Vec::new(), ..trace.first },
+        references: trace.references.iter().map(larger).collect(),
+        lost: trace.lost,
+    }
+}
+
+/// Writes both halves of the references as logs of fio, and what the second would hit. Source: fio's manual, trace file format 2.
+fn write_for_the_kernel(folder: &Path, trace: &Trace, found: &[(PolicyChoice, Vec<Option<f64>>)]) {
+    let SampleSettings { rate, data_lines } = trace.first.settings;
+    assert!(rate >= 1.0, "a sample of {rate} of the lines is no load for larger blocks");
+    let line_bytes = u64::from(trace.first.line_bytes);
+    let (begin, end) = trace.references.split_at(trace.references.len() / 2);
+    let (mut reads, mut blocks) = (0, data_lines);
+    for (name, half) in [("first.iolog", begin), ("second.iolog", end)] {
+        let mut log = "fio version 2 iolog\n/dev/null add\n/dev/null open\n".to_owned();
+        reads = 0;
+        // The database's log is not in the cache.
+        for one in half.iter().filter(|one| one.block.volume() == 0) {
+            let word = match one.kind {
+                AccessKind::Read => "read",
+                AccessKind::Write => "write",
+                AccessKind::Discard => continue,
+            };
+            reads += u64::from(one.kind == AccessKind::Read);
+            blocks = blocks.max(one.block.index() + 1);
+            log.push_str(&format!("/dev/null {word} {} {line_bytes}\n", one.block.index() * line_bytes));
+        }
+        std::fs::write(folder.join(name), log + "/dev/null close\n").expect("it can be written");
+    }
+    let percent = |ratio: &Option<f64>| ratio.map(|ratio| (1e4 * ratio).round() / 100.0);
+    let of = |wanted: PolicyChoice| {
+        let ratios = &found.iter().find(|(policy, _)| *policy == wanted).expect("all are there").1;
+        ratios.iter().map(percent).collect::<Vec<_>>()
+    };
+    let larger = with_larger_lines(trace, LEAST_BLOCK);
+    let of_larger = SIZES.map(|size| counts(&larger, USUAL, size).map(|one| hits(one.read_misses, one.reads)));
+    let known = serde_json::json!({
+        "data_bytes": data_lines * line_bytes,
+        "origin_bytes": blocks * line_bytes,
+        "line_bytes": line_bytes,
+        "sizes": SIZES,
+        "reads": reads,
+        "usual": of(USUAL),
+        "usual_larger": of_larger.each_ref().map(percent),
+        "lru": of(PolicyChoice::Lru),
+    });
+    std::fs::write(folder.join("known.json"), known.to_string()).expect("it can be written");
+}
+
 #[test]
 fn every_policy_is_tried_on_references_of_a_real_load() {
     let asked = std::env::var("PROOFLOAD_POLICIES").ok().map(|text| {
@@ -202,6 +268,9 @@ fn every_policy_is_tried_on_references_of_a_real_load() {
             policy.name()
         );
         found.push((policy, reads));
+    }
+    if let Some(folder) = std::env::var_os("PROOFLOAD_POLICIES_FOLDER") {
+        write_for_the_kernel(Path::new(&folder), &trace, &found);
     }
     let faults = judge(&found);
     assert!(faults.is_empty(), "the usual policy is not where it should be: {faults:?}");

@@ -2,7 +2,8 @@
 
 use super::case::{Case, CaseGroup};
 use super::image::MachineKernel;
-use super::{caches, limits, log_writes, network, snapshots, ublk};
+use super::{caches, limits, log_writes, network, policies, snapshots, ublk};
+use std::time::Duration;
 
 /// The cases of a cache; each function names its system by a constant parameter.
 macro_rules! cache_cases {
@@ -43,11 +44,17 @@ pub(super) const GROUPS: &[CaseGroup] = &[
     CaseGroup { name: "netem", cases: network::CASES },
     CaseGroup { name: log_writes::GROUP, cases: log_writes::CASES },
     CaseGroup { name: ublk::GROUP, cases: ublk::CASES },
+    CaseGroup { name: policies::GROUP, cases: policies::CASES },
 ];
 
 /// The kernel of a group: Debian 12 builds no ublk.
 pub(super) fn kernel(group: &CaseGroup) -> MachineKernel {
     if group.name == ublk::GROUP { MachineKernel::Newer } else { MachineKernel::Own }
+}
+
+/// Longest time of one boot of a group. References of a load are replayed one by one.
+pub(super) fn longest_boot(group: &CaseGroup) -> Duration {
+    Duration::from_secs(if group.name == policies::GROUP { 1800 } else { 420 })
 }
 
 /// The group with a name.

@@ -11,6 +11,7 @@ mod limits;
 mod log_writes;
 mod machine;
 mod network;
+mod policies;
 mod programs;
 mod run;
 mod snapshots;

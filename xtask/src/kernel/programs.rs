@@ -3,6 +3,9 @@
 use serde_json::Value;
 use std::process::{Command, Output};
 
+/// Features with which our program and its tests are built for the machine.
+pub(super) const FEATURES: &str = "mongodb-driver,fixtures,ublk";
+
 /// Our program inside the machine.
 pub(super) const PROOFLOAD: &str = "/proofload";
 

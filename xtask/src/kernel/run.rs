@@ -4,16 +4,13 @@ use super::case::{CaseGroup, CaseResult};
 use super::groups::{self, GROUPS};
 use super::image::{Image, MachineKernel, OwnProgram};
 use super::machine::{Boot, BootEnd};
-use super::{inside, limits, log_writes, programs};
+use super::{inside, limits, log_writes, policies, programs};
 use crate::program::cargo;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
-
-/// Longest time of one boot.
-const BOOT: Duration = Duration::from_secs(420);
+use std::time::Instant;
 
 /// Groups that run tests of the testbed.
 const TESTED_GROUPS: [&str; 2] = ["limits", "snapshots"];
@@ -38,7 +35,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let target = std::path::absolute(std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned()));
     let target = target.map_err(|error| format!("finding the target folder: {error}"))?;
     let folder = TemporaryFolder::make(&target)?;
-    let own = own_programs(&wanted)?;
+    let own = own_programs(&wanted, &folder.0)?;
     let mut faults = Vec::new();
     let mut cases = 0;
     for kernel in [MachineKernel::Own, MachineKernel::Newer] {
@@ -60,14 +57,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if faults.is_empty() { Ok(()) } else { Err(format!("failed: {}", faults.join(", "))) }
 }
 
-/// Builds what runs inside: this program, ours, and the tests that a group runs.
-fn own_programs(wanted: &[&CaseGroup]) -> Result<Vec<OwnProgram<'static>>, String> {
+/// Builds what runs inside: this program, ours, the tests that a group runs, and the references that it replays.
+fn own_programs(wanted: &[&CaseGroup], folder: &Path) -> Result<Vec<OwnProgram<'static>>, String> {
     let this = std::env::current_exe().map_err(|error| format!("finding this program: {error}"))?;
     let mut own = vec![
         OwnProgram { inside: "/xtask", here: this },
         OwnProgram {
             inside: programs::PROOFLOAD,
-            here: built(&["build", "-p", "proofload", "--features", "mongodb-driver,fixtures,ublk"], "proofload")?,
+            here: built(&["build", "-p", "proofload", "--features", programs::FEATURES], "proofload")?,
         },
     ];
     if wanted.iter().any(|group| TESTED_GROUPS.contains(&group.name)) {
@@ -77,6 +74,10 @@ fn own_programs(wanted: &[&CaseGroup]) -> Result<Vec<OwnProgram<'static>>, Strin
     if wanted.iter().any(|group| group.name == log_writes::GROUP) {
         let words = ["test", "--release", "-p", "proofload-tier", "--test", "log_writes", "--no-run"];
         own.push(OwnProgram { inside: log_writes::TESTS, here: built(&words, "log_writes")? });
+    }
+    if wanted.iter().any(|group| group.name == policies::GROUP) {
+        tell("kernel: taking the references of a load")?;
+        own.extend(policies::take(&folder.join("references"))?);
     }
     Ok(own)
 }
@@ -88,7 +89,7 @@ fn run_group(group: &CaseGroup, image: &Image, as_json: bool) -> Result<Vec<Stri
     let mut went_wrong = None;
     for number in 1..=group.boots() {
         let mut open: Vec<&str> = group.of_boot(number).map(|case| case.name).collect();
-        let boot = Boot { image, disks: &disks, group: group.name, number, within: BOOT };
+        let boot = Boot { image, disks: &disks, group: group.name, number, within: groups::longest_boot(group) };
         let begun = Instant::now();
         let mut results = Vec::new();
         let end = match went_wrong {

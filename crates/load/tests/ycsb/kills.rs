@@ -56,7 +56,7 @@ fn load_with_kills(order: &str, draw: &mut proofload_gen::Rng) -> u32 {
 
 #[test]
 fn killed_loads_end_with_every_record() {
-    let loads: u64 = std::env::var(LOADS).ok().and_then(|text| text.parse().ok()).unwrap_or(25);
+    let loads: u64 = std::env::var(LOADS).ok().and_then(|text| text.parse().ok()).unwrap_or(15);
     let mut kills = 0;
     for load in 0..loads {
         let mut draw = Seed(4711).of(load).rng();

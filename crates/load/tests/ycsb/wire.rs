@@ -6,7 +6,7 @@ use proofload_gen::{Rng, Seed};
 use std::time::Duration;
 
 /// Loads in `make test`; more by the variable of `cargo xtask loads`.
-const LOADS: u64 = 80;
+const LOADS: u64 = 40;
 
 /// Every so many-th load has several chunks.
 const LARGE_EVERY: u64 = 100;

@@ -64,7 +64,7 @@ papers: needs duckdb ## repeat the five published studies and write docs/papers.
 papers-check: ## docs/papers.md is what its signed records give, with the binary of the tests
 	cargo xtask papers check "program=$${CARGO_TARGET_DIR:-target}/debug/proofload"
 
-test-kernel: ## caches of the kernel, control groups of version 2, reflinks, netem and ublk in a virtual machine (Debian as root; minutes); no part of `test`
+test-kernel: ## caches of the kernel, control groups of version 2, reflinks, netem and ublk in a virtual machine (Debian as root; 40 min); no part of `test`
 	scripts/install-kernel-needs.sh "$${CARGO_TARGET_DIR:-target}/kernel-package"
 	cargo xtask kernel
 

@@ -14,26 +14,26 @@ const START: Duration = Duration::from_millis(300);
 /// The longest time for which a change is awaited; a held update ends within milliseconds of its own.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whole seconds before the change and after it: one of each must be free of other work.
-const EACH: u64 = 3;
+/// Whole seconds before the change and after it.
+const EACH: u64 = 4;
 
-/// Updates that are held, by users who meet.
+/// Updates that are held, by users who meet: for far longer than one takes otherwise on a busy host.
 const HELD: &[(&str, &str)] = &[
     ("mix", "own"),
     ("update", "1.0"),
     ("keys", "uniform"),
     ("virtual_users", "6"),
-    ("hold", "40ms"),
+    ("hold", "400ms"),
     ("fields", "2"),
 ];
 
-/// No more than this is done in a second by one update at a time that is held for 40 ms, however fast the machine is.
-const ONE: f64 = 27.0;
+/// The most that one update at a time that is held for 400 ms ends in four seconds, however fast the machine is.
+const ONE: u64 = EACH * 1000 / 400 + 1;
 
 /// The same by two updates at a time.
-const TWO: f64 = 53.0;
+const TWO: u64 = 2 * ONE;
 
-/// Commits that do not wait for the disk, whose time is as long as a hold where other work writes.
+/// Commits that do not wait for the disk.
 const COMMITS_AT_ONCE: &[(&str, &[(&str, &str)])] =
     &[("postgresql", &[("synchronous_commit", "off")]), ("mariadb", &[("innodb_flush_log_at_trx_commit", "0")])];
 
@@ -43,8 +43,8 @@ fn change(role: &mut LoadRole, values: &[(&str, f64)]) -> BTreeMap<String, f64> 
     meters.into_iter().filter_map(|meter| Some((meter.setting, meter.in_force?))).collect()
 }
 
-/// Runs with the settings as asked and then changed; the most that was done in a second of each.
-fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> Option<(f64, f64)> {
+/// Runs with the settings as asked and then changed; what ended in four seconds of each.
+fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> Option<(u64, u64)> {
     let (_, own) = COMMITS_AT_ONCE.iter().find(|(name, _)| *name == engine).expect("its setting is known");
     let case = Case::with_server_settings(engine, own, &[HELD, more].concat())?;
     case.build().expect("loads");
@@ -71,33 +71,51 @@ fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> O
         })
         .expect("runs");
     assert_eq!(failed(&ran.checks), [""; 0], "{:?}", ran.checks);
-    assert!(done(&ran, "update") > 50);
-    // Other work on the machine makes a second slower and none faster.
-    let most = |seconds: std::ops::Range<u64>| {
+    assert!(done(&ran, "update") > 10);
+    let ended = |seconds: std::ops::Range<u64>| {
         let inside = ran.seconds.iter().filter(|second| seconds.contains(&second.index));
-        inside.map(|second| second.counts.iter().map(|counts| counts.done).sum::<u64>()).max().expect("it was told")
-            as f64
+        inside.flat_map(|second| &second.counts).map(|counts| counts.done).sum()
     };
-    Some((most(0..before), most(after..after + EACH)))
+    Some((ended(before - EACH..before), ended(after..after + EACH)))
+}
+
+/// Tries until two at a time did more than one could, which a machine that stands still for seconds does not show.
+fn check_faster(tried: impl Fn() -> Option<[u64; 2]>) {
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let Some([one, two]) = tried() else { return };
+        seen.push([one, two]);
+        assert!(one <= ONE && two <= TWO, "{seen:?}");
+        if two > ONE {
+            return;
+        }
+    }
+    panic!("two at a time did no more than one: {seen:?}");
 }
 
 #[test]
 fn two_rows_are_updated_faster_than_one_on_postgresql() {
-    let Some((one, two)) = check_follows("postgresql", &[("hot_rows", "1")], (HOT_ROWS, 2.0)) else { return };
-    assert!(one <= ONE && two > ONE && two <= TWO, "{one} and {two}");
+    check_faster(|| {
+        let (one, two) = check_follows("postgresql", &[("hot_rows", "1")], (HOT_ROWS, 2.0))?;
+        Some([one, two])
+    });
 }
 
 #[test]
 fn users_share_two_connections_and_then_one_on_mariadb() {
-    let Some((two, one)) = check_follows("mariadb", &[("pool", "2")], (POOL, 1.0)) else { return };
-    assert!(two > ONE && two <= TWO && one <= ONE, "{two} and {one}");
+    check_faster(|| {
+        let (two, one) = check_follows("mariadb", &[("pool", "2")], (POOL, 1.0))?;
+        Some([one, two])
+    });
 }
 
 #[test]
 fn transactions_are_held_longer_on_sqlite() {
     let more = [("virtual_users", "2"), ("max_retries", "1000")];
-    let mut held: Vec<(&str, &str)> = HELD.iter().filter(|(name, _)| *name != "virtual_users").copied().collect();
+    let mut held: Vec<(&str, &str)> =
+        HELD.iter().filter(|(name, _)| !["virtual_users", "hold"].contains(name)).copied().collect();
     held.extend(more);
+    held.push(("hold", "40ms"));
     let case = Case::new("sqlite", &held).expect("SQLite is built in");
     case.build().expect("loads");
     let ran = case

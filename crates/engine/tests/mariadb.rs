@@ -6,9 +6,10 @@ mod support;
 
 use proofload_engine::{
     AnySession, Column, ColumnKind, Control, ErrorClass, Flight, RowSource, Session as _, Statement, StatementId,
-    Table, Target, Value, engine,
+    Table, Target, Value, engine, free_port,
 };
 use proofload_model::samples::Fact;
+use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::task::Poll;
@@ -86,9 +87,7 @@ fn a_mysql_is_reached_by_a_long_path_and_by_url() {
 
 /// All that holds of one server; the error says why there is none here.
 fn check_server(words: &ServerWords) -> Result<(), String> {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("it has an address").port();
-    drop(listener);
+    let port = free_port(Ipv4Addr::LOCALHOST.into()).expect("a port");
     let certificate = certificate();
     let file = |name: &str| certificate.path().join(name).display().to_string();
     let network = format!(

@@ -4,9 +4,10 @@ mod support;
 
 use proofload_engine::{
     Column, ColumnKind, Control, ErrorClass, Flight, RowSource, Session as _, Statement, StatementId, Table, Target,
-    Value, engine,
+    Value, engine, free_port,
 };
 use proofload_model::samples::Fact;
+use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::task::Poll;
@@ -21,7 +22,7 @@ fn runtime() -> tokio::runtime::Runtime {
 
 #[test]
 fn a_server_is_reached_by_a_long_path_and_by_url() {
-    let port = free_port();
+    let port = free_port(Ipv4Addr::LOCALHOST.into()).expect("a port");
     let added = [
         ("postgresql.conf", "listen_addresses = '127.0.0.1'\n".to_owned()),
         ("pg_hba.conf", "host all all 127.0.0.1/32 scram-sha-256\n".to_owned()),
@@ -289,9 +290,4 @@ async fn check_missing_database(mut target: Target) {
     target.place.url = target.place.url.map(|url| url.replace("visitor@", "builder@"));
     postgresql.create_database(&target).await.expect("makes it");
     assert!(postgresql.has_database(&target).await.expect("asks"));
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("it has an address").port()
 }

@@ -4,8 +4,9 @@
 mod much;
 mod support;
 
-use proofload_engine::{Endpoints, Session as _, Target, engine};
+use proofload_engine::{Endpoints, Session as _, Target, engine, free_port};
 use proofload_model::secret::Secret;
+use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -172,7 +173,7 @@ async fn check_password(place: &Place, url: String) {
 
 #[test]
 fn each_mode_holds_what_it_says() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let port = free_port(Ipv4Addr::LOCALHOST.into()).expect("a port");
     let Some(place) = server(port) else { return };
     let made = Certificates::make();
     let url = |host: &str, role: &str, options: &str| {

@@ -8,7 +8,9 @@
 
 mod support;
 
+use proofload_engine::free_port;
 use std::fmt::Write as _;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use support::{Bench, postgresql_here, text};
@@ -165,7 +167,7 @@ impl Server {
     fn start(bench: &Bench) -> Self {
         let engine = proofload_engine::engine("postgresql").expect("it is built in");
         let programs = PathBuf::from(engine.locate().expect("it is installed").place);
-        let port = free_port();
+        let port = free_port(Ipv4Addr::LOCALHOST.into()).expect("a port");
         let server = Self { programs, data: bench.path("server"), sockets: bench.path("sockets"), port };
         for folder in [&server.data, &server.sockets] {
             std::fs::create_dir(folder).expect("the folder takes one");
@@ -229,7 +231,7 @@ impl SshServer {
         for key in ["host-key", "user-key"] {
             expect_good(Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", &at(key)]));
         }
-        let port = free_port();
+        let port = free_port(Ipv4Addr::LOCALHOST.into()).expect("a port");
         let marked = bench.command(&[]);
         let (mark, value) = marked
             .get_envs()
@@ -275,11 +277,6 @@ impl Drop for SshServer {
 #[expect(clippy::print_stdout, reason = "a skipped part of a test says so")]
 fn say_skipped(sshd: &str) {
     println!("SKIPPED: two_hosts_by_ssh: a local command stands for ssh, since {sshd} is not installed");
-}
-
-/// A port that is free now; a test that takes it meanwhile makes the start fail and say so.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port()
 }
 
 #[track_caller]

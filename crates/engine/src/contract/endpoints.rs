@@ -124,7 +124,7 @@ mod tests {
     use crate::contract::ErrorClass;
     use proofload_model::wire::DataLocation;
     use std::cell::RefCell;
-    use std::net::{TcpListener, TcpStream};
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
     fn target(addresses: &[&str]) -> Target {
         let place = DataLocation {
@@ -152,7 +152,7 @@ mod tests {
     fn a_dead_endpoint_is_passed_over_once_and_for_all_clones() {
         let alive = TcpListener::bind("127.0.0.1:0").unwrap();
         let alive = alive.local_addr().map(|address| (alive, address.to_string())).unwrap();
-        let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let dead = format!("127.0.0.1:{}", crate::free_port(Ipv4Addr::LOCALHOST.into()).unwrap());
         let target = target(&[&dead, &alive.1]);
         assert_eq!(target.address(), Some(dead.as_str()), "the first is tried first");
         assert_eq!(block_on(target.connect(dial)).unwrap(), alive.1);

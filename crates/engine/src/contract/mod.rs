@@ -9,6 +9,7 @@ mod facets;
 mod flight;
 mod live;
 mod observer;
+mod ports;
 mod replication;
 mod rows;
 mod scratch;
@@ -26,6 +27,7 @@ pub use facets::{Backups, ExistingServer, Memory, ProgressTeller, ServerChanges,
 pub use flight::{Action, Answer, Flight, Row};
 pub use live::{LiveChange, LiveSetting, LiveSettings};
 pub use observer::{Observation, Observer, SessionSampler};
+pub use ports::free_port;
 pub use replication::{
     ExistingReplication, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace,
     StandbyFiles,

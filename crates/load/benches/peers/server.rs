@@ -2,8 +2,9 @@
 
 use super::processes;
 use super::support::{Place, Special};
-use proofload_engine::engine;
+use proofload_engine::{engine, free_port};
 use std::io::Write as _;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -93,9 +94,7 @@ impl Server {
     pub(crate) fn start(kind: ServerKind) -> Result<Self, String> {
         let server = engine(kind.engine()).expect("it is registered");
         let version = server.locate().map_err(|error| error.to_string())?.version;
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
-        let port = listener.local_addr().map_err(|error| error.to_string())?.port();
-        drop(listener);
+        let port = free_port(Ipv4Addr::LOCALHOST.into()).map_err(|error| error.to_string())?;
         let added = kind.listening(port);
         let place = Place::new(
             server,

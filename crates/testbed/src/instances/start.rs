@@ -13,7 +13,7 @@ use proofload_model::error::Error;
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,8 +111,7 @@ pub(crate) fn free_port() -> Result<u16, Error> {
 
 /// The same at an address, which must be one of this host.
 fn free_port_at(at: IpAddr) -> Result<u16, Error> {
-    let listener = TcpListener::bind((at, 0)).and_then(|listener| listener.local_addr());
-    listener.map(|address| address.port()).map_err(|error| {
+    proofload_engine::free_port(at).map_err(|error| {
         Error::new(format!("failed to find a free port at {at}, which must be an address of this host: {error}"))
     })
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use std::io::{Read as _, Write as _};
-use std::net::Shutdown;
+use std::net::{Ipv4Addr, Shutdown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Instant;
 
@@ -191,7 +191,7 @@ fn a_relay_that_ends_closes_its_connections_and_leaves_no_file() {
 fn a_port_is_relayed_refused_and_taken_again() {
     let far = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let place = |port: u16| SocketPlace::Host { host: "127.0.0.1".to_owned(), port };
-    let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let free = proofload_engine::free_port(Ipv4Addr::LOCALHOST.into()).unwrap();
     let law = LinkLaw { delay: Duration::from_millis(5), rate: None };
     let to = place(far.local_addr().unwrap().port());
     let relay = Relay::start(&place(free), to, law, Arc::new(TestClock(Instant::now()))).unwrap();

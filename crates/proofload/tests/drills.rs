@@ -85,7 +85,10 @@ fn a_late_standby_loses_what_it_never_received_and_the_ledger_says_what() {
     }
     let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
     let page = text(&page.stdout);
-    assert!(page.contains("What protection buys") && page.contains("acknowledged writes were lost"), "{page}");
+    assert!(page.contains("What protection buys"), "{page}");
+    // Beside other work all three may be void, and then the report says no more than that.
+    let counts_any = page.matches("0, 1 void").count() < record.attempts.len();
+    assert_eq!(page.contains("acknowledged writes were lost"), counts_any, "{page}");
     bench.expect_no_process();
 }
 

@@ -273,17 +273,6 @@ pub enum ProbeKind {
     Connect,
 }
 
-impl ProbeKind {
-    /// The word for readers, in the plural.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Write => "writes",
-            Self::Read => "reads",
-            Self::Connect => "connections",
-        }
-    }
-}
-
 /// A stretch in which operations of one kind were not acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Outage {

@@ -37,11 +37,6 @@ impl Bytes {
         let number = trimmed[..trimmed.len() - suffix.len()].trim();
         scaled(number, *factor).map(Self).ok_or_else(wrong)
     }
-
-    /// Decimal megabytes, for rates of devices as the field writes them.
-    pub fn as_megabytes(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
 }
 
 impl fmt::Display for Bytes {

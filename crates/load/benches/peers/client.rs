@@ -38,6 +38,7 @@ pub(crate) struct Work {
     pub(crate) engine: &'static str,
     pub(crate) address: String,
     pub(crate) form: &'static str,
+    pub(crate) profile: &'static str,
     pub(crate) warehouses: u32,
     pub(crate) users: u32,
     pub(crate) seconds: u32,
@@ -48,7 +49,7 @@ impl Work {
     pub(crate) fn words(&self) -> Vec<String> {
         let numbers = [self.warehouses, self.users, self.seconds].map(|number| number.to_string());
         let words = [WORD, &self.address, self.form].map(str::to_owned);
-        words.into_iter().chain(numbers).chain([self.engine.to_owned()]).collect()
+        words.into_iter().chain(numbers).chain([self.engine, self.profile].map(str::to_owned)).collect()
     }
 
     /// Reads them, the first word gone.
@@ -56,7 +57,9 @@ impl Work {
         let number = |place: usize| words[place].parse().expect("a number");
         let form = if words[1] == "procedures" { "procedures" } else { "statements" };
         let engine = words.get(5).and_then(|name| ServerKind::named(name)).unwrap_or(ServerKind::PostgreSql).engine();
-        Self { engine, address: words[0].clone(), form, warehouses: number(2), users: number(3), seconds: number(4) }
+        let profile = if words.get(6).is_some_and(|name| name != "spec") { "hammerdb-compatible" } else { "spec" };
+        let address = words[0].clone();
+        Self { engine, address, form, profile, warehouses: number(2), users: number(3), seconds: number(4) }
     }
 
     /// What the load role is told.
@@ -67,6 +70,7 @@ impl Work {
                 "workload.warehouses" => Some(self.warehouses.to_string()),
                 "workload.virtual_users" => Some(self.users.to_string()),
                 "workload.form" => Some(self.form.to_owned()),
+                "workload.profile" => Some(self.profile.to_owned()),
                 _ => spec.default.map(str::to_owned),
             };
             let value = given.map(|text| spec.kind.read_text(&text).expect("the value is lawful"));

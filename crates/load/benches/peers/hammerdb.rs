@@ -1,14 +1,14 @@
-//! HammerDB by its command line, timed, with its functions, which are its default on PostgreSQL. `hammerdbcli` is
-//! looked for on the PATH and started in its own folder, where its parts are.
+//! HammerDB by its command line, timed, with its functions or procedures, which are its default. `hammerdbcli` is looked
+//! for on the PATH and started in its own folder, where its parts are.
 //!
 //! Its users load from before its window until they notice the end of it, so its NOPM and TPM are not all that it did.
-//! A call of a function is one transaction, so what its database ended during the run is counted; that includes a dozen
-//! of each user's connecting. The rate is its own: TPM, the transactions of the whole server in the window. The window
+//! A call is one transaction, so what its database ended during the run is counted; that includes a dozen of each user's
+//! connecting. The rate is its own: TPM, the transactions of the whole server in the window. The window
 //! is a whole number of 6 s, the step of its clock, without ramp-up.
 
 use super::measure::Ran;
 use super::peer::{Completed, Load, Peer, build, end};
-use super::server::Server;
+use super::server::{Server, ServerKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -32,8 +32,8 @@ pub(crate) fn find(server: &Server, load: Load) -> Result<Box<dyn Peer>, String>
             .map_err(|error| format!("writing {}: {error}", path.display()))?;
         Ok::<_, String>(path)
     };
-    let script = write("run.tcl", run(load))?;
-    let told = build(server, DATABASE, &mut command(&program, &write("build.tcl", building(load))?))?;
+    let script = write("run.tcl", run(server.kind, load))?;
+    let told = build(server, DATABASE, &mut command(&program, &write("build.tcl", building(server.kind, load))?))?;
     if told.contains("FINISHED FAILED") || !told.contains("ALL VIRTUAL USERS COMPLETE") {
         return Err(format!("its data were not built: {}", end(&told)));
     }
@@ -57,27 +57,45 @@ fn command(program: &Path, script: &Path) -> Command {
     command
 }
 
+/// What its settings of a server begin with.
+fn prefix(kind: ServerKind) -> &'static str {
+    match kind {
+        ServerKind::PostgreSql => "pg",
+        ServerKind::MariaDb => "maria",
+    }
+}
+
 /// What both scripts begin with.
 fn settings(server: &Server) -> String {
-    format!(
-        "dbset db pg\ndbset bm TPC-C
-diset connection pg_host {{{}}}\ndiset connection pg_port {}\ndiset connection pg_sslmode disable
+    let own = match server.kind {
+        ServerKind::PostgreSql => format!(
+            "diset connection pg_host {{{}}}\ndiset connection pg_sslmode disable
 diset tpcc pg_superuser proofload\ndiset tpcc pg_superuserpass none\ndiset tpcc pg_defaultdbase postgres
-diset tpcc pg_user proofload\ndiset tpcc pg_pass none\ndiset tpcc pg_dbase {DATABASE}\n",
-        server.socket_folder(),
-        server.port
+diset tpcc pg_user proofload\ndiset tpcc pg_pass none\n",
+            server.socket_folder(),
+        ),
+        ServerKind::MariaDb => format!(
+            "diset connection maria_host 127.0.0.1\ndiset connection maria_socket {{{}}}
+diset tpcc maria_user root\ndiset tpcc maria_pass null\n",
+            server.socket(),
+        ),
+    };
+    let (prefix, port) = (prefix(server.kind), server.port);
+    format!(
+        "dbset db {prefix}\ndbset bm TPC-C\n{own}diset connection {prefix}_port {port}\ndiset tpcc {prefix}_dbase {DATABASE}\n"
     )
 }
 
-fn building(load: Load) -> String {
-    let builders = load.threads().min(load.warehouses);
-    format!("diset tpcc pg_count_ware {}\ndiset tpcc pg_num_vu {builders}\nbuildschema\n", load.warehouses)
+fn building(kind: ServerKind, load: Load) -> String {
+    let (prefix, builders) = (prefix(kind), load.threads().min(load.warehouses));
+    format!("diset tpcc {prefix}_count_ware {}\ndiset tpcc {prefix}_num_vu {builders}\nbuildschema\n", load.warehouses)
 }
 
 /// Errors are raised, else a call that fails is not told. Windows of less than a minute need a wait of our own.
-fn run(load: Load) -> String {
+fn run(kind: ServerKind, load: Load) -> String {
+    let prefix = prefix(kind);
     format!(
-        "diset tpcc pg_driver timed\ndiset tpcc pg_rampup 0\ndiset tpcc pg_duration {}\ndiset tpcc pg_raiseerror true
+        "diset tpcc {prefix}_driver timed\ndiset tpcc {prefix}_rampup 0\ndiset tpcc {prefix}_duration {}\ndiset tpcc {prefix}_raiseerror true
 loadscript\nvuset vu {}\nvucreate\nvurun
 while {{![vucomplete]}} {{ after 200 {{ set looked 1 }}; vwait looked }}\nvudestroy\n",
         minutes(load.seconds),
@@ -95,7 +113,7 @@ fn minutes(seconds: u32) -> String {
 
 impl Peer for HammerDb {
     fn name(&self) -> &str {
-        "HammerDB, its functions"
+        "HammerDB, its functions or procedures"
     }
 
     fn version(&self) -> &str {

@@ -2,8 +2,9 @@
 //! transaction, throughput, memory.
 //!
 //! `cargo bench -p proofload-load --bench peers -- [engine=mariadb] [rounds=5] [seconds=20] [warehouses=10] [users=4]
-//! [only=procedures,hammerdb]`; better `cargo xtask perf oltp`, which keeps the result. One server is started. Each
-//! client that is found gets its data built once, ours and those of pgbench together. In every round each client runs
+//! [only=compatible,hammerdb]`; better `cargo xtask perf oltp`, which keeps the result. One server is started. Each
+//! client that is found gets its data built once, ours and those of pgbench together; `compatible` is ours by the rules of
+//! HammerDB, with data of its own. In every round each client runs
 //! once, in an order that turns round after round, so that what drifts meets all alike. All load without waits.
 //!
 //! CPU is that of all the client's processes, and of all the server's, from the first New-Order that the database has

@@ -1,29 +1,56 @@
-//! Our own client in both forms, as a child process, so that its CPU is counted as that of the others.
+//! Our own client in both forms and by the rules of HammerDB, as a child process, so that its CPU is counted as that of
+//! the others.
 
 use super::client::{self, Work};
 use super::measure::Ran;
-use super::peer::{Completed, Load, Peer};
+use super::peer::{Completed, Load, Peer, in_its_schema};
 use super::server::{Server, ServerKind};
 use std::process::Command;
 
 /// Where our build puts its data, for us and for pgbench.
 pub(crate) const DATABASE: &str = "proofload";
 pub(crate) const DISTRICTS: &str = "proofload.district";
+/// The same for the data by the rules of HammerDB.
+const COMPATIBLE: &str = "proofload_compatible";
 
 /// What the names of ours begin with.
 pub(crate) const NAME: &str = "Proofload, ";
 
 struct Ours {
     form: &'static str,
+    profile: Profile,
     name: String,
 }
 
-fn work(form: &'static str, server: &Server, load: Load) -> Work {
-    let address = server.place.target.address().expect("a started server has one").to_owned();
+/// By which rules data and transactions are made, and where.
+#[derive(Debug, Clone, Copy)]
+enum Profile {
+    Clauses,
+    HammerDb,
+}
+
+impl Profile {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Clauses => "spec",
+            Self::HammerDb => "hammerdb-compatible",
+        }
+    }
+
+    fn database(self) -> &'static str {
+        match self {
+            Self::Clauses => DATABASE,
+            Self::HammerDb => COMPATIBLE,
+        }
+    }
+}
+
+fn work(form: &'static str, profile: Profile, server: &Server, load: Load) -> Work {
     Work {
         engine: server.kind.engine(),
-        address,
+        address: server.address(profile.database()),
         form,
+        profile: profile.name(),
         warehouses: load.warehouses,
         users: load.users,
         seconds: load.seconds,
@@ -32,8 +59,16 @@ fn work(form: &'static str, server: &Server, load: Load) -> Work {
 
 fn find(form: &'static str, server: &Server, load: Load) -> Box<dyn Peer> {
     // Ends at once when the data are there.
-    client::build(&work(form, server, load));
-    Box::new(Ours { form, name: format!("{NAME}{form}") })
+    client::build(&work(form, Profile::Clauses, server, load));
+    Box::new(Ours { form, profile: Profile::Clauses, name: format!("{NAME}{form}") })
+}
+
+/// By procedures, as HammerDB does.
+pub(crate) fn compatible(server: &Server, load: Load) -> Result<Box<dyn Peer>, String> {
+    let (form, profile) = ("procedures", Profile::HammerDb);
+    server.create_database(COMPATIBLE)?;
+    client::build(&work(form, profile, server, load));
+    Ok(Box::new(Ours { form, profile, name: format!("{NAME}{}", profile.name()) }))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "its type is that of the list")]
@@ -56,16 +91,20 @@ impl Peer for Ours {
     }
 
     fn database(&self) -> &str {
-        DATABASE
+        self.profile.database()
     }
 
-    fn districts(&self, _kind: ServerKind) -> String {
-        DISTRICTS.to_owned()
+    /// Our schema in PostgreSQL has our name, whatever the database's.
+    fn districts(&self, kind: ServerKind) -> String {
+        match kind {
+            ServerKind::PostgreSql => DISTRICTS.to_owned(),
+            ServerKind::MariaDb => in_its_schema(self.database(), kind, "district"),
+        }
     }
 
     fn command(&self, server: &Server, load: Load) -> Command {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
-        command.args(work(self.form, server, load).words());
+        command.args(work(self.form, self.profile, server, load).words());
         command
     }
 

@@ -108,6 +108,15 @@ impl Server {
         Ok(started)
     }
 
+    /// Where our clients find one of its databases.
+    pub(crate) fn address(&self, database: &str) -> String {
+        let address = self.place.target.address().expect("a started server has one");
+        match self.kind {
+            ServerKind::PostgreSql => format!("{address} dbname={database}"),
+            ServerKind::MariaDb => address.replacen("/proofload?", &format!("/{database}?"), 1),
+        }
+    }
+
     /// CPU time of the server's processes so far, those that have ended included, s.
     pub(crate) fn cpu(&self) -> f64 {
         processes::cpu(&processes::family(self.pid))

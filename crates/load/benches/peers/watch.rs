@@ -20,11 +20,7 @@ impl Watch {
     pub(crate) fn open(server: &Server, database: &str, districts: &str) -> Result<Self, String> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-        let address = server.place.target.address().map(|address| match server.kind {
-            ServerKind::PostgreSql => format!("{address} dbname={database}"),
-            ServerKind::MariaDb => address.to_owned(),
-        });
-        let target = Target::new(server.place.target.place.clone(), address);
+        let target = Target::new(server.place.target.place.clone(), Some(server.address(database)));
         let integer = if server.kind == ServerKind::PostgreSql { "bigint" } else { "signed" };
         let orders = format!("SELECT CAST(sum(d_next_o_id) AS {integer}) FROM {districts}");
         let known = engine(server.kind.engine()).expect("it is registered");

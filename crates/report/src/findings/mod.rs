@@ -75,7 +75,7 @@ pub use load::{CompletedLoad, Failure, LEAST_ACHIEVED, OfferedRate};
 pub use lost_sessions::LostSessions;
 pub use pacing::{KeptLimit, Pacing};
 pub use point::{EarlierAttempt, PointFindings, Verdict};
-pub use run::{RunFindings, void_reasons};
+pub use run::RunFindings;
 pub(crate) use run_summary::run_throughput_of;
 pub use run_summary::{RunSummary, response_ns_p99_of, summarise, summarise_run};
 pub use search::{ChosenLoad, SearchFindings, SearchState, SentencePart, searches};

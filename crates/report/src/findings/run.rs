@@ -127,11 +127,6 @@ impl RunFindings {
 /// A run with its attempt.
 pub(super) type Pair<'a> = (&'a RunFindings, &'a Attempt);
 
-/// Why a finished attempt is void, with the settings of its point; empty when it is valid.
-pub fn void_reasons(attempt: &Attempt, settings: &Settings) -> Vec<Void> {
-    run(attempt, settings).voids
-}
-
 /// Evaluates a finished attempt.
 pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
     let (load, workload) = (attempt.window().map(|(from, to)| Window { from, to }), workload(settings));

@@ -134,12 +134,6 @@ impl Drive {
         Some((name, done))
     }
 
-    /// Time at which the next request begins, ms; `None` when nothing waits.
-    pub fn next_start(&self) -> Option<f64> {
-        let earliest = self.waiting.iter().map(|(_, arrival, _)| *arrival).min_by(f64::total_cmp)?;
-        Some(self.free_at.max(earliest))
-    }
-
     fn choose(&self, start: f64) -> Option<usize> {
         let here = self.waiting.iter().enumerate().filter(|(_, (_, arrival, _))| *arrival <= start).take(TAGS);
         let key = |request: &DiskRequest| match self.scheduling {

@@ -276,12 +276,6 @@ impl CacheMachine {
         volume.unsynced.retain(|_, sync| *sync > number);
     }
 
-    /// Whether a flush of a volume needs a sync of its origin, since a request was acknowledged that went there.
-    pub fn needs_origin_sync(&self, volume: u8) -> bool {
-        let volume: &VolumeState = &self.volumes[usize::from(volume)];
-        volume.sync_wanted > volume.sync_done
-    }
-
     /// The least number of the sync that covers what was acknowledged so far.
     pub fn wanted_origin_sync(&self, volume: u8) -> u64 {
         self.volumes[usize::from(volume)].sync_wanted

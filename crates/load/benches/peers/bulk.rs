@@ -67,8 +67,15 @@ pub(crate) fn run(rounds: usize, warehouses: u32) {
         Err(reason) => return println!("left out: {reason}"),
     };
     let address = server.place.target.address().expect("a started server has one").to_owned();
-    let work =
-        Work { engine: ServerKind::PostgreSql.engine(), address, form: "procedures", warehouses, users: 1, seconds: 0 };
+    let work = Work {
+        engine: ServerKind::PostgreSql.engine(),
+        address,
+        form: "procedures",
+        profile: "spec",
+        warehouses,
+        users: 1,
+        seconds: 0,
+    };
     client::build(&work);
     let files = export(&server, warehouses);
     let rows: u64 = count(&server);

@@ -81,7 +81,7 @@ pub(crate) fn run(peer: &dyn Peer, server: &Server, load: Load) -> Result<Measur
     if !status.success() {
         return Err(format!("{command:?}: {status}\n{output}"));
     }
-    let (begun, memory_mb) = seen?;
+    let (begun, memory_mb) = seen.map_err(|error| format!("{error}\n{output}"))?;
     std::thread::sleep(COUNTS_ARRIVE);
     let ran = Ran { transactions: watch.transactions()? - transactions, output };
     let Completed { transactions, per_second } =

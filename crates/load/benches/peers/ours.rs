@@ -22,7 +22,7 @@ struct Ours {
     name: String,
 }
 
-/// By which rules data and transactions are made, and where.
+/// Rules of data and transactions.
 #[derive(Debug, Clone, Copy)]
 enum Profile {
     Clauses,
@@ -63,7 +63,7 @@ fn find(form: &'static str, server: &Server, load: Load) -> Box<dyn Peer> {
     Box::new(Ours { form, profile: Profile::Clauses, name: format!("{NAME}{form}") })
 }
 
-/// By procedures, as HammerDB does.
+/// The rules of HammerDB, with procedures as it has them.
 pub(crate) fn compatible(server: &Server, load: Load) -> Result<Box<dyn Peer>, String> {
     let (form, profile) = ("procedures", Profile::HammerDb);
     server.create_database(COMPATIBLE)?;

@@ -1,7 +1,7 @@
 //! The end of a work: what becomes visible when it succeeded, and what is given up when a device failed.
 
 use super::commits::SectorCrcs;
-use super::machine_core::{CacheMachine, VolumeState};
+use super::machine_core::CacheMachine;
 use super::work::{AccessKind, BlockRequest, BlockWork, Change, End, WorkFailure};
 use crate::block::{OriginBlock, SectorSet};
 use crate::lines::LineEntry;

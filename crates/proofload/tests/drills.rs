@@ -2,9 +2,11 @@
 
 mod support;
 
-use proofload_model::drill::ProbeKind;
+use proofload_model::drill::{DrillReport, ProbeKind};
 use proofload_model::events::RunEvent;
-use proofload_record::{Attempt, Record};
+use proofload_model::series::replication::UNFLUSHED;
+use proofload_model::time::Offset;
+use proofload_record::{Attempt, Record, SeriesPoint};
 use support::{Bench, drill_report, postgresql_here, small_study, text};
 
 /// Through a link of 1 MiB/s an asynchronous standby falls behind from the first second on; behind one that was cut it would do so until the
@@ -28,6 +30,16 @@ fn fault(record: &Record, attempt: &Attempt) -> &'static str {
     let levels = &record.plan.points[attempt.run.point as usize].levels;
     let level = levels.values().map(ToString::to_string).collect::<String>();
     faults.into_iter().find(|fault| level.contains(fault)).unwrap_or("none")
+}
+
+/// Bytes of the primary's log that cannot have passed the link by the promotion, as the last look before the fault tells.
+fn kept_back(attempt: &Attempt, report: &DrillReport) -> f64 {
+    const LINK: f64 = 1_048_576.0;
+    let of_series = |series: &&SeriesPoint| UNFLUSHED.is_of(&series.probe, &series.name);
+    let looks = attempt.series.iter().filter(of_series).flat_map(|series| &series.samples);
+    let before = looks.map(|(at, _, bytes)| (at.as_seconds(), *bytes)).filter(|(at, _)| *at < report.fault_after);
+    let last = before.max_by(|one, other| one.0.total_cmp(&other.0));
+    last.zip(report.promoted_at).map_or(0.0, |((at, bytes), promoted)| bytes - LINK * (promoted - at))
 }
 
 fn study(more: &str) -> String {
@@ -80,9 +92,13 @@ fn a_late_standby_loses_what_it_never_received_and_the_ledger_says_what() {
         let away = writes.outages.iter().any(|outage| outage.to.is_none_or(|to| to.as_seconds() > report.fault_after));
         match fault(&record, attempt) {
             "crash primary" => {
-                assert!(ledger.lost > 0 && ledger.lost_numbers.len() as u64 == ledger.lost.min(1000), "{told}");
+                // A host that is busy with other tests may have made no more log than the link took.
+                let kept_back = kept_back(attempt, report);
+                assert!(ledger.lost > 0 || kept_back < 262_144.0, "{kept_back} B were kept back; {told}");
+                assert_eq!(ledger.lost_numbers.len() as u64, ledger.lost.min(1000), "{told}");
                 assert!(away && report.promoted_at.is_some_and(|at| at > report.fault_after), "{told}");
-                assert!(ledger.oldest_lost.is_some_and(|at| at.as_seconds() < report.fault_at), "{told}");
+                let before_the_fault = |at: Offset| at.as_seconds() < report.fault_at;
+                assert_eq!(ledger.oldest_lost.map(before_the_fault), (ledger.lost > 0).then_some(true), "{told}");
             }
             "partition link-1" => assert!(ledger.lost == 0 && report.undone_at.is_some(), "{told}"),
             _ => assert_eq!(ledger.lost, 0, "{told}"),

@@ -7,7 +7,7 @@ use proofload_engine::{Session as _, Target};
 use proofload_model::replication::LinkAsked;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::host::{
-    Create, DropPageCache, HostService as _, LabelSnapshot, PrepareLimits, ReadUsage, Release, RestoreSnapshot,
+    Create, Detach, DropPageCache, HostService as _, LabelSnapshot, PrepareLimits, ReadUsage, Release, RestoreSnapshot,
     SaveSnapshot, StartLink, StartProbes, Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
@@ -242,6 +242,64 @@ fn a_server_that_dies_during_the_load_is_told() {
     bench.ask(Stop { instance: one() });
 }
 
+/// Segments of shared memory by name: files of `/dev/shm` that a process has mapped, and numbers of System V segments.
+struct SharedMemory(Vec<String>);
+
+impl SharedMemory {
+    /// Reads those of a server of PostgreSQL. Format: proc_pid_maps(5); the inode of a System V segment is its number.
+    fn of(process: u32) -> Self {
+        let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).expect("the server runs");
+        let named = maps.lines().filter_map(|line| {
+            let mut fields = line.split_ascii_whitespace().skip(4);
+            let (inode, path) = (fields.next()?, fields.next()?);
+            path.starts_with("/dev/shm/PostgreSQL")
+                .then(|| path.to_owned())
+                .or_else(|| path.starts_with("/SYSV").then(|| inode.to_owned()))
+        });
+        let found = Self(named.collect());
+        assert_eq!(found.left(), found.0, "they are seen while it runs");
+        assert!(found.0.len() >= 2, "{:?}", found.0);
+        found
+    }
+
+    /// Reads which of them are there. Format of `/proc/sysvipc/shm`: the number is the second column.
+    fn left(&self) -> Vec<String> {
+        let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+        let numbers: Vec<&str> = segments.lines().filter_map(|line| line.split_ascii_whitespace().nth(1)).collect();
+        let is_there = |name: &&String| Path::new(name.as_str()).exists() || numbers.contains(&name.as_str());
+        self.0.iter().filter(is_there).cloned().collect()
+    }
+}
+
+/// Kills its first process; the others end when they see that.
+fn kill(process: u32) {
+    let killed = Command::new("kill").args(["-9", &process.to_string()]).status().expect("there is a kill");
+    assert!(killed.success());
+    expect_gone(process);
+}
+
+#[test]
+fn a_killed_server_leaves_no_shared_memory() {
+    let Some((mut bench, place)) = bench(&[]) else { return };
+    let process = start(&mut bench, &place);
+    let memory = SharedMemory::of(process);
+    kill(process);
+    assert_eq!(memory.left(), memory.0, "a kill frees nothing");
+    let _it_had_exited = bench.refused(Stop { instance: one() });
+    assert_eq!(memory.left(), memory.0, "a start on the same data comes first");
+    bench.ask(Detach { instance: one() });
+    assert_eq!(memory.left(), [""; 0], "freed with the storage");
+    bench.attach(&place);
+    let process = start(&mut bench, &place);
+    let memory = SharedMemory::of(process);
+    kill(process);
+    // As after the death of an agent: nobody has noted anything.
+    let study = bench.folder.path().join("study").display().to_string();
+    bench.ask(Sweep { folder: study });
+    assert_eq!(memory.left(), [""; 0], "freed by a sweep");
+    bench.expect_event("it", |event| matches!(event, Event::Log { text, .. } if text.contains("freed what a killed")));
+}
+
 #[test]
 fn a_server_left_by_a_dead_agent_is_swept() {
     let Some((mut bench, place)) = bench(&[]) else { return };
@@ -260,6 +318,7 @@ fn an_abandoned_server_is_killed_from_outside() {
         return;
     }
     let process = start(&mut bench, &place);
+    let memory = SharedMemory::of(process);
     let facts = bench.ask(Verify { instance: one() });
     let group = of(&facts, "group").0.expect("it is told").to_owned();
     (bench.role.abandon())();
@@ -269,4 +328,5 @@ fn an_abandoned_server_is_killed_from_outside() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(!Path::new(&group).exists(), "the group went with it");
+    assert_eq!(memory.left(), [""; 0], "its shared memory too");
 }

@@ -45,6 +45,12 @@ pub trait ServerRecipe: Sync {
     fn log_folder(&self) -> Option<&'static str> {
         None
     }
+    /// Command that frees what a killed server of `folder` left in the kernel and changes no data, as the instance's user; `None` where it leaves
+    /// nothing.
+    fn after_kill(&self, folder: &Path) -> Result<Option<CommandLine>, Error> {
+        let _ = folder;
+        Ok(None)
+    }
     /// File of the server's log relative to the folder: the testbed appends the server's standard streams to it, and shows its end
     /// when a start fails.
     fn log_file(&self) -> PathBuf;

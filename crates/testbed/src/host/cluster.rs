@@ -338,6 +338,15 @@ impl ManagedCluster {
     }
 }
 
+impl Drop for ManagedCluster {
+    fn drop(&mut self) {
+        self.arbiter = None;
+        if let Err(error) = self.remains.free_after_kill(&*self.tools.clock) {
+            (self.events)(proofload_model::wire::Event::Log { level: "warning".to_owned(), text: error.to_string() });
+        }
+    }
+}
+
 fn node_plan(engine: &dyn Replication, node: &ManagedNode) -> Result<NodePlan, Error> {
     let place = absolute(&node.place)?;
     let (data, port) = (snapshots::data_folder(&place), instances::free_port()?);

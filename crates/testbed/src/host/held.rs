@@ -152,8 +152,16 @@ impl InstanceResources {
     pub(super) fn detach(&mut self) -> Result<(), Error> {
         self.refuse_while_running("detach storage")?;
         self.drop_limits();
+        self.free_after_kill();
         self.flush_delay = None;
         self.storage.take().map_or(Ok(()), |mut storage| storage.detach())
+    }
+
+    /// Frees what a killed server left in the kernel, and tells what it cannot.
+    pub(super) fn free_after_kill(&self) {
+        if let Err(error) = self.remains.free_after_kill(&*self.clock) {
+            (self.events)(Event::Log { level: "warning".to_owned(), text: error.to_string() });
+        }
     }
 
     /// Folder that the instance works on.
@@ -538,6 +546,14 @@ impl InstanceResources {
     fn stamped(&self, mut facts: Vec<Fact>) -> Vec<Fact> {
         facts.iter_mut().for_each(|fact| fact.instance = self.name.clone());
         facts
+    }
+}
+
+impl Drop for InstanceResources {
+    /// Ends the server while its data are still there.
+    fn drop(&mut self) {
+        (self.probes, self.replication, self.server) = (None, None, None);
+        self.free_after_kill();
     }
 }
 

@@ -1,10 +1,13 @@
 //! Resources to free when the conductor vanishes while a request hangs; shared with the thread that frees them.
 
 use super::sweep::kill_managed;
+use crate::instances;
 use crate::limits::{Cgroup, lift_stalls};
 use crate::preconditioning;
 use crate::sys;
 use proofload_model::deployment::InstanceName;
+use proofload_model::error::Error;
+use proofload_model::time::Clock;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,11 +32,11 @@ impl Remains {
     }
 
     /// Frees all instances.
-    pub(crate) fn abandon(&self) {
+    pub(crate) fn abandon(&self, clock: &dyn Clock) {
         self.abandoned.store(true, Ordering::Release);
         let instances: Vec<_> = lock(&self.instances).values().cloned().collect();
         instances.iter().for_each(|instance| instance.abandoned.store(true, Ordering::Release));
-        instances.iter().for_each(|instance| instance.abandon());
+        instances.iter().for_each(|instance| instance.abandon(clock));
     }
 }
 
@@ -49,6 +52,8 @@ struct Resources {
     server: Option<u32>,
     /// Data folder of the server that a manager runs.
     served: Option<PathBuf>,
+    /// Data folder of the server that was started last.
+    data: Option<PathBuf>,
     group: Option<Cgroup>,
     foreign_pids: Vec<u32>,
     preconditioned: Option<PathBuf>,
@@ -63,6 +68,20 @@ impl InstanceRemains {
     /// Notes the data folder of a server that is no child of ours; `None` when it does not run any more.
     pub(crate) fn set_served(&self, data: Option<PathBuf>) {
         lock(&self.resources).served = data;
+    }
+
+    /// Notes the data folder of a server that is started.
+    pub(crate) fn set_data(&self, data: PathBuf) {
+        lock(&self.resources).data = Some(data);
+    }
+
+    /// Frees what the server that was started last left in the kernel, if it was killed.
+    ///
+    /// # Errors
+    /// The engine's command failed.
+    pub(crate) fn free_after_kill(&self, clock: &dyn Clock) -> Result<(), Error> {
+        let data = lock(&self.resources).data.clone();
+        data.map_or(Ok(()), |data| instances::free_after_kill(&data, clock).map(drop))
     }
 
     /// Notes the empty group of the limits; `None` when it is gone.
@@ -87,9 +106,9 @@ impl InstanceRemains {
         self.abandoned.load(Ordering::Acquire)
     }
 
-    /// Kills the server with all its processes and preconditioning with its files, frees others from the limits and removes
-    /// the group.
-    fn abandon(&self) {
+    /// Kills the server with all its processes and preconditioning with its files, frees others from the limits, removes
+    /// the group and frees what the kernel holds of the server.
+    fn abandon(&self, clock: &dyn Clock) {
         let resources = std::mem::take(&mut *lock(&self.resources));
         // Killed before what a drill has halted goes on, and again for those born meanwhile.
         for _ in 0..2 {
@@ -108,6 +127,9 @@ impl InstanceRemains {
             // Also children that were born between the look and the signal.
             group.kill_members(&resources.foreign_pids);
             group.dissolve();
+        }
+        if let Some(data) = resources.data {
+            let _as_far_as_it_goes = instances::free_after_kill(&data, clock);
         }
     }
 }

@@ -89,8 +89,8 @@ impl HostRole {
 
     /// Gives a function that frees everything that must not stay behind, callable while a request is stuck: kills servers, removes limits.
     pub fn abandon(&self) -> Arc<dyn Fn() + Send + Sync> {
-        let remains = Arc::clone(&self.remains);
-        Arc::new(move || remains.abandon())
+        let (remains, clock) = (Arc::clone(&self.remains), Arc::clone(&self.clock));
+        Arc::new(move || remains.abandon(&*clock))
     }
 
     /// Carries out one request.
@@ -221,6 +221,7 @@ impl HostService for HostRole {
             return Ok(());
         }
         self.held(&instance).refuse_while_running("create an instance")?;
+        self.held(&instance).free_after_kill();
         let folder = absolute(&place)?;
         snapshots::claim(&folder)?;
         snapshots::remove_data(&folder)?;
@@ -436,7 +437,9 @@ impl HostService for HostRole {
     }
 
     fn restore_snapshot(&mut self, ask: RestoreSnapshot) -> Result<SnapshotCopy, Error> {
-        self.held(&ask.instance).refuse_while_running("restore the snapshot")?;
+        let held = self.held(&ask.instance);
+        held.refuse_while_running("restore the snapshot")?;
+        held.free_after_kill();
         let folder = Path::new(&ask.place.folder);
         if ask.from != ask.place.folder {
             snapshots::claim(folder)?;

@@ -1,6 +1,7 @@
 //! Frees what earlier, killed processes of ours left: control groups with what lives in them, servers on our data, drafts of copies.
 
 use crate::faults;
+use crate::instances;
 use crate::limits;
 use crate::managers;
 use crate::preconditioning;
@@ -45,6 +46,12 @@ pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Err
         if let Some(pid) = served_by(&data) {
             end(pid, clock)?;
             found.push(format!("ended process {pid}, a server left running on {}", data.display()));
+        }
+        // What cannot be freed harms nobody at once, and must not keep a study from running.
+        match instances::free_after_kill(&data, clock) {
+            Ok(false) => {}
+            Ok(true) => found.push(format!("freed what a killed server left in the kernel, on {}", data.display())),
+            Err(error) => found.push(error.to_string()),
         }
         for file in faults::left_files(&data) {
             let removed = std::fs::remove_file(&file);

@@ -39,21 +39,22 @@ pub(crate) fn fill(
     std::fs::set_permissions(data, private)
         .map_err(|error| Error::new(format!("failed to restrict access to {}: {error}", data.display())))?;
     for command in commands {
-        run(command, data, &data.with_file_name("create.log"), user.as_ref(), clock, remains)
+        run(command, data, &data.with_file_name("create.log"), user.as_ref(), clock, (remains, Duration::MAX))
             .map_err(|error| error.context(format!("failed to create an instance in {}", data.display())))?;
     }
     Ok(())
 }
 
-/// Runs one command to its end in a folder; its output goes to a file elsewhere, since a data folder must stay as it is.
+/// Runs one command in a folder to its end, within a time; its output goes to a file elsewhere, since a data folder must stay as it is.
 pub(super) fn run(
     command: &CommandLine,
     folder: &Path,
     output: &Path,
     user: Option<&User>,
     clock: &dyn Clock,
-    remains: &InstanceRemains,
+    (remains, within): (&InstanceRemains, Duration),
 ) -> Result<(), Error> {
+    let begun = clock.now();
     let (log, file) = Log::open(output, None)?;
     let mut child = sys::spawn(Spawn {
         program: &command.program,
@@ -69,7 +70,9 @@ pub(super) fn run(
     remains.set_server(Some(child.id()));
     let ended = loop {
         match child.try_wait() {
-            Ok(None) if !remains.is_abandoned() => clock.sleep(Duration::from_millis(10)),
+            Ok(None) if !remains.is_abandoned() && clock.now().since(begun) <= within => {
+                clock.sleep(Duration::from_millis(10))
+            }
             Ok(None) => {
                 let _gone = child.kill();
             }

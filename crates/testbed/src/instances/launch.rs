@@ -61,6 +61,7 @@ pub(crate) fn launch(order: Launch<'_>) -> Result<Server, Error> {
     let process = give_birth(birth, signals.firm, &watch, order.events)?;
     order.remains.set_server(Some(process));
     order.remains.set_served(runs.clone());
+    order.remains.set_data(runs.clone().unwrap_or_else(|| folder.to_owned()));
     if let Some(limits) = limits.as_deref_mut() {
         limits.born(process);
     }

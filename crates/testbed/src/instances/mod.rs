@@ -1,6 +1,7 @@
 //! Local instances of servers: made, started under limits, watched, stopped. Knows recipes, not engines. Lists and re-exports.
 
 mod create;
+mod killed;
 mod launch;
 mod log;
 mod rewind;
@@ -10,6 +11,7 @@ mod start;
 mod user;
 
 pub(crate) use create::{create, fill};
+pub(crate) use killed::free_after_kill;
 pub(crate) use launch::{Launch, launch};
 pub(crate) use rewind::{rewind, rewind_passwords, unlead};
 pub(crate) use secrets::{SecretFiles, write_secret};

@@ -11,6 +11,7 @@ use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Folder beside the data in which the program works.
 const WORK: &str = "rewind";
@@ -37,7 +38,7 @@ pub(crate) fn rewind(
     how.password.as_ref().map_or(Ok(()), |content| write_secret(&passwords, content, user.as_ref()))?;
     let log = KeptLog::of(data, recipe)?;
     let output = data.with_file_name("rewind.log");
-    let done = run(&how.command, &folder, &output, user.as_ref(), clock, remains);
+    let done = run(&how.command, &folder, &output, user.as_ref(), clock, (remains, Duration::MAX));
     log.put_back()?;
     done.map_err(|error| error.context(format!("failed to rewind the instance in {}", data.display())))?;
     how.others.iter().try_for_each(|name| remove(&data.join(name)))

@@ -13,6 +13,14 @@ pub(super) struct Programs {
     pub(super) version: String,
 }
 
+impl Programs {
+    /// Major version, such as 15; 0 where the text has none.
+    pub(super) fn major(&self) -> u32 {
+        let digits = self.version.split(|next: char| !next.is_ascii_digit()).next();
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+    }
+}
+
 /// Where distributions keep versioned installations: `<base>/<version>/bin` (Debian) or `<base>-<version>/bin` (Red Hat).
 const BASES: &[(&str, &str)] = &[("/usr/lib/postgresql", ""), ("/usr", "pgsql-"), ("/usr/local", "pgsql-")];
 

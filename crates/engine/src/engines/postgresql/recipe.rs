@@ -74,6 +74,19 @@ impl ServerRecipe for Recipe {
         (SIGINT, SIGQUIT, PATIENCE)
     }
 
+    /// A killed server leaves segments of shared memory, which the next start on its data removes. A check of what it could start with removes
+    /// them as well, and starts nothing; it takes no buffers that the host may not have. Source: PostgreSQL's
+    /// `bootstrap.c` and `dsm.c`.
+    fn after_kill(&self, folder: &Path) -> Result<Option<CommandLine>, Error> {
+        let programs = installation::find()?;
+        // The first major version that has the option by its name.
+        let check: &[&str] = if programs.major() >= 15 { &["--check"] } else { &["--boot", "-x0"] };
+        let smallest = ["-c", "shared_buffers=16", "-c", "huge_pages=off", "-D"];
+        let arguments = check.iter().chain(&smallest).map(|&argument| argument.to_owned());
+        let arguments = arguments.chain([folder.display().to_string()]).collect();
+        Ok(Some(command(programs.folder.join("postgres"), arguments)))
+    }
+
     /// Source: PostgreSQL manual, "WAL Internals".
     fn log_folder(&self) -> Option<&'static str> {
         Some("pg_wal")

@@ -40,7 +40,7 @@ fn tell(findings: &Findings<'_>) -> TopicText {
         why: Prose::new(),
         sure: prose![
             drills,
-            " drills at ",
+            if drills == 1 { " drill at " } else { " drills at " },
             faults.len(),
             if faults.len() == 1 { " point; " } else { " points; " },
             "times are their medians. "

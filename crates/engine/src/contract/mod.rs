@@ -34,7 +34,7 @@ pub use replication::{
 };
 pub use rows::{Column, ColumnKind, RowSource, Table};
 pub use scratch::{ScratchDatabases, ScratchState};
-pub use server::{CommandLine, FileToWrite, ServerRecipe};
+pub use server::{AfterKill, CommandLine, FileToWrite, ServerRecipe};
 pub use session::{OwnedRow, OwnedValue, Session};
 pub use statement::{Control, Statement, StatementId};
 pub use value::{Decimal, Value};

@@ -24,6 +24,16 @@ pub struct FileToWrite {
     pub content: String,
 }
 
+/// Frees what a killed server left in the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AfterKill {
+    /// File below the instance's folder that says that a server runs, to be removed first: a number alone may be that of a process that was killed
+    /// and that nobody waits for.
+    pub mark: PathBuf,
+    /// Command, which changes no data.
+    pub command: CommandLine,
+}
+
 /// What the testbed needs to run a server of this kind. `folder` is the instance's own data folder.
 pub trait ServerRecipe: Sync {
     /// Accounts that it runs as when we are root, best first; empty where it runs as root.
@@ -45,9 +55,8 @@ pub trait ServerRecipe: Sync {
     fn log_folder(&self) -> Option<&'static str> {
         None
     }
-    /// Command that frees what a killed server of `folder` left in the kernel and changes no data, as the instance's user; `None` where it leaves
-    /// nothing.
-    fn after_kill(&self, folder: &Path) -> Result<Option<CommandLine>, Error> {
+    /// What frees what a killed server of `folder` left in the kernel, as the instance's user; `None` where it leaves nothing.
+    fn after_kill(&self, folder: &Path) -> Result<Option<AfterKill>, Error> {
         let _ = folder;
         Ok(None)
     }

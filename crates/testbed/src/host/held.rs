@@ -158,7 +158,7 @@ impl InstanceResources {
     }
 
     /// Frees what a killed server left in the kernel, and tells what it cannot.
-    pub(super) fn free_after_kill(&self) {
+    fn free_after_kill(&self) {
         if let Err(error) = self.remains.free_after_kill(&*self.clock) {
             (self.events)(Event::Log { level: "warning".to_owned(), text: error.to_string() });
         }

@@ -137,6 +137,13 @@ impl HostRole {
         (&*self.clock, &mut self.instances, self.cluster.as_mut())
     }
 
+    /// Frees what a killed server on the data of a folder left in the kernel, whoever started it, and tells what it cannot.
+    fn free_after_kill(&self, folder: &Path) {
+        if let Err(error) = instances::free_after_kill(&snapshots::data_folder(folder), &*self.clock) {
+            (self.events)(Event::Log { level: "warning".to_owned(), text: error.to_string() });
+        }
+    }
+
     /// Has fio work in a folder, known to whoever frees it from outside.
     fn by_fio<T>(
         &mut self,
@@ -221,8 +228,8 @@ impl HostService for HostRole {
             return Ok(());
         }
         self.held(&instance).refuse_while_running("create an instance")?;
-        self.held(&instance).free_after_kill();
         let folder = absolute(&place)?;
+        self.free_after_kill(&folder);
         snapshots::claim(&folder)?;
         snapshots::remove_data(&folder)?;
         let data = snapshots::data_folder(&folder);
@@ -437,10 +444,9 @@ impl HostService for HostRole {
     }
 
     fn restore_snapshot(&mut self, ask: RestoreSnapshot) -> Result<SnapshotCopy, Error> {
-        let held = self.held(&ask.instance);
-        held.refuse_while_running("restore the snapshot")?;
-        held.free_after_kill();
+        self.held(&ask.instance).refuse_while_running("restore the snapshot")?;
         let folder = Path::new(&ask.place.folder);
+        self.free_after_kill(folder);
         if ask.from != ask.place.folder {
             snapshots::claim(folder)?;
         }

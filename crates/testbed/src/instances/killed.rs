@@ -4,7 +4,7 @@ use super::create::run;
 use super::user::User;
 use crate::host::InstanceRemains;
 use crate::sys;
-use proofload_engine::{CommandLine, ENGINES, ServerRecipe};
+use proofload_engine::{AfterKill, ENGINES, ServerRecipe};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use std::path::Path;
@@ -26,12 +26,15 @@ const GLANCE: Duration = Duration::from_millis(10);
 /// # Errors
 /// The command cannot be run, takes longer than 20 s, or ended with an error, with the end of its output.
 pub(crate) fn free_after_kill(data: &Path, clock: &dyn Clock) -> Result<bool, Error> {
+    // The command works in the folder and is told it.
+    let Ok(data) = std::path::absolute(data) else { return Ok(false) };
+    let data = data.as_path();
     for recipe in ENGINES.iter().filter_map(|engine| engine.server()) {
         if recipe.running_pid(data).is_none() {
             continue;
         }
-        if let Some(command) = recipe.after_kill(data)?.filter(|_| is_left(data, clock)) {
-            free(recipe, &command, data, clock).map_err(|error| {
+        if let Some(after) = recipe.after_kill(data)?.filter(|_| is_left(data, clock)) {
+            free(recipe, &after, data, clock).map_err(|error| {
                 error.context(format!("failed to free what a killed server left in the kernel: {}", data.display()))
             })?;
             return Ok(true);
@@ -51,9 +54,11 @@ fn is_left(data: &Path, clock: &dyn Clock) -> bool {
     }
 }
 
-fn free(recipe: &dyn ServerRecipe, command: &CommandLine, data: &Path, clock: &dyn Clock) -> Result<(), Error> {
+fn free(recipe: &dyn ServerRecipe, after: &AfterKill, data: &Path, clock: &dyn Clock) -> Result<(), Error> {
+    let mark = data.join(&after.mark);
+    std::fs::remove_file(&mark).map_err(|error| Error::new(format!("failed to remove {}: {error}", mark.display())))?;
     let user = User::for_server(recipe.unprivileged_users())?;
     // Nobody frees it from outside: it ends by itself.
     let remains = InstanceRemains::default();
-    run(command, data, &data.with_file_name("after-kill.log"), user.as_ref(), clock, (&remains, WITHIN))
+    run(&after.command, data, &data.with_file_name("after-kill.log"), user.as_ref(), clock, (&remains, WITHIN))
 }

@@ -5,13 +5,16 @@
 //! folder without the data folder, a session opens a long path through `/proc/self/fd`, so the 107 bytes of a socket's address suffice.
 
 use super::{configuration, connection, installation};
-use crate::contract::{CommandLine, Error, FileToWrite, ServerRecipe};
+use crate::contract::{AfterKill, CommandLine, Error, FileToWrite, ServerRecipe};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Folder of the data folder in which the socket of an instance lies, since every way of copying a running instance, that of `pg_rewind`
 /// included, leaves what is in it alone. Source: PostgreSQL manual, "pg_rewind", "pg_basebackup".
 pub(super) const SOCKETS: &str = "pg_stat_tmp";
+
+/// File that says that a server runs.
+const RUNS: &str = "postmaster.pid";
 
 /// The recipe.
 #[derive(Debug)]
@@ -77,14 +80,15 @@ impl ServerRecipe for Recipe {
     /// A killed server leaves segments of shared memory, which the next start on its data removes. A check of what it could start with removes
     /// them as well, and starts nothing; it takes no buffers that the host may not have. Source: PostgreSQL's
     /// `bootstrap.c` and `dsm.c`.
-    fn after_kill(&self, folder: &Path) -> Result<Option<CommandLine>, Error> {
+    fn after_kill(&self, folder: &Path) -> Result<Option<AfterKill>, Error> {
         let programs = installation::find()?;
         // The first major version that has the option by its name.
         let check: &[&str] = if programs.major() >= 15 { &["--check"] } else { &["--boot", "-x0"] };
         let smallest = ["-c", "shared_buffers=16", "-c", "huge_pages=off", "-D"];
         let arguments = check.iter().chain(&smallest).map(|&argument| argument.to_owned());
         let arguments = arguments.chain([folder.display().to_string()]).collect();
-        Ok(Some(command(programs.folder.join("postgres"), arguments)))
+        let command = command(programs.folder.join("postgres"), arguments);
+        Ok(Some(AfterKill { mark: PathBuf::from(RUNS), command }))
     }
 
     /// Source: PostgreSQL manual, "WAL Internals".
@@ -98,7 +102,7 @@ impl ServerRecipe for Recipe {
     }
 
     fn running_pid(&self, folder: &Path) -> Option<u32> {
-        std::fs::read_to_string(folder.join("postmaster.pid")).ok()?.lines().next()?.trim().parse().ok()
+        std::fs::read_to_string(folder.join(RUNS)).ok()?.lines().next()?.trim().parse().ok()
     }
 }
 

@@ -8,7 +8,7 @@ use proofload_model::series::{self, SeriesName, tier};
 use proofload_model::settings::Value;
 use proofload_model::tier::{CacheSize, SizedVolume, TierVolume};
 use proofload_model::units::Bytes;
-use proofload_record::{Attempt, Record};
+use proofload_record::{Attempt, Record, SeriesPoint};
 use proofload_report::findings::cache_forecast::{SizePlace, cache_forecasts};
 use proofload_report::findings::evaluate;
 use proofload_report::{ForecastFormat, Format, render, render_forecast};
@@ -147,6 +147,33 @@ fn a_forecast_is_told_first_and_what_it_rests_on_after_it() {
     assert!(table.contains("20 % of the data, 20\u{a0}MiB") && !table.contains("| 5 % of the data"));
     let report: serde_json::Value = serde_json::from_str(&render(&record, Format::Json).unwrap()).unwrap();
     assert_eq!(report["cache_forecasts"][0]["points"], found["points"], "the report has the same");
+}
+
+#[test]
+fn beyond_the_measured_sizes_an_error_is_told_only_as_far_as_one_was_found() {
+    // As many misses as the largest measured cache, and a tenth of them.
+    let record = changed(
+        |_| true,
+        |attempt| {
+            let largest = SizedVolume { volume: TierVolume::Data, size: Bytes(DATA * 60 / 100) }.to_string();
+            let of_largest: Vec<_> = attempt.series.iter().filter(|one| one.component == largest).cloned().collect();
+            for (percent, share) in [(65, 0.99), (100, 0.1)] {
+                let size = SizedVolume { volume: TierVolume::Data, size: Bytes(DATA * percent / 100) };
+                for one in &of_largest {
+                    let samples = one.samples.iter().map(|(at, span, value)| (*at, *span, value * share)).collect();
+                    attempt.series.push(SeriesPoint { component: size.to_string(), samples, ..one.clone() });
+                }
+            }
+        },
+    );
+    let findings = evaluate(&record);
+    let forecasts = cache_forecasts(&findings);
+    let at = |percent: u64| forecasts[0].at(Bytes(DATA * percent / 100)).expect("it is sampled");
+    let (near, far) = (at(65), at(100));
+    assert_eq!([near.place, far.place], [SizePlace::Above; 2]);
+    assert!(near.error.is_some() && far.headline > near.headline && far.error.is_none(), "{near:?}, {far:?}");
+    let text = render_forecast(&record, &[CacheSize::PercentOfData(100)], ForecastFormat::Text).unwrap();
+    assert!(text.contains("error unknown: the largest size was forecast from nearer ones"), "{text}");
 }
 
 #[test]

@@ -89,8 +89,11 @@ pub struct SizeForecast {
     pub traced: Vec<u32>,
     /// Where the size lies.
     pub place: SizePlace,
-    /// Largest error of sizes in such a place that were forecast from the others, as a share of what was measured; `None` where none could be.
+    /// Largest error of sizes in such a place that were forecast from the others, as a share of what was measured; `None` where none could be, and
+    /// beyond the measured sizes where none was as far from its neighbour.
     pub error: Option<f64>,
+    /// Requests to the drives for a unit of work over those of the nearest point that it rests on, or the inverse: 1 or more.
+    reach: f64,
 }
 
 /// A measured point forecast from the others.
@@ -273,7 +276,7 @@ impl CacheForecast {
     /// When the sample says nothing of the size.
     pub fn at(&self, size: Bytes) -> Result<SizeForecast, String> {
         let mut forecast = self.from(size, &self.points.iter().collect::<Vec<_>>())?;
-        forecast.error = self.error_of(forecast.place);
+        forecast.error = self.error_of(&forecast);
         Ok(forecast)
     }
 
@@ -302,15 +305,16 @@ impl CacheForecast {
         (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
-    fn error_of(&self, place: SizePlace) -> Option<f64> {
+    fn error_of(&self, of: &SizeForecast) -> Option<f64> {
         let last = self.points.len() - 1;
-        let among = match place {
+        let among = match of.place {
             SizePlace::Below => &self.points[..1],
             SizePlace::Between => &self.points[1..last],
             SizePlace::Above => &self.points[last..],
         };
-        let errors = among.iter().filter_map(|point| self.left_out(point.point)?.ok()).map(|found| found.error.abs());
-        errors.reduce(f64::max)
+        let found = among.iter().filter_map(|point| self.left_out(point.point)?.ok());
+        let as_far = found.filter(|found| of.place == SizePlace::Between || found.forecast.reach >= of.reach);
+        as_far.map(|found| found.error.abs()).reduce(f64::max)
     }
 
     /// Forecasts from points in the order of sizes, two at least.
@@ -331,7 +335,9 @@ impl CacheForecast {
         };
         let of_reads =
             |of: fn(&VolumeHits) -> f64| mean(&|point, hits| mean_hits(hits, of, |volume| reads(point, volume)));
-        let per_second = network.per_second(mean(&|point, hits| self.requests(point, hits, size)));
+        let requests = mean(&|point, hits| self.requests(point, hits, size));
+        let per_second = network.per_second(requests);
+        let reach = |point: &SizedPoint| (point.measured.requests / requests).max(requests / point.measured.requests);
         let scale = around.map(|point| point.headline / point.measured.per_second).iter().sum::<f64>() / 2.0;
         let cleaned = |point: &SizedPoint, hits: &[VolumeHits]| {
             hits.iter().map(|one| one.cleaned_bytes * writes(point, one.volume)).sum::<f64>()
@@ -347,6 +353,7 @@ impl CacheForecast {
             traced: traced.iter().map(|(point, _)| point.point).collect(),
             place,
             error: None,
+            reach: around.map(reach).into_iter().reduce(f64::min).unwrap_or(f64::INFINITY),
         })
     }
 

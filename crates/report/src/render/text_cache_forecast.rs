@@ -77,6 +77,9 @@ fn rests_on(findings: &Findings<'_>, forecast: &CacheForecast, found: &SizeForec
         Some(error) => {
             format!("error at most {} %: that of {of}, forecast from the others", grouped(100.0 * error, 0))
         }
+        None if forecast.points.len() > 2 => {
+            format!("error unknown: {of} was forecast from nearer ones")
+        }
         None => {
             format!("error unknown: with {} sizes, {of} cannot be left out", forecast.points.len())
         }

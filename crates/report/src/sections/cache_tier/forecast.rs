@@ -66,7 +66,8 @@ fn note(forecasts: &[CacheForecast]) -> String {
     let mut note = "Model: a closed queueing network of the active users and the modelled drives, calibrated on two \
         measured points. Hits come from a sample of the references that was fed to small caches of each size during \
         the load. Error: for a measured size, forecast minus measurement; for another size, ± the largest such error \
-        of comparable measured sizes."
+        of comparable measured sizes, and none beyond them where requests to the drives differ more than between \
+        these."
         .to_owned();
     if forecasts.iter().any(|forecast| forecast.points.len() < 3) {
         note.push_str(" With only two measured sizes none can be left out, so the error of a forecast is unknown.");

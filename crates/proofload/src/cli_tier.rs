@@ -77,6 +77,9 @@ pub(crate) struct ServeArguments {
     /// Delay every flush by a time, such as 5ms: acknowledged that much later than it is durable
     #[arg(long, value_name = "TIME")]
     pub(crate) flush_delay: Option<String>,
+    /// Keep a sample of the references for forecasts of other sizes of the cache; SIZE: the data behind it, such as 2GiB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) sample: Option<String>,
     /// Serve a volume as a network block device on a Unix socket; the volume name is optional if there is only one
     #[arg(long = "nbd", value_name = "[VOLUME=]SOCKET")]
     pub(crate) nbd: Vec<String>,

@@ -7,6 +7,8 @@ mod support;
 
 use proofload_model::facts::tier;
 use proofload_model::series;
+use proofload_model::tier::{SizedVolume, TierVolume};
+use proofload_record::Attempt;
 use std::path::Path;
 use std::time::Duration;
 use support::{Bench, kill, postgresql_here, small_study, text, tiers};
@@ -55,6 +57,19 @@ fn held_below(folder: &Path) -> Vec<String> {
     all.filter(|line| line.contains(&*folder.to_string_lossy())).collect()
 }
 
+/// The small caches follow the blocks of the volumes: the one of the study's own size, which the data fit into, misses as many reads of them.
+fn expect_forecasts(attempt: &Attempt) {
+    assert!(tiers::sum(attempt, &series::tier::SAMPLED, "") > 0.0, "{:?}", attempt.series);
+    let of = |name: &series::SeriesName| tiers::sum(attempt, name, "data");
+    let (reads, missed) = (of(&series::tier::READS), of(&series::tier::READS) - of(&series::tier::READ_HITS));
+    let sizes = attempt.series.iter().filter(|one| series::tier::MISSES_AT.is_of(&one.probe, &one.name));
+    let of_data =
+        sizes.filter_map(|one| SizedVolume::parse(&one.component)).filter(|one| one.volume == TierVolume::Data);
+    let largest = of_data.max_by_key(|one| one.size.0).expect("the largest is the study's own");
+    let expected = tiers::sum(attempt, &series::tier::MISSES_AT, &largest.to_string());
+    assert!((missed - expected).abs() <= 0.2 * missed + 50.0, "{missed} of {reads}, not {expected}");
+}
+
 #[test]
 fn a_server_on_a_tier_is_verified_observed_and_given_back() {
     if !can_serve("cache-tier-server") {
@@ -80,6 +95,9 @@ fn a_server_on_a_tier_is_verified_observed_and_given_back() {
         let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
         assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);
         assert_eq!(absorbed, if cached { writes } else { 0.0 });
+        if cached {
+            expect_forecasts(attempt);
+        }
     }
     let page = text(&bench.run(&["report", "x.proof", "--format", "markdown"]).stdout);
     assert!(page.contains("Benefit of the cache") && page.contains("This medium is modelled"), "{page}");

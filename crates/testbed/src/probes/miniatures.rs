@@ -31,6 +31,8 @@ struct Pair {
 /// The small caches of one tier.
 pub(super) struct Miniatures {
     plan: CachePlan,
+    /// Whether the sample has what warms the cache.
+    has_warming: bool,
     pairs: Vec<Pair>,
     /// Share of blocks in the sample.
     rate: f64,
@@ -42,8 +44,9 @@ pub(super) struct Miniatures {
 }
 
 impl Miniatures {
-    pub(super) fn new(plan: CachePlan) -> Self {
-        Self { plan, pairs: Vec::new(), rate: 1.0, next: 0, sampled: 0, lost: 0, rates: Rates::default() }
+    /// Small caches for a plan; `has_warming`: the sample has what warms the cache, whose blocks need not be the first of the volume.
+    pub(super) fn new(plan: CachePlan, has_warming: bool) -> Self {
+        Self { plan, has_warming, pairs: Vec::new(), rate: 1.0, next: 0, sampled: 0, lost: 0, rates: Rates::default() }
     }
 
     /// Serves what was sampled since the reading before; nothing where the tier keeps no sample.
@@ -62,7 +65,7 @@ impl Miniatures {
         if self.pairs.is_empty() {
             self.rate = piece.settings.rate;
             self.pairs = pairs(&self.plan, piece);
-            if self.plan.prewarm {
+            if self.plan.prewarm && !self.has_warming {
                 self.feed(&piece.reads_of_data(VOLUMES[0].0).collect::<Vec<_>>());
             }
         }
@@ -168,7 +171,7 @@ mod tests {
 
     #[test]
     fn counts_of_the_sample_are_told_as_those_of_all_references_for_each_size_that_it_can_say() {
-        let mut miniatures = Miniatures::new(plan(false));
+        let mut miniatures = Miniatures::new(plan(false), false);
         assert_eq!(miniatures.readings(None), [], "the base of rates");
         miniatures.serve(&piece());
         miniatures.readings(None);
@@ -189,7 +192,7 @@ mod tests {
     #[test]
     fn caches_of_a_study_that_warms_its_cache_begin_with_the_data() {
         let misses = |prewarm| {
-            let mut miniatures = Miniatures::new(plan(prewarm));
+            let mut miniatures = Miniatures::new(plan(prewarm), false);
             let mut piece = piece();
             piece.references = piece.reads_of_data(0).collect();
             miniatures.serve(&piece);

@@ -24,14 +24,17 @@ pub struct WatchedTier {
     /// Drives of its slow medium.
     drives: f64,
     cache: CachePlan,
+    /// Whether it is served to a server, through which everything reads.
+    is_served: bool,
 }
 
 impl WatchedTier {
     /// The tier of a place; `None` where its data lie on none. `served`: socket of one that is served to it, else that of its own process.
     pub fn of(place: &DataLocation, served: Option<PathBuf>) -> Option<Self> {
         let plan = place.tier.as_ref()?;
+        let is_served = served.is_some();
         let socket = served.unwrap_or_else(|| Path::new(&place.folder).join(CONTROL_SOCKET));
-        Some(Self { socket, drives: drives(&plan.slow), cache: plan.cache.clone() })
+        Some(Self { socket, drives: drives(&plan.slow), cache: plan.cache.clone(), is_served })
     }
 }
 
@@ -49,7 +52,7 @@ struct TierProbe {
 
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
     let probe = |tier: WatchedTier| {
-        let miniatures = Miniatures::new(tier.cache.clone());
+        let miniatures = Miniatures::new(tier.cache.clone(), tier.is_served);
         Box::new(TierProbe { tier, rates: Rates::default(), disk: None, miniatures }) as Box<dyn Probe>
     };
     Ok(subject.tier.take().map(probe))

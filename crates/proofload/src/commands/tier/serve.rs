@@ -13,9 +13,10 @@ use crate::clock::SystemClock;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
-use proofload_model::units::duration_text;
+use proofload_model::units::{Bytes, duration_text};
 use proofload_tier::control::{ControlServer, ControlSubject};
 use proofload_tier::export::{NbdServer, TierVolume};
+use proofload_tier::forecast::SampleSettings;
 use proofload_tier::machine::PoolSettings;
 use proofload_tier::tier::{MOST_FLUSH_DELAY, Maintenance, Tier};
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ struct ServeOrder {
     within: Duration,
     /// What every flush is delayed by.
     flush_delay: Duration,
+    /// Data of which references are sampled, if they are.
+    sample: Option<Bytes>,
 }
 
 /// Serves.
@@ -64,6 +67,7 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     if flush_delay > MOST_FLUSH_DELAY {
         faults.add("--flush-delay: at most 10s");
     }
+    let sample = arguments.sample.as_ref().and_then(|text| faults.take("--sample", Bytes::parse(text)));
     let mut nbd: Vec<(usize, PathBuf)> = Vec::new();
     for text in &arguments.nbd {
         if let Some((place, path)) = faults.take(&format!("--nbd {text}"), for_volume(text, &origins)) {
@@ -78,7 +82,7 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     }
     let wanted = policy.zip(within).map(|(policy, within)| {
         let settings = pool_settings(policy, &origins, &modes);
-        ServeOrder { origins, settings, slow, nbd, within, flush_delay }
+        ServeOrder { origins, settings, slow, nbd, within, flush_delay, sample }
     });
     faults.settle(false, wanted)
 }
@@ -94,6 +98,10 @@ fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String
     let opened = devices::open(&arguments.devices.cache, &wanted.origins, page_cache, wanted.slow.as_ref())?;
     let tier = Tier::open(opened.devices.clone(), wanted.settings.clone(), Arc::new(SystemClock)).map_err(text)?;
     tier.delay_flushes(wanted.flush_delay).map_err(text)?;
+    if let Some(data) = wanted.sample {
+        let line = u64::from(tier.status().line_bytes).max(1);
+        tier.sample(SampleSettings::of_data(data.0.div_ceil(line)));
+    }
     let tier = Arc::new(tier);
     let (served, stops) = start(arguments, wanted, &tier, opened, left)?;
     output::result(&told(arguments, wanted, &tier, &[guarded, served.lines()].concat()));

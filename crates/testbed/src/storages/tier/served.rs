@@ -114,7 +114,7 @@ impl ServedTier {
         let means = order.means;
         let server = launch(Launch {
             instance: means.instance,
-            command: server_command(means.program, &self.place, &self.plan, self.volumes, self.is_direct)?,
+            command: server_command(means.program, &self.place, &self.plan, self.volumes, (self.size, self.is_direct))?,
             folder: self.place.folder(),
             log: self.place.server_log(),
             user: None,

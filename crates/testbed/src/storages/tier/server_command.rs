@@ -4,10 +4,10 @@ use super::tier_place::TierPlace;
 use proofload_engine::CommandLine;
 use proofload_model::error::Error;
 use proofload_model::tier::{RaidLevel, SlowMedium, TierPlan, TierVolume};
-use proofload_model::units::duration_text;
+use proofload_model::units::{Bytes, duration_text};
 use std::path::Path;
 
-/// The command for volumes in the order of their numbers.
+/// The command for volumes in the order of their numbers, behind which lie so many bytes of data.
 ///
 /// # Errors
 /// The agent has not told where this program is.
@@ -16,7 +16,7 @@ pub(super) fn server_command(
     place: &TierPlace,
     plan: &TierPlan,
     volumes: &[TierVolume],
-    is_direct: bool,
+    (size, is_direct): (Bytes, bool),
 ) -> Result<CommandLine, Error> {
     let program =
         program.ok_or_else(|| Error::new("failed to serve the cache tier: the path of this program is unknown"))?;
@@ -39,6 +39,7 @@ pub(super) fn server_command(
     if let Some(delay) = plan.flush_delay {
         option("--flush-delay", duration_text(delay));
     }
+    option("--sample", size.to_string());
     option("--control", path(&place.control()));
     option("--fuse", path(&place.files()));
     arguments.push("--loop".to_owned());

@@ -177,6 +177,16 @@ fn beyond_the_measured_sizes_an_error_is_told_only_as_far_as_one_was_found() {
 }
 
 #[test]
+fn an_engine_that_keeps_its_log_among_its_data_has_one_volume() {
+    let record =
+        changed(|_| true, |attempt| attempt.series.retain(|one| one.probe != tier::PROBE || one.component != "log"));
+    let of = |record: &Record| cache_forecasts(&evaluate(record))[0].at(Bytes(DATA * 20 / 100)).expect("it is sampled");
+    assert_eq!(of(&record), of(&study()), "the log of these has no use");
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(!page.contains("| log |"), "{page}");
+}
+
+#[test]
 fn with_two_sizes_there_is_a_forecast_whose_error_is_not_known() {
     let record = changed(|point| point > 1, |attempt| put(attempt, tier::ERRORS, 1.0));
     let text = render_forecast(&record, &[CacheSize::PercentOfData(30)], ForecastFormat::Text).unwrap();

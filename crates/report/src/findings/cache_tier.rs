@@ -104,15 +104,21 @@ fn cached_point(
 ) -> CachedPoint {
     let attempts = point.runs.iter().filter_map(|run| Some((run, findings.record.finished(run.run.index)?)));
     let runs: Vec<Pair<'_>> = attempts.collect();
-    const ALL: [TierVolume; 2] = [TierVolume::Data, TierVolume::Log];
+    // The log of an engine that keeps it among its data is no volume.
+    let is_seen = |volume: TierVolume| {
+        let reads = runs.iter().flat_map(|(_, attempt)| traces(attempt, tier::READS));
+        volume == TierVolume::Data || reads.map(|trace| trace.instance).any(|name| name == volume.word())
+    };
+    let mut all = vec![TierVolume::Data, TierVolume::Log];
+    all.retain(|volume| plan.cache.accelerates(*volume) || is_seen(*volume));
     let of = |volumes: &[TierVolume]| volume_use(&Volumes { runs: &runs, volumes });
-    let cached: Vec<TierVolume> = ALL.into_iter().filter(|volume| plan.cache.accelerates(*volume)).collect();
+    let cached: Vec<TierVolume> = all.iter().copied().filter(|volume| plan.cache.accelerates(*volume)).collect();
     CachedPoint {
         point: point.id,
         plan: plan.clone(),
         times: (!plan.cache.size.is_nothing()).then(|| times(findings, point, bare)),
-        both: of(if cached.is_empty() { &ALL } else { &cached }),
-        volumes: ALL.map(|volume| (volume, of(&[volume]))).to_vec(),
+        both: of(if cached.is_empty() { &all } else { &cached }),
+        volumes: all.iter().map(|volume| (*volume, of(&[*volume]))).collect(),
         medium: medium(&runs),
     }
 }

@@ -29,7 +29,7 @@ pub struct FileToWrite {
 pub struct AfterKill {
     /// File below the instance's folder that says that a server runs, to be removed first: a number alone may be that of a process that was killed
     /// and that nobody waits for.
-    pub mark: PathBuf,
+    pub lock_file: PathBuf,
     /// Command, which changes no data.
     pub command: CommandLine,
 }

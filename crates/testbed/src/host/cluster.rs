@@ -341,8 +341,8 @@ impl ManagedCluster {
 impl Drop for ManagedCluster {
     fn drop(&mut self) {
         self.arbiter = None;
-        if let Err(error) = self.remains.free_after_kill(&*self.tools.clock) {
-            (self.events)(proofload_model::wire::Event::Log { level: "warning".to_owned(), text: error.to_string() });
+        if let Some(data) = self.remains.data() {
+            instances::free_after_kill_or_warn(&data, &*self.tools.clock, &self.events);
         }
     }
 }

@@ -157,10 +157,10 @@ impl InstanceResources {
         self.storage.take().map_or(Ok(()), |mut storage| storage.detach())
     }
 
-    /// Frees what a killed server left in the kernel, and tells what it cannot.
+    /// Frees what a killed server left in the kernel.
     fn free_after_kill(&self) {
-        if let Err(error) = self.remains.free_after_kill(&*self.clock) {
-            (self.events)(Event::Log { level: "warning".to_owned(), text: error.to_string() });
+        if let Some(data) = self.remains.data() {
+            instances::free_after_kill_or_warn(&data, &*self.clock, &self.events);
         }
     }
 

@@ -6,7 +6,6 @@ use crate::limits::{Cgroup, lift_stalls};
 use crate::preconditioning;
 use crate::sys;
 use proofload_model::deployment::InstanceName;
-use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,13 +74,9 @@ impl InstanceRemains {
         lock(&self.resources).data = Some(data);
     }
 
-    /// Frees what the server that was started last left in the kernel, if it was killed.
-    ///
-    /// # Errors
-    /// The engine's command failed.
-    pub(crate) fn free_after_kill(&self, clock: &dyn Clock) -> Result<(), Error> {
-        let data = lock(&self.resources).data.clone();
-        data.map_or(Ok(()), |data| instances::free_after_kill(&data, clock).map(drop))
+    /// Data folder of the server that was started last.
+    pub(crate) fn data(&self) -> Option<PathBuf> {
+        lock(&self.resources).data.clone()
     }
 
     /// Notes the empty group of the limits; `None` when it is gone.

@@ -137,11 +137,9 @@ impl HostRole {
         (&*self.clock, &mut self.instances, self.cluster.as_mut())
     }
 
-    /// Frees what a killed server on the data of a folder left in the kernel, whoever started it, and tells what it cannot.
+    /// Frees what a killed server on the data of a folder left in the kernel, whoever started it.
     fn free_after_kill(&self, folder: &Path) {
-        if let Err(error) = instances::free_after_kill(&snapshots::data_folder(folder), &*self.clock) {
-            (self.events)(Event::Log { level: "warning".to_owned(), text: error.to_string() });
-        }
+        instances::free_after_kill_or_warn(&snapshots::data_folder(folder), &*self.clock, &self.events);
     }
 
     /// Has fio work in a folder, known to whoever frees it from outside.

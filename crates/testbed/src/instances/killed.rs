@@ -2,11 +2,13 @@
 
 use super::create::run;
 use super::user::User;
+use crate::agents::EventSink;
 use crate::host::InstanceRemains;
 use crate::sys;
 use proofload_engine::{AfterKill, ENGINES, ServerRecipe};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
+use proofload_model::wire::Event;
 use std::path::Path;
 use std::time::Duration;
 
@@ -43,6 +45,13 @@ pub(crate) fn free_after_kill(data: &Path, clock: &dyn Clock) -> Result<bool, Er
     Ok(false)
 }
 
+/// The same; what cannot be freed is a warning.
+pub(crate) fn free_after_kill_or_warn(data: &Path, clock: &dyn Clock, events: &EventSink) {
+    if let Err(error) = free_after_kill(data, clock) {
+        events(Event::Log { level: "warning".to_owned(), text: error.to_string() });
+    }
+}
+
 /// Waits until no process works in the folder.
 fn is_left(data: &Path, clock: &dyn Clock) -> bool {
     let begun = clock.now();
@@ -55,8 +64,9 @@ fn is_left(data: &Path, clock: &dyn Clock) -> bool {
 }
 
 fn free(recipe: &dyn ServerRecipe, after: &AfterKill, data: &Path, clock: &dyn Clock) -> Result<(), Error> {
-    let mark = data.join(&after.mark);
-    std::fs::remove_file(&mark).map_err(|error| Error::new(format!("failed to remove {}: {error}", mark.display())))?;
+    let lock_file = data.join(&after.lock_file);
+    let removed = std::fs::remove_file(&lock_file);
+    removed.map_err(|error| Error::new(format!("failed to remove {}: {error}", lock_file.display())))?;
     let user = User::for_server(recipe.unprivileged_users())?;
     // Nobody frees it from outside: it ends by itself.
     let remains = InstanceRemains::default();

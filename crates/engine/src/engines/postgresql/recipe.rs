@@ -14,7 +14,7 @@ use std::time::Duration;
 pub(super) const SOCKETS: &str = "pg_stat_tmp";
 
 /// File that says that a server runs.
-const RUNS: &str = "postmaster.pid";
+const LOCK_FILE: &str = "postmaster.pid";
 
 /// The recipe.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl ServerRecipe for Recipe {
         let arguments = check.iter().chain(&smallest).map(|&argument| argument.to_owned());
         let arguments = arguments.chain([folder.display().to_string()]).collect();
         let command = command(programs.folder.join("postgres"), arguments);
-        Ok(Some(AfterKill { mark: PathBuf::from(RUNS), command }))
+        Ok(Some(AfterKill { lock_file: PathBuf::from(LOCK_FILE), command }))
     }
 
     /// Source: PostgreSQL manual, "WAL Internals".
@@ -102,7 +102,7 @@ impl ServerRecipe for Recipe {
     }
 
     fn running_pid(&self, folder: &Path) -> Option<u32> {
-        std::fs::read_to_string(folder.join(RUNS)).ok()?.lines().next()?.trim().parse().ok()
+        std::fs::read_to_string(folder.join(LOCK_FILE)).ok()?.lines().next()?.trim().parse().ok()
     }
 }
 

@@ -77,6 +77,9 @@ pub(crate) struct ServeArguments {
     /// Delay every flush by a time, such as 5ms: acknowledged that much later than it is durable
     #[arg(long, value_name = "TIME")]
     pub(crate) flush_delay: Option<String>,
+    /// Clean all dirty lines once no request has come for so long, such as 30s
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub(crate) clean_after: String,
     /// Keep a sample of the references for forecasts of other sizes of the cache; SIZE: the data behind it, such as 2GiB
     #[arg(long, value_name = "SIZE")]
     pub(crate) sample: Option<String>,

@@ -67,6 +67,7 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     if flush_delay > MOST_FLUSH_DELAY {
         faults.add("--flush-delay: at most 10s");
     }
+    let clean_after = time("--clean-after", &arguments.clean_after, &mut faults);
     let sample = arguments.sample.as_ref().and_then(|text| faults.take("--sample", Bytes::parse(text)));
     let mut nbd: Vec<(usize, PathBuf)> = Vec::new();
     for text in &arguments.nbd {
@@ -80,8 +81,9 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     if arguments.ublk && !ublk::is_built() {
         faults.add(format!("--ublk: {}", ublk::LEFT_OUT));
     }
-    let wanted = policy.zip(within).map(|(policy, within)| {
-        let settings = pool_settings(policy, &origins, &modes);
+    let wanted = policy.zip(within).zip(clean_after).map(|((policy, within), clean_after)| {
+        let mut settings = pool_settings(policy, &origins, &modes);
+        settings.cleaner.idle_after = clean_after;
         ServeOrder { origins, settings, slow, nbd, within, flush_delay, sample }
     });
     faults.settle(false, wanted)

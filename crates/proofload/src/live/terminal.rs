@@ -47,6 +47,8 @@ impl View for Terminal {
 
     fn phase(&mut self, phase: Phase) {
         self.board.phase(phase);
+        // Some phases are over before the next second.
+        self.tick();
     }
 
     fn progress(&mut self, what: &str, done: u64, total: u64) {

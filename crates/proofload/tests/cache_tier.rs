@@ -21,10 +21,10 @@ fn study() -> String {
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
-/// A study of commits of one user, whose flushes are delayed by 60 ms and by nothing else.
+/// A study of commits of one user, whose flushes are delayed by 100 ms and by nothing else.
 fn delayed() -> String {
     let load = "kind = \"ycsb\"\nmix = \"own\"\nupdate = 1.0\nrecords = 500\nvirtual_users = 1";
-    let storage = "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"60ms\"\n[engine.settings]\nsynchronous = \"FULL\"\n";
+    let storage = "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"100ms\"\n[engine.settings]\nsynchronous = \"FULL\"\n";
     let study = small_study("sqlite", "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
     let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
     study.replacen("path = \"data\"\n", storage, 1)
@@ -70,7 +70,7 @@ fn flushes_of_sqlite_are_delayed_by_what_the_study_says_and_for_longer_in_an_exp
     assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
     tiers::expect_delay_changed(&bench, "x.proof");
     let page = text(&bench.run(&["report", "x.proof", "--format", "markdown"]).stdout);
-    assert!(page.contains("Each flush is delayed by 60 ms, as the study asks for"), "{page}");
+    assert!(page.contains("Each flush is delayed by 100 ms, as the study asks for"), "{page}");
     bench.expect_no_process();
 }
 
@@ -82,7 +82,11 @@ fn expect_forecasts(bench: &Bench, record: &proofload_record::Record) {
             found.flat_map(|one| one.samples.iter().map(|sample| (one.component.clone(), sample.2))).collect::<Vec<_>>()
         };
         let sum = |name: &series::SeriesName| of(name).iter().map(|(_, value)| value).sum::<f64>();
-        assert!(sum(&series::tier::SAMPLED) > 0.0 && sum(&series::tier::SAMPLE_LOST) == 0.0, "{:?}", attempt.run);
+        // What a probe that stood still for seconds could not take is told as lost.
+        let mut sampled = attempt.series.iter().filter(|one| series::tier::SAMPLED.is_of(&one.probe, &one.name));
+        let stood_still = sampled.any(|one| one.samples.iter().any(|(_, over_ns, _)| *over_ns > 1_500_000_000));
+        let lost = sum(&series::tier::SAMPLE_LOST);
+        assert!(sum(&series::tier::SAMPLED) > 0.0 && (lost == 0.0 || stood_still), "{lost}: {:?}", attempt.run);
         let sized: Vec<_> = of(&series::tier::MISSES_AT);
         assert!(sized.iter().any(|(component, _)| component.starts_with("data ")), "{sized:?}");
         assert!(sized.iter().all(|(component, _)| proofload_model::tier::SizedVolume::parse(component).is_some()));
@@ -98,7 +102,7 @@ fn expect_forecasts(bench: &Bench, record: &proofload_record::Record) {
         }
         (code, _, told) => {
             assert_eq!(code, Some(1), "{told}");
-            assert!(["valid", "sampled"].iter().any(|why| told.contains(why)), "{told}");
+            assert!(told.contains("failed to forecast from x.proof: "), "{told}");
         }
     }
     let (code, none, told) = run(&["x.proof", "--size", "5", "--percent", "0", "--json"]);

@@ -26,11 +26,11 @@ fn study() -> String {
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
-/// A study of commits of one user, whose flushes are delayed by 60 ms and by nothing else.
+/// A study of commits of one user, whose flushes are delayed by 100 ms and by nothing else.
 fn delayed() -> String {
     let load = "kind = \"ycsb\"\nmix = \"own\"\nupdate = 1.0\nrecords = 500\nvirtual_users = 1";
     let storage =
-        "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"60ms\"\nvolume = \"1GiB\"\n";
+        "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"100ms\"\nvolume = \"1GiB\"\n";
     let study = small_study("postgresql", "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
     let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
     study.replacen("path = \"data\"\n", storage, 1)
@@ -67,7 +67,10 @@ fn expect_forecasts(attempt: &Attempt) {
         sizes.filter_map(|one| SizedVolume::parse(&one.component)).filter(|one| one.volume == TierVolume::Data);
     let largest = of_data.max_by_key(|one| one.size.0).expect("the largest is the study's own");
     let expected = tiers::sum(attempt, &series::tier::MISSES_AT, &largest.to_string());
-    assert!((missed - expected).abs() <= 0.2 * missed + 50.0, "{missed} of {reads}, not {expected}");
+    // Caches and counters are read one after the other, and a slow probe shifts misses between; followed blocks that are not those of the volume
+    // miss none or all.
+    let close = missed / 2.0 - 50.0..=2.0 * missed + 50.0;
+    assert!(close.contains(&expected), "{missed} of {reads}, not {expected}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn a_killed_experiment_is_carried_on_and_the_limit_that_binds_is_found() {
     let result = |record: &Record| record.finished(0).map(|attempt| (attempt.id, attempt.intervals.len()));
     let mut child = bench.spawn(&["confirm", "small.proof", "--blocks", "2", "--progress", "none", "--no-report"]);
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(40)
+    while begun.elapsed() < Duration::from_secs(120)
         && !visits(&record(&bench)).iter().any(|change| *change != Change::Nothing)
     {
         std::thread::sleep(Duration::from_millis(200));
@@ -114,7 +114,7 @@ fn a_killed_experiment_is_carried_on_and_the_limit_that_binds_is_found() {
     let mut blocks = 2;
     let point = loop {
         let point = attribution(&bench);
-        if half_width(&point["resources"][0]).is_some_and(|width| width < 0.7) || blocks == 8 {
+        if half_width(&point["resources"][0]).is_some_and(|width| width < 0.7) || blocks == 16 {
             break point;
         }
         blocks += 2;
@@ -157,7 +157,8 @@ fn quick_ms<'v>(record: &Record, visits: impl Iterator<Item = &'v InterventionVi
     let inside = seconds.filter(|second| spans.iter().any(|span| span.contains(&second.index)));
     let parts = inside.flat_map(|second| &second.histograms).filter(|part| part.clock == LatencyClock::Response);
     let parts: Vec<Sparse> = parts.map(|part| Sparse::from_v2_deflate(&part.payload).expect("it is whole")).collect();
-    Sparse::merged(&parts).percentile(0.1).expect("there are some") as f64 * 1e-6
+    // The fewest: on a busy machine most of those that end on time are woken late.
+    Sparse::merged(&parts).percentile(0.02).expect("there are some") as f64 * 1e-6
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn the_load_generator_and_its_network_are_lowered_at_a_server() {
     // One block says it: the rest is left to the experiment that is killed above.
     let mut child = bench.spawn(&["confirm", "small.proof", "--progress", "none", "--no-report"]);
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(60) && visits(&record(&bench)).len() < 4 {
+    while begun.elapsed() < Duration::from_secs(180) && visits(&record(&bench)).len() < 4 {
         std::thread::sleep(Duration::from_millis(200));
     }
     std::thread::sleep(Duration::from_secs(1));

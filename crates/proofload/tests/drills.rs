@@ -7,7 +7,7 @@ use proofload_model::events::RunEvent;
 use proofload_model::series::replication::UNFLUSHED;
 use proofload_model::time::Offset;
 use proofload_record::{Attempt, Record, SeriesPoint};
-use support::{Bench, drill_report, postgresql_here, small_study, text};
+use support::{Bench, drill_report, expect_a_verdict, paced_study, postgresql_here, small_study, text};
 
 /// Through a link of 1 MiB/s an asynchronous standby falls behind from the first second on; behind one that was cut it would do so until the
 /// drill ends.
@@ -42,28 +42,6 @@ fn kept_back(attempt: &Attempt, report: &DrillReport) -> f64 {
     last.zip(report.promoted_at).map_or(0.0, |((at, bytes), promoted)| bytes - LINK * (promoted - at))
 }
 
-fn study(more: &str) -> String {
-    let study = small_study("postgresql", more, 1);
-    study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1)
-}
-
-/// The same with so few transactions a second that the processor is left to the prober and to other tests, and little is to be recovered.
-fn paced(rate: u32, more: &str) -> String {
-    study(more).replacen("[workload]\n", &format!("[workload]\nrate = {rate}\n"), 1)
-}
-
-/// The run came to its end. Beside other work a window of two seconds may say nothing, the prober may be kept from a core, and a relay be slow: all
-/// of that is said, and makes the drill void, not wrong.
-#[track_caller]
-fn expect_a_verdict(done: &std::process::Output) {
-    let told = format!("{}{}", text(&done.stdout), text(&done.stderr));
-    assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{told}");
-    let in_one_line = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    for wrong in ["acknowledged and lost", "two primaries", "definitely failed", "a second failover", "ledger"] {
-        assert!(!in_one_line.contains(wrong), "{told}");
-    }
-}
-
 /// Whether a drill of the report counts; beside other work all of a study may be void, and then it says no more than that.
 fn counts_any(page: &str, record: &Record) -> bool {
     page.matches("0, 1 void").count() < record.attempts.len()
@@ -76,7 +54,7 @@ fn a_late_standby_loses_what_it_never_received_and_the_ledger_says_what() {
     }
     let bench = Bench::new("drills");
     // Enough for the link to fall behind, and not so much that catching up takes minutes.
-    bench.study(&paced(400, DRILLS));
+    bench.study(&paced_study(400, DRILLS));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
@@ -143,7 +121,7 @@ fn a_promoted_standby_with_another_is_protected_again() {
         return;
     }
     let bench = Bench::new("drills-protected");
-    bench.study(&paced(100, PAIR));
+    bench.study(&paced_study(100, PAIR));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
@@ -193,7 +171,7 @@ fn a_failed_primary_is_rewound_and_waited_for_again() {
         return;
     }
     let bench = Bench::new("drills-rewound");
-    bench.study(&paced(100, REWOUND));
+    bench.study(&paced_study(100, REWOUND));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
@@ -281,7 +259,7 @@ fn acknowledged_writes_lost_against_a_promise_end_a_run_with_code_5_and_are_name
         return;
     }
     let bench = Bench::new("drills-promise");
-    bench.study(&paced(100, &PAIR.replace("standbys = 2", "standbys = 1")));
+    bench.study(&paced_study(100, &PAIR.replace("standbys = 2", "standbys = 1")));
     let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let deleted = delete_when_promoted(&bench, &mut child).expect("the standby takes writes");
     let done = child.wait_with_output().expect("it ends");
@@ -303,7 +281,7 @@ fn a_drill_whose_loader_dies_is_none_and_keeps_what_was_acknowledged_until_then(
         return;
     }
     let bench = Bench::new("drills-loader");
-    bench.study(&paced(100, &PAIR.replace("standbys = 2", "standbys = 1")));
+    bench.study(&paced_study(100, &PAIR.replace("standbys = 2", "standbys = 1")));
     let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let kept = || {
         let record = proofload_record::read(&bench.path("x.proof")).ok()?;

@@ -7,9 +7,9 @@ use proofload_model::events::RunEvent;
 use proofload_record::{Attempt, Record, State};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use support::{Bench, drill_report, kill, postgresql_here, small_study, text};
+use support::{Bench, drill_report, kill, paced_study, postgresql_here, small_study, text};
 
 /// Digits of a password of ours.
 const DIGITS: usize = 48;
@@ -57,21 +57,22 @@ fn standbys_on_hosts_of_their_own_come_by_a_password_that_is_left_nowhere() {
     let agents =
         format!("standby_hosts = [\"db2=127.0.0.2\"]\naddress = \"127.0.0.1\"\nstandby = {}", overheard(&bench));
     bench.study(&small_study("postgresql", &modes(&agents), 1));
-    let mut child =
-        bench.command(&["run", "study.toml", "-o", "x.proof"]).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut titles = BTreeSet::new();
-    while child.try_wait().expect("it is ours").is_none() {
-        titles.extend(bench.processes().into_iter().map(|(_, title)| title));
-        std::thread::sleep(Duration::from_millis(50));
+    let done = run_and_look(&bench, "x.proof", &mut titles);
+    // On a busy machine the copy, which takes a second or two, may end between two looks.
+    let is_seen = |titles: &BTreeSet<String>| titles.iter().any(|title| title.contains("pg_basebackup"));
+    for again in ["x2.proof", "x3.proof", "x4.proof"] {
+        if !is_seen(&titles) {
+            lose_the_copy(&bench);
+            run_and_look(&bench, again, &mut titles);
+        }
     }
-    let done = child.wait_with_output().expect("it has ended");
-    assert!(matches!(done.status.code(), Some(0 | 6)), "{}", text(&done.stdout));
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     expect_two_hosts(&record);
     let heard = std::fs::read(bench.path("heard")).expect("the agent was told something");
     let secrets = passwords(&heard);
-    assert!(matches!(secrets.len(), 1 | 2), "at most one for each attempt was told to the standby's agent");
-    assert!(titles.iter().any(|title| title.contains("pg_basebackup")), "{titles:?}");
+    assert!((1..=8).contains(&secrets.len()), "at most one for each attempt was told to the standby's agent");
+    assert!(is_seen(&titles), "{titles:?}");
     let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
     let told: Vec<String> = titles.into_iter().chain([text(&done.stdout), text(&page.stdout)]).collect();
     let unread = |path: &PathBuf| *path != bench.path("heard");
@@ -86,6 +87,20 @@ fn standbys_on_hosts_of_their_own_come_by_a_password_that_is_left_nowhere() {
     }
     bench.expect_no_process();
     reuse(&bench);
+}
+
+/// Runs the study, and notes the command lines of its processes.
+#[track_caller]
+fn run_and_look(bench: &Bench, name: &str, titles: &mut BTreeSet<String>) -> Output {
+    let mut child =
+        bench.command(&["run", "study.toml", "-o", name]).stdout(Stdio::piped()).spawn().expect("it starts");
+    while child.try_wait().expect("it is ours").is_none() {
+        titles.extend(bench.processes().into_iter().map(|(_, title)| title));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let done = child.wait_with_output().expect("it has ended");
+    assert!(matches!(done.status.code(), Some(0 | 6)), "{}", text(&done.stdout));
+    done
 }
 
 /// Both hosts are described, the copy is made once, and each instance is restored on its host.
@@ -121,12 +136,18 @@ fn reuse(bench: &Bench) {
         record.attempts.iter().map(count).sum::<usize>()
     };
     assert_eq!(built("y.proof"), 0);
+    lose_the_copy(bench);
+    assert_eq!(built("z.proof"), 2, "the primary's data are there and saved again with those of the standby");
+    bench.expect_no_process();
+}
+
+/// Makes the standby's host forget its snapshot.
+#[track_caller]
+fn lose_the_copy(bench: &Bench) {
     let labels: Vec<PathBuf> =
         files(&bench.path("data/small@db2")).into_iter().filter(|path| path.ends_with("snapshot.label")).collect();
     let [label] = &labels[..] else { panic!("{labels:?}") };
     std::fs::remove_file(label).expect("it is ours");
-    assert_eq!(built("z.proof"), 2, "the primary's data are there and saved again with those of the standby");
-    bench.expect_no_process();
 }
 
 #[test]
@@ -281,8 +302,7 @@ fn drills_over_a_network_promote_a_standby_that_users_and_the_other_standby_reac
         standby(3),
         within("{host}")
     );
-    let study = small_study("postgresql", &format!("{agents}{DRILL}"), 1);
-    bench.study(&study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1));
+    bench.study(&paced_study(100, &format!("{agents}{DRILL}")));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     // Beside other work a drill may be void, which is said; what it lost and whether it came back is looked at below.
     assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));

@@ -228,7 +228,7 @@ fn agents_insert_and_read_what_others_inserted() {
     }
     let bench = Bench::new("three-inserts");
     let mix = "mix = \"own\"\nread = 0.4\ninsert = 0.5\nscan = 0.1\nkeys = \"latest\"";
-    let workload = format!("kind = \"ycsb\"\nvirtual_users = 7\nrecords = 500\n{mix}");
+    let workload = format!("kind = \"ycsb\"\nvirtual_users = 7\nrecords = 100\n{mix}");
     let record = ran(&bench, &study(&workload, "postgresql", "[\"a\", \"b:2\", \"c\"]", &told_apart(), "4s"));
     let attempt = record.finished(0).expect("it went through");
     expect_good_checks(attempt);
@@ -238,7 +238,7 @@ fn agents_insert_and_read_what_others_inserted() {
     let inserted = |second: &IntervalSample| -> u64 {
         second.counts.iter().filter(|counts| counts.kind == "insert").map(|counts| counts.done).sum()
     };
-    assert!(attempt.intervals.iter().map(inserted).sum::<u64>() > 500, "most of what can be read is new");
+    assert!(attempt.intervals.iter().map(inserted).sum::<u64>() > 100, "most of what can be read is new");
 }
 
 #[test]
@@ -292,12 +292,12 @@ fn agent_of(bench: &Bench, host: &str) -> Option<u32> {
 /// Strikes agent b with a signal in the window; the point is void, the others end, `resume` does it again.
 fn check_lost(name: &str, signal: &str, reason: &str) {
     let bench = Bench::new(name);
-    bench.study(&study(KEY_VALUE, "null", "[\"a\", \"b\", \"c\"]", &told_apart(), "6s"));
+    bench.study(&study(KEY_VALUE, "null", "[\"a\", \"b\", \"c\"]", &told_apart(), "12s"));
     let run = bench.spawn(&["run", "study.toml"]);
     let begun = Instant::now();
-    // Warm-up ends after three seconds at the latest.
+    let is_measured = |attempt: &Attempt| attempt.marks.iter().any(|(label, _)| label == "window_start");
     while !proofload_record::read(&bench.path("small.proof"))
-        .is_ok_and(|record| record.attempts.first().is_some_and(|attempt| attempt.intervals.len() > 4))
+        .is_ok_and(|record| record.attempts.first().is_some_and(is_measured))
     {
         assert!(begun.elapsed() < Duration::from_secs(60), "the load does not begin");
         std::thread::sleep(Duration::from_millis(100));
@@ -318,7 +318,7 @@ fn check_lost(name: &str, signal: &str, reason: &str) {
     );
     let lost = json_of(&first, "agent_lost");
     assert!(lost["agent"] == "b" && lost["reason"].as_str().is_some_and(|why| why.contains(reason)), "{lost}");
-    assert!(first.intervals.len() < 10, "the others were stopped");
+    assert!(first.intervals.len() < 12, "the others were stopped");
 
     let again = bench.run(&["resume", "small.proof"]);
     assert!(matches!(again.status.code(), Some(0 | 5 | 6)), "{}", text(&again.stderr));

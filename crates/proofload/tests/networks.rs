@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use support::{Bench, drill_report, postgresql_here, small_study, text};
+use support::{Bench, drill_report, paced_study, postgresql_here, small_study, text};
 
 /// Whether namespaces can be made here.
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
@@ -33,9 +33,8 @@ fn namespaces_of(conductor: u32) -> Vec<String> {
     names.filter(|name| name.starts_with(&format!("proofload-{conductor}-"))).collect()
 }
 
-fn study(more: &str, repetitions: u32) -> String {
-    let study = small_study("postgresql", &format!("[replication]\nnetwork = \"namespaces\"\n{more}"), repetitions);
-    study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1)
+fn study(more: &str) -> String {
+    paced_study(100, &format!("[replication]\nnetwork = \"namespaces\"\n{more}"))
 }
 
 const DRILL: &str = r#"mode = "remote_flush"
@@ -56,7 +55,7 @@ fn a_device_that_is_down_parts_the_standby_and_nothing_of_the_network_is_left() 
         return;
     }
     let bench = Bench::new("networks");
-    bench.study(&study(DRILL, 1));
+    bench.study(&study(DRILL));
     let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let conductor = child.id();
     let done = child.wait_with_output().expect("it ends");
@@ -97,7 +96,7 @@ fn a_killed_study_leaves_namespaces_that_the_next_start_removes() {
 /// Kills a study in namespaces and resumes it; whether the record tells that its namespaces were removed.
 fn next_start_tells_what_it_removed() -> bool {
     let bench = Bench::new("networks-killed");
-    bench.study(&study("mode = \"async\"\n", 1));
+    bench.study(&study("mode = \"async\"\n"));
     let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let conductor = child.id();
     while namespaces_of(conductor).len() < 4 {
@@ -114,7 +113,8 @@ fn next_start_tells_what_it_removed() -> bool {
     let resumed = bench.spawn(&["resume", "x.proof"]);
     let next = resumed.id();
     let done = resumed.wait_with_output().expect("it ends");
-    assert!(matches!(done.status.code(), Some(0 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
+    // Where the host stood still, an operation may have missed its deadline of a second.
+    assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
     assert_eq!((namespaces_of(conductor), namespaces_of(next)), (Vec::new(), Vec::new()));
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     assert!(record.attempts.iter().any(|attempt| attempt.state == State::Finished));
@@ -144,7 +144,7 @@ fn a_network_of_another_that_cannot_be_removed_stops_no_study() {
 fn a_network_that_cannot_be_is_refused() {
     let bench = Bench::new("networks-refused");
     let agents = "[agents]\nhost = [\"ssh\", \"db1\"]\nstandby_hosts = [\"db2=10.0.0.2\"]\n";
-    bench.study(&format!("{}{agents}", study("mode = \"async\"\nmanager = \"patroni\"\n", 1)));
+    bench.study(&format!("{}{agents}", study("mode = \"async\"\nmanager = \"patroni\"\n")));
     let done = bench.run(&["validate", "study.toml"]);
     let told = text(&done.stderr);
     assert_eq!(done.status.code(), Some(3), "{told}");
@@ -156,7 +156,7 @@ fn a_network_that_cannot_be_is_refused() {
     if !namespaces_here() {
         return;
     }
-    bench.study(&study("mode = \"async\"\n", 1));
+    bench.study(&study("mode = \"async\"\n"));
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
     std::fs::set_permissions(bench.path(""), open).expect("the folder is ours");
     let copy = bench.path("proofload");

@@ -234,10 +234,18 @@ fn every_policy_is_tried_on_references_of_a_real_load() {
         let (warehouses, seconds) = text.split_once('x').expect("warehouses x seconds");
         (warehouses.parse().expect("a number"), seconds.parse().expect("a number"))
     });
-    let bench = Bench::new("policies");
-    bench.study(&study(asked));
-    let trace = trace(&bench);
-    bench.expect_no_process();
+    // A host that stands still for seconds may lose references, or leave few.
+    let mut tries = 0;
+    let trace = loop {
+        tries += 1;
+        let bench = Bench::new("policies");
+        bench.study(&study(asked));
+        let trace = trace(&bench);
+        bench.expect_no_process();
+        if tries == 3 || trace.lost == 0 && trace.references.len() >= 5_000 {
+            break trace;
+        }
+    };
     let settings = &trace.first.settings;
     println!(
         "{} references of {} lines of data, {:.0} % of the lines in the sample, {} lost",

@@ -60,9 +60,10 @@ fn modes_are_proved_watched_measured_and_told_and_nothing_is_left() {
         _ => None,
     });
     let [calibrated] = &calibrated.collect::<Vec<_>>()[..] else { panic!("{:?}", record.events) };
-    let added = calibrated.differences(CommitLevel::RemoteFlush, CommitLevel::Local);
-    let slower = added.iter().filter(|added| **added > 2e6).count();
-    assert!(added.len() >= 6 && slower * 10 > added.len() * 8, "3 ms of round trip: {added:?}");
+    // A busy host makes any commit longer and none shorter.
+    let (flushed, off) = (calibrated.times(CommitLevel::RemoteFlush), calibrated.times(CommitLevel::Off));
+    assert!(flushed.len() >= 3 && flushed.iter().all(|time| *time > 2.5e6), "3 ms of round trip: {flushed:?}");
+    assert!(off.iter().any(|time| *time < 2.5e6), "those that do not wait have none: {off:?}");
     let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
     let page = text(&page.stdout);
     assert!(page.contains("What protection costs") && page.contains("through Proofload's relay"), "{page}");

@@ -8,7 +8,9 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use support::pools::{Server, ends, fail, format_sized, succeed};
 use support::servers::{Postgresql, Swept, mounted_file_system};
 use support::{Bench, text};
@@ -24,8 +26,8 @@ impl Writer {
         (0..8192_u64).map(|byte| (round * 7 + number * 31 + byte / 512 + 1) as u8).collect()
     }
 
-    /// Writes and syncs; returns how many blocks were synced before the first error.
-    fn write(&self, round: u64) -> u64 {
+    /// Writes and syncs, and tells others how many blocks were synced before the first error; returns that.
+    fn write(&self, round: u64, told: &AtomicU64) -> u64 {
         let mut synced = 0;
         for number in 0..100_000 {
             let at = self.from + number % 2_000 * 8192;
@@ -37,6 +39,7 @@ impl Writer {
                     break;
                 }
                 synced = number + 1;
+                told.store(synced, Ordering::Relaxed);
             }
         }
         synced
@@ -83,16 +86,22 @@ fn a_server_killed_under_a_mounted_file_hangs_nobody_and_keeps_what_was_synced()
         assert!(output.status.success(), "{}", text(&output.stderr));
         let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let writer = Writer { file, from: 16 << 20 };
-        let loaded = fio(&path, &["--offset=40M", "--time_based", "--runtime=30", "--do_verify=0"]).spawn().unwrap();
-        let pid = server.child.id();
+        let loaded = fio(&path, &["--offset=40M", "--time_based", "--runtime=600", "--do_verify=0"]).spawn().unwrap();
+        let (pid, told) = (server.child.id(), Arc::new(AtomicU64::new(0)));
+        let seen = Arc::clone(&told);
         let killer = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(300));
+            // On a slow disk the first blocks may take seconds.
+            let begun = Instant::now();
+            while seen.load(Ordering::Relaxed) < 8 && begun.elapsed() < Duration::from_secs(60) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            std::thread::sleep(Duration::from_millis(200));
             support::kill(pid);
         });
-        let synced = writer.write(round);
+        let synced = writer.write(round, &told);
         killer.join().unwrap();
         server.kill();
-        let output = ends(loaded, Duration::from_secs(20));
+        let output = ends(loaded, Duration::from_secs(120));
         assert!(!output.status.success(), "fio went on without a server");
         drop(writer);
         let server = Server::start_mounted(&bench, test, &[]).unwrap();
@@ -139,7 +148,7 @@ fn a_database_in_a_file_system_on_a_loop_device_survives_kills_of_the_server() {
         acknowledged = database.insert_until_it_fails(acknowledged);
         killer.join().unwrap();
         server.kill();
-        ends(load, Duration::from_secs(30));
+        ends(load, Duration::from_secs(120));
         database.kill();
         let refused =
             bench.run(&["tier", "serve", "cache", "--control", "control", "--origin", "data=data", "--fuse", "mount"]);

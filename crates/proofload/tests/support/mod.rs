@@ -168,6 +168,25 @@ steal_tolerance = 1.0
     )
 }
 
+/// A study of a few seconds on PostgreSQL whose operations have a deadline, and so few of them a second that the processor is left to the prober
+/// and to other tests, and little is to be recovered.
+pub(crate) fn paced_study(rate: u32, more: &str) -> String {
+    let workload = format!("[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\nrate = {rate}\n");
+    small_study("postgresql", more, 1).replacen("[workload]\n", &workload, 1)
+}
+
+/// Expects that a drill came to its end. Beside other work a window of two seconds may say nothing, the prober may be kept from a core, and a relay
+/// be slow: all of that is said, and makes the drill void, not wrong.
+#[track_caller]
+pub(crate) fn expect_a_verdict(done: &std::process::Output) {
+    let told = format!("{}{}", text(&done.stdout), text(&done.stderr));
+    assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{told}");
+    let in_one_line = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    for wrong in ["acknowledged and lost", "two primaries", "definitely failed", "a second failover", "ledger"] {
+        assert!(!in_one_line.contains(wrong), "{told}");
+    }
+}
+
 /// What a drill came to.
 #[track_caller]
 pub(crate) fn drill_report(attempt: &proofload_record::Attempt) -> &proofload_model::drill::DrillReport {

@@ -159,7 +159,7 @@ impl Postgresql {
     /// A load that runs until its server is gone.
     pub(crate) fn load(&self) -> Child {
         let mut command = self.client("pgbench");
-        command.args(["-n", "-c", "4", "-j", "2", "-T", "60", "postgres"]);
+        command.args(["-n", "-c", "4", "-j", "2", "-T", "600", "postgres"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it is installed")
     }
 

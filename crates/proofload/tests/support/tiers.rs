@@ -32,18 +32,21 @@ pub(crate) fn spawn_until_open(bench: &Bench, socket: &str) -> Child {
     child
 }
 
-/// Makes an experiment of two blocks, or of more where this host let too few count, with a record whose study delays flushes by 60 ms, and finds
-/// the delay changed in the visits that ask for that and in no other, with less throughput, and as asked at the end. The delay is so long
-/// because a tenth and a millisecond more than asked is not as asked, and a loaded host wakes threads later than a few milliseconds.
+/// Makes an experiment of two blocks with a record whose study delays flushes by 100 ms, and finds the delay changed in the visits that ask for
+/// that and in no other, with less throughput, and as asked at the end. The delay is so long because a tenth and a millisecond more than asked is
+/// not as asked, and a loaded host wakes threads later than a few milliseconds. Where one visit was not as asked, the record as it was before gets
+/// another experiment: more blocks of the same one would not say more.
 pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
-    let mut blocks = 0;
+    let before = std::fs::read(bench.path(file)).expect("a record");
+    let mut tries = 0;
     let ours = loop {
-        blocks += 2;
-        let asked = ["--blocks", &blocks.to_string(), "--step", "0.5", "--progress", "none", "--no-report"];
+        tries += 1;
+        std::fs::write(bench.path(file), &before).expect("it is ours");
+        let asked = ["--blocks", "2", "--step", "0.5", "--progress", "none", "--no-report"];
         let done = bench.run(&[&["confirm", file], &asked[..]].concat());
         assert_eq!(done.status.code(), Some(0), "{}{}", text(&done.stdout), text(&done.stderr));
         let ours = told_of(bench, file);
-        if ours["E"]["x"][0].is_f64() || blocks == 8 {
+        if ours["E"]["x"][0].is_f64() || tries == 6 {
             break ours;
         }
     };
@@ -66,7 +69,7 @@ pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
     for visit in visits {
         let is_longer = visit.change.lowers(FLUSH_DELAY, ResourceClass::Speed);
         let found = visit.reading(FLUSH_DELAY).and_then(|reading| reading.in_force);
-        let wanted = if is_longer { 1.0 / 0.12 } else { 1.0 / 0.06 };
+        let wanted = if is_longer { 1.0 / 0.2 } else { 1.0 / 0.1 };
         // A host that wakes threads late delays them longer: then none is said to be in force.
         assert!(found.is_none_or(|found| (found - wanted).abs() < 0.01), "{visit:?}");
         rates[usize::from(is_longer)].extend(found.map(|_| rate(visit)));
@@ -75,7 +78,7 @@ pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
     assert!(rates.iter().all(|rates| !rates.is_empty()) && mean(&rates[1]) < 0.8 * mean(&rates[0]), "{rates:?}");
     let facts = &attempt.facts;
     assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
-    assert_eq!(tier::FLUSH_DELAY.text(facts), Some("60ms"), "it is put back");
+    assert_eq!(tier::FLUSH_DELAY.text(facts), Some("100ms"), "it is put back");
     assert!(
         (ours["true"].as_f64().expect("a step") + 0.5).abs() < 0.01 && ours["E"]["x"][0].as_f64() > Some(0.3),
         "{ours}"

@@ -489,14 +489,14 @@ mod tests {
         recorder.event(Some(attempt), &started).expect("an event fits");
         let mark = Mark { moment: Moment(1), offset: Offset(1), counters: vec![("rows".into(), 1), ("b".into(), 2)] };
         recorder.mark(attempt, "window_start", &mark).expect("a mark fits");
-        for index in 0..200 {
+        for index in 0..80 {
             second(&mut recorder, attempt, index);
             let rows = rows_read(|| {
                 let _record = follower.look(&never).expect("it is read");
             });
             // Counts, histogram and sample; the first look also finds the event, the mark's two counters, the series and its series set.
             assert_eq!(rows, if index == 0 { 3 + 5 } else { 3 }, "second {index}");
-            if index % 50 == 0 || index == 199 {
+            if index % 50 == 0 || index == 79 {
                 let (known, anew) = (follower.record.as_ref().expect("it was read"), read_progress(&path, &never));
                 let (known, anew) = (&known.attempts[0], &anew.expect("it is read").attempts[0]);
                 assert_eq!((&known.events, &known.marks, &known.state), (&anew.events, &anew.marks, &anew.state));
@@ -510,7 +510,7 @@ mod tests {
         second(&mut recorder, next, 0);
         let is_finished = |attempt: &Attempt| attempt.state == State::Finished;
         let attempts = &follower.look(&is_finished).expect("it is read").attempts;
-        assert_eq!((attempts[0].intervals.len(), attempts[0].series[0].samples.len()), (200, 200), "all of it");
+        assert_eq!((attempts[0].intervals.len(), attempts[0].series[0].samples.len()), (80, 80), "all of it");
         assert_eq!((attempts[1].intervals.len(), attempts[1].series[0].samples.len()), (1, 1));
         second(&mut recorder, next, 1);
         let attempts = &follower.look(&never).expect("it is read").attempts;

@@ -2,7 +2,7 @@
 //! more than their intervals.
 
 use crate::support::replicated::{replicated, replicated_often};
-use crate::support::{Appliance, KeyValue, Shape, key_value, let_rise, record, searched, shapes, warehouse};
+use crate::support::{Appliance, KeyValue, Shape, key_value, let_rise, record, searched, shapes, slower, warehouse};
 use expect_test::expect_file;
 use proofload_record::Record;
 use proofload_report::{Format, render};
@@ -54,7 +54,9 @@ fn weak_answers_say_no_more_than_their_intervals() {
     let knee = over("limits.memory", "\"64MiB\", \"128MiB\", \"2GiB\", \"4GiB\"");
     let levels: Vec<String> = (1..=24).map(|step| format!("\"{}MiB\"", 96 * step)).collect();
     let many = Shape { repetitions: 3, ..over("limits.memory", &levels.join(", ")) };
-    let slower = |slow: &[u32]| record(&Shape { slow: slow.to_vec(), ..many.clone() });
+    let as_fast = record(&many);
+    let slow = |slow: &[u32]| slower(&Shape { slow: slow.to_vec(), ..many.clone() }, &as_fast);
+    let (one_slower, four_slower) = (slow(&[19]), slow(&[9, 14, 15, 19]));
     let mut moving = record(&Shape { repetitions: 3, ..Shape::memory(2) });
     let_rise(&mut moving);
     let all = [
@@ -62,9 +64,9 @@ fn weak_answers_say_no_more_than_their_intervals() {
         named("the same, repeated", record(&Shape { repetitions: 4, ..plateau })),
         named("a knee between two levels", record(&knee)),
         named("the same, repeated", record(&Shape { repetitions: 3, ..knee })),
-        named("many levels", record(&many)),
-        named("the same, of which one on the plateau is slower", slower(&[19])),
-        named("the same, of which four are", slower(&[9, 14, 15, 19])),
+        named("many levels", as_fast),
+        named("the same, of which one on the plateau is slower", one_slower),
+        named("the same, of which four are", four_slower),
         named("levels of which none changes anything", record(&over("limits.cores", "1, 2"))),
         named("falling levels", record(&over("limits.memory", "\"4GiB\", \"64MiB\""))),
         named("throughput that moved", moving),

@@ -5,10 +5,10 @@
 mod support;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
-use proofload_tier::device::{Clock, MachineClock};
+use proofload_tier::device::Clock;
 use proofload_tier::machine::CacheMode;
 use proofload_tier::tier::{FlushTimes, LatencyClass, Tier};
 use support::{Call, MemoryDevice, TestClock, devices, format_settings, memory_devices, pool};
@@ -57,35 +57,78 @@ fn a_flush_that_fails_is_told_at_once() {
     assert_eq!((clock.now(), tier.flush_times().flushes), (Duration::ZERO, 0));
 }
 
+/// A clock that stands still until it is moved, and knows how many wait for it.
+#[derive(Default)]
+struct StandingClock {
+    state: Mutex<StandingTime>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct StandingTime {
+    now: Duration,
+    sleepers: u64,
+    /// Nobody waits any more, so that a test that has failed ends.
+    is_free: bool,
+}
+
+impl StandingClock {
+    /// Waits until so many sleep at once, for a minute at most; how many do.
+    fn wait_for_sleepers(&self, count: u64) -> u64 {
+        let state = self.state.lock().unwrap();
+        let (state, _) =
+            self.changed.wait_timeout_while(state, Duration::from_secs(60), |state| state.sleepers < count).unwrap();
+        state.sleepers
+    }
+
+    fn set(&self, now: Duration, is_free: bool) {
+        let mut state = self.state.lock().unwrap();
+        (state.now, state.is_free) = (now, is_free);
+        self.changed.notify_all();
+    }
+}
+
+impl Clock for StandingClock {
+    fn now(&self) -> Duration {
+        self.state.lock().unwrap().now
+    }
+
+    fn sleep_until(&self, time: Duration) {
+        let mut state = self.state.lock().unwrap();
+        state.sleepers += 1;
+        self.changed.notify_all();
+        drop(self.changed.wait_while(state, |state| !state.is_free && state.now < time).unwrap());
+    }
+}
+
 #[test]
 fn flushes_that_overlap_wait_side_by_side_and_a_change_holds_for_those_that_begin_after_it() {
     const THREADS: u64 = 8;
-    let (tier, _cache, _origin) = open(CacheMode::WriteBack, Arc::new(MachineClock::new()));
+    let clock = Arc::new(StandingClock::default());
+    let (tier, _cache, _origin) = open(CacheMode::WriteBack, clock.clone());
     let delay = Duration::from_millis(300);
     tier.delay_flushes(delay).unwrap();
-    let (begin, durable) = (Instant::now(), AtomicU64::new(0));
-    std::thread::scope(|scope| {
+    let acknowledged = AtomicU64::new(0);
+    let (sleepers, before) = std::thread::scope(|scope| {
         for thread in 0..THREADS {
-            let (tier, durable) = (&tier, &durable);
+            let (tier, acknowledged) = (&tier, &acknowledged);
             scope.spawn(move || {
                 tier.write(0, thread * 8192, &[1; 8192]).unwrap();
                 tier.flush(0).unwrap();
-                durable.fetch_add(1, Ordering::SeqCst);
+                acknowledged.fetch_add(1, Ordering::SeqCst);
             });
         }
+        let sleepers = clock.wait_for_sleepers(THREADS);
         // Reads go on meanwhile.
         tier.read(0, 0, &mut [0; 8192]).unwrap();
-        assert_eq!(durable.load(Ordering::SeqCst), 0);
+        let before = acknowledged.load(Ordering::SeqCst);
+        clock.set(delay, sleepers < THREADS);
+        (sleepers, before)
     });
-    let took = begin.elapsed();
-    // One after the other would take 2.4 s.
-    assert!(took >= delay && took < 4 * delay, "{took:?}");
-    let times = tier.flush_times();
-    assert_eq!(times.flushes, THREADS);
-    let mean = times.mean_delay().unwrap();
-    assert!(mean >= delay && mean < 2 * delay && times.took >= times.delayed, "{times:?}");
+    assert_eq!((sleepers, before), (THREADS, 0), "all wait at once, and none is acknowledged before its delay is over");
+    let took = u32::try_from(THREADS).unwrap() * delay;
+    assert_eq!(tier.flush_times(), FlushTimes { delay, flushes: THREADS, took, delayed: took });
     tier.delay_flushes(Duration::ZERO).unwrap();
-    let begin = Instant::now();
     tier.flush(0).unwrap();
-    assert!(begin.elapsed() < delay);
+    assert_eq!((clock.wait_for_sleepers(THREADS), clock.now()), (THREADS, delay), "no other has waited");
 }

@@ -10,7 +10,7 @@ mod study;
 mod warehouse;
 
 pub(crate) use key_value::{KeyValue, key_value};
-pub(crate) use study::{Shape, judged_before, record, searched, shapes, unsettled};
+pub(crate) use study::{Shape, judged_before, record, searched, shapes, slower, unsettled};
 pub(crate) use warehouse::{Appliance, histogram, warehouse};
 
 /// Lets the seconds of each window come in the order of their throughput, so that it rises; every sum is as it was.

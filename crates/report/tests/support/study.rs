@@ -9,7 +9,7 @@ use proofload_model::samples::Fact;
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{validate, value_of};
 use proofload_model::time::WallTime;
-use proofload_record::{AttemptEvent, LogLine, Record, SessionLine};
+use proofload_record::{Attempt, AttemptEvent, LogLine, Record, SessionLine};
 use proofload_report::findings::{SearchState, searches};
 use std::collections::BTreeMap;
 
@@ -101,13 +101,25 @@ pub(crate) fn study_text(shape: &Shape) -> String {
 
 /// A record of the whole study.
 pub(crate) fn record(shape: &Shape) -> Record {
+    record_by(shape, |settings, run, id| attempt(&simulated(shape, settings, run), id))
+}
+
+/// The record of a shape of which only the slow points differ from a record that is there; the others are taken from it.
+pub(crate) fn slower(shape: &Shape, known: &Record) -> Record {
+    record_by(shape, |settings, run, id| {
+        let there = known.attempts.iter().find(|there| there.run == run && !shape.slow.contains(&run.point));
+        there.map_or_else(|| attempt(&simulated(shape, settings, run), id), Attempt::clone)
+    })
+}
+
+fn record_by(shape: &Shape, attempt_of: impl Fn(&Settings, Run, i64) -> Attempt) -> Record {
     let text = study_text(shape);
     let study = validate(&text, &[], &catalogue()).expect("the support's study is valid");
     let plan = expand(&study);
     let mut attempts = Vec::new();
     for run in plan.runs.iter().filter(|run| !shape.not_run.contains(&run.point)) {
         let settings = plan.settings(&study, run.point);
-        attempts.push(attempt(&simulated(shape, &settings, *run), attempts.len() as i64 + 1));
+        attempts.push(attempt_of(&settings, *run, attempts.len() as i64 + 1));
     }
     Record {
         created: WallTime(1_790_000_000_000_000),

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::tier::{DrainStatus, Tier};
 
 /// Time that a client may take for a piece of its request or of its answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two looks of a drain at whether the server stops.
 const SLICE: Duration = Duration::from_millis(100);
 /// Connections at once; more are told to come later.

@@ -15,7 +15,7 @@ mod states;
 use explorer::{Explorer, Trial};
 
 /// States that one run of the tests checks, in each of its parts.
-const STATES: u64 = 3_500;
+const STATES: u64 = 1_200;
 
 fn states() -> u64 {
     let asked = std::env::var("PROOFLOAD_TIER_CRASH_STATES").ok().and_then(|text| text.parse::<u64>().ok());

@@ -110,7 +110,7 @@ fn stationary_loads_are_results_whose_intervals_cover_and_movement_is_refused_or
         let results = score.valid + score.wide;
         if kind.is_stationary() {
             // Eight correlation times in the load are too few for the goal.
-            let fewest = if kind == TraceKind::LongMemory { 87.0 } else { 93.0 };
+            let fewest = if *kind == TraceKind::LongMemory { 87.0 } else { 93.0 };
             assert!(share(results, score.traces) >= 95.0, "{kind:?}: results");
             assert!(share(score.covered, results) >= fewest, "{kind:?}: covers {}", share(score.covered, results));
             assert!(share(score.within_5, score.valid) >= 95.0, "{kind:?}: within 5 %");

@@ -67,7 +67,8 @@ fn watch(time: Duration, clock: &dyn Clock) -> Result<HostUse, Error> {
     let begun = clock.now();
     let mut last = begun;
     let (mut seconds, mut by_name, mut cores) = (Vec::new(), BTreeMap::<String, f64>::new(), 0);
-    while clock.now().since(begun) < time.max(Duration::from_secs(2)) {
+    // A host that pauses has fewer readings than it has seconds.
+    while seconds.len() < 2 || clock.now().since(begun) < time.max(Duration::from_secs(2)) {
         clock.sleep(Duration::from_secs(1));
         let now = clock.now();
         let span = now.since(last);

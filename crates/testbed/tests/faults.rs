@@ -3,7 +3,7 @@
 mod pair;
 mod support;
 
-use pair::{LONG, Pair, SHORT, bench, up};
+use pair::{LONG, Pair, SHORT, bench, until, up};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::FaultKind;
 use proofload_model::fault_strength::FaultStrength;
@@ -51,7 +51,7 @@ fn a_primary_that_fails_is_replaced_by_its_standby() {
     for kind in [FaultKind::Crash, FaultKind::Kill, FaultKind::Stop, FaultKind::Freeze] {
         let Some((mut pair, place)) = pair(ReplicationMode::RemoteFlush, None) else { return };
         pair.sql("CREATE TABLE kept (id int); INSERT INTO kept VALUES (1)");
-        let received = pair.bench.ask(ReadReceived { instance: standby() });
+        let received = pair.bench.ask_until_answered(ReadReceived { instance: standby() });
         assert!(received.0 > 0);
         let made = pair.bench.ask(MakeFault { instance: one(), kind, strength: FaultStrength::Whole });
         assert!(made.after <= made.at, "{made:?}");
@@ -208,6 +208,6 @@ fn what_is_frozen_ends_with_its_role() {
     pair.bench.ask(Stop { instance: one() });
     assert_eq!(processes(&place), 0);
     drop(pair);
-    let left = Command::new("pgrep").args(["-f", &place.folder]).output().expect("pgrep is installed");
-    assert!(left.stdout.is_empty(), "{}", String::from_utf8_lossy(&left.stdout));
+    let left = || Command::new("pgrep").args(["-f", &place.folder]).output().expect("pgrep is installed").stdout;
+    until("no process is left", || left().is_empty());
 }

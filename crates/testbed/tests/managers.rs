@@ -51,7 +51,7 @@ fn is_installed(kind: ManagerKind) -> bool {
 fn settings(kind: ManagerKind) -> Vec<(&'static str, &'static str)> {
     match kind {
         ManagerKind::Patroni => {
-            vec![("ttl", "20"), ("loop_wait", "2"), ("retry_timeout", "3"), ("primary_start_timeout", "0")]
+            vec![("ttl", "20"), ("loop_wait", "2"), ("retry_timeout", "9"), ("primary_start_timeout", "0")]
         }
         ManagerKind::PgAutoFailover => vec![("health_check_period", "1000")],
     }
@@ -115,7 +115,8 @@ fn kill_when_it_initialises(folder: &str, victim: Victim) -> std::thread::JoinHa
             std::thread::sleep(Duration::from_secs(1));
             signal("-KILL", program);
         }
-        signal("-KILL", service);
+        // It may have ended already: by itself, or with its program.
+        let _ended = is_signalled("-KILL", service);
     })
 }
 
@@ -128,7 +129,11 @@ fn until(holds: impl Fn() -> bool) {
 }
 
 fn signal(signal: &str, process: &str) {
-    assert!(Command::new("kill").args([signal, process]).status().expect("kill runs").success());
+    assert!(is_signalled(signal, process));
+}
+
+fn is_signalled(signal: &str, process: &str) -> bool {
+    Command::new("kill").args([signal, process]).status().expect("kill runs").success()
 }
 
 impl Cluster {
@@ -161,7 +166,7 @@ impl Cluster {
     fn until_in_force(&mut self) {
         let begun = Instant::now();
         loop {
-            match self.bench.ask(ReadReplication { instance: one() }).out_of_force {
+            match self.bench.ask_until_answered(ReadReplication { instance: one() }).out_of_force {
                 None => return,
                 Some(why) => assert!(begun.elapsed() < PATIENCE, "{why}"),
             }
@@ -232,8 +237,7 @@ impl Cluster {
             self.bench.ask(Stop { instance });
         }
         self.bench.ask(StopArbiter {});
-        let left = left_in(&self.folder);
-        assert!(left.is_empty(), "{left:?}");
+        until_none_is_left(&self.folder);
         let shown = format!("{:?}", self.started);
         assert!(!shown.contains("password"), "{shown}");
     }
@@ -245,6 +249,16 @@ fn left_in(folder: &str) -> Vec<String> {
     let works_in = |entry: std::fs::DirEntry| std::fs::read_link(entry.path().join("cwd")).ok();
     let paths = all.filter_map(works_in).map(|path| path.display().to_string());
     paths.filter(|path| path.starts_with(folder)).collect()
+}
+
+/// Waits until no process works in the folders of a cluster: what was killed needs a moment to end.
+#[track_caller]
+fn until_none_is_left(folder: &str) {
+    let begun = Instant::now();
+    while !left_in(folder).is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", left_in(folder));
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// Cuts the file that `pg_autoctl` writes in place, as a crash may that meets it there: seen on busy hosts, where the crash before may have cut
@@ -298,11 +312,7 @@ fn patroni_replaces_a_leader_after_each_fault_and_is_gone_with_its_agent() {
     let ttl = facts.iter().find(|fact| fact.name == "manager.ttl").expect("settings are read back");
     assert_eq!((ttl.effective.as_deref(), ttl.holds), (Some("20"), Some(true)), "{ttl:?}");
     cluster.bench.role.abandon()();
-    let begun = Instant::now();
-    while !left_in(&cluster.folder).is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "{:?}", left_in(&cluster.folder));
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until_none_is_left(&cluster.folder);
 }
 
 #[test]
@@ -328,5 +338,5 @@ fn a_node_whose_program_exits_is_not_waited_for() {
     killed.join().expect("it was killed");
     assert!(error.contains("its program exited; its log: "), "{error}");
     drop(bench);
-    assert!(left_in(&folder).is_empty(), "{:?}", left_in(&folder));
+    until_none_is_left(&folder);
 }

@@ -25,7 +25,7 @@ fn check(kind: FaultKind, link: Option<LinkAsked>) {
     pair.bench.ask(MakeFault { instance: one(), kind, strength: FaultStrength::Whole });
     until("the primary is fenced", || pair.bench.ask(IsFenced { instance: one() }));
     let (first, second) = (InstanceName::standby(1), InstanceName::standby(2));
-    assert!(pair.bench.ask(ReadReceived { instance: first.clone() }).0 > 0);
+    assert!(pair.bench.ask_until_answered(ReadReceived { instance: first.clone() }).0 > 0);
     let confirmation = Confirmation::Any(1);
     let asked = ReplicationAsked { mode, standbys: vec![second.clone()], confirmation, presented_as: Vec::new() };
     pair.bench.ask(Protect { instance: first.clone(), asked });
@@ -33,7 +33,7 @@ fn check(kind: FaultKind, link: Option<LinkAsked>) {
     // Nobody follows it yet: what is committed now must wait.
     let ended = pair.bench.ask(BeginCommit { instance: first.clone(), within: SHORT });
     assert!(!ended, "{kind:?}: a commit ended on a promoted standby that nobody follows");
-    assert!(pair.bench.ask(ReadReplication { instance: first.clone() }).out_of_force.is_some());
+    assert!(pair.bench.ask_until_answered(ReadReplication { instance: first.clone() }).out_of_force.is_some());
     let folder = format!("{}.{second}", place.folder);
     let follow = Follow {
         instance: second,
@@ -44,7 +44,7 @@ fn check(kind: FaultKind, link: Option<LinkAsked>) {
     pair.bench.ask(follow);
     assert!(pair.bench.ask(EndCommit { instance: first.clone(), within: LONG }), "{kind:?}: nobody follows");
     until("it is protected again", || {
-        let seen = pair.bench.ask(ReadReplication { instance: first.clone() });
+        let seen = pair.bench.ask_until_answered(ReadReplication { instance: first.clone() });
         seen.out_of_force.is_none() && !seen.unprotected
     });
     pair.bench.ask(EndFaulty { instance: one() });

@@ -7,6 +7,7 @@ use pair::{LONG, Pair, SHORT, bench, bench_of};
 use proofload_model::commit_levels::CommitLevel;
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode};
+use proofload_model::time::Moment;
 use proofload_model::units::BytesPerSecond;
 use proofload_model::wire::host::{
     BeginCommit, EndCommit, HoldStandby, MeasureLink, ReadReplication, StartProbes, Stop, StopProbes, TimeCommits,
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::one;
+use support::{Bench, one};
 
 /// How far the shortest round trip may be off.
 const NEAR: Duration = Duration::from_millis(3);
@@ -31,7 +32,8 @@ fn a_commit_waits_for_what_its_mode_says() {
     {
         let mut pair = Pair::start(bench, &place, mode, Confirmation::Any(1), 1);
         pair.expect(None);
-        assert_eq!((pair.waits(HeldPart::Link), pair.waits(HeldPart::Apply)), (link, apply), "{mode}");
+        let found = (pair.waits(HeldPart::Link, link), pair.waits(HeldPart::Apply, apply));
+        assert_eq!(found, (link, apply), "{mode}");
         pair.expect(None);
         let reading = pair.read();
         assert_eq!(reading.standbys.iter().map(|standby| standby.name.as_str()).collect::<Vec<_>>(), ["standby-1"]);
@@ -49,7 +51,8 @@ fn any_one_of_two_goes_on_without_the_other_and_first_one_does_not() {
         pair.expect(None);
         let first = InstanceName::standby(1);
         pair.bench.ask(HoldStandby { instance: first.clone(), part: HeldPart::Link, held: true });
-        let ended = pair.bench.ask(BeginCommit { instance: one(), within: SHORT });
+        let within = if waits { SHORT } else { LONG };
+        let ended = pair.bench.ask(BeginCommit { instance: one(), within });
         assert_eq!(!ended, waits, "{confirmation} with the first standby held");
         pair.bench.ask(HoldStandby { instance: first, part: HeldPart::Link, held: false });
         assert!(pair.bench.ask(EndCommit { instance: one(), within: LONG }));
@@ -132,6 +135,22 @@ fn both_nodes_are_watched_under_their_names_and_roles_are_always_told() {
     assert!(!pair.bench.events.lock().expect("no panic").iter().any(twice), "the host is watched once");
 }
 
+/// Measures the link of the standby: no trip is shorter than it should be, and one is not longer, as soon as the host lets it.
+#[track_caller]
+fn check_link(pair: &mut Pair, rtt: Duration) {
+    let mut shortest = Duration::MAX;
+    for _ in 0..5 {
+        let found = pair.bench.ask(MeasureLink { instance: InstanceName::standby(1), count: 10 });
+        assert!(found.round_trips.iter().all(|trip| *trip >= rtt - NEAR), "{found:?}");
+        assert!(found.bandwidth.is_some_and(|rate| rate.0 <= 20_500_000), "{found:?}");
+        shortest = found.round_trips.into_iter().fold(shortest, Duration::min);
+        if shortest < rtt + NEAR {
+            return;
+        }
+    }
+    panic!("no round trip is shorter than {shortest:?}");
+}
+
 #[test]
 fn a_standby_behind_a_relay_confirms_after_its_round_trip_and_is_held_by_it() {
     let Some((bench, place)) = bench() else { return };
@@ -139,14 +158,12 @@ fn a_standby_behind_a_relay_confirms_after_its_round_trip_and_is_held_by_it() {
     let asked = (ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
     let mut pair = Pair::start_through(Some(link), bench, &place, asked);
     pair.expect(None);
-    let found = pair.bench.ask(MeasureLink { instance: InstanceName::standby(1), count: 10 });
-    assert!(found.round_trips.first().is_some_and(|trip| trip.abs_diff(link.rtt) < NEAR), "{found:?}");
-    assert!(found.bandwidth.is_some_and(|rate| rate.0 <= 20_500_000), "{found:?}");
+    check_link(&mut pair, link.rtt);
     let begun = Instant::now();
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }));
     assert!(begun.elapsed() >= link.rtt - NEAR, "a commit that took {:?}", begun.elapsed());
-    assert!(pair.waits(HeldPart::Link));
-    assert!(!pair.waits(HeldPart::Apply));
+    assert!(pair.waits(HeldPart::Link, true));
+    assert!(!pair.waits(HeldPart::Apply, false));
     pair.expect(None);
     let folder = format!("{}.standby-1/link", place.folder);
     assert_eq!(std::fs::read_dir(&folder).expect("the relay's folder").count(), 1);
@@ -172,17 +189,20 @@ fn at_an_existing_server_each_connection_asks_for_its_mode() {
             presented_as: Vec::new(),
         };
         pair.bench.ask(WatchExisting { instance: existing(), place, asked });
-        let read = |pair: &mut Pair| pair.bench.ask(ReadReplication { instance: existing() }).out_of_force;
+        let ask = ReadReplication { instance: existing() };
+        let read = |pair: &mut Pair| pair.bench.ask_until_answered(ask.clone()).out_of_force;
         assert_eq!(read(&mut pair), None, "{mode}: the server's own level is another, and its connection asks");
         pair.bench.ask(HoldStandby { instance: standby.clone(), part: HeldPart::Link, held: true });
-        let ended = pair.bench.ask(BeginCommit { instance: existing(), within: SHORT });
+        let within = if mode.waits() { SHORT } else { LONG };
+        let ended = pair.bench.ask(BeginCommit { instance: existing(), within });
         pair.bench.ask(HoldStandby { instance: standby.clone(), part: HeldPart::Link, held: false });
         assert_eq!(ended, !mode.waits(), "{mode}");
         assert!(pair.bench.ask(EndCommit { instance: existing(), within: LONG }));
     }
     pair.bench.ask(Stop { instance: standby });
     let begun = Instant::now();
-    let gone = |pair: &mut Pair| pair.bench.ask(ReadReplication { instance: existing() }).out_of_force;
+    let ask = ReadReplication { instance: existing() };
+    let gone = |pair: &mut Pair| pair.bench.ask_until_answered(ask.clone()).out_of_force;
     while gone(&mut pair).is_none_or(|why| !why.contains("0 standbys are streaming")) {
         assert!(begun.elapsed() < LONG, "a standby that is gone is seen");
     }
@@ -274,6 +294,38 @@ impl Drop for StarvedGroup {
     }
 }
 
+/// The role that has no CPU time.
+const STARVED: &str = "walreceiver of standby-1";
+
+/// By second and role: time in which threads of a role had a processor or waited for one, % of a core.
+type RolesBySecond = BTreeMap<u64, BTreeMap<String, f64>>;
+
+fn roles_by_second(bench: &Bench, origin: Moment) -> RolesBySecond {
+    let mut seconds = RolesBySecond::new();
+    for event in bench.events.lock().expect("no panic").iter() {
+        let Event::Telemetry(told) = event else { continue };
+        let roles = told.readings.iter().filter(|one| ["role", "role_wait"].contains(&one.name.as_str()));
+        for reading in roles.filter(|one| !one.component.starts_with("proofload")) {
+            let second = seconds.entry(told.moment.since(origin).as_secs()).or_default();
+            *second.entry(format!("{} of {}", reading.component, told.instance)).or_default() += reading.value;
+        }
+    }
+    seconds
+}
+
+/// The same, once so many seconds tell of the role that has no CPU time; a host that pauses leaves some out.
+fn roles_in_seconds(count: usize, bench: &Bench, origin: Moment) -> RolesBySecond {
+    let begun = Instant::now();
+    loop {
+        let seconds = roles_by_second(bench, origin);
+        if seconds.values().filter(|roles| roles.contains_key(STARVED)).count() >= count {
+            return seconds.into_iter().filter(|(_, roles)| roles.contains_key(STARVED)).collect();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(90), "{seconds:?}");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
 #[test]
 fn a_single_thread_without_cpu_time_is_told_from_all_others() {
     // A thread that waits for a disk that others write to has no work; without flushes it waits for CPU time alone.
@@ -285,31 +337,24 @@ fn a_single_thread_without_cpu_time_is_told_from_all_others() {
         println!("SKIPPED: no group of CPU time can be made");
         return;
     };
-    let commits = "SELECT pg_logical_emit_message(true, 'proofload', repeat('x', 4000));\n".repeat(5_000);
+    let commits = "SELECT pg_logical_emit_message(true, 'proofload', repeat('x', 4000));\n".repeat(20_000);
     let mut load = pair.spawn_script(&commits);
     let origin = pair.bench.clock.now();
     for instance in [one(), InstanceName::standby(1)] {
         let (place, scraped) = (place.clone(), ScrapeSpec::default());
         pair.bench.ask(StartProbes { instance, origin, place, pid: None, scraped, session_looks: 0 });
     }
-    std::thread::sleep(Duration::from_secs(12));
-    let mut seconds: BTreeMap<u64, BTreeMap<String, f64>> = BTreeMap::new();
-    for event in pair.bench.events.lock().expect("no panic").iter() {
-        let Event::Telemetry(told) = event else { continue };
-        let roles = told.readings.iter().filter(|one| ["role", "role_wait"].contains(&one.name.as_str()));
-        for reading in roles.filter(|one| !one.component.starts_with("proofload")) {
-            let second = seconds.entry(told.moment.since(origin).as_secs()).or_default();
-            *second.entry(format!("{} of {}", reading.component, told.instance)).or_default() += reading.value;
-        }
-    }
+    let seconds = roles_in_seconds(10, &pair.bench, origin);
     drop(starved);
     let _ended = load.kill().and_then(|()| load.wait());
-    const STARVED: &str = "walreceiver of standby-1";
-    let observed: Vec<_> = seconds.values().filter(|roles| roles.contains_key(STARVED)).collect();
-    let is_first = |roles: &&&BTreeMap<String, f64>| roles.values().all(|busy| *busy <= roles[STARVED]);
-    let named = observed.iter().filter(is_first).count();
-    let busy = observed.iter().map(|roles| roles[STARVED]).sum::<f64>() / observed.len() as f64;
-    assert!(observed.len() >= 8 && named * 10 >= observed.len() * 9, "{named} of {}: {seconds:?}", observed.len());
+    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+    for (role, busy) in seconds.values().flatten() {
+        *sums.entry(role.as_str()).or_default() += *busy;
+    }
+    assert!(sums.values().all(|sum| *sum <= sums[STARVED]), "{sums:?} of {seconds:?}");
+    let named = seconds.values().filter(|roles| roles.values().all(|busy| *busy <= roles[STARVED])).count();
+    assert!(named * 3 >= seconds.len() * 2, "{named} of {}: {seconds:?}", seconds.len());
+    let busy = sums[STARVED] / seconds.len() as f64;
     assert!(busy > 75.0, "it had work {busy} % of the time: {seconds:?}");
-    println!("named first in {named} of {} seconds, with work {busy:.1} % of the time", observed.len());
+    println!("named first in {named} of {} seconds, with work {busy:.1} % of the time", seconds.len());
 }

@@ -108,7 +108,7 @@ fn check_modes(server: &Server) {
     let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
     pair.expect(None);
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }), "nothing is held");
-    assert_eq!((pair.waits(HeldPart::Link), pair.waits(HeldPart::Apply)), (true, false));
+    assert_eq!((pair.waits(HeldPart::Link, true), pair.waits(HeldPart::Apply, false)), (true, false));
     pair.expect(None);
     until("the standby has applied everything", || unapplied(&mut pair) == Some(0));
     threads_tell_their_roles(server, &mut pair, &place);
@@ -117,7 +117,7 @@ fn check_modes(server: &Server) {
     let mut pair = Pair::start(pair.end(), &place, ReplicationMode::Async, Confirmation::Any(1), 1);
     pair.expect(None);
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }), "nothing is held");
-    assert_eq!((pair.waits(HeldPart::Link), pair.waits(HeldPart::Apply)), (false, false));
+    assert_eq!((pair.waits(HeldPart::Link, false), pair.waits(HeldPart::Apply, false)), (false, false));
     at(&place, &pair.address, &["CREATE TABLE t (n int PRIMARY KEY)", &filled(100)]);
     until("the standby has applied everything", || unapplied(&mut pair) == Some(0));
     let standby = pair.standby_addresses[0].clone();
@@ -163,7 +163,7 @@ fn an_existing_server_keeps_its_settings(server: &Server, pair: &mut Pair, place
         let asked = ReplicationAsked { mode, standbys, confirmation: Confirmation::Any(1), presented_as: Vec::new() };
         let place = DataLocation { url: Some(pair.address.clone()), ..place.clone() };
         pair.bench.ask(WatchExisting { instance: existing(), place, asked });
-        pair.bench.ask(ReadReplication { instance: existing() }).out_of_force.unwrap_or_default()
+        pair.bench.ask_until_answered(ReadReplication { instance: existing() }).out_of_force.unwrap_or_default()
     };
     let primary = pair.address.clone();
     at(place, &primary, &[&format!("SET GLOBAL {} = 50", server.timeout)]);
@@ -173,7 +173,8 @@ fn an_existing_server_keeps_its_settings(server: &Server, pair: &mut Pair, place
     pair.hold(HeldPart::Link, true);
     assert!(pair.bench.ask(BeginCommit { instance: existing(), within: LONG }), "it goes on after 50 ms");
     pair.hold(HeldPart::Link, false);
-    let found = pair.bench.ask(ReadReplication { instance: existing() }).out_of_force.unwrap_or_default();
+    let found = pair.bench.ask_until_answered(ReadReplication { instance: existing() });
+    let found = found.out_of_force.unwrap_or_default();
     assert!(found.contains("commits returned without a standby's confirmation"), "{found}");
     at(place, &primary, &[&format!("SET GLOBAL {} = 1000000000", server.timeout)]);
     let again = pair.read().out_of_force.unwrap_or_default();
@@ -219,7 +220,8 @@ fn a_session_that_waits_is_told(pair: &mut Pair, place: &DataLocation) {
         let waits = |sample: &SessionSample| sample.sessions.contains(&(SessionState::Standby, 1));
         let mut seen = false;
         while !seen && begun.elapsed() < LONG {
-            seen = waits(&sampler.sample().unwrap_or_else(|error| panic!("{error}")));
+            // A look that fails must not end this thread: the writer waits until the link is let go.
+            seen = sampler.sample().is_ok_and(|sample| waits(&sample));
             std::thread::sleep(Duration::from_millis(20));
         }
         pair.hold(HeldPart::Link, false);
@@ -301,11 +303,12 @@ fn check_promotion(server: &Server) {
     let begun = Instant::now();
     assert!(pair.bench.ask(BeginCommit { instance: one(), within: LONG }));
     assert!(begun.elapsed() >= Duration::from_millis(19), "a commit that took {:?}", begun.elapsed());
-    assert!(pair.waits(HeldPart::Link), "the relays are held");
+    assert!(pair.waits(HeldPart::Link, true), "the relays are held");
     at(&place, &pair.address, &["CREATE TABLE t (n int PRIMARY KEY)", &filled(500)]);
     let (first, second) = (InstanceName::standby(1), InstanceName::standby(2));
     until("both have received it", || {
-        let ends = [&first, &second].map(|name| pair.bench.ask(ReadReceived { instance: name.clone() }));
+        let ask = |name: &InstanceName| ReadReceived { instance: name.clone() };
+        let ends = [&first, &second].map(|name| pair.bench.ask_until_answered(ask(name)));
         pair.read().log_end.is_some_and(|end| ends == [end; 2])
     });
     pair.bench.ask(MakeFault { instance: one(), kind: FaultKind::Crash, strength: FaultStrength::Whole });
@@ -320,13 +323,13 @@ fn check_promotion(server: &Server) {
     // Nobody follows it yet: what is committed now must wait.
     let ended = pair.bench.ask(BeginCommit { instance: first.clone(), within: SHORT });
     assert!(!ended, "a commit ended on a promoted standby that nobody follows");
-    assert!(pair.bench.ask(ReadReplication { instance: first.clone() }).out_of_force.is_some());
+    assert!(pair.bench.ask_until_answered(ReadReplication { instance: first.clone() }).out_of_force.is_some());
     let folder = format!("{}.{second}", place.folder);
     let at_second = DataLocation { folder, ..place.clone() };
     pair.bench.ask(Follow { instance: second.clone(), place: at_second, upstream, link: Some(link) });
     assert!(pair.bench.ask(EndCommit { instance: first.clone(), within: LONG }), "nobody follows");
     until("it is protected again", || {
-        let seen = pair.bench.ask(ReadReplication { instance: first.clone() });
+        let seen = pair.bench.ask_until_answered(ReadReplication { instance: first.clone() });
         seen.out_of_force.is_none() && !seen.unprotected
     });
     assert_eq!(at(&place, &pair.standby_addresses[1], &["SELECT count(*) FROM t"]), Some(500));

@@ -22,10 +22,10 @@ const LONGEST_LINE: u64 = 4096;
 const GREETING: Duration = Duration::from_secs(60);
 
 /// Longest wait for the end of an ended agent's stderr, which a process of its own may hold open.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Looks at a closing agent, so often and so far apart, before it is killed.
-const CLOSING_LOOKS: u32 = 100;
+const CLOSING_LOOKS: u32 = 300;
 const CLOSING_GLANCE: Duration = Duration::from_millis(50);
 
 /// How often an agent is told that the conductor is there.

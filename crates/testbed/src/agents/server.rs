@@ -224,12 +224,21 @@ mod tests {
     use proofload_model::time::WallTime;
     use std::os::unix::net::UnixStream;
 
-    /// Ten seconds pass from each reading to the next.
-    struct QuickClock(AtomicU64);
+    /// So many seconds pass from each reading to the next.
+    struct QuickClock {
+        now: AtomicU64,
+        step: u64,
+    }
+
+    impl QuickClock {
+        fn of_steps(step: u64) -> Arc<dyn Clock> {
+            Arc::new(Self { now: AtomicU64::new(0), step })
+        }
+    }
 
     impl Clock for QuickClock {
         fn now(&self) -> Moment {
-            Moment(self.0.fetch_add(10_000_000_000, Ordering::Relaxed))
+            Moment(self.now.fetch_add(self.step * 1_000_000_000, Ordering::Relaxed))
         }
 
         fn wall(&self) -> WallTime {
@@ -267,7 +276,8 @@ mod tests {
         let (mut conductor, agent) = UnixStream::pair().unwrap();
         greeting::answer(&mut conductor).unwrap();
         let released = Arc::new(AtomicBool::new(false));
-        let clock: Arc<dyn Clock> = Arc::new(QuickClock(AtomicU64::new(0)));
+        // The first look finds it silent.
+        let clock = QuickClock::of_steps(61);
         let held = Held { released: Arc::clone(&released), work: Duration::ZERO };
         let served = serve(agent.try_clone().unwrap(), agent, &clock, &|| false, |_| held);
         let error = served.unwrap_err().to_string();
@@ -297,7 +307,7 @@ mod tests {
             frame::write(&mut conductor, &Call { id, request: Request::Ping }).unwrap();
         }
         frame::write(&mut conductor, &Call { id: 19, request: Request::Quit }).unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(QuickClock(AtomicU64::new(0)));
+        let clock = QuickClock::of_steps(10);
         let held = Held { released: Arc::default(), work: Duration::from_secs(5) };
         serve(agent.try_clone().unwrap(), agent, &clock, &|| false, |_| held).unwrap();
     }

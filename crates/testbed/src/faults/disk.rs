@@ -85,6 +85,9 @@ impl FaultMaker for Disk {
                 })
             }
             Self::Stalled => {
+                // Where the host pauses, a write takes as long without a limit.
+                let is_set = STALLED.iter().any(|rate| limits.expect_writes(WriteRate::Bytes(*rate)).is_ok());
+                expect(is_set, || "the kernel has no write limit at which nothing moves".to_owned())?;
                 let took = writes.carry_out(1, STALLED_AFTER)?;
                 expect(took.is_none(), || format!("a synced write of 8 KiB took {took:?}"))
             }

@@ -52,12 +52,15 @@ impl FaultMaker for Partition {
         Ok(())
     }
 
-    /// Nothing passes where it is cut, and something elsewhere.
+    /// Nothing passes where it is cut, and something elsewhere. The relay is asked first: where the host pauses, nothing passes either.
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
         if let Some(cable) = self.cable(site) {
             return expect(!cable.answers(SILENCE), || format!("{} still answers", cable.peer));
         }
-        let passes = site.relay()?.passes(SILENCE);
+        let relay = site.relay()?;
+        let is_held = Way::BOTH.iter().all(|way| relay.holds(*way) == self.cut().contains(way));
+        expect(is_held, || "the relay does not hold just what is to be cut".to_owned())?;
+        let passes = relay.passes(SILENCE);
         let as_asked = Way::BOTH.iter().all(|way| passes.contains(way) != self.cut().contains(way));
         expect(as_asked, || format!("bytes still pass by {passes:?}"))
     }

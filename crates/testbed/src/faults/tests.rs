@@ -270,13 +270,13 @@ impl Far {
         ] {
             assert!(ip(&words), "ip {words}");
         }
-        let listen = "my $l = IO::Socket::INET->new(LocalAddr => '198.18.255.1', LocalPort => 4000, Listen => 9) or die; \
+        let listen = "my $l = IO::Socket::INET->new(LocalAddr => '198.18.255.1', LocalPort => 4000, Listen => 4096) or die; \
                       while ($l->accept) {}";
         let command = ["netns", "exec", &namespace, "perl", "-MIO::Socket::INET", "-e", listen];
         far.listener = Some(Command::new("ip").args(command).spawn().unwrap());
         let begun = Instant::now();
         while !far.cable.answers(SHORT) {
-            assert!(begun.elapsed() < Duration::from_secs(10), "the listener does not answer");
+            assert!(begun.elapsed() < Duration::from_secs(60), "the listener does not answer");
         }
         Some(far)
     }

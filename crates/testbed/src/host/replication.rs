@@ -22,8 +22,8 @@ const CONTINUE: i32 = 18;
 /// Folder of a standby in which its relay listens.
 const LINK: &str = "link";
 
-/// How often is looked whether a process has stopped, and with which pauses.
-const LOOKS: u32 = 200;
+/// How often is looked whether a process has stopped, and with which pauses: one that waits for a disk stops afterwards.
+const LOOKS: u32 = 6_000;
 const GLANCE: Duration = Duration::from_millis(5);
 
 /// The part of an instance, once its server runs.

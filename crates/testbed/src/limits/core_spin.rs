@@ -160,20 +160,31 @@ mod tests {
         }
         let mut child = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         sys::restrict(child.id(), &[core]).unwrap();
+        // A pause between the two readings makes it no more.
         let used = |time: Duration| {
-            let (before, begun) = (sys::cpu_time(child.id()).unwrap(), Instant::now());
+            let (begun, before) = (Instant::now(), sys::cpu_time(child.id()).unwrap());
             std::thread::sleep(time);
             (sys::cpu_time(child.id()).unwrap() - before).as_secs_f64() / begun.elapsed().as_secs_f64()
         };
-        std::thread::sleep(MEASURABLE);
-        // Others may have some of the core, too; more than what is left nobody gets.
-        let lowered = used(Duration::from_secs(1));
-        assert!((spin.share() - 0.4).abs() < 1e-9, "{}", spin.share());
+        let (mut lowered, mut share) = (0.0, 0.0);
+        // Where the host pauses, what was taken is not what was asked, and is said so.
+        for _ in 0..5 {
+            spin.take(&[core], 0.4).unwrap();
+            std::thread::sleep(MEASURABLE);
+            // Others may have some of the core, too; more than what is left nobody gets.
+            lowered = used(Duration::from_secs(1));
+            assert!(lowered <= 0.65, "{lowered}");
+            share = spin.share();
+            if (share - 0.4_f64).abs() < 1e-9 {
+                break;
+            }
+        }
+        assert!((share - 0.4).abs() < 1e-9, "{share}");
         spin.take(&[core], 0.0).unwrap();
-        let whole = used(Duration::from_secs(1));
+        let whole = (0..5).map(|_| used(Duration::from_secs(1))).find(|whole| *whole > lowered);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(lowered <= 0.65 && whole > lowered, "{lowered} of {whole}");
+        assert!(whole.is_some(), "no more than {lowered} once nothing is taken");
         assert!(spin.share() == 0.0 && spin.take(&[core], 0.9).is_err());
     }
 }

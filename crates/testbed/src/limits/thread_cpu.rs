@@ -112,6 +112,7 @@ mod tests {
     use super::*;
     use proofload_model::wire::ThreadLimit;
     use std::collections::BTreeMap;
+    use std::ops::Range;
     use std::process::{Child, Command};
     use std::time::Instant;
 
@@ -130,9 +131,39 @@ mod tests {
         let meter = |applied: &super::super::AppliedLimits| {
             applied.meters().into_iter().find(|meter| meter.setting == THREAD_CPU).unwrap()
         };
-        let (before, began) = (meter(applied).used[0], Instant::now());
+        // A pause between the two readings makes it no more per second.
+        let (began, before) = (Instant::now(), meter(applied).used[0]);
         std::thread::sleep(time);
         (meter(applied).used[0] - before) / began.elapsed().as_secs_f64()
+    }
+
+    /// What is used per second is in a range: in no window more, and in one of five not less, since others may have the processor in the rest.
+    #[track_caller]
+    fn check_used(applied: &super::super::AppliedLimits, expected: &Range<f64>) {
+        let mut windows: Vec<f64> = Vec::new();
+        while windows.last().is_none_or(|used| *used < expected.start) {
+            assert!(windows.len() < 5, "{windows:?}");
+            windows.push(used_in(applied, Duration::from_secs(2)));
+            assert!(windows.iter().all(|used| *used < expected.end), "{windows:?}");
+        }
+    }
+
+    fn fact(applied: &super::super::AppliedLimits) -> Fact {
+        applied.verify().into_iter().find(|fact| limit::THREAD_MEMBERS.is_of(fact)).unwrap()
+    }
+
+    /// Waits for what the limit says of its members: a program needs a moment until its title tells its role.
+    #[track_caller]
+    fn until(applied: &super::super::AppliedLimits, holds: bool, effective: &str) {
+        let begun = Instant::now();
+        loop {
+            let found = fact(applied);
+            if found.holds == Some(holds) && found.effective.as_deref().is_some_and(|text| text.contains(effective)) {
+                return;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "{found:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     #[test]
@@ -140,22 +171,14 @@ mod tests {
         let thread = ThreadLimit { role: "walsender".to_owned(), cpu: CpuRate::from_seconds(0.1) };
         let asked = LimitsAsked { thread: Some(thread), ..LimitsAsked::default() };
         let Some((_alone, mut applied)) = enclose(asked) else { return };
-        let fact = |applied: &super::super::AppliedLimits| {
-            applied.verify().into_iter().find(|fact| limit::THREAD_MEMBERS.is_of(fact)).unwrap()
-        };
         assert_eq!(fact(&applied).holds, Some(true), "nothing runs yet");
         // `sh: ` is how a title begins: with the name of the program.
         let (other, first) = (busy("sh: checkpointer"), busy("sh: walsender u [local] streaming 0/3"));
         applied.join(other.id()).unwrap();
-        std::thread::sleep(Duration::from_millis(300));
-        let missing = fact(&applied);
-        assert_eq!(missing.holds, Some(false));
-        assert!(missing.effective.unwrap().contains("there are checkpointer"));
+        until(&applied, false, "there are checkpointer");
         applied.join(first.id()).unwrap();
-        let found = fact(&applied);
-        assert_eq!((found.effective.as_deref(), found.holds), (Some("1 inside, 0 outside"), Some(true)));
-        let lone = used_in(&applied, Duration::from_secs(2));
-        assert!((0.06..0.12).contains(&lone), "{lone}");
+        until(&applied, true, "1 inside, 0 outside");
+        check_used(&applied, &(0.06..0.12));
         end(first);
         let again = busy("sh: walsender u [local] streaming 0/4");
         applied.join(again.id()).unwrap();
@@ -163,8 +186,7 @@ mod tests {
         let lowered = applied.change(&BTreeMap::from([(THREAD_CPU.to_owned(), 0.5)])).unwrap();
         let meter = lowered.into_iter().find(|meter| meter.setting == THREAD_CPU).unwrap();
         assert_eq!((meter.asked, meter.in_force), (0.1, Some(0.05)));
-        let half = used_in(&applied, Duration::from_secs(2));
-        assert!((0.025..0.065).contains(&half), "{half}");
+        check_used(&applied, &(0.025..0.065));
         let group = applied.group().dir(Controller::Cpu).unwrap().folder().to_owned();
         assert!(crate::sys::cpu_time(other.id()).unwrap() > Duration::from_millis(500), "it is not limited");
         drop(applied);

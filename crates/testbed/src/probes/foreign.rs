@@ -203,6 +203,7 @@ fn busy_ticks(stat: &str) -> f64 {
 mod tests {
     use super::*;
     use std::process::{Command, Stdio};
+    use std::time::Instant;
 
     #[test]
     fn lines_of_the_kernel_are_taken_apart() {
@@ -212,6 +213,17 @@ mod tests {
         assert_eq!(process("7 (short) S 2"), None);
         assert_eq!(busy_ticks("cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n"), 19.0);
         assert_eq!(busy_ticks(""), 0.0);
+    }
+
+    fn value(readings: &[Reading], name: &str, component: &str) -> Option<f64> {
+        let found = readings.iter().find(|reading| reading.name == name && reading.component == component);
+        found.map(|found| found.value)
+    }
+
+    /// Whether the stranger is named, and what it uses is counted.
+    fn is_seen(readings: &[Reading]) -> bool {
+        let used = [("process", "pl-stranger"), ("cpu", "")].map(|(name, component)| value(readings, name, component));
+        used.into_iter().all(|rate| rate.is_some_and(|rate| rate > 0.05))
     }
 
     /// A shell whose child we are not: `setsid` forks, and its child is adopted by another process.
@@ -225,23 +237,23 @@ mod tests {
         assert!(started.success());
         let mut probe = open(&mut Subject { pid: Some(std::process::id()), ..Subject::default() }).unwrap().unwrap();
         probe.read(None).unwrap();
-        let begun = std::time::Instant::now();
-        std::thread::sleep(Duration::from_millis(1_500));
-        let readings = probe.read(Some(begun.elapsed()));
+        let (mut before, mut readings) = (Instant::now(), Ok(Vec::new()));
+        // Others may have the processor for a while.
+        for _ in 0..10 {
+            std::thread::sleep(Duration::from_millis(1_500));
+            let span = before.elapsed();
+            before = Instant::now();
+            readings = probe.read(Some(span));
+            if readings.as_ref().is_ok_and(|readings| is_seen(readings)) {
+                break;
+            }
+        }
         let found = processes();
         for process in found.iter().filter(|process| process.command == "pl-stranger") {
             let _ended = Command::new("kill").args(["-9", &process.pid.to_string()]).status();
         }
         let readings = readings.unwrap();
-        let value = |name: &str, component: &str| {
-            readings
-                .iter()
-                .find(|reading| reading.name == name && reading.component == component)
-                .map(|found| found.value)
-        };
-        let stranger = value("process", "pl-stranger");
-        assert!(stranger.is_some_and(|rate| rate > 0.05), "{readings:?}");
-        assert!(value("cpu", "").is_some_and(|rate| rate > 0.05), "{readings:?}");
-        assert!(value("client_wait", "").is_some(), "{readings:?}");
+        assert!(is_seen(&readings), "{readings:?}");
+        assert!(value(&readings, "client_wait", "").is_some(), "{readings:?}");
     }
 }

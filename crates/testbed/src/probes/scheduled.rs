@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn threads_are_found_while_those_before_them_end() {
         let process = std::process::id();
-        for _ in 0..100 {
+        for _ in 0..30 {
             let end = Arc::new(AtomicBool::new(false));
             let (told, numbers) = std::sync::mpsc::channel();
             let (mut living, mut ending) = (Vec::new(), Vec::new());

@@ -162,6 +162,11 @@ impl Relay {
         }
     }
 
+    /// Tells whether a way is held.
+    pub(crate) fn holds(&self, way: Way) -> bool {
+        Way::BOTH.iter().zip(&self.link.directions).any(|(one, direction)| *one == way && direction.is_held())
+    }
+
     /// Tells by which ways a byte arrives within a time beside its delay.
     pub(crate) fn passes(&self, within: Duration) -> Vec<Way> {
         let arrived = passes(&self.link.directions, within + self.law().delay);

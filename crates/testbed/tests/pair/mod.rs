@@ -21,7 +21,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub const SHORT: Duration = Duration::from_millis(400);
-pub const LONG: Duration = Duration::from_secs(20);
+pub const LONG: Duration = super::support::LONG;
 
 pub fn postgresql() -> &'static dyn Engine {
     proofload_engine::engine("postgresql").expect("it is built in")
@@ -129,7 +129,7 @@ impl Pair {
     }
 
     pub fn read(&mut self) -> ReplicationReading {
-        self.bench.ask(ReadReplication { instance: one() })
+        self.bench.ask_until_answered(ReadReplication { instance: one() })
     }
 
     /// Waits until the mode is in force, or out of it for a reason.
@@ -157,11 +157,12 @@ impl Pair {
         }
     }
 
-    /// Whether a commit waits while a part is held; afterwards it must end.
+    /// Whether a commit waits while a part is held; afterwards it must end. One that is not expected to wait has the time of a slow disk.
     #[track_caller]
-    pub fn waits(&mut self, part: HeldPart) -> bool {
+    pub fn waits(&mut self, part: HeldPart, expected: bool) -> bool {
         self.hold(part, true);
-        let ended = self.bench.ask(BeginCommit { instance: one(), within: SHORT });
+        let within = if expected { SHORT } else { LONG };
+        let ended = self.bench.ask(BeginCommit { instance: one(), within });
         self.hold(part, false);
         assert!(self.bench.ask(EndCommit { instance: one(), within: LONG }), "a commit waits for ever");
         !ended

@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// One role at a time: control groups are named after the process.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// How long what must happen may take where threads stand still for seconds.
+pub const LONG: Duration = Duration::from_secs(60);
+
 pub struct TestClock(Instant);
 
 impl Clock for TestClock {
@@ -74,6 +77,19 @@ impl Bench {
         self.handle(ask).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    /// Asks again until there is an answer: a server that stands still for a moment is too late for one question.
+    #[track_caller]
+    pub fn ask_until_answered<A: Ask + Clone>(&mut self, ask: A) -> A::Answer {
+        let begun = Instant::now();
+        loop {
+            match self.handle(ask.clone()) {
+                Ok(answer) => return answer,
+                Err(error) => assert!(begun.elapsed() < LONG, "not within {LONG:?}: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     #[track_caller]
     pub fn refused<A: Ask>(&mut self, ask: A) -> String
     where
@@ -100,7 +116,7 @@ impl Bench {
     #[track_caller]
     pub fn expect_event(&self, what: &str, is_it: impl Fn(&Event) -> bool) -> Event {
         let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(20) {
+        while begun.elapsed() < LONG {
             if let Some(event) = self.events.lock().expect("no panic").iter().find(|event| is_it(event)) {
                 return event.clone();
             }

@@ -40,6 +40,9 @@ const APPLIER: &str = "SQL_THREAD";
 /// How long a standby may take to apply what it has received.
 const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
 
+/// How long what changes a server may take where a disk is slow.
+const CHANGED_WITHIN: Duration = Duration::from_secs(60);
+
 /// Host of every instance as its standbys are told it.
 const HOST: &str = "127.0.0.1";
 
@@ -105,7 +108,7 @@ impl<F: FamilyMember> Replication for F {
         let password = chance()?;
         let account = self.account(name, &password);
         let grant = format!("GRANT REPLICATION SLAVE ON *.* TO {}@'{HOST}'", text(name));
-        ask(ServerAddress::parse(upstream)?, PATIENCE, async move |connection| {
+        ask(ServerAddress::parse(upstream)?, CHANGED_WITHIN, async move |connection| {
             // Not part of what standbys are sent, for which this one would have to wait.
             connection.text(&format!("SET SESSION sql_log_bin = 0; {account}; {grant}"), |_| {}).await
         })
@@ -145,7 +148,7 @@ impl<F: FamilyMember> Replication for F {
 
     fn reconfigure(&self, instance: &Target, settings: &[(String, String)]) -> Result<(), Error> {
         let settings = settings.to_vec();
-        ask(ServerAddress::of(instance)?, PATIENCE, async move |connection| {
+        ask(ServerAddress::of(instance)?, CHANGED_WITHIN, async move |connection| {
             for (name, value) in &settings {
                 set(connection, name, value).await.map_err(|error| error.context(format!("set {name} to {value}")))?;
             }
@@ -180,8 +183,8 @@ impl<F: FamilyMember> Replication for F {
     fn hold_apply(&self, standby: &Target, held: bool) -> Result<(), Error> {
         let words = &F::FLAVOUR.replication;
         let statement = format!("{} {APPLIER}", if held { words.stop } else { words.start });
-        let done =
-            ask(ServerAddress::of(standby)?, PATIENCE, async |connection| connection.text(&statement, |_| {}).await);
+        let address = ServerAddress::of(standby)?;
+        let done = ask(address, CHANGED_WITHIN, async |connection| connection.text(&statement, |_| {}).await);
         done.map_err(|error| error.context(statement.to_ascii_lowercase()))
     }
 
@@ -264,7 +267,7 @@ pub(super) fn ask<T>(
     within: Duration,
     work: impl AsyncFnOnce(&mut ServerConnection) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    address.options.patience = Some(PATIENCE);
+    address.options.patience = Some(within);
     address.must_take_writes = false;
     let work = async { work(&mut connect(&address, None).await?).await };
     let late = |_| Err(Error::other(format!("it was not done after {within:?}")));

@@ -33,7 +33,7 @@ const UPSTREAM: &str = "upstream";
 const UPSTREAM_OF_PROCESS: &str = "/proc/self/cwd/upstream";
 
 /// How long a standby may take to stop applying.
-const APPLY_STOPS_WITHIN: Duration = Duration::from_secs(3);
+const APPLY_STOPS_WITHIN: Duration = Duration::from_secs(30);
 
 /// Program that makes a data folder like another's by what differs. Source: PostgreSQL manual, "pg_rewind".
 const REWIND_PROGRAM: &str = "pg_rewind";
@@ -48,7 +48,7 @@ const RECEIVED_WITHIN: Duration = Duration::from_secs(10);
 const PROMOTED_WITHIN: Duration = Duration::from_secs(60);
 const PROMOTION_LOOK: Duration = Duration::from_millis(5);
 
-/// How long settings may take to be in force where a disk is slow, and those that read as they were written.
+/// How long settings and accounts may take to be in force where a disk is slow, and those that read as they were written.
 const RECONFIGURED_WITHIN: Duration = Duration::from_secs(60);
 const AT_A_RELOAD: &[&str] = &["synchronous_commit", "synchronous_standby_names", "primary_conninfo"];
 /// How long a look at a server may take.
@@ -305,9 +305,9 @@ impl Replication for Postgresql {
         };
         // Accounts are those of the whole server, and the database of the load may not be made yet.
         let by = if others.is_empty() { of_all.clone() } else { of_load };
-        let asked = ask_by(by, PATIENCE, async |client| executed(client, &accounts).await);
+        let asked = ask_by(by, RECONFIGURED_WITHIN, async |client| executed(client, &accounts).await);
         asked
-            .and_then(|()| ask_by(of_all, PATIENCE, async |client| executed(client, &grants).await))
+            .and_then(|()| ask_by(of_all, RECONFIGURED_WITHIN, async |client| executed(client, &grants).await))
             .map_err(|error| error.context("failed to set the passwords of the instance's accounts"))
     }
 

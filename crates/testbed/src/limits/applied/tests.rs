@@ -407,13 +407,13 @@ fn a_process_gets_no_more_cpu_time_than_its_limit() {
 #[test]
 fn who_waits_for_a_slow_device_is_swept_all_the_same() {
     let asked = LimitsAsked { read_bandwidth: Some(BytesPerSecond(64 << 10)), ..LimitsAsked::default() };
-    let file = cold_file(64 << 20);
+    let file = cold_file(8 << 20);
     let Some((_alone, mut applied)) = enclose(asked) else { return };
     let line = format!("read _; exec dd if={} of=/dev/null bs=1M", file.display());
     let mut child = Command::new("sh").args(["-c", &line]).stdin(Stdio::piped()).spawn().unwrap();
     applied.join(child.id()).unwrap();
     drop(child.stdin.take());
-    // The kernel reads megabytes ahead; it now waits for them for minutes.
+    // The kernel reads ahead; it now waits for minutes for what it asked for.
     while !is_waiting(child.id()) {
         std::thread::yield_now();
     }

@@ -40,7 +40,7 @@ fn waiting(applied: &mut AppliedLimits, line: &str) -> Child {
 /// CPU time of a process that has ended and was not waited for, s. Source: proc(5), fields 14 and 15 of `stat`.
 fn cpu_of_ended(process: u32) -> f64 {
     while sys::is_running(process) {
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(5));
     }
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();

@@ -192,7 +192,7 @@ fn what_a_tier_does_not_carry_is_refused() {
     // A process that another test is starting holds copies of open files until it becomes its program.
     let is_free = || MountGuard::open(&database::file(&through), through.place.tier.as_ref().expect("a tier")).is_ok();
     let waited = || std::thread::sleep(std::time::Duration::from_millis(20));
-    let free = (0..100).any(|_| {
+    let free = (0..1500).any(|_| {
         is_free() || {
             waited();
             false

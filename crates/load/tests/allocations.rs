@@ -66,6 +66,17 @@ fn an_operation_allocates_nothing_of_ours() {
 }
 
 fn check(workload: &str) {
+    // A busy host may leave a load no time.
+    let enough = |(_, operations): &(usize, u64)| *operations > 2_000;
+    let measured = (0..5).map(|_| measured(workload)).find(enough);
+    let (allocations, operations) =
+        measured.unwrap_or_else(|| panic!("{workload}: five times too few operations to tell"));
+    let per_operation = allocations as f64 / (operations as f64 * 500.0 / 800.0);
+    assert!(per_operation < 0.05, "{workload}: {allocations} allocations in about {operations} operations");
+}
+
+/// Allocations in half a second of a load, and the operations of the whole of it.
+fn measured(workload: &str) -> (usize, u64) {
     let clock = Arc::new(RealClock(Instant::now()));
     let mut role = LoadRole::new(clock.clone(), Arc::new(|_| ()));
     role.open(Open { spec: Box::new(spec(workload)) }).expect("the role answers");
@@ -78,8 +89,5 @@ fn check(workload: &str) {
     clock.sleep(Duration::from_millis(500));
     let allocations = region.change().allocations;
     let totals = role.stop(Stop {}).expect("it stops").totals;
-    let operations: u64 = totals.iter().map(|counts| counts.done + counts.rolled_back).sum();
-    let per_operation = allocations as f64 / (operations as f64 * 500.0 / 800.0);
-    assert!(operations > 2_000, "{workload}: {operations} operations are too few to tell");
-    assert!(per_operation < 0.05, "{workload}: {allocations} allocations in about {operations} operations");
+    (allocations, totals.iter().map(|counts| counts.done + counts.rolled_back).sum())
 }

@@ -68,7 +68,7 @@ fn an_operation_given_up_by_its_caller_leaves_no_reply_to_the_next_one() {
     run(async {
         let (place, server) = place();
         let mut session = place.session("usertable").await;
-        server.fault("find", Fault::Slow(Duration::from_millis(50)));
+        server.fault("find", Fault::Slow(Duration::from_secs(5)));
         let given_up = tokio::time::timeout(Duration::from_millis(5), find(&mut session)).await;
         given_up.expect_err("the caller does not wait");
         let error = update(&mut session).await.expect_err("the connection is out of sync");

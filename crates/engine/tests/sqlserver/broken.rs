@@ -54,7 +54,8 @@ fn a_silent_server_is_not_waited_for_beyond_its_time() {
     let error = runtime().block_on(async { sqlserver().connect(&target).await.err() }).expect("nobody answers");
     assert_eq!(error.class(), ErrorClass::ConnectionLost, "{error}");
     assert!(error.to_string().contains("within 1s"), "{error}");
-    assert!(started.elapsed() < Duration::from_secs(5));
+    // Without a time in the URL it would be 30 s.
+    assert!(started.elapsed() < Duration::from_secs(25));
 }
 
 /// A query that its caller gives up is stopped at the server, and the next one has its own answer.
@@ -67,7 +68,7 @@ fn a_query_that_is_given_up_is_stopped_at_the_server() {
     runtime().block_on(async {
         let mut session = connect(&server).await;
         for _ in 0..2 {
-            tokio::time::timeout(Duration::from_millis(50), session.query("SELECT slow"))
+            tokio::time::timeout(Duration::from_millis(500), session.query("SELECT slow"))
                 .await
                 .expect_err("it does not end");
             assert_eq!(session.query("SELECT quick").await.expect("reads"), [[OwnedValue::Integer(2)]]);
@@ -93,7 +94,7 @@ fn a_flight_that_is_given_up_is_rolled_back() {
         flight.control(proofload_engine::Control::Begin);
         flight.call(StatementId(0), &[Value::Integer(1)]);
         flight.call(StatementId(1), &[Value::Integer(1)]);
-        tokio::time::timeout(Duration::from_millis(50), session.fly(&mut flight)).await.expect_err("it does not end");
+        tokio::time::timeout(Duration::from_millis(500), session.fly(&mut flight)).await.expect_err("it does not end");
         session.script("SELECT @p1").await.expect("the session goes on");
         let log = server.log();
         let after: Vec<&str> = log.iter().map(String::as_str).skip_while(|line| *line != "attention").collect();

@@ -47,6 +47,16 @@ pub(super) fn take(engine: &'static dyn Engine) -> Option<Kept> {
     Some(kept)
 }
 
+/// Settings of a server that is kept: its commits do not wait for the drive. What was committed outlasts the end of a process, and no test ends
+/// a machine.
+pub(super) fn settings(engine: &dyn Engine) -> &'static [(&'static str, &'static str)] {
+    match engine.facts().name {
+        "postgresql" => &[("fsync", "off")],
+        "mariadb" | "mysql" => &[("innodb_flush_log_at_trx_commit", "2")],
+        _ => &[],
+    }
+}
+
 /// Data of an engine in a folder of the test.
 pub(super) fn location(engine: &dyn Engine, folder: &Path, settings: Vec<(String, String)>) -> DataLocation {
     let (engine, folder) = (engine.facts().name.to_owned(), folder.display().to_string());

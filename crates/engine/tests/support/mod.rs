@@ -19,7 +19,7 @@ pub(crate) struct Special<'a> {
     pub(crate) added: &'a [(&'a str, String)],
     /// Port, or the number in a socket's name.
     pub(crate) port: u16,
-    /// Whether a server of an earlier test will do, without its data; its log and its counters go on.
+    /// Whether a server of an earlier test will do, without its data; its log and its counters go on. Its commits do not wait for the drive.
     pub(crate) kept: bool,
 }
 
@@ -56,9 +56,9 @@ impl Place {
             return Ok(Self { engine, target, server: Some(server), folder: Some(folder), kept });
         }
         let folder = tempfile::Builder::new().prefix(special.prefix).tempdir().expect("a temporary folder");
-        let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let server = engine.server().map(|recipe| Server::start(recipe, folder.path(), &settings, special));
-        let place = kept::location(engine, folder.path(), settings);
+        let of_server = if kept { kept::settings(engine) } else { settings };
+        let server = engine.server().map(|recipe| Server::start(recipe, folder.path(), &owned(of_server), special));
+        let place = kept::location(engine, folder.path(), owned(settings));
         let target = Target::new(place, server.as_ref().map(|server| server.address.clone()));
         Ok(Self { engine, target, server, folder: Some(folder), kept })
     }
@@ -74,6 +74,10 @@ impl Place {
     pub(crate) async fn connect(&self) -> AnySession {
         self.engine.connect(&self.target).await.expect("connects")
     }
+}
+
+fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
+    settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 impl Drop for Place {

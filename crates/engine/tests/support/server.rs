@@ -89,7 +89,7 @@ impl Server {
             let ended = self.child().try_wait().expect("the child can be asked");
             let patient = started.elapsed() < Duration::from_secs(60) && ended.is_none();
             assert!(patient, "the server does not answer: {error}; {ended:?}; {}", log());
-            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(self.recipe.running_pid(folder), Some(self.child().id()), "the recipe finds the running server");
     }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 /// More than the time after which a load begins once it was told to.
 const START: Duration = Duration::from_millis(300);
 
-/// The longest time for which a change is awaited; a held update ends within milliseconds of its own.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest time for which a change is awaited; a held update ends within milliseconds of its own, but a thread of a busy host may stand still.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Whole seconds before the change and after it.
 const EACH: u64 = 4;
@@ -82,7 +82,7 @@ fn check_follows(engine: &str, more: &[(&str, &str)], changed: (&str, f64)) -> O
 /// Tries until two at a time did more than one could, which a machine that stands still for seconds does not show.
 fn check_faster(tried: impl Fn() -> Option<[u64; 2]>) {
     let mut seen = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..8 {
         let Some([one, two]) = tried() else { return };
         seen.push([one, two]);
         assert!(one <= ONE && two <= TWO, "{seen:?}");

@@ -64,13 +64,18 @@ fn role(place: &Place) -> (LoadRole, Receiver<Event>) {
     (role, events)
 }
 
-/// A second of load; returns what was done in it.
+/// Load for a second, and on until something was done in one; returns what was done.
 fn run_a_second(role: &mut LoadRole, events: &Receiver<Event>) -> Vec<OperationCounts> {
     role.connect(Connect {}).expect("users connect");
     role.start(Start { at: Moment(0) }).expect("it starts");
+    let (begun, patience) = (Instant::now(), Duration::from_secs(60));
     loop {
-        match events.recv_timeout(Duration::from_secs(60)).expect("a second ends") {
-            Event::Interval(_) => break,
+        match events.recv_timeout(patience).expect("a second ends") {
+            Event::Interval(second)
+                if second.counts.iter().any(|counts| counts.done > 0) || begun.elapsed() > patience =>
+            {
+                break;
+            }
             Event::LoadFailed { error } => panic!("{error}"),
             _ => {}
         }

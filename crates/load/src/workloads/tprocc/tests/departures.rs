@@ -110,14 +110,22 @@ fn check_middle_rows(case: &Case) {
 fn by_last_name_the_middle_row_is_taken_or_the_one_below() {
     let ways = [
         ("none", "sqlite", "statements"),
-        ("none", "postgresql", "procedures"),
-        ("8", "sqlite", "statements"),
-        ("8", "postgresql", "statements"),
         ("8", "postgresql", "procedures"),
         ("none", "mariadb", "procedures"),
         ("8", "mariadb", "statements"),
     ];
     check_ways(&ways);
+}
+
+/// What the test before leaves out of SQLite and PostgreSQL.
+#[test]
+#[ignore = "issue 17: half a minute; engines and forms that another test has with one of the two rules"]
+fn by_last_name_the_middle_row_is_taken_or_the_one_below_in_other_ways() {
+    check_ways(&[
+        ("8", "sqlite", "statements"),
+        ("none", "postgresql", "procedures"),
+        ("8", "postgresql", "statements"),
+    ]);
 }
 
 #[test]

@@ -2,16 +2,22 @@
 //! scale.
 
 use super::case::{Case, failed, toy};
-use super::role::run_for;
+use super::role::{End, Told, run_for};
+use crate::workloads::tprocc::paced::{DEFERRED, KINDS};
 use crate::workloads::tprocc::settings::pacing_contradictions;
 use proofload_model::samples::CheckOutcome;
-use std::time::Duration;
+
+/// A Delivery was done later in a second that is over.
+fn has_delivered(told: &Told) -> bool {
+    let mut counts = told.seconds.iter().flat_map(|second| &second.counts);
+    counts.any(|counts| counts.kind == KINDS[DEFERRED] && counts.done > 0)
+}
 
 #[test]
 fn terminals_are_served_by_few_sessions_and_their_deliveries_are_done() {
     let changes = [("pacing", "paced"), ("warehouses", "4"), ("virtual_users", "40"), ("connections", "3")];
     let case = Case::new("null", &changes).expect("it is built in");
-    let ran = run_for(&case, Duration::from_secs(3));
+    let ran = run_for(&case, End::Once(has_delivered));
     let of_pacing: Vec<_> = ran.checks.iter().filter(|check| check.group == "pacing").collect();
     assert_eq!(of_pacing.len(), 11);
     assert!(of_pacing.iter().all(|check| check.outcome != CheckOutcome::Failed), "{of_pacing:#?}");
@@ -30,7 +36,7 @@ fn terminals_are_served_by_few_sessions_and_their_deliveries_are_done() {
 fn a_paced_run_on_sqlite_is_verified() {
     let changes = [("pacing", "paced"), ("virtual_users", "20"), ("connections", "2")];
     let case = Case::new("sqlite", &changes).expect("it is built in");
-    let ran = run_for(&case, Duration::from_secs(2));
+    let ran = run_for(&case, End::Once(Told::does_work));
     assert_eq!(failed(&ran.checks), [""; 0]);
     assert!(ran.totals.iter().map(|total| total.done).sum::<u64>() > 0);
 }

@@ -39,70 +39,100 @@ pub(super) struct Ran {
     pub(super) lasted: Duration,
 }
 
+/// What a load has told so far.
+#[derive(Default)]
+pub(super) struct Told {
+    failures: Vec<String>,
+    documents: Vec<(String, String)>,
+    pub(super) seconds: Vec<IntervalSample>,
+    pub(super) lost: Vec<LostSession>,
+}
+
+impl Told {
+    fn hear(&mut self, event: Event) {
+        match event {
+            Event::LoadFailed { error } => self.failures.push(error.to_string()),
+            Event::Document { name, body } => self.documents.push((name, body)),
+            Event::SessionLost(session) => self.lost.push(session),
+            Event::Interval(second) => self.seconds.push(*second),
+            _ => {}
+        }
+    }
+
+    /// Whether operations ended as they should in a second that is over.
+    pub(super) fn does_work(&self) -> bool {
+        self.seconds.iter().any(|second| completed(second) > 0)
+    }
+
+    fn is_over(&self, holds: fn(&Self) -> bool) -> bool {
+        holds(self) || !self.failures.is_empty()
+    }
+}
+
+/// Operations that ended as they should in a second.
+pub(super) fn completed(second: &IntervalSample) -> u64 {
+    second.counts.iter().map(OperationCounts::completed).sum()
+}
+
 /// When a run ends.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     /// Time after time zero.
     After(Duration),
-    /// Time after the end of what is done meanwhile.
-    AfterMeanwhile(Duration),
+    /// Once this holds of what the load has told, and after [`PATIENCE`] whether or not it does.
+    Once(fn(&Told) -> bool),
 }
 
-/// Runs for a moment; returns the checks and the number of completed operations.
+/// The longest time for which what ends a run is awaited: seconds of a busy host may pass without an operation.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until it holds, or the load has failed.
+fn wait_until(told: &Mutex<Told>, holds: fn(&Told) -> bool) {
+    let begun = Instant::now();
+    while !told.lock().unwrap().is_over(holds) && begun.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Runs until operations were done; returns the checks and the number of completed operations.
 fn run(case: &Case) -> (Vec<Check>, u64) {
-    let ran = run_for(case, Duration::from_millis(300));
+    let ran = run_for(case, End::Once(Told::does_work));
     (ran.checks, ran.totals.iter().map(|counts| counts.done + counts.rolled_back).sum())
 }
 
-/// Builds and runs for so long; nothing fails.
-pub(super) fn run_for(case: &Case, time: Duration) -> Ran {
-    let ran = run_through(case, End::After(time), || {});
+/// Builds and runs to the end; nothing fails.
+pub(super) fn run_for(case: &Case, end: End) -> Ran {
+    let ran = run_through(case, end, || {});
     assert_eq!(ran.totals.iter().map(|counts| counts.failed).sum::<u64>(), 0);
     assert_eq!(ran.lost, []);
     ran
 }
 
-/// Builds and runs, whatever fails; `meanwhile` has its own thread, from time zero.
+/// Builds and runs, whatever fails; `meanwhile` has its own thread, from time zero, and ends before the run does.
 pub(super) fn run_through(case: &Case, end: End, meanwhile: impl FnOnce() + Send) -> Ran {
-    let failures = Arc::new(Mutex::new(Vec::new()));
-    let documents = Arc::new(Mutex::new(Vec::new()));
-    let seconds = Arc::new(Mutex::new(Vec::new()));
-    let lost = Arc::new(Mutex::new(Vec::new()));
-    let (heard, kept, second_by_second) = (Arc::clone(&failures), Arc::clone(&documents), Arc::clone(&seconds));
-    let losses = Arc::clone(&lost);
-    let events = Arc::new(move |event: Event| match event {
-        Event::LoadFailed { error } => heard.lock().unwrap().push(error.to_string()),
-        Event::Document { name, body } => kept.lock().unwrap().push((name, body)),
-        Event::SessionLost(session) => losses.lock().unwrap().push(session),
-        Event::Interval(second) => second_by_second.lock().unwrap().push(*second),
-        _ => {}
-    });
+    let told = Arc::new(Mutex::new(Told::default()));
+    let hears = Arc::clone(&told);
+    let events = Arc::new(move |event: Event| hears.lock().unwrap().hear(event));
     let clock = Arc::new(RealClock(Instant::now()));
     let mut role = LoadRole::new(clock.clone(), events);
     role.open(Open { spec: Box::new(case.request.spec.clone()) }).unwrap();
     role.build(Build {}).unwrap();
     role.check_data(CheckData {}).unwrap().must_fit().unwrap();
     let facts = role.connect(Connect {}).unwrap();
-    let zero = clock.now() + Duration::from_millis(100);
-    role.start(Start { at: zero }).unwrap();
+    let zero = role.start(Start { at: clock.now() + Duration::from_millis(100) }).unwrap();
     std::thread::scope(|scope| {
-        let meanwhile = scope.spawn(meanwhile);
+        scope.spawn(meanwhile);
         match end {
             End::After(time) => clock.sleep(time),
-            End::AfterMeanwhile(time) => {
-                meanwhile.join().unwrap();
-                clock.sleep(time);
-            }
+            End::Once(holds) => wait_until(&told, holds),
         }
         role.mark(ReadMark {}).unwrap();
     });
     let lasted = clock.now().since(zero);
     let totals = role.stop(Stop {}).unwrap().totals;
     let checks = role.verify(Verify { totals: totals.clone() }).unwrap();
-    assert_eq!(*failures.lock().unwrap(), [""; 0]);
-    let documents = std::mem::take(&mut *documents.lock().unwrap());
-    let seconds = std::mem::take(&mut *seconds.lock().unwrap());
-    let lost = std::mem::take(&mut *lost.lock().unwrap());
+    let Told { failures, documents, seconds, lost } = std::mem::take(&mut *told.lock().unwrap());
+    assert_eq!(failures, [""; 0]);
     Ran { checks, totals, facts, documents, seconds, lost, lasted }
 }
 

@@ -3,7 +3,7 @@
 //! -p proofload-load --lib -- --ignored --nocapture tprocc::tests::stall`.
 
 use super::case::Case;
-use super::role::run_for;
+use super::role::{End, run_for};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use proofload_model::samples::{IntervalSample, LatencyClock};
@@ -47,7 +47,7 @@ fn run(stall: Option<Duration>) -> Option<Vec<IntervalSample>> {
             std::thread::sleep(stall);
             signal("CONT", server);
         });
-        Some(run_for(&case, Duration::from_secs(SECONDS)).seconds)
+        Some(run_for(&case, End::After(Duration::from_secs(SECONDS))).seconds)
     })
 }
 

@@ -43,7 +43,7 @@ fn check_agreement(cases: &[Case], draw: Draw) -> Vec<Answer> {
 #[test]
 fn engines_agree_on_drawn_values() {
     let cases = engines(&[]);
-    for seed in 0..5 {
+    for seed in 0..3 {
         check_agreement(&cases, Draw::Seeded(Seed(seed)));
     }
 }

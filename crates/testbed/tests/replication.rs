@@ -297,7 +297,7 @@ impl Drop for StarvedGroup {
 /// The role that has no CPU time.
 const STARVED: &str = "walreceiver of standby-1";
 
-/// By second and role: time in which threads of a role had a processor or waited for one, % of a core.
+/// Time in which threads of a role had a processor or waited for one, % of a core, by second and role.
 type RolesBySecond = BTreeMap<u64, BTreeMap<String, f64>>;
 
 fn roles_by_second(bench: &Bench, origin: Moment) -> RolesBySecond {

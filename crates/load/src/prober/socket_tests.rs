@@ -346,7 +346,7 @@ fn kept_in_drill(number: u32) -> Result<u64, String> {
     let fault = 1.0 + 0.3 * draw(number, 3);
     let to = fault + 0.05 + 0.3 * draw(number, 4);
     // Also drills in which the old primary is silent, so that outcomes stay unknown.
-    let dies = if number % 2 == 0 { Service::Gone } else { Service::Silent };
+    let dies = if number.is_multiple_of(2) { Service::Gone } else { Service::Silent };
     let [from, to, until] = [fault, to, to + 2.0].map(Duration::from_secs_f64);
     let scripts: Vec<Script> = vec![
         Arc::new(move |at| if at < from { Service::Well } else { dies }),

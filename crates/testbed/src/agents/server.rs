@@ -224,7 +224,7 @@ mod tests {
     use proofload_model::time::WallTime;
     use std::os::unix::net::UnixStream;
 
-    /// So many seconds pass from each reading to the next.
+    /// A clock that moves by so many seconds with each reading.
     struct QuickClock {
         now: AtomicU64,
         step: u64,

@@ -18,7 +18,7 @@ bandwidth = "1MiB"
 [drill]
 lasts = "2s"
 [prober]
-rate = "100/s"
+rate = "50/s"
 [[factor]]
 setting = "drill"
 levels = [{ fault = "none" }, { fault = "crash primary", within = "120s" }, { fault = "partition link-1", within = "15s" }]
@@ -159,7 +159,7 @@ rtt = "1ms"
 rejoin = "rewind"
 within = "120s"
 [prober]
-rate = "100/s"
+rate = "50/s"
 [[factor]]
 setting = "drill.fault"
 levels = ["crash primary", "partition clients"]

@@ -102,7 +102,8 @@ fn expect_forecasts(bench: &Bench, record: &proofload_record::Record) {
         }
         (code, _, told) => {
             assert_eq!(code, Some(1), "{told}");
-            assert!(told.contains("failed to forecast from x.proof: "), "{told}");
+            let reasons = ["valid", "sampled", "too small", "too coarse", "only partly read", "was not observed"];
+            assert!(reasons.iter().any(|why| told.contains(why)), "{told}");
         }
     }
     let (code, none, told) = run(&["x.proof", "--size", "5", "--percent", "0", "--json"]);

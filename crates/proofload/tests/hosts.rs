@@ -61,17 +61,17 @@ fn standbys_on_hosts_of_their_own_come_by_a_password_that_is_left_nowhere() {
     let done = run_and_look(&bench, "x.proof", &mut titles);
     // On a busy machine the copy, which takes a second or two, may end between two looks.
     let is_seen = |titles: &BTreeSet<String>| titles.iter().any(|title| title.contains("pg_basebackup"));
-    for again in ["x2.proof", "x3.proof", "x4.proof"] {
-        if !is_seen(&titles) {
-            lose_the_copy(&bench);
-            run_and_look(&bench, again, &mut titles);
-        }
+    let mut runs = 1;
+    while !is_seen(&titles) && runs < 4 {
+        runs += 1;
+        lose_the_copy(&bench);
+        run_and_look(&bench, &format!("x{runs}.proof"), &mut titles);
     }
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     expect_two_hosts(&record);
     let heard = std::fs::read(bench.path("heard")).expect("the agent was told something");
     let secrets = passwords(&heard);
-    assert!((1..=8).contains(&secrets.len()), "at most one for each attempt was told to the standby's agent");
+    assert!((1..=2 * runs).contains(&secrets.len()), "at most one for each attempt was told to the standby's agent");
     assert!(is_seen(&titles), "{titles:?}");
     let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
     let told: Vec<String> = titles.into_iter().chain([text(&done.stdout), text(&page.stdout)]).collect();

@@ -5,6 +5,7 @@ mod support;
 use expect_test::{Expect, expect};
 use proofload_model::events::RunEvent;
 use std::process::Stdio;
+use support::waiting::wait_until;
 use support::{Bench, small_study, text};
 
 /// Runs, and compares exit code, stdout and stderr.
@@ -237,11 +238,7 @@ fn an_interrupt_is_resumable() {
         let mut events = record.attempts.iter().flat_map(|attempt| &attempt.events);
         events.any(|event| matches!(event.event, RunEvent::LoadStarted(_)))
     };
-    let patience = std::time::Instant::now();
-    while !proofload_record::read(&bench.path("x.proof")).is_ok_and(|record| begun(&record)) {
-        assert!(patience.elapsed() < std::time::Duration::from_secs(60), "no load began");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until("a load begins", || proofload_record::read(&bench.path("x.proof")).is_ok_and(|record| begun(&record)));
     let _sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     let output = child.wait_with_output().expect("the program ends");
     assert_eq!(output.status.code(), Some(75), "{}", text(&output.stderr));

@@ -11,7 +11,8 @@ use proofload_model::intervention::{Change, InterventionVisit};
 use proofload_model::samples::LatencyClock;
 use proofload_record::{Record, State};
 use std::process::Output;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use support::waiting::wait_until;
 use support::{Bench, kill, orphaned_groups, text};
 
 /// A study of a few seconds on an embedded database.
@@ -86,12 +87,7 @@ fn a_killed_experiment_is_carried_on_and_the_limit_that_binds_is_found() {
     let before = record(&bench);
     let result = |record: &Record| record.finished(0).map(|attempt| (attempt.id, attempt.intervals.len()));
     let mut child = bench.spawn(&["confirm", "small.proof", "--blocks", "2", "--progress", "none", "--no-report"]);
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(120)
-        && !visits(&record(&bench)).iter().any(|change| *change != Change::Nothing)
-    {
-        std::thread::sleep(Duration::from_millis(200));
-    }
+    wait_until("a visit changes something", || visits(&record(&bench)).iter().any(|change| *change != Change::Nothing));
     kill(child.id());
     child.wait().expect("it was killed");
     bench.expect_no_process();
@@ -177,10 +173,7 @@ fn the_load_generator_and_its_network_are_lowered_at_a_server() {
     assert_eq!((link.requested.as_deref(), link.holds), (Some("20"), Some(true)), "{link:?}");
     // One block says it: the rest is left to the experiment that is killed above.
     let mut child = bench.spawn(&["confirm", "small.proof", "--progress", "none", "--no-report"]);
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(180) && visits(&record(&bench)).len() < 4 {
-        std::thread::sleep(Duration::from_millis(200));
-    }
+    wait_until("a block has its four visits", || visits(&record(&bench)).len() >= 4);
     std::thread::sleep(Duration::from_secs(1));
     kill(child.id());
     child.wait().expect("it was killed");

@@ -7,6 +7,7 @@ use proofload_model::events::RunEvent;
 use proofload_model::series::replication::UNFLUSHED;
 use proofload_model::time::Offset;
 use proofload_record::{Attempt, Record, SeriesPoint};
+use support::waiting::wait_for;
 use support::{Bench, drill_report, expect_a_verdict, paced_study, postgresql_here, small_study, text};
 
 /// Through a link of 1 MiB/s an asynchronous standby falls behind from the first second on; behind one that was cut it would do so until the
@@ -283,19 +284,11 @@ fn a_drill_whose_loader_dies_is_none_and_keeps_what_was_acknowledged_until_then(
     let bench = Bench::new("drills-loader");
     bench.study(&paced_study(100, &PAIR.replace("standbys = 2", "standbys = 1")));
     let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
-    let kept = || {
+    let before = wait_for("a ledger is handed over", || {
         let record = proofload_record::read(&bench.path("x.proof")).ok()?;
         let events = record.attempts.last()?.events.iter().map(|event| acknowledged(&event.event)).sum::<u64>();
         (events > 50).then_some(events)
-    };
-    let begun = std::time::Instant::now();
-    let before = loop {
-        if let Some(before) = kept() {
-            break before;
-        }
-        assert!(begun.elapsed().as_secs() < 180, "no ledger was handed over");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    };
+    });
     // The load agent is the one with a prober's thread.
     let has_prober = |pid: &u32| {
         let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();

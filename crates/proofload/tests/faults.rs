@@ -8,6 +8,7 @@ use proofload_model::samples::IntervalSample;
 use proofload_record::State;
 use std::path::PathBuf;
 use std::process::Command;
+use support::waiting::{wait_beside, wait_for, wait_until};
 use support::{Bench, orphaned_groups, postgresql_here, small_study, text};
 
 /// The workload of [`small_study`].
@@ -67,9 +68,7 @@ fn a_record_that_is_being_written_can_be_looked_at_and_not_be_written_twice() {
     let bench = Bench::new("twice");
     bench.study(&small_study("null", "", 2));
     let first = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
-    while !bench.path("x.proof").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("the record is there", || bench.path("x.proof").exists());
     let status = bench.run(&["status", "x.proof"]);
     assert!(text(&status.stdout).contains("being written now"), "{}", text(&status.stdout));
     let second = bench.run(&["resume", "x.proof"]);
@@ -180,21 +179,14 @@ fn a_load_agent_that_was_stopped_for_a_while_leaves_a_gap_and_no_zeros() {
     let signal = |name: &str, pid: u32| {
         assert!(Command::new("kill").args([name, &pid.to_string()]).status().is_ok_and(|status| status.success()));
     };
-    let agent = loop {
-        match bench.processes().into_iter().find(|(pid, _)| drives_load(*pid)) {
-            Some((pid, _)) => break pid,
-            None => std::thread::sleep(std::time::Duration::from_millis(50)),
-        }
-    };
+    let (agent, _) =
+        wait_for("an agent drives load", || bench.processes().into_iter().find(|(pid, _)| drives_load(*pid)));
     // The warm-up lasts a second.
     let seconds = || {
         let record = proofload_record::read(&bench.path("x.proof")).ok();
         record.and_then(|record| record.attempts.first().map(|one| one.intervals.len())).unwrap_or(0)
     };
-    while seconds() < 3 {
-        assert!(run.try_wait().expect("it is ours").is_none(), "it ended before it measured");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_beside(&mut run, "it measures", || (seconds() >= 3).then_some(()));
     signal("-STOP", agent);
     std::thread::sleep(std::time::Duration::from_millis(2_600));
     signal("-CONT", agent);

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
+use support::waiting::wait_beside;
 use support::{Bench, drill_report, kill, paced_study, postgresql_here, small_study, text};
 
 /// Digits of a password of ours.
@@ -167,15 +168,11 @@ fn an_agent_of_a_standby_that_is_lost_fails_its_run_and_the_next_goes_on() {
     let mut child =
         bench.command(&["run", "study.toml", "-o", "x.proof"]).stdout(Stdio::null()).spawn().expect("it starts");
     let proof = bench.path("x.proof");
-    let is_measured = || {
+    wait_beside(&mut child, "it measures", || {
         let record = proofload_record::read(&proof).ok()?;
         let first = record.attempts.first()?;
         first.events.iter().any(|event| matches!(event.event, RunEvent::LoadStarted(_))).then_some(())
-    };
-    while is_measured().is_none() {
-        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before it measured");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    });
     let of_db2 = |pid: &u32| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == b"HOST=db2")

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::Child;
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
+use support::waiting::wait_for;
 use support::{Bench, groups_of, kill, kill_gently, orphaned_groups, postgresql_here, small_study, text};
 
 /// Taken for reading while a test kills, and for writing while it counts control groups without an owner: those of another test are
@@ -215,20 +216,12 @@ fn an_agent_that_is_told_to_stop_releases_what_it_limits() {
     // Groups of another test have no owner between its kill and what it begins next.
     let _alone = KILLING.write().unwrap_or_else(PoisonError::into_inner);
     let child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
-    let begun = Instant::now();
-    let agents = loop {
-        let agents: Vec<u32> = bench
-            .processes()
-            .into_iter()
-            .filter(|(_, line)| line.contains("proofload agent"))
-            .map(|(pid, _)| pid)
-            .collect();
-        if !groups_of(&|owner| agents.contains(&owner)).is_empty() {
-            break agents;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(60), "no agent of {agents:?} made a control group");
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let agents = wait_for("an agent makes a control group", || {
+        let processes = bench.processes().into_iter();
+        let agents = processes.filter(|(_, line)| line.contains("proofload agent")).map(|(pid, _)| pid);
+        let agents: Vec<u32> = agents.collect();
+        (!groups_of(&|owner| agents.contains(&owner)).is_empty()).then_some(agents)
+    });
     agents.into_iter().for_each(kill_gently);
     let ended = child.wait_with_output().expect("the conductor ends");
     assert!(!ended.status.success(), "the study was cut short: {}", text(&ended.stderr));

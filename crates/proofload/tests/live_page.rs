@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use support::waiting::wait_until;
 use support::synthetic::Synthetic;
 use support::{Bench, kill_gently, small_study, text};
 
@@ -36,11 +37,7 @@ fn expect_no_helper(profile: &str) {
         std::fs::read_to_string(process.path().join("cmdline")).is_ok_and(|line| line.contains(profile))
     };
     let lives = || std::fs::read_dir("/proc").into_iter().flatten().flatten().any(is_helper);
-    let begun = Instant::now();
-    while lives() {
-        assert!(begun.elapsed() < LONGEST, "helpers of the browser with {profile} live on");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_until(&format!("helpers of the browser with {profile} end"), || !lives());
 }
 
 /// A program that serves a page, and where.
@@ -149,15 +146,11 @@ fn a_running_study_is_shown_to_this_machine_alone() {
         "{status}"
     );
     // A second in which the host stood still has no rate.
-    let begun = Instant::now();
-    loop {
+    wait_until("a second has a rate", || {
         let (_, metrics) = served.get("/metrics");
-        assert!(metrics.ends_with("# EOF\n") && begun.elapsed() < LONGEST, "{metrics}");
-        if metrics.contains("proofload_throughput{study=\"small\"} ") {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
+        assert!(metrics.ends_with("# EOF\n"), "{metrics}");
+        metrics.contains("proofload_throughput{study=\"small\"} ")
+    });
     for (method, host, path, expected) in [
         ("GET", "evil.example", "/events", "403"),
         ("POST", "127.0.0.1", "/", "405"),
@@ -251,11 +244,9 @@ impl Between {
     /// Waits until so many streams were begun, and a little for the browser to show them.
     #[track_caller]
     fn wait_for_streams(&self, count: usize) {
-        let begun = Instant::now();
-        while self.passage.streams.load(Ordering::Relaxed) < count {
-            assert!(begun.elapsed() < 2 * LONGEST, "the browser asks for no stream {count}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait_until(&format!("the browser asks for stream {count}"), || {
+            self.passage.streams.load(Ordering::Relaxed) >= count
+        });
         std::thread::sleep(Duration::from_secs(2));
     }
 }

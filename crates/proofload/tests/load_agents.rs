@@ -11,6 +11,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
+use support::waiting::wait_until;
 use support::{Bench, kill, postgresql_here, text};
 
 const PIPE: &str = "PROOFLOAD_TEST_PIPE_MS";
@@ -294,14 +295,11 @@ fn check_lost(name: &str, signal: &str, reason: &str) {
     let bench = Bench::new(name);
     bench.study(&study(KEY_VALUE, "null", "[\"a\", \"b\", \"c\"]", &told_apart(), "12s"));
     let run = bench.spawn(&["run", "study.toml"]);
-    let begun = Instant::now();
     // The warm-up lasts a second.
-    while !proofload_record::read(&bench.path("small.proof"))
-        .is_ok_and(|record| record.attempts.first().is_some_and(|attempt| attempt.intervals.len() > 2))
-    {
-        assert!(begun.elapsed() < Duration::from_secs(60), "the load does not begin");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("the load begins", || {
+        proofload_record::read(&bench.path("small.proof"))
+            .is_ok_and(|record| record.attempts.first().is_some_and(|attempt| attempt.intervals.len() > 2))
+    });
     let struck = agent_of(&bench, "b").expect("agent b runs");
     let _status = Command::new("kill").args([signal, &struck.to_string()]).status();
     let output = run.wait_with_output().expect("it ends");

@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use support::waiting::wait_beside;
 use support::{Bench, drill_report, paced_study, postgresql_here, small_study, text};
 
 /// Whether namespaces can be made here.
@@ -99,10 +100,7 @@ fn next_start_tells_what_it_removed() -> bool {
     bench.study(&study("mode = \"async\"\n"));
     let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
     let conductor = child.id();
-    while namespaces_of(conductor).len() < 4 {
-        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before it made any");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_beside(&mut child, "the study makes namespaces", || (namespaces_of(conductor).len() >= 4).then_some(()));
     // So that agents run inside.
     std::thread::sleep(Duration::from_secs(2));
     let made = namespaces_of(conductor);

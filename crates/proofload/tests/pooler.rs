@@ -8,7 +8,7 @@ mod support;
 use places::{Place, Special};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use support::waiting::wait_until;
 use support::{Bench, postgresql_here, text};
 
 /// Where `scripts/server-needs.sh` unpacks one; that of a stable distribution may be too old to keep prepared statements.
@@ -47,11 +47,7 @@ impl Pooler {
         }
         command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let pooler = Self { child: command.spawn().expect("it starts"), sockets };
-        let begun = Instant::now();
-        while !pooler.sockets.join(".s.PGSQL.6432").exists() {
-            assert!(begun.elapsed() < Duration::from_secs(30), "it does not listen");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_until("the pooler listens", || pooler.sockets.join(".s.PGSQL.6432").exists());
         pooler
     }
 

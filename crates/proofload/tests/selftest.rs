@@ -16,7 +16,7 @@ use proofload_load::selftest::Ground;
 use serde_json::Value as Json;
 use std::path::PathBuf;
 use std::process::Output;
-use std::time::Duration;
+use support::waiting::wait_beside;
 use support::{Bench, text};
 
 const NAME: &str = "proofload_selftest";
@@ -147,10 +147,9 @@ fn mariadb_passes_by_url_and_leaves_no_trace() {
 
     let with_leave = [&selftest[..], &["--confirm", NAME]].concat();
     let mut killed = bench.spawn(&with_leave);
-    while ground(NAME).state().expect("answers") == ScratchState::Absent {
-        assert!(killed.try_wait().expect("it can be asked").is_none(), "it ended before it was killed");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_beside(&mut killed, "it makes its database", || {
+        (ground(NAME).state().expect("answers") != ScratchState::Absent).then_some(())
+    });
     killed.kill().expect("it is killed");
     killed.wait().expect("it has ended");
     assert_eq!(ground(NAME).state().expect("answers"), ScratchState::Marked, "the mark came with the database");

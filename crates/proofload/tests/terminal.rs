@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use support::synthetic::Synthetic;
+use support::waiting::wait_until;
 use support::{Bench, small_study, text};
 
 /// Size of the pseudo-terminal.
@@ -191,9 +192,7 @@ fn a_record_is_watched_while_another_process_writes_it() {
     let bench = Bench::new("watch");
     bench.study(&small_study("null", "", 1).replace("measure = \"2s\"", "measure = \"10s\""));
     let mut run = bench.spawn(&["run", "study.toml", "--no-report", "--progress", "none", "--void", "ok"]);
-    while !bench.path("small.proof").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("the record is there", || bench.path("small.proof").exists());
     let watched = bench.run(&["status", "small.proof", "--watch", "--json"]);
     assert_eq!(run.wait().expect("it ends").code(), Some(0));
     let lines: Vec<Json> =

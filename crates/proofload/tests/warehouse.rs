@@ -8,6 +8,7 @@ use proofload_record::{Attempt, Record, State};
 use proofload_report::findings::{FailureCount, Findings, evaluate};
 use serde_json::Value;
 use std::process::Output;
+use support::waiting::wait_until;
 use support::{Bench, postgresql_here, text};
 
 /// A study at the smallest scale factor; runs end by rounds.
@@ -297,15 +298,9 @@ fn a_calibration_outlives_a_kill_before_its_run() {
     bench.study(&study("sqlite", "streams = 1\nrounds = 2", ""));
     let mut child = bench.spawn(&["run", "study.toml"]);
     let wanted = if fio_here() { 2 } else { 1 };
-    let begun = std::time::Instant::now();
-    let known = || {
-        bench.path("small.proof").exists()
-            && proofload_record::read(&bench.path("small.proof")).is_ok_and(|record| calibrations(&record) == wanted)
-    };
-    while !known() {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(120), "no calibration ended");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    wait_until("a calibration ends", || {
+        proofload_record::read(&bench.path("small.proof")).is_ok_and(|record| calibrations(&record) == wanted)
+    });
     support::kill(child.id());
     let _killed = child.wait();
     bench.expect_no_process();

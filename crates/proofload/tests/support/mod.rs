@@ -7,6 +7,7 @@ pub(crate) mod pools;
 pub(crate) mod servers;
 pub(crate) mod synthetic;
 pub(crate) mod tiers;
+pub(crate) mod waiting;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -1,5 +1,6 @@
 //! What tests of studies on a cache tier share, in process and served.
 
+use super::waiting::wait_beside;
 use super::{Bench, text};
 use proofload_model::events::RunEvent;
 use proofload_model::facts::tier;
@@ -8,7 +9,6 @@ use proofload_model::samples::OperationCounts;
 use proofload_model::series::SeriesName;
 use proofload_record::{Attempt, State};
 use std::process::Child;
-use std::time::{Duration, Instant};
 
 /// Sum of the samples of a series of a volume.
 pub(crate) fn sum(attempt: &Attempt, name: &SeriesName, volume: &str) -> f64 {
@@ -19,16 +19,10 @@ pub(crate) fn sum(attempt: &Attempt, name: &SeriesName, volume: &str) -> f64 {
 /// Starts the study of a folder and waits until its tier has its socket, at this place below the folder of its data.
 pub(crate) fn spawn_until_open(bench: &Bench, socket: &str) -> Child {
     let mut child = bench.spawn(&["run", "study.toml", "-o", "x.proof"]);
-    let begun = Instant::now();
-    let is_open = || {
+    wait_beside(&mut child, "a tier is opened", || {
         let places = std::fs::read_dir(bench.path("data/small")).into_iter().flatten().flatten();
-        places.map(|place| place.path().join(socket)).any(|path| path.exists())
-    };
-    while !is_open() {
-        assert!(child.try_wait().expect("it is ours").is_none(), "it ended before it opened a tier");
-        assert!(begun.elapsed() < Duration::from_secs(180), "no tier was opened");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        places.map(|place| place.path().join(socket)).find(|path| path.exists())
+    });
     child
 }
 

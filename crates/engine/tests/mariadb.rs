@@ -2,6 +2,8 @@
 
 #[path = "support/much.rs"]
 mod much;
+#[path = "support/mysql_sessions.rs"]
+mod mysql_sessions;
 mod support;
 
 use proofload_engine::{
@@ -121,6 +123,7 @@ fn check_server(words: &ServerWords) -> Result<(), String> {
         check_refused_rows(&place, words).await;
         check_results_of_a_routine(&place).await;
         check_threads(&place, words).await;
+        mysql_sessions::check_what_sessions_are_told(&place).await;
         place.connect().await.script(ACCOUNTS).await.expect("makes accounts and a database");
         check_missing_database(&place, port).await;
         check_tls(&place, port, &file("server.crt")).await;
@@ -350,35 +353,9 @@ async fn check_errors_outside_a_transaction(place: &Place, words: &ServerWords) 
     if columns > 0 {
         assert_eq!(flight.row(0, 0).expect("before the error").value(0), Value::Integer(10));
     } else {
-        check_several_statements(&mut session).await;
+        mysql_sessions::check_several_statements(&mut session).await;
     }
     assert_eq!(count(&mut session, "noted").await, 3);
-}
-
-/// Statements that are sent together have one answer in a transaction, and are refused outside of one.
-async fn check_several_statements(session: &mut AnySession) {
-    let both = "INSERT INTO noted VALUES (:n); SELECT n, ';' FROM noted WHERE n = :n -- not ; here\n; DELETE FROM noted WHERE n = :n;";
-    session.prepare(&[statement(both, &["n"], 2)]).await.expect("prepares");
-    let mut flight = Flight::new();
-    flight.call(StatementId(0), &[Value::Integer(77)]);
-    let error = session.fly(&mut flight).await.expect_err("others would see what is between").to_string();
-    assert!(error.contains("in a transaction only"), "{error}");
-    flight.clear();
-    flight.control(Control::Begin);
-    let first = flight.call(StatementId(0), &[Value::Integer(77)]);
-    let second = flight.call(StatementId(0), &[Value::Integer(78)]);
-    flight.control(Control::Commit);
-    session.fly(&mut flight).await.expect("runs");
-    for (call, n) in [(first, 77), (second, 78)] {
-        assert_eq!((flight.rows(call), flight.row(call, 0).expect("a row").value(0)), (1, Value::Integer(n)));
-    }
-    flight.clear();
-    flight.control(Control::Begin);
-    flight.call(StatementId(0), &[Value::Integer(77)]);
-    flight.call(StatementId(0), &[Value::Integer(10)]);
-    flight.control(Control::Commit);
-    let error = session.fly(&mut flight).await.expect_err("its first statement fails");
-    assert_eq!(error.code(), "1062", "{error}");
 }
 
 /// Inside a transaction nothing stays of what stood around a statement that failed, whatever followed it.
@@ -577,6 +554,7 @@ fn visits_by_url() {
             settings: vec![
                 ("sort_buffer_size".to_owned(), "3MiB".to_owned()),
                 ("innodb_buffer_pool_size".to_owned(), "1GiB".to_owned()),
+                ("transaction_isolation".to_owned(), "REPEATABLE-READ".to_owned()),
             ],
             tier: None,
         },
@@ -590,6 +568,7 @@ fn visits_by_url() {
         let facts = of_name.verify_settings(&target).await.expect("reads settings");
         let holds = |name: &str| facts.iter().find(|fact: &&Fact| fact.name == name).and_then(|fact| fact.holds);
         assert_eq!(holds("sort_buffer_size"), Some(true), "a session may set it");
+        assert_eq!(holds("transaction_isolation"), Some(true), "by whichever name the server has");
         assert_eq!(holds("innodb_buffer_pool_size"), Some(false), "the server's owner sets it");
         of_name.after_build(&target).await.expect("settles");
         target.place.url = target.place.url.map(|url| url.replace("/shop", "/no_such_database"));

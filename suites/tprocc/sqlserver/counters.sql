@@ -18,8 +18,9 @@ UPDATE STATISTICS stock;
 SELECT coalesce(sum(CAST(c_payment_cnt AS bigint)), 0), coalesce(sum(c_ytd_payment), 0), coalesce(sum(CAST(c_delivery_cnt AS bigint)), 0)
 FROM customer;
 
+-- A count of rows has 32 bits too, unless COUNT_BIG makes it.
 -- name: totals_order_line() columns=2
-SELECT count(*), coalesce(sum(CAST(ol_quantity AS bigint)), 0) FROM order_line;
+SELECT COUNT_BIG(*), coalesce(sum(CAST(ol_quantity AS bigint)), 0) FROM order_line;
 
 -- A sum of integers of 32 bits has 32 bits here, and overflows.
 -- name: totals_stock() columns=3
@@ -34,4 +35,4 @@ SELECT coalesce(sum(CAST(d_next_o_id AS bigint)), 0) FROM district;
 
 -- name: fingerprint() columns=4
 SELECT (SELECT coalesce(sum(CAST(d_next_o_id AS bigint)), 0) FROM district), (SELECT coalesce(sum(w_ytd), 0) FROM warehouse),
-    (SELECT coalesce(sum(d_ytd), 0) FROM district), (SELECT count(*) FROM new_order);
+    (SELECT coalesce(sum(d_ytd), 0) FROM district), (SELECT COUNT_BIG(*) FROM new_order);

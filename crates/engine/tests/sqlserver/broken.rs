@@ -79,6 +79,35 @@ fn a_query_that_is_given_up_is_stopped_at_the_server() {
     });
 }
 
+/// A query or a call beyond `statement_timeout` is stopped at the server and told under the code of every engine; the session goes on.
+#[test]
+fn what_takes_longer_than_it_may_is_stopped_and_told() {
+    let server = TdsServer::start(Setup::default(), |sql, _| match sql {
+        "SELECT slow" | "EXEC slow" => vec![Part::Silence],
+        _ => integers(&[&[2]]),
+    });
+    let limited = target(server.url("encrypt=none"), &[("statement_timeout", "200ms")]);
+    runtime().block_on(async {
+        let mut session = sqlserver().connect(&limited).await.expect("connects");
+        session.prepare(&[statement("slow", "EXEC slow :a", &["a"], 1)]).await.expect("prepares");
+        let error = session.query("SELECT slow").await.expect_err("it does not end");
+        assert_eq!((error.class(), error.code()), (ErrorClass::Other, "statement_timeout"), "{error}");
+        assert_eq!(error.to_string(), "run a query: the statement was stopped after 200ms (statement_timeout)");
+        assert_eq!(session.query("SELECT quick").await.expect("reads"), [[OwnedValue::Integer(2)]]);
+        assert_eq!(after_login(&server.log()), ["batch SELECT slow", "attention", "batch SELECT quick"]);
+        let mut flight = Flight::new();
+        flight.call(StatementId(0), &[Value::Integer(1)]);
+        let error = session.fly(&mut flight).await.expect_err("it does not end");
+        assert_eq!((error.class(), error.code()), (ErrorClass::Other, "statement_timeout"), "{error}");
+        assert!(error.to_string().starts_with("slow: "), "the call is named: {error}");
+        assert_eq!(session.query("SELECT quick").await.expect("reads"), [[OwnedValue::Integer(2)]]);
+        assert!(server.log().contains(&"attention".to_owned()));
+    });
+    let wrong = target(server.url("encrypt=none"), &[("statement_timeout", "soon")]);
+    let error = runtime().block_on(async { sqlserver().connect(&wrong).await.err() }).expect("it is no time");
+    assert!(error.to_string().contains("statement_timeout"), "{error}");
+}
+
 /// The caller of a flight goes away: what it began is rolled back before anything else.
 #[test]
 fn a_flight_that_is_given_up_is_rolled_back() {

@@ -27,6 +27,7 @@ fn check(exists: i64, mark: &'static str, collation: &'static str, tables: i64, 
         _ => Vec::new(),
     });
     let target = target(server.url("encrypt=none"), &[]);
+    assert_eq!(runtime().block_on(sqlserver().has_database(&target)).expect("asks"), exists > 0);
     let made = runtime().block_on(sqlserver().create_database(&target));
     let log = server.log();
     let done: Vec<&str> =
@@ -108,9 +109,11 @@ fn settings_of_the_database_are_set_and_all_are_read_back() {
             &["MAXDOP", "8", "sys.database_scoped_configurations"],
             &["max server memory (MB)", "2147483647", "sys.configurations"],
             &["version", "16.0.4150.1", "SERVERPROPERTY"],
+            &["read_committed_snapshot", "OFF", "sys.databases"],
         ])
     });
     let settings = [
+        ("statement_timeout", "90s"),
         ("delayed_durability", "forced"),
         ("maxdop", "8"),
         ("max_server_memory_mb", "4096"),
@@ -127,6 +130,10 @@ fn settings_of_the_database_are_set_and_all_are_read_back() {
     );
     let version = facts.iter().find(|fact| fact.name.contains("version")).expect("the version is told");
     assert_eq!(version.effective.as_deref(), Some("16.0.4150.1"));
+    let limit = facts.iter().find(|fact| fact.name == "statement_timeout").expect("our own limit is told");
+    assert_eq!((limit.effective.as_deref(), limit.holds), (Some("90s"), Some(true)));
+    let versions = facts.iter().find(|fact| fact.name == "read_committed_snapshot").expect("it is observed");
+    assert!(versions.holds.is_none() && versions.source.contains("readers wait for writers"), "{versions:?}");
     let log = server.log();
     assert_eq!(log.iter().filter(|line| line.contains("ALTER")).count(), 1, "{log:?}");
 }

@@ -1,6 +1,6 @@
 //! How a workload speaks to an engine: the folder `suites/<workload>/<engine>/`, embedded when the program is built,
 //! holds the texts that differ from those that it falls back on, at last `standard/`, and says the rest in
-//! `dialect.toml`. May not contain SQL, and may not know an engine or a workload by name.
+//! `dialect.toml`. May not contain statements, and may not know an engine or a workload by name.
 
 use super::suite::SuiteFile;
 use proofload_model::data_file::DataFile;
@@ -16,7 +16,10 @@ pub(super) const STANDARD: &str = "standard";
 const DESCRIPTION: &str = "dialect.toml";
 
 /// Keys of the description that every workload reads.
-const KEYS: &[&str] = &["falls_back", "loaders", "build_settings.*", "ddl_in_transaction"];
+const KEYS: &[&str] = &["falls_back", "loaders", "build_settings.*", "ddl_in_transaction", "count"];
+
+/// The number of rows, for dialects that say nothing of it: it has 64 bits there.
+const COUNT: &str = "count(*)";
 
 /// The suites of one workload.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ pub(super) struct Dialect {
     pub(super) loaders: usize,
     /// How the steps of a build are put together.
     pub(super) steps: BuildSteps,
+    /// The number of rows, in 64 bits.
+    pub(super) count: String,
     /// All that the dialect says of itself.
     pub(super) description: DataFile,
     /// Folders of its texts, those that others replace first.
@@ -91,7 +96,9 @@ impl Suites {
         let build_settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let loaders = description.count("loaders")?.ok_or_else(|| Error::new("loaders is missing").context(&path))?;
         let steps = BuildSteps { ddl_in_transaction: description.flag("ddl_in_transaction")?.unwrap_or(true) };
-        Ok(Dialect { name: known, build_settings, loaders: loaders.max(1) as usize, steps, description, folders })
+        let count = description.text("count")?.unwrap_or(COUNT).to_owned();
+        let loaders = loaders.max(1) as usize;
+        Ok(Dialect { name: known, build_settings, loaders, steps, count, description, folders })
     }
 }
 
@@ -144,6 +151,12 @@ mod tests {
         assert_eq!(paths("null", "payment.sql"), layers);
         assert_eq!(paths("postgresql", "payment.sql"), layers[..1]);
         assert_eq!(TPROCC.dialect("null").unwrap().nearest("payment.sql").unwrap().path, layers[1]);
+    }
+
+    #[test]
+    fn rows_are_counted_in_64_bits() {
+        let count = |dialect: &str| TPROCC.dialect(dialect).unwrap().count;
+        assert_eq!(["sqlite", "mariadb", "sqlserver"].map(count), [COUNT, COUNT, "COUNT_BIG(*)"]);
     }
 
     #[test]

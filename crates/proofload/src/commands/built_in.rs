@@ -5,7 +5,7 @@ use crate::catalogue::catalogue;
 use crate::cli::{EnginesArguments, ListArguments};
 use crate::exit::Exit;
 use crate::output;
-use proofload_model::engines::{verified_versions, verified_words};
+use proofload_model::engines::{VerifiedVersion, verified_versions, verified_words};
 use serde_json::{Value as Json, json};
 
 /// Lists engines.
@@ -58,7 +58,8 @@ fn engines_json() -> String {
 }
 
 fn verified_json(name: &str) -> Vec<Json> {
-    verified_versions(name).iter().map(|one| json!({ "version": one.version, "day": one.day })).collect()
+    let row = |one: &VerifiedVersion| json!({ "version": one.version, "day": one.day, "without": one.without });
+    verified_versions(name).iter().map(row).collect()
 }
 
 fn workloads_text() -> String {

@@ -149,8 +149,10 @@ fn verdict(document: &Json) -> String {
         counts["passed"], counts["failed"], counts["skipped"]
     );
     let steps = document["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
-    for step in steps.iter().filter(|step| step["outcome"] == "failed") {
-        told.push_str(&format!("  {}: {}\n", text(&step["name"]), text(&step["why"])));
+    for (outcome, before) in [("failed", ""), ("skipped", "not looked at: ")] {
+        for step in steps.iter().filter(|step| step["outcome"] == outcome) {
+            told.push_str(&format!("  {before}{}: {}\n", text(&step["name"]), text(&step["why"])));
+        }
     }
     told
 }
@@ -189,4 +191,21 @@ fn check_result(arguments: &SelftestArguments, file: &Path) -> Exit {
         output::result(&format!("{first}: {}\n{}  signature: {signed}\n", file.display(), verdict(&document)));
     }
     if holds { Exit::Good } else { Exit::NotProved }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_names_what_failed_and_what_was_not_looked_at() {
+        let step = |name: &str, outcome: &str| json!({ "name": name, "outcome": outcome, "why": "because" });
+        let document = json!({
+            "engine": "x", "version": "1", "counts": { "passed": 1, "failed": 1, "skipped": 1 },
+            "steps": [step("meetings", "skipped"), step("kept", "passed"), step("lost", "failed")],
+        });
+        let expected =
+            "FAILED: x 1: 1 steps passed, 1 failed, 1 skipped\n  lost: because\n  not looked at: meetings: because\n";
+        assert_eq!(verdict(&document), expected);
+    }
 }

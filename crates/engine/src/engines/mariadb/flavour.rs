@@ -17,8 +17,8 @@ impl FamilyMember for Mariadb {
 }
 
 /// What experiments change of a running server. The size of the log can be changed since 10.9; one that is much larger than the log of a visit
-/// keeps the server from writing pages for the sake of its log. Source: MariaDB manual, "innodb_log_file_size", "Setting InnoDB Buffer Pool Size
-/// Dynamically".
+/// keeps the server from writing pages for the sake of its log. Source: MariaDB manual, "innodb_log_file_size", "innodb_flush_log_at_trx_commit",
+/// "Setting InnoDB Buffer Pool Size Dynamically".
 const LIVE: &[LiveSetting] = &[
     LiveSetting {
         resource: "engine.cache",
@@ -29,6 +29,11 @@ const LIVE: &[LiveSetting] = &[
         resource: "engine.checkpoints",
         change: LiveChange::Off(&[("innodb_log_file_size", "268435456")]),
         settles: Duration::from_secs(2),
+    },
+    LiveSetting {
+        resource: "engine.durability",
+        change: LiveChange::Off(&[("innodb_flush_log_at_trx_commit", "2")]),
+        settles: Duration::from_secs(1),
     },
 ];
 
@@ -73,7 +78,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
     statements: FlavourStatements {
         setup: "SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin; \
             SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,\
-            ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES', autocommit = 1; \
+            ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES', autocommit = 1, lock_wait_timeout = 10; \
             SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
         texts: "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
         mark_of: "schema_comment",

@@ -86,7 +86,8 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         // Sizes of tables are asked of the server's own and not of what it kept of them a day ago.
         setup: "SET NAMES utf8mb4 COLLATE utf8mb4_0900_bin; \
             SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,\
-            ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES', autocommit = 1, information_schema_stats_expiry = 0; \
+            ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES', autocommit = 1, information_schema_stats_expiry = 0, \
+            lock_wait_timeout = 10; \
             SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
         texts: "CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin",
         // A database has no comment, so the comment on a routine in it is the mark.

@@ -1,6 +1,7 @@
 //! The whole `my.cnf` of a local instance: our defaults, the study's settings, and what may not be overruled.
 
 use super::flavour::{Flavour, InstanceRecipe};
+use super::isolation;
 use super::log_position::FILE_BYTES;
 use super::quantity::server_text;
 use crate::contract::Error;
@@ -108,7 +109,8 @@ pub(super) fn my_cnf(
     }
     for (name, value) in settings.iter().filter(|(name, _)| canonical(name) != BINARY_LOG) {
         allowed(flavour, name, value)?;
-        line(name, &server_text(value));
+        // Of its two names only the first is an option of a configuration.
+        line(if isolation::is_isolation(name) { isolation::NAMES[0] } else { name.as_str() }, &server_text(value));
     }
     Ok(text)
 }
@@ -130,6 +132,18 @@ pub(super) fn canonical(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
 }
 
+/// Refuses the query cache: with it an answer is not worked out again, and every write waits for the one lock that guards it.
+pub(super) fn check_query_cache(product: &str, name: &str, value: &str) -> Result<(), Error> {
+    let plain = canonical(name);
+    let is_cache = plain.strip_prefix("loose_").unwrap_or(&plain) == "query_cache_type";
+    if is_cache && !["OFF", "0"].contains(&value.trim().to_ascii_uppercase().as_str()) {
+        return Err(Error::other(format!(
+            "{product} setting {name} is {value:?}, but answers that are kept are not measured; leave it out, or set it to \"OFF\""
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses names that are not settings, values that would end the line, and settings that are ours.
 fn allowed(flavour: &Flavour, name: &str, value: &str) -> Result<(), Error> {
     let product = flavour.product;
@@ -146,6 +160,7 @@ fn allowed(flavour: &Flavour, name: &str, value: &str) -> Result<(), Error> {
             "{product} setting {name} is how Proofload reaches the instance; leave it out"
         )));
     }
+    check_query_cache(product, name, value)?;
     if value.contains(['\n', '\r', '\0', '#', '\\']) {
         return Err(Error::other(format!(
             "{product} setting {name} has a value {value:?} that its configuration cannot hold"
@@ -168,6 +183,8 @@ mod tests {
     fn a_studys_settings_come_last() {
         check("innodb_buffer_pool_size", "64MiB", Some("innodb_buffer_pool_size = 64M"));
         check("innodb-flush-log-at-trx-commit", "2", Some("innodb-flush-log-at-trx-commit = 2"));
+        check("tx_isolation", "SERIALIZABLE", Some("transaction_isolation = SERIALIZABLE"));
+        check("query_cache_type", "off", Some("query_cache_type = off"));
     }
 
     #[test]
@@ -176,6 +193,8 @@ mod tests {
         check("Plugin-Dir", "/tmp", None);
         check("loose-init_file", "/etc/passwd", None);
         check("networking", "1", None);
+        check("query_cache_type", "ON", None);
+        check("loose-query-cache-type", "2", None);
         check("!include", "/etc/passwd", None);
         check("max_connections = 1 #", "1", None);
         check("max_connections", "1\nport = 1", None);

@@ -8,6 +8,7 @@ mod engine;
 mod failure;
 mod flavour;
 mod installation;
+mod isolation;
 mod live;
 mod load_data;
 mod log_position;

@@ -1,10 +1,12 @@
-//! `engine.settings.*`: set per session on a server that is not ours, read back and compared on every server.
+//! `engine.settings.*`: set per session on a server that is not ours, and on every server where each session is told another value at first;
+//! read back and compared on every server.
 
 use super::address::ServerAddress;
-use super::configuration::canonical;
+use super::configuration::{canonical, check_query_cache};
+use super::isolation;
 use super::quantity::{fulfils, literal};
 use super::session::connect;
-use super::wire::ServerConnection;
+use super::wire::{ServerConnection, check_pipelining};
 use crate::contract::{Error, Target};
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
@@ -59,19 +61,35 @@ fn asked(target: &Target) -> BTreeMap<&str, &str> {
 /// Errors that a setting is the server's, or cannot be changed.
 const NOT_OF_SESSION: &[&str] = &["1229", "1238"];
 
-/// Sets a study's settings for a session of a server by URL. A local instance has them in its configuration; what a session may not set is left
-/// to be read back.
+/// How long a statement waits for a table that another changes the form of: sessions are told 10 s at first.
+const LOCK_WAIT: &str = "lock_wait_timeout";
+
+/// Whether each session is told a value of ours at first, so that one in the configuration would not hold.
+fn is_said_first(name: &str) -> bool {
+    isolation::is_isolation(name) || canonical(name) == LOCK_WAIT
+}
+
+/// Sets a study's settings for a session of a server by URL. A local instance has them in its configuration, but for those that each session
+/// is told at first; what a session may not set is left to be read back.
 pub(super) async fn apply(target: &Target, connection: &mut ServerConnection) -> Result<(), Error> {
-    let asked = asked(target);
-    if target.is_ours() || asked.is_empty() {
+    let (all, product) = (asked(target), connection.flavour().product);
+    for (name, value) in &all {
+        check_query_cache(product, name, value)?;
+    }
+    let told: Vec<_> = all.into_iter().filter(|(name, _)| !target.is_ours() || is_said_first(name)).collect();
+    if told.is_empty() {
         return Ok(());
     }
     let known = read(connection).await?;
-    let of_session =
-        asked.into_iter().filter(|(name, _)| known.get(&canonical(name)).is_some_and(|found| found.of_session));
-    for (name, value) in of_session {
-        let value = literal(value);
-        let set = connection.text(&format!("SET SESSION {} = {value}", canonical(name)), |_| {}).await;
+    for (name, value) in told {
+        let statement = if isolation::is_isolation(name) {
+            isolation::statement(product, name, value)?
+        } else if known.get(&canonical(name)).is_some_and(|found| found.of_session) {
+            format!("SET SESSION {} = {}", canonical(name), literal(value))
+        } else {
+            continue;
+        };
+        let set = connection.text(&statement, |_| {}).await;
         if let Err(error) = set
             && !NOT_OF_SESSION.contains(&error.code())
         {
@@ -85,12 +103,17 @@ pub(super) async fn apply(target: &Target, connection: &mut ServerConnection) ->
 pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let address = ServerAddress::of(target)?;
     let mut connection = connect(&address, Some(&address.database)).await?;
+    if !target.is_ours() {
+        check_pipelining(&mut connection)
+            .await
+            .map_err(|error| error.context(format!("try {}", address.in_words())))?;
+    }
     apply(target, &mut connection).await?;
     let known = read(&mut connection).await?;
     let source = address.flavour.statements.settings_source;
     let asked = asked(target);
     let compared = |(name, value): (&&str, &&str)| {
-        let found = known.get(&canonical(name)).map(|found| found.value.as_str());
+        let found = found(&known, name).map(|found| found.value.as_str());
         let holds = found.is_some_and(|found| fulfils(value, found));
         let known = if found.is_some() { source.to_owned() } else { format!("{source} has no such name") };
         engine::SETTING.of(name).compared(*value, found.map(|found| shown(name, found)), holds, known)
@@ -105,6 +128,12 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let block = known.get("innodb_page_size").and_then(|found| found.value.parse().ok());
     facts.extend(block.map(|bytes| engine::BLOCK_SIZE.observed(Bytes(bytes), "innodb_page_size")));
     Ok(facts)
+}
+
+/// What the server says of a setting; of the level of isolation under whichever name it has.
+fn found<'k>(known: &'k BTreeMap<String, InForce>, name: &str) -> Option<&'k InForce> {
+    let others = if isolation::is_isolation(name) { isolation::NAMES } else { &[] };
+    known.get(&canonical(name)).or_else(|| others.iter().find_map(|other| known.get(*other)))
 }
 
 /// A value as a reader wants it: sizes in binary units.
@@ -134,6 +163,18 @@ async fn read(connection: &mut ServerConnection) -> Result<BTreeMap<String, InFo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_level_of_isolation_is_found_under_either_name() {
+        let level = InForce { value: "SERIALIZABLE".to_owned(), of_session: true };
+        let known = BTreeMap::from([("tx_isolation".to_owned(), level)]);
+        let value = |name: &str| found(&known, name).map(|found| found.value.as_str());
+        assert_eq!(["transaction-isolation", "tx_isolation"].map(value), [Some("SERIALIZABLE"); 2]);
+        assert_eq!(value("max_connections"), None);
+        assert!(
+            is_said_first("transaction_isolation") && is_said_first("lock-wait-timeout") && !is_said_first("sql_mode")
+        );
+    }
 
     #[test]
     fn sizes_are_shown_in_binary_units() {

@@ -20,14 +20,34 @@ pub(super) const MASTER: &str = "master";
 const LOOK: &str = "SELECT (SELECT CAST(value AS varchar(100)) FROM sys.extended_properties WHERE class = 0 AND name = 'proofload'), \
     CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS varchar(100)), (SELECT count(*) FROM sys.tables WHERE is_ms_shipped = 0)";
 
+/// Errors of an account that may not be in `master`, as a user of one database alone.
+const KEPT_OUT: &[&str] = &["916", "4060", "18456"];
+
+/// Tells whether the server has the database, as far as the account may know.
+pub(super) async fn is_there(target: &Target) -> Result<bool, Error> {
+    let address = ServerAddress::of(target)?;
+    let mut master = match connect(&address, MASTER).await {
+        Ok(master) => master,
+        // Its own database says what it is: it could not make another.
+        Err(error) if KEPT_OUT.contains(&error.code()) => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    is_listed(&mut master, &address.database).await
+}
+
+/// Whether a database is in the server's list.
+async fn is_listed(master: &mut ServerConnection, name: &str) -> Result<bool, Error> {
+    let look = format!("SELECT count(*) FROM sys.databases WHERE name = {}", text(name));
+    let found = master.rows(&look).await.map_err(|error| error.context(format!("look for database {name}")))?;
+    Ok(integer(&found) != Some(0))
+}
+
 /// Makes the database. One that is ours stays as it is, so that a build can go on; an empty one becomes ours.
 pub(super) async fn create(target: &Target) -> Result<(), Error> {
     let address = ServerAddress::of(target)?;
     let name = &address.database;
     let mut master = connect(&address, MASTER).await?;
-    let look = format!("SELECT count(*) FROM sys.databases WHERE name = {}", text(name));
-    let found = master.rows(&look).await.map_err(|error| error.context(format!("look for database {name}")))?;
-    if integer(&found) == Some(0) {
+    if !is_listed(&mut master, name).await? {
         let context =
             |error: Error| error.context(format!("create database {name}; the account needs CREATE ANY DATABASE"));
         master.text(&format!("CREATE DATABASE {} COLLATE {COLLATION}", quoted(name))).await.map_err(context)?;

@@ -56,6 +56,10 @@ impl Engine for Sqlserver {
         Some(self)
     }
 
+    fn has_database<'a>(&'a self, target: &'a Target) -> Work<'a, bool> {
+        Box::pin(database::is_there(target))
+    }
+
     fn create_database<'a>(&'a self, target: &'a Target) -> Work<'a, ()> {
         Box::pin(database::create(target))
     }

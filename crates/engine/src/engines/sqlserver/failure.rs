@@ -1,6 +1,8 @@
 //! SQL Server's errors by number as classes. May not retry. Source: Microsoft's documentation, "Database engine events and errors".
 
 use crate::contract::{Error, ErrorClass};
+use proofload_model::units::duration_text;
+use std::time::Duration;
 
 /// The code under which a statement is told that took longer than it may, or was stopped.
 const STATEMENT_TIMEOUT: &str = "statement_timeout";
@@ -49,6 +51,21 @@ fn class(said: &ServerMessage<'_>) -> ErrorClass {
         _ if said.severity >= FATAL => ErrorClass::ConnectionLost,
         _ => ErrorClass::Other,
     }
+}
+
+/// A statement that took longer than it may, and has been stopped.
+pub(super) fn timed_out(limit: Duration) -> Error {
+    let text = format!("the statement was stopped after {}", duration_text(limit));
+    Error::new(ErrorClass::Other, STATEMENT_TIMEOUT, text)
+}
+
+/// A server that goes on with a statement although it was asked to stop.
+pub(super) fn not_stopped(limit: Duration, waited: Duration) -> Error {
+    let (limit, waited) = (duration_text(limit), duration_text(waited));
+    let text = format!(
+        "the statement took longer than {limit}, and the server did not stop it within {waited}; look for what it rolls back"
+    );
+    Error::new(ErrorClass::ConnectionLost, "", text)
 }
 
 /// What helps where the server does not let us in.

@@ -8,9 +8,10 @@
 use super::address::ServerAddress;
 use super::statement_entry::StatementEntry;
 use super::wire::{EndKind, Event, ServerConnection, broken};
-use super::{bulk_load, failure, script};
+use super::{bulk_load, failure, script, settings};
 use crate::contract::{Action, Control, Error, ErrorClass, Flight, OwnedRow, RowSource, Statement, Table, Target};
 use proofload_model::samples::Reading;
+use std::time::Duration;
 
 /// What a session says first: the standard's nulls and quotes, no value that is bent to fit, an error that ends what it is in, no row seen
 /// that is not committed.
@@ -23,6 +24,8 @@ const IMPLICIT_ON: &str = "SET IMPLICIT_TRANSACTIONS ON";
 const IMPLICIT_OFF: &str = "SET IMPLICIT_TRANSACTIONS OFF";
 const COMMIT: &str = "COMMIT TRANSACTION";
 const ROLLBACK: &str = "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION";
+/// How long a statement that is stopped may take to end.
+const STOPPING: Duration = Duration::from_secs(30);
 /// Whether the database takes writes: a secondary of an availability group does not.
 const TAKES_WRITES: &str = "SELECT CAST(DATABASEPROPERTYEX(DB_NAME(), 'Updateability') AS varchar(20))";
 
@@ -43,6 +46,8 @@ pub struct SqlserverSession {
     implicit: bool,
     /// A flight is under way: its caller has gone away where the next call finds it so.
     flying: bool,
+    /// How long a query or a message of calls may take.
+    limit: Option<Duration>,
     /// A call of the transaction has failed, and it has been rolled back: there is nothing left to commit.
     spoilt: bool,
 }
@@ -61,8 +66,9 @@ impl SqlserverSession {
         if target.endpoints.role_moves() && !takes_writes(&mut connection).await? {
             return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
         }
-        let entries = Vec::new();
-        Ok(Self { connection, entries, transaction: Transaction::None, implicit: false, flying: false, spoilt: false })
+        let (entries, limit) = (Vec::new(), settings::statement_timeout(target)?);
+        let transaction = Transaction::None;
+        Ok(Self { connection, entries, transaction, implicit: false, flying: false, limit, spoilt: false })
     }
 
     /// What can be known before anything is sent: statements and their number of parameters, no commit after an error.
@@ -184,6 +190,35 @@ impl SqlserverSession {
             }
         }
         Ok((end, outcome))
+    }
+
+    /// The same, stopped where it takes longer than it may.
+    async fn run_limited(&mut self, flight: &mut Flight, first: usize) -> Result<(usize, Result<(), Error>), Error> {
+        let Some(limit) = self.limit else { return self.run(flight, first).await };
+        if let Ok(ran) = tokio::time::timeout(limit, self.run(flight, first)).await {
+            return ran;
+        }
+        let error = self.stop(limit).await;
+        Err(error.context(self.name(flight, first)))
+    }
+
+    /// Has the server stop what took longer than the limit, and rolls back what a flight began; the error to tell.
+    async fn stop(&mut self, limit: Duration) -> Error {
+        match tokio::time::timeout(STOPPING, self.settle()).await {
+            Ok(Ok(())) => failure::timed_out(limit),
+            Ok(Err(error)) => error,
+            Err(_) => failure::not_stopped(limit, STOPPING),
+        }
+    }
+
+    /// All rows of a text, stopped where it takes longer than it may.
+    async fn rows(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
+        self.settle_for_text().await?;
+        let Some(limit) = self.limit else { return self.connection.rows(sql).await };
+        match tokio::time::timeout(limit, self.connection.rows(sql)).await {
+            Ok(read) => read,
+            Err(_) => Err(self.stop(limit).await),
+        }
     }
 
     /// Copies the answer of one call into the flight, up to its end. Tells whether it was the last.
@@ -312,7 +347,7 @@ impl crate::contract::Session for SqlserverSession {
                     self.control(control).await.map_err(|error| error.context(self.name(flight, index)))
                 }
                 Action::Run(_) => {
-                    let (end, outcome) = self.run(flight, next).await?;
+                    let (end, outcome) = self.run_limited(flight, next).await?;
                     next = end;
                     outcome
                 }
@@ -332,11 +367,7 @@ impl crate::contract::Session for SqlserverSession {
     }
 
     async fn query(&mut self, sql: &str) -> Result<Vec<OwnedRow>, Error> {
-        let ran = async {
-            self.settle_for_text().await?;
-            self.connection.rows(sql).await
-        };
-        ran.await.map_err(|error| error.context("run a query"))
+        self.rows(sql).await.map_err(|error| error.context("run a query"))
     }
 
     async fn script(&mut self, sql: &str) -> Result<(), Error> {

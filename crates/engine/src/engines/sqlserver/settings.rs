@@ -5,10 +5,11 @@ use super::changes::{self, CORES, SCHEDULERS};
 use super::database;
 use super::wire::{ServerConnection, quoted};
 use crate::contract::{Error, OwnedValue, Target};
-use proofload_model::facts::engine;
+use proofload_model::facts::{client, engine};
 use proofload_model::samples::Fact;
-use proofload_model::units::Bytes;
+use proofload_model::units::{Bytes, duration_text, parse_duration};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The size of a page, which no setting changes.
 const PAGE: Bytes = Bytes(8192);
@@ -17,6 +18,9 @@ const DATABASES: &str = "sys.databases";
 const SCOPED: &str = "sys.database_scoped_configurations";
 const SERVER: &str = "sys.configurations";
 
+/// The option by which readers do not wait for writers, as on the other engines; on where Proofload makes the database.
+const ROW_VERSIONS: &str = "read_committed_snapshot";
+
 /// Options of the database that a study may set: name, what the statement says, words for values, and whether nobody else may be connected.
 const OPTIONS: &[(&str, &str, bool)] = &[
     ("delayed_durability", "DELAYED_DURABILITY =", false),
@@ -24,10 +28,13 @@ const OPTIONS: &[(&str, &str, bool)] = &[
     ("compatibility_level", "COMPATIBILITY_LEVEL =", false),
     ("target_recovery_time_seconds", "TARGET_RECOVERY_TIME =", false),
     ("page_verify", "PAGE_VERIFY", false),
-    ("read_committed_snapshot", "READ_COMMITTED_SNAPSHOT", true),
+    (ROW_VERSIONS, "READ_COMMITTED_SNAPSHOT", true),
     ("allow_snapshot_isolation", "ALLOW_SNAPSHOT_ISOLATION", false),
     ("query_store", "QUERY_STORE =", false),
 ];
+
+/// The setting that no server has: how long a query or a message of calls may take.
+const STATEMENT_TIMEOUT: &str = "statement_timeout";
 
 /// All that is read: name, value, and where it stands. Values are texts; a switch is ON or OFF.
 const READ: &str = include_str!("settings.sql");
@@ -42,7 +49,7 @@ const OBSERVED: &[&str] = &[
     "compatibility_level",
     "target_recovery_time_seconds",
     "page_verify",
-    "read_committed_snapshot",
+    ROW_VERSIONS,
     "allow_snapshot_isolation",
     "query_store",
     "maxdop",
@@ -78,8 +85,18 @@ pub(super) fn canonical(name: &str) -> String {
 
 /// The last value that is asked for each name.
 fn asked(target: &Target) -> BTreeMap<&str, &str> {
-    let all = target.place.settings.iter().filter(|(name, _)| !changes::is_ours(name));
+    let is_ours = |name: &str| changes::is_ours(name) || name == STATEMENT_TIMEOUT;
+    let all = target.place.settings.iter().filter(|(name, _)| !is_ours(name));
     all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// How long a query or a message of calls may take, if the settings limit it.
+pub(super) fn statement_timeout(target: &Target) -> Result<Option<Duration>, Error> {
+    let given = target.place.settings.iter().rev().find(|(name, _)| name == STATEMENT_TIMEOUT);
+    let read = |(_, value): &(String, String)| {
+        parse_duration(value).map_err(|error| Error::other(format!("SQL Server setting {STATEMENT_TIMEOUT}: {error}")))
+    };
+    given.map(read).transpose()
 }
 
 /// Sets those options of the study's database that are asked for and not in force.
@@ -155,11 +172,25 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let is_asked = |name: &str| asked.keys().any(|asked| canonical(asked) == name);
     for name in OBSERVED.iter().filter(|name| !is_asked(name)) {
         if let Some(found) = known.get(*name) {
-            facts.push(engine::SETTING.of(name).observed(found.value.clone(), found.source.as_str()));
+            facts.push(engine::SETTING.of(name).observed(found.value.clone(), source(name, found)));
         }
+    }
+    if let Some(limit) = statement_timeout(target)? {
+        facts.push(client::STATEMENT_TIMEOUT.carried_out(duration_text(limit), "enforced by the client"));
     }
     facts.push(engine::BLOCK_SIZE.observed(PAGE, "the documentation of SQL Server"));
     Ok(facts)
+}
+
+/// Where a setting stands that was not asked for; of row versions that are off, what they would change.
+fn source(name: &str, found: &InForce) -> String {
+    if name == ROW_VERSIONS && switch(&found.value) == Some(false) {
+        return format!(
+            "{}; readers wait for writers: set engine.settings.{ROW_VERSIONS} to \"on\", or to \"off\" where that is meant",
+            found.source
+        );
+    }
+    found.source.clone()
 }
 
 /// All settings, by the name that studies use.

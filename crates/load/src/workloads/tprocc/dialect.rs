@@ -46,6 +46,8 @@ pub(super) struct Dialect {
     pub(super) loaders: usize,
     /// How the steps of a build are put together.
     pub(super) steps: BuildSteps,
+    /// The number of rows, in 64 bits.
+    pub(super) count: String,
     /// How sessions that wait for a lock are seen, where the dialect says so.
     pub(super) meeting: Option<MeetingWords>,
 }
@@ -61,8 +63,8 @@ impl Dialect {
         let dialect = SUITES.dialect(engine.facts().name)?;
         let suite = suite(&files(&dialect), departures)?;
         let meeting = MeetingWords::of(&dialect)?;
-        let dialect::Dialect { name, build_settings, loaders, steps, .. } = dialect;
-        Ok(Self { engine: name, suite, build_settings, loaders, steps, meeting })
+        let dialect::Dialect { name, build_settings, loaders, steps, count, .. } = dialect;
+        Ok(Self { engine: name, suite, build_settings, loaders, steps, count, meeting })
     }
 }
 

@@ -215,7 +215,7 @@ impl<'j> Build<'j> {
         let manifest = self.manifest(session)?;
         for table in Table::ALL {
             let (name, noted) = (table.name(), manifest.table(table)?.rows);
-            let found = integer(&session.one_row(&format!("SELECT count(*) FROM {name}"))?, 0)?;
+            let found = integer(&session.one_row(&format!("SELECT {} FROM {name}", self.dialect.count))?, 0)?;
             if u64::try_from(found) != Ok(noted) {
                 return Err(Error::new(format!("{name} has {found} rows, but {noted} were loaded")));
             }

@@ -218,7 +218,7 @@ impl<'j> Load<'j> {
             || self.session(),
             |session, table| {
                 let sent = manifest.content(*table)?;
-                prove::count(session, *table, &sent)?;
+                prove::count(session, &self.dialect.count, *table, &sent)?;
                 if self.settings.check_all_rows {
                     prove::columns(session, *table, self.settings.scale, &sent)?;
                 }

@@ -9,10 +9,10 @@ use proofload_model::error::Error;
 /// Microseconds of a day.
 const DAY_US: i64 = 86_400_000_000;
 
-/// Fails unless a table has as many rows as were sent.
-pub(super) fn count(session: &mut BlockingSession, table: Table, sent: &Content) -> Result<(), Error> {
+/// Fails unless a table has as many rows as were sent; `count` is the dialect's number of rows.
+pub(super) fn count(session: &mut BlockingSession, count: &str, table: Table, sent: &Content) -> Result<(), Error> {
     let name = table.name();
-    let found = integer(&session.one_row(&format!("SELECT count(*) FROM {name}"))?, 0)?;
+    let found = integer(&session.one_row(&format!("SELECT {count} FROM {name}"))?, 0)?;
     if u64::try_from(found) == Ok(sent.rows) {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Answers: all golden ones are met on every engine, and engines agree where values are drawn.
 
 use super::case::Case;
-use crate::workloads::warehouse::answers::{Answer, compare};
+use crate::workloads::warehouse::answers::{Answer, compare, written};
 use crate::workloads::warehouse::selftest::wrong_answers;
 use crate::workloads::warehouse::suite::Draw;
 use proofload_gen::Seed;
@@ -10,6 +10,25 @@ use proofload_gen::Seed;
 pub(super) fn check_golden(case: &Case) {
     let wrong = wrong_answers(&case.dialect, case.settings.scale, &mut case.session()).unwrap();
     assert_eq!(wrong, [""; 0], "{}", case.request.spec.place.engine);
+}
+
+/// A line whose charge, with the six digits of its three factors, leaves 64 bits: as a sum does from a scale factor of 84 on.
+const LARGE_LINE: &str = "(SELECT 'A' AS l_returnflag, 'F' AS l_linestatus, CAST(1 AS DECIMAL(15, 2)) AS l_quantity, \
+    CAST(9500000000000.37 AS DECIMAL(15, 2)) AS l_extendedprice, CAST(0.01 AS DECIMAL(15, 2)) AS l_discount, \
+    CAST(0.02 AS DECIMAL(15, 2)) AS l_tax, CAST('1995-03-15' AS DATE) AS l_shipdate) AS lineitem";
+
+/// The widest sum of the queries is read where the engine has decimals.
+pub(super) fn check_large_sums(case: &Case) {
+    let (dialect, scale) = (&case.dialect, case.settings.scale);
+    let query = dialect.queries.iter().find(|query| query.name == "q01").unwrap();
+    let sql = dialect.sql(query, Draw::Validation, scale).unwrap();
+    let large = sql.replace("FROM lineitem", &format!("FROM {LARGE_LINE}"));
+    assert_ne!(large, sql, "the query reads the table");
+    let found = written(query, &case.session().query(&large).unwrap()).unwrap();
+    let expected =
+        ["A", "F", "1.00", "9500000000000.37", "9405000000000.37", "9593100000000.37", "1.00", "9500000000000.37"];
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0][..expected.len()], expected, "{}", case.request.spec.place.engine);
 }
 
 /// All answers of an engine.

@@ -117,6 +117,37 @@ words! {
     }
 }
 
+/// Share of the full stroke of modelled drives over which data are spread, in ten-thousandths; 0: they lie contiguously from the outer edge.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Stroke(u32);
+
+impl Stroke {
+    /// The nearest to a share from 0 to 1.
+    pub fn of(share: f64) -> Self {
+        Self((share.clamp(0.0, 1.0) * 1e4).round() as u32)
+    }
+
+    /// The share, from 0 to 1.
+    pub fn share(self) -> f64 {
+        f64::from(self.0) / 1e4
+    }
+
+    /// Whether data lie contiguously from the outer edge.
+    pub fn is_contiguous(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl fmt::Display for Stroke {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_contiguous() {
+            return f.write_str("contiguous from the outer edge");
+        }
+        write!(f, "spread over {} % of the stroke", f64::from(self.0) / 100.0)
+    }
+}
+
 /// The slow medium: one set of modelled drives under all volumes, or the storage of the data as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowMedium {
@@ -128,6 +159,9 @@ pub struct SlowMedium {
     pub drives: u32,
     /// Battery-backed cache of the controller for writes; 0 for none.
     pub write_cache: Bytes,
+    /// Share of their stroke under the data.
+    #[serde(default)]
+    pub stroke: Stroke,
 }
 
 impl SlowMedium {
@@ -144,9 +178,11 @@ impl fmt::Display for SlowMedium {
         }
         write!(f, "modelled: {} of {} × {} drives, ", self.raid.word(), self.drives, self.drive.word())?;
         if self.write_cache.0 == 0 {
-            return f.write_str("no controller cache");
+            f.write_str("no controller cache")?;
+        } else {
+            write!(f, "controller cache {}", self.write_cache)?;
         }
-        write!(f, "controller cache {}", self.write_cache)
+        if self.stroke.is_contiguous() { Ok(()) } else { write!(f, ", data {}", self.stroke) }
     }
 }
 
@@ -224,6 +260,7 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
         raid: word(settings, "storage.slow.raid", RaidLevel::of)?.unwrap_or(RaidLevel::Raid5),
         drives: settings.count("storage.slow.drives").unwrap_or(8),
         write_cache: settings.bytes("storage.slow.write_cache").unwrap_or(Bytes(0)),
+        stroke: settings.number("storage.slow.stroke").map(Stroke::of).unwrap_or_default(),
     };
     let percent = settings.count("storage.cache.percent").map(CacheSize::PercentOfData);
     let size = settings.bytes("storage.cache.size").map(CacheSize::Bytes).or(percent);
@@ -269,6 +306,48 @@ impl SizedVolume {
     }
 }
 
+words! {
+    /// What a request to a cache tier waited for.
+    RequestClass {
+        /// The cache alone.
+        Hit = "hit",
+        /// The slow medium.
+        Miss = "miss",
+        /// Everything acknowledged before, to be durable.
+        Flush = "flush",
+    }
+}
+
+/// Requests to a volume of one class whose times lie in one bucket: the component of series of latencies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimedRequests {
+    /// The volume.
+    pub volume: TierVolume,
+    /// Their class.
+    pub class: RequestClass,
+    /// Highest time of the bucket, ns.
+    pub up_to_ns: u64,
+}
+
+impl fmt::Display for TimedRequests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.volume.word(), self.class.word(), self.up_to_ns)
+    }
+}
+
+impl TimedRequests {
+    /// What the component of a series is; `None` for another text.
+    pub fn parse(component: &str) -> Option<Self> {
+        let (volume, rest) = component.split_once(' ')?;
+        let (class, up_to_ns) = rest.split_once(' ')?;
+        Some(Self {
+            volume: TierVolume::of(volume)?,
+            class: RequestClass::of(class)?,
+            up_to_ns: up_to_ns.parse().ok()?,
+        })
+    }
+}
+
 /// What a word of a setting stands for; `None` where it is not given.
 fn word<T>(settings: &Settings, path: &str, of: fn(&str) -> Option<T>) -> Result<Option<T>, Error> {
     let Ok(text) = settings.text(path) else { return Ok(None) };
@@ -294,10 +373,30 @@ mod tests {
     }
 
     #[test]
+    fn a_share_of_the_stroke_is_told_where_the_data_do_not_lie_contiguously() {
+        let medium = |stroke: Option<f64>| {
+            let mut given = vec![("storage.kind", Value::Text(TIER.to_owned()))];
+            given.extend(stroke.map(|share| ("storage.slow.stroke", Value::Number(share))));
+            tier_plan(&settings(&given)).unwrap().unwrap().slow
+        };
+        let (whole, contiguous) = (medium(Some(0.025)), medium(None));
+        assert_eq!((whole.stroke.share(), contiguous.stroke.share()), (0.025, 0.0));
+        assert!(whole.to_string().ends_with("no controller cache, data spread over 2.5 % of the stroke"), "{whole}");
+        assert!(contiguous.to_string().ends_with("no controller cache"), "{contiguous}");
+    }
+
+    #[test]
     fn a_volume_before_a_size_is_what_it_was() {
         let one = SizedVolume { volume: TierVolume::Log, size: Bytes(1 << 40) };
         assert_eq!(SizedVolume::parse(&one.to_string()), Some(one));
         assert_eq!(["data", "data x", "disk 5"].map(SizedVolume::parse), [None; 3]);
+    }
+
+    #[test]
+    fn requests_of_a_class_are_what_they_were() {
+        let one = TimedRequests { volume: TierVolume::Log, class: RequestClass::Flush, up_to_ns: u64::MAX };
+        assert_eq!(TimedRequests::parse(&one.to_string()), Some(one));
+        assert_eq!(["data", "data hit", "data hit x", "data write 5"].map(TimedRequests::parse), [None; 4]);
     }
 
     #[test]

@@ -71,7 +71,8 @@ pub(crate) struct ServeArguments {
     /// Eviction policy: lru, 2q, s3-fifo-1, s3-fifo-2, arc, w-tinylfu
     #[arg(long, value_name = "POLICY", default_value = "w-tinylfu")]
     pub(crate) policy: String,
-    /// Model slow drives in front of the origins, such as raid-5:8x7.2k:2GiB: layout, drives, cache of the controller
+    /// Model slow drives in front of the origins, such as raid-5:8x7.2k:2GiB:0.03: layout, drives, cache of the
+    /// controller, share of their stroke that the origins are spread over
     #[arg(long, value_name = "DISKS")]
     pub(crate) slow: Option<String>,
     /// Delay every flush by a time, such as 5ms: acknowledged that much later than it is durable

@@ -226,6 +226,36 @@ fn a_kernel_without_ublk_is_told_what_it_lacks_and_the_pool_is_left_alone() {
 }
 
 #[test]
+fn a_drain_of_a_damaged_cache_writes_back_the_rest_and_lists_what_is_left() {
+    let bench = Bench::new("tier-salvage");
+    format(&bench, 8);
+    let server = Server::start(&bench, &[SERVE.as_slice(), &NO_IDLE_CLEANING].concat());
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    (0..40).for_each(|number| client.write(number * 8192, &block(number)));
+    client.flush();
+    drop(client);
+    succeed(&bench.run(&["tier", "stop", "control"]));
+    assert_eq!(server.wait(), (Some(0), String::new()));
+    let mut cache = std::fs::read(bench.path("cache")).unwrap();
+    let at = (0..cache.len() - 8192).step_by(4096).find(|at| cache[*at..at + 8192] == block(3)).unwrap();
+    cache[at + 100] ^= 1;
+    std::fs::write(bench.path("cache"), &cache).unwrap();
+    let drain = ["tier", "drain", "--cache", "cache", "--origin", "data=data", "--detach"];
+    let said = fail(&bench.run(&drain), 1);
+    assert!(said.starts_with("NOT drained: 316 KiB written back, 4 KiB in 1 lines left in the cache\n"), "{said}");
+    assert!(said.contains("lost        data, bytes 24576 to 28672") && said.contains("a backup"), "{said}");
+    let origin = std::fs::read(bench.path("data")).unwrap();
+    for number in (0..40_u64).filter(|number| *number != 3) {
+        let at = (number * 8192) as usize;
+        assert_eq!(origin[at..at + 8192], block(number), "block {number} of the origin");
+    }
+    let said = json(&fail(&bench.run(&[&drain[..], &["--json"]].concat()), 1));
+    assert_eq!(said["skipped"], serde_json::json!([{ "volume": 0, "at": 24576, "bytes": 4096, "kind": "lost" }]));
+    assert_eq!((&said["detached"], &said["left_bytes"]), (&false.into(), &4096.into()));
+    bench.expect_no_process();
+}
+
+#[test]
 fn what_formatting_would_lose_is_named_twice() {
     let bench = Bench::new("tier-format");
     format(&bench, 8);

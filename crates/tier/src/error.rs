@@ -48,8 +48,18 @@ enum TierErrorKind {
         found: u64,
         wanted: u64,
     },
+    Room {
+        what: String,
+        wanted: u64,
+        missing: u64,
+    },
     Damaged {
         what: String,
+    },
+    Unreadable {
+        what: String,
+        at: u64,
+        source: io::Error,
     },
     Failed {
         volume: u8,
@@ -118,8 +128,16 @@ impl Error {
         Self { kind: TierErrorKind::Size { what: what.into(), found, wanted } }
     }
 
+    pub(crate) fn no_room(what: impl Into<String>, wanted: u64, missing: u64) -> Self {
+        Self { kind: TierErrorKind::Room { what: what.into(), wanted, missing } }
+    }
+
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
         Self { kind: TierErrorKind::Damaged { what: what.into() } }
+    }
+
+    pub(crate) fn unreadable(what: impl Into<String>, at: u64, source: io::Error) -> Self {
+        Self { kind: TierErrorKind::Unreadable { what: what.into(), at, source } }
     }
 
     pub(crate) fn failed(volume: u8, ranges: String) -> Self {
@@ -208,15 +226,25 @@ impl fmt::Display for Error {
             TierErrorKind::Size { what, found, wanted } => {
                 write!(f, "opened {what}: it has {found} bytes, but {wanted} are needed; was it truncated?")
             }
+            TierErrorKind::Room { what, wanted, missing } => write!(
+                f,
+                "made room for {what}: its file system lacks {missing} bytes of {wanted}; free them there, or make it smaller"
+            ),
             TierErrorKind::Damaged { what } => write!(
                 f,
                 "read {what}: it is damaged, so the content of the cache is unknown; restore cache and origins from \
                  the same time"
             ),
+            TierErrorKind::Unreadable { what, at, source } => write!(
+                f,
+                "read {what} at byte {at}: {source}; without it the content of the cache is unknown: try again, or copy \
+                 the cache to another device with a program that reads bad places many times, such as ddrescue, and \
+                 use the copy if this place was read"
+            ),
             TierErrorKind::Failed { volume, ranges } => write!(
                 f,
                 "volume {volume} has failed after an error of its cache; content that is only in the cache: {ranges}; \
-                 repair the cache and open it again"
+                 repair the cache and open it again, or drain what can be read of it while nobody serves it"
             ),
             TierErrorKind::Range { volume, at, length, bytes } => {
                 write!(f, "volume {volume}: {length} bytes at {at} are beyond its {bytes} bytes")
@@ -240,7 +268,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.kind {
-            TierErrorKind::Device { source, .. } => Some(source),
+            TierErrorKind::Device { source, .. } | TierErrorKind::Unreadable { source, .. } => Some(source),
             _ => None,
         }
     }

@@ -4,12 +4,12 @@
 
 mod support;
 
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use proofload_tier::device::{Clock, Device};
 use proofload_tier::disk::{ArrayLayout, DiskArray, DriveProfile, ModelledDisk, Scheduling};
-use support::{MemoryDevice, TestClock};
+use support::{Dice, MemoryDevice, TestClock};
 
 fn disk(clock: &Arc<TestClock>) -> ModelledDisk {
     let array = DiskArray::new(ArrayLayout::Single, 1, DriveProfile::RPM_7200, Scheduling::Fcfs, 0);
@@ -50,6 +50,94 @@ fn volumes_on_one_set_of_drives_contend() {
     let mut bytes = [0; 4096];
     data.read_at(0, &mut bytes).unwrap();
     assert_eq!(bytes, [1; 4096], "they share drives and no bytes");
+}
+
+/// A clock of threads that moves to the first time for which one of them sleeps when all of them do.
+struct TurnClock {
+    turns: Mutex<Turns>,
+    moved: Condvar,
+}
+
+struct Turns {
+    now: Duration,
+    threads: usize,
+    /// Times for which threads sleep.
+    asleep: Vec<Duration>,
+}
+
+impl TurnClock {
+    fn of(threads: usize) -> Arc<Self> {
+        let turns = Turns { now: Duration::ZERO, threads, asleep: Vec::new() };
+        Arc::new(Self { turns: Mutex::new(turns), moved: Condvar::new() })
+    }
+
+    fn move_on(&self, turns: &mut Turns) {
+        let first = turns.asleep.iter().min().copied();
+        if let Some(first) = first.filter(|first| turns.asleep.len() == turns.threads && *first > turns.now) {
+            turns.now = first;
+            self.moved.notify_all();
+        }
+    }
+
+    /// Takes off a thread, for which nobody waits any more.
+    fn leave(&self) {
+        let mut turns = self.turns.lock().unwrap();
+        turns.threads -= 1;
+        self.move_on(&mut turns);
+    }
+}
+
+impl Clock for TurnClock {
+    fn now(&self) -> Duration {
+        self.turns.lock().unwrap().now
+    }
+
+    fn sleep_until(&self, time: Duration) {
+        let mut turns = self.turns.lock().unwrap();
+        if time <= turns.now {
+            return;
+        }
+        turns.asleep.push(time);
+        while time > turns.now {
+            self.move_on(&mut turns);
+            if time > turns.now {
+                turns = self.moved.wait(turns).unwrap();
+            }
+        }
+        let index = turns.asleep.iter().position(|other| *other == time).unwrap();
+        turns.asleep.swap_remove(index);
+    }
+}
+
+/// Time of 320 random reads over the whole stroke by eight threads at once.
+fn reads_at_once(scheduling: Scheduling) -> Duration {
+    let clock = TurnClock::of(8);
+    let profile = DriveProfile { read_ahead_bytes: 0, ..DriveProfile::RPM_7200 };
+    let array = DiskArray::new(ArrayLayout::Single, 1, profile, scheduling, 0).spread(1.0, 8 << 20);
+    let disk = ModelledDisk::new(MemoryDevice::new(vec![0; 8 << 20]), array, clock.clone());
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (disk, clock) = (&disk, &clock);
+            scope.spawn(move || {
+                let mut dice = Dice(thread);
+                for _ in 0..40 {
+                    disk.read_at(dice.below(2_048) * 4096, &mut [0; 4096]).unwrap();
+                }
+                clock.leave();
+            });
+        }
+    });
+    assert_eq!(disk.overshoot().late.count(), 320);
+    clock.now()
+}
+
+#[test]
+fn what_comes_while_a_drive_is_at_work_may_be_served_before_what_came_first() {
+    let (in_order, by_position) = (reads_at_once(Scheduling::Fcfs), reads_at_once(Scheduling::Sptf));
+    let analytic = DriveProfile::RPM_7200.mean_random_service_ms(4096) * 320.0;
+    let ratio = in_order.as_secs_f64() * 1e3 / analytic;
+    assert!((0.9..1.1).contains(&ratio), "in order as one after the other: {in_order:?}, {analytic} ms");
+    assert!(by_position.as_secs_f64() < 0.75 * in_order.as_secs_f64(), "{by_position:?} {in_order:?}");
 }
 
 /// A clock that always wakes up late.

@@ -212,6 +212,69 @@ fn rule_6_devices_that_do_not_belong_together_are_refused_by_name() {
     bed.open(CacheMode::WriteBack);
 }
 
+/// Lets the reads of the cache with these numbers fail, counted from 1; the first two are those of the superblocks.
+fn fail_reads(bed: &Bed, numbers: std::ops::RangeInclusive<u32>) {
+    let mut reads = 0;
+    bed.cache.fail_when(move |call| {
+        reads += u32::from(call == Call::Read);
+        call == Call::Read && numbers.contains(&reads)
+    });
+}
+
+/// The same devices as they are now, with a clock of their own.
+fn copy_of(bed: &Bed) -> Bed {
+    let copy = |device: &Arc<MemoryDevice>| MemoryDevice::new(device.bytes_now());
+    Bed { cache: copy(&bed.cache), origins: bed.origins.iter().map(copy).collect(), clock: Arc::default() }
+}
+
+fn refusal(bed: &Bed) -> String {
+    let tier = Tier::open(devices(&bed.cache, &bed.origins), pool(CacheMode::WriteBack, 1), bed.clock.clone());
+    tier.err().unwrap().to_string()
+}
+
+#[test]
+fn one_superblock_that_cannot_be_read_is_done_without() {
+    let bed = Bed::new(64, 64, 1);
+    let tier = bed.open(CacheMode::WriteBack);
+    tier.write(0, 3 * BLOCK, &block_of(5)).unwrap();
+    tier.flush(0).unwrap();
+    let crashed = copy_of(&bed);
+    tier.close().unwrap();
+    for (left, name) in [(&crashed, "crashed"), (&bed, "closed")] {
+        for copy in 1..=2 {
+            let bed = copy_of(left);
+            fail_reads(&bed, copy..=copy);
+            let tier = bed.open(CacheMode::WriteBack);
+            assert!(tier.status().after_crash, "{name} {copy}: what the copy said is unknown");
+            assert_eq!((read(&tier, 3), tier.lines_of(0)), (block_of(5), (1, 1)), "{name} {copy}");
+            tier.write(0, 4 * BLOCK, &block_of(6)).unwrap();
+            tier.flush(0).unwrap();
+            drop(tier);
+            let tier = copy_of(&bed).open(CacheMode::WriteBack);
+            assert_eq!((read(&tier, 3), read(&tier, 4)), (block_of(5), block_of(6)), "{name} {copy}");
+        }
+        let bed = copy_of(left);
+        fail_reads(&bed, 1..=2);
+        assert!(refusal(&bed).contains("read a superblock of the cache"), "{name}");
+    }
+}
+
+#[test]
+fn an_older_superblock_is_refused_where_the_newer_one_cannot_be_read() {
+    let bed = Bed::new(64, 64, 1);
+    let tier = bed.open(CacheMode::WriteBack);
+    tier.write(0, 3 * BLOCK, &block_of(5)).unwrap();
+    tier.checkpoint().unwrap();
+    tier.write(0, 4 * BLOCK, &block_of(6)).unwrap();
+    tier.flush(0).unwrap();
+    drop(tier);
+    // The superblock of the checkpoint is at the first place.
+    fail_reads(&bed, 1..=1);
+    assert!(refusal(&bed).contains("read a superblock of the cache"));
+    bed.cache.mend();
+    assert_eq!(read(&bed.open(CacheMode::WriteBack), 4), block_of(6));
+}
+
 #[test]
 fn rule_6_a_cache_that_fails_with_dirty_lines_stops_the_volume_and_names_them() {
     let bed = Bed::new(64, 64, 1);
@@ -243,6 +306,11 @@ fn rule_6_a_cache_that_fails_without_dirty_lines_is_done_without() {
     assert_eq!(bed.origins[0].bytes_now()[5 * 8192], 4, "it went to the origin");
     tier.flush(0).unwrap();
     assert_eq!(tier.counters(0).cache_errors, 2);
+    assert!(tier.is_degraded(0) && !tier.is_degraded(1));
+    let volume = tier.snapshot().volumes[0].clone();
+    assert_eq!((volume.mode, volume.failed), (CacheMode::Pass, false), "the mode in force is told");
+    assert_eq!(volume.counters.writes_bypassed, 0, "no write of a write-back volume");
+    assert!(!tier.would_absorb(0, 0, BLOCK));
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub fn make_cache(path: &Path, plan: &TierPlan, data: Bytes, origins: &[Arc<dyn 
     let line = u32::try_from(plan.cache.line.0).unwrap_or(u32::MAX);
     let lines = lines(&plan.cache, data);
     let bytes = Geometry::new(line, lines).map_err(tier_error)?.bytes();
-    let cache = FileDevice::create(path, bytes, PageCache::Used).map_err(tier_error)?;
+    let cache = FileDevice::create_whole(path, bytes, PageCache::Used).map_err(tier_error)?;
     let devices = TierDevices { cache: Arc::new(cache), origins: origins.to_vec() };
     let settings = FormatSettings {
         line_bytes: line,

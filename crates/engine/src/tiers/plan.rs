@@ -18,8 +18,8 @@ pub fn volumes(has_log: bool) -> &'static [TierVolume] {
     if has_log { &[TierVolume::Data, TierVolume::Log] } else { &[TierVolume::Data] }
 }
 
-/// The drives of a slow medium; `None` of one that is not modelled.
-pub fn array(slow: &SlowMedium) -> Option<DiskArray> {
+/// The drives of a slow medium under so many bytes of data; `None` of one that is not modelled.
+pub fn array(slow: &SlowMedium, data: Bytes) -> Option<DiskArray> {
     let profile = match slow.drive {
         DriveModel::NotModelled => return None,
         DriveModel::Rpm7200 => DriveProfile::RPM_7200,
@@ -34,17 +34,19 @@ pub fn array(slow: &SlowMedium) -> Option<DiskArray> {
         RaidLevel::Raid5 => ArrayLayout::Raid5,
         RaidLevel::Raid10 => ArrayLayout::Raid10,
     };
-    Some(DiskArray::new(layout, slow.drives as usize, profile, Scheduling::Sptf, slow.write_cache.0))
+    let array = DiskArray::new(layout, slow.drives as usize, profile, Scheduling::Sptf, slow.write_cache.0);
+    Some(array.spread(slow.stroke.share(), data.0))
 }
 
-/// The data and the log of a database on one modelled slow medium, in the order of their volumes; `None` where it is not modelled.
+/// The data, of a size, and the log of a database on one modelled slow medium, in the order of their volumes; `None` where it is not modelled.
 pub fn disks(
     slow: &SlowMedium,
+    size: Bytes,
     data: Arc<dyn Device>,
     log: Arc<dyn Device>,
     clock: Arc<dyn Clock>,
 ) -> Option<[Arc<ModelledDisk>; 2]> {
-    let data = ModelledDisk::new(data, array(slow)?, clock);
+    let data = ModelledDisk::new(data, array(slow, size)?, clock);
     let log = data.beside(log);
     Some([Arc::new(data), Arc::new(log)])
 }

@@ -39,6 +39,9 @@ pub fn facts(read: &ReadTier<'_>) -> Vec<Fact> {
         tier::DATA.observed(read.data.to_string(), SOURCE),
         read.export.clone(),
     ];
+    if plan.slow.is_modelled() {
+        facts.push(tier::STROKE.carried_out(plan.slow.stroke.to_string(), SOURCE));
+    }
     facts.extend(plan.flush_delay.map(|asked| delay(asked, read.now.flush_times.delay)));
     if plan.cache.size.is_nothing() {
         facts.push(tier::CACHE.observed(Bytes(0).to_string(), SOURCE));

@@ -106,7 +106,7 @@ fn faults_of(settings: &Settings) -> Vec<(&'static str, String)> {
         faults.push((VOLUMES, "lists no volume; for no cache use storage.cache.size = \"0B\"".to_owned()));
     }
     if settings.text("storage.slow.drive") == Ok(DriveModel::NotModelled.word()) {
-        let of_model = ["storage.slow.raid", "storage.slow.drives", "storage.slow.write_cache"];
+        let of_model = ["storage.slow.raid", "storage.slow.drives", "storage.slow.write_cache", "storage.slow.stroke"];
         let given = of_model.into_iter().filter(|path| settings.get(path).is_some());
         faults.extend(given.map(|path| (path, "only used with modelled drives; remove it".to_owned())));
     }

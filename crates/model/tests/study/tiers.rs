@@ -117,6 +117,13 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
     let real = served("volume = \"1GiB\"\nslow.drive = \"none\"\ncache.path = \"/ssd\"\ncache.percent = 30");
     validate(&real, &[], &catalogue()).unwrap_or_else(|faults| panic!("{faults:?}"));
     check(
+        &format!("{real}\nslow.stroke = \"3%\""),
+        &[],
+        &expect![[r#"
+        line 16: storage.slow.stroke: only used with modelled drives; remove it
+    "#]],
+    );
+    check(
         &(real + "\nslow.drives = 4"),
         &[],
         &expect![[r#"

@@ -1,9 +1,10 @@
-//! The cache tier under the data, by its control socket: reads and writes with their hits, lines, cleaning, and the modelled drives. A tier that
-//! is not open has no reading.
+//! The cache tier under the data, by its control socket: reads and writes with their hits, lines, cleaning, times of requests, and the modelled
+//! drives. A tier that is not open has no reading.
 
 use super::miniatures::Miniatures;
 use super::probe::{OpenedProbe, Probe, Subject};
 use super::rates::Rates;
+use super::tier_latency::TierLatencies;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::{SeriesName, tier};
@@ -47,13 +48,15 @@ struct TierProbe {
     rates: Rates,
     /// Requests to the medium, the time they took, and how late they were handed back, at the reading before.
     disk: Option<(u64, Duration, Duration)>,
+    latencies: TierLatencies,
     miniatures: Miniatures,
 }
 
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
     let probe = |tier: WatchedTier| {
         let miniatures = Miniatures::new(tier.cache.clone(), tier.is_served);
-        Box::new(TierProbe { tier, rates: Rates::default(), disk: None, miniatures }) as Box<dyn Probe>
+        let (rates, latencies) = (Rates::default(), TierLatencies::default());
+        Box::new(TierProbe { tier, rates, disk: None, latencies, miniatures }) as Box<dyn Probe>
     };
     Ok(subject.tier.take().map(probe))
 }
@@ -63,11 +66,13 @@ impl Probe for TierProbe {
         // It is open only while sessions are.
         let Ok(client) = ControlClient::connect(&self.tier.socket) else {
             self.disk = None;
+            self.latencies.forget();
             return Ok(Vec::new());
         };
         let reading =
             client.reading().map_err(|error| Error::new(format!("failed to read the cache tier: {error}")))?;
         let mut readings = self.readings(&reading, span);
+        readings.extend(self.latencies.readings(reading.pool.volumes, span));
         readings.extend(self.miniatures.read(&client, span));
         Ok(readings)
     }
@@ -137,7 +142,10 @@ impl TierProbe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofload_model::tier::{CachePlan, CacheSize, DriveModel, EvictionPolicy, TierPlan, WriteMode};
+    use proofload_model::tier::{
+        CachePlan, CacheSize, DriveModel, EvictionPolicy, RequestClass, Stroke, TierPlan, TierVolume, TimedRequests,
+        WriteMode,
+    };
     use proofload_model::units::Bytes;
     use proofload_tier::control::{ControlServer, ControlSubject};
     use proofload_tier::device::{Clock, FileDevice, MachineClock, PageCache};
@@ -174,7 +182,13 @@ mod tests {
     }
 
     fn place(folder: &Path) -> DataLocation {
-        let slow = SlowMedium { drive: DriveModel::Rpm15k, raid: RaidLevel::Single, drives: 1, write_cache: Bytes(0) };
+        let slow = SlowMedium {
+            drive: DriveModel::Rpm15k,
+            raid: RaidLevel::Single,
+            drives: 1,
+            write_cache: Bytes(0),
+            stroke: Stroke::default(),
+        };
         let cache = CachePlan {
             size: CacheSize::PercentOfData(0),
             mode: WriteMode::WriteBack,
@@ -210,6 +224,7 @@ mod tests {
         for block in 8..13 {
             tier.write(0, block * 8192, &bytes).expect("writes");
         }
+        tier.flush(0).expect("flushes");
         let second = Duration::from_millis(500);
         let readings = probe.read(Some(second)).expect("reads");
         let value = |series: &SeriesName| {
@@ -224,6 +239,20 @@ mod tests {
         let (queue, response) = (value(&tier::DISK_QUEUE), value(&tier::DISK_RESPONSE));
         assert!((queue - 20.0 * response / 1e3).abs() < 1e-6 && response > 0.05, "{queue} {response}");
         assert!(value(&tier::DISK_BUSY) > 0.0 && value(&tier::DISK_LATE) > 0.0);
+        // Reads and writes that the cache served, reads that waited for the drive, each with the end of a bucket.
+        let latencies: Vec<(TimedRequests, f64)> = readings
+            .iter()
+            .filter(|reading| reading.name == tier::LATENCY.name)
+            .map(|reading| (TimedRequests::parse(&reading.component).expect("a component"), reading.value))
+            .collect();
+        let rate = |class: RequestClass| {
+            let of_class = latencies.iter().filter(|(of, _)| of.class == class && of.volume == TierVolume::Data);
+            of_class.map(|(_, rate)| rate).sum::<f64>()
+        };
+        let rates = [RequestClass::Hit, RequestClass::Miss, RequestClass::Flush].map(rate);
+        assert_eq!(rates, [30.0, 20.0, 2.0], "{latencies:?}");
+        let mut misses = latencies.iter().filter(|(of, _)| of.class == RequestClass::Miss);
+        assert!(misses.any(|(of, _)| of.up_to_ns > 50_000), "the drive took longer than that: {latencies:?}");
         drop(server);
         assert_eq!(probe.read(Some(second)).expect("closed again"), []);
     }

@@ -48,7 +48,7 @@ pub trait Device: Send + Sync {
 }
 
 /// Writes zeros, a mebibyte at a time.
-pub(super) fn write_zeros(device: &(impl Device + ?Sized), at: u64, length: u64) -> io::Result<()> {
+pub(crate) fn write_zeros(device: &(impl Device + ?Sized), at: u64, length: u64) -> io::Result<()> {
     const PIECE: u64 = 1 << 20;
     let zeros = vec![0; usize::try_from(length.min(PIECE)).expect("a mebibyte")];
     let mut done = 0;

@@ -54,7 +54,7 @@ impl FileDevice {
         Ok(Self { path: path.to_owned(), file, bytes, page_cache })
     }
 
-    /// Makes a sparse file of so many bytes, which must not exist yet, and opens it.
+    /// Makes a sparse file of so many bytes, which must not exist yet, and opens it: for origins.
     ///
     /// # Errors
     ///
@@ -65,6 +65,50 @@ impl FileDevice {
         file.set_len(bytes).map_err(failed)?;
         drop(file);
         Self::open(path, page_cache)
+    }
+
+    /// Makes a file of so many bytes with room for all of them, which must not exist yet, and opens it: for caches, which would fail in the
+    /// middle of a run where a file system has no room left.
+    ///
+    /// # Errors
+    ///
+    /// As [`FileDevice::allocate`], and nothing is left of it then. When it exists, which stays as it is.
+    pub fn create_whole(path: &Path, bytes: u64, page_cache: PageCache) -> Result<Self, Error> {
+        let failed = |error| Error::device("made", path.display().to_string(), 0, error);
+        drop(OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?);
+        let made = Self::allocate(path, bytes).and_then(|()| Self::open(path, page_cache));
+        if made.is_err() {
+            drop(std::fs::remove_file(path));
+        }
+        made
+    }
+
+    /// Gives a file that exists at least so many bytes, and room on its file system for these; its content stays. Where a file system gives no room
+    /// ahead, the file is as long and sparse.
+    ///
+    /// # Errors
+    ///
+    /// When bytes are missing on the file system, whose number is told, or the file cannot be opened or grown; then it is as long as before.
+    pub fn allocate(path: &Path, bytes: u64) -> Result<(), Error> {
+        let failed = |error| Error::device("made room for", path.display().to_string(), 0, error);
+        let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+        let before = file.metadata().map_err(failed)?.len();
+        let missing = missing(&file, bytes).map_err(failed)?;
+        // A first piece tells whether the file system can, before it is asked for all.
+        let done = match reserve(&file, bytes.min(ALIGNMENT as u64)) {
+            Ok(false) if before < bytes => file.set_len(bytes),
+            Ok(false) => Ok(()),
+            _ if missing > 0 => {
+                drop(file.set_len(before));
+                return Err(Error::no_room(path.display().to_string(), bytes, missing));
+            }
+            Ok(true) => reserve(&file, bytes).map(drop),
+            Err(error) => Err(error),
+        };
+        if done.is_err() {
+            drop(file.set_len(before));
+        }
+        done.map_err(failed)
     }
 
     /// The aligned piece around a range: its position, its length, and where the range begins in it.
@@ -150,6 +194,45 @@ fn punch(_file: &File, _at: u64, _length: u64) -> bool {
     false
 }
 
+/// Gives the first so many bytes of a file room, and the file that length if it is shorter; false where the file system cannot. Source:
+/// fallocate(2): content stays, and `EOPNOTSUPP` comes from a file system without it.
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, bytes: u64) -> io::Result<bool> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::{Errno, retry_on_intr};
+    if bytes == 0 {
+        return Ok(true);
+    }
+    match retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes)) {
+        Ok(()) => Ok(true),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(_file: &File, _bytes: u64) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Bytes that the file system of a file lacks to hold so many of it.
+#[cfg(target_os = "linux")]
+fn missing(file: &File, bytes: u64) -> io::Result<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let system = rustix::fs::fstatvfs(file)?;
+    if system.f_blocks == 0 {
+        // A file system that does not tell its size.
+        return Ok(0);
+    }
+    let has = file.metadata()?.blocks().saturating_mul(512);
+    Ok(bytes.saturating_sub(has).saturating_sub(system.f_bavail.saturating_mul(system.f_frsize)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn missing(_file: &File, _bytes: u64) -> io::Result<u64> {
+    Ok(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,6 +285,36 @@ mod tests {
         let (hole, last) = rest.split_at(1 << 20);
         assert!(first.iter().chain(last).all(|byte| *byte == 7) && hole.iter().all(|byte| *byte == 0));
         assert_eq!(device.bytes(), 2 << 20);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_cache_has_its_room_and_one_that_is_too_large_is_refused_by_what_is_missing() {
+        use std::os::unix::fs::MetadataExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let room = |name: &str| std::fs::metadata(path(name)).unwrap().blocks() * 512;
+        let length = |name: &str| std::fs::metadata(path(name)).unwrap().len();
+        let whole = FileDevice::create_whole(&path("whole"), 1 << 20, PageCache::Used).unwrap();
+        assert_eq!(whole.bytes(), 1 << 20);
+        let sparse = FileDevice::create(&path("sparse"), 1 << 20, PageCache::Used).unwrap();
+        sparse.write_at(0, &[7; 4096]).unwrap();
+        sparse.sync().unwrap();
+        if !reserve(&whole.file, 4096).unwrap() {
+            return;
+        }
+        assert!(room("whole") >= 1 << 20 && room("sparse") < 1 << 20);
+        FileDevice::allocate(&path("sparse"), 2 << 20).unwrap();
+        assert!(room("sparse") >= 2 << 20 && length("sparse") == 2 << 20);
+        FileDevice::allocate(&path("sparse"), 4096).unwrap();
+        let mut bytes = [0; 4096];
+        sparse.read_at(0, &mut bytes).unwrap();
+        assert_eq!((bytes, length("sparse")), ([7; 4096], 2 << 20), "what it holds stays");
+        let refused = FileDevice::create_whole(&path("large"), 1 << 60, PageCache::Used).unwrap_err().to_string();
+        assert!(refused.contains("lacks") && refused.contains(&(1_u64 << 60).to_string()), "{refused}");
+        assert!(!path("large").exists());
+        FileDevice::allocate(&path("sparse"), 1 << 60).unwrap_err();
+        assert_eq!(length("sparse"), 2 << 20);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod labelled;
 
 pub use claim::DeviceClaim;
 pub use clock::MachineClock;
+pub(crate) use contract::write_zeros;
 pub use contract::{Clock, Device};
 pub use file::{FileDevice, PageCache};
 pub use labelled::LabelledFile;

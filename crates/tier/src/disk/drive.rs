@@ -42,6 +42,17 @@ struct HeadPosition {
     track: u32,
 }
 
+/// The part of a drive over whose cylinders data are spread, each byte in proportion to its address.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    /// Bytes that are spread; what is behind them lies contiguously on the cylinders behind.
+    bytes: u64,
+    /// Cylinders from the outermost on.
+    cylinders: u32,
+    /// First sector of the cylinders behind.
+    behind: u64,
+}
+
 /// A drive: where its arm is, until when it is at work, what waits. Times are ms of virtual time.
 #[derive(Clone, Debug)]
 pub struct Drive {
@@ -49,6 +60,8 @@ pub struct Drive {
     scheduling: Scheduling,
     /// First sector of every 64th cylinder.
     starts: Vec<u64>,
+    /// `None`: data lie contiguously from the outer edge.
+    spread: Option<Spread>,
     cylinder: u32,
     free_at: f64,
     busy_ms: f64,
@@ -78,6 +91,7 @@ impl Drive {
             profile,
             scheduling,
             starts,
+            spread: None,
             cylinder: 0,
             free_at: 0.0,
             busy_ms: 0.0,
@@ -87,9 +101,35 @@ impl Drive {
         }
     }
 
+    /// Spreads the first bytes evenly over a share of the full stroke: neighbours stay neighbours, and two places are as many cylinders apart
+    /// as they are in data that fill this share. A share in which they do not fit leaves them contiguous.
+    pub fn spread(&mut self, share: f64, bytes: u64) {
+        let cylinders = (share.clamp(0.0, 1.0) * f64::from(self.profile.cylinders)).round() as u32;
+        let behind = self.first_sector(cylinders);
+        let fits = bytes > 0 && bytes <= behind * SECTOR;
+        self.spread = fits.then_some(Spread { bytes, cylinders, behind });
+    }
+
+    /// First sector of a cylinder.
+    fn first_sector(&self, cylinder: u32) -> u64 {
+        let group = cylinder / STRIDE;
+        let before = (group * STRIDE..cylinder).map(|one| u64::from(self.profile.sectors_on(one)));
+        let start = usize::try_from(group).ok().and_then(|group| self.starts.get(group)).or(self.starts.last());
+        let start = start.copied().unwrap_or(0);
+        if cylinder >= self.profile.cylinders {
+            self.sectors()
+        } else {
+            start + before.sum::<u64>() * u64::from(self.profile.heads)
+        }
+    }
+
+    fn sectors(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
     /// Bytes of the drive.
     pub fn bytes(&self) -> u64 {
-        self.starts.last().copied().unwrap_or(0) * SECTOR
+        self.sectors() * SECTOR
     }
 
     /// Time at work so far, ms.
@@ -116,6 +156,17 @@ impl Drive {
         self.waiting.len()
     }
 
+    /// Whether a request of a name waits.
+    pub(super) fn holds(&self, name: u64) -> bool {
+        self.waiting.iter().any(|(other, ..)| *other == name)
+    }
+
+    /// Time at which it begins with one of the waiting requests, ms; what arrives until then may come first.
+    pub fn next_start(&self) -> Option<f64> {
+        let earliest = self.waiting.iter().map(|(_, arrival, _)| *arrival).min_by(f64::total_cmp)?;
+        Some(self.free_at.max(earliest))
+    }
+
     /// Puts a request with a name of the caller's into the queue at a time, ms.
     pub fn submit(&mut self, name: u64, now: f64, request: DiskRequest) {
         self.waiting.push((name, now, request));
@@ -123,8 +174,7 @@ impl Drive {
 
     /// Serves the next of the waiting requests; returns its name and the time at which it is done.
     pub fn serve(&mut self) -> Option<(u64, f64)> {
-        let earliest = self.waiting.iter().map(|(_, arrival, _)| *arrival).min_by(f64::total_cmp)?;
-        let start = self.free_at.max(earliest);
+        let start = self.next_start()?;
         let chosen = self.choose(start)?;
         let (name, _, request) = self.waiting.remove(chosen);
         let done = start + self.service_ms(start, &request);
@@ -143,6 +193,7 @@ impl Drive {
                 let behind = if cylinder < self.cylinder { f64::from(self.profile.cylinders) } else { 0.0 };
                 f64::from(cylinder) + behind
             }
+            Scheduling::Sptf if self.is_buffered(request) => self.profile.overhead_ms,
             Scheduling::Sptf => self.position_ms(start, request),
         };
         let best = here.min_by(|(_, a), (_, b)| key(&a.2).total_cmp(&key(&b.2)).then(a.1.total_cmp(&b.1)));
@@ -150,8 +201,35 @@ impl Drive {
     }
 
     fn place(&self, at: u64) -> HeadPosition {
-        let all = self.starts.last().copied().unwrap_or(1).max(1);
-        let sector = at / SECTOR % all;
+        match self.spread {
+            None => self.contiguous_place(at / SECTOR),
+            Some(spread) if at < spread.bytes => self.spread_place(at, spread),
+            Some(spread) => self.contiguous_place(spread.behind + (at - spread.bytes) / SECTOR),
+        }
+    }
+
+    /// The place of spread data: the cylinder by the share of them before it, the angle by the tracks that they fill.
+    fn spread_place(&self, at: u64, spread: Spread) -> HeadPosition {
+        let on = |at: u64| {
+            let cylinder = (at as f64 / spread.bytes as f64 * f64::from(spread.cylinders)) as u32;
+            cylinder.min(self.profile.cylinders - 1)
+        };
+        let (cylinder, outer, inner) =
+            (on(at), self.profile.track_sectors.0, self.profile.sectors_on(on(spread.bytes)));
+        let (sector, all) = ((at / SECTOR) as f64, spread.bytes as f64 / SECTOR as f64);
+        // The sum of 1 / sectors over a straight line.
+        let per_sector = (f64::from(outer) - f64::from(inner)) / all;
+        let tracks = if per_sector * all < 1.0 {
+            sector / f64::from(outer)
+        } else {
+            -(1.0 - sector * per_sector / f64::from(outer)).ln() / per_sector
+        };
+        let angle = (tracks + self.skew() * tracks.floor()).fract();
+        HeadPosition { cylinder, angle, track: self.profile.sectors_on(cylinder) }
+    }
+
+    fn contiguous_place(&self, sector: u64) -> HeadPosition {
+        let sector = sector % self.sectors().max(1);
         let group = self.starts.partition_point(|start| *start <= sector) - 1;
         let mut cylinder = u32::try_from(group).expect("as many as cylinders") * STRIDE;
         let mut left = sector - self.starts[group];
@@ -183,17 +261,27 @@ impl Drive {
         seek + (place.angle - under_head).rem_euclid(1.0) * revolution
     }
 
+    /// Whether the track buffer holds all that a request reads.
+    fn is_buffered(&self, request: &DiskRequest) -> bool {
+        !request.is_write && self.buffer.0 <= request.at && request.at + request.bytes <= self.buffer.1
+    }
+
     fn service_ms(&mut self, start: f64, request: &DiskRequest) -> f64 {
         let end = request.at + request.bytes;
-        if !request.is_write && self.buffer.0 <= request.at && end <= self.buffer.1 {
+        if self.is_buffered(request) {
+            // Reading ahead has taken the arm there.
+            self.cylinder = self.place(end - 1).cylinder;
             return self.profile.overhead_ms;
         }
         let place = self.place(request.at);
         let position = self.position_ms(start, request);
-        let sectors = request.bytes.div_ceil(SECTOR) as f64;
-        let tracks = sectors / f64::from(place.track);
-        let switches = (request.bytes.div_ceil(SECTOR) / u64::from(place.track)) as f64;
-        self.cylinder = self.place(end - 1).cylinder;
+        let last = self.place(end - 1);
+        // Spread data cross zones; contiguous ones stay in theirs.
+        let track = if self.spread.is_some() { place.track.midpoint(last.track) } else { place.track };
+        let sectors = request.bytes.div_ceil(SECTOR);
+        let tracks = sectors as f64 / f64::from(track);
+        let switches = (sectors / u64::from(track)) as f64;
+        self.cylinder = last.cylinder;
         if request.is_write {
             self.buffer = (0, 0);
         } else {
@@ -273,6 +361,72 @@ mod tests {
         }
         let rate = f64::from(100 << 24) / 1e6 / (done / 1e3);
         assert!((150.0..216.0).contains(&rate), "{rate} MB/s at the outer edge");
+    }
+
+    /// A drive with so many bytes over a share of its stroke.
+    fn spread_drive(profile: DriveProfile, share: f64, bytes: u64) -> Drive {
+        let mut drive = Drive::new(profile, Scheduling::Fcfs);
+        drive.spread(share, bytes);
+        drive
+    }
+
+    #[test]
+    fn a_few_bytes_over_the_whole_stroke_are_read_as_slowly_as_those_of_a_full_drive() {
+        let mean = |share| {
+            let mut drive =
+                spread_drive(DriveProfile { read_ahead_bytes: 0, ..DriveProfile::RPM_7200 }, share, 28 << 20);
+            let mut done = 0.0;
+            for index in 0..20_000_u64 {
+                let at = mix(index) % (28 << 7) * 8192;
+                let think = (mix(seed_of(done)) % 8_333) as f64 / 1_000.0;
+                drive.submit(index, done + think, DiskRequest { at, bytes: 8192, is_write: false });
+                done = drive.serve().unwrap().1;
+            }
+            drive.busy_ms() / 20_000.0
+        };
+        let (contiguous, part, whole) = (mean(0.0), mean(0.03), mean(1.0));
+        let analytic = DriveProfile::RPM_7200.mean_random_service_ms(8192);
+        assert!((whole / analytic - 1.0).abs() < 0.02, "{whole:.3} ms, analytic {analytic:.3} ms");
+        // Over a share s of the stroke: overhead, a + 8/15·b·√s + c·s/3, half a revolution.
+        let expected = 0.1 + 0.78 + 12.40 * 8.0 / 15.0 * 0.03_f64.sqrt() + 3.32 * 0.01 + 8.333 / 2.0;
+        assert!((part / expected - 1.0).abs() < 0.02, "{part:.3} ms, expected {expected:.3} ms");
+        assert!(contiguous < 5.3, "two cylinders: {contiguous:.3} ms");
+    }
+
+    #[test]
+    fn spread_data_are_read_in_order_at_the_rate_of_the_media() {
+        let profile = DriveProfile::RPM_7200;
+        let all = 64_u64 << 20;
+        let read = |share: f64, piece: u64, read_ahead_bytes: u64| {
+            let mut drive = spread_drive(DriveProfile { read_ahead_bytes, ..profile }, share, all);
+            let mut done = 0.0;
+            for at in (0..all).step_by(usize::try_from(piece).unwrap()) {
+                drive.submit(at, done, DiskRequest { at, bytes: piece, is_write: false });
+                done = drive.serve().unwrap().1;
+            }
+            let (outer, inner) = (3_500.0, f64::from(profile.sectors_on((share * 199_999.0) as u32)));
+            let tracks = (all / SECTOR) as f64 * f64::ln(outer / inner) / (outer - inner);
+            tracks * profile.revolution_ms() / done
+        };
+        for share in [0.03, 0.3, 1.0] {
+            let rate = read(share, 16 << 20, 0);
+            assert!((0.75..=1.0).contains(&rate), "{share}: {rate:.3} of the media's rate");
+        }
+        let ahead = read(0.03, 64 << 10, profile.read_ahead_bytes);
+        assert!((0.75..1.25).contains(&ahead), "{ahead:.3} of the media's rate, by pieces that are read ahead");
+    }
+
+    #[test]
+    fn spread_data_keep_their_order_and_what_is_behind_follows() {
+        let mut drive = spread_drive(DriveProfile::RPM_7200, 0.1, 64 << 20);
+        let cylinders: Vec<u32> = (0..=128).map(|step| drive.place(step << 19).cylinder).collect();
+        assert!(cylinders.is_sorted() && cylinders[0] == 0, "{cylinders:?}");
+        assert!((19_800..20_000).contains(&cylinders[127]) && cylinders[128] == 20_000, "{cylinders:?}");
+        assert!(drive.place((64 << 20) + (1 << 30)).cylinder > 20_000);
+        drive.spread(0.1, 1 << 40);
+        assert_eq!(drive.place(1 << 20).cylinder, 0, "they do not fit: contiguous");
+        drive.spread(1.0, 64 << 20);
+        assert_eq!(drive.place(64 << 20).cylinder, 0, "nothing is behind: from the outer edge again");
     }
 
     #[test]

@@ -6,9 +6,11 @@ mod array;
 mod drive;
 mod paced;
 mod profile;
+mod raid;
 mod write_cache;
 
-pub use array::{ArrayLayout, DiskArray};
+pub use array::{DiskArray, Progress};
 pub use drive::{DiskRequest, Drive, Scheduling};
 pub use paced::{ModelledDisk, Overshoot};
 pub use profile::{DriveProfile, SeekCurve};
+pub use raid::ArrayLayout;

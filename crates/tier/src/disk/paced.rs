@@ -1,12 +1,13 @@
 //! Holds the requests of a real device until a modelled disk would have done them.
 //!
-//! The completion is computed as an absolute time, so that late wake-ups do not add up; how late they were is counted.
+//! A drive decides what it begins with when it is free, among all that came until then. The completion is computed as an absolute time, so that
+//! late wake-ups do not add up; how late they were is counted.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::array::DiskArray;
+use super::array::{DiskArray, Progress};
 use super::drive::DiskRequest;
 use crate::device::{Clock, Device};
 use crate::tier::LatencyHistogram;
@@ -84,12 +85,31 @@ impl ModelledDisk {
         Duration::from_secs_f64(state.array.busy_ms(now).max(0.0) / 1e3)
     }
 
+    /// Waits until the drives have decided when a request is done: until then another may come first. `None` when nothing is slowed any more.
+    fn decided(&self, name: u64) -> Option<Duration> {
+        loop {
+            let next = {
+                let mut state = self.lock();
+                if state.is_free {
+                    return None;
+                }
+                // Read under the lock: all arrivals until now are known.
+                let now = self.clock.now().as_secs_f64() * 1e3;
+                match state.array.progress(name, now) {
+                    Progress::Done(done) => return Some(Duration::from_secs_f64(done / 1e3)),
+                    Progress::Open(next) => next,
+                }
+            };
+            self.clock.sleep_until(Duration::from_secs_f64(next / 1e3) + AFTER_DECISION);
+        }
+    }
+
     fn paced(&self, at: u64, bytes: u64, is_write: bool, work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         if bytes == 0 {
             return work();
         }
         let begin = self.clock.now();
-        let done = {
+        let name = {
             let mut state = self.lock();
             if state.is_free {
                 drop(state);
@@ -98,10 +118,12 @@ impl ModelledDisk {
             // Read under the lock: requests come in the order of their arrival.
             let now = self.clock.now().as_secs_f64() * 1e3;
             let request = DiskRequest { at: self.offset + at, bytes, is_write };
-            Duration::from_secs_f64(state.array.request(now, request) / 1e3)
+            state.array.submit(now, request)
         };
         let outcome = work();
-        let outrun = self.clock.now() > done;
+        let worked = self.clock.now();
+        let Some(done) = self.decided(name) else { return outcome };
+        let outrun = worked > done;
         self.clock.sleep_until(done);
         let late = self.clock.now().saturating_sub(done);
         let overshoot = &mut self.lock().overshoot;
@@ -112,6 +134,9 @@ impl ModelledDisk {
         outcome
     }
 }
+
+/// Time after a decision of the model at which it is asked for: more than times in ms are rounded by.
+const AFTER_DECISION: Duration = Duration::from_micros(1);
 
 impl Device for ModelledDisk {
     fn bytes(&self) -> u64 {

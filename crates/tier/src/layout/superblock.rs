@@ -53,7 +53,7 @@ pub struct Superblock {
     pub mounts: u64,
     /// Whether an opening was begun whose number the origins may have already and the cache not.
     pub opening: bool,
-    /// Whether it was closed after everything was made durable.
+    /// Whether it was closed after everything was made durable, and no line is left that a crash before may have torn.
     pub clean: bool,
     /// The checkpoint in force, 0 or 1.
     pub checkpoint_slot: u8,

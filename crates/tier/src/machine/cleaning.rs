@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::commits::SectorCrcs;
 use super::machine_core::{CacheMachine, QuickSet};
+use super::salvaging::LeftOut;
 use super::settings::CleanerSettings;
 use super::work::Verification;
 use crate::block::{OriginBlock, SECTOR_BYTES, SectorSet};
@@ -94,6 +95,8 @@ pub(super) struct CleanerState {
     pass: (Duration, u32),
     pause: Duration,
     paused_until: Duration,
+    /// What a salvage does without; empty at all other times.
+    pub(super) left_out: LeftOut,
 }
 
 impl CleanerState {
@@ -115,6 +118,7 @@ impl CleanerState {
             pass: (Duration::ZERO, 0),
             pause: Duration::ZERO,
             paused_until: Duration::ZERO,
+            left_out: LeftOut::default(),
         }
     }
 
@@ -214,7 +218,8 @@ impl CacheMachine {
     /// Takes the lines that have been dirty longest into the next pass, from the last position upwards.
     fn fill_sweep(&mut self) {
         let oldest = std::iter::successors(self.lists.tail(ListId::DIRTY), |line| self.lists.newer(*line));
-        let mut lines: Vec<LineNumber> = oldest.take(SWEEP_LINES).collect();
+        let is_wanted = |line: &LineNumber| !self.cleaner.left_out.wanted(*line, self.table.entry(*line)).is_empty();
+        let mut lines: Vec<LineNumber> = oldest.filter(is_wanted).take(SWEEP_LINES).collect();
         let block_of = |line: &LineNumber| self.table.entry(*line).block();
         lines.sort_unstable_by_key(block_of);
         let position = Some(self.cleaner.position);
@@ -225,16 +230,17 @@ impl CacheMachine {
 
     fn piece(&mut self, line: LineNumber) -> Option<CleanPiece> {
         let entry = *self.table.entry(line);
-        let block = entry.block().filter(|_| entry.is_dirty())?;
+        let sectors = self.cleaner.left_out.wanted(line, &entry);
+        let block = entry.block().filter(|_| !sectors.is_empty())?;
         if self.cleaner.at_work.contains(&block) || self.volume(block).failed {
             return None;
         }
         self.hold(block, false)?;
         self.cleaner.at_work.insert(block);
-        let known = self.records.crcs_of(line).only(entry.dirty);
-        let verification = Verification { line, sectors: entry.dirty, known };
+        let known = self.records.crcs_of(line).only(sectors);
+        let verification = Verification { line, sectors, known };
         let cache_byte = self.geometry.byte_of_line(line);
-        Some(CleanPiece { line, block, sectors: entry.dirty, cache_byte, verification, generation: entry.generation })
+        Some(CleanPiece { line, block, sectors, cache_byte, verification, generation: entry.generation })
     }
 
     /// Says what to do with a dirty line whose checksums do not match: `true` to go on, `false` when the volume has failed.
@@ -280,6 +286,10 @@ impl CacheMachine {
     }
 
     fn clean_piece(&mut self, piece: &CleanPiece) {
+        // A salvage has read nothing of it.
+        if piece.sectors.is_empty() {
+            return;
+        }
         let entry = *self.table.entry(piece.line);
         let bytes = u64::from(piece.sectors.count() * SECTOR_BYTES);
         self.counters_mut(piece.block.volume()).cleaned_bytes += bytes;
@@ -289,7 +299,7 @@ impl CacheMachine {
         }
         let cleaned = LineEntry { dirty: entry.dirty.without(piece.sectors), ..entry };
         self.change(piece.line, cleaned, &SectorCrcs::default(), None);
-        self.counters_mut(piece.block.volume()).cleaned_lines += 1;
+        self.counters_mut(piece.block.volume()).cleaned_lines += u64::from(!cleaned.is_dirty());
     }
 
     /// Lets the cleaner work without pause until nothing is dirty, or no longer.

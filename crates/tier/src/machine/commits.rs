@@ -99,6 +99,7 @@ pub(super) struct Records {
     /// Whether data was written to the cache since the last commit began.
     pub(super) cache_was_written: bool,
     at_work: bool,
+    /// Whether the journal had no room for all that the last commit begun should have taken up.
     truncated: bool,
     /// First block of the journal that recovery needs.
     journal_start: u64,
@@ -108,6 +109,8 @@ pub(super) struct Records {
     commit_start: u64,
     commits_begun: u64,
     commits_done: u64,
+    /// The last commit that has succeeded and took up all that was pending when it began.
+    commits_complete: u64,
     mount: u64,
 }
 
@@ -126,6 +129,7 @@ impl Records {
             commit_start: journal.next,
             commits_begun: 0,
             commits_done: 0,
+            commits_complete: 0,
             mount: journal.mount,
         }
     }
@@ -185,6 +189,14 @@ impl Records {
         }
     }
 
+    /// Notes that the last commit begun has succeeded, of which there is one at a time.
+    fn note_done(&mut self) {
+        self.commits_done += 1;
+        if !self.truncated {
+            self.commits_complete = self.commits_done;
+        }
+    }
+
     /// Blocks of the journal that can be written before a checkpoint must be made.
     fn room(&self) -> u64 {
         u64::from(self.geometry.journal_blocks) - (self.journal_next - self.journal_start)
@@ -194,7 +206,7 @@ impl Records {
 impl CacheMachine {
     /// Begins a commit of what is pending; `None` when one is at work or there is nothing to commit.
     ///
-    /// A commit without room in the journal takes up less, and [`CacheMachine::was_truncated`] is true then.
+    /// A commit without room in the journal takes up less, and [`CacheMachine::commits_complete`] does not reach its number.
     pub fn commit_begin(&mut self) -> Option<Commit> {
         if self.records.at_work {
             return None;
@@ -202,7 +214,7 @@ impl CacheMachine {
         let lines = self.chosen_lines();
         if lines.is_empty() && !self.records.cache_was_written {
             self.records.commits_begun += 1;
-            self.records.commits_done += 1;
+            self.records.note_done();
             return None;
         }
         let mut commit = Commit { sync_after: true, ..Commit::default() };
@@ -277,7 +289,7 @@ impl CacheMachine {
             self.fail_pool();
             return;
         }
-        self.records.commits_done += 1;
+        self.records.note_done();
         let mut done: Vec<_> = std::mem::take(&mut self.records.committing).into_iter().collect();
         // Free lines are had in this order: it must not depend on a map's.
         done.sort_unstable_by_key(|(line, _)| *line);
@@ -297,7 +309,7 @@ impl CacheMachine {
         }
     }
 
-    /// Number that the commit done must reach so that all that is pending now is durable.
+    /// Number that [`CacheMachine::commits_complete`] must reach so that all that is pending now is durable.
     pub fn commit_wanted(&self) -> u64 {
         self.records.commits_begun + 1
     }
@@ -312,9 +324,14 @@ impl CacheMachine {
         self.records.at_work
     }
 
-    /// Whether the journal had no room for all that the last commit should have taken up.
-    pub fn was_truncated(&self) -> bool {
-        self.records.truncated
+    /// Number of the last commit that has succeeded and took up all that was pending when it began.
+    pub fn commits_complete(&self) -> u64 {
+        self.records.commits_complete
+    }
+
+    /// Whether the journal had no room for all that the last commit should have taken up, and a checkpoint makes some.
+    pub fn lacks_room(&self) -> bool {
+        self.records.truncated && self.records.journal_start < self.records.journal_next
     }
 
     /// Whether a commit should be made although nobody asked, so that no request waits for one.

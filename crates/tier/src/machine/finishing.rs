@@ -36,6 +36,9 @@ impl CacheMachine {
                 let entry = *self.table.entry(line);
                 let (valid, dirty) = (entry.valid.or(written), entry.dirty.or(written));
                 self.change(line, LineEntry { valid, dirty, ..entry }, crcs, None);
+                if written.has(valid) {
+                    self.lists.set_trusted(line, true);
+                }
             }
             Change::Place { line, old, kept, written } => {
                 let from = old.map(|old| self.lists.policy_place(old));

@@ -377,10 +377,15 @@ impl CacheMachine {
         &mut self.volumes[usize::from(volume)].counters
     }
 
-    /// Content and mode of a volume.
+    /// Content of a volume, and the mode in force.
     pub(crate) fn kind_of(&self, volume: u8) -> (VolumeClass, CacheMode) {
-        let settings = &self.volumes[usize::from(volume)].settings;
-        (settings.class, settings.mode)
+        let volume = &self.volumes[usize::from(volume)];
+        (volume.settings.class, volume.mode())
+    }
+
+    /// Whether the cache failed while nothing of a volume was dirty, so that its mode is [`CacheMode::Pass`] whatever was asked for.
+    pub fn is_degraded(&self, volume: u8) -> bool {
+        self.volumes[usize::from(volume)].degraded
     }
 
     /// Lines of a volume, and those of them that are dirty.
@@ -421,6 +426,13 @@ impl CacheMachine {
     /// Whether the last stop was no clean one.
     pub fn is_after_crash(&self) -> bool {
         self.after_crash
+    }
+
+    /// Whether a line that was dirty at a crash was neither verified whole nor overwritten whole since, and is still dirty: what it holds may differ
+    /// from its checksums, and a stop must not be told as a clean one.
+    pub fn has_doubtful_lines(&self) -> bool {
+        let is_doubtful = |line: LineNumber| self.table.entry(line).is_dirty() && !self.lists.is_trusted(line);
+        self.after_crash && (0..self.table.count()).any(is_doubtful)
     }
 
     /// Whether all volumes have failed, since the cache can no longer say what it holds.

@@ -8,6 +8,7 @@ mod commits;
 mod finishing;
 mod machine_core;
 mod placing;
+mod salvaging;
 mod settings;
 mod work;
 

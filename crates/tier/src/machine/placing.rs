@@ -74,7 +74,7 @@ impl CacheMachine {
     }
 
     fn is_write_back(&mut self, request: &BlockRequest) -> bool {
-        let mode = self.volume(request.block).settings.mode;
+        let mode = self.volume(request.block).mode();
         request.kind == AccessKind::Write && mode == super::CacheMode::WriteBack
     }
 

@@ -11,27 +11,24 @@ use crate::machine::Commit;
 const CHECKPOINT_PIECE: u32 = 256;
 
 impl Tier {
-    /// Returns when so many commits have succeeded; makes them or waits for those of other threads.
+    /// Returns when a commit of this number or a later one has succeeded that left nothing out; makes commits or waits for those of other threads.
     pub(super) fn commit_until(&self, wanted: u64) -> Result<(), Error> {
-        let mut wanted = wanted;
         loop {
             let mut state = self.lock();
             if state.machine.has_pool_failed() {
                 drop(state);
                 return Err(self.failure(0));
             }
-            if state.machine.commits_done() >= wanted {
-                if !state.machine.was_truncated() {
-                    return Ok(());
-                }
-                // The journal had no room for all of it.
-                wanted = state.machine.commit_wanted();
-                drop(state);
-                self.checkpoint()?;
-                continue;
+            if state.machine.commits_complete() >= wanted {
+                return Ok(());
             }
             if state.machine.is_committing() {
                 drop(self.wait(state));
+                continue;
+            }
+            if state.machine.lacks_room() {
+                drop(state);
+                self.checkpoint()?;
                 continue;
             }
             let Some(commit) = state.machine.commit_begin() else { continue };

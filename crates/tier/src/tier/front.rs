@@ -361,6 +361,11 @@ impl Tier {
         self.lock().machine.lines_of(volume)
     }
 
+    /// Whether a volume does without its cache, which failed while nothing of the volume was dirty; false of one that does not exist.
+    pub fn is_degraded(&self, volume: u8) -> bool {
+        volume < self.volumes() && self.lock().machine.is_degraded(volume)
+    }
+
     /// Size and state of the pool.
     pub fn status(&self) -> PoolStatus {
         self.status_of(&self.lock())

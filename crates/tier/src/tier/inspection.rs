@@ -86,7 +86,7 @@ pub enum FaultKind {
     Unreadable,
     /// A clean sector differs from its checksum: it will be read from the origin again.
     Clean,
-    /// A dirty sector differs after a crash, as an overwrite in place may leave it.
+    /// A dirty sector differs after a crash, as an overwrite in place may leave it; a stop before it was read changes nothing.
     Torn,
     /// A dirty sector differs although the pool was closed: its content is lost.
     Lost,

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Parts of a power of two, as a number of bits.
 const PART_BITS: u32 = 6;
+/// Low bits of a bucket that lies last in an eighth of a power of two.
+const EIGHTH: usize = (1 << (PART_BITS - 3)) - 1;
 const BUCKETS: usize = (64 - PART_BITS as usize + 1) << PART_BITS;
 
 /// What took the time.
@@ -51,6 +53,19 @@ impl LatencyHistogram {
             seen >= wanted
         });
         found.map(|bucket| Duration::from_nanos(upper(bucket)))
+    }
+
+    /// Counts by the highest time of each eighth of a power of two, ns, in rising order and without empty ones.
+    pub fn eighths(&self) -> Vec<(u64, u64)> {
+        let mut eighths: Vec<(u64, u64)> = Vec::new();
+        for (bucket, count) in self.buckets() {
+            let highest = upper(usize::from(bucket) | EIGHTH);
+            match eighths.last_mut() {
+                Some((known, sum)) if *known == highest => *sum += count,
+                _ => eighths.push((highest, count)),
+            }
+        }
+        eighths
     }
 
     /// Numbers and counts of the buckets that are not empty, in rising order.
@@ -103,6 +118,25 @@ mod tests {
             assert!(upper >= value && upper - value <= value / 64, "{value} became {upper}");
         }
         assert!(bucket(u64::MAX) < BUCKETS);
+    }
+
+    #[test]
+    fn an_eighth_holds_every_time_within_an_eighth_of_its_end() {
+        let mut histogram = LatencyHistogram::default();
+        let times: Vec<u64> =
+            (6..63).flat_map(|bit| [1_u64 << bit, (1 << bit) + (1 << bit) / 3, (2 << bit) - 1]).collect();
+        for time in &times {
+            histogram.record(Duration::from_nanos(*time));
+        }
+        let eighths = histogram.eighths();
+        assert!(eighths.is_sorted_by(|one, next| one.0 < next.0));
+        assert_eq!(eighths.iter().map(|(_, count)| count).sum::<u64>(), histogram.count());
+        for time in times {
+            let (highest, _) = eighths.iter().find(|(highest, _)| *highest >= time).expect("it is counted");
+            assert!(highest - time <= time / 8, "{time} became {highest}");
+        }
+        histogram.record(Duration::MAX);
+        assert_eq!(histogram.eighths().last(), Some(&(u64::MAX, 1)));
     }
 
     #[test]

@@ -19,7 +19,7 @@ const UNSYNCED_BLOCKS: usize = 4096;
 const REST: Duration = Duration::from_millis(10);
 
 /// Neighbouring dirty bytes of a volume.
-struct CleanRun {
+pub(super) struct CleanRun {
     at: u64,
     bytes: Vec<u8>,
 }
@@ -64,19 +64,24 @@ impl Tier {
         let mut runs: Vec<CleanRun> = Vec::new();
         for piece in &batch.pieces {
             let bytes = self.read_piece(piece)?;
-            let block = piece.block.index() * u64::from(self.geometry.line_bytes);
-            for run in piece.sectors.runs() {
-                let at = block + u64::from(run.start);
-                let bytes = &bytes[run.start as usize..self.inside(piece.block, &run).end as usize];
-                match runs.last_mut() {
-                    Some(last) if last.at + last.bytes.len() as u64 == at && last.bytes.len() < RUN_BYTES => {
-                        last.bytes.extend_from_slice(bytes);
-                    }
-                    _ => runs.push(CleanRun { at, bytes: bytes.to_vec() }),
-                }
-            }
+            self.join(&mut runs, piece, &bytes);
         }
         Ok(runs)
+    }
+
+    /// Adds the sectors of a piece, whose line has these bytes, to what is written.
+    pub(super) fn join(&self, runs: &mut Vec<CleanRun>, piece: &CleanPiece, line: &[u8]) {
+        let block = piece.block.index() * u64::from(self.geometry.line_bytes);
+        for run in piece.sectors.runs() {
+            let at = block + u64::from(run.start);
+            let bytes = &line[run.start as usize..self.inside(piece.block, &run).end as usize];
+            match runs.last_mut() {
+                Some(last) if last.at + last.bytes.len() as u64 == at && last.bytes.len() < RUN_BYTES => {
+                    last.bytes.extend_from_slice(bytes);
+                }
+                _ => runs.push(CleanRun { at, bytes: bytes.to_vec() }),
+            }
+        }
     }
 
     fn read_piece(&self, piece: &CleanPiece) -> Result<Vec<u8>, Error> {
@@ -107,7 +112,7 @@ impl Tier {
         error
     }
 
-    fn write_runs(&self, volume: u8, runs: &[CleanRun]) -> Result<(), Error> {
+    pub(super) fn write_runs(&self, volume: u8, runs: &[CleanRun]) -> Result<(), Error> {
         let origin = &self.origins[usize::from(volume)];
         for run in runs {
             let failed = |error| Error::device("cleaned to", format!("the origin of volume {volume}"), run.at, error);

@@ -14,6 +14,7 @@ mod opening;
 mod reading;
 mod recovery;
 mod run;
+mod salvaging;
 mod sampling;
 mod sizing;
 mod snapshot;
@@ -24,5 +25,6 @@ pub use inspection::{CacheInspection, DataCheck, DataFault, DeviceContent, Fault
 pub use latency::{LatencyClass, LatencyHistogram};
 pub use maintenance::Maintenance;
 pub use opening::{FormatSettings, TierDevices};
+pub use salvaging::{SalvageStatus, SkippedRange};
 pub use sizing::DrainStatus;
 pub use snapshot::{PoolSnapshot, VolumeSnapshot};

@@ -6,9 +6,9 @@ use super::committing::write_superblock;
 use super::flush_delay::FlushTimes;
 use super::front::{Tier, TierState};
 use super::latency::LatencyHistogram;
-use super::recovery::{Recovery, read_superblock, recover};
+use super::recovery::{FoundSuperblock, Recovery, find_superblock, recover};
 use crate::block::SECTOR_BYTES;
-use crate::device::{Clock, Device};
+use crate::device::{Clock, Device, write_zeros};
 use crate::error::Error;
 use crate::layout::{ENTRIES_PER_BLOCK, Geometry, Identity, LABEL_BYTES, OriginLabel, Superblock, VolumeLabel};
 use crate::lines::LineEntry;
@@ -95,7 +95,8 @@ impl Tier {
     /// is damaged, or when a device fails.
     pub fn open(devices: TierDevices, settings: PoolSettings, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let cache = &*devices.cache;
-        let mut superblock = read_superblock(cache)?.ok_or_else(|| Error::missing(name_of_cache(cache)))?;
+        let found = find_superblock(cache)?.ok_or_else(|| Error::missing(name_of_cache(cache)))?;
+        let FoundSuperblock { mut superblock, is_alone } = found;
         if cache.bytes() < superblock.geometry.byte_of_line(superblock.active_lines) {
             let wanted = superblock.geometry.byte_of_line(superblock.active_lines);
             return Err(Error::size(name_of_cache(cache), cache.bytes(), wanted));
@@ -106,6 +107,10 @@ impl Tier {
         }
         for place in 0..count {
             check_origin(&*devices.origins[place], &superblock, (place, &name_of_cache(cache)))?;
+        }
+        if is_alone && superblock.opening {
+            // The opening that the other copy told of may have written the journal: its number is not given again.
+            superblock.mounts += 1;
         }
         let recovery = recover(cache, &superblock)?;
         restore_checksums(cache, &superblock, &recovery)?;
@@ -140,13 +145,19 @@ impl Tier {
     /// Makes everything durable and marks the cache as closed, so that the next opening trusts all of it. Dirty lines
     /// stay dirty.
     ///
+    /// The mark is left out while lines that were dirty at a crash before this opening were neither read, cleaned nor
+    /// overwritten whole, since an overwrite in place may have torn them: the next opening is one after a crash again.
+    /// It is as warm and reads no more; lines that are dirty in part are cleaned whole, and what differs in a dirty line
+    /// is counted and not refused.
+    ///
     /// # Errors
     ///
     /// When a device fails or the pool has failed; then the cache is as after a crash.
     pub fn close(self) -> Result<(), Error> {
         self.settle()?;
         let mut superblock = self.lock_superblock();
-        self.checkpoint_with(&mut superblock, true)
+        let is_certain = !self.lock().machine.has_doubtful_lines();
+        self.checkpoint_with(&mut superblock, is_certain)
     }
 
     /// Makes everything durable that was acknowledged, also what waits for an origin.
@@ -181,14 +192,15 @@ fn format_with(devices: &TierDevices, superblock: &Superblock) -> Result<(), Err
     let cache = &*devices.cache;
     let failed = |error| Error::device("formatted", "the cache", 0, error);
     let geometry = superblock.geometry;
-    // An old journal could go on where the new one ends.
-    cache.discard(geometry.byte_of_journal(0), u64::from(geometry.journal_blocks) * LABEL_BYTES).map_err(failed)?;
+    // An old journal could go on where the new one ends. It gets zeros and no hole, for which there may be no room later.
+    let journal_bytes = u64::from(geometry.journal_blocks) * LABEL_BYTES;
+    write_zeros(cache, geometry.byte_of_journal(0), journal_bytes).map_err(failed)?;
     let empty = vec![LineEntry::EMPTY; ENTRIES_PER_BLOCK as usize];
     for number in 0..geometry.checkpoint_blocks() {
         let block = crate::layout::encode_entries(superblock.checkpoint_sequence, number, &empty);
         cache.write_at(geometry.byte_of_checkpoint(superblock.checkpoint_slot, number), &block).map_err(failed)?;
     }
-    cache.discard(Geometry::byte_of_superblock(0), 2 * LABEL_BYTES).map_err(failed)?;
+    write_zeros(cache, Geometry::byte_of_superblock(0), 2 * LABEL_BYTES).map_err(failed)?;
     cache.sync().map_err(failed)?;
     for place in 0..devices.origins.len() {
         write_label(devices, superblock, place, false)?;

@@ -1,6 +1,7 @@
 //! Finds out what a cache held when it was left. It changes nothing, so that it can be done again.
 
 use std::io;
+use std::ops::RangeInclusive;
 
 use crate::device::Device;
 use crate::error::Error;
@@ -23,22 +24,74 @@ pub(super) struct Recovery {
     pub(super) records: Vec<JournalRecord>,
 }
 
-/// The superblock in force, if there is one.
+/// The superblock in force.
+pub(super) struct FoundSuperblock {
+    pub(super) superblock: Superblock,
+    /// Whether its other copy could not be read.
+    pub(super) is_alone: bool,
+}
+
+/// The superblock in force, if there is one; see [`find_superblock`].
 pub(super) fn read_superblock(cache: &dyn Device) -> Result<Option<Superblock>, Error> {
+    Ok(find_superblock(cache)?.map(|found| found.superblock))
+}
+
+/// Finds the superblock in force. A copy that cannot be read is done without where nothing speaks for its being newer than the other in a way that
+/// matters; then the cache is as after a crash, since what the copy said of the last stop is unknown.
+pub(super) fn find_superblock(cache: &dyn Device) -> Result<Option<FoundSuperblock>, Error> {
     let mut newest: Option<Superblock> = None;
+    let mut unreadable = None;
     for slot in 0..2 {
         let mut bytes = vec![0; SUPERBLOCK_BYTES];
         let at = Geometry::byte_of_superblock(slot);
         if cache.bytes() < at + SUPERBLOCK_BYTES as u64 {
             return Ok(None);
         }
-        cache.read_at(at, &mut bytes).map_err(|error| failed("read a superblock of", at, error))?;
+        if let Err(error) = cache.read_at(at, &mut bytes) {
+            unreadable.get_or_insert_with(|| failed("read a superblock of", at, error));
+            continue;
+        }
         let found = Superblock::decode(&bytes);
         if found.as_ref().map(|found| found.sequence) > newest.as_ref().map(|newest| newest.sequence) {
             newest = found;
         }
     }
-    Ok(newest)
+    match (newest, unreadable) {
+        (newest, None) => Ok(newest.map(|superblock| FoundSuperblock { superblock, is_alone: false })),
+        (Some(superblock), Some(_)) if is_newest(cache, &superblock)? => {
+            let superblock = Superblock { clean: false, ..superblock };
+            Ok(Some(FoundSuperblock { superblock, is_alone: true }))
+        }
+        (_, Some(error)) => Err(error),
+    }
+}
+
+/// Whether a superblock leads to all that is durable, although there may be a newer one that cannot be read.
+///
+/// A newer one differs by an opening, which changes no line, by a size, which [`check`] looks at, or by a checkpoint. Behind a checkpoint the older
+/// journal may be overwritten, so that both ways must lead to the same lines and the journal must not go on.
+fn is_newest(cache: &dyn Device, superblock: &Superblock) -> Result<bool, Error> {
+    let next = Superblock {
+        checkpoint_slot: 1 - superblock.checkpoint_slot,
+        checkpoint_sequence: superblock.checkpoint_sequence + 1,
+        ..superblock.clone()
+    };
+    let mut first = vec![0; SUPERBLOCK_BYTES];
+    let at = next.geometry.byte_of_checkpoint(next.checkpoint_slot, 0);
+    cache.read_at(at, &mut first).map_err(|error| failed("read the checkpoint of", at, error))?;
+    if decode_entries(&first, next.checkpoint_sequence, 0).is_none() {
+        return Ok(true);
+    }
+    let Ok(recovery) = recover(cache, superblock) else { return Ok(false) };
+    if !read_checkpoint(cache, &next).is_ok_and(|newer| newer == recovery.entries) {
+        return Ok(false);
+    }
+    for place in 0..u64::from(superblock.geometry.journal_blocks) {
+        if read_block(cache, superblock, place)?.is_some_and(|block| block.sequence >= recovery.journal_next) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Reads checkpoint and journal.
@@ -61,14 +114,28 @@ fn read_checkpoint(cache: &dyn Device, superblock: &Superblock) -> Result<Vec<Li
         let last = (first + PIECE).min(blocks);
         let at = geometry.byte_of_checkpoint(superblock.checkpoint_slot, first);
         let mut bytes = vec![0; (last - first) as usize * SUPERBLOCK_BYTES];
-        cache.read_at(at, &mut bytes).map_err(|error| failed("read the checkpoint of", at, error))?;
+        if cache.read_at(at, &mut bytes).is_err() {
+            read_one_by_one(cache, at, first, &mut bytes)?;
+        }
         for (number, block) in (first..last).zip(bytes.chunks(SUPERBLOCK_BYTES)) {
             let found = decode_entries(block, superblock.checkpoint_sequence, number);
-            entries.extend(found.ok_or_else(|| Error::damaged(format!("block {number} of the cache's checkpoint")))?);
+            let place = geometry.byte_of_checkpoint(superblock.checkpoint_slot, number);
+            let what = || format!("block {number} of the cache's checkpoint, at byte {place}");
+            entries.extend(found.ok_or_else(|| Error::damaged(what()))?);
         }
     }
     entries.truncate(geometry.most_lines as usize);
     Ok(entries)
+}
+
+/// Reads blocks of the checkpoint, which could not be read together, so that an error names the one that cannot be read.
+fn read_one_by_one(cache: &dyn Device, at: u64, first: u32, into: &mut [u8]) -> Result<(), Error> {
+    for (place, block) in (0_u32..).zip(into.chunks_mut(SUPERBLOCK_BYTES)) {
+        let byte = at + u64::from(place) * SUPERBLOCK_BYTES as u64;
+        let what = || format!("block {} of the cache's checkpoint", first + place);
+        cache.read_at(byte, block).map_err(|error| Error::unreadable(what(), byte, error))?;
+    }
+    Ok(())
 }
 
 /// The records of all commits that are whole, in order, and the block behind them.
@@ -78,11 +145,13 @@ fn read_journal(cache: &dyn Device, superblock: &Superblock) -> Result<(Vec<Jour
     let mut mount = 0;
     let end = superblock.journal_start + u64::from(superblock.geometry.journal_blocks);
     for sequence in superblock.journal_start..end {
-        let Some(block) = read_block(cache, superblock, sequence)? else { break };
         // A block of an earlier opening behind one of a later opening is a rest of a commit that never happened.
-        if block.sequence != sequence || block.mount < mount || block.mount > superblock.mounts + 1 {
+        let mounts = mount..=superblock.mounts + 1;
+        let found = read_block(cache, superblock, sequence)?;
+        let Some(block) = found.filter(|block| block.sequence == sequence && mounts.contains(&block.mount)) else {
+            refuse_hole(cache, superblock, sequence, &mounts)?;
             break;
-        }
+        };
         mount = block.mount;
         commit.extend(block.records);
         if block.ends_commit {
@@ -93,10 +162,68 @@ fn read_journal(cache: &dyn Device, superblock: &Superblock) -> Result<(Vec<Jour
     Ok(done)
 }
 
+/// Refuses a journal that goes on behind the block at which reading it ended, where no loss of power can be the cause.
+///
+/// The blocks of one commit are written in any order, so that whole ones behind a missing one may be the rest of a commit that never
+/// happened. The next commit of an opening is written only once all of this one is durable. Hence a block behind the end of a commit,
+/// both of one opening, proves that everything before that end was durable: what is missing there was damaged. Blocks of earlier laps
+/// have other numbers, and what an opening left behind its last durable commit is the rest of one commit, with one end at most. Damage of
+/// the last two commits looks like such a rest and is taken for one.
+fn refuse_hole(
+    cache: &dyn Device,
+    superblock: &Superblock,
+    hole: u64,
+    mounts: &RangeInclusive<u64>,
+) -> Result<(), Error> {
+    // After a clean stop the checkpoint has everything.
+    if superblock.clean {
+        return Ok(());
+    }
+    let blocks = u64::from(superblock.geometry.journal_blocks);
+    let end = superblock.journal_start + blocks;
+    let mut ended: Vec<u64> = Vec::new();
+    let mut next = hole + 1;
+    while next < end {
+        let until = end.min(next + u64::from(PIECE)).min((next / blocks + 1) * blocks);
+        let mut bytes = vec![0; (until - next) as usize * SUPERBLOCK_BYTES];
+        read_what_can_be(cache, superblock.geometry.byte_of_journal(next), &mut bytes);
+        for (sequence, block) in (next..until).zip(bytes.chunks(SUPERBLOCK_BYTES)) {
+            let found = decode_block(block);
+            let Some(block) = found.filter(|block| block.sequence == sequence && mounts.contains(&block.mount)) else {
+                continue;
+            };
+            if ended.contains(&block.mount) {
+                let at = superblock.geometry.byte_of_journal(hole);
+                let what =
+                    format!("block {hole} of the cache's journal, at byte {at}, behind which later commits are whole");
+                return Err(Error::damaged(what));
+            }
+            if block.ends_commit {
+                ended.push(block.mount);
+            }
+        }
+        next = until;
+    }
+    Ok(())
+}
+
+/// Reads blocks; zeros stand for those that cannot be read.
+fn read_what_can_be(cache: &dyn Device, at: u64, into: &mut [u8]) {
+    if cache.read_at(at, into).is_ok() {
+        return;
+    }
+    for (place, block) in (0_u64..).zip(into.chunks_mut(SUPERBLOCK_BYTES)) {
+        if cache.read_at(at + place * SUPERBLOCK_BYTES as u64, block).is_err() {
+            block.fill(0);
+        }
+    }
+}
+
 fn read_block(cache: &dyn Device, superblock: &Superblock, sequence: u64) -> Result<Option<JournalBlock>, Error> {
     let at = superblock.geometry.byte_of_journal(sequence);
     let mut bytes = vec![0; SUPERBLOCK_BYTES];
-    cache.read_at(at, &mut bytes).map_err(|error| failed("read the journal of", at, error))?;
+    let what = || format!("block {sequence} of the cache's journal");
+    cache.read_at(at, &mut bytes).map_err(|error| Error::unreadable(what(), at, error))?;
     Ok(decode_block(&bytes))
 }
 

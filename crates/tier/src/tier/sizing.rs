@@ -38,13 +38,18 @@ impl Tier {
         }
         self.lock().machine.set_draining(false);
         outcome?;
+        Ok(self.drained_since(begin, before))
+    }
+
+    /// How far cleaning is that began at a time with so many bytes cleaned.
+    pub(super) fn drained_since(&self, begin: Duration, before: u64) -> DrainStatus {
         let passed = self.clock.now().saturating_sub(begin).as_secs_f64();
         let cleaned = (self.cleaned_bytes() - before) as f64;
         let dirty_lines = self.lock().machine.dirty_lines();
         let bytes_per_second = if passed > 0.0 { cleaned / passed } else { 0.0 };
         let left_bytes = f64::from(dirty_lines) * f64::from(self.geometry.line_bytes);
         let left = (cleaned > 0.0 && passed > 0.0).then(|| Duration::from_secs_f64(left_bytes / bytes_per_second));
-        Ok(DrainStatus { dirty_lines, bytes_per_second, left })
+        DrainStatus { dirty_lines, bytes_per_second, left }
     }
 
     fn work_once(&self) -> Result<(), Error> {
@@ -57,7 +62,7 @@ impl Tier {
         Ok(())
     }
 
-    fn cleaned_bytes(&self) -> u64 {
+    pub(super) fn cleaned_bytes(&self) -> u64 {
         let state = self.lock();
         (0..self.volumes()).map(|volume| state.machine.counters(volume).cleaned_bytes).sum()
     }

@@ -13,7 +13,7 @@ use crate::stats::VolumeCounters;
 pub struct VolumeSnapshot {
     /// Its content.
     pub class: VolumeClass,
-    /// The way of its writes.
+    /// The way of its writes that is in force: `Pass` from a failure of the cache on that left nothing dirty behind.
     pub mode: CacheMode,
     /// Whether it has failed, and serves nothing until it is opened again.
     pub failed: bool,

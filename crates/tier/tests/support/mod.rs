@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses another part")]
 
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -131,6 +132,8 @@ pub(crate) struct MemoryDevice {
     pub(crate) before: Mutex<Option<Hook>>,
     /// Told after each write and sync.
     pub(crate) after: Mutex<Option<Box<dyn FnMut() + Send>>>,
+    /// Bytes that cannot be read.
+    pub(crate) unreadable: Mutex<Vec<Range<u64>>>,
     pub(crate) calls: [AtomicU64; 3],
 }
 
@@ -140,6 +143,7 @@ impl MemoryDevice {
             store: Arc::new(Mutex::new(Store::new(bytes))),
             before: Mutex::new(None),
             after: Mutex::new(None),
+            unreadable: Mutex::new(Vec::new()),
             calls: Default::default(),
         })
     }
@@ -189,6 +193,10 @@ impl Device for MemoryDevice {
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         self.begin(Call::Read)?;
+        let end = at + into.len() as u64;
+        if self.unreadable.lock().unwrap().iter().any(|bad| bad.start < end && at < bad.end) {
+            return Err(io::Error::other("made unreadable"));
+        }
         let store = self.store.lock().unwrap();
         let at = at as usize;
         let found = store.now.get(at..at + into.len()).ok_or_else(|| io::Error::other("beyond the end"))?;

@@ -1,6 +1,6 @@
 //! Settings that experiments change while an instance runs: written behind a mark in its `postgresql.conf`, which every start writes anew, so
 //! that a killed experiment leaves nothing changed. Source: PostgreSQL manual, "Server Configuration", `autovacuum`, `checkpoint_timeout`,
-//! `max_wal_size`.
+//! `max_wal_size`, `synchronous_commit`.
 
 use super::engine::Postgresql;
 use super::failure::failed;
@@ -27,6 +27,11 @@ const KNOWN: &[LiveSetting] = &[
         resource: "engine.checkpoints",
         change: LiveChange::Off(&[("checkpoint_timeout", "1d"), ("max_wal_size", "1TB")]),
         settles: Duration::from_secs(4),
+    },
+    LiveSetting {
+        resource: "engine.durability",
+        change: LiveChange::Off(&[("synchronous_commit", "off")]),
+        settles: Duration::from_secs(1),
     },
 ];
 
@@ -86,6 +91,19 @@ fn with(text: &str, settings: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::intervention::settles_at_most;
+    use proofload_model::settings::Settings;
+
+    #[test]
+    fn a_plan_waits_for_changes_as_long_as_engines_do() {
+        for name in ["postgresql", "mariadb"] {
+            let engine = crate::engine(name).expect("it is built in");
+            for one in engine.live_settings().expect("it has some").known() {
+                let most = settles_at_most(one.resource, &Settings::default());
+                assert!(one.settles <= most, "{name}, {}: {:?} is longer than {most:?}", one.resource, one.settles);
+            }
+        }
+    }
 
     fn pair(name: &str, value: &str) -> (String, String) {
         (name.to_owned(), value.to_owned())

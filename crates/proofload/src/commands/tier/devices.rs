@@ -81,8 +81,8 @@ struct SlowOrigins {
 
 /// Puts one array of modelled drives before all origins, which contend for it.
 fn behind(slow: &SlowDisks, origins: Vec<FileDevice>) -> Result<SlowOrigins, String> {
-    let array = slow.array();
     let wanted: u64 = origins.iter().map(Device::bytes).sum();
+    let array = slow.array(wanted);
     if wanted > array.bytes() {
         return Err(format!("the origins need {wanted} bytes, but the modelled drives have only {}", array.bytes()));
     }

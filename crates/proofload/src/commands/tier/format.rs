@@ -62,7 +62,9 @@ fn format(arguments: &FormatArguments, wanted: &FormatOrder) -> Result<String, (
     confirm(&losses, arguments, wanted).map_err(|text| (Exit::Usage, text))?;
     let identities = (0..=wanted.origins.len()).map(|_| identity()).collect::<std::io::Result<Vec<_>>>();
     let identities = identities.map_err(|error| (Exit::Failure, format!("failed to read /dev/urandom: {error}")))?;
-    if let Some(size) = wanted.size {
+    // Before anything is formatted: all of the file gets its room.
+    let whole = || std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|data| data.len());
+    if let Some(size) = wanted.size.or_else(whole) {
         make_room(path, size, page_cache).map_err(|text| (Exit::Failure, text))?;
     }
     let opened = devices::open(path, &wanted.origins, page_cache, None).map_err(|text| (Exit::Failure, text))?;
@@ -148,16 +150,14 @@ fn confirm(losses: &[(String, String)], arguments: &FormatArguments, wanted: &Fo
     Err(format!("{}; to destroy that, add --yes {}", texts.join("; "), names.join(",")))
 }
 
-/// Makes the file of a cache that is not there, or gives an empty one its size.
+/// Makes the file of a cache that is not there, or gives one its size, with room on its file system for all of it.
 fn make_room(path: &Path, size: u64, page_cache: PageCache) -> Result<(), String> {
-    match std::fs::metadata(path) {
-        Err(_) => FileDevice::create(path, size, page_cache).map(drop).map_err(|error| error.to_string()),
-        Ok(data) if data.is_file() && data.len() < size => {
-            let grown = std::fs::OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(size));
-            grown.map_err(|error| format!("failed to grow {} to {}: {error}", path.display(), bytes(size)))
-        }
+    let made = match std::fs::metadata(path) {
+        Err(_) => FileDevice::create_whole(path, size, page_cache).map(drop),
+        Ok(data) if data.is_file() => FileDevice::allocate(path, size),
         Ok(_) => Ok(()),
-    }
+    };
+    made.map_err(|error| error.to_string())
 }
 
 /// A number that nobody else has.

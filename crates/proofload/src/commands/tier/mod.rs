@@ -4,6 +4,7 @@ mod check;
 mod devices;
 mod dispatch;
 mod drain;
+mod drained;
 mod dump;
 mod ending;
 mod format;

@@ -28,6 +28,11 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(100);
 /// Looks between two looks at whether a volume has failed.
 const LOOKS_PER_CHECK: u32 = 10;
+/// What is said of a volume that has failed.
+const FAILED: &str = "has failed and is no longer served; stop, repair it and serve again";
+/// What is said of a volume whose cache failed while nothing was dirty.
+const DEGRADED: &str =
+    "lost its cache while no line was dirty and goes on in mode pass; stop, repair the cache and serve again";
 
 /// What is asked for.
 struct ServeOrder {
@@ -178,9 +183,9 @@ fn told(arguments: &ServeArguments, wanted: &ServeOrder, tier: &Tier, more: &[(&
     lines.join("\n")
 }
 
-/// Waits for a reason to stop; tells of each volume that fails meanwhile.
+/// Waits for a reason to stop; tells once of each volume that fails or loses its cache meanwhile.
 fn wait(interrupt: &Interrupt, stops: &Receiver<()>, tier: &Tier, wanted: &ServeOrder) {
-    let mut told = vec![false; wanted.origins.len()];
+    let mut told: Vec<Option<&str>> = vec![None; wanted.origins.len()];
     for look in 0_u32.. {
         if interrupt.asked() || !matches!(stops.recv_timeout(LOOK), Err(RecvTimeoutError::Timeout)) {
             return;
@@ -188,12 +193,14 @@ fn wait(interrupt: &Interrupt, stops: &Receiver<()>, tier: &Tier, wanted: &Serve
         if look % LOOKS_PER_CHECK != 0 {
             continue;
         }
-        for ((volume, place), told) in tier.snapshot().volumes.iter().zip(&wanted.origins).zip(&mut told) {
-            if volume.failed && !std::mem::replace(told, true) {
-                let name = place.class.name();
-                output::error(&format!(
-                    "volume {name} has failed and is no longer served; stop, repair it and serve again"
-                ));
+        let volumes = tier.snapshot().volumes;
+        for (number, ((volume, place), told)) in (0..).zip(volumes.iter().zip(&wanted.origins).zip(&mut told)) {
+            let degraded = tier.is_degraded(number).then_some(DEGRADED);
+            let trouble = if volume.failed { Some(FAILED) } else { degraded };
+            if let Some(text) = trouble
+                && told.replace(text) != Some(text)
+            {
+                output::error(&format!("volume {} {text}", place.class.name()));
             }
         }
     }

@@ -1,5 +1,6 @@
-//! Modelled drives by a word such as `raid-5:8x7.2k:2GiB`. It models nothing itself.
+//! Modelled drives by a word such as `raid-5:8x7.2k:2GiB:0.03`. It models nothing itself.
 
+use proofload_model::tier::Stroke;
 use proofload_model::units::Bytes;
 use proofload_tier::disk::{ArrayLayout, DiskArray, DriveProfile, Scheduling};
 
@@ -10,13 +11,14 @@ pub(super) struct SlowDisks {
     drives: usize,
     profile: DriveProfile,
     cache_bytes: u64,
+    stroke: Stroke,
 }
 
 /// Drives at most.
 const MOST_DRIVES: usize = 64;
 
 impl SlowDisks {
-    /// Reads `[LAYOUT:]COUNTxPROFILE[:CACHE]`, or a profile alone for one drive.
+    /// Reads `[LAYOUT:]COUNTxPROFILE[:CACHE[:STROKE]]`, or a profile alone for one drive.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut parts = text.split(':').peekable();
         let layout = parts.peek().and_then(|word| layout_named(word));
@@ -35,11 +37,12 @@ impl SlowDisks {
             Some(size) => Bytes::parse(size).map_err(|error| error.to_string())?.0,
             None => 0,
         };
+        let stroke = parts.next().map_or(Ok(Stroke::default()), share_of_stroke)?;
         if let Some(more) = parts.next() {
-            return Err(format!("{more:?} is not expected; use LAYOUT:COUNTxPROFILE:CACHE"));
+            return Err(format!("{more:?} is not expected; use LAYOUT:COUNTxPROFILE:CACHE:STROKE"));
         }
         let layout = layout.unwrap_or(if count == 1 { ArrayLayout::Single } else { ArrayLayout::Raid0 });
-        let disks = Self { layout, drives: count, profile, cache_bytes };
+        let disks = Self { layout, drives: count, profile, cache_bytes, stroke };
         disks.check().map(|()| disks)
     }
 
@@ -59,9 +62,10 @@ impl SlowDisks {
         Err(format!("{} cannot have {} drives; it needs {wanted}", self.layout.name(), self.drives))
     }
 
-    /// The array.
-    pub(super) fn array(&self) -> DiskArray {
-        DiskArray::new(self.layout, self.drives, self.profile, Scheduling::Sptf, self.cache_bytes)
+    /// The array under so many bytes.
+    pub(super) fn array(&self, bytes: u64) -> DiskArray {
+        let array = DiskArray::new(self.layout, self.drives, self.profile, Scheduling::Sptf, self.cache_bytes);
+        array.spread(self.stroke.share(), bytes)
     }
 
     /// Words for it.
@@ -70,8 +74,15 @@ impl SlowDisks {
             0 => String::new(),
             bytes => format!(", controller cache {}", Bytes(bytes)),
         };
-        format!("modelled: {} of {} × {}{cache}", self.layout.name(), self.drives, self.profile.name)
+        let (layout, profile) = (self.layout.name(), self.profile.name);
+        format!("modelled: {layout} of {} × {profile}{cache}, data {}", self.drives, self.stroke)
     }
+}
+
+fn share_of_stroke(text: &str) -> Result<Stroke, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    let fault = || format!("{text:?} is no share of the stroke; use a number from 0 to 1, such as 0.03");
+    share.map(Stroke::of).ok_or_else(fault)
 }
 
 fn layout_named(word: &str) -> Option<ArrayLayout> {
@@ -99,7 +110,11 @@ mod tests {
 
     #[test]
     fn drives_are_read_and_what_cannot_be_is_refused() {
-        check("raid-5:8x7.2k:2GiB", "modelled: raid-5 of 8 × 7.2K, controller cache 2GiB");
+        check(
+            "raid-5:8x7.2k:2GiB",
+            "modelled: raid-5 of 8 × 7.2K, controller cache 2GiB, data contiguous from the outer edge",
+        );
+        check("raid-5:8x7.2k:2GiB:0.03", "controller cache 2GiB, data spread over 3 % of the stroke");
         check("7.2K", "modelled: single of 1 × 7.2K");
         check("4x15k", "modelled: raid-0 of 4 × 15K");
         check("single:hp-97560", "modelled: single of 1 × HP 97560");
@@ -110,6 +125,8 @@ mod tests {
         check("raid-6:4x10k", "unknown layout or drive \"raid-6\"");
         check("4x5k", "unknown layout or drive \"5k\"");
         check("4x10k:1", "is not a size");
-        check("4x10k:1GiB:x", "is not expected");
+        check("4x10k:1GiB:x", "\"x\" is no share of the stroke");
+        check("4x10k:1GiB:1.5", "\"1.5\" is no share of the stroke");
+        check("4x10k:1GiB:0:x", "is not expected");
     }
 }

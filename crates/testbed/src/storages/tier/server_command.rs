@@ -49,8 +49,9 @@ pub(super) fn server_command(
     Ok(CommandLine { program: program.to_owned(), arguments, environment: Vec::new() })
 }
 
-/// The word for the modelled drives, such as `raid-5:8x7.2k:64MiB`.
+/// The word for the modelled drives, such as `raid-5:8x7.2k:64MiB`, or `raid-5:8x7.2k:64MiB:0.03` for data over a share of their stroke.
 fn drives(slow: &SlowMedium) -> String {
     let count = if slow.raid == RaidLevel::Single { 1 } else { slow.drives };
-    format!("{}:{count}x{}:{}", slow.raid.word(), slow.drive.word(), slow.write_cache)
+    let stroke = if slow.stroke.is_contiguous() { String::new() } else { format!(":{}", slow.stroke.share()) };
+    format!("{}:{count}x{}:{}{stroke}", slow.raid.word(), slow.drive.word(), slow.write_cache)
 }

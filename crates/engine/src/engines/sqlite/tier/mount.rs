@@ -313,7 +313,7 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
         Ok(Arc::new(LabelledFile::open(content, label, ROOM).map_err(tier_error)?))
     };
     let devices = (labelled(&files.data, &files.data_label())?, labelled(&files.log, &files.log_label())?);
-    let disks = tiers::disks(&plan.slow, devices.0.clone(), devices.1.clone(), Arc::clone(&clock));
+    let disks = tiers::disks(&plan.slow, data, devices.0.clone(), devices.1.clone(), Arc::clone(&clock));
     let slow: Vec<Arc<dyn Device>> = match &disks {
         Some([data, log]) => vec![data.clone(), log.clone()],
         None => vec![devices.0.clone(), devices.1.clone()],

@@ -4,8 +4,8 @@ use super::MountGuard;
 use crate::contract::Target;
 use crate::engines::sqlite::database;
 use proofload_model::tier::{
-    CONTROL_SOCKET, CachePlan, CacheSize, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, TierPlan, TierVolume,
-    WriteMode,
+    CONTROL_SOCKET, CachePlan, CacheSize, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, Stroke, TierPlan,
+    TierVolume, WriteMode,
 };
 use proofload_model::units::Bytes;
 use proofload_model::wire::DataLocation;
@@ -16,8 +16,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
-    let slow =
-        SlowMedium { drive: DriveModel::Rpm15k, raid: RaidLevel::Raid0, drives: 8, write_cache: Bytes::mebi(64) };
+    let slow = SlowMedium {
+        drive: DriveModel::Rpm15k,
+        raid: RaidLevel::Raid0,
+        drives: 8,
+        write_cache: Bytes::mebi(64),
+        stroke: Stroke::default(),
+    };
     let cache = CachePlan {
         size,
         mode: WriteMode::WriteBack,

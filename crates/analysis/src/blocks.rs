@@ -136,7 +136,6 @@ impl Blocks {
             freedom: blocks - 1.0,
             ahead: value * self.ahead[level],
             n: self.count() as u64,
-            effective_n: blocks,
             block: 1,
             missing: None,
             method: if self.effect.is_some() { METHOD_CORRECTED } else { METHOD },

@@ -25,8 +25,6 @@ pub struct Estimate {
     pub ahead: f64,
     /// Number of samples.
     pub n: u64,
-    /// How many independent samples they are worth.
-    pub effective_n: f64,
     /// Block length, in samples.
     pub block: usize,
     /// Why there is no standard error, when there is none.
@@ -74,15 +72,12 @@ pub fn mean_of(values: &[f64]) -> Estimate {
         None => long_run(&residuals, 1),
     };
     let n = values.len() as f64;
-    let ordinary = residuals.iter().map(|e| e * e).sum::<f64>() / (n - 1.0);
-    let effective_n = if noise.variance > 0.0 { (n * ordinary / noise.variance).clamp(1.0, n) } else { n };
     Estimate {
         value,
         standard_error: (noise.variance / n).sqrt(),
         freedom: noise.freedom,
         ahead: 0.0,
         n: values.len() as u64,
-        effective_n,
         block: noise.block,
         missing,
         method: METHOD_MEAN,

@@ -22,8 +22,39 @@ pub struct ProcessorSecond {
     pub busy: f64,
     /// CPU seconds that these cores wanted and the hypervisor gave to other guests; `None` where it does not say.
     pub stolen: Option<f64>,
-    /// CPU seconds of processes that belong neither to the database nor to the load generator; `None` where they cannot be seen.
+    /// CPU seconds on these cores of processes that belong neither to the database nor to the load generator; `None` where they cannot be seen.
     pub foreign: Option<f64>,
+}
+
+/// A host in one second as its probes tell it, CPU seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostSecond {
+    /// Use of the cores that the database may use, with what was stolen from them.
+    pub used: f64,
+    /// Stolen from these cores; `None` where it is not told.
+    pub stolen: Option<f64>,
+    /// Share of the host's cores that these are, 0 to 1.
+    pub part: f64,
+    /// Foreign processes, on whatever core; `None` where they cannot be seen.
+    pub foreign: Option<f64>,
+    /// The database itself; `None` where that is not known.
+    pub database: Option<f64>,
+    /// Proofload itself, on these cores where that is told, else on whatever core; `None` where it is not known.
+    pub clients: Option<f64>,
+}
+
+impl HostSecond {
+    /// The cores that the database may use. Where these are some of the host's, foreign is what neither the database nor Proofload used of them:
+    /// processes that are busy on the other cores take nothing away. Without that knowledge foreign use is spread evenly over the host.
+    pub fn processor(&self) -> ProcessorSecond {
+        let busy = (self.used - self.stolen.unwrap_or(0.0)).max(0.0);
+        let there = |everywhere: f64| match (self.database, self.clients) {
+            _ if self.part >= 1.0 => everywhere,
+            (Some(database), Some(clients)) => (busy - database - clients).clamp(0.0, everywhere.max(0.0)),
+            _ => everywhere * self.part,
+        };
+        ProcessorSecond { busy, stolen: self.stolen, foreign: self.foreign.map(there) }
+    }
 }
 
 /// What others took of the processor.
@@ -119,6 +150,36 @@ mod tests {
         let found = Disturbance::of(&[second(1.0, 0.25, 0.5), second(1.0, 0.25, 0.5)], 2.0);
         assert_eq!((found.stolen, found.foreign), (Some(0.2), Some(0.25)));
         assert!((found.observed().unwrap() - 0.4).abs() < 1e-9, "{found:?}");
+    }
+
+    /// Two of 16 cores are the database's, and one of Proofload's threads runs there.
+    #[test]
+    fn only_what_others_used_of_the_databases_cores_counts() {
+        let told = |used: f64| HostSecond {
+            used,
+            stolen: Some(0.0),
+            part: 2.0 / 16.0,
+            foreign: Some(2.0),
+            database: Some(1.0),
+            clients: Some(0.2),
+        };
+        let taken = |second: HostSecond| Disturbance::of(&[second.processor()], 2.0).observed().unwrap();
+        assert_eq!(taken(told(1.2)), 0.0, "compilers on two other cores");
+        assert!((taken(told(2.0)) - 0.4).abs() < 1e-9, "one busy core of the database's is not averaged away");
+        let stolen = HostSecond { stolen: Some(0.8), ..told(2.0) };
+        assert_eq!(stolen.processor(), ProcessorSecond { busy: 1.2, stolen: Some(0.8), foreign: Some(0.0) });
+        let blind = HostSecond { database: None, ..told(1.2) };
+        assert_eq!(blind.processor().foreign, Some(0.25), "spread over the host");
+        assert_eq!(
+            HostSecond { part: 1.0, ..told(1.2) }.processor().foreign,
+            Some(2.0),
+            "all cores are the database's"
+        );
+        assert_eq!(
+            HostSecond { foreign: Some(0.1), ..told(2.0) }.processor().foreign,
+            Some(0.1),
+            "not more than there is"
+        );
     }
 
     /// A load whose own demand falls while steal is constant does not become quiet, nor does one that asks for nearly nothing.

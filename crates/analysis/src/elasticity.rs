@@ -58,13 +58,24 @@ pub fn elasticity(lower: &Level, upper: &Level) -> Quantity {
     let interval = match (lower.standard_error, upper.standard_error) {
         (Some(a), Some(b)) => {
             let (a, b) = ((a / lower.value).powi(2), (b / upper.value).powi(2));
-            let freedom = (a + b).powi(2) / (a * a / lower.freedom + b * b / upper.freedom);
-            let half = student_quantile(0.975, freedom) * (a + b).sqrt() / distance.abs();
+            let half = half_width(&[(a, lower.freedom), (b, upper.freedom)]) / distance.abs();
             Interval::known(value - half, value + half, "delta method on logarithms")
         }
         _ => Interval::none("the errors of the levels are unknown"),
     };
     Quantity::new(value, Unit::ELASTICITY, 2, interval)
+}
+
+/// Half-width of the 95 % interval of a sum whose parts have these squared errors and degrees of freedom.
+///
+/// Source: Satterthwaite, "An approximate distribution of estimates of variance components", Biometrics Bulletin 2 (1946).
+pub(super) fn half_width(parts: &[(f64, f64)]) -> f64 {
+    let sum: f64 = parts.iter().map(|(squared, _)| squared).sum();
+    if sum <= 0.0 {
+        return 0.0;
+    }
+    let freedom = sum.powi(2) / parts.iter().map(|(squared, freedom)| squared * squared / freedom).sum::<f64>();
+    student_quantile(0.975, freedom) * sum.sqrt()
 }
 
 #[cfg(test)]

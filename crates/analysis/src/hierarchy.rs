@@ -36,7 +36,6 @@ pub fn mean_of_estimates(estimates: &[Estimate]) -> Estimate {
             mean(&estimates.iter().map(|run| run.ahead).collect::<Vec<_>>())
         },
         n: estimates.iter().map(|run| run.n).sum(),
-        effective_n: estimates.iter().map(|run| run.effective_n).sum(),
         block: estimates.iter().map(|run| run.block).max().unwrap_or(1),
         missing,
         method: METHOD_RUNS,

@@ -32,6 +32,7 @@ pub mod queueing;
 pub mod quiet;
 pub mod random;
 mod rank_shift;
+pub mod reach;
 pub mod readiness;
 pub mod recovery;
 pub mod rounds;

@@ -162,7 +162,6 @@ fn ratio_estimate(stretches: &[(f64, f64)]) -> Estimate {
         freedom: count - 1.0,
         ahead: 0.0,
         n: length as u64,
-        effective_n: count,
         block: LONGEST_STRETCH,
         missing: None,
         method: METHOD,

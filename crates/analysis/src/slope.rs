@@ -3,17 +3,14 @@
 
 use super::blocks::Blocks;
 use super::distribution::{mean, student_quantile, variance};
-use super::elasticity::Level;
+use super::elasticity::{Level, half_width};
 use super::quantity::{Interval, Quantity, Unit};
 
 /// How the interval comes about where there are blocks.
 const METHOD_BLOCKS: &str = "slope in each block on logarithms, Student's quantile over blocks";
 
 /// The same from the errors of the levels.
-const METHOD_LEVELS: &str = "least squares on logarithms, errors of the levels";
-
-/// Half-width of a 95 % interval in standard errors, where degrees of freedom do not matter.
-const HALF_WIDTH: f64 = 1.96;
+const METHOD_LEVELS: &str = "least squares on logarithms, errors of the levels, Student's quantile by Satterthwaite";
 
 /// The slope over levels that were visited in blocks: number of the level in them, and its resource. `None` with fewer than two levels, or
 /// where all resources are the same or one is not positive.
@@ -39,10 +36,11 @@ pub fn slope_of_levels(levels: &[Level]) -> Option<Quantity> {
     }
     let weighted = || levels.iter().zip(&weights);
     let value: f64 = weighted().map(|(level, weight)| weight * level.value.ln()).sum();
-    let spread = |(level, weight): (&Level, &f64)| Some((weight * level.standard_error? / level.value).powi(2));
-    let interval = match weighted().map(spread).sum::<Option<f64>>() {
-        Some(spread) => {
-            let half = HALF_WIDTH * spread.sqrt();
+    let part =
+        |(level, weight): (&Level, &f64)| Some(((weight * level.standard_error? / level.value).powi(2), level.freedom));
+    let interval = match weighted().map(part).collect::<Option<Vec<(f64, f64)>>>() {
+        Some(parts) => {
+            let half = half_width(&parts);
             Interval::known(value - half, value + half, METHOD_LEVELS)
         }
         None => Interval::none("the errors of the levels are unknown"),
@@ -106,16 +104,21 @@ mod tests {
 
     #[test]
     fn levels_without_blocks_have_a_slope_by_their_errors() {
-        let level = |resource: f64| Level {
+        let level_of = |resource: f64, freedom: f64| Level {
             resource,
             value: 100.0 / resource,
             standard_error: Some(1.0 / resource),
-            freedom: 1e6,
+            freedom,
         };
-        let found = slope_of_levels(&[level(1.0), level(10.0)]).unwrap();
-        assert!((found.value() + 1.0).abs() < 1e-9);
-        let (low, high) = found.interval().bounds().unwrap();
-        assert!(((high - low) / 2.0 - 1.96 * 0.01 * 2f64.sqrt() / 10f64.ln()).abs() < 1e-6, "[{low}, {high}]");
+        // Two equal errors of two degrees of freedom have four together.
+        for (freedom, quantile) in [(1e6, 1.96), (2.0, 2.776), (1.0, 4.303)] {
+            let found = slope_of_levels(&[level_of(1.0, freedom), level_of(10.0, freedom)]).unwrap();
+            assert!((found.value() + 1.0).abs() < 1e-9);
+            let (low, high) = found.interval().bounds().unwrap();
+            let quantiles = (high - low) / 2.0 / (0.01 * 2f64.sqrt() / 10f64.ln());
+            assert!((quantiles / quantile - 1.0).abs() < 0.005, "{freedom}: [{low}, {high}]");
+        }
+        let level = |resource: f64| level_of(resource, 1e6);
         assert_eq!(slope_of_levels(&[level(1.0)]), None);
         assert_eq!(slope_of_levels(&[level(1.0), level(1.0)]), None, "one level twice");
         assert_eq!(slope_of_levels(&[level(1.0), Level::without_error(0.0, 1.0)]), None, "nothing is no level");

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::fault_strength::FaultStrength;
 use crate::ledger::{Leader, LedgerRange};
 use crate::manager::ManagerKind;
+use crate::replication::replication;
 use crate::settings::Settings;
 use crate::time::{Moment, Offset};
 use serde::{Deserialize, Serialize};
@@ -157,6 +158,32 @@ impl fmt::Display for FaultAsked {
     }
 }
 
+/// What brings the database back after a fault that takes the primary.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultRecovery {
+    /// A standby becomes the primary.
+    #[default]
+    Promote,
+    /// The failed primary itself goes on: started again after its end, or thawed.
+    Restart,
+}
+
+impl FaultRecovery {
+    /// Words of `drill.recovery`.
+    pub const WORDS: &'static [&'static str] = &["promote", "restart"];
+
+    /// The one that a study asks for: the usual one is a promotion where there is a standby.
+    pub fn of(settings: &Settings) -> Self {
+        match settings.text("drill.recovery") {
+            Ok("restart") => Self::Restart,
+            Ok(_) => Self::Promote,
+            Err(_) if replication(settings).is_ok_and(|asked| asked.is_some()) => Self::Promote,
+            Err(_) => Self::Restart,
+        }
+    }
+}
+
 /// What becomes of a primary that has failed and was replaced by hand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -189,7 +216,10 @@ pub struct DrillAsked {
     /// Longest of the waits before the fault, of which each drill draws its own.
     #[serde(default)]
     pub phase: Duration,
-    /// How long a fault lasts that does not take the primary.
+    /// What brings the database back after a fault that takes the primary.
+    #[serde(default)]
+    pub recovery: FaultRecovery,
+    /// How long a fault lasts after which no standby is promoted.
     pub lasts: Duration,
     /// Time from the fault to the order to promote.
     pub promote_after: Duration,
@@ -203,6 +233,12 @@ pub struct DrillAsked {
 }
 
 impl DrillAsked {
+    /// Tells whether another instance becomes the primary.
+    #[must_use]
+    pub fn replaces_the_primary(&self) -> bool {
+        self.recovery == FaultRecovery::Promote && self.fault.is_some_and(FaultAsked::takes_the_primary)
+    }
+
     /// Longest time that a drill takes from its fault on, with the return of the failed primary.
     #[must_use]
     pub fn longest(&self) -> Duration {
@@ -233,6 +269,7 @@ pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
         fault,
         strength,
         phase: time("drill.phase", 0),
+        recovery: FaultRecovery::of(settings),
         lasts: time("drill.lasts", 10),
         promote_after: time("drill.promote_after", 0),
         within: time("drill.within", 120),
@@ -333,11 +370,14 @@ pub struct Ledger {
     pub seen_and_lost: u64,
     /// Lost, though a write is present that was sent after the acknowledgement: two primaries, or another node was read.
     pub holes: u64,
+    /// Sent once, and present twice, or refused as there already: a defect.
+    #[serde(default)]
+    pub doubles: u64,
     /// Numbers lost, the first thousand.
     pub lost_numbers: Vec<u64>,
     /// When the first of the lost writes was acknowledged, from time zero.
     pub oldest_lost: Option<Offset>,
-    /// Seconds in which the old primary acknowledged writes after the new one had.
+    /// Seconds in which two instances acknowledged writes by turns. An instance that leads again after a pause is another failover instead.
     pub two_primaries_seconds: f64,
     /// Time between two writes, nanoseconds; 0 in records from before ranges were kept.
     #[serde(default)]

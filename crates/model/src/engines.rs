@@ -35,7 +35,12 @@ pub struct VerifiedVersion {
     pub version: String,
     /// The day, such as `2026-11-26`.
     pub day: String,
+    /// Parts of the self-test that were skipped, in words; empty where all were looked at.
+    pub without: String,
 }
+
+/// What stands between the day and the parts that were skipped.
+const WITHOUT: &str = " without ";
 
 /// Versions of an engine on which a self-test has passed, in the order of the file.
 pub fn verified_versions(name: &str) -> Vec<VerifiedVersion> {
@@ -45,9 +50,13 @@ pub fn verified_versions(name: &str) -> Vec<VerifiedVersion> {
 
 fn verified_in(text: &str, name: &str) -> Result<Vec<VerifiedVersion>, Error> {
     let file = DataFile::read("suites/verified.toml", text, &["*"])?;
-    let row = |(version, day): (&str, &str)| VerifiedVersion {
-        version: version.trim_matches('"').to_owned(),
-        day: day.to_owned(),
+    let row = |(version, said): (&str, &str)| {
+        let (day, without) = said.split_once(WITHOUT).unwrap_or((said, ""));
+        VerifiedVersion {
+            version: version.trim_matches('"').to_owned(),
+            day: day.to_owned(),
+            without: without.to_owned(),
+        }
     };
     Ok(file.table(name)?.into_iter().map(row).collect())
 }
@@ -62,7 +71,10 @@ pub fn verified_words(name: &str, seen: Option<&str>) -> String {
 }
 
 fn words_of(versions: &[VerifiedVersion], seen: Option<&str>) -> String {
-    let one = |found: &VerifiedVersion| format!("{} ({})", found.version, found.day);
+    let one = |VerifiedVersion { version, day, without }: &VerifiedVersion| match without.as_str() {
+        "" => format!("{version} ({day})"),
+        without => format!("{version} ({day}, without {without})"),
+    };
     // A server may say more than its version: "15.14 (Debian 15.14-0+deb12u1)".
     let is = |found: &&VerifiedVersion| {
         let between = |letter: char| letter.is_whitespace() || "(),-".contains(letter);
@@ -125,6 +137,9 @@ mod tests {
         let others = "verified on 16.0.4150 (2026-11-26), 15.14 (2026-11-25)";
         assert_eq!(words_of(&versions, Some("15.1")), "no self-test has passed on this version");
         assert_eq!(words_of(&versions, None), others);
+        let partly = verified_in("[a]\n\"16.0\" = \"2026-11-26 without meetings by statements\"\n", "a").unwrap();
+        assert_eq!((partly[0].day.as_str(), partly[0].without.as_str()), ("2026-11-26", "meetings by statements"));
+        assert_eq!(words_of(&partly, Some("16.0")), "verified on 16.0 (2026-11-26, without meetings by statements)");
         assert_eq!(
             words_of(&verified_in(text, "b").unwrap(), Some("1")),
             "no self-test has passed: never run on a server"

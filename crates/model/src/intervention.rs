@@ -1,5 +1,6 @@
 //! Interventions: what is changed of a point while its load runs, and what came of each visit. Plain data; may not know how a limit is set.
 
+use crate::replication::ReplicationMode;
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,6 +33,9 @@ pub const HOLD: &str = "workload.hold";
 
 /// Name of the resource that is the delay of every flush of a tier, counted as flushes per second.
 pub const FLUSH_DELAY: &str = "storage.flush_delay";
+
+/// Name of the resource that is the flush of each commit, off for a visit.
+pub const DURABILITY: &str = "engine.durability";
 
 /// What changing a resource does to a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,8 +85,17 @@ pub struct LimitMeter {
     pub used: Vec<f64>,
 }
 
-/// Mean time of a visit before its first second that counts: its change takes time to act, and the second that runs is not whole.
-const SETTLES: Duration = Duration::from_secs(2);
+/// Time that a change is given to act before a visit counts: more than most limits of ours take, and users to end what they began.
+pub const SETTLES: Duration = Duration::from_millis(1500);
+
+/// Longest time that memory is given to be filled again.
+pub const MEMORY_SETTLES: Duration = Duration::from_secs(30);
+
+/// What a visit takes beside, at most: to put its change in force, and the rest of the second that runs.
+const BESIDE: Duration = Duration::from_millis(1500);
+
+/// Blocks before the first that has a visit of all resources but one.
+const BLOCKS_BEFORE_JOINT: u32 = 3;
 
 /// Resources whose value the study sets and which can be changed while the load runs, in the order of reports.
 pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
@@ -103,13 +116,17 @@ pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
 pub const LIVE_LOAD: &[(&str, ResourceClass)] =
     &[(HOLD, ResourceClass::Speed), (HOT_ROWS, ResourceClass::Structure), (POOL, ResourceClass::Structure)];
 
-/// What experiments change of a running database, where a study asks for it by `confirm.engine`: a size, or background work that is off for a
-/// visit.
+/// What experiments change of a running database, where a study asks for it by `confirm.engine`: a size, or background work or the flush of
+/// commits that is off for a visit.
 pub const LIVE_ENGINE: &[(&str, ResourceClass)] = &[
     ("engine.cache", ResourceClass::Structure),
     ("engine.autovacuum", ResourceClass::Bound),
     ("engine.checkpoints", ResourceClass::Bound),
+    (DURABILITY, ResourceClass::Bound),
 ];
+
+/// Why commits are not made without their flush beside standbys.
+const WITH_STANDBYS: &str = "what a commit waits for is the mode of replication (replication.mode)";
 
 /// Why the latency of commits is not changed where nothing of ours delays it.
 const NO_DELAY: &str = "the study delays no flushes (storage.flush_delay)";
@@ -156,12 +173,14 @@ pub fn resources(settings: &Settings, load: PointLoad) -> (Vec<ResourcePlan>, BT
         }
     }
     let asked = engine_asked(settings);
-    planned.extend(
-        LIVE_ENGINE
-            .iter()
-            .filter(|(name, _)| asked.iter().any(|one| one == name))
-            .map(|(name, class)| plan(name, *class)),
-    );
+    let has_standbys = settings.text("replication.mode").is_ok_and(|mode| mode != ReplicationMode::None.word());
+    for (name, class) in LIVE_ENGINE.iter().filter(|(name, _)| asked.iter().any(|one| one == name)) {
+        if *name == DURABILITY && has_standbys {
+            leave_out(name, WITH_STANDBYS);
+        } else {
+            planned.push(plan(name, *class));
+        }
+    }
     match clients_elsewhere(settings) {
         _ if load.is_embedded => {
             drop(leave_out(
@@ -199,6 +218,11 @@ pub fn is_counted(resource: &str) -> bool {
     [USERS, POOL, HOT_ROWS].contains(&resource)
 }
 
+/// Whether a resource is a quota of CPU time, which stops what has used it up until the next period.
+pub fn is_quota(resource: &str) -> bool {
+    ["limits.cpu", CLIENTS_CPU, THREAD_CPU].contains(&resource)
+}
+
 /// What is in force of a resource while it is changed by a step: less of it. One row in use becomes two: there is no less.
 pub fn changed(resource: &str, untouched: f64, step: f64) -> f64 {
     match resource {
@@ -206,6 +230,20 @@ pub fn changed(resource: &str, untouched: f64, step: f64) -> f64 {
         _ if LIVE_ENGINE.contains(&(resource, ResourceClass::Bound)) => 0.0,
         _ if is_counted(resource) => f64::from(lowered_users(untouched as u32, step)),
         _ => untouched * (1.0 - step),
+    }
+}
+
+/// Longest time that a change of a resource of a point takes to act.
+pub fn settles_at_most(resource: &str, settings: &Settings) -> Duration {
+    let asked = |path: &str| settings.duration(path).unwrap_or_default();
+    match resource {
+        "limits.memory" => MEMORY_SETTLES,
+        "engine.cache" => Duration::from_secs(6),
+        of_engine if of_engine.starts_with(ENGINE) => Duration::from_secs(4),
+        CLIENTS_RTT | CLIENTS_BANDWIDTH => SETTLES + asked(CLIENTS_RTT),
+        FLUSH_DELAY => SETTLES + asked(FLUSH_DELAY),
+        HOLD | HOT_ROWS | POOL => SETTLES + asked(HOLD),
+        _ => SETTLES,
     }
 }
 
@@ -238,13 +276,17 @@ impl ConfirmAsked {
         }
     }
 
-    /// Seconds that all blocks take if nothing is dropped: for each of so many resources a visit, two of the untouched point, and from the
-    /// fourth block on one of all resources but one.
-    pub fn longest(&self, resources: usize) -> Duration {
-        let blocks = u64::from(self.blocks);
-        let visits = blocks * (resources as u64 + 2) + if resources > 1 { blocks.saturating_sub(3) } else { 0 };
-        let visit = SETTLES + Duration::from_secs(u64::from(self.visit_s)).mul_f64(1.25);
-        visit * u32::try_from(visits).unwrap_or(u32::MAX)
+    /// Time that all blocks take if nothing is dropped and every visit is as long as can be drawn: for each resource of a point a visit, two
+    /// of the untouched point, and from the fourth block on one of all resources but one. Each change acts, and is undone in the next visit.
+    pub fn longest(&self, plans: &[ResourcePlan], settings: &Settings) -> Duration {
+        let visit = SETTLES + BESIDE + Duration::from_secs(u64::from(self.visit_s) + u64::from(self.visit_s / 2));
+        let more = |plan: &ResourcePlan| settles_at_most(&plan.name, settings).saturating_sub(SETTLES);
+        let visits = u32::try_from(plans.len()).unwrap_or(u32::MAX).saturating_add(2);
+        let block = visit * visits + 2 * plans.iter().map(more).sum::<Duration>();
+        let time_like: Vec<Duration> = plans.iter().filter(|plan| plan.class.is_time_like()).map(more).collect();
+        let joint =
+            time_like.iter().max().filter(|_| time_like.len() > 1).map_or(Duration::ZERO, |more| visit + 2 * *more);
+        block * self.blocks + joint * self.blocks.saturating_sub(BLOCKS_BEFORE_JOINT)
     }
 }
 
@@ -367,6 +409,19 @@ mod tests {
     }
 
     #[test]
+    fn commits_without_a_flush_are_tried_alone_only() {
+        let load = PointLoad { users: 1, is_embedded: false };
+        let mut settings = Settings::default();
+        settings.0.insert("confirm.engine".to_owned(), crate::settings::Value::List(vec!["durability".to_owned()]));
+        let (found, _) = resources(&settings, load);
+        assert!(found.iter().any(|plan| plan.name == DURABILITY && plan.class == ResourceClass::Bound));
+        settings.0.insert("replication.mode".to_owned(), crate::settings::Value::Text("remote_flush".to_owned()));
+        let (found, not_tried) = resources(&settings, load);
+        assert!(found.iter().all(|plan| plan.name != DURABILITY));
+        assert_eq!(not_tried[DURABILITY], WITH_STANDBYS);
+    }
+
+    #[test]
     fn flushes_are_a_resource_where_the_study_delays_them() {
         let load = PointLoad { users: 1, is_embedded: true };
         let mut settings = Settings::default();
@@ -377,6 +432,21 @@ mod tests {
         let (found, not_tried) = resources(&settings, load);
         assert!(found.iter().any(|plan| plan.name == FLUSH_DELAY && plan.class == ResourceClass::Speed));
         assert!(!not_tried.contains_key(FLUSH_DELAY));
+    }
+
+    #[test]
+    fn the_longest_time_holds_for_every_length_that_can_be_drawn_and_for_slow_changes() {
+        let asked = ConfirmAsked { step: 0.2, blocks: 4, visit_s: 6 };
+        let plan = |name: &str, class| ResourcePlan { name: name.to_owned(), class };
+        let (cpu, reads) =
+            (plan("limits.cpu", ResourceClass::Capacity), plan("limits.read_iops", ResourceClass::Capacity));
+        let memory = plan("limits.memory", ResourceClass::Structure);
+        let seconds = |plans: &[ResourcePlan]| asked.longest(plans, &Settings::default()).as_secs();
+        // Visits of 9 s after 3 s: three in each block; four, and a joint one in the fourth block.
+        assert_eq!(seconds(std::slice::from_ref(&cpu)), 4 * 3 * 12);
+        assert_eq!(seconds(&[cpu.clone(), reads]), 4 * 4 * 12 + 12);
+        // Memory is waited for when it is lowered and when it is put back, 30 s each; it is in no joint visit.
+        assert_eq!(seconds(&[cpu, memory]), 4 * (4 * 12 + 57));
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub enum WriteClass {
     SeenAndLost,
     /// Failed for certain, and there.
     Phantom,
+    /// Sent once, and there twice, or refused since it is there already.
+    Double,
 }
 
 impl WriteClass {
@@ -35,6 +37,7 @@ impl WriteClass {
             Self::UnknownAbsent => "unknown_absent",
             Self::SeenAndLost => "seen_and_lost",
             Self::Phantom => "phantom",
+            Self::Double => "double",
         }
     }
 

@@ -112,6 +112,7 @@ series! {
         CPU = "cpu", "CPU time of processes that belong neither to the instance nor to Proofload", "CPU s/s", "", Rate;
         PROCESS = "process", "CPU time of the largest of these processes, summed by name", "CPU s/s", "name", Rate;
         CLIENT_CPU = "client_cpu", "CPU time of Proofload itself", "CPU s/s", "", Rate;
+        CLIENT_CPU_THERE = "client_cpu_there", "CPU time of Proofload on the cores that the database is limited to", "CPU s/s", "", Rate;
         CLIENT_WAIT = "client_wait", "Time that threads of Proofload waited for a core", "s/s", "", Rate;
     }
 
@@ -149,6 +150,14 @@ series! {
         UNAPPLIED = "unapplied", "Log flushed by the primary but not applied by the standby", "B", "standby", Level;
     }
 
+    /// The relay of the instance's link.
+    relay = "relay" {
+        LATE_P50 = "late_p50", "Lateness of the bytes that left since the reading before, median", "ms", "direction", Level;
+        LATE_P99 = "late_p99", "Lateness of the bytes that left since the reading before, 99th percentile", "ms", "direction", Level;
+        RELEASES = "releases", "Times that bytes left", "1/s", "direction", Rate;
+        CPU = "cpu", "CPU time of the threads that relay the direction", "CPU s/s", "direction", Rate;
+    }
+
     /// The cache tier under the data, by volume, and its modelled drives.
     tier = "tier" {
         READS = "reads", "Reads of cache lines, whole or in part", "1/s", "volume", Rate;
@@ -166,6 +175,7 @@ series! {
         CLEANED = "cleaned", "Bytes written to the slow medium by the cleaner", "B/s", "volume", Rate;
         CLEAN_WRITES = "clean_writes", "Writes of the cleaner, with adjacent lines merged", "1/s", "volume", Rate;
         ERRORS = "errors", "Failed reads and writes of the cache and of the slow medium", "1/s", "volume", Rate;
+        LATENCY = "latency", "Requests by class (hit, miss, flush) whose time lies in the bucket that ends here, an eighth of a power of two", "1/s", "volume, class and ns", Rate;
         IN_USE = "in_use", "Cache that holds lines of the volume", "B", "volume", Level;
         DIRTY = "dirty", "Cache that holds dirty lines of the volume", "B", "volume", Level;
         MISSES_AT = "misses_at", "Reads that would miss in a cache of this size with the policy in use, from a sample of references", "1/s", "volume and bytes", Rate;

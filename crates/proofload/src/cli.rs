@@ -2,6 +2,7 @@
 
 use crate::cli_agents::AgentsArguments;
 use crate::cli_first::{InitArguments, StudiesArguments};
+use crate::cli_gate::GateArguments;
 use crate::cli_selftest::SelftestArguments;
 use crate::cli_tier::TierCommand;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -370,7 +371,7 @@ pub(crate) struct PairArguments {
     /// A and B are study files: run both in turns, or the missing runs of their records, then use the records
     #[arg(long)]
     pub(crate) run: bool,
-    /// Measure both at the same time, each on its own cores, instead of in turns
+    /// Measure both at the same time, each on its own cores (limits.cores), instead of in turns
     #[arg(long, requires = "run")]
     pub(crate) duet: bool,
     /// Replace a setting of both studies, such as study.repetitions=12; may be repeated
@@ -418,38 +419,6 @@ pub(crate) struct CompareArguments {
     /// percentiles of response times]
     #[arg(long = "metric", value_name = "METRIC")]
     pub(crate) metrics: Vec<String>,
-}
-
-/// What `gate` takes.
-#[derive(Debug, clap::Args)]
-pub(crate) struct GateArguments {
-    #[command(flatten)]
-    pub(crate) pair: PairArguments,
-    /// Largest loss that still passes, such as `3%`
-    #[arg(long, value_name = "PERCENT")]
-    pub(crate) tolerance: String,
-    /// Metric to judge, optionally with its own tolerance (`response_ns_p99.read=10%`); may be repeated [default: the
-    /// workload's throughput]
-    #[arg(long = "metric", value_name = "METRIC[=PERCENT]")]
-    pub(crate) metrics: Vec<String>,
-    /// Result if a loss beyond the tolerance is neither shown nor excluded
-    #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
-    pub(crate) undecided: GatePolicy,
-    /// Result if a point is void or missing
-    #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
-    pub(crate) void: GatePolicy,
-    /// Fail if drills of the candidate, including void ones, lost more acknowledged writes than this under modes that promise no loss
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) lost: Option<u64>,
-}
-
-/// What a gate does with a case that is neither good nor bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GatePolicy {
-    /// Let it pass
-    Pass,
-    /// Let it fail
-    Fail,
 }
 
 /// What `history` takes.

@@ -7,6 +7,7 @@ mod catalogue;
 mod cli;
 mod cli_agents;
 mod cli_first;
+mod cli_gate;
 mod cli_selftest;
 mod cli_tier;
 mod cli_tier_kernel;

@@ -123,8 +123,7 @@ impl RunTimes {
 /// Load after the window of a drill: at least until users can have been back for so long, at most until the time is up; nothing without one.
 fn after_window(settings: &Settings) -> Result<Span, Error> {
     let Some(asked) = drill(settings)? else { return Ok(Span::ZERO) };
-    let by_fault = asked.fault.is_some_and(|fault| fault.takes_the_primary());
-    let lasts = if by_fault { asked.promote_after } else { asked.lasts };
+    let lasts = if asked.replaces_the_primary() { asked.promote_after } else { asked.lasts };
     let back = Duration::from_secs(BACK_FOR as u64);
     Ok(Span::between(lasts + back, asked.phase + lasts.max(asked.within) + back))
 }

@@ -51,6 +51,8 @@ fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
         let sum = |name: &series::SeriesName, volume: &str| tiers::sum(attempt, name, volume);
         let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
         assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);
+        let mut times = attempt.series.iter().filter(|one| series::tier::LATENCY.is_of(&one.probe, &one.name));
+        assert!(times.any(|one| one.component.starts_with("log flush ")), "{:?}", attempt.series);
         assert_eq!(absorbed, if attempt.run.point == 0 { 0.0 } else { writes });
     }
     let size = tier::CACHE.last(&record.attempts.last().expect("two").facts).expect("its size is told");

@@ -97,6 +97,8 @@ fn a_server_on_a_tier_is_verified_observed_and_given_back() {
         let sum = |name: &series::SeriesName, volume: &str| tiers::sum(attempt, name, volume);
         let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
         assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);
+        let mut times = attempt.series.iter().filter(|one| series::tier::LATENCY.is_of(&one.probe, &one.name));
+        assert!(times.any(|one| one.component.starts_with("log flush ")), "{:?}", attempt.series);
         assert_eq!(absorbed, if cached { writes } else { 0.0 });
         if cached {
             expect_forecasts(attempt);

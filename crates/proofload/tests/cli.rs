@@ -119,6 +119,19 @@ fn a_valid_study_says_so_and_shows_its_plan() {
 }
 
 #[test]
+fn a_plan_of_a_server_of_yours_has_its_data_there() {
+    let bench = Bench::new("plan-url");
+    let url = "postgresql://bench@127.0.0.1:1/bench";
+    let made = bench.run(&["init", "--workload", "oltp", "--url", url, "--vary", "users", "-o", "mine.toml"]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let plan = text(&bench.run(&["plan", "mine.toml"]).stdout);
+    assert!(plan.contains(" in the server's database (1 data set"), "{plan}");
+    let json: serde_json::Value =
+        serde_json::from_slice(&bench.run(&["plan", "mine.toml", "--json"]).stdout).expect("JSON");
+    assert_eq!(json["space"]["path"], "the server's database");
+}
+
+#[test]
 fn a_long_plan_is_cut_in_text_and_whole_in_json() {
     let bench = Bench::new("long-plan");
     let levels: Vec<String> = (1..=150).map(|users| users.to_string()).collect();
@@ -384,7 +397,7 @@ fn doctor_holds_a_study_against_the_machine() {
 #[test]
 fn two_studies_are_measured_at_once_and_compared() {
     let bench = Bench::new("duet");
-    let study = small_study("null", "", 2).replace("measure = \"2s\"", "measure = \"12s\"");
+    let study = small_study("null", "[limits]\ncores = 1\n", 2).replace("measure = \"2s\"", "measure = \"12s\"");
     for (name, users, repetitions) in [("a", 2, 2), ("b", 1, 2), ("c", 1, 3)] {
         let text = study
             .replace("virtual_users = 2", &format!("virtual_users = {users}"))
@@ -400,6 +413,17 @@ fn two_studies_are_measured_at_once_and_compared() {
     let faults = ["c: study.repetitions = 3", "a: procedure.retries", "must have the same points and repetitions"];
     assert!(faults.iter().all(|fault| told.contains(fault)), "{told}");
     assert!(refused.status.code() == Some(3) && !bench.path("a.proof").exists(), "{told}");
+    for name in ["d", "e"] {
+        let text =
+            study.replace("[limits]\ncores = 1\n", "").replace("name = \"small\"", &format!("name = \"{name}\""));
+        std::fs::write(bench.path(&format!("{name}.toml")), text).expect("the folder takes a file");
+    }
+    let refused = bench.run(&["compare", "--run", "--duet", "d.toml", "e.toml"]);
+    let told = text(&refused.stderr);
+    assert!(refused.status.code() == Some(3) && told.contains("d: limits.cores is not set at every point"), "{told}");
+    if std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2 {
+        return;
+    }
 
     let output = bench.run(&["compare", "--run", "--duet", "a.toml", "b.toml", "--json"]);
     let told = text(&output.stderr);

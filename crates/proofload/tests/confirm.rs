@@ -226,3 +226,31 @@ fn what_cannot_be_tested_is_refused_with_the_reason() {
     assert!(ran(&bench));
     refused(&bench.run(&["confirm", "small.proof"]), "its load ends by itself");
 }
+
+#[test]
+fn a_study_that_asks_for_experiments_is_refused_for_the_same_reasons() {
+    let asks = |name: &str, users: u32, more: &str| {
+        let bench = Bench::new(name);
+        let wish = "[confirm]\npoints = \"largest\"\nblocks = 1\n";
+        // Longer than a moment in which a busy machine lets nothing run.
+        let study = study("", users, more).replace("measure = \"3s\"", "measure = \"10s\"");
+        bench.study(&study.replace("[confirm]\n", wish));
+        bench
+    };
+    let counted = asks("counted", 4, "operations = 2000");
+    for command in ["validate", "plan", "run"] {
+        refused(&counted.run(&[command, "study.toml"]), "its load ends by itself");
+    }
+    refused(&asks("alone", 1, "").run(&["validate", "study.toml"]), "has nothing that can be lowered");
+    let rated = asks("rated", 4, "rate = 20");
+    // Whether a rate is kept up with shows once it is measured.
+    assert!(ran(&rated));
+    let told = text(&rated.run(&["report", "small.proof", "--format", "text"]).stdout);
+    if told.contains("offered load exceeds capacity") {
+        println!("SKIPPED: this machine did not keep up with 20 operations per second");
+        return;
+    }
+    assert!(record(&rated).experiments.is_empty(), "the load decides throughput itself");
+    let part = "its load comes at 20 operations per second, which it keeps up with";
+    refused(&rated.run(&["confirm", "small.proof", "--plan"]), part);
+}

@@ -86,22 +86,55 @@ fn a_late_standby_loses_what_it_never_received_and_the_ledger_says_what() {
     let page = bench.run(&["report", "x.proof", "--format", "markdown"]);
     let page = text(&page.stdout);
     assert!(page.contains("What protection buys"), "{page}");
-    assert_eq!(page.contains("acknowledged writes were lost"), counts_any(&page, &record), "{page}");
+    // A void drill tells its losses too.
+    let loses = record.attempts.iter().any(|attempt| drill_report(attempt).prober.ledger.lost > 0);
+    assert_eq!(page.contains("acknowledged writes were lost"), loses || counts_any(&page, &record), "{page}");
     bench.expect_no_process();
 }
 
 #[test]
 fn a_drill_that_cannot_be_is_refused_before_anything_is_built() {
     let bench = Bench::new("drills-refused");
-    let more = "[drill]\nfault = \"crash primary\"\n";
+    let more = "[drill]\nfault = \"crash standby-1\"\n";
     bench.study(&small_study("postgresql", more, 1));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     let told = text(&done.stderr);
     assert_eq!(done.status.code(), Some(3), "{told}");
-    for part in ["a drill needs a standby", "workload.deadline"] {
+    for part in ["this drill needs a standby", "workload.deadline"] {
         assert!(told.contains(part), "{told}");
     }
     assert!(!bench.path("x.proof").exists());
+}
+
+/// A drill of a server alone, which is started again after its crash.
+const ALONE: &str = r#"
+[drill]
+fault = "crash primary"
+lasts = "2s"
+within = "120s"
+[prober]
+rate = "50/s"
+"#;
+
+#[test]
+fn a_server_alone_is_started_again_and_has_every_acknowledged_write() {
+    if !postgresql_here("drills") {
+        return;
+    }
+    let bench = Bench::new("drills-alone");
+    bench.study(&paced_study(100, ALONE));
+    let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
+    expect_a_verdict(&done);
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    let report = drill_report(record.attempts.last().expect("an attempt"));
+    let (ledger, told) = (&report.prober.ledger, format!("{report:?}"));
+    assert!(ledger.lost == 0 && ledger.kept > 100 && ledger.leaders.len() == 1, "{told}");
+    assert_eq!((&report.promoted, report.protected_again_at), (&None, None), "{told}");
+    assert!(report.undone_at.is_some_and(|at| at >= report.fault_at + 2.0), "{told}");
+    let writes = report.prober.kinds.iter().find(|one| one.kind == ProbeKind::Write).expect("writes");
+    let longest = writes.outages.iter().filter_map(|outage| Some(outage.to?.as_seconds() - outage.from.as_seconds()));
+    assert!(longest.fold(0.0, f64::max) > 1.5, "it was away for as long as it was not started: {told}");
+    bench.expect_no_process();
 }
 
 /// A drill whose second standby follows the one that is promoted.

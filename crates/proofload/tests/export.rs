@@ -218,7 +218,8 @@ fn open_metrics_keep_the_rules_of_the_format() {
     let core = format!("proofload_probe_cores_busy_ratio{{run=\"{run}\",point=\"{point}\",instance=\"1\"}}");
     assert_eq!(last(&core), 0.4);
     assert!(
-        text.contains("proofload_point_info{point=\"0\",workload_virtual_users=\"4\"} 1 "),
+        text.contains("proofload_point_info{point=\"0\",workload_virtual_users=\"4\"")
+            && text.contains(",estimand=\"as given\"} 1 "),
         "levels are joined by point"
     );
     let value = last("proofload_result_throughput_per_second{point=\"0\",metric=\"throughput\",bound=\"value\"}");
@@ -299,6 +300,10 @@ fn exports_are_refused_where_they_would_lose_something_or_mean_nothing() {
     exported(&bench, &["--format", "csv", "-o", "out"]);
     refused(&["--format", "csv", "-o", "out"], 1, "out/runs.csv exists; replace it with --overwrite");
     exported(&bench, &["--format", "csv", "-o", "out", "--overwrite"]);
+    let one = |folder| ["--format", "csv", "--table", "facts", "-o", folder];
+    refused(&one("out"), 1, "out is a folder, and one table is one file: use -o out/facts.csv");
+    refused(&one("none/"), 1, "none/ is a folder, and one table is one file: use -o none/facts.csv");
+    refused(&["--format", "hdr", "-o", "out/"], 1, "out/ is a folder, and one file is written: name it with -o");
     exported(&bench, &["--format", "hdr", "-o", "out/log"]);
     refused(&["--format", "hdr", "-o", "out/log"], 1, "out/log exists; replace it with --overwrite");
     assert_eq!(

@@ -159,7 +159,7 @@ fn run_with_plan_prints_the_plan_and_starts_nothing() {
     let plan = bench.run(&["plan", "study.toml", "--set", "study.repetitions=3"]);
     let dry = bench.run(&["run", "study.toml", "-o", "x.proof", "--plan", "--set", "study.repetitions=3"]);
     assert_eq!((text(&plan.stdout), plan.status.code()), (text(&dry.stdout), dry.status.code()));
-    assert!(text(&dry.stdout).contains("3 runs of 1 points"), "{}", text(&dry.stdout));
+    assert!(text(&dry.stdout).contains("3 runs of 1 point, "), "{}", text(&dry.stdout));
     assert!(!bench.path("x.proof").exists() && !bench.path("data").exists());
 }
 

@@ -59,6 +59,7 @@ fn a_change_of_level_is_found_and_damaged_files_are_told() {
         (study["records"].as_array().map(Vec::len), found["skipped"].as_array().map(Vec::len)),
         (Some(16), Some(3))
     );
+    assert_eq!(study["records"][3]["points"][0]["estimand"], "as given");
     let throughput = study["tracks"].as_array().expect("tracks").iter().filter(|track| track["metric"] == "throughput");
     for track in throughput {
         let changes = track["changes"].as_array().expect("changes");

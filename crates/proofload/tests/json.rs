@@ -113,6 +113,7 @@ fn a_record_says_where_it_stands() {
             faults: []
             form: 2
             left_s: 0
+            next: []
             of: 2
             of_is_at_most: false
             result: {"exit":0,"measured_anew":0,"not_run":0,"points":2,"searches_without_answer":0,"valid":2,"void":{"generator":0,"host":0,"settling":0,"verification":0}}

@@ -14,8 +14,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use support::waiting::wait_until;
 use support::synthetic::Synthetic;
+use support::waiting::wait_until;
 use support::{Bench, kill_gently, small_study, text};
 
 /// Longest wait for anything.

@@ -369,7 +369,8 @@ fn agents_are_checked_before_a_run() {
     assert_eq!(names, ["host", "a", "b"], "{found:#}");
     for agent in agents {
         let known = |name: &str| agent[name].as_u64().is_some_and(|time| time < 20_000_000);
-        assert!(known("round_trip_ns") && known("clock_within_ns") && agent["cores"].is_string(), "{agent:#}");
+        assert!(known("round_trip_ns") && known("clock_within_ns") && agent["cores"].is_u64(), "{agent:#}");
+        assert!(agent["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 1 << 20), "{agent:#}");
     }
     assert_eq!(agents[0]["limits"][0]["setting"], "limits.cores", "{found:#}");
     bench.expect_no_process();

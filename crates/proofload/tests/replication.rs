@@ -6,7 +6,7 @@ use proofload_model::commit_levels::CommitLevel;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::{ReplicationProof, RunEvent};
 use proofload_model::replication::ReplicationMode;
-use proofload_model::series::{replication, sessions, threads};
+use proofload_model::series::{relay, replication, sessions, threads};
 use proofload_record::Attempt;
 use support::{Bench, postgresql_here, small_study, text};
 
@@ -50,6 +50,7 @@ fn modes_are_proved_watched_measured_and_told_and_nothing_is_left() {
         assert!(has(&InstanceName::primary(), threads::PROBE, "walsender"));
         assert!(has(&standby, threads::PROBE, "startup") && has(&standby, threads::PROBE, "walreceiver"));
         assert!(has(&InstanceName::primary(), replication::PROBE, "standby-1"));
+        assert!(["to_primary", "to_standby"].iter().all(|direction| has(&standby, relay::PROBE, direction)));
         assert!(has(&InstanceName::primary(), sessions::PROBE, "client") && !has(&standby, sessions::PROBE, "client"));
         let trip = attempt.facts.iter().find(|fact| fact.name == "link.rtt").expect("the link was measured");
         assert_eq!(trip.instance, standby);

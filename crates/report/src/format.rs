@@ -119,7 +119,7 @@ pub fn render_comparison(comparison: &Comparison<'_>, format: ComparisonFormat) 
 /// Renders a gate over its comparison.
 pub fn render_gate(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules, format: ComparisonFormat) -> String {
     match format {
-        ComparisonFormat::Text => gate_text(comparison, gate),
+        ComparisonFormat::Text => gate_text(comparison, gate, rules),
         ComparisonFormat::Markdown => markdown(&comparison_document(comparison, Some(gate))),
         ComparisonFormat::Html => html(&comparison_document(comparison, Some(gate)), Appendix::Folded),
         ComparisonFormat::Json => gate_json(comparison, gate, rules),

@@ -4,6 +4,7 @@ use crate::support::replicated::{faster_first, observe, of_points, role, short_o
 use proofload_model::commit_levels::{CommitCalibration, CommitLevel};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::samples::Fact;
 use proofload_model::series::sessions;
 use proofload_model::session_state::SessionState;
 use proofload_model::settings::Value;
@@ -209,4 +210,26 @@ fn an_elasticity_inside_repetitions_counts_points_that_only_moved() {
     let moving = &slopes(&found)[0];
     assert_eq!(moving.points, still.points);
     assert!((moving.elasticity.value() - still.elasticity.value()).abs() < 0.05, "{moving:?}, and at rest {still:?}");
+}
+
+#[test]
+fn an_elasticity_to_the_round_trip_is_to_the_one_that_was_measured() {
+    let asked = slopes(&evaluate(&planted(1)))[0].elasticity.value();
+    let mut record = planted(1);
+    for attempt in &mut record.attempts {
+        // As far as levels are apart, on a scale of logarithms, measured trips are twice that.
+        let trip = [0.2_f64, 1.0, 5.0, 20.0][attempt.run.point as usize].powi(2);
+        let measured = proofload_model::facts::replication::RTT_P50.observed(trip, "a test");
+        attempt.facts.push(Fact { instance: InstanceName::standby(1), ..measured });
+    }
+    let measured = slopes(&evaluate(&record))[0].elasticity.value();
+    assert!(
+        asked.abs() > 1e-9 && (2.0 * measured - asked).abs() < 1e-6 * asked.abs(),
+        "{measured}, not half of {asked}"
+    );
+    record.attempts.iter_mut().filter(|attempt| attempt.run.point == 3).for_each(|attempt| {
+        attempt.facts.retain(|fact| !proofload_model::facts::replication::RTT_P50.is_of(fact));
+    });
+    let of_levels = slopes(&evaluate(&record))[0].elasticity.value();
+    assert!((of_levels - asked).abs() < 1e-9, "a point without a measurement: as asked");
 }

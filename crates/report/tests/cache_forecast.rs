@@ -187,6 +187,33 @@ fn an_engine_that_keeps_its_log_among_its_data_has_one_volume() {
 }
 
 #[test]
+fn a_forecast_from_a_point_where_writes_bypassed_the_cache_says_so() {
+    let bypassing = |rate: f64| {
+        let one = |attempt: &mut Attempt| see(attempt, tier::WRITES_BYPASSED, "data", rate);
+        let mut record = changed(|point| point == 1, one);
+        record.attempts.iter_mut().filter(|attempt| attempt.run.point != 1).for_each(|attempt| {
+            see(attempt, tier::WRITES_BYPASSED, "data", 0.0);
+        });
+        record
+    };
+    let record = bypassing(5.0);
+    let at = |percent: u32, record: &Record| {
+        render_forecast(record, &[CacheSize::PercentOfData(percent)], ForecastFormat::Text).unwrap()
+    };
+    let asked = |text: String| text.split("measured sizes").next().unwrap_or_default().to_owned();
+    let (near, far) = (asked(at(20, &record)), asked(at(50, &record)));
+    assert!(near.contains("writes bypassed the cache at ") && near.contains("not simulated"), "{near}");
+    assert!(!far.contains("bypassed"), "it rests on other points: {far}");
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("% of writes): bypasses are not simulated"), "{page}");
+    let json = render_forecast(&record, &[CacheSize::PercentOfData(20)], ForecastFormat::Json).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["forecasts"][0]["sizes"][0]["bypasses_at_points"], serde_json::json!([1]));
+    let none = bypassing(0.0);
+    assert!(!at(20, &none).contains("bypassed") && !render(&none, Format::Markdown).unwrap().contains("bypasses are"));
+}
+
+#[test]
 fn with_two_sizes_there_is_a_forecast_whose_error_is_not_known() {
     let record = changed(|point| point > 1, |attempt| put(attempt, tier::ERRORS, 1.0));
     let text = render_forecast(&record, &[CacheSize::PercentOfData(30)], ForecastFormat::Text).unwrap();

@@ -7,8 +7,10 @@ use proofload_model::events::RunEvent;
 use proofload_model::readiness::{ReadinessCondition, ReadinessFound};
 use proofload_model::series::{SeriesName, tier};
 use proofload_model::settings::Value;
+use proofload_model::tier::{RequestClass, TierVolume, TimedRequests};
 use proofload_model::time::WallTime;
 use proofload_record::{Attempt, AttemptEvent, Record};
+use proofload_report::findings::cache_latency::request_latencies;
 use proofload_report::findings::cache_tier::cached;
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
@@ -103,6 +105,77 @@ fn the_answer_is_how_many_times_the_throughput_with_the_hits_of_the_cached_volum
     assert!(!other.contains("Benefit of the cache"), "a study without a tier has no such section");
 }
 
+/// The study with times at its cached point: hits of 0.1 ms, and misses of 5 ms but for one second in ten, whose misses take 100 ms.
+fn timed() -> Record {
+    let mut record = study();
+    for attempt in record.attempts.iter_mut().filter(|attempt| attempt.run.point == 0) {
+        let of = |class, up_to_ns| TimedRequests { volume: TierVolume::Data, class, up_to_ns }.to_string();
+        see(attempt, tier::LATENCY, &of(RequestClass::Hit, 106_495), |_| 900.0);
+        see(
+            attempt,
+            tier::LATENCY,
+            &of(RequestClass::Miss, 5_242_879),
+            |second| if second % 10 == 0 { 0.0 } else { 80.0 },
+        );
+        see(
+            attempt,
+            tier::LATENCY,
+            &of(RequestClass::Miss, 100_663_295),
+            |second| if second % 10 == 0 { 80.0 } else { 0.0 },
+        );
+        for (series, rate) in [
+            (tier::WRITES_BYPASSED, 2.0),
+            (tier::EVICTIONS, 30.0),
+            (tier::PROMOTED, 4e6),
+            (tier::FLUSHES, 12.0),
+            (tier::CLEAN_WRITES, 1e6 / 32_768.0),
+        ] {
+            see(attempt, series, "data", move |_| rate);
+        }
+    }
+    record
+}
+
+#[test]
+fn times_of_requests_are_percentiles_of_all_seconds_together() {
+    let record = timed();
+    let findings = evaluate(&record);
+    let points = cached(&findings);
+    let found = request_latencies(&findings, &points[0]);
+    let classes: Vec<&str> = found.iter().map(|one| one.class.word()).collect();
+    assert_eq!(classes, ["hit", "miss"], "there was no flush");
+    let (hit, miss) = (&found[0], &found[1]);
+    let value = |time: &proofload_report::findings::Measured| time.as_ref().expect("many requests").value();
+    assert!((value(&hit.p50) - 0.106_495).abs() < 1e-9 && (value(&hit.p99) - 0.106_495).abs() < 1e-9, "{hit:?}");
+    // A tenth of all misses are slow: the mean of the seconds' 99th percentiles would be 15 ms.
+    assert!((value(&miss.p50) - 5.242_879).abs() < 1e-9 && (value(&miss.p99) - 100.663_295).abs() < 1e-9, "{miss:?}");
+    assert!(hit.count > 10 * miss.count && miss.count > 0, "{hit:?} {miss:?}");
+    assert!(request_latencies(&findings, &points[1]).is_empty(), "no times were recorded there");
+    let page = render(&record, Format::Markdown).unwrap();
+    let table = page.split("Latency of requests to the cache tier").nth(1).expect("a table");
+    assert!(table.contains("| data | miss |") && table.contains("| data | hit |"), "{table}");
+    let json: serde_json::Value = serde_json::from_str(&render(&record, Format::Json).unwrap()).unwrap();
+    let told = &json["cache_tier"][0]["volumes"]["data"]["latencies"]["miss"];
+    assert!(told["count"].as_u64() == Some(miss.count) && told["p99"]["unit"] == "ms", "{told}");
+    let before = render(&study(), Format::Markdown).unwrap();
+    assert!(!before.contains("Latency of requests to the cache tier"), "records of earlier versions have none");
+}
+
+#[test]
+fn what_bypassed_was_evicted_and_promoted_stands_beside_the_mean_run_of_the_cleaner() {
+    let record = timed();
+    let findings = evaluate(&record);
+    let data = cached(&findings)[0].both.clone();
+    let known = |value: &proofload_report::findings::Measured| value.as_ref().expect("it was observed").value();
+    let share = |value: &Option<proofload_report::findings::Measured>| known(value.as_ref().expect("there were"));
+    let found = [share(&data.bypassed), known(&data.evictions), known(&data.promoted), share(&data.clean_run)];
+    let wanted = [2.0, 30.0, 4.0, 32.0];
+    assert!(found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-6), "{found:?}");
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("Bypasses, evictions, promotions, flushes and cleaning of the cached volumes"), "{page}");
+    assert!(page.contains("Mean run of the cleaner"), "{page}");
+}
+
 #[test]
 fn a_delay_of_flushes_is_said_where_the_medium_is() {
     let page = |delay: Option<u64>| {
@@ -113,6 +186,18 @@ fn a_delay_of_flushes_is_said_where_the_medium_is() {
     };
     assert!(page(Some(5)).contains("Each flush is delayed by 5 ms, as the study asks for: it was durable before"));
     assert!(!page(None).contains("flush is delayed"));
+}
+
+#[test]
+fn the_share_of_the_stroke_under_the_data_is_said_where_the_medium_is() {
+    let page = |stroke: Option<f64>| {
+        let mut record = study();
+        let stroke = stroke.map(|share| ("storage.slow.stroke".to_owned(), Value::Number(share)));
+        record.study.settings.0.extend(stroke);
+        render(&record, Format::Markdown).unwrap()
+    };
+    assert!(page(None).contains("The data lie contiguously from the outer edge of the drives"));
+    assert!(page(Some(0.03)).contains("The data are spread over 3 % of the stroke of the drives"));
 }
 
 #[test]

@@ -1,13 +1,17 @@
 //! What others did on the host: what a figure may claim then, and what records from before said of it.
 
-use crate::support::{Shape, judged_before, record, unsettled};
+use crate::support::{Shape, judged_before, record, replicated, unsettled};
+use proofload_model::deployment::InstanceName;
 use proofload_model::facts::{FactName, limit};
 use proofload_model::samples::Fact;
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Value;
 use proofload_record::{Attempt, Record, SeriesPoint};
-use proofload_report::findings::{Estimand, PointFindings, Verdict, VoidClass, evaluate, judge_again};
-use proofload_report::{Format, render};
+use proofload_report::findings::comparison::{Comparison, ComparisonFilter, NamedRecord, compare};
+use proofload_report::findings::{
+    Estimand, PointFindings, Verdict, VoidClass, disturbed_from_outside, evaluate, judge_again,
+};
+use proofload_report::{ComparisonFormat, Format, render, render_comparison};
 use serde_json::Value as Json;
 
 fn json_of(record: &Record) -> Json {
@@ -67,6 +71,151 @@ fn a_figure_says_of_which_host_it_is() {
     );
     let blind = point(&record(&Shape::memory(1)));
     assert_eq!((blind.estimand.clone(), blind.others()), (Some(Estimand::AsGiven), None), "nobody looked");
+}
+
+/// A record of three points on a host where others use two fifths of both cores while the first is measured, and next to nothing later.
+fn beside_the_first() -> Record {
+    let mut record = record(&Shape::memory(3));
+    for attempt in &mut record.attempts {
+        let share = if attempt.run.point == 0 { 0.4 } else { 0.01 };
+        for core in ["0", "1"] {
+            observe(attempt, series::cores::STEAL, core, |_| 0.0);
+        }
+        observe(attempt, series::foreign::CPU, "", |_| 2.0 * share);
+    }
+    record
+}
+
+#[test]
+fn points_of_one_study_that_are_not_of_the_same_host_are_named() {
+    let record = beside_the_first();
+    let page = render(&record, Format::Markdown).unwrap();
+    let claim =
+        "As given by this host, where other load took up to 40 % of the CPU: 64 MiB; quiet host: 128 MiB, 256 MiB.";
+    assert!(page.replace('\u{a0}', " ").contains(claim), "{page}");
+    assert!(page.contains(" | Estimand | Verdict |"), "{page}");
+    let typst = render(&record, Format::Typst).unwrap();
+    let html = render(&record, Format::Html).unwrap();
+    // The paper has no table of results: its opening names the points.
+    assert!(typst.replace('\u{a0}', " ").contains("128 MiB, 256 MiB"), "{typst}");
+    assert!(html.contains("Estimand") && html.contains("as given"), "{html}");
+    let csv = render(&record, Format::Csv).unwrap();
+    for (point, name) in ["as given", "quiet host", "quiet host"].iter().enumerate() {
+        let told: Vec<&str> = csv.lines().filter(|line| line.starts_with(&format!("{point},"))).collect();
+        assert!(!told.is_empty() && told.iter().all(|line| line.contains(&format!(",{name},"))), "{csv}");
+    }
+    let points = render(&record, Format::Points).unwrap();
+    let told = |name: &str| points.lines().filter(|line| line.contains(&format!(",{name},valid"))).count();
+    assert!(points.contains(",Estimand,Verdict") && (told("as given"), told("quiet host")) == (1, 2), "{points}");
+}
+
+fn compared<'r>(baseline: &'r Record, candidate: &'r Record) -> Comparison<'r> {
+    let named = |file: &str, record: &'r Record| NamedRecord { file: file.to_owned(), sha256: file.to_owned(), record };
+    let chosen = ComparisonFilter { metrics: vec!["tpm".to_owned()], levels: Vec::new() };
+    compare(named("a.proof", baseline), named("b.proof", candidate), &chosen).expect("comparable")
+}
+
+#[test]
+fn a_comparison_says_where_the_two_are_not_figures_of_the_same_host() {
+    let (quiet, busy) = (beside(0.01), beside(0.4));
+    let warning = |baseline: &Record, candidate: &Record| {
+        let comparison = compared(baseline, candidate);
+        let text = render_comparison(&comparison, ComparisonFormat::Text).replace(['\n', '\u{a0}'], " ");
+        let page = render_comparison(&comparison, ComparisonFormat::Markdown);
+        let found = comparison.warnings.iter().find(|warning| warning.contains("a quiet-host figure")).cloned();
+        (found.map(|found| found.replace('\u{a0}', " ")), text, page)
+    };
+    let (found, text, page) = warning(&quiet, &busy);
+    let at = "database memory 64 MiB";
+    let expected = format!("A is a quiet-host figure, B as given ({at}): the ratio holds for what each host gave");
+    assert_eq!(found, Some(expected));
+    assert!(text.contains("Estimands: A quiet host, B as given."), "{text}");
+    assert!(page.contains("| A quiet host, B as given |"), "{page}");
+    let expected = format!("B is a quiet-host figure, A as given ({at}): the ratio holds for what each host gave");
+    assert_eq!(warning(&busy, &quiet).0, Some(expected));
+    assert_eq!(warning(&quiet, &beside(0.02)).0, None);
+}
+
+#[test]
+fn a_table_of_results_names_no_estimand_where_none_was_told() {
+    let mut record = record(&Shape::memory(1));
+    judged_before(&mut record, |_| ());
+    assert_eq!(point(&record).estimand, None);
+    assert!(!render(&record, Format::Markdown).unwrap().contains("| Estimand |"));
+}
+
+/// A record of one point whose database may use core 0 alone of two, uses this share of it, and has busy neighbours on another core.
+fn beside_on_another_core(used: f64) -> Record {
+    let mut record = record(&Shape::memory(1));
+    let attempt = &mut record.attempts[0];
+    attempt.facts.retain(|fact| fact.name != "cores");
+    attempt.facts.push(Fact::observed("limit", "cores", "1 (0)", "sched_getaffinity of every thread"));
+    for core in ["0", "1"] {
+        observe(attempt, series::cores::STEAL, core, |_| 0.0);
+    }
+    for series in attempt.series.iter_mut().filter(|series| series::cores::BUSY.is_of(&series.probe, &series.name)) {
+        series.samples.iter_mut().for_each(|sample| sample.2 = 95.0);
+    }
+    observe(attempt, series::group::CPU, "", |_| used);
+    observe(attempt, series::foreign::CPU, "", |_| 0.9);
+    observe(attempt, series::foreign::CLIENT_CPU, "", |_| 0.3);
+    observe(attempt, series::foreign::CLIENT_CPU_THERE, "", |_| 0.05);
+    record
+}
+
+#[test]
+fn only_the_cores_that_the_database_may_use_count() {
+    let elsewhere = point(&beside_on_another_core(0.9));
+    assert_eq!(elsewhere.estimand, Some(Estimand::QuietHost), "{:?}", elsewhere.others());
+    let there = beside_on_another_core(0.5);
+    let found = point(&there);
+    assert_eq!(found.estimand, Some(Estimand::AsGiven));
+    let host = found.runs[0].host.as_ref().expect("it was observed");
+    assert!((host.taken() - 0.4).abs() < 1e-9, "{:?}", host.disturbance);
+    let retried = disturbed_from_outside(&there.attempts[0], &there.study.settings).expect("the retries say the same");
+    assert!(retried.contains("others took 40 %"), "{retried}");
+    assert_eq!(disturbed_from_outside(&beside_on_another_core(0.9).attempts[0], &there.study.settings), None);
+    let share = json_of(&there)["points"][0]["metrics"]["database_cpu_percent"]["value"].as_f64();
+    assert!(share.is_some_and(|share| (share - 50.0).abs() < 1e-6), "the database's own part: {share:?}");
+}
+
+/// The probe tells no steal on a guest whose counters have stood at 0 since boot.
+#[test]
+fn a_host_that_shows_no_steal_is_not_called_quiet() {
+    let mut record = beside(0.0);
+    record.attempts[0].series.retain(|series| !series::cores::STEAL.is_of(&series.probe, &series.name));
+    assert_eq!(point(&record).estimand, Some(Estimand::AsGiven));
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("other guests not observed"), "{page}");
+    assert!(page.contains("Figures are as given by this host, where the load of other guests"), "{page}");
+}
+
+#[test]
+fn requests_of_a_standby_on_the_same_host_are_ours() {
+    let foreign = |elsewhere: bool| {
+        let mut record = beside(0.01);
+        let attempt = &mut record.attempts[0];
+        attempt.series.retain(|series| series.probe != series::device::PROBE);
+        for (wanted, requests) in [(series::device::READS, 1_000.0), (series::device::WRITES, 1_000.0)] {
+            observe(attempt, wanted, "vda", |_| requests);
+        }
+        let primary = InstanceName::default();
+        for (instance, each) in [(&primary, 600.0), (&InstanceName::standby(1), 300.0)] {
+            for wanted in [series::group::READS, series::group::WRITES] {
+                replicated::observe(attempt, instance, wanted, "vda", |_| each);
+            }
+        }
+        if elsewhere {
+            let hosts = Value::List(vec!["db2=10.0.0.2".to_owned()]);
+            record.study.settings.0.insert("agents.standby_hosts".to_owned(), hosts);
+            record.study.settings.0.insert("agents.address".to_owned(), Value::Text("10.0.0.1".to_owned()));
+            let command = Value::List(vec!["ssh".to_owned(), "{host}".to_owned()]);
+            record.study.settings.0.insert("agents.standby".to_owned(), command);
+        }
+        point(&record).runs[0].host.as_ref().and_then(|host| host.foreign_requests).expect("it was observed")
+    };
+    assert!((foreign(false) - 0.1).abs() < 1e-9, "{}", foreign(false));
+    assert!((foreign(true) - 0.4).abs() < 1e-9, "a device of that name on another host: {}", foreign(true));
 }
 
 #[test]

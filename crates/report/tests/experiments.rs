@@ -5,8 +5,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    CLIENTS_CPU, Change, ConfirmAsked, Experiment, FLUSH_DELAY, HOT_ROWS, InterventionVisit, PointLoad, ResourceClass,
-    ResourcePlan, ResourceReading, USERS, changed, resources,
+    CLIENTS_CPU, Change, ConfirmAsked, Experiment, FLUSH_DELAY, HOLD, HOT_ROWS, InterventionVisit, POOL, PointLoad,
+    ResourceClass, ResourcePlan, ResourceReading, THREAD_CPU, USERS, changed, resources,
 };
 use proofload_model::samples::{ClientSelf, HistogramDelta, IntervalSample, LatencyClock, OperationCounts};
 use proofload_model::settings::Value;
@@ -23,6 +23,7 @@ const CPU: &str = "limits.cpu";
 const READS: &str = "limits.read_iops";
 const CHECKPOINTS: &str = "engine.checkpoints";
 const CACHE: &str = "engine.cache";
+const MEMORY: &str = "limits.memory";
 const STEP: f64 = 0.2;
 const USED: f64 = 0.995;
 
@@ -221,8 +222,9 @@ fn a_limit_that_binds_is_confirmed_and_others_are_cleared() {
     assert!((6..=9).contains(&found.blocks), "{}", found.blocks);
     let cpu = found.resources[0].throughput.as_ref().unwrap();
     assert!((cpu.value - 1.0).abs() < 0.1, "{cpu:?}");
-    let response = found.resources[0].response.unwrap();
-    assert!((response.value + 1.0).abs() < 0.2, "{response:?}");
+    let (quota, users) = (found.resources[0].response.as_ref(), found.resources[2].response.as_ref());
+    assert!(quota.is_err_and(|why| why.contains("wait out a quota")), "{quota:?}");
+    assert!((users.unwrap().value - 1.0).abs() < 0.2, "{users:?}");
     // The limits read back are 0.4 of 0.5.
     assert!((found.resources[0].true_step.unwrap() + 0.2).abs() < 1e-9);
     assert!(found.unexplained.unwrap().value.abs() < 0.15, "{:?}", found.unexplained);
@@ -397,6 +399,11 @@ fn work_that_is_off_is_a_bound_and_what_the_database_does_not_have_is_not_tested
             && said.contains("% more throughput, the most that can be had"),
         "{said}"
     );
+    let text = text_of(&record);
+    assert!(
+        text.starts_with("Throughput is bound by CPU time of the database, confirmed") && text.contains(&said),
+        "{text}"
+    );
     // It is no time and no rate: CPU time alone explains the whole.
     assert!(found.unexplained.is_none_or(|rest| rest.value.abs() < 0.1), "{:?}", found.unexplained);
     for format in [Format::Html, Format::Markdown, Format::Text, Format::Json] {
@@ -450,6 +457,11 @@ fn what_was_not_in_force_is_not_tested_and_never_refuted() {
     );
     assert_eq!(found.resources[1].visits, 1, "it is not visited again");
     assert_eq!((found.joint.clone(), found.unexplained), (None, None), "what is not known of one is not known of all");
+    let text = text_of(&record);
+    let why = "because read IOPS (1000 was in force in a visit that asked for 800) was not lowered as asked";
+    for part in ["Whether more of it would help cannot be told", "What is unexplained cannot be told"] {
+        assert!(text.contains(&format!("{part}, {why}")), "{part}: {text}");
+    }
     assert_eq!(words(&record)[0], (CPU.to_owned(), "confirmed"));
 }
 
@@ -510,6 +522,48 @@ fn two_limits_together_are_both_named() {
         "{text}"
     );
     assert!(text.contains("More of it alone gives next to nothing"), "{text}");
+}
+
+#[test]
+fn two_views_of_one_cause_are_told_as_one() {
+    // All but CPU time binds; one row in use becomes two.
+    let follows = |change: &Change, low: f64| match change {
+        Change::One(name) if name == HOT_ROWS => 1.8,
+        Change::One(name) if name != CPU => low,
+        Change::AllBut(left) if left == CPU => low,
+        _ => 1.0,
+    };
+    let system = System { throughput: follows, response: |_, _| 1.0, ..CPU_BOUND };
+    for (time, thing, part) in [
+        ((READS, ResourceClass::Capacity), MEMORY, "memory of the database ("),
+        (
+            (FLUSH_DELAY, ResourceClass::Speed),
+            HOT_ROWS,
+            "Throughput is bound by a lock on few rows, held during the commit",
+        ),
+        ((HOLD, ResourceClass::Speed), POOL, "a connection pool that is too small, whose connections are busy during"),
+    ] {
+        let record = tested_with(&[time, (thing, ResourceClass::Structure)], &system);
+        let first = conclusion(&attributions(&record)[0]).remove(0);
+        assert!(words(&record)[1..].iter().all(|(_, word)| *word == "confirmed"), "{first}");
+        assert!(first.contains(part) && !first.contains("bind together"), "{first}");
+    }
+}
+
+#[test]
+fn a_role_is_told_with_its_name_and_side_in_every_format() {
+    let mut record = tested_with(&[(THREAD_CPU, ResourceClass::Capacity)], &CPU_BOUND);
+    let more = [
+        ("limits.thread", Value::Text("startup".to_owned())),
+        ("limits.thread_on", Value::Text("standby".to_owned())),
+        (THREAD_CPU, Value::Number(0.02)),
+    ];
+    record.study.settings.0.extend(more.map(|(path, value)| (path.to_owned(), value)));
+    assert_eq!(attributions(&record)[0].resources[1].title, "CPU time of startup on the standby");
+    for format in [Format::Html, Format::Markdown, Format::Json] {
+        let told = render(&record, format).unwrap_or_else(|error| panic!("{error}"));
+        assert!(told.contains("CPU time of startup on the standby"), "{told}");
+    }
 }
 
 #[test]

@@ -6,11 +6,13 @@ use proofload_analysis::quantity::Quantity;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::Fact;
 use proofload_model::series;
+use proofload_model::settings::Value;
 use proofload_record::{Record, SeriesPoint};
 use proofload_report::export::{Selection, write_openmetrics};
 use proofload_report::findings::replication::replicated as replicated_points;
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::{Format, render};
+use std::time::Duration;
 
 #[test]
 fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
@@ -144,4 +146,83 @@ fn what_it_keeps(record: &Record) -> Result<Quantity, String> {
     let findings = evaluate(record);
     let kept = replicated_points(&findings).into_iter().find_map(|point| point.kept);
     kept.expect("a mode that waits")
+}
+
+#[test]
+fn lag_is_that_of_the_standby_furthest_behind_and_no_sum() {
+    let mut record = replicated();
+    let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == 1).unwrap();
+    observe(attempt, &InstanceName::primary(), series::replication::UNAPPLIED, "standby-2", |_| 3e6);
+    let findings = evaluate(&record);
+    let points = replicated_points(&findings);
+    let point = points.iter().find(|one| one.point == 1).unwrap();
+    let lags = [&point.behind, &point.behind_p99, &point.most_behind].map(|lag| lag.as_ref().unwrap().value());
+    assert!(lags.iter().all(|lag| (lag - 3.0).abs() < 1e-9), "standby-1 is 2 MB behind, standby-2 is 3: {lags:?}");
+}
+
+#[test]
+fn devices_of_standbys_are_shown() {
+    let mut record = replicated();
+    let of_devices = "Block devices under the data of each node";
+    assert!(!render(&record, Format::Markdown).unwrap().contains(of_devices), "those of the primary stand elsewhere");
+    let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == 1).unwrap();
+    for (wanted, value) in
+        [(series::device::BUSY, 40.0), (series::device::QUEUE, 2.0), (series::device::WRITE_BYTES, 5e7)]
+    {
+        observe(attempt, &InstanceName::standby(1), wanted, "nvme1n1", |_| value);
+    }
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains(of_devices) && page.contains("| standby-1 | nvme1n1 | 40"), "{page}");
+}
+
+/// The record of a link of 1 ms to the standby, whose relay is late by so much, ms: medians and 99th percentiles of each second.
+fn behind_a_relay(late_p50: impl Fn(usize) -> f64, late_p99: f64) -> Record {
+    let mut record = replicated();
+    let trip = Value::Duration(Duration::from_millis(1));
+    record.plan.points[1].levels.insert("replication.rtt".to_owned(), trip);
+    let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == 1).expect("point 1 was measured");
+    let standby = InstanceName::standby(1);
+    observe(attempt, &standby, series::relay::LATE_P50, "to_primary", |_| 0.02);
+    observe(attempt, &standby, series::relay::LATE_P50, "to_standby", late_p50);
+    observe(attempt, &standby, series::relay::LATE_P99, "to_standby", |_| late_p99);
+    for direction in ["to_primary", "to_standby"] {
+        observe(attempt, &standby, series::relay::CPU, direction, |_| 0.125);
+    }
+    let measured = proofload_model::facts::replication::RTT_P50.observed(1.1, "a test");
+    attempt.facts.push(Fact { instance: standby, ..measured });
+    record
+}
+
+#[test]
+fn a_relay_that_is_late_in_most_seconds_voids_the_point_and_a_few_late_seconds_do_not() {
+    let voids = |record: &Record| {
+        let findings = evaluate(record);
+        assert!(findings.points[0].verdict.is_valid(), "a point without standbys has no relay");
+        findings.points[1].runs[0].voids.clone()
+    };
+    let kept = behind_a_relay(|second| if second % 3 == 0 { 40.0 } else { 0.06 }, 8.0);
+    assert!(voids(&kept).is_empty(), "{:?}", voids(&kept));
+    let late = voids(&behind_a_relay(|_| 0.4, 8.0));
+    assert_eq!(late.len(), 1, "{late:?}");
+    assert_eq!(late[0].class, VoidClass::Verification, "nobody else had the host");
+    assert!(late[0].text.starts_with("the relay to standby-1 was late: the median of its releases was 0.40 ms"));
+    let tail = voids(&behind_a_relay(|_| 0.06, 25.0));
+    assert!(tail[0].text.contains("the 99th percentile of its releases was 25.00 ms"), "{tail:?}");
+    let mut busy = behind_a_relay(|_| 0.4, 8.0);
+    let attempt = busy.attempts.iter_mut().find(|attempt| attempt.run.point == 1).unwrap();
+    for core in ["0", "1"] {
+        observe(attempt, &InstanceName::primary(), series::cores::STEAL, core, |_| 0.0);
+    }
+    observe(attempt, &InstanceName::primary(), series::foreign::CPU, "", |_| 0.8);
+    let voids = voids(&busy);
+    assert_eq!(voids[0].class, VoidClass::Host, "{voids:?}");
+    assert!(voids[0].text.contains("; meanwhile others took "), "{voids:?}");
+}
+
+#[test]
+fn each_link_has_a_row_with_what_was_asked_and_what_its_relay_did() {
+    let page = render(&behind_a_relay(|_| 0.06, 8.0), Format::Markdown).unwrap();
+    assert!(page.contains("Link to each standby, and the relay on it"), "{page}");
+    assert!(page.contains("| standby-1 | 1 | 1.1 | 0.06 | 8 | 0.25 |"), "{page}");
+    assert!(!render(&replicated(), Format::Markdown).unwrap().contains("the relay on it"), "connected directly");
 }

@@ -1,12 +1,14 @@
 //! What others do on this host while Proofload measures nothing: a few seconds of looking, with a little work of our own, since a hypervisor
 //! takes only from those who ask. Judges nothing.
 
+use crate::limits::chosen_cores;
 use crate::probes::host_probes;
+use crate::sys;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::{cores, foreign};
 use proofload_model::time::Clock;
-use proofload_model::wire::host::{ProcessUse, ProcessorUse, QuietCheck};
+use proofload_model::wire::host::{CheckQuiet, ProcessUse, ProcessorUse, QuietCheck};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -31,22 +33,28 @@ const SYNCED: usize = 4096;
 /// Processes that are named.
 const NAMED: usize = 3;
 
-/// Looks at the host for some time, at least 2 s. `folder`: where data would lie; if it is missing, the nearest folder above it that is there.
+/// Looks at the host for some time, at least 2 s, and at the cores that the database will be limited to. If the folder where data would lie is
+/// missing, the nearest one above it that is there takes its place.
 ///
 /// # Errors
 /// `/proc` is not readable.
-pub fn check_quiet(folder: &Path, time: Duration, clock: &dyn Clock) -> Result<QuietCheck, Error> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+pub fn check_quiet(ask: &CheckQuiet, clock: &dyn Clock) -> Result<QuietCheck, Error> {
+    let CheckQuiet { folder, time, cores, cores_before } = ask;
+    let all = sys::allowed_cores(None)?;
+    // Too few are refused when the limit is put in place.
+    let limited = cores.and_then(|count| chosen_cores(&all, count, *cores_before)).map(<[usize]>::to_vec);
+    let on: &[usize] = limited.as_deref().unwrap_or(&all);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let spinning: Vec<_> = (0..workers).map(|_| scope.spawn(|| spin(&stop, clock))).collect();
-        let syncing = scope.spawn(|| sync(folder, &stop, clock));
-        let seen = watch(time, clock);
+        let spinning: Vec<_> = on.iter().map(|_| scope.spawn(|| spin(on, &stop, clock))).collect();
+        let syncing = scope.spawn(|| sync(Path::new(folder), &stop, clock));
+        let seen = watch(*time, limited.as_deref(), clock);
         stop.store(true, Ordering::Relaxed);
         let spins: Vec<Duration> = spinning.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect();
         let syncs = syncing.join().unwrap_or_default();
-        let HostUse { time, cores, seconds, processes } = seen?;
-        Ok(QuietCheck { time, cores, seconds, processes, spin_p99: p99(spins), sync_p99: p99(syncs) })
+        let HostUse { time, cores, cores_of_host, seconds, processes } = seen?;
+        let (spin_p99, sync_p99) = (p99(spins), p99(syncs));
+        Ok(QuietCheck { time, cores, cores_of_host, seconds, processes, spin_p99, sync_p99 })
     })
 }
 
@@ -54,19 +62,21 @@ pub fn check_quiet(folder: &Path, time: Duration, clock: &dyn Clock) -> Result<Q
 struct HostUse {
     time: Duration,
     cores: u32,
+    cores_of_host: u32,
     seconds: Vec<ProcessorUse>,
     processes: Vec<ProcessUse>,
 }
 
-fn watch(time: Duration, clock: &dyn Clock) -> Result<HostUse, Error> {
-    let mut probes = host_probes(std::process::id())?;
+fn watch(time: Duration, limited: Option<&[usize]>, clock: &dyn Clock) -> Result<HostUse, Error> {
+    let mut probes = host_probes(std::process::id(), limited.map(<[usize]>::to_vec))?;
     let mut read = |span: Option<Duration>| -> Result<Vec<Reading>, Error> {
         probes.iter_mut().map(|probe| probe.read(span)).collect::<Result<Vec<_>, _>>().map(|lists| lists.concat())
     };
     read(None)?;
     let begun = clock.now();
     let mut last = begun;
-    let (mut seconds, mut by_name, mut cores) = (Vec::new(), BTreeMap::<String, f64>::new(), 0);
+    let (mut seconds, mut by_name) = (Vec::new(), BTreeMap::<String, f64>::new());
+    let (mut cores, mut cores_of_host) = (0, 0);
     // A host that pauses has fewer readings than it has seconds.
     while seconds.len() < 2 || clock.now().since(begun) < time.max(Duration::from_secs(2)) {
         clock.sleep(Duration::from_secs(1));
@@ -74,8 +84,8 @@ fn watch(time: Duration, clock: &dyn Clock) -> Result<HostUse, Error> {
         let span = now.since(last);
         last = now;
         let readings = read(Some(span))?;
-        let (found, second) = second(&readings);
-        cores = found;
+        let (found, second) = second(&readings, limited);
+        (cores, cores_of_host) = found;
         seconds.push(second);
         for reading in readings.iter().filter(|reading| reading.name == foreign::PROCESS.name) {
             *by_name.entry(reading.component.clone()).or_default() += reading.value;
@@ -86,25 +96,35 @@ fn watch(time: Duration, clock: &dyn Clock) -> Result<HostUse, Error> {
         by_name.into_iter().map(|(name, sum)| ProcessUse { name, cpu: sum / count }).collect();
     processes.sort_by(|a, b| b.cpu.total_cmp(&a.cpu));
     processes.truncate(NAMED);
-    Ok(HostUse { time: clock.now().since(begun), cores, seconds, processes })
+    Ok(HostUse { time: clock.now().since(begun), cores, cores_of_host, seconds, processes })
 }
 
-/// Cores, and the processor in a second.
-fn second(readings: &[Reading]) -> (u32, ProcessorUse) {
-    let sum = |name: &str| {
-        let values: Vec<f64> =
-            readings.iter().filter(|reading| reading.name == name).map(|reading| reading.value).collect();
-        (!values.is_empty()).then(|| values.iter().sum::<f64>())
+/// Cores in question and all cores, and a second of those in question, by default all.
+fn second(readings: &[Reading], limited: Option<&[usize]>) -> ((u32, u32), ProcessorUse) {
+    let is_there =
+        |core: &str| limited.is_none_or(|cores| core.parse::<usize>().is_ok_and(|core| cores.contains(&core)));
+    let of = |name: &'static str| readings.iter().filter(move |reading| reading.name == name);
+    let sum_there = |name: &'static str| {
+        let there = of(name).filter(|reading| is_there(&reading.component)).map(|reading| reading.value);
+        there.reduce(|one, other| one + other).map(|percent| percent / 100.0)
     };
-    let count = readings.iter().filter(|reading| reading.name == cores::BUSY.name).count();
-    let stolen = sum(cores::STEAL.name).map(|percent| percent / 100.0);
-    // The probe counts what was stolen as use.
-    let busy = sum(cores::BUSY.name).unwrap_or(0.0) / 100.0 - stolen.unwrap_or(0.0);
-    (count as u32, ProcessorUse { busy: busy.max(0.0), stolen, foreign: sum(foreign::CPU.name) })
+    let value = |name: &'static str| of(name).map(|reading| reading.value).next();
+    let all = of(cores::BUSY.name).count();
+    let there = of(cores::BUSY.name).filter(|reading| is_there(&reading.component)).count();
+    let clients = value(foreign::CLIENT_CPU_THERE.name);
+    let seen = ProcessorUse {
+        used: sum_there(cores::BUSY.name).unwrap_or(0.0),
+        stolen: sum_there(cores::STEAL.name),
+        foreign: value(foreign::CPU.name),
+        clients: clients.or_else(|| value(foreign::CLIENT_CPU.name)),
+    };
+    ((there as u32, all as u32), seen)
 }
 
-/// Works in pieces; gives how long each took.
-fn spin(stop: &AtomicBool, clock: &dyn Clock) -> Vec<Duration> {
+/// Works in pieces on the cores in question; gives how long each took.
+fn spin(on: &[usize], stop: &AtomicBool, clock: &dyn Clock) -> Vec<Duration> {
+    // Where that is refused, the pieces run wherever the kernel puts them, and are told of where they ran.
+    let _restricted = sys::restrict(sys::this_thread(), on);
     let cpu_time = || clock.thread_cpu().unwrap_or(Duration::MAX);
     let mut took = Vec::new();
     while !stop.load(Ordering::Relaxed) {
@@ -166,10 +186,15 @@ mod tests {
             reading("steal", "0", 20.0),
             reading("steal", "1", 0.0),
             reading("cpu", "", 0.5),
+            reading("client_cpu", "", 0.4),
         ];
-        let (cores, found) = second(&readings);
-        assert_eq!((cores, found), (2, ProcessorUse { busy: 1.0, stolen: Some(0.2), foreign: Some(0.5) }));
-        let blind = second(&readings[..2]).1;
+        let whole = ProcessorUse { used: 1.2, stolen: Some(0.2), foreign: Some(0.5), clients: Some(0.4) };
+        assert_eq!(second(&readings, None), ((2, 2), whole));
+        let limited = ProcessorUse { used: 0.4, stolen: Some(0.0), ..whole };
+        assert_eq!(second(&readings, Some(&[1])), ((1, 2), limited));
+        let there = [readings.as_slice(), &[reading("client_cpu_there", "", 0.1)]].concat();
+        assert_eq!(second(&there, Some(&[1])).1.clients, Some(0.1), "where they ran");
+        let blind = second(&readings[..2], None).1;
         assert_eq!((blind.stolen, blind.foreign), (None, None));
     }
 }

@@ -68,6 +68,12 @@ fn checkpoints_and_autovacuum_of_postgresql_are_off_for_a_while() {
 }
 
 #[test]
+fn commits_wait_for_no_flush_for_a_while() {
+    check("postgresql", &[("shared_buffers", "16MB")], &[("engine.durability", 1.0)], (0.8, 0.0));
+    check("mariadb", &[("innodb_buffer_pool_size", "64MiB")], &[("engine.durability", 1.0)], (0.8, 0.0));
+}
+
+#[test]
 fn the_cache_of_mariadb_is_smaller_for_a_while() {
     let settings = [("innodb_buffer_pool_size", "64MiB"), ("innodb_log_file_size", "4MiB")];
     let whole = [("engine.cache", f64::from(64 << 20)), ("engine.checkpoints", 1.0)];

@@ -6,7 +6,7 @@ mod support;
 
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, Precondition,
+    CheckQuiet, Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, Precondition,
     PreconditioningResult, PrepareLimits, ReadUsage, Release, RestoreSnapshot, SaveSnapshot, StartProbes, Stop,
     StopProbes, Sweep, Verify,
 };
@@ -232,9 +232,12 @@ fn a_busy_neighbour_is_seen_and_named() {
     let started = Command::new("/bin/sh").args(["-c", &script]).stdout(Stdio::null()).status();
     assert!(started.is_ok_and(|status| status.success()));
     let bench = Bench::new();
-    let found = check_quiet(&folder.path().join("missing/too"), Duration::from_secs(3), &*bench.clock);
+    let missing = folder.path().join("missing/too").display().to_string();
+    let ask = CheckQuiet { folder: missing, time: Duration::from_secs(3), cores: Some(1), cores_before: 0 };
+    let found = check_quiet(&ask, &*bench.clock);
     let _ended = Command::new("pkill").args(["-9", "-f", &stranger.to_string_lossy()]).status();
     let found = found.expect("/proc is there");
-    assert!(found.cores > 0 && found.seconds.len() >= 2 && found.sync_p99.is_some(), "{found:?}");
+    assert!(found.cores == 1 && found.cores_of_host > 0, "{found:?}");
+    assert!(found.seconds.len() >= 2 && found.sync_p99.is_some(), "{found:?}");
     assert!(found.processes.iter().any(|process| process.name == "pl-neighbour"), "{found:?}");
 }

@@ -64,6 +64,7 @@ struct Counts {
     wrong: u32,
     failed: u32,
     by_fullest: u32,
+    fullest_among: u32,
     by_observed: u32,
 }
 
@@ -79,14 +80,15 @@ impl Counts {
         self.right += u32::from(named.is_right(study.expected));
         self.wrong += u32::from(named.is_wrong(study.expected));
         self.by_fullest += alone(&named.fullest);
+        self.fullest_among += u32::from(named.fullest.as_deref().is_some_and(|name| study.expected.contains(&name)));
         self.by_observed += alone(&named.observed);
     }
 
     fn words(&self) -> String {
-        let Self { run, right, wrong, failed, by_fullest, by_observed } = self;
+        let Self { run, right, wrong, failed, by_fullest, fullest_among, by_observed } = self;
         format!(
             "\nof {run} that were run: {right} named in full and nothing else, {wrong} with a wrong name confirmed; by the limit of which most \
-             was used {by_fullest}, by the first observed candidate {by_observed}; {failed} failed"
+             was used {by_fullest}, with that limit among the right names {fullest_among}, by the first observed candidate {by_observed}; {failed} failed"
         )
     }
 }

@@ -89,7 +89,7 @@ fn section(
         writeln!(into, "*Why figures differ*: {}\n", paper.why.join(" "))?;
     }
     if let Some(sure) = evidence.report.pointer("/answer/claims/how_sure").and_then(Value::as_str) {
-        writeln!(into, "*How sure*: {sure}\n")?;
+        writeln!(into, "*How sure*: {sure} {}\n", formed(&paper.relations))?;
     }
     let set: String = paper.set.iter().map(|setting| format!(" --set {setting}")).collect();
     writeln!(
@@ -99,6 +99,22 @@ fn section(
         study = paper.study,
         reference = paper.reference
     )
+}
+
+/// How the ratios of the table were formed: figures relative to one point come from within repetitions, all others are figures of their own.
+fn formed(relations: &[Relation]) -> String {
+    const SEPARATE: &str = "of two separate figures each, with intervals as of independent ones.";
+    let is_relative = |place: &str| place.ends_with("/relative_percent");
+    let within = relations.iter().filter(|one| is_relative(&one.here.of) && is_relative(&one.here.to));
+    let within: Vec<&str> = within.map(|one| one.name.as_str()).collect();
+    match within.len() {
+        0 => format!("Ratios in the table are {SEPARATE}"),
+        all if all == relations.len() => "Ratios in the table were formed within repetitions.".to_owned(),
+        _ => format!(
+            "Of the ratios in the table only that of {} was formed within repetitions; the others are {SEPARATE}",
+            within.join(" and that of ")
+        ),
+    }
 }
 
 /// What the paper shows, in figures or in its words.
@@ -166,6 +182,7 @@ fn capital(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::description::Sides;
     use super::*;
 
     #[test]
@@ -173,6 +190,21 @@ mod tests {
         for (days, text) in [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29"), (20_783, "2026-11-26")] {
             assert_eq!(date(days), text);
         }
+    }
+
+    #[test]
+    fn only_relative_figures_are_from_within_repetitions() {
+        let relation = |name: &str, metric: &str| Relation {
+            name: name.to_owned(),
+            printed: None,
+            words: None,
+            here: Sides { of: format!("/points/1/metrics/{metric}"), to: format!("/points/0/metrics/{metric}") },
+            expected: ClaimOfRatio::Less,
+        };
+        let all = [relation("throughput", "relative_percent"), relation("time", "response_ns_mean/all")];
+        assert!(formed(&all).starts_with("Of the ratios in the table only that of throughput was formed within"));
+        assert_eq!(formed(&all[..1]), "Ratios in the table were formed within repetitions.");
+        assert!(formed(&all[1..]).starts_with("Ratios in the table are of two separate figures"));
     }
 
     #[test]

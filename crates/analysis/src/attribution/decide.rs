@@ -67,16 +67,18 @@ pub struct Decision {
 pub fn decide(knobs: &[Result<KnobElasticity, String>]) -> Vec<Decision> {
     let raw: Vec<Option<f64>> =
         knobs.iter().map(|knob| knob.as_ref().ok().map(|found| found.p_above(OF_NO_ACCOUNT))).collect();
-    let corrected = holm(&raw);
-    let one = |(knob, p): (&Result<KnobElasticity, String>, Option<f64>)| match (knob, p) {
-        (Ok(found), Some(p)) => Decision { p: Some(p), verdict: verdict(found, p) },
+    let (corrected, shown) = (holm(&raw), blocks_shown(knobs, &raw));
+    let all = knobs.iter().zip(corrected).zip(shown);
+    all.map(|((knob, p), shown)| match (knob, p) {
+        (Ok(found), Some(p)) => Decision { p: Some(p), verdict: verdict(found, p, shown) },
         (Ok(_), None) => Decision { p: None, verdict: ResourceVerdict::NotToldApart { blocks: None } },
         (Err(why), _) => Decision { p: None, verdict: ResourceVerdict::NotTested { why: why.clone() } },
-    };
-    knobs.iter().zip(corrected).map(one).collect()
+    })
+    .collect()
 }
 
-fn verdict(found: &KnobElasticity, p: f64) -> ResourceVerdict {
+/// The verdict on one estimate; `shown`: further blocks until it would be shown to be of account.
+fn verdict(found: &KnobElasticity, p: f64, shown: Option<u32>) -> ResourceVerdict {
     let (low, high) = found.bounds(0.05);
     if p <= LEVEL {
         let binds = low > BINDS_ABOVE && found.value >= BINDS;
@@ -85,13 +87,13 @@ fn verdict(found: &KnobElasticity, p: f64) -> ResourceVerdict {
     if high <= CLEARED {
         return ResourceVerdict::Refuted { is_firm: high <= OF_NO_ACCOUNT };
     }
-    ResourceVerdict::NotToldApart { blocks: blocks_needed(found) }
+    let blocks = [blocks_until(found, |blocks| is_cleared(found, blocks)), shown].into_iter().flatten().min();
+    ResourceVerdict::NotToldApart { blocks: blocks.map(|blocks| blocks.max(1)) }
 }
 
 /// Probabilities after Holm's correction, in the order that they came in.
 fn holm(raw: &[Option<f64>]) -> Vec<Option<f64>> {
-    let mut order: Vec<(usize, f64)> = raw.iter().enumerate().filter_map(|(at, p)| Some((at, (*p)?))).collect();
-    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let order = smallest_first(raw);
     let mut corrected = vec![None; raw.len()];
     let (count, mut largest) = (order.len(), 0.0_f64);
     for (rank, (at, p)) in order.into_iter().enumerate() {
@@ -101,21 +103,65 @@ fn holm(raw: &[Option<f64>]) -> Vec<Option<f64>> {
     corrected
 }
 
-/// Further blocks until an interval as wide as this spread makes it lets one of the verdicts be said.
-fn blocks_needed(found: &KnobElasticity) -> Option<u32> {
-    let (value, spread) = (found.value, found.error * (found.blocks as f64).sqrt());
-    let reach = [CLEARED - value, value - OF_NO_ACCOUNT].into_iter().fold(0.02, f64::max);
-    let enough = |blocks: &u32| {
-        let blocks = f64::from(*blocks);
-        student_quantile(0.975, blocks - 1.0) * spread / blocks.sqrt() <= reach
-    };
+/// Places of the probabilities that are known, the smallest first.
+fn smallest_first(raw: &[Option<f64>]) -> Vec<(usize, f64)> {
+    let mut order: Vec<(usize, f64)> = raw.iter().enumerate().filter_map(|(at, p)| Some((at, (*p)?))).collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    order
+}
+
+/// Further blocks until each resource is shown to be of account after Holm's correction, which is not before those with a smaller
+/// probability; of one that seems to bind, until it is shown to. `None` for too many.
+fn blocks_shown(knobs: &[Result<KnobElasticity, String>], raw: &[Option<f64>]) -> Vec<Option<u32>> {
+    let order = smallest_first(raw);
+    let (count, mut before) = (order.len(), Some(0));
+    let mut shown = vec![None; knobs.len()];
+    for (rank, (at, _)) in order.into_iter().enumerate() {
+        let Ok(found) = &knobs[at] else { continue };
+        let level = LEVEL / (count - rank) as f64;
+        let of_account = blocks_until(found, |blocks| is_of_account(found, blocks, level));
+        before = later(before, of_account);
+        shown[at] = later(before, blocks_until(found, |blocks| found.value < BINDS || binds(found, blocks)));
+    }
+    shown
+}
+
+/// The later of two; `None` where one never comes.
+fn later(one: Option<u32>, other: Option<u32>) -> Option<u32> {
+    Some(one?.max(other?))
+}
+
+/// Further blocks until something would hold: 0 where it does, `None` where they are too many.
+fn blocks_until(found: &KnobElasticity, holds: impl Fn(f64) -> bool) -> Option<u32> {
     let now = u32::try_from(found.blocks).unwrap_or(u32::MAX);
-    let first = (now.saturating_add(1)..=now.saturating_add(MOST_ADVISED)).find(enough)?;
+    let first = (now..=now.saturating_add(MOST_ADVISED)).find(|blocks| holds(f64::from(*blocks)))?;
     Some(first - now)
+}
+
+/// Whether an interval as wide as this spread makes it after so many blocks would clear the resource.
+fn is_cleared(found: &KnobElasticity, blocks: f64) -> bool {
+    found.value + half_width(found, blocks, LEVEL) <= CLEARED
+}
+
+/// Whether so many blocks would show at this one-sided level that the resource is of account.
+fn is_of_account(found: &KnobElasticity, blocks: f64, level: f64) -> bool {
+    found.value - half_width(found, blocks, level) > OF_NO_ACCOUNT
+}
+
+/// Whether the lower bound after so many blocks would be that of a resource that binds.
+fn binds(found: &KnobElasticity, blocks: f64) -> bool {
+    found.value - half_width(found, blocks, LEVEL) > BINDS_ABOVE
+}
+
+/// Half-width after so many blocks of an interval that leaves out this share on each side.
+fn half_width(found: &KnobElasticity, blocks: f64, left_out: f64) -> f64 {
+    let spread = found.error * (found.blocks as f64).sqrt();
+    student_quantile(1.0 - left_out, blocks - 1.0) * spread / blocks.sqrt()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::ResourceVerdict::NotToldApart;
     use super::*;
 
     fn known(value: f64, error: f64) -> Result<KnobElasticity, String> {
@@ -135,9 +181,41 @@ mod tests {
         check(0.02, 0.03, &ResourceVerdict::Refuted { is_firm: true });
         check(0.1, 0.08, &ResourceVerdict::Refuted { is_firm: false });
         check(-0.4, 0.1, &ResourceVerdict::Refuted { is_firm: true });
-        // t(11) = 2.20: 0.9 − 2.2 · 0.4 leaves 0.02, and 0.9 − 0.15 is not told from 0 at 2.5 %.
-        assert!(matches!(decide(&[known(0.9, 0.4)])[0].verdict, ResourceVerdict::NotToldApart { blocks: Some(1..=6) }));
+        // t(11) = 2.20: 0.9 − 2.2 · 0.4 leaves 0.02, and 0.9 − 0.15 is not told from 0 at 2.5 %. A lower bound above 0.5 takes 49 blocks.
+        let NotToldApart { blocks: Some(more) } = decide(&[known(0.9, 0.4)])[0].verdict else { panic!("told apart") };
+        assert!((35..=39).contains(&more), "{more}");
         assert_eq!(decide(&[known(0.2, 3.0)])[0].verdict, ResourceVerdict::NotToldApart { blocks: None });
+    }
+
+    #[test]
+    fn as_many_blocks_as_are_advised_tell_with_all_resources_and_one_less_does_not() {
+        let after = |value: f64, error: f64, more: u32| {
+            let blocks = 12 + more as usize;
+            let error = error * (12.0 / blocks as f64).sqrt();
+            Ok(KnobElasticity { value, error, freedom: blocks as f64 - 1.0, blocks })
+        };
+        let mut alone = None;
+        for others in [0, 2, 8] {
+            for (place, (value, error)) in [(0.45, 0.15), (0.9, 0.45), (0.2, 0.08)].into_iter().enumerate() {
+                let all = |more: u32| {
+                    let mut knobs = vec![after(value, error, more)];
+                    knobs.resize_with(others + 1, || known(0.0, 0.01));
+                    decide(&knobs)[0].verdict.clone()
+                };
+                let NotToldApart { blocks: Some(more) } = all(0) else { panic!("told apart: {:?}", all(0)) };
+                assert!(!matches!(all(more), NotToldApart { .. }), "{value} ± {error}, {others} others, {more} more");
+                if place == 1 {
+                    assert_eq!(all(more), ResourceVerdict::Confirmed, "{more} more");
+                    continue;
+                }
+                let fewer = all(more - 1);
+                assert!(matches!(fewer, NotToldApart { .. }), "{value} ± {error}, {others} others, {more} more");
+                if place == 0 {
+                    assert!(alone.is_none_or(|fewer| more > fewer), "{others} others: {more} more");
+                    alone = Some(more);
+                }
+            }
+        }
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub struct Observations {
     pub resources: Vec<Resource>,
     /// Mean share of all cores that processes other than the database and the load generator used, 0 to 1; `None` where not observed.
     pub others: Option<f64>,
+    /// Share of all cores that the database itself used, per second of the window, where its CPU time is counted by itself.
+    pub database: Option<Vec<f64>>,
     /// Wait classes.
     pub waits: Vec<Wait>,
     /// Whether throughput stayed flat when the load or the swept resource was raised to this point; `None`
@@ -65,6 +67,20 @@ impl Observations {
     /// Resources of one kind.
     pub fn of(&self, kind: ResourceKind) -> impl Iterator<Item = &Resource> {
         self.resources.iter().filter(move |resource| resource.kind == kind)
+    }
+
+    /// Share of all cores that the database used, second by second: as it was counted, else what others left of the cores' use; `None` where
+    /// neither was observed.
+    pub fn own_cpu(&self) -> Option<Vec<f64>> {
+        if self.database.is_some() {
+            return self.database.clone();
+        }
+        let seconds = self.of(ResourceKind::Core).map(|core| core.utilisation.len()).min()?;
+        let cores = self.of(ResourceKind::Core).count() as f64;
+        let busy =
+            |second: usize| self.of(ResourceKind::Core).map(|core| core.utilisation[second]).sum::<f64>() / cores;
+        let others = self.others.unwrap_or(0.0);
+        Some((0..seconds).map(|second| (busy(second) - others).max(0.0)).collect())
     }
 
     /// Mean utilisation over all cores; `None` where no core was observed.

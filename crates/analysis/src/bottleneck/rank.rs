@@ -119,18 +119,20 @@ fn serial_stage(observed: &Observations, thread: &Resource, cpu: f64) -> Candida
 /// All cores; what others used of them says nothing about the database.
 fn processor(observed: &Observations) -> Option<Candidate> {
     let cores = observed.of(ResourceKind::Core).count();
-    let seconds = observed.of(ResourceKind::Core).map(|core| core.utilisation.len()).min()?;
     let others = observed.others.unwrap_or(0.0);
-    let of_all: Vec<f64> = (0..seconds)
-        .map(|second| observed.of(ResourceKind::Core).map(|core| core.utilisation[second]).sum::<f64>() / cores as f64)
-        .map(|busy| (busy - others).max(0.0))
-        .collect();
-    let measure = super::super::bootstrap::mean_of(&of_all).quantity(Unit::RATIO);
+    let measure = super::super::bootstrap::mean_of(&observed.own_cpu()?).quantity(Unit::RATIO);
     let own = measure.value();
     let score = if own >= BUSY_CPU { 2.0 + own } else { own };
     let beside = if others >= 0.01 { format!(", plus {} for other processes", percent(others)) } else { String::new() };
-    let evidence = format!("all {cores} cores together were busy {}{beside}", with_interval(&measure));
-    (own >= LEAST_SHARE).then(|| candidate(Cause::Processor, "processor", measure, score, evidence))
+    let evidence = match observed.database {
+        Some(_) => format!(
+            "the database used {} of the CPU time of all {cores} cores (n = {} s){beside}",
+            bounded(&measure),
+            measure.n()
+        ),
+        None => format!("all {cores} cores together were busy {}{beside}", with_interval(&measure)),
+    };
+    (cores > 0 && own >= LEAST_SHARE).then(|| candidate(Cause::Processor, "processor", measure, score, evidence))
 }
 
 fn limits(observed: &Observations) -> Vec<Candidate> {
@@ -224,7 +226,7 @@ mod tests {
         resources.push(resource(ResourceKind::Thread, "checkpoint", 0.2));
         resources.push(resource(ResourceKind::Device, "nvme0n1", 0.55));
         let waits = vec![Wait { class: "HADR_SYNC_COMMIT".to_owned(), share: 0.6, samples: 5_000 }];
-        Observations { resources, waits, throughput_flat: Some(true), others: None }
+        Observations { resources, waits, throughput_flat: Some(true), others: None, database: None }
     }
 
     #[test]
@@ -266,6 +268,23 @@ mod tests {
         check(&[(Core, "core 0", 0.97), (Limit, "limits.cpu", 0.4)], Some((Cause::Processor, "processor")));
         check(&[(Core, "core 0", 0.1), (Device, "sda", 0.1)], None);
         check(&[], None);
+    }
+
+    #[test]
+    fn the_processor_is_ranked_by_what_the_database_itself_used() {
+        let mut resources: Vec<Resource> =
+            (0..2).map(|core| resource(ResourceKind::Core, &format!("core {core}"), 0.98)).collect();
+        resources.push(resource(ResourceKind::Device, "sda", 0.95));
+        let beside = |own: f64| {
+            let database = Some(resource(ResourceKind::Core, "own", own).utilisation);
+            rank(&Observations { resources: resources.clone(), database, ..Observations::default() })
+        };
+        let stolen = beside(0.5);
+        assert_eq!(stolen[0].cause, Cause::Device, "the rest was stolen: {stolen:?}");
+        let own = beside(0.96);
+        assert_eq!(own[0].cause, Cause::Processor, "{own:?}");
+        assert!(own[0].evidence.starts_with("the database used 96 %"), "{}", own[0].evidence);
+        assert!(own[0].evidence.contains("of the CPU time of all 2 cores (n = 60 s)"), "{}", own[0].evidence);
     }
 
     #[test]

@@ -28,15 +28,6 @@ pub struct Question {
     pub seed: u64,
 }
 
-/// A shape that competed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate {
-    /// The shape.
-    pub shape: Shape,
-    /// Akaike's criterion above the best one's; 0 for the chosen shape.
-    pub delta_aicc: f64,
-}
-
 /// Where the curve stops paying.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Knee {
@@ -46,9 +37,7 @@ pub enum Knee {
         /// The knee in the unit of the resource; n = levels.
         at: Quantity,
         /// All shapes that had enough points, best first.
-        candidates: Vec<Candidate>,
-        /// Value of the chosen curve at each level, upwards.
-        fitted: Vec<f64>,
+        shapes: Vec<Shape>,
     },
     /// Too few levels for a fit: the knee lies above `after` and not above `reached`.
     Between {
@@ -116,12 +105,8 @@ fn fitted(levels: &[Level], question: &Question) -> Knee {
         return Knee::None { why: format!("the {} fits best: no knee within the tested levels", best.shape.name()) };
     };
     let interval = redrawn(levels, best, question);
-    let candidates = fits.iter().map(|fit| Candidate { shape: fit.shape, delta_aicc: fit.aicc - best.aicc }).collect();
-    Knee::Fitted {
-        at: Quantity::new(at, question.unit.clone(), levels.len() as u64, interval),
-        candidates,
-        fitted: best.fitted.clone(),
-    }
+    let shapes = fits.iter().map(|fit| fit.shape).collect();
+    Knee::Fitted { at: Quantity::new(at, question.unit.clone(), levels.len() as u64, interval), shapes }
 }
 
 fn ranked(x: &[f64], y: &[f64]) -> Vec<Fit> {
@@ -213,11 +198,11 @@ mod tests {
             })
             .collect();
         match find_knee(&levels, &question(1)) {
-            Knee::Fitted { at, candidates, .. } => {
+            Knee::Fitted { at, shapes, .. } => {
                 assert!((at.value() - 160.0).abs() < 10.0, "{at}");
                 let (low, high) = at.interval().bounds().expect("an interval");
                 assert!(low <= 160.0 && 160.0 <= high && low > 96.0 && high < 224.0, "{at}");
-                assert_eq!(candidates[0].shape, Shape::TwoPieces);
+                assert_eq!(shapes[0], Shape::TwoPieces);
             }
             other => panic!("{other:?}"),
         }

@@ -5,4 +5,4 @@ pub(super) mod curve;
 pub mod find;
 
 pub use curve::Shape;
-pub use find::{Candidate, Knee, Question, find_knee};
+pub use find::{Knee, Question, find_knee};

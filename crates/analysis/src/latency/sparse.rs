@@ -5,6 +5,7 @@ use crate::error::Error;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 /// Bits of a bucket's count.
 const COUNT_BITS: u32 = 40;
@@ -116,6 +117,18 @@ impl Sparse {
             Bucket::below(highest.wrapping_add(1), step.count_since_last_iteration())
         });
         Self { buckets: buckets.collect(), count: histogram.len() }
+    }
+
+    /// A histogram of counts by the highest value of each bucket, in any order.
+    pub fn from_buckets(buckets: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let mut counts = BTreeMap::<u64, u64>::new();
+        for (highest, count) in buckets.into_iter().filter(|(_, count)| *count > 0) {
+            let sum = counts.entry(highest).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        let count = counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+        let bucket = |(highest, count): (u64, u64)| Bucket::below(highest.wrapping_add(1), count);
+        Self { buckets: counts.into_iter().map(bucket).collect(), count }
     }
 
     /// The sum of histograms, bucket for bucket.
@@ -231,6 +244,15 @@ impl Sparse {
 mod tests {
     use super::*;
     use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+    #[test]
+    fn counts_by_highest_value_are_a_histogram_in_any_order() {
+        let found = Sparse::from_buckets([(4095, 2), (127, 1), (4095, 3), (255, 0), (u64::MAX, 1)]);
+        assert_eq!(found.buckets().collect::<Vec<_>>(), [(127, 1), (4095, 5), (u64::MAX, 1)]);
+        assert_eq!((found.count(), found.percentile(0.5)), (7, Some(4095)));
+        let doubled = Sparse::merged([&found, &found]);
+        assert_eq!((doubled.count(), doubled.count_above(4095)), (14, 2));
+    }
 
     /// A histogram as its buckets were read before they were packed.
     fn plain(histogram: &Histogram<u64>) -> Vec<(u64, u64)> {

@@ -3,8 +3,12 @@
 use super::operation::{ProbeOperation, ProbeOutcome};
 use proofload_model::drill::Ledger;
 use proofload_model::ledger::{Leader, LedgerRange, WriteClass};
-use proofload_model::time::Moment;
+use proofload_model::time::{Moment, Offset};
 use std::collections::{HashMap, HashSet};
+
+/// Shortest time from the last acknowledgement of one instance to the first of the next, nanoseconds, that may be a failover back: a promotion
+/// alone takes as long. An instance that acknowledges again sooner had never stopped.
+const SHORTEST_FAILOVER_NS: i64 = 50_000_000;
 
 /// Most numbers of lost writes that are listed beside the ranges.
 const MOST_TOLD: usize = 1000;
@@ -24,7 +28,7 @@ pub(super) fn ledger(
 ) -> Ledger {
     let sent = writes.iter().filter(|write| write.sent.is_some()).count() as u64;
     let leaders = leaders(writes, origin);
-    let two_primaries_seconds = two_primaries(writes);
+    let two_primaries_seconds = two_primaries(&leaders);
     let ledger = Ledger { sent, leaders, two_primaries_seconds, ..Ledger::default() };
     match present {
         Ok(present) => compared(ledger, writes, present, (seen, origin)),
@@ -39,17 +43,25 @@ fn compared(
     (seen, origin): (&[i64], Moment),
 ) -> Ledger {
     ledger.read_from = Some(small(present.node));
-    let numbers: HashSet<i64> = present.numbers.iter().copied().collect();
+    let mut numbers: HashSet<i64> = HashSet::with_capacity(present.numbers.len());
+    let twice: HashSet<i64> = present.numbers.iter().copied().filter(|number| !numbers.insert(*number)).collect();
     let seen: HashSet<i64> = seen.iter().copied().collect();
     let is_present = |write: &ProbeOperation| numbers.contains(&number(write));
     let last_present = last_sent_and_present(writes, &is_present);
     for write in writes {
+        let is_twice = twice.contains(&number(write));
         let class = match (write.outcome, is_present(write)) {
             (ProbeOutcome::Acknowledged, true) => {
                 ledger.kept += 1;
+                if !is_twice {
+                    continue;
+                }
+                WriteClass::Double
+            }
+            (ProbeOutcome::Failed, false) => {
+                ledger.doubles += u64::from(write.is_duplicate);
                 continue;
             }
-            (ProbeOutcome::Failed, false) => continue,
             (ProbeOutcome::Acknowledged, false) if write.warned => WriteClass::LostAsWarned,
             // Of one node only the end of its log is lost.
             (ProbeOutcome::Acknowledged, false)
@@ -58,9 +70,14 @@ fn compared(
                 WriteClass::Hole
             }
             (ProbeOutcome::Acknowledged, false) => WriteClass::Lost,
+            (ProbeOutcome::Unknown, true) if is_twice => {
+                ledger.unknown_present += 1;
+                WriteClass::Double
+            }
             (ProbeOutcome::Unknown, true) => WriteClass::UnknownPresent,
             (ProbeOutcome::Unknown, false) if seen.contains(&number(write)) => WriteClass::SeenAndLost,
             (ProbeOutcome::Unknown, false) => WriteClass::UnknownAbsent,
+            (ProbeOutcome::Failed, true) if is_twice || write.is_duplicate => WriteClass::Double,
             (ProbeOutcome::Failed, true) => WriteClass::Phantom,
         };
         count(&mut ledger, class);
@@ -88,6 +105,7 @@ fn count(ledger: &mut Ledger, class: WriteClass) {
             one(|ledger| &mut ledger.seen_and_lost);
         }
         WriteClass::Phantom => one(|ledger| &mut ledger.phantoms),
+        WriteClass::Double => one(|ledger| &mut ledger.doubles),
     }
 }
 
@@ -129,16 +147,31 @@ fn leaders(writes: &[ProbeOperation], origin: Moment) -> Vec<Leader> {
     leaders
 }
 
-/// Seconds from the first acknowledgement of a node to the last one of the node before it.
-fn two_primaries(writes: &[ProbeOperation]) -> f64 {
-    let acknowledged = || writes.iter().filter(|write| write.is_acknowledged());
-    let Some(first) = acknowledged().min_by_key(|write| write.ended).map(|write| write.node) else { return 0.0 };
-    let taken_over = acknowledged().filter(|write| write.node != first).map(|write| write.ended).min();
-    let last_of_first = acknowledged().filter(|write| write.node == first).map(|write| write.ended).max();
-    match (taken_over, last_of_first) {
-        (Some(from), Some(to)) => to.since(from).as_secs_f64(),
-        _ => 0.0,
+/// Seconds in which several instances took writes by turns. An instance takes writes from an acknowledgement to a later one of its own, unless
+/// it was away for so long before that it may have been made the primary again.
+fn two_primaries(leaders: &[Leader]) -> f64 {
+    let mut spans: Vec<Leader> = Vec::new();
+    let mut last: Option<Leader> = None;
+    for leader in leaders {
+        let is_at_once = last.is_some_and(|last| leader.from.0 - last.to.0 < SHORTEST_FAILOVER_NS);
+        match spans.iter_mut().rev().find(|span| span.node == leader.node) {
+            Some(span) if is_at_once => span.to = leader.to,
+            _ => spans.push(*leader),
+        }
+        last = Some(*leader);
     }
+    let pairs =
+        spans.iter().enumerate().flat_map(|(place, one)| spans.iter().skip(place + 1).map(move |other| (one, other)));
+    let mut together: Vec<(i64, i64)> =
+        pairs.map(|(one, other)| (one.from.max(other.from).0, one.to.min(other.to).0)).collect();
+    together.retain(|(from, to)| from < to);
+    together.sort_unstable();
+    let (mut sum, mut until) = (0, i64::MIN);
+    for (from, to) in together {
+        sum += (to - from.max(until)).max(0);
+        until = until.max(to);
+    }
+    Offset(sum).as_seconds()
 }
 
 fn small(node: usize) -> u32 {

@@ -15,6 +15,7 @@ pub(in super::super) fn write(number: u64, outcome: ProbeOutcome, node: usize) -
         ended: due + Duration::from_millis(2),
         outcome,
         warned: false,
+        is_duplicate: false,
         node,
         seen: None,
     }
@@ -95,6 +96,41 @@ fn every_class_is_named_rightly() {
     let leaders: Vec<_> = found.leaders.iter().map(|leader| leader.node).collect();
     assert_eq!((leaders.as_slice(), found.read_from), (&[0, 1, 0, 1][..], Some(1)), "110 was the old primary's");
     assert!((found.two_primaries_seconds - 0.05).abs() < 1e-9, "{}", found.two_primaries_seconds);
+}
+
+#[test]
+fn a_number_that_is_there_twice_or_was_refused_as_a_duplicate_is_a_double_and_no_phantom() {
+    let mut writes = history(20);
+    let mut held = present(&writes);
+    held.push(7);
+    (writes[9].outcome, writes[9].is_duplicate) = (ProbeOutcome::Failed, true);
+    (writes[11].outcome, writes[11].is_duplicate) = (ProbeOutcome::Failed, true);
+    held.retain(|number| *number != 11);
+    let found = found_of(&writes, held, &[]);
+    assert_eq!((found.doubles, found.phantoms, found.lost, found.kept), (3, 0, 0, 38));
+    let classes: Vec<_> = found.ranges.iter().map(|range| (range.first, range.class)).collect();
+    assert_eq!(classes, [(7, WriteClass::Double), (9, WriteClass::Double)]);
+}
+
+/// A history in which instances lead one after the other, each from a time in milliseconds until another, with a write each 5 ms.
+fn led(turns: &[(usize, u64, u64)]) -> Ledger {
+    let of_turn = |(node, from, to): &(usize, u64, u64)| {
+        let node = *node;
+        (from / 5..to / 5).map(move |number| write(number, ProbeOutcome::Acknowledged, node))
+    };
+    let writes: Vec<_> = turns.iter().flat_map(of_turn).collect();
+    found_of(&writes, present(&writes), &[])
+}
+
+#[test]
+fn a_failback_is_a_second_failover_and_only_turns_are_two_primaries() {
+    let failback = led(&[(0, 0, 1_000), (1, 1_200, 30_000), (0, 36_000, 40_000)]);
+    assert_eq!((failback.leaders.len(), failback.two_primaries_seconds), (3, 0.0));
+    let again = led(&[(0, 0, 1_000), (1, 1_200, 2_000), (0, 2_100, 3_000), (1, 3_200, 4_000)]);
+    assert_eq!((again.leaders.len(), again.two_primaries_seconds), (4, 0.0));
+    // The old one went on beside the new one, to which clients came for a second.
+    let split = led(&[(0, 0, 1_000), (1, 1_200, 2_200), (0, 2_200, 10_000)]);
+    assert!((split.two_primaries_seconds - 0.995).abs() < 1e-9, "{}", split.two_primaries_seconds);
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(super) struct ProbeOperation {
     pub(super) outcome: ProbeOutcome,
     /// Whether the server warned.
     pub(super) warned: bool,
+    /// Whether the server refused a write since its number is there already.
+    pub(super) is_duplicate: bool,
     /// Number of the instance that it was sent to.
     pub(super) node: usize,
     /// The largest number that a read has seen.

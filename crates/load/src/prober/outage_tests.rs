@@ -38,6 +38,7 @@ fn operation(number: u64, service: &Service) -> ProbeOperation {
         ended: moment(ended),
         outcome,
         warned: false,
+        is_duplicate: false,
         node: 0,
         seen: None,
     }

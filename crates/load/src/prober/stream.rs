@@ -20,6 +20,9 @@ pub(super) const READ: StatementId = StatementId(1);
 /// A write is refused since the server is not the primary any more. Source: PostgreSQL manual, appendix A.
 const READ_ONLY: &str = "25006";
 
+/// A number is there already. Sources: PostgreSQL manual, appendix A; MariaDB knowledge base, "MariaDB Error Codes".
+const DUPLICATES: &[&str] = &["23505", "1062"];
+
 /// Operations of one kind.
 pub(super) struct ProbeStream {
     pub(super) kind: ProbeKind,
@@ -62,6 +65,7 @@ impl ProbeStream {
             ended: due,
             outcome: ProbeOutcome::Failed,
             warned: false,
+            is_duplicate: false,
             node: 0,
             seen: None,
         };
@@ -106,6 +110,7 @@ impl ProbeStream {
             }
             Ok(Err(error)) => {
                 operation.outcome = outcome_of(&error);
+                operation.is_duplicate = DUPLICATES.contains(&error.code());
                 self.pool.forget(operation.node);
             }
             // Dropping the connection closes its socket: no request to cancel, which would end a wait for standbys early.

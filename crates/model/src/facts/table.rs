@@ -85,6 +85,7 @@ facts! {
     /// The cache tier under the data.
     tier = "tier" {
         MEDIUM = "medium", "Slow medium", Text;
+        STROKE = "stroke", "Data on the modelled drives", Text;
         FLUSH_DELAY = "flush_delay", "Delay of each flush", Text;
         DATA = "data", "Data behind the cache", Size;
         CACHE = "cache", "Cache", Size;

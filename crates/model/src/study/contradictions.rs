@@ -9,6 +9,7 @@ use super::folder_rules::folders;
 use super::host_rules::standby_hosts_need;
 use super::manager_rules::manager_needs;
 use super::purge_rules::purge_needs;
+use super::secret_rules::{password_in_url, secret_in_commands, secret_in_exporters};
 use super::standby_rules::standbys_can;
 use super::thread_rules::thread_limit_needs;
 use super::tier_rules::tier_needs;
@@ -38,6 +39,8 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     url_needs,
     exporters_need,
     password_in_url,
+    secret_in_exporters,
+    secret_in_commands,
     warm_up_order,
     whole_seconds,
     device_needs,
@@ -115,19 +118,6 @@ fn few_enough_runs(look: &mut RuleContext<'_>) -> bool {
         format!("all levels and repetitions make {runs} runs, more than {MOST_RUNS}; remove some levels"),
     );
     false
-}
-
-/// A text with its percent-encoded bytes decoded, as engines read the keys of a URL.
-fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while let Some(byte) = bytes.get(at) {
-        let code = bytes.get(at + 1..at + 3).filter(|_| *byte == b'%');
-        let code = code.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        decoded.push(code.unwrap_or(*byte));
-        at += if code.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 /// A workload of SQL needs an engine of SQL.
@@ -273,24 +263,6 @@ fn exporters_need(look: &mut RuleContext<'_>) {
 /// Paths of the limits.
 fn limits() -> impl Iterator<Item = &'static str> {
     limit_settings().map(|spec| spec.path)
-}
-
-/// Whether a URL names a password, for its user or among its parameters.
-pub fn holds_password(url: &str) -> bool {
-    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
-    let in_user = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
-    in_user || percent_decoded(url).to_ascii_lowercase().contains("password=")
-}
-
-/// No secret enters a study.
-fn password_in_url(look: &mut RuleContext<'_>) {
-    let Ok(url) = look.study.settings.text("engine.url") else { return };
-    if holds_password(url) {
-        let remedies: BTreeSet<&str> = look.engines().iter().filter_map(|engine| engine.password).collect();
-        let remedies: String = remedies.iter().map(|remedy| format!(" and {remedy}")).collect();
-        let reason = format!("contains a password, which would be stored in the record; remove it{remedies}");
-        look.fault("engine.url", reason);
-    }
 }
 
 /// Warm-up ends after it begins.

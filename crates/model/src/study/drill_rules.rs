@@ -1,7 +1,8 @@
 //! What a drill needs of the rest of a study.
 
 use super::contradictions::RuleContext;
-use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultTarget, Rejoin, drill};
+use crate::catalogue::EngineFacts;
+use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultRecovery, FaultTarget, Rejoin, drill};
 use crate::fault_strength::FaultStrength;
 use crate::manager::manager;
 use crate::network::is_in_namespaces;
@@ -15,13 +16,14 @@ const OF_DRILLS: &[&str] = &[
     "drill.lasts",
     "drill.phase",
     "drill.promote_after",
+    "drill.recovery",
     "drill.rejoin",
     "drill.within",
     "prober.rate",
     "prober.deadline",
 ];
 
-/// A drill needs standbys of ours, users that give up, and data restored before each run.
+/// A drill needs instances of ours, users that give up, and data restored before each run.
 pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
     let points = expand(look.study).points;
     let mut found: BTreeSet<(&str, String)> = BTreeSet::new();
@@ -31,8 +33,14 @@ pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
         found.extend(strength(&settings, &mut strengths));
         let Ok(Some(asked)) = drill(&settings) else { continue };
         drilled = true;
-        replaced |= asked.fault.is_some_and(FaultAsked::takes_the_primary);
+        replaced |= asked.replaces_the_primary();
         found.extend(missing(&settings, &asked).into_iter().map(|(path, reason)| (path, reason.to_owned())));
+        let engine = settings.text("engine.kind").ok().and_then(|name| look.given.catalogue().engine(name));
+        if let Some(engine) = engine.filter(|engine| !can_fail(engine)) {
+            let reason =
+                format!("{} has no server that Proofload starts and can let fail; use another engine", engine.name);
+            found.insert(("drill.fault", reason));
+        }
     }
     if drilled && !replaced && look.given.is_given("drill.rejoin") {
         let reason = "needs a fault after which the old primary can rejoin, and the study has none; remove it";
@@ -101,11 +109,6 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         }
     };
     need(
-        replication(settings).ok().flatten().is_some(),
-        "drill.fault",
-        "a drill needs a standby: set replication.mode to something other than \"none\"",
-    );
-    need(
         settings.get("engine.url").is_none(),
         "drill.fault",
         "faults are only injected into instances that Proofload starts, never into an existing server; remove \
@@ -154,12 +157,43 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
          agents.standby_hosts and replication.manager",
     );
     need(
-        asked.promote_after.is_zero() || asked.fault.is_some_and(|fault| fault.takes_the_primary()),
+        asked.promote_after.is_zero() || asked.replaces_the_primary(),
         "drill.promote_after",
         "this fault does not lead to a promotion; remove it",
     );
+    missing.extend(recovery(settings, asked));
     missing.extend(rejoin(settings, asked));
     missing
+}
+
+/// What brings the database back needs.
+fn recovery(settings: &Settings, asked: &DrillAsked) -> Option<(&'static str, &'static str)> {
+    if replication(settings).ok().flatten().is_none() && needs_a_standby(asked) {
+        let reason = "this drill needs a standby: set replication.mode to something other than \"none\", or use a fault of the \
+                      primary with drill.recovery = \"restart\"";
+        return Some(("drill.fault", reason));
+    }
+    let is_asked = asked.recovery == FaultRecovery::Restart && settings.get("drill.recovery").is_some();
+    let reason = "\"restart\" is for crash, kill, stop and freeze primary without a failover manager; remove it";
+    (is_asked && !is_restarted(settings, asked)).then_some(("drill.recovery", reason))
+}
+
+/// Whether servers of an engine can be let fail, and a prober can write to them.
+fn can_fail(engine: &EngineFacts) -> bool {
+    engine.capabilities.replication.is_some_and(|facts| !facts.modes.is_empty())
+}
+
+/// Whether a drill fails a standby or its link, or makes one the primary.
+fn needs_a_standby(asked: &DrillAsked) -> bool {
+    let Some(fault) = asked.fault else { return false };
+    fault.target != FaultTarget::Primary || fault.needs_a_manager() || asked.replaces_the_primary()
+}
+
+/// Whether the primary can be started again after the fault, and nothing else does it.
+fn is_restarted(settings: &Settings, asked: &DrillAsked) -> bool {
+    let by_hand = manager(settings).ok().flatten().is_none();
+    let restarts = |fault: FaultAsked| fault.target == FaultTarget::Primary && fault.takes_the_primary();
+    by_hand && asked.fault.is_some_and(|fault| restarts(fault) && !fault.needs_a_manager())
 }
 
 /// What a failed primary needs to be put back.

@@ -13,6 +13,7 @@ mod manager_rules;
 mod purge_rules;
 mod read;
 mod search;
+mod secret_rules;
 mod standby_rules;
 mod thread_rules;
 mod tier_rules;
@@ -20,7 +21,6 @@ mod typed;
 mod validate;
 
 pub use advice::{FEWEST_WAREHOUSES_FOR_A_USER, advice, too_few_warehouses};
-pub use contradictions::holds_password;
 pub use factor::{Factor, values_of};
 pub(crate) use factor_rules::groups;
 pub(crate) use fault::nearest;
@@ -28,6 +28,7 @@ pub use fault::{Fault, faults_text};
 pub(crate) use read::take_apart;
 pub use read::{Assignment, parse_assignment};
 pub use search::{Goal, Search, load_of, search, value_of};
+pub use secret_rules::holds_password;
 pub use typed::{
     Procedure, WarmUp, clients_cpu, confirmation_of, data_place, limits_asked, limits_standby_thread, preconditioning,
     procedure, purged_devices, scraped, session_looks, standby_cpu, thread_limit, with_memory,

@@ -52,12 +52,14 @@ pub struct PrewarmResult {
 /// The processor in one second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ProcessorUse {
-    /// CPU seconds at work on all cores.
-    pub busy: f64,
-    /// CPU seconds wanted and given to other guests; `None` where it is not told.
+    /// CPU seconds that the cores in question were used, with what was given to other guests.
+    pub used: f64,
+    /// CPU seconds wanted there and given to other guests; `None` where it is not told.
     pub stolen: Option<f64>,
-    /// CPU seconds of processes that are not Proofload's; `None` where they cannot be seen.
+    /// CPU seconds of processes that are not Proofload's, on whatever core; `None` where they cannot be seen.
     pub foreign: Option<f64>,
+    /// CPU seconds of Proofload on the cores in question; `None` where that is not known.
+    pub clients: Option<f64>,
 }
 
 /// What a process used.
@@ -74,8 +76,10 @@ pub struct ProcessUse {
 pub struct QuietCheck {
     /// How long it was looked at.
     pub time: Duration,
-    /// Cores of the host.
+    /// Cores in question.
     pub cores: u32,
+    /// Cores of the host.
+    pub cores_of_host: u32,
     /// The processor, second by second.
     pub seconds: Vec<ProcessorUse>,
     /// The largest processes of others.
@@ -132,6 +136,10 @@ asks! {
         folder: String,
         /// How long.
         time: Duration,
+        /// Cores that the database will be limited to; `None`: all.
+        cores: Option<u32>,
+        /// How many of the cores that the agent may use come before them.
+        cores_before: u32,
     } -> QuietCheck;
 
     /// Make a control group with these limits, read them back and remove it. An error of the kind *refused* when the machine is too small.

@@ -53,6 +53,20 @@ fn a_password_is_found_however_it_is_written() {
 }
 
 #[test]
+fn a_secret_is_refused_wherever_it_would_enter_a_record() {
+    let exporter = "observe.prometheus=[\"http://db1:9100/metrics?token=abc123\"]";
+    let faults = refusal(GOOD, &["engine.kind=restorer", "engine.url=x:///d", exporter]);
+    assert!(
+        faults.iter().any(|fault| fault.starts_with("observe.prometheus: the address 1 has the parameter token")),
+        "{faults:?}"
+    );
+    let command = "agents.host=[\"sshpass\", \"-p\", \"abc123\", \"ssh\", \"db1\", \"proofload\", \"agent\"]";
+    let faults = refusal(GOOD, &[command]);
+    assert!(faults.iter().any(|fault| fault.starts_with("agents.host: contains a secret (sshpass -p)")), "{faults:?}");
+    assert!(faults.iter().all(|fault| !fault.contains("abc123")), "{faults:?}");
+}
+
+#[test]
 fn only_a_limit_is_left_out_by_none() {
     let points = |change: &str| {
         let study =
@@ -163,6 +177,35 @@ fn what_the_standbys_of_an_engine_do_not_do_is_refused() {
     );
     let fits = ["replication.standbys=2", "drill.fault=crash primary", "workload.deadline=1s"];
     assert_eq!(with(&fits), [""; 0]);
+}
+
+#[test]
+fn a_server_alone_can_fail_and_be_started_again() {
+    let with = |more: &[&str]| refusal(GOOD, &[&["workload.deadline=1s"], more].concat());
+    for fits in ["crash primary", "kill primary", "freeze primary", "slow disk primary", "none"] {
+        let fault = format!("drill.fault={fits}");
+        let strength = if fits.starts_with("slow") { "drill.write_iops=10" } else { "drill.lasts=2s" };
+        assert_eq!(with(&["engine.kind=server", &fault, strength]), [""; 0], "{fits}");
+    }
+    for (more, told) in [
+        (&["engine.kind=server", "drill.fault=crash standby-1"][..], "drill.fault: this drill needs a standby"),
+        (
+            &["engine.kind=server", "drill.fault=crash primary", "drill.recovery=promote"],
+            "drill.fault: this drill needs",
+        ),
+        (
+            &["engine.kind=server", "drill.fault=slow disk primary", "drill.write_iops=10", "drill.recovery=restart"],
+            "drill.recovery: \"restart\" is",
+        ),
+        (
+            &["engine.kind=server", "drill.fault=crash primary", "drill.promote_after=1s"],
+            "drill.promote_after: this fault",
+        ),
+        (&["engine.kind=sqlite", "drill.fault=crash primary"], "drill.fault: sqlite has no server"),
+    ] {
+        let found = with(more);
+        assert!(found.len() == 1 && found[0].starts_with(told), "{more:?}: {found:?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::cli_agents::AgentsArguments;
 use crate::conductor::{AgentRole, CheckedAgent, FoundAgent, check_agents};
 use crate::exit::Exit;
 use crate::output;
+use proofload_model::error::Error;
 use proofload_model::facts::{FactName, host};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, duration_words};
@@ -61,14 +62,25 @@ fn found_lines(found: &FoundAgent) -> Vec<String> {
     let (_, within) = found.clock;
     let way = format!("round trip {}, clock known to ±{}", duration_words(found.round_trip), duration_words(within));
     let mut lines = vec![machine.join(", "), way];
-    let (refused, allowed): (Vec<_>, Vec<_>) = found.limits.iter().partition(|(_, why)| why.is_some());
-    let mut names: Vec<&str> = allowed.iter().map(|(setting, _)| *setting).collect();
-    names.dedup();
+    let tried = tried(found);
+    let names: Vec<&str> = tried.iter().filter(|(_, why)| why.is_none()).map(|(setting, _)| *setting).collect();
     if !names.is_empty() {
         lines.push(format!("can be set and read back: {}", names.join(", ")));
     }
-    lines.extend(refused.iter().filter_map(|(setting, why)| Some(format!("{setting}: {}", why.as_ref()?))));
+    lines.extend(tried.iter().filter_map(|(setting, why)| Some(format!("{setting}: {}", (*why)?))));
     lines
+}
+
+/// Each setting once, with the first reason against one of its levels.
+fn tried(found: &FoundAgent) -> Vec<(&'static str, Option<&Error>)> {
+    let mut tried: Vec<(&'static str, Option<&Error>)> = Vec::new();
+    for (setting, why) in &found.limits {
+        match tried.iter_mut().find(|(known, _)| known == setting) {
+            Some((_, first)) => *first = first.or(why.as_ref()),
+            None => tried.push((*setting, why.as_ref())),
+        }
+    }
+    tried
 }
 
 fn in_gib(memory: &str) -> String {
@@ -90,7 +102,11 @@ fn role(role: AgentRole) -> &'static str {
 
 fn as_json(checked: &[CheckedAgent]) -> Json {
     let agents: Vec<Json> = checked.iter().map(agent_json).collect();
-    json!({ "form": 1, "ready": checked.iter().all(is_ready), "version": env!("CARGO_PKG_VERSION"), "agents": agents })
+    json!({ "form": 2, "ready": checked.iter().all(is_ready), "version": env!("CARGO_PKG_VERSION"), "agents": agents })
+}
+
+fn limit_json((setting, why): &(&'static str, Option<&Error>)) -> Json {
+    json!({ "setting": setting, "allowed": why.is_none(), "why": why.map(ToString::to_string) })
 }
 
 fn agent_json(agent: &CheckedAgent) -> Json {
@@ -98,16 +114,16 @@ fn agent_json(agent: &CheckedAgent) -> Json {
     let rest = match &agent.found {
         Err(error) => json!({ "error": error.to_string() }),
         Ok(found) => {
-            let limit = |(setting, why): &(&str, Option<proofload_model::error::Error>)| json!({ "setting": setting, "allowed": why.is_none(), "why": why.as_ref().map(ToString::to_string) });
+            let memory = told(&found.facts, &host::MEMORY).and_then(|memory| Bytes::parse(memory).ok());
             json!({
                 "round_trip_ns": found.round_trip.as_nanos() as u64,
                 "clock_ahead_ns": found.clock.0,
                 "clock_within_ns": found.clock.1.as_nanos() as u64,
-                "cores": told(&found.facts, &host::CORES),
-                "memory": told(&found.facts, &host::MEMORY),
+                "cores": told(&found.facts, &host::CORES).and_then(|cores| cores.parse::<u64>().ok()),
+                "memory_bytes": memory.map(|memory| memory.0),
                 "system": told(&found.facts, &host::SYSTEM),
                 "kernel": told(&found.facts, &host::KERNEL),
-                "limits": found.limits.iter().map(limit).collect::<Vec<_>>(),
+                "limits": tried(found).iter().map(limit_json).collect::<Vec<_>>(),
             })
         }
     };
@@ -117,5 +133,28 @@ fn agent_json(agent: &CheckedAgent) -> Json {
             Json::Object(head)
         }
         (head, _) => head,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn each_setting_is_told_once_with_what_stands_against_a_level() {
+        let refused = || Some(Error::new("it is too small"));
+        let limits =
+            vec![("limits.memory", None), ("limits.cpu", None), ("limits.memory", refused()), ("limits.memory", None)];
+        let (round_trip, clock) = (Duration::from_micros(1), (0, Duration::ZERO));
+        let found = FoundAgent { round_trip, clock, facts: Vec::new(), limits };
+        let told: Vec<_> = tried(&found).iter().map(limit_json).collect();
+        let expected = json!([
+            { "setting": "limits.memory", "allowed": false, "why": "it is too small" },
+            { "setting": "limits.cpu", "allowed": true, "why": null },
+        ]);
+        assert_eq!(Json::Array(told), expected);
+        let lines = found_lines(&found);
+        assert_eq!(lines[2..], ["can be set and read back: limits.cpu", "limits.memory: it is too small"]);
     }
 }

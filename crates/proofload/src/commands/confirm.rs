@@ -3,16 +3,14 @@
 use super::live_page::LivePage;
 use super::run::{continued, go, purges_named};
 use crate::cli::ConfirmArguments;
+use crate::conductor::{ExperimentChoice, load_of};
 use crate::exit::Exit;
 use crate::output;
-use proofload_load::Rating;
-use proofload_model::intervention::{ConfirmAsked, LIVE_LIMITS, PointLoad, resources};
+use proofload_model::intervention::{ConfirmAsked, resources};
 use proofload_model::plan::Run;
-use proofload_model::settings::Settings;
 use proofload_model::study::Study;
 use proofload_model::units::duration_words;
 use proofload_record::Record;
-use proofload_report::findings::attribution::chosen_points;
 use proofload_report::findings::evaluate;
 
 /// Makes the experiments.
@@ -65,48 +63,11 @@ fn planned(arguments: &ConfirmArguments, record: &Record) -> Result<Planned, (Ex
         return Err((Exit::Usage, format!("--step {} is not between {least} and {most}", asked.step)));
     }
     purges_named(&record.study, arguments.yes.as_deref()).map_err(|text| (Exit::Usage, text))?;
-    let points = chosen_points(&evaluate(record), &arguments.points).map_err(|text| (Exit::Usage, text))?;
-    let mut planned = Vec::new();
-    for point in points {
-        let settings = record.plan.settings(&record.study, point);
-        let run = record.plan.runs.iter().find(|run| run.point == point && record.finished(run.index).is_some());
-        let run = run.ok_or_else(|| (Exit::Failure, format!("point {point} has no finished run")))?;
-        expect_load_that_goes_on(&settings).map_err(|text| (Exit::Usage, format!("point {point}: {text}")))?;
-        if resources(&settings, load_of(&settings)).0.is_empty() {
-            let text = format!(
-                "point {point} has nothing that can be lowered: it has one user, and the study sets none of {}",
-                LIVE_LIMITS.iter().map(|(path, _)| *path).collect::<Vec<_>>().join(", ")
-            );
-            return Err((Exit::Usage, text));
-        }
-        planned.push((*run, asked));
-    }
-    Ok(planned)
-}
-
-/// An experiment needs a load that goes on as long as it is wanted, on an instance whose limits are ours.
-fn expect_load_that_goes_on(settings: &Settings) -> Result<(), String> {
-    let kind = settings.text("workload.kind").unwrap_or_default();
-    let workload = proofload_load::workload(kind).ok_or_else(|| format!("unknown workload {kind}"))?;
-    if workload.rating(settings) != Rating::Window {
-        return Err("its load ends by itself, so that resources cannot be lowered in turn while it runs".to_owned());
-    }
-    if settings.get("drill.fault").is_some() {
-        return Err("it is a drill".to_owned());
-    }
-    if settings.get("engine.url").is_some() {
-        return Err("limits of an existing server (engine.url) are not ours to change".to_owned());
-    }
-    Ok(())
-}
-
-/// What decides, beside its settings, what of a point can be changed.
-fn load_of(settings: &Settings) -> PointLoad {
-    let workload = proofload_load::workload(settings.text("workload.kind").unwrap_or_default());
-    let engine = proofload_engine::engine(settings.text("engine.kind").unwrap_or_default());
-    PointLoad {
-        users: workload.map_or(0, |workload| workload.sessions(settings)),
-        is_embedded: engine.is_some_and(|engine| engine.facts().capabilities.embedded),
+    let choice =
+        ExperimentChoice::of(&evaluate(record), &arguments.points, asked).map_err(|text| (Exit::Usage, text))?;
+    match choice.refused.into_iter().next() {
+        Some(why) => Err((Exit::Usage, why)),
+        None => Ok(choice.planned),
     }
 }
 
@@ -117,12 +78,12 @@ fn told(record: &Record, planned: &Planned) -> String {
         let (resources, _) = resources(&settings, load_of(&settings));
         let names: Vec<&str> = resources.iter().map(|plan| plan.name.as_str()).collect();
         format!(
-            "point {}: lowers {} by {} % in up to {} blocks, at most {} of load\n",
+            "point {}: lowers {} by {} % in up to {} blocks, at most {} of load after its warm-up\n",
             run.point,
             names.join(", "),
             (100.0 * asked.step).round(),
             asked.blocks,
-            duration_words(asked.longest(resources.len()))
+            duration_words(asked.longest(&resources, &settings))
         )
     };
     planned.iter().map(line).collect()
@@ -134,7 +95,7 @@ pub(super) fn asked_text(study: &Study) -> Option<String> {
     let asked = ConfirmAsked::of(&study.settings);
     let (resources, _) = resources(&study.settings, load_of(&study.settings));
     Some(format!(
-        "experiments: with {words} (confirm.points), each up to {} of load\n",
-        duration_words(asked.longest(resources.len()))
+        "experiments: with {words} (confirm.points), each up to {} of load after its warm-up\n",
+        duration_words(asked.longest(&resources, &study.settings))
     ))
 }

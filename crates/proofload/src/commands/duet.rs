@@ -1,6 +1,7 @@
 //! `--duet`: whether two studies can be measured at once. All that stands against it is told together.
 
 use super::compare::Failure;
+use super::siblings::{allowed_cores, shared_core, siblings_of};
 use crate::exit::Exit;
 use proofload_model::plan::expand;
 use proofload_model::replication::instances_together;
@@ -27,6 +28,7 @@ pub(super) fn expect_duet(one: &Study, other: &Study) -> Result<(), Failure> {
                 faults.push(format!("{name}: {path}: a repeated run would have no partner; set it to 0 or remove it"));
             }
         }
+        faults.extend(without_cores(study));
         if !values_of("workload.rounds", &study.settings, &study.factors).is_empty() {
             faults.push(format!("{name}: workload.rounds: a run rated as a whole has no seconds to compare"));
         }
@@ -55,6 +57,21 @@ pub(super) fn expect_duet(one: &Study, other: &Study) -> Result<(), Failure> {
         Exit::StudyInvalid,
         format!("the two studies cannot be measured at the same time:\n  {}", faults.join("\n  ")),
     ))
+}
+
+/// The refusal of a study whose databases would have no cores of their own to swap; servers by URL are where they are.
+fn without_cores(study: &Study) -> Option<String> {
+    let points = expand(study).points;
+    let lacks = |settings: &Settings| !settings.count("limits.cores").is_ok_and(|count| count > 0);
+    let is_open = study.settings.get("engine.url").is_none()
+        && points.iter().any(|point| lacks(&study.settings.with(&point.levels)));
+    is_open.then(|| {
+        format!(
+            "{}: limits.cores is not set at every point: both databases would run on all cores, and the two could not swap places; set it in \
+             both studies, to at most half of the cores, such as --set limits.cores=1",
+            study.name()
+        )
+    })
 }
 
 /// What both together ask for and this machine does not have.
@@ -89,17 +106,47 @@ fn cpu_of_all(settings: &Settings) -> Option<f64> {
     (primary.is_some() || standby.is_some()).then(|| primary.unwrap_or(0.0) + standbys * standby.unwrap_or(0.0))
 }
 
-/// What weakens a duet here, in words: clients that share the cores of the databases.
-pub(super) fn crowded(one: &Study, other: &Study) -> Option<String> {
-    let cores = std::thread::available_parallelism().ok()?.get() as u32;
+/// What weakens a duet here, in words: servers that stay where they are, clients that share the cores of the databases, and physical cores of
+/// which each database has a hyperthread.
+pub(super) fn weaknesses(one: &Study, other: &Study) -> Vec<String> {
+    let mut found = Vec::new();
+    if [one, other].into_iter().any(|study| study.settings.get("engine.url").is_some()) {
+        found.push(
+            "servers that a URL names do not swap places: what their places are worth stays in the ratio".to_owned(),
+        );
+    }
+    if [one, other].into_iter().all(|study| study.settings.list("agents.host").is_empty()) {
+        let cores = [one, other].map(cores_of_points);
+        found.extend(crowded(&cores));
+        found.extend(allowed_cores().and_then(|allowed| split_cores(&cores, &allowed, siblings_of)));
+    }
+    found
+}
+
+/// Cores that the databases of each point have.
+fn cores_of_points(study: &Study) -> Vec<u32> {
     let of_point = |point: &Settings| point.count("limits.cores").unwrap_or(0) * instances_together(point);
-    let of = |study: &Study| {
-        let points = expand(study).points;
-        points.iter().map(|point| of_point(&study.settings.with(&point.levels))).max().unwrap_or(0)
-    };
-    let taken = of(one) + of(other);
-    let remote = [one, other].into_iter().any(|study| !study.settings.list("agents.host").is_empty());
-    (!remote && taken + LEFT_TO_CLIENTS > cores).then(|| {
+    expand(study).points.iter().map(|point| of_point(&study.settings.with(&point.levels))).collect()
+}
+
+/// A warning where partners have hyperthreads of one physical core.
+fn split_cores(
+    [one, other]: &[Vec<u32>; 2],
+    allowed: &[usize],
+    siblings: impl Fn(usize) -> Vec<usize>,
+) -> Option<String> {
+    let mut counts = one.iter().zip(other).flat_map(|(one, other)| [(*one, *other), (*other, *one)]);
+    let (mine, theirs) = counts.find_map(|counts| shared_core(allowed, counts, &siblings))?;
+    Some(format!(
+        "cores {mine} and {theirs} are hyperthreads of one physical core, and each database has one of them: they slow each other, so the ratio \
+         may be biased towards 1; give Proofload one thread of each physical core (taskset -c), or choose limits.cores so that both have whole ones"
+    ))
+}
+
+fn crowded(of_points: &[Vec<u32>; 2]) -> Option<String> {
+    let cores = std::thread::available_parallelism().ok()?.get() as u32;
+    let taken: u32 = of_points.iter().map(|points| points.iter().copied().max().unwrap_or(0)).sum();
+    (taken + LEFT_TO_CLIENTS > cores).then(|| {
         format!("the two databases use {taken} of {cores} cores, so the clients share these cores: the ratio may be biased towards 1")
     })
 }
@@ -108,6 +155,32 @@ pub(super) fn crowded(one: &Study, other: &Study) -> Option<String> {
 mod tests {
     use super::*;
     use proofload_model::settings::Value;
+
+    fn study(limits: &str) -> Study {
+        let text = format!(
+            "[study]\nname = \"t\"\ntitle = \"t\"\nrepetitions = 2\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 1\n\
+             [engine]\nkind = \"null\"\n{limits}"
+        );
+        proofload_model::study::validate(&text, &[], &crate::catalogue::catalogue()).expect("a valid study")
+    }
+
+    /// Nothing would be swapped without cores of their own.
+    #[test]
+    fn both_have_cores_of_their_own() {
+        let told = without_cores(&study("")).expect("it is refused");
+        assert!(told.contains("limits.cores") && told.contains("--set limits.cores=1"), "{told}");
+        assert_eq!(without_cores(&study("[limits]\ncores = 1\n")), None);
+        assert_eq!(without_cores(&study("[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n")), None);
+    }
+
+    #[test]
+    fn split_physical_cores_are_told() {
+        let cores = [1, 2].map(|count| cores_of_points(&study(&format!("[limits]\ncores = {count}\n"))));
+        let allowed: Vec<usize> = (0..8).collect();
+        let told = split_cores(&cores, &allowed, |core| vec![core & !1, core | 1]);
+        assert!(told.is_some_and(|told| told.starts_with("cores 0 and 1 are hyperthreads")));
+        assert_eq!(split_cores(&cores, &allowed, |core| vec![core]), None);
+    }
 
     #[test]
     fn standbys_count_with_the_limit_that_they_have() {

@@ -1,15 +1,15 @@
 //! The last lines of `run` and `resume`: the verdict, what was written, what to do next. As text for people, or one JSON object for programs.
 
-use super::verdict::{StudyResult, counted};
+use super::next_steps::NextSteps;
+use super::verdict::StudyResult;
 use crate::clock::SystemClock;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::time::Clock;
 use proofload_record::Record;
-use proofload_report::findings::{Findings, Verdict, Void, VoidClass, evaluate, is_mendable};
+use proofload_report::findings::evaluate;
 use proofload_report::{Format, render};
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Bytes at the beginning of a page that `report` wrote.
@@ -55,7 +55,7 @@ impl<'a> Ending<'a> {
             error: None,
             table: table(record),
             report: style.with_report.then(|| write_report(record, path)),
-            next: next(&findings, path),
+            next: NextSteps::of(record, &findings).lines(path),
             result: Some(result),
         }
     }
@@ -161,27 +161,6 @@ pub(super) fn is_ours(file: &Path) -> bool {
     let mut head = Vec::new();
     let read = std::fs::File::open(file).and_then(|file| file.take(1_024).read_to_end(&mut head));
     read.is_ok() && String::from_utf8_lossy(&head).contains(OURS)
-}
-
-/// What to do with void points, by the classes of their reasons; one line each.
-fn next(findings: &Findings<'_>, path: &Path) -> Vec<String> {
-    let of_points = findings.points.iter().map(|point| reasons_of(&point.verdict));
-    let classes: BTreeSet<VoidClass> = of_points.clone().flatten().map(|reason| reason.class).collect();
-    let mut lines: Vec<String> = classes.into_iter().map(|class| class.remedy().to_owned()).collect();
-    let again = of_points.filter(|reasons| is_mendable(reasons)).count();
-    if again > 0 {
-        let points = counted(again, "void point");
-        lines.push(format!("proofload resume {} --void   measures {points} again", path.display()));
-    }
-    lines
-}
-
-/// Reasons of a void point; none of others.
-fn reasons_of(verdict: &Verdict) -> &[Void] {
-    match verdict {
-        Verdict::Void(reasons) => reasons,
-        Verdict::Valid | Verdict::Wide | Verdict::NotRun(_) => &[],
-    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,10 @@ const COLUMNS: &[CapabilityColumn] = &[
     ("cache tier", tier),
 ];
 
+/// What the words in the columns mean.
+const LEGEND: &str = "Standbys: number of modes with instances that Proofload starts; at a URL: replication of your own server is checked. \
+                      Cache tier: in process (SQLite), or as volumes (FUSE and loop devices, root).";
+
 /// The whole page, as Markdown.
 pub(super) fn engines_page() -> String {
     let mut page =
@@ -31,6 +35,7 @@ pub(super) fn engines_page() -> String {
         let cells = COLUMNS.iter().map(|(_, cell)| cell(&found));
         page.push_str(&row([title(name)].into_iter().chain(cells)));
     }
+    page.push_str(&format!("\n{LEGEND}\n"));
     page.push_str("\n## How each is tested\n\n");
     page.push_str(&head(&["engine", "its code", "on a server, by `proofload selftest`"]));
     for name in named_engines() {

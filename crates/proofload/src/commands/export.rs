@@ -99,6 +99,12 @@ fn to_file(
     tables: &[&ExportTable],
     path: &Path,
 ) -> Result<(), String> {
+    if let (Some(ending), [table]) = (a_file_each(arguments.format), tables)
+        && target::is_folder(path)
+    {
+        let file = path.join(format!("{}.{ending}", table.name));
+        return Err(format!("{} is a folder, and one table is one file: use -o {}", path.display(), file.display()));
+    }
     let mut file = BufWriter::new(target::make(path, arguments.overwrite)?);
     let written = one(record, selection, arguments.format, tables, &mut file).and_then(|()| file.flush());
     written.map_err(|error| format!("failed to write {}: {error}", path.display()))?;

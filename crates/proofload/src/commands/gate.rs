@@ -3,10 +3,10 @@
 
 use super::compare::{Failure, Records, format, is_json, levels};
 use super::target;
-use crate::cli::{GateArguments, GatePolicy};
+use crate::cli_gate::{GateArguments, GatePolicy, NotInTurnsPolicy};
 use crate::exit::Exit;
 use crate::output;
-use proofload_report::findings::comparison::{ComparisonFilter, GateOutcome, Policy, Rules, gate};
+use proofload_report::findings::comparison::{ComparisonFilter, GateOutcome, NotInTurns, Policy, Rules, gate};
 use proofload_report::render_gate;
 use proofload_report::workloads::workload;
 use std::collections::BTreeMap;
@@ -47,6 +47,10 @@ fn rules(arguments: &GateArguments) -> Result<Rules, Failure> {
         of_metric: own.collect::<Result<BTreeMap<String, f64>, Failure>>()?,
         undecided: policy(arguments.undecided),
         void: policy(arguments.void),
+        not_in_turns: match arguments.not_in_turns {
+            NotInTurnsPolicy::Warn => NotInTurns::Warn,
+            NotInTurnsPolicy::Undecided => NotInTurns::Undecided,
+        },
         lost: arguments.lost,
     })
 }

@@ -142,7 +142,7 @@ fn cache_file() -> Option<PathBuf> {
 
 /// What this program writes in the first line; another version evaluates anew.
 fn head() -> Value {
-    json!({"proofload": env!("CARGO_PKG_VERSION"), "form": 1})
+    json!({"proofload": env!("CARGO_PKG_VERSION"), "form": 2})
 }
 
 /// The cache; empty when it is missing, damaged or of another version.

@@ -2,7 +2,7 @@
 
 use proofload_analysis::window::seconds_needed;
 use proofload_model::units::duration_words;
-use proofload_report::findings::{Findings, evaluate};
+use proofload_report::findings::{Findings, PointFindings, RunFindings, evaluate, reach};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ struct Effort {
     half_width: f64,
     /// Repetitions for the ratio between any point and the largest; `None` without blocks in the pilot.
     repetitions: Option<u32>,
-    /// Seconds of load for the mean of any point; `None` without a valid one in the pilot.
+    /// Seconds of load for the mean of any point; `None` without one in the pilot that tells how throughput varies.
     seconds: Option<u64>,
 }
 
@@ -24,6 +24,8 @@ pub(super) struct Pilot {
     file: String,
     points: usize,
     needed: Vec<Effort>,
+    /// Seconds of load that hold ten recurrences of all whose period is known; `None` where no period is. No mean is told to take less.
+    recurrences: Option<u64>,
 }
 
 impl Pilot {
@@ -35,11 +37,13 @@ impl Pilot {
         let record = proofload_record::read(path).map_err(|error| error.to_string())?;
         let findings = evaluate(&record);
         let needed: Vec<Effort> = WANTED.into_iter().map(|half_width| needed(&findings, half_width)).collect();
-        let file = path.display().to_string();
+        let (file, recurrences) = (path.display().to_string(), for_recurrences(&findings));
         if needed.iter().all(|needed| needed.repetitions.is_none() && needed.seconds.is_none()) {
-            return Err(format!("{file} has no valid point, so its spread cannot predict a longer run"));
+            return Err(format!(
+                "{file} has no valid point, nor one that is void only because throughput varied too much, so it cannot predict a longer run"
+            ));
         }
-        Ok(Self { file, points: record.plan.points.len(), needed })
+        Ok(Self { file, points: record.plan.points.len(), needed, recurrences })
     }
 
     pub(super) fn text(&self) -> String {
@@ -56,20 +60,110 @@ impl Pilot {
             };
             text.push_str(&format!("  {:<6} {mean}{ratio}\n", format!("±{:.0} %:", 100.0 * half_width)));
         }
+        if self.needed.iter().all(|needed| needed.seconds.is_none()) {
+            return text;
+        }
+        text.push_str(&match self.recurrences {
+            Some(seconds) => {
+                let time = duration_words(Duration::from_secs(seconds));
+                format!("  a mean takes at least {time}, for ten recurrences of what recurs in the pilot\n")
+            }
+            None => {
+                "  recurrence unknown: what recurs more rarely than the pilot shows is not in these times\n".to_owned()
+            }
+        });
         text
     }
 
     pub(super) fn json(&self) -> Json {
         let needed = |needed: &Effort| json!({ "half_width": needed.half_width, "repetitions": needed.repetitions, "measure_s": needed.seconds });
-        json!({ "file": self.file, "needed": self.needed.iter().map(needed).collect::<Vec<_>>() })
+        json!({
+            "file": self.file, "needed": self.needed.iter().map(needed).collect::<Vec<_>>(), "recurrences_s": self.recurrences,
+        })
     }
 }
 
+/// What it takes by points that are valid, or void only because they varied too much: those are the ones that a pilot is for.
 fn needed(findings: &Findings<'_>, half_width: f64) -> Effort {
-    let largest = findings.largest().map(|point| point.id);
+    let telling = telling(findings);
+    let value = |point: &PointFindings| point.throughput.as_ref().map_or(f64::NEG_INFINITY, |found| found.value);
+    let largest = telling.iter().max_by(|a, b| value(a).total_cmp(&value(b))).map(|point| point.id);
     let repetitions =
         findings.blocks.as_ref().zip(largest).and_then(|(blocks, largest)| blocks.needed(largest, half_width));
-    let windows = findings.valid().flat_map(|point| &point.runs).filter(|run| run.whole.is_none());
+    let windows = telling.iter().flat_map(|point| &point.runs).filter(|run| run.whole.is_none());
     let seconds = windows.filter_map(|run| seconds_needed(run.measured(), half_width)).max();
+    let seconds = seconds.map(|seconds| seconds.max(for_recurrences(findings).unwrap_or(0)));
     Effort { half_width, repetitions, seconds }
+}
+
+fn telling<'f>(findings: &'f Findings<'_>) -> Vec<&'f PointFindings> {
+    let tells = |point: &&PointFindings| !point.runs.is_empty() && point.runs.iter().all(RunFindings::tells_spread);
+    findings.points.iter().filter(tells).collect()
+}
+
+/// Seconds of load that hold ten recurrences of all that is known to recur at points that tell; `None` where no period is known.
+fn for_recurrences(findings: &Findings<'_>) -> Option<u64> {
+    let telling = telling(findings);
+    let runs = telling.iter().flat_map(|point| &point.runs);
+    runs.filter_map(|run| reach(findings, run)?.seconds_for_recurrences()).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_analysis::validity::VoidReason;
+    use proofload_analysis::window::WindowVerdict;
+    use proofload_report::findings::{Verdict, Void, VoidClass};
+
+    /// A minute of load that varies by a third from second to second.
+    fn varying() -> Vec<f64> {
+        (0..60).map(|second| if second % 2 == 0 { 100.0 } else { 200.0 }).collect()
+    }
+
+    /// Measuring longer is what such a point needs, so its spread is what is asked for.
+    #[test]
+    fn a_point_that_varied_too_much_tells_how_long_to_measure() {
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-4-memory.proof");
+        let record = proofload_record::read(Path::new(stored)).expect("the record is read");
+        let after = |reason: VoidReason, more: usize| {
+            let mut findings = evaluate(&record);
+            for point in &mut findings.points {
+                let void = Void { class: VoidClass::NotSteady, text: reason.to_string() };
+                point.verdict = Verdict::Void(vec![void.clone()]);
+                for run in &mut point.runs {
+                    run.per_second = varying();
+                    run.voids = vec![void.clone(); 1 + more];
+                    let window = run.window.as_mut().expect("it was measured");
+                    (window.from, window.to) = (0, 60);
+                    run.judged.as_mut().expect("it is judged by movement").verdict =
+                        WindowVerdict::Void(reason.clone());
+                }
+            }
+            needed(&findings, 0.05).seconds
+        };
+        let varied = VoidReason::Useless { half_width: 0.4 };
+        assert_eq!(after(varied.clone(), 0), seconds_needed(&varying(), 0.05));
+        assert!(after(varied.clone(), 0).is_some());
+        assert_eq!(after(varied, 1), None, "another reason stands against it");
+        assert_eq!(after(VoidReason::NoThroughput, 0), None);
+    }
+
+    /// Throughput that dips every 80 s is known well after 40 s by its spread alone, but not for lack of dips.
+    #[test]
+    fn no_length_is_told_that_holds_fewer_than_ten_recurrences() {
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-4-memory.proof");
+        let record = proofload_record::read(Path::new(stored)).expect("the record is read");
+        let mut findings = evaluate(&record);
+        let dips: Vec<f64> = (0..400).map(|second| if second % 80 >= 48 { 75.0 } else { 100.0 }).collect();
+        for run in findings.points.iter_mut().flat_map(|point| &mut point.runs) {
+            run.per_second = dips.clone();
+            run.voids.clear();
+            let window = run.window.as_mut().expect("it was measured");
+            (window.from, window.to) = (0, 400);
+        }
+        assert!(seconds_needed(&dips, 0.5).expect("they vary") < 100);
+        let seconds = needed(&findings, 0.5).seconds.expect("the points tell");
+        assert!((780..=820).contains(&seconds), "{seconds}");
+        assert_eq!(for_recurrences(&findings), Some(seconds));
+    }
 }

@@ -2,6 +2,8 @@
 
 use super::pilot::Pilot;
 use super::plan_times::{CalibrationPlan, in_all, total};
+use super::study_needs::place;
+use super::verdict::counted;
 use crate::cli::PlanArguments;
 use crate::clock::SystemClock;
 use crate::exit::Exit;
@@ -17,6 +19,7 @@ use proofload_model::study::{Goal, Study, preconditioning, purged_devices, searc
 use proofload_model::tier::tier_plan;
 use proofload_model::time::Clock;
 use proofload_model::units::{Bytes, duration_words};
+use proofload_testbed::preconditioning::{purge_refusal, refusal};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -98,7 +101,8 @@ fn runs_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     let mut text = if most_runs(study) > plan.runs.len() {
         "known before the first result:\n".to_owned()
     } else {
-        format!("{} runs of {} points, in this order:\n", plan.runs.len(), plan.points.len())
+        let (runs, points) = (counted(plan.runs.len(), "run"), counted(plan.points.len(), "point"));
+        format!("{runs} of {points}, in this order:\n")
     };
     let shown = if plan.runs.len() > LISTED { LISTED - FOLDED } else { plan.runs.len() };
     for run in &plan.runs[..shown] {
@@ -173,7 +177,7 @@ pub(super) fn largest_cache(study: &Study, plan: &Plan) -> Result<Bytes, Error> 
 fn space_text(study: &Study, plan: &Plan) -> Result<String, Error> {
     let sizes = data_sizes(study, plan)?;
     let copies = copies(study)?;
-    let path = study.settings.text("storage.path")?;
+    let path = place(study)?;
     let cache = match largest_cache(study, plan)? {
         Bytes(0) => String::new(),
         cache => format!("cache: up to about {cache} in addition\n"),
@@ -236,7 +240,8 @@ fn destructive_text(study: &Study) -> Result<String, Error> {
     let line = |device: &String| {
         let when = if purged.contains(device) { " before each run" } else { "" };
         let lost = format!("DESTRUCTIVE: all data on {device} is lost{when}; run requires --yes {yes}\n");
-        let refused = local.then(|| proofload_testbed::preconditioning::refusal(device, &folder)).flatten();
+        let refusal = if purged.contains(device) { purge_refusal } else { refusal };
+        let refused = local.then(|| refusal(device, &folder)).flatten();
         lost + &refused.map(|why| format!("this machine would {why}\n")).unwrap_or_default()
     };
     Ok(devices.iter().map(line).collect())

@@ -3,6 +3,7 @@
 use super::pilot::Pilot;
 use super::plan::{copies, data_sizes, destroyed, limits, space};
 use super::plan_times::{CalibrationPlan, total};
+use super::study_needs::place;
 use crate::live::Expectation;
 use crate::run_times::{RunTimes, build_time, planned_runs};
 use proofload_model::error::Error;
@@ -30,7 +31,7 @@ pub(super) fn plan_json(study: &Study, pilot: Option<&Pilot>) -> Result<String, 
         "calibration": { "device": calibration.device, "scans": calibration.scans, "queries": calibration.queries },
         "build_s": build_time(sizes.values().sum()).as_secs(),
         "space": {
-            "bytes": space(&sizes, copies).0, "path": study.settings.text("storage.path")?, "data_sets": sizes.len(), "copies": copies,
+            "bytes": space(&sizes, copies).0, "path": place(study)?, "data_sets": sizes.len(), "copies": copies,
         },
         "limits": limits,
         "destroyed_devices": destroyed(study)?,

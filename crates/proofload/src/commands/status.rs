@@ -1,5 +1,6 @@
 //! `status`: where a record stands, also while it is written, in the words of the live view.
 
+use super::next_steps::NextSteps;
 use super::status_json::as_json;
 use super::verdict::StudyResult;
 use crate::cli::StatusArguments;
@@ -12,14 +13,15 @@ use crate::live::{
 use crate::local_time::{local_zone, time_of_day_in};
 use crate::output;
 use crate::run_times::{PlannedRun, RunTimes, planned_runs};
-use proofload_analysis::disturbance::ProcessorSecond;
+use proofload_analysis::disturbance::HostSecond;
 use proofload_model::events::RunEvent;
+use proofload_model::facts::{CoreSet, limit};
 use proofload_model::plan::{Run, most_runs};
-use proofload_model::series::{cores, foreign};
+use proofload_model::series::{SeriesName, cores, foreign, group};
 use proofload_model::time::{Clock, Offset, WallTime};
 use proofload_record::{Attempt, Follower, Record, State};
 use proofload_report::findings::{
-    RunSummary, SearchFindings, SearchState, evaluate, is_mendable, searches, summarise, summarise_run,
+    RunSummary, SearchFindings, SearchState, evaluate, searches, summarise, summarise_run,
 };
 use proofload_report::workloads::workload;
 use std::collections::BTreeMap;
@@ -45,7 +47,7 @@ fn once(arguments: &StatusArguments) -> Result<Exit, String> {
     let (status, result) = status_and_result(&record, &mut BTreeMap::new(), SystemClock.wall());
     let result = result.filter(|_| status.is_complete() && !record.being_written);
     output::result(&if arguments.json {
-        format!("{:#}", as_json(&status, &record, result.as_ref()))
+        format!("{:#}", as_json(&status, &record, result.as_ref(), &arguments.record))
     } else {
         status.text(&record, result.as_ref(), &arguments.record)
     });
@@ -72,7 +74,7 @@ fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
             break;
         }
         if arguments.json {
-            output::result(&as_json(&status, record, None).to_string());
+            output::result(&as_json(&status, record, None, &arguments.record).to_string());
         } else if let Some(canvas) = &mut canvas {
             let (size, colours) = (canvas.size(), canvas.has_colours());
             let foot = format!("{} per second; Ctrl-C ends this view, not the study", status.work);
@@ -100,7 +102,7 @@ fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
     let (status, result) = status_and_result(&record, &mut known, SystemClock.wall());
     let result = result.unwrap_or_else(|| StudyResult::of_record(&record));
     output::result(&if arguments.json {
-        as_json(&status, &record, Some(&result)).to_string()
+        as_json(&status, &record, Some(&result), &arguments.record).to_string()
     } else {
         status.text(&record, Some(&result), &arguments.record)
     });
@@ -121,6 +123,7 @@ fn status_and_result(
     }
     let mut status = Status::of(record, known, now);
     status.searches = findings.as_ref().map_or_else(|| told(&searches(record)), |findings| told(&findings.searches));
+    status.next = findings.as_ref().map(|findings| NextSteps::of(record, findings)).unwrap_or_default();
     (status, findings.as_ref().map(StudyResult::of))
 }
 
@@ -135,6 +138,8 @@ pub(super) struct Status {
     pub(super) work: &'static str,
     /// Every search of the study: of which levels, how it stands, and whether it has ended.
     pub(super) searches: Vec<(String, String, bool)>,
+    /// What to do with void points, once every run has ended.
+    pub(super) next: NextSteps,
 }
 
 impl Status {
@@ -162,6 +167,7 @@ impl Status {
             rows,
             work: workload(&record.study.settings).work.many,
             searches: Vec::new(),
+            next: NextSteps::default(),
         }
     }
 
@@ -197,15 +203,10 @@ impl Status {
             lines.push(format!("verdict  {text}{causes}"));
         }
         if !record.being_written {
-            let path = path.display();
             if !self.is_complete() {
-                lines.push(format!("continue with: proofload resume {path}"));
-            } else if self
-                .rows
-                .iter()
-                .any(|row| matches!(&row.standing, Standing::Ended(RunEnd::Judged(run)) if is_mendable(&run.voids)))
-            {
-                lines.push(format!("measure void points again with: proofload resume {path} --void"));
+                lines.push(format!("continue with: proofload resume {}", path.display()));
+            } else {
+                lines.extend(self.next.lines(path).iter().map(|line| format!("next     {line}")));
             }
         }
         lines.join("\n")
@@ -322,20 +323,30 @@ pub(super) fn host_at(attempt: &Attempt, second: u64) -> Option<HostNow> {
 }
 
 fn host_of(attempt: &Attempt, chosen: impl Fn(&[SeriesSample]) -> Option<&SeriesSample>) -> Option<HostNow> {
-    let of = |probe: &str, name: &str| {
-        let series = attempt
-            .series
-            .iter()
-            .filter(|series| series.probe == probe && series.name == name && !series.instance.is_standby());
-        series.filter_map(|series| chosen(&series.samples).map(|(_, _, value)| *value)).collect::<Vec<f64>>()
+    let allowed = limit::CORES.text(&attempt.facts).and_then(CoreSet::parse);
+    let of = |wanted: SeriesName| {
+        let series = attempt.series.iter().filter(move |series| wanted.is_of(&series.probe, &series.name));
+        let ours = series.filter(|series| !series.instance.is_standby());
+        ours.filter_map(|series| Some((series.component.as_str(), chosen(&series.samples)?.2))).collect::<Vec<_>>()
     };
-    let (busy, steal) = (of(cores::PROBE, cores::BUSY.name), of(cores::PROBE, cores::STEAL.name));
-    let stolen = (!steal.is_empty()).then(|| steal.iter().sum::<f64>() / 100.0);
-    // The probe counts what was stolen as use.
-    let used = busy.iter().sum::<f64>() / 100.0 - stolen.unwrap_or(0.0);
-    let second =
-        ProcessorSecond { busy: used, stolen, foreign: of(foreign::PROBE, foreign::CPU.name).first().copied() };
-    (!busy.is_empty()).then(|| HostNow::of(second, busy.len()))
+    let is_there = |(core, _): &&(&str, f64)| {
+        allowed.as_ref().is_none_or(|allowed| core.parse::<usize>().is_ok_and(|core| allowed.0.contains(&core)))
+    };
+    let there = |read: &[(&str, f64)]| read.iter().filter(is_there).map(|(_, percent)| *percent).collect::<Vec<f64>>();
+    let value = |wanted: SeriesName| of(wanted).first().map(|(_, value)| *value);
+    let all = of(cores::BUSY);
+    let (busy, steal) = (there(&all), there(&of(cores::STEAL)));
+    // Without a group the processes of the database are counted among Proofload's.
+    let is_grouped = attempt.series.iter().any(|series| group::CPU.is_of(&series.probe, &series.name));
+    let second = HostSecond {
+        used: busy.iter().sum::<f64>() / 100.0,
+        stolen: (!steal.is_empty()).then(|| steal.iter().sum::<f64>() / 100.0),
+        part: busy.len() as f64 / all.len().max(1) as f64,
+        foreign: value(foreign::CPU),
+        database: value(group::CPU).or((!is_grouped).then_some(0.0)),
+        clients: value(foreign::CLIENT_CPU_THERE).or_else(|| value(foreign::CLIENT_CPU)),
+    };
+    (!busy.is_empty()).then(|| HostNow::of(second.processor(), busy.len()))
 }
 
 fn is_open_search(record: &Record) -> bool {

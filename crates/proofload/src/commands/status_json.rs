@@ -6,9 +6,10 @@ use crate::live::{RunEnd, RunRow, RunningRun, Standing, ended_json, load_json, p
 use proofload_model::plan::Run;
 use proofload_record::Record;
 use serde_json::{Value as Json, json};
+use std::path::Path;
 
 /// The whole object.
-pub(super) fn as_json(status: &Status, record: &Record, result: Option<&StudyResult>) -> Json {
+pub(super) fn as_json(status: &Status, record: &Record, result: Option<&StudyResult>, path: &Path) -> Json {
     let runs = record.plan.runs.iter().zip(&status.rows);
     let searches = status.searches.iter();
     let search =
@@ -18,6 +19,7 @@ pub(super) fn as_json(status: &Status, record: &Record, result: Option<&StudyRes
         "done": status.head.done, "of": status.head.of, "of_is_at_most": status.head.at_most,
         "elapsed_s": status.head.elapsed.map(|time| time.as_secs()), "left_s": status.head.left.map(|left| left.time.as_secs()),
         "unit": format!("{}/s", status.work), "result": result.map(StudyResult::json),
+        "next": result.map(|_| status.next.json(path)),
         "runs": runs.map(|(run, row)| run_json(record, run, row, status.work)).collect::<Vec<_>>(),
         "searches": searches.map(search).collect::<Vec<_>>(),
     })

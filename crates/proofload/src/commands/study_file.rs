@@ -2,6 +2,7 @@
 
 use super::logo;
 use crate::catalogue::catalogue;
+use crate::conductor::refused_by_study;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::settings::Value;
@@ -77,7 +78,8 @@ pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusa
         set.iter().map(|assignment| parse_assignment(assignment)).partition(Result::is_ok);
     let overrides: Vec<_> = overrides.into_iter().flatten().collect();
     let mut unreadable: Vec<String> = unreadable.into_iter().filter_map(|read| Some(read.err()?.to_string())).collect();
-    let checked = validate(&text, &overrides, &catalogue()).and_then(|study| with_logo(study, path));
+    let checked =
+        validate(&text, &overrides, &catalogue()).and_then(|study| with_logo(study, path)).and_then(confirmable);
     match checked {
         Ok(study) if unreadable.is_empty() => Ok(StudyFile { text: with_changes(text, set), study }),
         Ok(_) => Err(Refusal::Usage(unreadable.join("\n"))),
@@ -104,6 +106,14 @@ fn with_logo(mut study: Study, path: &Path) -> Result<Study, Vec<Fault>> {
     })?;
     study.settings.0.insert(LOGO.to_owned(), Value::Text(image));
     Ok(study)
+}
+
+/// The study, unless it asks for experiments that can be made with none of its points.
+fn confirmable(study: Study) -> Result<Study, Vec<Fault>> {
+    match refused_by_study(&study) {
+        None => Ok(study),
+        Some(reason) => Err(vec![Fault { line: None, key: "confirm.points".to_owned(), reason, suggestion: None }]),
+    }
 }
 
 /// A file that is no text, with the first byte that says so.

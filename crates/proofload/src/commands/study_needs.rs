@@ -74,7 +74,7 @@ impl StudyNeeds {
 }
 
 /// Where the data lie.
-fn place(study: &Study) -> Result<String, Error> {
+pub(super) fn place(study: &Study) -> Result<String, Error> {
     if study.settings.get("engine.url").is_some() {
         return Ok("the server's database".to_owned());
     }

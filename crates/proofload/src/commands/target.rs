@@ -12,6 +12,7 @@ use std::path::Path;
 pub(super) fn make(path: &Path, overwrite: bool) -> Result<File, String> {
     let made = if overwrite { File::create(path) } else { File::create_new(path) };
     made.map_err(|error| match error.kind() {
+        _ if is_folder(path) => not_a_file(path),
         std::io::ErrorKind::AlreadyExists => exists(path, "file"),
         _ => format!("failed to write {}: {error}", path.display()),
     })
@@ -19,7 +20,20 @@ pub(super) fn make(path: &Path, overwrite: bool) -> Result<File, String> {
 
 /// Fails where a file is there already that may not be replaced, before anything is worked out for it.
 pub(super) fn expect_free(path: &Path, overwrite: bool) -> Result<(), String> {
+    if is_folder(path) {
+        return Err(not_a_file(path));
+    }
     if overwrite || !path.exists() { Ok(()) } else { Err(exists(path, "file")) }
+}
+
+/// Whether a path is a folder, or is written as one.
+pub(super) fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+/// The refusal to write a file to the place of a folder.
+fn not_a_file(path: &Path) -> String {
+    format!("{} is a folder, and one file is written: name it with -o", path.display())
 }
 
 /// The refusal to replace a file; another `what` may be chosen with `-o`.

@@ -1,7 +1,7 @@
 //! `compare --run` and `gate --run`: two studies measured in turns or at once, each with its record.
 
 use super::compare::Failure;
-use super::duet::{crowded, expect_duet};
+use super::duet::{expect_duet, weaknesses};
 use super::refused_limits::study_of;
 use super::run::{begun, continued, destructive_steps_named, shown_runs};
 use super::study_file::StudyFile;
@@ -88,7 +88,7 @@ fn new_sides(pair: &PairArguments, files: &RecordFiles) -> Result<[Side; 2], Fai
     expect_data_apart(&first.study, &second.study)?;
     if pair.duet {
         expect_duet(&first.study, &second.study)?;
-        crowded(&first.study, &second.study).iter().for_each(|text| output::note(text));
+        weaknesses(&first.study, &second.study).iter().for_each(|text| output::note(text));
     }
     let names = [first.study.name().to_owned(), second.study.name().to_owned()];
     let token = format!("{}-{}", SystemClock.wall().0, std::process::id());

@@ -123,7 +123,7 @@ pub(super) fn carry_out(
             course.phase = phase(asked.phase, prepared.run.seed);
             context.wait(course.phase)?;
             course.in_force = make(context, prepared, fault, asked.strength)?;
-            if fault.takes_the_primary() {
+            if asked.replaces_the_primary() {
                 context.wait(asked.promote_after)?;
                 course.promote_asked_at = Some(now(context));
                 let until = course.in_force.at + asked.within.as_secs_f64();
@@ -136,12 +136,13 @@ pub(super) fn carry_out(
     }
     let began = course.in_force.at.max(0.0) as usize;
     until_back(context, prepared, asked, (&mut course, began))?;
-    if let (Rejoin::Rewind, Some(fault)) = (asked.rejoin, asked.fault.filter(|fault| fault.takes_the_primary())) {
+    let replaced = asked.fault.filter(|_| asked.replaces_the_primary());
+    if let (Rejoin::Rewind, Some(fault)) = (asked.rejoin, replaced) {
         rejoin::rejoin(context, prepared, asked, (&fault.instance(), &mut course))?;
     }
     let end = course.recovered_at.map_or(context.heard.state.throughput.len(), |at| at as usize);
     course.work_missed = missed(context.heard.state.throughput.get(began..end).unwrap_or_default(), before);
-    if let Some(fault) = asked.fault.filter(|fault| fault.takes_the_primary()) {
+    if let Some(fault) = replaced {
         context.testbed(prepared).end_faulty(&fault.instance())?;
     }
     Ok(course)
@@ -229,7 +230,7 @@ fn until_back(
     }
 }
 
-/// The instance that leads after a fault and may be protected again; `None` where no standby is left, and without a fault.
+/// The instance that leads after a fault and may be protected again; `None` where no standby is, and without a fault.
 fn leader<'p>(
     prepared: &'p PreparedRun,
     asked: &DrillAsked,
@@ -237,6 +238,7 @@ fn leader<'p>(
 ) -> Result<Option<&'p InstancePlan>, Error> {
     let name = match (&course.promoted, asked.fault) {
         (_, None) => return Ok(None),
+        (None, Some(_)) if prepared.deployment.instances.len() == 1 => return Ok(None),
         (Some(promotion), _) if !promotion.has_standbys => return Ok(None),
         (Some(promotion), _) => promotion.name.clone(),
         (None, Some(_)) => InstanceName::primary(),

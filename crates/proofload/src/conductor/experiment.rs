@@ -12,7 +12,7 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
     CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, LIVE_LOAD, LimitMeter, ResourcePlan,
-    ResourceReading, THREAD_CPU, USERS, changed, engine_asked, lowered_users, resources,
+    ResourceReading, SETTLES, THREAD_CPU, USERS, changed, engine_asked, lowered_users, resources,
 };
 use proofload_model::plan::mix;
 use proofload_model::study::limits_standby_thread;
@@ -23,8 +23,6 @@ use proofload_report::findings::attribution::{NextBlock, expected_blocks, next_b
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Seconds that a change is given to act before a visit counts: more than any limit of ours takes, and users to end what they began.
-const SETTLE: f64 = 1.5;
 /// Blocks after which it is told when the experiment ends: from the next one on only what is in question is visited.
 const TOLD_FROM: u32 = 3;
 /// Stream of the run's seed, so that no other draw has the same numbers.
@@ -136,7 +134,7 @@ impl ExperimentState<'_> {
             lowered[0] != lowered[1]
         };
         let of = |plan: &ResourcePlan| self.settles.get(&plan.name).map_or(0.0, Duration::as_secs_f64);
-        self.experiment.resources.iter().filter(moves).map(of).fold(SETTLE, f64::max)
+        self.experiment.resources.iter().filter(moves).map(of).fold(SETTLES.as_secs_f64(), f64::max)
     }
 }
 

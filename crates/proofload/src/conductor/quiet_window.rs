@@ -3,45 +3,69 @@
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use crate::live::{DeviceNow, HostNow};
-use proofload_analysis::disturbance::{Disturbance, ProcessorSecond};
+use proofload_analysis::disturbance::{Disturbance, HostSecond, ProcessorSecond};
 use proofload_analysis::quiet::quiet_seconds;
 use proofload_model::error::Error;
-use proofload_model::samples::Telemetry;
-use proofload_model::series::{cores, device, foreign};
+use proofload_model::facts::{CoreSet, limit};
+use proofload_model::samples::{Fact, Telemetry};
+use proofload_model::series::{cores, device, foreign, group};
 use proofload_model::time::Offset;
 use std::collections::BTreeMap;
 
 /// The processor of the host under test, second by second since time zero.
 #[derive(Debug, Default)]
 pub(crate) struct HostSeconds {
-    seconds: BTreeMap<i64, ProcessorSecond>,
+    seconds: BTreeMap<i64, HostSecond>,
+    /// Cores that the database may use; `None`: all.
+    allowed: Option<CoreSet>,
+    /// How many these are.
     cores: usize,
+    /// Whether the database's CPU time is told apart from Proofload's.
+    is_grouped: bool,
     /// What its devices did in the last second that was read.
     device: Option<DeviceNow>,
 }
 
 impl HostSeconds {
+    /// Takes the cores that the database may use from facts of the limits in force.
+    pub(super) fn limit_to(&mut self, facts: &[Fact]) {
+        self.allowed = limit::CORES.text(facts).and_then(CoreSet::parse).or(self.allowed.take());
+    }
+
     /// Takes what a probe of the host saw.
     pub(super) fn take(&mut self, at: Offset, telemetry: &Telemetry) {
-        let sum = |name: &str| {
-            let of_name = telemetry.readings.iter().filter(|reading| reading.name == name).map(|reading| reading.value);
-            of_name.reduce(|one, other| one + other)
-        };
         if telemetry.probe == device::PROBE {
             let readings = telemetry.readings.iter().map(|reading| (reading.name.as_str(), reading.value));
             self.device = DeviceNow::of(readings).or(self.device);
             return;
         }
-        let second = at.as_seconds().floor() as i64;
-        let known = self.seconds.entry(second).or_insert(ProcessorSecond { busy: 0.0, stolen: None, foreign: None });
+        let known = self.seconds.entry(at.as_seconds().floor() as i64).or_default();
+        let of = |name: &'static str| telemetry.readings.iter().filter(move |reading| reading.name == name);
+        let value = |name: &'static str| of(name).map(|reading| reading.value).next();
         if telemetry.probe == cores::PROBE {
-            self.cores = telemetry.readings.iter().filter(|reading| reading.name == cores::BUSY.name).count();
+            let allowed = self.allowed.as_ref();
+            let is_there = |core: &str| {
+                allowed.is_none_or(|allowed| core.parse::<usize>().is_ok_and(|core| allowed.0.contains(&core)))
+            };
+            let there = |name: &'static str| of(name).filter(|reading| is_there(&reading.component));
+            let sum = |name: &'static str| there(name).map(|reading| reading.value).reduce(|one, other| one + other);
+            self.cores = there(cores::BUSY.name).count();
+            known.part = self.cores as f64 / of(cores::BUSY.name).count().max(1) as f64;
+            known.used = sum(cores::BUSY.name).unwrap_or(0.0) / 100.0;
             known.stolen = sum(cores::STEAL.name).map(|percent| percent / 100.0);
-            // The probe counts what was stolen as use.
-            known.busy = sum(cores::BUSY.name).unwrap_or(0.0) / 100.0 - known.stolen.unwrap_or(0.0);
         } else if telemetry.probe == foreign::PROBE {
-            known.foreign = sum(foreign::CPU.name);
+            known.foreign = value(foreign::CPU.name);
+            known.clients = value(foreign::CLIENT_CPU_THERE.name).or_else(|| value(foreign::CLIENT_CPU.name));
+        } else if telemetry.probe == group::PROBE {
+            known.database = value(group::CPU.name);
+            self.is_grouped = true;
         }
+    }
+
+    /// The cores of the database in a second. Without a group its processes are counted among Proofload's.
+    fn processor(&self, second: &HostSecond) -> ProcessorSecond {
+        let database = second.database.or((!self.is_grouped).then_some(0.0));
+        HostSecond { database, ..*second }.processor()
     }
 
     /// What the devices under the data did in the last second that was read.
@@ -51,15 +75,15 @@ impl HostSeconds {
 
     /// What others took of it in the last second of which all is known.
     pub(super) fn now(&self) -> Option<HostNow> {
-        let is_whole = |second: &&ProcessorSecond| second.foreign.is_some() && second.busy > 0.0;
-        let second = self.seconds.values().rev().take(3).find(is_whole)?;
-        (self.cores > 0).then(|| HostNow::of(*second, self.cores))
+        let is_whole = |second: &ProcessorSecond| second.foreign.is_some() && second.busy > 0.0;
+        let second = self.seconds.values().rev().take(3).map(|second| self.processor(second)).find(is_whole)?;
+        (self.cores > 0).then(|| HostNow::of(second, self.cores))
     }
 
     /// Share of the processor that others took in each second of a window; `None` where not observed.
     fn taken(&self, from: usize, to: usize) -> Vec<Option<f64>> {
         let read: Vec<i64> = (from as i64..=to as i64).filter(|second| self.seconds.contains_key(second)).collect();
-        let known: Vec<ProcessorSecond> = read.iter().map(|second| self.seconds[second]).collect();
+        let known: Vec<ProcessorSecond> = read.iter().map(|second| self.processor(&self.seconds[second])).collect();
         let shares = Disturbance::of(&known, self.cores as f64).seconds;
         let observed = known.iter().map(|second| second.stolen.is_some() && second.foreign.is_some());
         let by_second: BTreeMap<i64, Option<f64>> =
@@ -135,5 +159,31 @@ mod tests {
             taken[1].is_some_and(|taken| (taken - 0.4).abs() < 1e-9),
             "a fifth of the demand, and a quarter of the rest: {taken:?}"
         );
+    }
+
+    /// Core 0 of four is the database's, and others are busy on one core.
+    #[test]
+    fn only_the_cores_of_the_database_count() {
+        let on_core = |busy: [f64; 4], database: f64| {
+            let mut host = HostSeconds::default();
+            host.limit_to(&[limit::CORES.observed("1 (0)", "a test")]);
+            let at = Offset(3_040_000_000);
+            let names = ["0", "1", "2", "3"];
+            let read: Vec<(&str, &str, f64)> = names
+                .into_iter()
+                .zip(busy)
+                .flat_map(|(core, busy)| [("busy", core, busy), ("steal", core, 0.0)])
+                .collect();
+            host.take(at, &telemetry(cores::PROBE, &read));
+            let others = [("cpu", "", 1.0), ("client_cpu", "", 0.5), ("client_cpu_there", "", 0.1)];
+            host.take(at, &telemetry(foreign::PROBE, &others));
+            host.take(at, &telemetry(group::PROBE, &[("cpu", "", database)]));
+            (host.taken(3, 4)[0], host.now().and_then(|now| now.foreign))
+        };
+        let elsewhere = on_core([50.0, 100.0, 40.0, 0.0], 0.4);
+        assert!(elsewhere.0.is_some_and(|taken| taken < 1e-9), "{elsewhere:?}");
+        let there = on_core([100.0, 0.0, 40.0, 0.0], 0.4);
+        assert!(there.0.is_some_and(|taken| (taken - 0.5).abs() < 1e-9), "half of the core is theirs: {there:?}");
+        assert_eq!(there.0, there.1, "the screen says the same");
     }
 }

@@ -130,6 +130,7 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
 /// Reads back what should be in force.
 fn keep_limits(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let facts = context.testbed(prepared).verify()?;
+    context.heard.state.host.limit_to(&facts);
     context.heard.journal.facts(&facts)
 }
 

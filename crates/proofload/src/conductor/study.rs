@@ -3,6 +3,7 @@
 use super::agents::{Agents, LoadCommand};
 use super::calibration::{self, CalibrationStep, Calibrations};
 use super::experiment::experiment;
+use super::experiment_rules::ExperimentChoice;
 use super::heard::Heard;
 use super::journal::Journal;
 use super::preparation::PreparedRun;
@@ -22,7 +23,6 @@ use proofload_model::plan::{Plan, Run};
 use proofload_model::standby_hosts::{STANDBY_COMMAND, StandbyHost, command_on, standby_hosts};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
-use proofload_report::findings::attribution::chosen_points;
 use proofload_report::findings::{evaluate, summarise};
 use proofload_testbed::network::sweep_networks;
 use std::collections::BTreeSet;
@@ -131,13 +131,16 @@ fn asked_experiments(assignment: &Assignment, context: &mut RunContext<'_>) -> R
     let Ok(words) = assignment.study.settings.text("confirm.points") else { return Ok(Vec::new()) };
     let record = context.heard.journal.read_back()?;
     let findings = evaluate(&record);
-    let points = chosen_points(&findings, words).map_err(Error::refused)?;
-    let has_ended =
-        |point: &u32| findings.attributions.iter().any(|found| found.point == *point && found.ended.is_some());
     let asked = ConfirmAsked::of(&assignment.study.settings);
-    let run =
-        |point: u32| record.plan.runs.iter().find(|run| run.point == point && record.finished(run.index).is_some());
-    Ok(points.into_iter().filter(|point| !has_ended(point)).filter_map(|point| Some((*run(point)?, asked))).collect())
+    let choice = ExperimentChoice::of(&findings, words, asked).map_err(Error::refused)?;
+    for why in choice.refused {
+        let text = format!("no experiment (confirm.points = {words:?}) with {why}");
+        context.heard.view.note(&text);
+        context.heard.journal.log("warning", "conductor", &text)?;
+    }
+    let has_ended =
+        |point: u32| findings.attributions.iter().any(|found| found.point == point && found.ended.is_some());
+    Ok(choice.planned.into_iter().filter(|(run, _)| !has_ended(run.point)).collect())
 }
 
 /// Makes an experiment with the point of a run; the reason why it failed, if it did. Only what ends the study is an error.

@@ -222,8 +222,9 @@ impl<'t> Testbed<'t, '_> {
 
     /// Looks what others do on the host of the primary.
     pub(super) fn check_quiet(&mut self, time: Duration) -> Result<host::QuietCheck, Error> {
-        let folder = self.primary().place.folder.clone();
-        self.ask(self.primary(), host::CheckQuiet { folder, time })
+        let InstancePlan { place, limits, .. } = self.primary();
+        let LimitsAsked { cores, cores_before, .. } = *limits;
+        self.ask(self.primary(), host::CheckQuiet { folder: place.folder.clone(), time, cores, cores_before })
     }
 
     /// Drops what the page cache holds of the data.

@@ -52,6 +52,7 @@ pub(super) const DRILLS: &[ExportColumn] = &[
     column::integer("phantoms"),
     column::integer("seen_and_lost"),
     column::integer("holes"),
+    column::integer("doubles"),
     column::number("oldest_lost_s"),
     column::number("two_primaries_s"),
     column::boolean("ledger_read"),
@@ -133,6 +134,7 @@ pub(super) fn drills(record: &Record, selection: &Selection, emit: &mut Emit<'_>
             ledger.phantoms,
             ledger.seen_and_lost,
             ledger.holes,
+            ledger.doubles,
         ];
         row.extend(counts.map(whole));
         row.extend([

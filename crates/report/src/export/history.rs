@@ -80,7 +80,7 @@ fn held(writes: &[ToldWrite], ledger: &Ledger) -> Vec<u64> {
     let mut held: BTreeSet<u64> = writes.iter().filter(acknowledged).map(|write| write.number).collect();
     for write in ledger.ranges.iter().flat_map(|range| range.writes(ledger.period_ns)) {
         match write.class {
-            WriteClass::UnknownPresent | WriteClass::Phantom => held.insert(write.number),
+            WriteClass::UnknownPresent | WriteClass::Phantom | WriteClass::Double => held.insert(write.number),
             WriteClass::Lost
             | WriteClass::Hole
             | WriteClass::LostAsWarned

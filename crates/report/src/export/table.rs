@@ -65,6 +65,7 @@ pub const TABLES: &[ExportTable] = &[
             integer("window_to_s"),
             boolean("seal_holds"),
             text("profile"),
+            text("estimand"),
         ],
         rows: runs,
     },

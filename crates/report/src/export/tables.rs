@@ -3,7 +3,7 @@
 use super::Selection;
 use super::table::{Cell, Emit};
 use super::time::{load_started, time_zero_us};
-use crate::findings::PERCENTILES;
+use crate::findings::{Estimand, Findings, PERCENTILES, evaluate};
 use proofload_analysis::latency::Sparse;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::{Fact, IntervalSample};
@@ -28,6 +28,7 @@ fn text(value: Option<&String>) -> Cell<'_> {
 }
 
 pub(super) fn runs(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
+    let findings = evaluate(record);
     for attempt in selection.attempts(record) {
         let (state, reason) = match &attempt.state {
             State::Finished => ("finished", Cell::Empty),
@@ -50,6 +51,7 @@ pub(super) fn runs(record: &Record, selection: &Selection, emit: &mut Emit<'_>) 
             optional(window, |(_, to)| whole(to)),
             optional(attempt.seal_holds, Cell::Boolean),
             optional(profile(record, attempt), Cell::Made),
+            estimand(&findings, attempt),
         ])?;
     }
     Ok(())
@@ -60,6 +62,13 @@ fn profile(record: &Record, attempt: &Attempt) -> Option<String> {
     let point = record.plan.points.get(attempt.run.point as usize);
     let settings = &record.study.settings;
     crate::workloads::profile(&point.map_or_else(|| settings.clone(), |point| settings.with(&point.levels)))
+}
+
+/// What the figures of an attempt may claim; empty where it is no result of its run, and in records from before that was told.
+fn estimand(findings: &Findings<'_>, attempt: &Attempt) -> Cell<'static> {
+    let mut runs = findings.points.iter().flat_map(|point| &point.runs);
+    let host = runs.find(|run| run.attempt == attempt.id).and_then(|run| run.host.as_ref());
+    host.map_or(Cell::Empty, |host| Cell::Text(Estimand::name(&host.estimand)))
 }
 
 pub(super) fn levels(record: &Record, _: &Selection, emit: &mut Emit<'_>) -> Result<()> {

@@ -5,7 +5,7 @@ use super::disturbance::limits_used;
 use super::factor::level_number;
 use super::point::PointFindings;
 use super::run::RunFindings;
-use super::telemetry::{Trace, cores, of_primary, threads, traces, traces_of};
+use super::telemetry::{Trace, of_primary, threads, total, traces, traces_of, unstolen};
 use proofload_analysis::bottleneck::{Candidate, Observations, Resource, ResourceKind, Wait, rank};
 use proofload_analysis::distribution::mean;
 use proofload_model::facts::limit;
@@ -66,7 +66,7 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
         point.runs.iter().filter_map(|run| Some((run, record.finished(run.run.index)?))).collect();
     let mut resources = Vec::new();
     let device = |attempt: &Attempt| traces(attempt, series::device::BUSY);
-    resources.extend(observed(&attempts, ResourceKind::Core, "core ", cores));
+    resources.extend(observed(&attempts, ResourceKind::Core, "core ", unstolen));
     resources.extend(observed(&attempts, ResourceKind::Thread, "thread ", threads));
     resources.extend(observed(&attempts, ResourceKind::Device, "", device));
     resources.extend(observed(&attempts, ResourceKind::Limit, "", limits));
@@ -87,7 +87,8 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
     if waits.is_empty() {
         not_observed.push("wait events of the database");
     }
-    let observations = Observations { resources, others: others(point), waits, throughput_flat: flat };
+    let (others, database) = (others(point), database(&attempts));
+    let observations = Observations { resources, others, database, waits, throughput_flat: flat };
     Ranking { point: point.id, candidates: rank(&observations), uses: uses(&observations), not_observed }
 }
 
@@ -95,7 +96,7 @@ fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Rankin
 fn uses(observed: &Observations) -> Vec<ResourceUse> {
     let one = |name: &str, share: f64| ResourceUse { name: name.to_owned(), share };
     let busiest = |kind| observed.of(kind).map(|resource| resource.mean().value()).reduce(f64::max);
-    let processor = observed.mean_cpu().map(|busy| (busy - observed.others.unwrap_or(0.0)).max(0.0));
+    let processor = observed.own_cpu().map(|shares| mean(&shares));
     let mut uses: Vec<ResourceUse> = processor.map(|share| one("processor", share)).into_iter().collect();
     uses.extend(busiest(ResourceKind::Core).map(|share| one("busiest core", share)));
     uses.extend(busiest(ResourceKind::Thread).map(|share| one("busiest thread", share)));
@@ -158,6 +159,21 @@ fn limits(attempt: &Attempt) -> Vec<Trace> {
 fn others(point: &PointFindings) -> Option<f64> {
     let each: Option<Vec<f64>> = point.runs.iter().map(|run| run.host.as_ref()?.disturbance.foreign).collect();
     each.map(|shares| mean(&shares))
+}
+
+/// Share of its cores that the database itself used in the windows of all runs, as its group counts it; `None` where one of them has no group.
+fn database(attempts: &[(&RunFindings, &Attempt)]) -> Option<Vec<f64>> {
+    let mut shares = Vec::new();
+    for (run, attempt) in attempts {
+        let Some(window) = run.window_seconds() else { continue };
+        let used = total(&traces(attempt, series::group::CPU))?.within(window).values();
+        let cores = unstolen(attempt).len();
+        if cores == 0 {
+            return None;
+        }
+        shares.extend(used.into_iter().map(|used| (used / cores as f64).min(1.0)));
+    }
+    (!shares.is_empty()).then_some(shares)
 }
 
 /// Pressure-stall series: shares of time in per cent in which some task stalled; those in which all did are part of them.

@@ -39,6 +39,8 @@ pub struct SizedPoint {
     pub headline: f64,
     /// Reads that were all in the cache, 0 to 1; `None` without a cache.
     pub read_hits: Option<f64>,
+    /// Writes that bypassed the cache, 0 to 1; `None` where none did, or they were not recorded.
+    pub bypassed: Option<f64>,
     /// Hits by size from the sample of its references, or why there are none.
     pub curve: Result<SizeCurve, String>,
     measured: MeasuredCache,
@@ -87,6 +89,8 @@ pub struct SizeForecast {
     pub calibrated: [u32; 2],
     /// Points whose references it rests on: both of them, or beyond the measured sizes the nearest.
     pub traced: Vec<u32>,
+    /// Points among all these at which writes bypassed the cache, which is not simulated.
+    pub bypassed: Vec<u32>,
     /// Where the size lies.
     pub place: SizePlace,
     /// Largest error of sizes in such a place that were forecast from the others, as a share of what was measured; `None` where none could be, and
@@ -244,6 +248,7 @@ fn sized(
             .map(&value)
             .transpose()?
             .map(|percent| percent / 100.0),
+        bypassed: bypassed(one),
         curve: if same {
             curve(&runs, &plan.cache.accelerate)
         } else {
@@ -252,6 +257,12 @@ fn sized(
         measured: MeasuredCache { per_second, requests, inside: value(&one.medium.queue)?, cpu_s },
         uses,
     })
+}
+
+/// Writes of a point that bypassed its cache, 0 to 1; `None` without any.
+fn bypassed(one: &CachedPoint) -> Option<f64> {
+    let share = one.both.bypassed.as_ref()?.as_ref().ok()?.value() / 100.0;
+    Some(share).filter(|share| *share > 0.0 && !one.plan.cache.size.is_nothing())
 }
 
 /// CPU seconds per second of the database: of its control group, else of its threads.
@@ -342,6 +353,11 @@ impl CacheForecast {
         let cleaned = |point: &SizedPoint, hits: &[VolumeHits]| {
             hits.iter().map(|one| one.cleaned_bytes * writes(point, one.volume)).sum::<f64>()
         };
+        let rests_on = |point: &&&SizedPoint| {
+            let id = point.point;
+            around.iter().any(|one| one.point == id) || traced.iter().any(|(one, _)| one.point == id)
+        };
+        let bypassed = points.iter().filter(|point| point.bypassed.is_some()).filter(rests_on);
         Ok(SizeForecast {
             size,
             headline: per_second * scale,
@@ -351,6 +367,7 @@ impl CacheForecast {
             cleaned: mean(&cleaned) * per_second * 1e-6,
             calibrated: around.map(|point| point.point),
             traced: traced.iter().map(|(point, _)| point.point).collect(),
+            bypassed: bypassed.map(|point| point.point).collect(),
             place,
             error: None,
             reach: around.map(reach).into_iter().reduce(f64::min).unwrap_or(f64::INFINITY),

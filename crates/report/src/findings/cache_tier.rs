@@ -17,6 +17,9 @@ use proofload_record::Attempt;
 /// Unit of megabytes.
 const MEGABYTES: Unit = Unit::named("MB");
 
+/// Unit of a write of the cleaner, which is some lines long.
+const KIBIBYTES: Unit = Unit::named("KiB");
+
 /// Unit of requests at a medium.
 const REQUESTS: Unit = Unit::named("requests");
 
@@ -59,12 +62,22 @@ pub struct VolumeUse {
     pub write_hits: Option<Measured>,
     /// Writes that were completed on the cache alone, % of writes.
     pub absorbed: Option<Measured>,
+    /// Writes of a write-back volume that bypassed the cache, % of writes.
+    pub bypassed: Option<Measured>,
+    /// Flushes, 1/s.
+    pub flushes: Measured,
+    /// Lines that were given up, 1/s.
+    pub evictions: Measured,
+    /// Bytes that reads brought into the cache, MB/s.
+    pub promoted: Measured,
     /// Cache that holds its lines, mean, MB.
     pub in_use: Measured,
     /// Cache that holds its dirty lines, mean, MB.
     pub dirty: Measured,
     /// Bytes that the cleaner wrote, MB/s.
     pub cleaned: Measured,
+    /// Mean length of a write of the cleaner, KiB; `None` without one.
+    pub clean_run: Option<Measured>,
 }
 
 /// A modelled medium, in the window.
@@ -178,6 +191,16 @@ impl Volumes<'_> {
             Err(why) => Some(Err(why)),
         }
     }
+
+    /// Bytes of the cleaner over its writes, KiB.
+    fn clean_run(&self) -> Option<Measured> {
+        let both = self.windows(tier::CLEANED).and_then(|bytes| Ok((bytes, self.windows(tier::CLEAN_WRITES)?)));
+        match both {
+            Ok((bytes, writes)) => quotient_of_sums(&bytes, &writes, 1.0 / 1024.0, KIBIBYTES)
+                .map(|run| run.map(|run| between(run, f64::INFINITY))),
+            Err(why) => Some(Err(why)),
+        }
+    }
 }
 
 /// Sum of one series over the sum of another that was read with it; `None` where the other is nothing.
@@ -225,9 +248,14 @@ fn volume_use(volumes: &Volumes<'_>) -> VolumeUse {
         writes: volumes.level(tier::WRITES, 1.0, Unit::PER_SECOND),
         write_hits: volumes.share(tier::WRITE_HITS, tier::WRITES),
         absorbed: volumes.share(tier::WRITES_ABSORBED, tier::WRITES),
+        bypassed: volumes.share(tier::WRITES_BYPASSED, tier::WRITES),
+        flushes: volumes.level(tier::FLUSHES, 1.0, Unit::PER_SECOND),
+        evictions: volumes.level(tier::EVICTIONS, 1.0, Unit::PER_SECOND),
+        promoted: volumes.level(tier::PROMOTED, 1e-6, Unit::MB_PER_SECOND),
         in_use: volumes.level(tier::IN_USE, 1e-6, MEGABYTES),
         dirty: volumes.level(tier::DIRTY, 1e-6, MEGABYTES),
         cleaned: volumes.level(tier::CLEANED, 1e-6, Unit::MB_PER_SECOND),
+        clean_run: volumes.clean_run(),
     }
 }
 

@@ -1,19 +1,21 @@
 //! What others did on the host while a run was measured, and what its figures may claim for it. Decides nothing about validity.
 
 use super::standstill::Standstill;
-use super::telemetry::{self, Trace, average, cpu_allowed, total, traces};
+use super::telemetry::{self, Trace, average, cpu_allowed, total, traces, traces_of};
 use super::verdict::silence;
 use crate::workloads::Workload;
 use proofload_analysis::distribution::mean;
-use proofload_analysis::disturbance::{Disturbance, ProcessorSecond, depends, was_reached};
+use proofload_analysis::disturbance::{Disturbance, HostSecond, ProcessorSecond, depends, was_reached};
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::quiet::{ObservedSecond, QuietMean, quiet_mean};
+use proofload_model::deployment::InstanceName;
 use proofload_model::facts::limit;
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
+use proofload_model::standby_hosts::standby_hosts;
 use proofload_model::study::procedure;
 use proofload_record::Attempt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Foreign processes that are named.
@@ -31,6 +33,9 @@ pub enum Estimand {
 }
 
 impl Estimand {
+    /// Name of the third, which no figure of one point has: a ratio of two that had the same neighbours.
+    pub const RATIO: &'static str = "ratio";
+
     /// Its name: `quiet host` or `as given`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -65,9 +70,10 @@ pub struct HostUse {
     pub disturbance: Disturbance,
     /// The largest foreign processes by name, with their mean CPU time, CPU s/s.
     pub processes: Vec<(String, f64)>,
-    /// Share of the device's requests that were not the database's; `None` where either was not observed.
+    /// Share of the device's requests that were neither the database's nor its standbys'; `None` where one of them was not observed.
     pub foreign_requests: Option<f64>,
-    /// Time in which the load generator's threads waited for a core as a share of their CPU time and that wait; `None` where not observed.
+    /// Time in which the load generator's threads waited for a core as a share of their CPU time and that wait; `None` where not observed, as with
+    /// embedded engines.
     pub client_wait: Option<f64>,
     /// Share of quota periods in which the allowance of CPU time was used up; `None` without a quota.
     pub throttled: Option<f64>,
@@ -126,6 +132,13 @@ pub(super) struct HostLoad<'a> {
     pub(super) tolerated: f64,
     /// Whether users catch up what they left undone: they are paced, or operations arrive at a rate.
     pub(super) catches_up: bool,
+    /// Whether all instances are on one host.
+    pub(super) is_one_host: bool,
+}
+
+/// Whether the standbys of a study, where it has any, are on the host of the primary.
+pub(super) fn is_one_host(settings: &Settings) -> bool {
+    standby_hosts(settings).is_ok_and(|apart| apart.is_none_or(|hosts| hosts.is_one_machine))
 }
 
 /// Looks at a stretch of an attempt.
@@ -143,7 +156,7 @@ pub(super) fn host_use(attempt: &Attempt, stretch: (f64, f64), load: HostLoad<'_
     HostUse {
         quiet: is_given.then(|| quiet(attempt, stretch, load, &disturbance)),
         processes: processes(attempt, stretch),
-        foreign_requests: foreign_requests(attempt, stretch),
+        foreign_requests: foreign_requests(attempt, stretch, load.is_one_host),
         client_wait: client.filter(|(wait, cpu)| wait + cpu > 0.0).map(|(wait, cpu)| wait / (wait + cpu)),
         throttled: mean_of(series::group::THROTTLED).map(|percent| percent / 100.0),
         estimand,
@@ -210,15 +223,27 @@ pub(super) fn stolen_in(attempt: &Attempt, stretch: (f64, f64)) -> Option<f64> {
 /// The seconds in which the cores were read; others are read within the same second.
 fn processor(attempt: &Attempt, cores: &[Trace], stretch: (f64, f64)) -> Vec<ProcessorSecond> {
     let count = cores.len() as f64;
+    let part = count / traces(attempt, series::cores::BUSY).len().max(1) as f64;
     // The probe counts what was stolen as use.
     let used = average(cores).map(|trace| trace.within(stretch).samples).unwrap_or_default();
     let stolen = by_second(telemetry::steal(attempt), stretch);
-    let foreign = by_second(total(&traces(attempt, series::foreign::CPU)), stretch);
+    let of = |series: SeriesName| by_second(total(&traces(attempt, series)), stretch);
+    let (foreign, there) = (of(series::foreign::CPU), of(series::foreign::CLIENT_CPU_THERE));
+    let clients = if there.is_empty() { of(series::foreign::CLIENT_CPU) } else { there };
+    let database = of(series::group::CPU);
+    // Without a group the processes of the database are counted among Proofload's.
+    let without_group = traces(attempt, series::group::CPU).is_empty().then_some(0.0);
     let second = |(at, percent): (f64, f64)| {
         let second = at.floor() as i64;
-        let stolen = stolen.get(&second).map(|percent| percent / 100.0 * count);
-        let busy = percent / 100.0 * count - stolen.unwrap_or(0.0);
-        ProcessorSecond { busy: busy.max(0.0), stolen, foreign: foreign.get(&second).copied() }
+        let seen = HostSecond {
+            used: percent / 100.0 * count,
+            stolen: stolen.get(&second).map(|percent| percent / 100.0 * count),
+            part,
+            foreign: foreign.get(&second).copied(),
+            database: database.get(&second).copied().or(without_group),
+            clients: clients.get(&second).copied(),
+        };
+        seen.processor()
     };
     used.into_iter().map(second).collect()
 }
@@ -239,15 +264,29 @@ fn processes(attempt: &Attempt, (from, to): (f64, f64)) -> Vec<(String, f64)> {
     found
 }
 
-fn foreign_requests(attempt: &Attempt, stretch: (f64, f64)) -> Option<f64> {
-    let requests = |reads: SeriesName, writes: SeriesName| {
-        let all: Vec<Trace> = [reads, writes].into_iter().flat_map(|series| traces(attempt, series)).collect();
-        let values = total(&all)?.within(stretch).values();
+/// Share of the requests to the primary's devices that were of none of the instances on its host.
+fn foreign_requests(attempt: &Attempt, stretch: (f64, f64), is_one_host: bool) -> Option<f64> {
+    let requests = |all: &[Trace]| {
+        let values = total(all)?.within(stretch).values();
         (!values.is_empty()).then(|| mean(&values))
     };
-    let device = requests(series::device::READS, series::device::WRITES)?;
-    let own = requests(series::group::READS, series::group::WRITES)?;
-    (device > 0.0).then(|| (1.0 - own / device).clamp(0.0, 1.0))
+    let both = |reads: SeriesName, writes: SeriesName| [reads, writes].into_iter().flat_map(|one| traces(attempt, one));
+    let devices: Vec<Trace> = both(series::device::READS, series::device::WRITES).collect();
+    let device = requests(&devices)?;
+    let own = requests(&both(series::group::READS, series::group::WRITES).collect::<Vec<Trace>>())?;
+    let instances = attempt.series.iter().map(|series| &series.instance).filter(|instance| instance.is_standby());
+    let standbys: BTreeSet<_> = instances.filter(|_| is_one_host).collect();
+    // Instances are not read at the same moment, so their means are added up.
+    let of_standby = |standby: &InstanceName| {
+        let all = [series::group::READS, series::group::WRITES];
+        let of_group = all.into_iter().flat_map(|one| traces_of(attempt, standby, one));
+        let there: Vec<Trace> =
+            of_group.filter(|trace| devices.iter().any(|device| device.instance == trace.instance)).collect();
+        // A standby on another device has none here.
+        if there.is_empty() { Some(0.0) } else { requests(&there) }
+    };
+    let beside = standbys.into_iter().map(of_standby).sum::<Option<f64>>()?;
+    (device > 0.0).then(|| (1.0 - (own + beside) / device).clamp(0.0, 1.0))
 }
 
 fn estimand(

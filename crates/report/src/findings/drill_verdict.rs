@@ -1,7 +1,7 @@
 //! Every reason why a drill is none, or breaks a promise. May not find anything out: it judges what was recorded.
 
 use super::drills::{pages, promises_none_lost, report_of};
-use super::protection::unprotected;
+use super::protection::{UnprotectedTime, unprotected};
 use super::telemetry::traces;
 use super::void::Void;
 use proofload_model::deployment::InstanceName;
@@ -38,23 +38,41 @@ pub(super) fn of_drill(attempt: &Attempt, settings: &Settings) -> Vec<Void> {
     found.concat().into_iter().map(Void::verification).chain(late).collect()
 }
 
+/// Whether no acknowledged write of a drill may be lost: its mode and fault promise it, and every acknowledged write is on one of the standbys
+/// that answered before the promotion, as far as one was promoted by hand.
+pub(super) fn none_may_be_lost(report: &DrillReport, asked: &DrillAsked, settings: &Settings) -> bool {
+    promises_none_lost(asked, settings) && report.reach.is_none_or(|reach| reach.holds_all)
+}
+
 /// Acknowledged writes that a drill lost though its mode promises that none is: without a warning, while the mode was in force. 0 for a run
 /// without a drill.
 pub(super) fn lost_against_promise(attempt: &Attempt, settings: &Settings) -> u64 {
     let Some((asked, report)) = drill(settings).ok().flatten().zip(report_of(attempt)) else { return 0 };
-    let excused = unprotected(attempt, report, settings).lost;
-    if promises_none_lost(asked.fault, settings) { report.prober.ledger.lost.saturating_sub(excused) } else { 0 }
+    if !none_may_be_lost(report, &asked, settings) {
+        return 0;
+    }
+    report.prober.ledger.lost.saturating_sub(unprotected(attempt, report, settings).lost)
 }
 
 fn of_promise(attempt: &Attempt, settings: &Settings) -> Vec<String> {
     let lost = lost_against_promise(attempt, settings);
     let Some(report) = report_of(attempt).filter(|_| lost > 0) else { return Vec::new() };
-    let ledger = &report.prober.ledger;
-    let numbers: Vec<String> = ledger.lost_numbers.iter().take(NUMBERS_TOLD).map(u64::to_string).collect();
-    let more = if ledger.lost_numbers.len() > NUMBERS_TOLD { ", …" } else { "" };
-    let sent = ledger.sent;
-    let numbers = numbers.join(", ");
+    let numbers = unexcused(&report.prober.ledger, &unprotected(attempt, report, settings));
+    let told: Vec<String> = numbers.iter().take(NUMBERS_TOLD).map(u64::to_string).collect();
+    let more = if numbers.len() > NUMBERS_TOLD { ", …" } else { "" };
+    let (sent, numbers) = (report.prober.ledger.sent, told.join(", "));
     vec![format!("{lost} of {sent} writes were acknowledged and lost; none may be lost: {numbers}{more}")]
+}
+
+/// Numbers of the writes that were lost without a warning while commits waited as the mode says. Records from before ranges were kept have no
+/// times, so that all count.
+fn unexcused(ledger: &Ledger, unprotected: &UnprotectedTime) -> Vec<u64> {
+    if ledger.ranges.is_empty() {
+        return ledger.lost_numbers.clone();
+    }
+    let lost = ledger.ranges.iter().filter(|range| range.class.is_plainly_lost());
+    let writes = lost.flat_map(|range| range.writes(ledger.period_ns));
+    writes.filter(|write| !unprotected.covers(write.ended.as_seconds())).map(|write| write.number).collect()
 }
 
 /// A fault that is not the one asked for, or was not found in force after the window.
@@ -107,7 +125,7 @@ fn of_mode(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
 fn of_leaders(report: &DrillReport, asked: &DrillAsked) -> Vec<String> {
     let ledger = &report.prober.ledger;
     let changes = ledger.leaders.len().saturating_sub(1);
-    let expected = usize::from(asked.fault.is_some_and(|fault| fault.takes_the_primary()));
+    let expected = usize::from(asked.replaces_the_primary());
     let mut found = Vec::new();
     if changes > expected && ledger.two_primaries_seconds <= 0.0 {
         found.push(format!(
@@ -157,6 +175,7 @@ fn of_defects(ledger: &Ledger) -> Vec<String> {
             "writes are lost although later writes of the same node exist: there were two primaries, or another node \
              was read",
         ),
+        (ledger.doubles, "writes, each sent once, are in the database twice or were refused as duplicates"),
     ];
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
     let mut found: Vec<String> = counted.map(|(count, what)| format!("{count} of {sent} {what}")).collect();

@@ -4,10 +4,11 @@ use super::drill_verdict;
 use super::evaluate::Findings;
 use super::point::PointFindings;
 use super::protection::{UnprotectedTime, degraded_seconds, unprotected};
-use super::run::RunFindings;
 use proofload_analysis::order_statistics::median;
 use proofload_analysis::quantity::{Quantity, Unit};
-use proofload_model::drill::{DrillReport, FaultAsked, Outage, ProbeKind, ProbeReport, drill};
+use proofload_model::drill::{
+    DrillAsked, DrillReport, FaultAsked, FaultKind, Ledger, Outage, ProbeKind, ProbeReport, drill,
+};
 use proofload_model::events::RunEvent;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::ledger::LedgerPage;
@@ -30,6 +31,8 @@ pub struct DrilledPoint<'r> {
     pub strength: FaultStrength,
     /// Failover manager that replaces a failed primary; `None`: we promote.
     pub manager: Option<ManagerKind>,
+    /// Whether another instance becomes the primary.
+    pub replaces_the_primary: bool,
     /// What a commit waited for.
     pub mode: ReplicationMode,
     /// Whether no acknowledged write may be lost.
@@ -40,6 +43,28 @@ pub struct DrilledPoint<'r> {
     pub aftermath: Vec<(UnprotectedTime, u64)>,
     /// Drills that are void.
     pub void: usize,
+    /// Ledgers of all finished drills, void ones included: a broken promise makes a drill void, and must be counted.
+    pub ledgers: Vec<DrillLedger<'r>>,
+}
+
+/// Ledger of a finished drill, with how its losses count.
+#[derive(Debug, Clone, Copy)]
+pub struct DrillLedger<'r> {
+    /// What became of its writes.
+    pub ledger: &'r Ledger,
+    /// Writes lost without a warning, acknowledged while commits did not wait as the mode says.
+    pub unprotected: u64,
+    /// Writes lost against the promise of the mode.
+    pub against_promise: u64,
+    /// Age at the fault of the oldest acknowledgement that was lost, seconds; negative for one that came after the fault.
+    pub oldest_lost: Option<f64>,
+}
+
+impl DrillLedger<'_> {
+    /// Acknowledged writes that are lost, with and without a warning.
+    pub fn lost(&self) -> u64 {
+        self.ledger.lost + self.ledger.lost_as_warned
+    }
 }
 
 /// One drill with its run.
@@ -117,9 +142,58 @@ impl<'r> DrilledPoint<'r> {
         drills.get(drills.len().checked_sub(1)? / 2).copied()
     }
 
-    /// A count of the ledgers of all drills together.
-    pub fn count(&self, of: impl Fn(&proofload_model::drill::Ledger) -> u64) -> u64 {
-        self.drills.iter().map(|drill| of(&drill.report.prober.ledger)).sum()
+    /// Whether the time without service has no detection in it: we promote, as soon as we are told to.
+    pub fn is_without_detection(&self) -> bool {
+        self.manager.is_none() && self.replaces_the_primary
+    }
+
+    /// Whether anybody looked when the primary of a drill was protected again: not where no other instance was left or brought back.
+    pub fn asks_for_protection(&self, drill: &DrillOf<'_>) -> bool {
+        let report = drill.report;
+        if self.mode == ReplicationMode::None || report.fault.is_none() {
+            return false;
+        }
+        // A manager brings back what was killed alone or switched over; a drill starts nothing else again.
+        let is_left = || match report.manager {
+            Some(_) => report.fault.is_some_and(|fault| matches!(fault.kind, FaultKind::Kill | FaultKind::Switchover)),
+            None => report.reach.is_some_and(|reach| reach.reached > 1),
+        };
+        report.promoted_at.is_none() || report.rejoin_asked_at.is_some() || is_left()
+    }
+
+    /// A count of the ledgers of all finished drills together.
+    pub fn count(&self, of: impl Fn(&Ledger) -> u64) -> u64 {
+        self.ledgers.iter().map(|one| of(one.ledger)).sum()
+    }
+
+    /// Writes that were acknowledged, kept or lost.
+    pub fn acknowledged(&self) -> u64 {
+        self.count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned)
+    }
+
+    /// Acknowledged writes that are lost, with and without a warning.
+    pub fn lost(&self) -> u64 {
+        self.ledgers.iter().map(DrillLedger::lost).sum()
+    }
+
+    /// Writes of these that were acknowledged with a warning, or while commits did not wait as the mode says.
+    pub fn lost_with_notice(&self) -> u64 {
+        self.ledgers.iter().map(|one| one.ledger.lost_as_warned + one.unprotected).sum()
+    }
+
+    /// Writes of these that were lost against the promise of the mode.
+    pub fn lost_against_promise(&self) -> u64 {
+        self.ledgers.iter().map(|one| one.against_promise).sum()
+    }
+
+    /// Finished drills that lost an acknowledged write.
+    pub fn losing(&self) -> usize {
+        self.ledgers.iter().filter(|one| one.lost() > 0).count()
+    }
+
+    /// Age at the fault of the oldest acknowledgement that any drill lost, seconds.
+    pub fn oldest_lost(&self) -> Option<f64> {
+        self.ledgers.iter().filter_map(|one| one.oldest_lost).reduce(f64::max)
     }
 }
 
@@ -141,9 +215,21 @@ pub(crate) fn pages(attempt: &Attempt) -> impl Iterator<Item = &LedgerPage> {
 
 /// Whether no acknowledged write may be lost: where the primary stays, or commits wait for a standby. All that a crash leaves here, it leaves
 /// in memory too, so that written is as good as flushed.
-pub(super) fn promises_none_lost(fault: Option<FaultAsked>, settings: &Settings) -> bool {
+pub(super) fn promises_none_lost(asked: &DrillAsked, settings: &Settings) -> bool {
     let mode = replication(settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode);
-    mode.waits() || !fault.is_some_and(FaultAsked::takes_the_primary)
+    mode.waits() || !asked.replaces_the_primary() && has_durable_commits(settings)
+}
+
+/// Whether a server's own log has every acknowledged commit after the end of its processes, unless a setting gives that up.
+///
+/// Source: PostgreSQL manual, `synchronous_commit`; MariaDB manual, `innodb_flush_log_at_trx_commit`: with 0 the log is written once a second.
+fn has_durable_commits(settings: &Settings) -> bool {
+    const GIVE_UP: [(&str, &str); 3] =
+        [("synchronous_commit", "off"), ("synchronous_commit", "false"), ("innodb_flush_log_at_trx_commit", "0")];
+    let is_set = |(name, value): &(&str, &str)| {
+        settings.get(&format!("engine.settings.{name}")).is_some_and(|set| set.to_string().eq_ignore_ascii_case(value))
+    };
+    !GIVE_UP.iter().any(is_set)
 }
 
 /// Acknowledged writes that finished drills of each point lost though its mode promises that none is, void drills included. Empty for a record
@@ -167,26 +253,44 @@ pub fn drilled<'r>(findings: &Findings<'r>) -> Vec<DrilledPoint<'r>> {
 fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<DrilledPoint<'r>> {
     let settings = findings.record.plan.settings(&findings.record.study, point.id);
     let asked = drill(&settings).ok().flatten()?;
-    let counts = |run: &&RunFindings| run.voids.is_empty();
-    let of_run = |run: &RunFindings| {
-        let report = report_of(findings.record.finished(run.run.index)?)?;
-        Some(DrillOf { attempt: run.attempt, report })
-    };
-    let drills: Vec<DrillOf<'r>> = point.runs.iter().filter(counts).filter_map(of_run).collect();
+    let (mut drills, mut aftermath, mut ledgers) = (Vec::new(), Vec::new(), Vec::new());
+    for run in &point.runs {
+        let Some(attempt) = findings.record.finished(run.run.index) else { continue };
+        let Some(report) = report_of(attempt) else { continue };
+        let after = unprotected(attempt, report, &settings);
+        ledgers.extend(ledger(report, &after, (&asked, &settings)));
+        if run.voids.is_empty() {
+            drills.push(DrillOf { attempt: run.attempt, report });
+            aftermath.push((after, degraded_seconds(attempt, report)));
+        }
+    }
     Some(DrilledPoint {
         point: point.id,
         fault: asked.fault,
         strength: asked.strength,
         manager: manager(&settings).ok().flatten().map(|asked| asked.kind),
+        replaces_the_primary: asked.replaces_the_primary(),
         mode: replication(&settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode),
-        promises_none_lost: promises_none_lost(asked.fault, &settings),
+        promises_none_lost: promises_none_lost(&asked, &settings),
         void: point.runs.len() - drills.len(),
-        aftermath: drills.iter().filter_map(|drill| aftermath(findings.record, drill, &settings)).collect(),
+        aftermath,
         drills,
+        ledgers,
     })
 }
 
-fn aftermath(record: &Record, drill: &DrillOf<'_>, settings: &Settings) -> Option<(UnprotectedTime, u64)> {
-    let attempt = record.attempts.iter().find(|attempt| attempt.id == drill.attempt)?;
-    Some((unprotected(attempt, drill.report, settings), degraded_seconds(attempt, drill.report)))
+/// The ledger of a drill; `None` where it was not read, so that nothing is known of losses.
+fn ledger<'r>(
+    report: &'r DrillReport,
+    unprotected: &UnprotectedTime,
+    (asked, settings): (&DrillAsked, &Settings),
+) -> Option<DrillLedger<'r>> {
+    let ledger = &report.prober.ledger;
+    let promised = drill_verdict::none_may_be_lost(report, asked, settings);
+    ledger.unread.is_none().then(|| DrillLedger {
+        ledger,
+        unprotected: unprotected.lost,
+        against_promise: if promised { ledger.lost.saturating_sub(unprotected.lost) } else { 0 },
+        oldest_lost: ledger.oldest_lost.map(|at| report.fault_at - at.as_seconds()),
+    })
 }

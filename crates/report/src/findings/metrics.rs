@@ -6,11 +6,12 @@ use super::level::Measured;
 use super::observed::{in_windows, observed};
 use super::pacing::rules;
 use super::run::{Pair, RunFindings};
-use super::telemetry::{Trace, mean_of_cores, steal};
+use super::telemetry::{self, Trace, cpu_allowed, mean_of_cores, steal, total, traces};
 use crate::metrics::{
-    CPU, CPU_STEAL, CostName, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_QUEUE, DEVICE_READ_BANDWIDTH, DEVICE_READ_REQUESTS,
-    DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS, FAILED, FLUSHES, MAJOR_FAULTS, MetricName, PACED, PACED_BY_SCALE,
-    PACED_EFFICIENCY, READ_BYTES, READS, READS_AWAY, REFAULTS, THROUGHPUT, WRITES, WRITES_AWAY, WRITTEN_BYTES,
+    CPU, CPU_STEAL, CostName, DATABASE_CPU, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_QUEUE, DEVICE_READ_BANDWIDTH,
+    DEVICE_READ_REQUESTS, DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS, FAILED, FLUSHES, MAJOR_FAULTS, MetricName,
+    PACED, PACED_BY_SCALE, PACED_EFFICIENCY, READ_BYTES, READS, READS_AWAY, REFAULTS, THROUGHPUT, WRITES, WRITES_AWAY,
+    WRITTEN_BYTES,
 };
 use crate::workloads::{CountedKind, Workload, workload};
 use proofload_analysis::bootstrap::{Estimate, METHOD_RUNS};
@@ -80,6 +81,10 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String
     }
     put(FAILED.name, failed_percent(runs));
     put(CPU.name, cores(runs, mean_of_cores));
+    let of_database = cores(runs, database_cpu);
+    if of_database.is_ok() {
+        put(DATABASE_CPU.name, of_database);
+    }
     let stolen = cores(runs, steal);
     if stolen.is_ok() {
         put(CPU_STEAL.name, stolen);
@@ -138,7 +143,6 @@ fn of_totals(values: &[f64]) -> Estimate {
         freedom: n.saturating_sub(1) as f64,
         ahead: 0.0,
         n: n as u64,
-        effective_n: n as f64,
         block: 1,
         missing: single.then(|| "a single run with a fixed number of operations has no spread".to_owned()),
         method: METHOD_RUNS,
@@ -193,6 +197,17 @@ fn failed_percent(runs: &[Pair<'_>]) -> Measured {
     }
     let why = "a share of all operations, not of a sample";
     Ok(Quantity::new(100.0 * failed as f64 / due as f64, FAILED.quantity_unit(), due, Interval::none(why)))
+}
+
+/// CPU time of the database's group in per cent of what its cores or its allowance give.
+fn database_cpu(attempt: &Attempt) -> Option<Trace> {
+    let cores = Some(telemetry::cores(attempt).len()).filter(|count| *count > 0)? as f64;
+    let all = cpu_allowed(attempt).map_or(cores, |allowed| allowed.min(cores));
+    let mut trace = total(&traces(attempt, series::group::CPU))?;
+    for (_, value) in &mut trace.samples {
+        *value *= 100.0 / all;
+    }
+    Some(trace)
 }
 
 /// A share of the cores' time, %.

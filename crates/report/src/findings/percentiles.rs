@@ -70,7 +70,7 @@ fn put(name: &Name, kind: &str, per_run: &[&[Sparse]], metrics: &mut BTreeMap<St
 }
 
 /// A percentile, if the sample is so large that `beyond` values lie beyond it; with fewer it is the accident of a few samples.
-fn enough(quantity: Quantity, share: f64, beyond: u64) -> Measured {
+pub(super) fn enough(quantity: Quantity, share: f64, beyond: u64) -> Measured {
     let needed = (beyond as f64 / (1.0 - share)).round() as u64;
     if quantity.n() >= needed {
         return Ok(quantity);
@@ -80,7 +80,7 @@ fn enough(quantity: Quantity, share: f64, beyond: u64) -> Measured {
 
 /// Widens the interval by the scatter of repetitions, if there are any: Student's t of the logarithms of the runs' own values
 /// around the merged one, and never less than the interval within runs.
-fn widened(merged: Quantity, per_run: &[f64]) -> Quantity {
+pub(super) fn widened(merged: Quantity, per_run: &[f64]) -> Quantity {
     if per_run.len() < 2 || per_run.iter().any(|value| *value <= 0.0) {
         return merged;
     }

@@ -131,8 +131,13 @@ impl PointFindings {
         self.verdict.is_valid() || self.only_moved()
     }
 
+    /// Name of what its figures may claim: `quiet host` or `as given`; `None` where that is not told.
+    pub fn estimand_name(&self) -> Option<&'static str> {
+        self.estimand.as_ref().map(Estimand::name)
+    }
+
     /// Why its load exceeded what it can do; `None` when it kept up or no rate was asked for.
-    pub(crate) fn overload(&self) -> Option<String> {
+    pub fn overload(&self) -> Option<String> {
         self.runs.iter().filter_map(|run| run.offered.as_ref()).find_map(crate::findings::OfferedRate::overload)
     }
 

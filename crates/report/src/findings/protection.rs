@@ -30,6 +30,11 @@ pub struct UnprotectedTime {
 }
 
 impl UnprotectedTime {
+    /// Whether a moment, in seconds from time zero, is in one of its stretches.
+    pub fn covers(&self, at: f64) -> bool {
+        self.stretches.iter().any(|(from, to)| (*from..=*to).contains(&at))
+    }
+
     /// How long that was, seconds.
     pub fn seconds(&self) -> f64 {
         self.stretches.iter().map(|(from, to)| to - from).fold(0.0, |sum, stretch| sum + stretch)

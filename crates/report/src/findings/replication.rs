@@ -17,7 +17,7 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, replication};
 use proofload_model::series::{self, SeriesName};
 use proofload_record::Attempt;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Setting that the modes are levels of.
 pub const MODE: &str = "replication.mode";
@@ -40,9 +40,11 @@ pub struct ReplicatedPoint {
     pub kept: Option<Measured>,
     /// Log that the primary wrote, MB/s.
     pub log: Measured,
-    /// Log that standbys had not applied when a second was read, mean over the window, MB.
+    /// Log that a standby had not applied when a second was read, mean over the window, MB: that of the standby with the largest mean.
     pub behind: Measured,
-    /// The most of it in any second, MB.
+    /// The 99th percentile of the seconds of each standby, the largest of them, MB.
+    pub behind_p99: Measured,
+    /// The most of it in any second at any standby, MB.
     pub most_behind: Measured,
     /// Primary and standbys.
     pub nodes: Vec<NodeUse>,
@@ -63,6 +65,21 @@ pub struct NodeUse {
     pub cpu: Measured,
     /// Roles by CPU time, the busiest first.
     pub roles: Vec<RoleUse>,
+    /// Block devices under its data.
+    pub devices: Vec<DeviceUse>,
+}
+
+/// Use of one block device.
+#[derive(Debug, Clone)]
+pub struct DeviceUse {
+    /// Its name.
+    pub name: String,
+    /// Time in which it had a request, %.
+    pub busy: Measured,
+    /// Mean requests in flight.
+    pub queue: Measured,
+    /// Bytes written, MB/s.
+    pub written: Measured,
 }
 
 /// CPU time of one role.
@@ -134,7 +151,8 @@ fn replicated_point(
         mode: asked.map_or(ReplicationMode::None, |asked| asked.mode),
         kept: asked.map(|_| kept(findings, point, alone)),
         log: over_windows(&runs, series::replication::LOG, 1e-6, Unit::MB_PER_SECOND),
-        behind: over_windows(&runs, series::replication::UNAPPLIED, 1e-6, MEGABYTES),
+        behind: behind(&runs),
+        behind_p99: behind_p99(&runs),
         most_behind: largest(&runs, series::replication::UNAPPLIED),
         nodes: nodes.map(|instance| node(&runs, instance)).collect(),
         busiest_core: busiest_core(&runs),
@@ -194,6 +212,38 @@ fn busiest_core(runs: &[Pair<'_>]) -> Measured {
     busiest.ok_or_else(|| "per-core utilization was not observed".to_owned())
 }
 
+/// Log that the standby with the largest mean had not applied, over the windows of all runs.
+fn behind(runs: &[Pair<'_>]) -> Measured {
+    let lag = |attempt: &Attempt| traces(attempt, series::replication::UNAPPLIED);
+    let names: BTreeSet<String> =
+        runs.iter().flat_map(|(_, attempt)| lag(attempt)).map(|trace| trace.instance).collect();
+    let of_standby = |name: String| {
+        let pick = |attempt: &Attempt| lag(attempt).into_iter().find(|trace| trace.instance == name);
+        of_windows(&in_windows(runs, pick, "").ok()?, 1e-6, MEGABYTES).ok()
+    };
+    let most = names.into_iter().filter_map(of_standby).max_by(|a, b| a.value().total_cmp(&b.value()));
+    most.ok_or_else(|| "it was not observed".to_owned())
+}
+
+/// The 99th percentile of the seconds of each standby in the windows of all runs, the largest of them.
+fn behind_p99(runs: &[Pair<'_>]) -> Measured {
+    let mut by_standby: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (run, attempt) in runs {
+        let Some(window) = run.window_seconds() else { continue };
+        for trace in traces(attempt, series::replication::UNAPPLIED) {
+            by_standby.entry(trace.instance.clone()).or_default().extend(trace.within(window).values());
+        }
+    }
+    let of_standby = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        let place = (values.len() * 99).div_ceil(100).checked_sub(1)?;
+        values.get(place).map(|value| (*value, values.len() as u64))
+    };
+    let most = by_standby.into_values().filter_map(of_standby).max_by(|a, b| a.0.total_cmp(&b.0));
+    let (value, count) = most.ok_or("it was not observed")?;
+    Ok(Quantity::new(value * 1e-6, MEGABYTES, count, Interval::none("a percentile of readings taken every second")))
+}
+
 /// The most of any second, standby and run.
 fn largest(runs: &[Pair<'_>], wanted: SeriesName) -> Measured {
     let all = |(run, attempt): &Pair<'_>| -> Vec<f64> {
@@ -215,7 +265,28 @@ fn node(runs: &[Pair<'_>], instance: InstanceName) -> NodeUse {
         runs.iter().flat_map(|(_, attempt)| of_role(attempt)).map(|trace| trace.instance).collect();
     let mut roles: Vec<RoleUse> = names.into_iter().filter_map(|name| role(runs, &instance, name)).collect();
     roles.sort_by(|a, b| b.cpu.value().total_cmp(&a.cpu.value()));
-    NodeUse { instance, cpu, roles }
+    let devices = devices(runs, &instance);
+    NodeUse { instance, cpu, roles, devices }
+}
+
+/// The block devices of a node over the windows of all runs.
+fn devices(runs: &[Pair<'_>], instance: &InstanceName) -> Vec<DeviceUse> {
+    let busy = |attempt: &Attempt| traces_of(attempt, instance, series::device::BUSY);
+    let names: BTreeSet<String> =
+        runs.iter().flat_map(|(_, attempt)| busy(attempt)).map(|trace| trace.instance).collect();
+    let of_device = |name: String| {
+        let of = |wanted: SeriesName, factor: f64, unit: Unit| {
+            let pick = |attempt: &Attempt| {
+                traces_of(attempt, instance, wanted).into_iter().find(|trace| trace.instance == name)
+            };
+            of_windows(&in_windows(runs, pick, "the device")?, factor, unit)
+        };
+        let busy = of(series::device::BUSY, 1.0, Unit::PERCENT);
+        let queue = of(series::device::QUEUE, 1.0, Unit::named("requests"));
+        let written = of(series::device::WRITE_BYTES, 1e-6, Unit::MB_PER_SECOND);
+        DeviceUse { busy, queue, written, name }
+    };
+    names.into_iter().map(of_device).collect()
 }
 
 /// CPU seconds per second of all threads, where there is no control group that counts them.

@@ -4,7 +4,7 @@ use super::agents::{AgentFindings, agents};
 use super::audits::{Audit, audits};
 use super::cache_tier::of_tier;
 use super::counted::{CountedTwice, counted};
-use super::disturbance::{HostLoad, HostUse, host_use};
+use super::disturbance::{HostLoad, HostUse, host_use, is_one_host};
 use super::generator::{generator, is_in_process, is_saturated, little_of};
 use super::latencies::{ByKind, decoded};
 use super::load::{CompletedLoad, Failure, OfferedRate, completed, failures as failure_classes, offered, stalls_of};
@@ -118,6 +118,17 @@ impl RunFindings {
         moved && self.voids.len() == 1
     }
 
+    /// Whether its one reason to be void is that throughput varied too much for its length: what it varied by is known.
+    fn only_varied(&self) -> bool {
+        let reason = self.judged.as_ref().map(|judged| &judged.verdict);
+        matches!(reason, Some(WindowVerdict::Void(VoidReason::Useless { .. }))) && self.voids.len() == 1
+    }
+
+    /// Whether it tells how throughput varies: it is valid, or void only because it varied too much.
+    pub fn tells_spread(&self) -> bool {
+        self.voids.is_empty() || self.only_varied()
+    }
+
     /// Window in seconds, for telemetry.
     pub fn window_seconds(&self) -> Option<(f64, f64)> {
         stretch(self.window, self.whole.as_ref())
@@ -159,7 +170,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         verdict::of_start(attempt, window, whole.as_ref(), warm_up.as_ref(), judged.is_some()),
         verdict::of_window(stability.as_ref(), host.as_ref(), steal.as_ref(), tolerated(procedure.as_ref()), &stood),
         verdict::of_telemetry(attempt, stretch),
-        [verdict::of_replication(attempt, stretch), of_tier(attempt, stretch)].concat(),
+        [verdict::of_replication(attempt, settings, stretch, host.as_ref()), of_tier(attempt, stretch)].concat(),
         verdict::of_failures(failures, procedure.as_ref().map_or(0.0, |procedure| procedure.error_budget)),
         verdict::of_limits(pacing.as_ref()),
         verdict::of_generator(&generator, host.as_ref(), is_drill(settings)),
@@ -226,8 +237,12 @@ fn host(
     procedure: Option<&Procedure>,
 ) -> Option<HostUse> {
     let procedure = procedure.filter(|procedure| procedure.precision.is_some())?;
-    let load =
-        HostLoad { throughput: measured, tolerated: procedure.steal_tolerance, catches_up: !is_saturated(settings) };
+    let load = HostLoad {
+        throughput: measured,
+        tolerated: procedure.steal_tolerance,
+        catches_up: !is_saturated(settings),
+        is_one_host: is_one_host(settings),
+    };
     Some(host_use(attempt, stretch?, load))
 }
 

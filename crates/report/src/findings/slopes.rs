@@ -3,13 +3,17 @@
 use super::curve::other_levels;
 use super::evaluate::Findings;
 use super::factor::level_number;
+use super::links::measured_round_trip;
 use super::point::PointFindings;
 use proofload_analysis::elasticity::Level;
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::slope::slope_of_levels;
 
+/// Setting of the round trip, which is measured before the load.
+const RTT: &str = "replication.rtt";
+
 /// Settings to which it is told.
-const RESOURCES: &[&str] = &["replication.rtt", "replication.bandwidth", "limits.cpu", "limits.standby_cpu"];
+const RESOURCES: &[&str] = &[RTT, "replication.bandwidth", "limits.cpu", "limits.standby_cpu"];
 
 /// Elasticity within this of 0 is none. Source: docs/guides/replication.md.
 pub const NONE_WITHIN: f64 = 0.1;
@@ -62,19 +66,32 @@ fn resource(point: &PointFindings, setting: &str) -> Option<f64> {
     point.level(setting).and_then(level_number).filter(|level| *level > 0.0)
 }
 
+/// The resource at each of some points: the round trip as it was measured, where it was at all of them; else the level.
+fn resources(findings: &Findings<'_>, setting: &str, points: &[&PointFindings]) -> Option<Vec<(u32, f64)>> {
+    let measured = |point: &&PointFindings| {
+        let trip = measured_round_trip(findings, point).filter(|trip| *trip > 0.0)?;
+        Some((point.id, trip))
+    };
+    let as_measured: Option<Vec<(u32, f64)>> =
+        if setting == RTT { points.iter().map(measured).collect() } else { None };
+    as_measured.or_else(|| points.iter().map(|point| Some((point.id, resource(point, setting)?))).collect())
+}
+
 /// The slope and the points that it comes from.
 fn elasticity<'p>(
     findings: &Findings<'_>,
     setting: &str,
     members: Vec<&'p PointFindings>,
 ) -> Option<(Vec<&'p PointFindings>, Quantity)> {
-    let levels: Option<Vec<(u32, f64)>> =
-        members.iter().map(|point| Some((point.id, resource(point, setting)?))).collect();
-    if let Some(inside) = findings.blocks.as_ref().and_then(|blocks| blocks.slope(&levels?)) {
+    let levels = resources(findings, setting, &members)?;
+    if let Some(inside) = findings.blocks.as_ref().and_then(|blocks| blocks.slope(&levels)) {
         return Some((members, inside));
     }
     let valid: Vec<&PointFindings> = members.into_iter().filter(|point| point.verdict.is_valid()).collect();
-    let level = |point: &&PointFindings| Some(Level::of(resource(point, setting)?, point.throughput.as_ref().ok()?));
-    let slope = slope_of_levels(&valid.iter().map(level).collect::<Option<Vec<_>>>()?)?;
+    let levels = resources(findings, setting, &valid)?;
+    let level = |(point, (_, resource)): (&&PointFindings, &(u32, f64))| {
+        Some(Level::of(*resource, point.throughput.as_ref().ok()?))
+    };
+    let slope = slope_of_levels(&valid.iter().zip(&levels).map(level).collect::<Option<Vec<_>>>()?)?;
     Some((valid, slope))
 }

@@ -100,6 +100,20 @@ pub(super) fn cores(attempt: &Attempt) -> Vec<Trace> {
     of_allowed_cores(attempt, series::cores::BUSY)
 }
 
+/// Use of these cores without what the hypervisor gave to others, where that is told.
+pub(super) fn unstolen(attempt: &Attempt) -> Vec<Trace> {
+    let stolen = of_allowed_cores(attempt, series::cores::STEAL);
+    let mut cores = cores(attempt);
+    for core in &mut cores {
+        let Some(steal) = stolen.iter().find(|steal| steal.instance == core.instance) else { continue };
+        let in_order = steal.samples.is_sorted_by(|one, next| one.0 <= next.0);
+        for (at, value) in &mut core.samples {
+            *value = (*value - value_at(&steal.samples, *at, in_order).unwrap_or(0.0)).max(0.0);
+        }
+    }
+    cores
+}
+
 /// The mean over the same cores of what the hypervisor gave to others while they had work.
 pub(super) fn steal(attempt: &Attempt) -> Option<Trace> {
     average(&of_allowed_cores(attempt, series::cores::STEAL))

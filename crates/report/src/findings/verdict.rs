@@ -2,8 +2,9 @@
 
 use super::audits::Audit;
 use super::disturbance::{Estimand, HostUse};
-use super::drill_verdict::of_drill;
-use super::drills::promises_none_lost;
+use super::drill_verdict::{none_may_be_lost, of_drill};
+use super::drills::{promises_none_lost, report_of};
+use super::links::{LinkUse, links};
 use super::pacing::{KeptLimit, Pacing};
 use super::standstill::Standstill;
 use super::steal::{beyond, blamed, steal};
@@ -124,8 +125,26 @@ pub(super) fn of_telemetry(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Ve
     silence.map(Void::host).into_iter().collect()
 }
 
-/// Seconds of the window in which the mode of replication was not in force.
-pub(super) fn of_replication(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
+/// Seconds of the window in which the mode of replication was not in force, and relays of its links that were late.
+pub(super) fn of_replication(
+    attempt: &Attempt,
+    settings: &Settings,
+    stretch: Option<(f64, f64)>,
+    host: Option<&HostUse>,
+) -> Vec<Void> {
+    [out_of_force(attempt, stretch), of_links(attempt, settings, stretch, host)].concat()
+}
+
+/// Relays that let bytes go too late: the host's fault where others took more of it than the study tolerates.
+fn of_links(attempt: &Attempt, settings: &Settings, stretch: Option<(f64, f64)>, host: Option<&HostUse>) -> Vec<Void> {
+    let void = |fault: String| match disturbed(host) {
+        Some(others) => Void::host(format!("{fault}; meanwhile {others}")),
+        None => Void::verification(fault),
+    };
+    links(attempt, settings, stretch).iter().filter_map(LinkUse::fault).map(void).collect()
+}
+
+fn out_of_force(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
     let Some(stretch) = stretch else { return Vec::new() };
     let mut seconds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for trace in traces(attempt, replication::OUT_OF_FORCE) {
@@ -191,12 +210,16 @@ pub(super) fn of_generator(check: &GeneratorCheck, host: Option<&HostUse>, is_dr
 
 /// What a drill shows against itself, then sums that differ and checks that failed.
 pub(super) fn of_drill_and_checks(attempt: &Attempt, settings: &Settings, audits: &[Audit]) -> Vec<Void> {
-    [of_drill(attempt, settings), of_checks(audits, &attempt.checks, nothing_may_be_lost(settings))].concat()
+    [of_drill(attempt, settings), of_checks(audits, &attempt.checks, nothing_may_be_lost(attempt, settings))].concat()
 }
 
 /// Whether sums and checks that look for every acknowledged operation decide: not where a drill may lose some.
-fn nothing_may_be_lost(settings: &Settings) -> bool {
-    drill(settings).ok().flatten().is_none_or(|asked| promises_none_lost(asked.fault, settings))
+fn nothing_may_be_lost(attempt: &Attempt, settings: &Settings) -> bool {
+    let Some(asked) = drill(settings).ok().flatten() else { return true };
+    match report_of(attempt) {
+        Some(report) => none_may_be_lost(report, &asked, settings),
+        None => promises_none_lost(&asked, settings),
+    }
 }
 
 /// Sums that differ and checks that failed. Where acknowledged operations may be lost, those that look for each of them do not count.

@@ -1,6 +1,6 @@
 //! CSV in tidy long form: one row per point and metric; a profile whose name may not be left behind has a column. Source of the quoting: RFC 4180.
 
-use crate::findings::{Findings, Measured, PointFindings};
+use crate::findings::{Estimand, Findings, Measured, PointFindings};
 use crate::metrics::RELATIVE;
 
 /// Renders findings.
@@ -10,14 +10,18 @@ pub(crate) fn csv(findings: &Findings<'_>) -> String {
     let mut text = row(std::iter::once("point".to_owned())
         .chain(profile.iter().map(|_| "profile".to_owned()))
         .chain(factors.iter().map(|factor| (*factor).to_owned()))
-        .chain(["verdict", "metric", "type", "value", "unit", "ci_low", "ci_high", "n", "note"].map(str::to_owned)));
+        .chain(
+            ["verdict", "estimand", "metric", "type", "value", "unit", "ci_low", "ci_high", "n", "note"]
+                .map(str::to_owned),
+        ));
     for point in &findings.points {
-        text.push_str(&point_rows(point, profile.as_ref()));
+        text.push_str(&point_rows(point, profile.as_ref(), findings.blocks.is_some()));
     }
     text
 }
 
-fn point_rows(point: &PointFindings, profile: Option<&String>) -> String {
+/// The rows of a point; its share of the largest is a ratio where it was formed inside repetitions.
+fn point_rows(point: &PointFindings, profile: Option<&String>, in_blocks: bool) -> String {
     let mut text = String::new();
     let relative = std::iter::once((RELATIVE.name, &point.relative));
     let metrics = point.metrics.iter().map(|(name, value)| (name.as_str(), value));
@@ -25,7 +29,9 @@ fn point_rows(point: &PointFindings, profile: Option<&String>) -> String {
         let (metric, kind) = name.split_once('.').unwrap_or((name, ""));
         let levels = point.levels.iter().map(|(_, value)| value.to_string());
         let start = std::iter::once(point.id.to_string()).chain(profile.cloned()).chain(levels);
-        let middle = [point.verdict.word().to_owned(), metric.to_owned(), kind.to_owned()];
+        let is_ratio = in_blocks && name == RELATIVE.name;
+        let claim = if is_ratio { Estimand::RATIO } else { point.estimand_name().unwrap_or_default() };
+        let middle = [point.verdict.word(), claim, metric, kind].map(str::to_owned);
         text.push_str(&row(start.chain(middle).chain(numbers(value))));
     }
     text

@@ -2,7 +2,8 @@
 
 use crate::blocks::Opening;
 use crate::findings::{
-    BlockFindings, Curve, CurveGroup, EarlierAttempt, Findings, HostUse, Measured, PointFindings, RunFindings, WholeRun,
+    BlockFindings, Curve, CurveGroup, EarlierAttempt, Findings, HostUse, Measured, PointFindings, RunFindings,
+    WholeRun, reach,
 };
 use crate::metrics::RELATIVE;
 use proofload_analysis::knee::Knee;
@@ -200,6 +201,9 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
                 "guard_s": quiet.guard,
             });
         }
+    }
+    if let Some(reach) = reach(findings, run) {
+        body["reach"] = super::json_reach::reach_json(&reach);
     }
     for (metric, factor) in findings.workload.rates {
         body[metric.name] = mean.scaled(*factor, metric.quantity_unit()).to_json();

@@ -41,14 +41,16 @@ fn resource(one: &ResourceAttribution) -> Json {
     };
     json!({
         "name": one.plan.name,
+        "title": one.title,
         "kind": one.plan.class.word(),
         "true": one.true_step,
         "reached": one.reached,
         "reached_in_blocks": one.full_blocks,
         "E": {
             "x": one.throughput.as_ref().ok().map(elasticity),
-            "p99": one.response.as_ref().map(elasticity),
+            "p99": one.response.as_ref().ok().map(elasticity),
         },
+        "p99_why": one.response.as_ref().err(),
         "holm_p": one.decision.p,
         "verdict": one.decision.verdict.word(),
         "why": why,

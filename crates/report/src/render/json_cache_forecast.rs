@@ -72,6 +72,7 @@ fn point_json(findings: &Findings<'_>, forecast: &CacheForecast, point: &SizedPo
         "size_bytes": point.size.0,
         "throughput": { "value": point.headline, "unit": unit },
         "read_hits": point.read_hits,
+        "writes_bypassed": point.bypassed,
         "curve": curve.unwrap_or_else(|why| json!({ "missing": why })),
         "from_the_others": left_out,
     })
@@ -95,6 +96,7 @@ fn size_json(findings: &Findings<'_>, found: &SizeForecast) -> Json {
         "cleaned_mb_per_s": found.cleaned,
         "calibrated_on_points": found.calibrated,
         "references_of_points": found.traced,
+        "bypasses_at_points": found.bypassed,
         "place": found.place.word(),
     })
 }

@@ -16,6 +16,7 @@ mod json_attribution;
 mod json_bottleneck;
 mod json_cache_forecast;
 mod json_cache_tier;
+mod json_reach;
 mod json_search;
 mod json_warehouse;
 mod markdown;

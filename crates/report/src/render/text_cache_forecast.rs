@@ -84,7 +84,13 @@ fn rests_on(findings: &Findings<'_>, forecast: &CacheForecast, found: &SizeForec
             format!("error unknown: with {} sizes, {of} cannot be left out", forecast.points.len())
         }
     };
-    format!("{error}; calibrated on {first} and {second}, references from {}", traced.join(" and "))
+    let bypassed: Vec<String> = found.bypassed.iter().map(|id| label(*id)).collect();
+    let bypasses = if bypassed.is_empty() {
+        String::new()
+    } else {
+        format!("; writes bypassed the cache at {}, which is not simulated", bypassed.join(" and "))
+    };
+    format!("{error}; calibrated on {first} and {second}, references from {}{bypasses}", traced.join(" and "))
 }
 
 fn measured(findings: &Findings<'_>, forecast: &CacheForecast, point: &SizedPoint) -> String {

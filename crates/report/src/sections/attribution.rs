@@ -77,11 +77,11 @@ fn label(findings: &Findings<'_>, found: &PointAttribution) -> String {
 fn figure(found: &PointAttribution, label: &str) -> Option<Figure> {
     let bar = |one: &KnobElasticity| (one.value, Some(one.bounds(0.05)));
     // Where no visit had enough response times there is nothing to tell apart by colour.
-    let has_response = found.resources.iter().any(|one| one.response.is_some());
+    let has_response = found.resources.iter().any(|one| one.response.is_ok());
     let both = |throughput, response| if has_response { vec![throughput, response] } else { vec![throughput] };
     let row = |one: &ResourceAttribution| Group {
-        label: name_of(&one.plan.name).to_owned(),
-        values: both(one.throughput.as_ref().ok().map(bar), one.response.as_ref().map(bar)),
+        label: one.title.clone(),
+        values: both(one.throughput.as_ref().ok().map(bar), one.response.as_ref().ok().map(bar)),
     };
     let mut rows: Vec<Group> = found.resources.iter().map(row).collect();
     rows.extend(
@@ -123,7 +123,7 @@ fn figure(found: &PointAttribution, label: &str) -> Option<Figure> {
                 .resources
                 .iter()
                 .zip(told)
-                .map(|(one, text)| vec![Cell::datum(name_of(&one.plan.name)), Cell::datum(text)])
+                .map(|(one, text)| vec![Cell::datum(one.title.clone()), Cell::datum(text)])
                 .collect(),
             ..Table::default()
         },
@@ -155,19 +155,19 @@ fn table(findings: &Findings<'_>) -> Table {
 }
 
 fn row(label: &str, one: &ResourceAttribution) -> Vec<Cell> {
-    let elasticity = |found: Option<&KnobElasticity>, why: &str| {
-        found.map_or_else(|| Cell::Gap(why.to_owned()), |found| Cell::Quantity(quantity(found)))
+    let elasticity = |found: &Result<KnobElasticity, String>| match found {
+        Ok(found) => Cell::Quantity(quantity(found)),
+        Err(why) => Cell::Gap(why.clone()),
     };
-    let why = one.throughput.as_ref().err().map_or("", String::as_str);
     vec![
         Cell::datum(label.to_owned()),
-        Cell::datum(name_of(&one.plan.name)),
+        Cell::datum(one.title.clone()),
         Cell::datum(one.plan.class.word()),
         true_change(one),
         one.reached.map_or_else(|| Cell::Gap("not counted".to_owned()), |share| Cell::datum(percent(share))),
         Cell::Count(one.visits as u64),
-        elasticity(one.throughput.as_ref().ok(), why),
-        elasticity(one.response.as_ref(), "too few response times in a visit"),
+        elasticity(&one.throughput),
+        elasticity(&one.response),
         Cell::datum(verdict(one)),
     ]
 }

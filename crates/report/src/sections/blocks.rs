@@ -23,7 +23,7 @@ fn how(found: &BlockFindings) -> Prose {
         ),
     };
     prose![
-        "Shares of the largest, steps and knees come from ratios within ",
+        "Shares of the largest, steps and knees have the estimand ratio: they come from ratios within ",
         found.blocks.count(),
         " repetitions, each of which measured every point once, ",
         order,

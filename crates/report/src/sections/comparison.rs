@@ -128,7 +128,7 @@ fn rows(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Vec<Block> {
     let titles: Vec<String> = comparison.factors.iter().map(|setting| setting_title(setting)).collect();
     let first = if titles.is_empty() { "Point".to_owned() } else { titles.join(", ") };
     let mut columns = vec![Column::words(first)];
-    columns.extend(["Metric", "A", "B", "B/A", "p, corrected", "Verdict"].map(Column::words));
+    columns.extend(["Metric", "A", "B", "B/A", "Estimand", "p, corrected", "Verdict"].map(Column::words));
     if gate.is_some() {
         columns.extend(["Limit of B/A", "Finding"].map(Column::words));
     }
@@ -156,6 +156,7 @@ fn row_cells(comparison: &Comparison<'_>, row: &Row) -> Vec<Cell> {
         Cell::Prose(prose![&row.baseline]),
         Cell::Prose(prose![&row.candidate]),
         Cell::Prose(prose![&row.ratio]),
+        comparison.estimands(row).map_or(Cell::Empty, Cell::datum),
         Cell::datum(if row.p_corrected < 0.000_95 { "<0.001".to_owned() } else { format!("{:.3}", row.p_corrected) }),
         Cell::Prose(verdict(row)),
     ]

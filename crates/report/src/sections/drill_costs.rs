@@ -1,7 +1,9 @@
 //! Cost against protection: what each mode keeps of the throughput beside how long writes were away, where a study has several modes.
 
 use super::drills::label;
-use crate::blocks::{Axis, Cell, Chart, Column, Figure, Panel, Prose, Role, Sample, Series, Table, prose};
+use crate::blocks::{
+    Axis, Block, Cell, Chart, Column, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, prose,
+};
 use crate::findings::Findings;
 use crate::findings::drills::DrilledPoint;
 use crate::numbers::short;
@@ -18,14 +20,33 @@ struct Mark {
     lost: u64,
 }
 
-/// The figure; `None` for a study of one mode, which has nothing to compare with.
-pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Figure> {
+/// The figure, or why there is none; `None` for a study of one mode, which has nothing to compare with.
+pub(super) fn block(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Block> {
     let drilled = || points.iter().filter(|point| point.fault.is_some() && !point.drills.is_empty());
     let least = drilled().map(|point| point.mode).min()?;
     if drilled().all(|point| point.mode == least) {
         return None;
     }
-    let marks: Vec<Mark> = drilled().filter_map(|point| mark(findings, points, point, least)).collect();
+    if drilled().any(|point| came_at_a_rate(findings, point)) {
+        return Some(Block::Paragraph(prose![
+            "The cost of the modes is not set against what they protect: the load came at a rate, which every mode \
+             keeps up with, so their throughput is the same; a study whose load has no rate, such as ",
+            Inline::Code("studies/quick/availability.toml".to_owned()),
+            ", measures the cost."
+        ]));
+    }
+    Some(Block::Figure(Box::new(figure(findings, points, least))))
+}
+
+/// Whether the load of a point came at a rate, so that its throughput before the fault is what was asked for.
+fn came_at_a_rate(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> bool {
+    let of_point = findings.points.iter().filter(|one| one.id == point.point);
+    of_point.flat_map(|one| &one.runs).any(|run| run.offered.is_some())
+}
+
+fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>], least: ReplicationMode) -> Figure {
+    let drilled = points.iter().filter(|point| point.fault.is_some() && !point.drills.is_empty());
+    let marks: Vec<Mark> = drilled.filter_map(|point| mark(findings, points, point, least)).collect();
     let series = |(number, mark): (usize, &Mark)| Series {
         name: format!("{}: {} lost", mark.label, mark.lost),
         role: Role::Measured(number),
@@ -44,7 +65,7 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Op
             Cell::Count(mark.lost),
         ]
     };
-    Some(Figure {
+    Figure {
         id: "figure-cost-protection",
         caption: prose![
             "Throughput before the fault, relative to that of ",
@@ -73,7 +94,7 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Op
             rows: marks.iter().map(row).collect(),
             note: Prose::new(),
         },
-    })
+    }
 }
 
 fn mark(
@@ -91,6 +112,6 @@ fn mark(
         label: label(findings, point),
         kept: 100.0 * before / base,
         away: (away.value(), away.interval().bounds()),
-        lost: point.count(|ledger| ledger.lost + ledger.lost_as_warned),
+        lost: point.lost(),
     })
 }

@@ -9,9 +9,10 @@ use crate::findings::{Findings, PointFindings};
 use crate::numbers::short;
 use proofload_analysis::order_statistics::{median, mixture, none_of, p95};
 use proofload_analysis::quantity::{Quantity, Unit};
-use proofload_model::drill::{ProbeKind, drill};
+use proofload_model::drill::{Ledger, ProbeKind, drill};
 use proofload_model::facts::replication;
 use proofload_model::fault_strength::FaultStrength;
+use proofload_model::replication::ReplicationMode;
 use std::collections::BTreeMap;
 
 /// The section.
@@ -56,7 +57,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         if !super::opening::draws_drills(findings) {
             blocks.push(Block::Figure(Box::new(dots(findings, &points))));
         }
-        blocks.extend(super::drill_costs::figure(findings, &points).map(|figure| Block::Figure(Box::new(figure))));
+        blocks.extend(super::drill_costs::block(findings, &points));
         blocks.push(Block::Figure(Box::new(super::drill_time_lines::figure(findings, &points))));
     }
     blocks.push(Block::Paragraph(method(findings)));
@@ -71,32 +72,57 @@ pub(super) fn answer(findings: &Findings<'_>) -> Prose {
 
 fn sentence(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<Prose> {
     let label = of_point(findings, point)?.label();
-    let away = point.median(|drill| Some(drill.outage(ProbeKind::Write)))?;
-    let failover = match (point.manager, point.fault.is_some_and(|fault| fault.takes_the_primary())) {
-        (Some(manager), true) => format!(" with failover by {manager}"),
-        (None, true) => " without detection".to_owned(),
-        (_, false) => String::new(),
-    };
-    let lost = point.count(|ledger| ledger.lost + ledger.lost_as_warned);
-    let acknowledged = point.count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned);
-    let strength = match point.strength {
-        FaultStrength::Whole => String::new(),
-        strength => format!("at {strength} "),
-    };
-    let mut text = prose![Inline::Strong(prose![label]), ": ", strength, "writes were unavailable for ", (&away, "s")];
-    text.extend(prose![failover, ", "]);
-    text.extend(match lost {
-        0 => prose!["and none of ", acknowledged, " acknowledged writes were lost. "],
-        _ => prose!["and ", lost, " of ", acknowledged, " acknowledged writes were lost"],
-    });
-    let excused = point.count(|ledger| ledger.lost_as_warned) + unprotected_losses(point);
-    if lost > 0 {
-        text.extend(match excused {
-            0 => prose![". "],
-            _ => prose![", ", excused, " of them with a warning or while unprotected. "],
-        });
+    let away = point.median(|drill| Some(drill.outage(ProbeKind::Write)));
+    if away.is_none() && point.lost() == 0 {
+        return None;
     }
+    let mut text = prose![Inline::Strong(prose![label]), ": "];
+    text.extend(lost(point));
+    let Some(away) = away else {
+        text.extend(prose!["no drill is valid, so its outage is not stated. "]);
+        return Some(text);
+    };
+    if point.strength != FaultStrength::Whole {
+        text.extend(prose![format!("at {} ", point.strength)]);
+    }
+    text.extend(prose!["writes were unavailable for ", (&away, "s")]);
+    text.extend(match (point.manager, point.replaces_the_primary) {
+        (Some(manager), true) => prose![format!(" with failover by {manager}")],
+        _ if point.is_without_detection() => prose![" without detection"],
+        _ => Prose::new(),
+    });
+    text.extend(match point.lost() {
+        0 => {
+            let bound = at_most(point.drills.len(), "");
+            prose![", and none of ", point.acknowledged(), " acknowledged writes were lost", bound]
+        }
+        _ => Prose::new(),
+    });
+    text.extend(prose![". "]);
     Some(text)
+}
+
+/// Acknowledged writes that were lost, with what excuses them; empty where none was.
+fn lost(point: &DrilledPoint<'_>) -> Prose {
+    if point.lost() == 0 {
+        return Prose::new();
+    }
+    let mut text = prose![point.lost(), " of ", point.acknowledged(), " acknowledged writes were lost"];
+    let (noticed, broken) = (point.lost_with_notice(), point.lost_against_promise());
+    if noticed > 0 {
+        text.extend(prose![", ", noticed, " of them with a warning or while unprotected"]);
+    }
+    if broken > 0 {
+        text.extend(prose![", ", broken, " of them although the mode promises no loss"]);
+    }
+    text.extend(prose!["; "]);
+    text
+}
+
+/// The bound of drills without a loss, in brackets.
+pub(super) fn at_most(drills: usize, place: &str) -> String {
+    let share = short(100.0 * none_of(drills));
+    format!(" (0 of {drills} drills{place}: at most {share} % of drills lose any, 95 % confidence)")
 }
 
 pub(super) fn of_point<'a>(findings: &'a Findings<'_>, drilled: &DrilledPoint<'_>) -> Option<&'a PointFindings> {
@@ -154,7 +180,7 @@ fn outages(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
              seconds with a mean of 95 % of their earlier throughput, 90 % by its interval. Degraded: seconds until \
              then with acknowledged writes, but less than 95 % of the throughput or three times the earlier 99th \
              percentile. Protected again: until the remaining standbys, or the former primary as a standby, were in \
-             sync with the primary."
+             sync with the primary; not asked where no other instance was left or brought back."
         ],
     }
 }
@@ -164,19 +190,34 @@ fn away_of(point: &DrilledPoint<'_>) -> Vec<f64> {
     point.drills.iter().map(|drill| drill.outage(ProbeKind::Write)).collect()
 }
 
-/// Time until enough standbys were in sync again, or in how many drills that never came.
+/// Time until enough standbys were in sync again, or in how many drills that never came; a word where nobody looked.
 fn protected_again(point: &DrilledPoint<'_>) -> Cell {
-    let again = point.drills.iter().filter(|drill| drill.protected_again().is_some()).count();
-    match (point.fault, point.drills.len() - again) {
-        (None, _) => Cell::Empty,
-        (Some(_), 0) => point.median(DrillOf::protected_again).map_or(Cell::Empty, Cell::Quantity),
-        (Some(_), never) => Cell::Gap(format!("never in {never}")),
+    if point.fault.is_none() || point.drills.is_empty() {
+        return Cell::Empty;
+    }
+    let asked: Vec<&DrillOf<'_>> = point.drills.iter().filter(|drill| point.asks_for_protection(drill)).collect();
+    match asked.iter().filter(|drill| drill.protected_again().is_none()).count() {
+        0 if asked.is_empty() => Cell::Prose(prose!["not asked"]),
+        0 => point.median(DrillOf::protected_again).map_or(Cell::Empty, Cell::Quantity),
+        never => Cell::Gap(format!("never in {never}")),
     }
 }
 
-/// Writes that were acknowledged while commits did not wait as the mode says, and are lost.
-fn unprotected_losses(point: &DrilledPoint<'_>) -> u64 {
-    point.aftermath.iter().map(|(unprotected, _)| unprotected.lost).sum()
+/// Why nobody looked when the primary of a point was protected again; `None` where somebody did, or nothing could protect it.
+fn why_not_asked(point: &DrilledPoint<'_>) -> Option<&'static str> {
+    let is_asked = point.drills.iter().any(|drill| point.asks_for_protection(drill));
+    if is_asked || point.drills.is_empty() || point.fault.is_none() || point.mode == ReplicationMode::None {
+        return None;
+    }
+    Some(match point.manager {
+        Some(_) => {
+            ": the failed instance was not brought back, so whether the new primary was protected again was not asked. "
+        }
+        None => {
+            ": the promoted standby had no standby of its own and none was brought back, so whether it was protected \
+             again was not asked. "
+        }
+    })
 }
 
 /// What a reader must know before a median is believed: two groups of outages, time without protection, losses that cannot be excluded.
@@ -202,13 +243,8 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
                 " s, so the median of all is of little use. "
             ]);
         }
-        let never = point.drills.iter().filter(|drill| drill.protected_again().is_none()).count();
-        let alone = point.drills.iter().filter_map(|drill| drill.report.reach).any(|reach| reach.reached == 1);
-        if never > 0 && point.fault.is_some_and(|fault| fault.takes_the_primary()) && alone {
-            told.extend(prose![
-                Inline::Strong(prose![label.clone()]),
-                ": the promoted standby had no standby of its own and was never protected again. "
-            ]);
+        if let Some(why) = why_not_asked(point) {
+            told.extend(prose![Inline::Strong(prose![label.clone()]), why]);
         }
         let unprotected: f64 = point.aftermath.iter().map(|(unprotected, _)| unprotected.seconds()).sum();
         let acknowledged: u64 = point.aftermath.iter().map(|(unprotected, _)| unprotected.acknowledged).sum();
@@ -244,13 +280,14 @@ fn drills_of(point: &DrilledPoint<'_>) -> String {
 
 fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
     let row = |point: &DrilledPoint<'_>| {
-        let count = |of: fn(&proofload_model::drill::Ledger) -> u64| Cell::Count(point.count(of));
+        let count = |of: fn(&Ledger) -> u64| Cell::Count(point.count(of));
         vec![
             Cell::datum(label(findings, point)),
             Cell::Prose(prose![if point.promises_none_lost { "no loss" } else { "nothing" }]),
-            count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned),
-            Cell::Count(point.count(|ledger| ledger.lost) - unprotected_losses(point)),
-            Cell::Count(point.count(|ledger| ledger.lost_as_warned) + unprotected_losses(point)),
+            Cell::Count(point.acknowledged()),
+            Cell::Count(point.lost().saturating_sub(point.lost_with_notice())),
+            Cell::Count(point.lost_with_notice()),
+            point.oldest_lost().map_or(Cell::Empty, |age| Cell::datum(seconds(age))),
             count(|ledger| ledger.unknown_present),
             count(|ledger| ledger.unknown_absent),
             count(|ledger| ledger.seen_and_lost),
@@ -266,6 +303,7 @@ fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
             Column::quantities("Acknowledged", ""),
             Column::quantities("Lost", ""),
             Column::quantities("Lost, warned or unprotected", ""),
+            Column::words("Oldest lost"),
             Column::quantities("Unknown, found", ""),
             Column::quantities("Unknown, not found", ""),
             Column::quantities("Read, then lost", ""),
@@ -273,21 +311,26 @@ fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
         ],
         rows: points.iter().map(row).collect(),
         note: prose![
-            "Warned: the server acknowledged with a warning. Unprotected: commits did not wait as the mode requires. \
-             Unknown: no answer within the deadline, or the connection was lost. Drills with loss: their share; if \
-             there were none, its upper limit (95 %)."
+            "Writes of all finished drills count, of void ones too: a loss against the promise makes its drill void. \
+             Warned: the server acknowledged with a warning. Unprotected: commits did not wait as the mode requires. \
+             Oldest lost: how long before the fault the first of the lost writes was acknowledged, at most. Unknown: \
+             no answer within the deadline, or the connection was lost. Drills with loss: their share; if there were \
+             none, its upper limit (95 %) from the drills that count."
         ],
     }
 }
 
+/// A time in seconds, or in milliseconds below one.
+fn seconds(time: f64) -> String {
+    if time.abs() < 1.0 { format!("{} ms", short((1e3 * time).round())) } else { format!("{} s", short(time)) }
+}
+
 /// How many drills lost something; where none did, the largest share that may.
 fn bound(point: &DrilledPoint<'_>) -> Cell {
-    let (all, losing) =
-        (point.drills.len(), point.drills.iter().filter(|one| one.report.prober.ledger.lost > 0).count());
-    match (all, losing) {
-        (0, _) => Cell::Empty,
+    match (point.drills.len(), point.losing()) {
+        (0, 0) => Cell::Empty,
         (all, 0) => Cell::Prose(prose!["0 of ", all, ", at most ", short(100.0 * none_of(all)), " %"]),
-        (all, losing) => Cell::Prose(prose![losing, " of ", all]),
+        (_, losing) => Cell::Prose(prose![losing, " of ", point.ledgers.len()]),
     }
 }
 
@@ -385,10 +428,7 @@ fn method(findings: &Findings<'_>) -> Prose {
             " s, drawn from the seed of the study, so that faults hit every phase of periodic failure detection. "
         ]);
     }
-    let by_hand = |point: &DrilledPoint<'_>| {
-        point.manager.is_none() && point.fault.is_some_and(|fault| fault.takes_the_primary())
-    };
-    if drilled(findings).iter().any(by_hand) {
+    if drilled(findings).iter().any(DrilledPoint::is_without_detection) {
         text.extend(prose![
             "Without a failover manager, the standby with the most log is promoted ",
             short(after),

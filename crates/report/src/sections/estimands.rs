@@ -42,8 +42,13 @@ fn note() -> Prose {
         "), or a limit of the study was reached in at least 95 % of the seconds, so others had no effect. As given: \
          the mean on this host in this time, neighbours included. In quiet seconds: the workload's main figure over \
          seconds in which others stayed within that tolerance and their earlier use no longer had an effect. Taken by \
-         others: CPU that the hypervisor gave to other guests, as a share of the demand, and CPU time of processes of \
-         neither the database nor Proofload."
+         others, of the cores that the database may run on: CPU that the hypervisor gave to other guests, as a share of \
+         the demand, and CPU time of processes of neither the database nor Proofload. Other guests are not observed on a \
+         guest whose steal counter has stood at 0 since boot: hypervisors may hide steal, so such a host is not called \
+         quiet. Requests of others: those of the device under the data that neither the database nor a standby on the same \
+         host made. Under control groups of version 1 the kernel does not count later write-back for the group, so it \
+         stands there. How long the load generator of an embedded engine waited is not observed: it shares the engine's \
+         control group, whose quota makes it wait as well."
     ]
 }
 

@@ -34,6 +34,7 @@ mod method;
 mod offered;
 mod opening;
 mod pacing;
+mod reach;
 mod readiness;
 mod reference;
 mod registry;

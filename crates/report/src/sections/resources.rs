@@ -5,9 +5,9 @@ use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
-    COSTS, CPU, CostName, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_LATENCY, DEVICE_QUEUE, DEVICE_READ_BANDWIDTH,
-    DEVICE_READ_REQUESTS, DEVICE_READ_SIZE, DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS, DEVICE_WRITE_SIZE,
-    DEVICE_WRITTEN_PER_LOG_BYTE, MetricName,
+    COSTS, CPU, CostName, DATABASE_CPU, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_LATENCY, DEVICE_QUEUE,
+    DEVICE_READ_BANDWIDTH, DEVICE_READ_REQUESTS, DEVICE_READ_SIZE, DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS,
+    DEVICE_WRITE_SIZE, DEVICE_WRITTEN_PER_LOG_BYTE, MetricName,
 };
 
 /// The section.
@@ -36,6 +36,7 @@ const USE: &[MetricName] = &[
     DEVICE_LATENCY.headed(),
     DEVICE_BUSY.headed_as("Busy"),
     CPU.headed(),
+    DATABASE_CPU,
 ];
 
 /// Work of more kinds than this is too unlike for a mean of all.
@@ -70,6 +71,12 @@ fn of_seconds(findings: &Findings<'_>, shown: &[&MetricName]) -> Table {
         "All requests of the device, including those of others. Latency by Little's law: mean requests in flight \
          divided by requests per second."
     ];
+    if shown.iter().any(|metric| metric.name == DATABASE_CPU.name) {
+        table.note.extend(prose![
+            " CPU, all: every process, and steal, relative to the cores that the database may run on. CPU, database: its \
+             own processes, relative to the CPU time that it may use."
+        ]);
+    }
     table
 }
 

@@ -3,7 +3,7 @@
 use super::charts::points_table;
 use super::offered;
 use super::section::{Section, SectionPlace, a_finished_run};
-use crate::blocks::{Block, Table, prose};
+use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::Findings;
 use crate::findings::warehouse::rating;
 use crate::metrics::MetricName;
@@ -35,5 +35,18 @@ pub(crate) fn results_table(findings: &Findings<'_>) -> Table {
     table.id = "table-results";
     table.caption = prose!["Results by point, with 95 % confidence intervals and the number of samples."];
     table.note = prose![findings.workload.results_note];
+    add_estimands(&mut table, findings);
     table
+}
+
+/// Names what the figures of each point are figures of, before the verdict; nothing where no point tells it.
+fn add_estimands(table: &mut Table, findings: &Findings<'_>) {
+    if findings.points.iter().all(|point| point.estimand.is_none()) {
+        return;
+    }
+    let place = table.columns.len().saturating_sub(1);
+    table.columns.insert(place, Column::words("Estimand"));
+    for (row, point) in table.rows.iter_mut().zip(&findings.points) {
+        row.insert(place, point.estimand_name().map_or(Cell::Empty, Cell::datum));
+    }
 }

@@ -1,6 +1,6 @@
 //! What happened in each second of a run, as traces for one stack of strips. May not judge.
 
-use crate::findings::{Findings, RunFindings, Trace, all_kinds, traces};
+use crate::findings::{Findings, RunFindings, Trace, all_kinds, checkpoints_begun, traces};
 use proofload_analysis::latency::Sparse;
 use proofload_model::series::{self, SeriesName};
 
@@ -57,16 +57,8 @@ pub(super) fn seconds_of(findings: &Findings<'_>, run: &RunFindings) -> Vec<Seco
 
 /// Seconds in which the engine began a checkpoint, from the start of the load.
 pub(super) fn checkpoints(findings: &Findings<'_>, run: &RunFindings) -> Vec<f64> {
-    let Some(attempt) = findings.record.finished(run.run.index) else { return Vec::new() };
-    let end = run.per_second.len() as f64;
-    let begun = series::ENGINE_CHECKPOINTS.iter().flat_map(|name| traces(attempt, *name));
-    let mut at: Vec<f64> = begun
-        .flat_map(|trace| trace.samples)
-        .filter(|(at, rate)| *rate > 0.0 && (0.0..=end).contains(at))
-        .map(|(at, _)| at)
-        .collect();
-    at.sort_by(f64::total_cmp);
-    at
+    let attempt = findings.record.finished(run.run.index);
+    attempt.map_or_else(Vec::new, |attempt| checkpoints_begun(attempt, run.per_second.len() as f64))
 }
 
 /// The instances of a series, added up or averaged.

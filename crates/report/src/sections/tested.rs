@@ -25,6 +25,7 @@ const SHOWN: &[FactName] = &[
     storage::FILE_SYSTEM,
     storage::WRITE_CACHE.titled("Write cache of the drive"),
     tier::MEDIUM,
+    tier::STROKE,
     tier::FLUSH_DELAY,
     engine::VERSION.titled("Database"),
     data::BYTES.titled("Data after the build"),

@@ -41,13 +41,13 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 fn knee_paragraph(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Vec<Inline> {
     let mut text = knee_sentence(findings, curve, group);
     match &group.knee {
-        Knee::Fitted { candidates, .. } => {
-            if let Some(best) = candidates.first() {
+        Knee::Fitted { shapes, .. } => {
+            if let Some(best) = shapes.first() {
                 text.extend(prose![
                     "Of ",
-                    candidates.len(),
+                    shapes.len(),
                     " shapes with enough points the ",
-                    best.shape.name(),
+                    best.name(),
                     " fits best by AICc. "
                 ]);
             }

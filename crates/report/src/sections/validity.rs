@@ -27,6 +27,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         blocks.push(Block::List(held(findings)));
         blocks.extend(failed(findings));
+        blocks.extend(super::reach::blocks(findings));
         blocks.extend(super::steal::warning(findings));
         blocks.extend(super::readiness::blocks(findings));
         blocks.extend(super::lost_sessions::blocks(findings));

@@ -20,10 +20,19 @@ pub(super) fn facts() -> Vec<Fact> {
         of_file(&host::MODEL, "/sys/class/dmi/id/product_name"),
         fact(
             &host::HYPERVISOR,
-            info.contains(" hypervisor").then(|| "yes (the processor says so)".to_owned()),
+            tells_hypervisor(&info).then(|| "yes (the processor says so)".to_owned()),
             "/proc/cpuinfo",
         ),
     ]
+}
+
+/// Tells whether a hypervisor runs this machine, as its processor says; only those of x86 do.
+pub(crate) fn is_guest() -> bool {
+    tells_hypervisor(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
+}
+
+fn tells_hypervisor(info: &str) -> bool {
+    info.contains(" hypervisor")
 }
 
 /// Memory of this machine.

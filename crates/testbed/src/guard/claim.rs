@@ -34,6 +34,8 @@ impl Claim {
 pub(crate) enum DeviceUse {
     /// Being written over in full: only a drive itself will do.
     Preconditioning,
+    /// Being discarded whole: only a drive itself will do.
+    Purge,
     /// Being the cache or the origin of a cache of the kernel: a partition or a logical volume will do as well.
     Cache,
 }
@@ -43,13 +45,14 @@ impl DeviceUse {
     const fn deed(self) -> &'static str {
         match self {
             Self::Preconditioning => "precondition",
+            Self::Purge => "purge",
             Self::Cache => "make part of a cache",
         }
     }
 
     /// Whether only a whole drive will do.
     pub(super) const fn whole_drive(self) -> bool {
-        matches!(self, Self::Preconditioning)
+        matches!(self, Self::Preconditioning | Self::Purge)
     }
 }
 

@@ -523,6 +523,7 @@ impl InstanceResources {
             observer,
             thread_roles: self.limits.as_ref().map(AppliedLimits::thread_roles).unwrap_or_default(),
             replication: self.replication.as_ref().map_or(Ok(None), |part| part.open_watch(&beside.targets))?,
+            relay: self.link.as_ref().map(Relay::meter),
             beside: beside.processes.into_iter().chain(self.storage_processes()).collect(),
             host_is_watched: beside.host_is_watched,
             scraped,

@@ -169,7 +169,7 @@ impl HostService for HostRole {
     }
 
     fn check_quiet(&mut self, ask: CheckQuiet) -> Result<QuietCheck, Error> {
-        quiet_check::check_quiet(Path::new(&ask.folder), ask.time, &*self.clock)
+        quiet_check::check_quiet(&ask, &*self.clock)
     }
 
     fn try_limits(&mut self, ask: TryLimits) -> Result<(), Error> {

@@ -28,16 +28,15 @@ impl Limit for Cores {
     fn apply(&self, state: &mut LimitState) -> Result<(), Error> {
         state.all_cores = sys::allowed_cores(None)?;
         let Some(count) = state.asked.cores else { return Ok(()) };
-        let wanted = usize::try_from(count).unwrap_or(usize::MAX);
-        let (before, there) = (state.asked.cores_before as usize, state.all_cores.len());
-        if wanted == 0 || wanted.saturating_add(before) > there {
+        let (before, there) = (state.asked.cores_before, state.all_cores.len());
+        let Some(cores) = chosen(&state.all_cores, count, before) else {
             let others =
                 if before > 0 { format!(", {before} of them for the instances before it") } else { String::new() };
             return Err(Error::new(format!(
                 "failed to limit cores to {count}: this agent may use only {there}{others}; change limits.cores or start the agent with more"
             )));
-        }
-        state.cores = Some(state.all_cores[before..before + wanted].to_vec());
+        };
+        state.cores = Some(cores.to_vec());
         Ok(())
     }
 
@@ -112,6 +111,12 @@ impl LiveLimit for Cores {
         let dir = state.group.dir(Controller::CpuAccounting).ok();
         dir.and_then(|dir| counters::cpu_time(dir).ok()).map(|time| time.total.as_secs_f64()).into_iter().collect()
     }
+}
+
+/// The cores that the limit takes of those that an agent may use, behind a number of others; `None` where there are too few.
+pub(crate) fn chosen(all: &[usize], count: u32, before: u32) -> Option<&[usize]> {
+    let before = before as usize;
+    all.get(before..before.saturating_add(count as usize)).filter(|cores| !cores.is_empty())
 }
 
 /// All cores on which any thread of a member may run; before anyone has joined, those chosen.

@@ -9,7 +9,7 @@ use super::limit::{Limit, LimitState, LiveLimit, members_inside, or_none, verifi
 use super::usage;
 use proofload_model::error::Error;
 use proofload_model::facts::limit;
-use proofload_model::intervention::ResourceClass;
+use proofload_model::intervention::{MEMORY_SETTLES, ResourceClass};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
@@ -30,7 +30,7 @@ const READ: f64 = 8192.0;
 const UNLIMITED: f64 = 200e6;
 
 /// Shortest and longest time that memory takes to be filled again.
-const SETTLES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(30));
+const SETTLES: (Duration, Duration) = (Duration::from_secs(3), MEMORY_SETTLES);
 
 /// What cannot be reclaimed, with a tenth to spare.
 const SPARE: f64 = 1.1;

@@ -33,6 +33,7 @@ mod write_iops;
 pub(crate) use applied::{AppliedLimits, lift_stalls, try_out};
 pub(crate) use cgroup::Cgroup;
 pub(crate) use cgroup_dir::CgroupDir;
+pub(crate) use cores::chosen as chosen_cores;
 pub(crate) use counters::{cpu_time, throttling, transfers};
 pub(crate) use freezer::{freeze, is_frozen, kill};
 pub(crate) use hierarchy::Controller;

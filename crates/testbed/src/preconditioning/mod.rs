@@ -21,6 +21,7 @@ mod target;
 
 pub use procedure::{precondition, refusal};
 pub(crate) use purge::purge;
+pub use purge::purge_refusal;
 pub(crate) use reads::{ToRead, measure_reads};
 pub(crate) use run::{Within, abandon};
 pub use scratch::sweep;

@@ -12,7 +12,7 @@ use std::process::Command;
 /// # Errors
 /// The guard refuses, or the device discards nothing.
 pub(crate) fn purge(device: &str, confirmed: Option<&str>, folder: &Path) -> Result<DeviceToMount, Error> {
-    let claim = guard::claim(device, confirmed, folder, DeviceUse::Preconditioning)?;
+    let claim = guard::claim(device, confirmed, folder, DeviceUse::Purge)?;
     let (node, size) = (claim.node().to_owned(), claim.size());
     // By force, since we hold the device ourselves.
     run("blkdiscard", &["--force"], &node).map_err(|error| {
@@ -21,6 +21,13 @@ pub(crate) fn purge(device: &str, confirmed: Option<&str>, folder: &Path) -> Res
     drop(claim);
     run("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard"], &node)?;
     Ok(DeviceToMount { node, size })
+}
+
+/// Why a device of this machine would be refused even if it were named twice; `None` when nothing stands against it. Writes nothing. `folder`:
+/// the study's.
+pub fn purge_refusal(device: &str, folder: &Path) -> Option<String> {
+    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    guard::claim(device, Some(device), &folder, DeviceUse::Purge).err().map(|error| error.to_string())
 }
 
 fn run(program: &str, options: &[&str], node: &Path) -> Result<(), Error> {
@@ -50,6 +57,13 @@ mod tests {
         fn drop(&mut self) {
             let _detached = Command::new("losetup").args(["-d", &self.0]).status();
         }
+    }
+
+    #[test]
+    fn a_refusal_names_the_purge() {
+        let refused = purge_refusal("/dev/null", Path::new("/")).unwrap();
+        assert!(refused.starts_with("refuse to purge /dev/null, "), "{refused}");
+        assert!(refused.contains("not a block device"), "{refused}");
     }
 
     #[test]

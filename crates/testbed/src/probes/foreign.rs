@@ -1,5 +1,6 @@
 //! Use of the host's processor by others: CPU time of processes that belong neither to the instance nor to Proofload, the largest of
-//! them by name, and how long the load generator's threads wait for a core. Only where the instance is a process that we started.
+//! them by name, and how long the load generator's threads wait for a core. Only where the instance is a process that we started. An embedded
+//! engine's load generator is in the instance's group: how long it waits is not told, since the group's quota makes it wait as well.
 
 use super::probe::{OpenedProbe, Probe, Subject, read_file};
 use super::rates::Rates;
@@ -46,6 +47,8 @@ struct Foreign {
     ours: BTreeSet<u32>,
     of_ours: ScheduledTimes,
     of_theirs: ScheduledTimes,
+    /// Whether the load generator is a member of the group.
+    is_embedded: bool,
     since_all: usize,
     processes: usize,
     waited: Duration,
@@ -62,8 +65,9 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
         rates: Rates::default(),
         ticks: HashMap::new(),
         ours: BTreeSet::new(),
-        of_ours: ScheduledTimes::default(),
+        of_ours: ScheduledTimes::on(subject.cores.clone()),
         of_theirs: ScheduledTimes::default(),
+        is_embedded: false,
         since_all: 0,
         processes: 0,
         waited: Duration::ZERO,
@@ -85,10 +89,13 @@ impl Probe for Foreign {
         let (busy, group) = (rate("busy", busy), rate("group", group));
         let (clients, wait) = (rate("clients", ours.cpu), rate("wait", ours.waited));
         let theirs = rate("theirs", theirs.cpu);
+        let there = self.of_ours.there().and_then(|total| rate("there", total));
         if let (Some(busy), Some(group), Some(clients), Some(theirs)) = (busy, group, clients, theirs) {
             readings.push(foreign::CPU.reading("", (busy - group - clients - theirs).max(0.0)));
             readings.push(foreign::CLIENT_CPU.reading("", clients));
+            readings.extend(there.map(|there| foreign::CLIENT_CPU_THERE.reading("", there)));
         }
+        let wait = wait.filter(|_| !self.is_embedded);
         readings.extend(wait.map(|wait| foreign::CLIENT_WAIT.reading("", wait)));
         Ok(readings)
     }
@@ -99,6 +106,7 @@ impl Foreign {
     fn read_all(&mut self) -> Vec<Reading> {
         let processes = processes();
         let members: BTreeSet<u32> = self.group.iter().flat_map(CgroupDir::members).collect();
+        self.is_embedded = is_embedded(&members, self.instance);
         self.theirs = with_descendants(&processes, self.beside.iter().copied().collect());
         let own = own_processes(&processes, self.instance);
         self.ours = own.iter().filter(|pid| !members.contains(pid) && !self.theirs.contains(pid)).copied().collect();
@@ -175,6 +183,11 @@ fn own_processes(processes: &[Process], instance: u32) -> BTreeSet<u32> {
     with_descendants(processes, own)
 }
 
+/// Whether the process of the instance is one of this program's, in a group of its own.
+fn is_embedded(members: &BTreeSet<u32>, instance: u32) -> bool {
+    members.contains(&instance) && program(instance).is_some_and(|its| program(std::process::id()) == Some(its))
+}
+
 /// Processes with all that descend from them.
 fn with_descendants(processes: &[Process], mut roots: BTreeSet<u32>) -> BTreeSet<u32> {
     loop {
@@ -213,6 +226,22 @@ mod tests {
         assert_eq!(process("7 (short) S 2"), None);
         assert_eq!(busy_ticks("cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n"), 19.0);
         assert_eq!(busy_ticks(""), 0.0);
+    }
+
+    #[test]
+    fn a_load_generator_in_the_group_is_that_of_an_embedded_engine() {
+        let me = std::process::id();
+        assert!(is_embedded(&BTreeSet::from([me]), me));
+        assert!(!is_embedded(&BTreeSet::new(), me), "no group");
+        let mut server = Command::new("sleep").arg("60").spawn().unwrap();
+        // The child runs our program until it has called that of the server.
+        while program(server.id()) == program(me) {
+            std::thread::yield_now();
+        }
+        let is_ours = is_embedded(&BTreeSet::from([me, server.id()]), server.id());
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert!(!is_ours, "a server");
     }
 
     fn value(readings: &[Reading], name: &str, component: &str) -> Option<f64> {

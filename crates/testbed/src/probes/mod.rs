@@ -12,6 +12,7 @@ mod power;
 mod pressure;
 mod probe;
 mod rates;
+mod relay;
 mod replication;
 mod runner;
 mod scheduled;
@@ -19,6 +20,7 @@ mod scrape;
 mod sessions;
 mod threads;
 mod tier;
+mod tier_latency;
 #[cfg(test)]
 mod toy;
 
@@ -43,6 +45,7 @@ pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: series::pressure::PROBE, of: Host, open: pressure::open },
     ProbeSpec { name: series::power::PROBE, of: Host, open: power::open },
     ProbeSpec { name: series::replication::PROBE, of: Instance, open: replication::open },
+    ProbeSpec { name: series::relay::PROBE, of: Instance, open: relay::open },
     ProbeSpec { name: series::sessions::PROBE, of: Instance, open: sessions::open },
     ProbeSpec { name: series::tier::PROBE, of: Instance, open: tier::open },
     #[cfg(test)]

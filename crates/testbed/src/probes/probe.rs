@@ -2,6 +2,7 @@
 
 use super::tier::WatchedTier;
 use crate::limits::Cgroup;
+use crate::relay::RelayMeter;
 use crate::storages::Devices;
 use crate::sys::ThreadRoles;
 use proofload_engine::{Observer, ReplicationWatch, SessionSampler};
@@ -29,6 +30,8 @@ pub struct Subject {
     pub(crate) thread_roles: ThreadRoles,
     /// Looks at the standbys of a primary; taken by the probe that reads it.
     pub replication: Option<Box<dyn ReplicationWatch>>,
+    /// Counters of the relay of its link; taken by the probe that reads them.
+    pub(crate) relay: Option<RelayMeter>,
     /// Looks at the sessions of the load, and how often a second; taken by the probe that has it look.
     pub sessions: Option<(Box<dyn SessionSampler>, u32)>,
     /// The cache tier under the data.

@@ -18,9 +18,24 @@ pub(super) struct ScheduledTimes {
     known: TimesOfThreads,
     processes: BTreeSet<u32>,
     total: Times,
+    /// Cores whose part of the CPU time is wanted; `None`: nobody asks.
+    cores: Option<Vec<usize>>,
+    /// CPU time of threads that ran on one of these cores last, s.
+    there: f64,
 }
 
 impl ScheduledTimes {
+    /// Times that also tell how much was used on some of the cores.
+    pub(super) fn on(cores: Option<Vec<usize>>) -> Self {
+        Self { cores, ..Self::default() }
+    }
+
+    /// CPU time since the first reading on the cores that were asked for; `None` where nobody asked. A thread's time of one reading counts where
+    /// the thread ran last.
+    pub(super) fn there(&self) -> Option<f64> {
+        self.cores.as_ref().map(|_| self.there)
+    }
+
     /// Reads the threads of these processes; gives what they have used and waited since the first reading. What a process did before it
     /// was one of them does not count, what a new thread of one did does.
     pub(super) fn read(&mut self, processes: &BTreeSet<u32>) -> Times {
@@ -31,7 +46,11 @@ impl ScheduledTimes {
                 true => Times::default(),
                 false => *times,
             });
-            self.total.cpu += (times.cpu - before.cpu).max(0.0);
+            let used = (times.cpu - before.cpu).max(0.0);
+            self.total.cpu += used;
+            if used > 0.0 && self.cores.as_ref().is_some_and(|cores| ran_on(*process, *thread, cores)) {
+                self.there += used;
+            }
             self.total.waited += (times.waited - before.waited).max(0.0);
         }
         (self.known, self.processes) = (now, processes.clone());
@@ -64,6 +83,16 @@ fn times_of(process: u32, thread: u32) -> Option<Times> {
     Some(Times { cpu: numbers.next()? / 1e9, waited: numbers.next()? / 1e9 })
 }
 
+fn ran_on(process: u32, thread: u32, cores: &[usize]) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/stat"));
+    stat.ok().and_then(|stat| last_core(&stat)).is_some_and(|core| cores.contains(&core))
+}
+
+/// The core that a thread ran on last. Source: proc_pid_stat(5), field 39, counted from the state behind the name in parentheses as field 3.
+fn last_core(stat: &str) -> Option<usize> {
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(36)?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +120,27 @@ mod tests {
         let after = times.read(&ours);
         assert!(after.cpu >= before.cpu && after.waited >= before.waited, "{before:?}, then {after:?}");
         assert_eq!(times.read(&BTreeSet::new()), after, "nor does a process");
+    }
+
+    #[test]
+    fn cpu_time_counts_on_the_core_that_a_thread_ran_on_last() {
+        let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        assert_eq!(last_core(&format!("7 (a) (b) {}", fields.join(" "))), Some(39));
+        assert_eq!(last_core("7 (short) S 2"), None);
+        let me = std::process::id();
+        let all = crate::sys::allowed_cores(None).unwrap();
+        let mut times = [Some(all), Some(Vec::new()), None].map(ScheduledTimes::on);
+        let ours = BTreeSet::from([me]);
+        for times in &mut times {
+            times.read(&ours);
+        }
+        let mut used = 0.0;
+        while used < 0.02 {
+            used = times.each_mut().map(|times| times.read(&ours).cpu)[0];
+        }
+        let [here, nowhere, not_asked] = times.each_ref().map(ScheduledTimes::there);
+        assert!(here.is_some_and(|there| there > 0.0), "{here:?}");
+        assert_eq!((nowhere, not_asked), (Some(0.0), None));
     }
 
     #[test]

@@ -46,9 +46,9 @@ impl RelayedConnection {
         for (side, direction) in directions.iter().enumerate() {
             let (mut from, mut to) = (ends[side].another()?, ends[1 - side].another()?);
             let (queue, way) = (Arc::clone(&queues[side]), Arc::clone(direction));
-            threads.push(std::thread::spawn(move || read(&mut from, &queue, &way)));
+            threads.push(std::thread::spawn(move || way.run(|| read(&mut from, &queue, &way))));
             let (queue, way) = (Arc::clone(&queues[side]), Arc::clone(direction));
-            threads.push(std::thread::spawn(move || write(&mut to, &queue, &way)));
+            threads.push(std::thread::spawn(move || way.run(|| write(&mut to, &queue, &way))));
         }
         Ok(Self { ends, queues, threads })
     }
@@ -134,16 +134,19 @@ fn read(from: &mut Stream, queue: &Queue, way: &Direction) {
 
 /// Writes what is due; at the end of the stream ends this direction alone.
 fn write(to: &mut Stream, queue: &Queue, way: &Direction) {
+    // When the end has taken all before, on a link that is never late: how slowly it takes bytes is not the link's.
+    let mut taken = Moment::default();
     while let Some((due, bytes)) = queue.pop() {
-        if !way.pass(due, bytes.len()) || queue.is_broken() {
-            return;
-        }
+        let Some(in_time) = way.pass(due, bytes.len()).filter(|_| !queue.is_broken()) else { return };
         if bytes.is_empty() {
             return to.shut(Shutdown::Write);
         }
+        let in_time = in_time.max(taken);
+        let begun = way.leave(in_time);
         if to.write_all(&bytes).is_err() {
             queue.break_off();
             return to.shut(Shutdown::Both);
         }
+        taken = in_time + way.now().since(begun);
     }
 }

@@ -4,6 +4,7 @@ use super::connection::RelayedConnection;
 use super::direction::Direction;
 use super::echo::{passes, round_trips, transfer};
 use super::ends::{Listener, Stream};
+use super::meter::RelayMeter;
 use crate::sys;
 use proofload_engine::SocketPlace;
 use proofload_model::error::Error;
@@ -120,7 +121,7 @@ impl Relay {
     /// Adds as much delay as is missing beside what the relay itself takes, timers included, at its quickest.
     fn set_delay(&self, asked: Duration) {
         let added = asked.saturating_sub(self.own / 2);
-        self.link.directions.iter().for_each(|direction| direction.set_delay(added));
+        self.link.directions.iter().for_each(|direction| direction.set_delay(added, asked.saturating_sub(added)));
     }
 
     /// What the study asks for.
@@ -143,6 +144,11 @@ impl Relay {
     /// Bytes that have passed in each direction since the link was made.
     pub(crate) fn passed(&self) -> [u64; 2] {
         [0, 1].map(|way: usize| self.link.directions[way].passed())
+    }
+
+    /// A handle of what is counted while bytes pass.
+    pub(crate) fn meter(&self) -> RelayMeter {
+        RelayMeter::of(&self.link.directions)
     }
 
     /// Holds some ways, or lets them go on: nothing passes and nothing is closed. Let go on, what an end sent that has died meanwhile is

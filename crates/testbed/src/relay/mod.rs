@@ -5,6 +5,11 @@ mod connection;
 mod direction;
 mod echo;
 mod ends;
+mod lateness;
 mod link;
+mod meter;
+mod threads;
 
+pub(crate) use lateness::LatenessCounts;
 pub(crate) use link::{LinkLaw, Relay, Way};
+pub(crate) use meter::RelayMeter;

@@ -10,7 +10,7 @@ use proofload_model::plan::expand;
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::units::Bytes;
-use proofload_model::wire::host::QuietCheck;
+use proofload_model::wire::host::{CheckQuiet, QuietCheck};
 use proofload_report::findings::taken_in_words;
 use proofload_testbed::doctor::{self, Diagnosis, State};
 use proofload_testbed::quiet_check::{SPIN, check_quiet};
@@ -37,7 +37,11 @@ pub(super) struct Neighbours {
 
 /// Looks at the host.
 pub(super) fn neighbours(study: &Study, folder: &Path) -> Result<Neighbours, Error> {
-    let check = check_quiet(folder, quiet_check::LOOK, &SystemClock)?;
+    let folder = folder.to_string_lossy().into_owned();
+    // A study that sweeps its cores is looked at on all of them.
+    let cores = study.settings.count("limits.cores").ok();
+    let ask = CheckQuiet { folder, time: quiet_check::LOOK, cores, cores_before: 0 };
+    let check = check_quiet(&ask, &SystemClock)?;
     let tolerated = study.settings.number("procedure.steal_tolerance").unwrap_or(1.0);
     Ok(Neighbours { disturbance: disturbance(&check), check, tolerated })
 }
@@ -52,6 +56,9 @@ impl Neighbours {
         let said = taken_in_words(&self.disturbance, &named(&self.check));
         let bar = format!("up to {:.0} % counts as quiet", 100.0 * self.tolerated);
         match (self.disturbance.observed(), self.is_quiet()) {
+            (None, _) if self.disturbance.foreign.is_some() => {
+                format!("unknown: this host does not show what other guests of its hypervisor take ({said})")
+            }
             (None, _) => format!("unknown: CPU time used by others is not visible here ({said})"),
             (_, true) => format!("yes: {said}; {bar}"),
             (_, false) => format!("no: {said}; {bar}"),

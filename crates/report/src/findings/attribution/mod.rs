@@ -4,6 +4,7 @@
 mod choose;
 mod next;
 mod point;
+mod together;
 mod visits;
 mod words;
 

@@ -1,21 +1,27 @@
 //! What experiments with one point say of each of its resources.
 
 use super::visits::PointVisits;
+use super::words::title_of;
 use crate::findings::run_throughput_of;
 use proofload_analysis::attribution::{Decision, Experiment as Estimates, KnobElasticity, Movement, Treatment, decide};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::events::RunEvent;
-use proofload_model::intervention::{Change, Experiment, ResourcePlan};
+use proofload_model::intervention::{Change, Experiment, ResourcePlan, is_quota};
 use proofload_record::Record;
 
 /// How the interval of an elasticity comes about.
 const METHOD: &str = "elasticities inside randomised blocks, Student's quantile; blocks were chosen sequentially";
+
+/// Why no elasticity of the 99th percentile to a quota of CPU time is told.
+const NOT_SEEN: &str = "says nothing: few transactions wait out a quota, and the 99th percentile does not see them";
 
 /// One resource.
 #[derive(Debug, Clone)]
 pub struct ResourceAttribution {
     /// The resource.
     pub plan: ResourcePlan,
+    /// Its name in sentences.
+    pub title: String,
     /// The change that took place, as a share; `None` without a visit.
     pub true_step: Option<f64>,
     /// Share of the limit that the untouched point used; `None` where it is not counted.
@@ -24,8 +30,8 @@ pub struct ResourceAttribution {
     pub full_blocks: Option<usize>,
     /// Elasticity of throughput, or why there is none.
     pub throughput: Result<KnobElasticity, String>,
-    /// Elasticity of the 99th percentile of response times; `None` where too few were measured.
-    pub response: Option<KnobElasticity>,
+    /// Elasticity of the 99th percentile of response times, or why there is none.
+    pub response: Result<KnobElasticity, String>,
     /// The verdict.
     pub decision: Decision,
     /// Visits of this resource alone.
@@ -90,6 +96,7 @@ pub fn attributions(record: &Record) -> Vec<PointAttribution> {
 
 fn attribution(record: &Record, point: u32) -> Option<PointAttribution> {
     let shown = PointVisits::of(record, point)?;
+    let settings = record.plan.settings(&record.study, point);
     let (throughput, response) = (shown.of_throughput(), shown.of_response());
     let movement = throughput.movement();
     let moved = movement
@@ -104,7 +111,8 @@ fn attribution(record: &Record, point: u32) -> Option<PointAttribution> {
             true_step: shown.true_step(&plan.name),
             reached: shown.reached(&plan.name),
             full_blocks: full.get(plan.name.as_str()).map(std::collections::BTreeSet::len),
-            response: response.elasticity(Treatment::Knob(place)).filter(|_| throughput.is_ok()),
+            response: found_of_response(&response, (place, plan), throughput.is_ok()),
+            title: title_of(&plan.name, &settings),
             visits: shown.visits_of(&plan.name),
             plan: plan.clone(),
             throughput,
@@ -147,6 +155,19 @@ fn found(
         return Err(fault);
     }
     estimates.elasticity(Treatment::Knob(place)).ok_or_else(|| "fewer than two complete blocks".to_owned())
+}
+
+/// The elasticity of the 99th percentile of response times to a resource, or why there is none.
+fn found_of_response(
+    estimates: &Estimates,
+    (place, plan): (usize, &ResourcePlan),
+    is_sound: bool,
+) -> Result<KnobElasticity, String> {
+    if is_quota(&plan.name) {
+        return Err(NOT_SEEN.to_owned());
+    }
+    let found = estimates.elasticity(Treatment::Knob(place)).filter(|_| is_sound);
+    found.ok_or_else(|| "too few response times in a visit".to_owned())
 }
 
 /// The joint visit, and what is unexplained: by the joint visit and the resource that it leaves, else by the sum of all.

@@ -1,11 +1,15 @@
 //! Attribution in sentences. *Confirmed* stands here and nowhere else.
 
 use super::point::{PointAttribution, ResourceAttribution};
+use super::together::several_bind;
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::{
-    CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass, THREAD_CPU, USERS,
+    CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, DURABILITY, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass,
+    THREAD_CPU, USERS,
 };
+use proofload_model::settings::Settings;
+use proofload_model::study::{limits_standby_thread, thread_limit};
 
 /// Names of resources in sentences.
 const NAMES: &[(&str, &str)] = &[
@@ -27,6 +31,7 @@ const NAMES: &[(&str, &str)] = &[
     ("engine.cache", "cache of the database"),
     ("engine.autovacuum", "work of autovacuum"),
     ("engine.checkpoints", "work of checkpoints"),
+    (DURABILITY, "the flush of each commit"),
     (USERS, "number of users"),
 ];
 
@@ -48,6 +53,15 @@ pub(crate) fn name_of(resource: &str) -> &str {
     NAMES.iter().find(|(known, _)| *known == resource).map_or(resource, |(_, name)| name)
 }
 
+/// The name of a resource of a point in sentences; of a role of the database, which one and where it runs.
+pub(super) fn title_of(resource: &str, settings: &Settings) -> String {
+    let side = if limits_standby_thread(settings) { "standby" } else { "primary" };
+    match thread_limit(settings).filter(|_| resource == THREAD_CPU) {
+        Some(limit) => format!("CPU time of {} on the {side}", limit.role),
+        None => name_of(resource).to_owned(),
+    }
+}
+
 /// The conclusion of an experiment in sentences, the most important first.
 pub fn conclusion(found: &PointAttribution) -> Vec<String> {
     if found.blocks < 2 {
@@ -60,13 +74,17 @@ pub fn conclusion(found: &PointAttribution) -> Vec<String> {
             "The untouched point moved by {percent} % while it was tested: nothing is confirmed. Test it again on a quieter host."
         )];
     }
-    let (users, limits): (Vec<_>, Vec<_>) = found.with_verdict("confirmed").partition(|one| one.plan.name == USERS);
+    let (users, others): (Vec<_>, Vec<_>) = found.with_verdict("confirmed").partition(|one| one.plan.name == USERS);
+    // What work that is off gives is no limit that binds.
+    let (bounds, limits): (Vec<_>, Vec<_>) = others.into_iter().partition(|one| one.plan.class == ResourceClass::Bound);
     let mut sentences = match (limits.as_slice(), users.as_slice()) {
         ([], [users]) => vec![unsaturated(found, users)],
-        ([], _) => vec![nothing_confirmed(found)],
+        ([], _) if bounds.is_empty() => vec![nothing_confirmed(found)],
+        ([], _) => Vec::new(),
         ([one], _) => one_binds(found, one),
         (several, _) => several_bind(found, several),
     };
+    sentences.extend(bounds.iter().map(|one| sentence_of(found, one)));
     if let ([_, ..], [users]) = (limits.as_slice(), users.as_slice()) {
         sentences.push(format!(
             "Throughput follows the number of users as well ({}): more of them share what the resource does at once, as \
@@ -88,7 +106,7 @@ pub fn conclusion(found: &PointAttribution) -> Vec<String> {
 
 /// One resource in a sentence, with what was observed of it.
 pub fn sentence_of(found: &PointAttribution, one: &ResourceAttribution) -> String {
-    let name = capital(name_of(&one.plan.name));
+    let name = capital(&one.title);
     let used = match one.reached.map(|share| 100.0 * share) {
         Some(percent) if percent >= REACHED => format!(" was {} % used and", short(percent.round())),
         Some(percent) => format!(", {} % used,", short(percent.round())),
@@ -146,7 +164,7 @@ fn off(found: &PointAttribution, elasticity: &KnobElasticity) -> String {
 }
 
 fn one_binds(found: &PointAttribution, one: &ResourceAttribution) -> Vec<String> {
-    let name = name_of(&one.plan.name);
+    let name = &one.title;
     let cost = one.throughput.as_ref().map(|elasticity| cost(found, one, elasticity)).unwrap_or_default();
     // The first sentence stands alone on the first screen.
     let void = if one.plan.name == CLIENTS_CPU { "; the point is no result of the database" } else { "" };
@@ -156,21 +174,16 @@ fn one_binds(found: &PointAttribution, one: &ResourceAttribution) -> Vec<String>
     ]
 }
 
-fn several_bind(found: &PointAttribution, several: &[&ResourceAttribution]) -> Vec<String> {
-    let each: Vec<String> =
-        several.iter().map(|one| format!("{} ({})", name_of(&one.plan.name), numbers(one))).collect();
-    let first = format!("Confirmed by intervention: {} bind together.", each.join(" and "));
-    let left = found.joint.as_ref().map(|joint| relief(found, &joint.left));
-    std::iter::once(first).chain(left).collect()
-}
-
 /// What more of a resource would give, which is another claim than that it binds.
-fn relief(found: &PointAttribution, resource: &str) -> String {
+pub(super) fn relief(found: &PointAttribution, resource: &str) -> String {
     let step = short((100.0 * found.experiment.asked.step).round());
     let is_time = TIMES.contains(&resource);
     let (more, a_more) = if is_time { ("A shorter one", "a shorter one") } else { ("More of it", "more of it") };
     let Some(joint) = found.joint.as_ref().filter(|joint| joint.left == resource) else {
-        return format!("Whether {a_more} would help was not tested.");
+        return match not_lowered(found) {
+            Some(why) => format!("Whether {a_more} would help cannot be told, because {why}."),
+            None => format!("Whether {a_more} would help was not tested."),
+        };
     };
     let (low, high) = joint.relief.bounds(0.05);
     if 1.0 - low <= NOTHING {
@@ -207,7 +220,8 @@ fn nothing_confirmed(found: &PointAttribution) -> String {
 }
 
 fn none_binds(found: &PointAttribution) -> String {
-    let limits = found.resources.iter().filter(|one| one.plan.name != USERS && one.throughput.is_ok()).count();
+    let is_limit = |one: &&ResourceAttribution| one.plan.name != USERS && one.plan.class != ResourceClass::Bound;
+    let limits = found.resources.iter().filter(is_limit).filter(|one| one.throughput.is_ok()).count();
     match limits {
         0 => "no limit was lowered".to_owned(),
         1 => "the only limit that was lowered was not shown to bind".to_owned(),
@@ -227,7 +241,7 @@ fn generator(limits: &[&ResourceAttribution]) -> Option<String> {
 /// Response times that follow users while throughput does not.
 fn queueing(found: &PointAttribution, limits: &[&ResourceAttribution]) -> Option<String> {
     let users = found.with_verdict("refuted").find(|one| one.plan.name == USERS)?;
-    let response = users.response.as_ref().filter(|response| response.bounds(0.05).0 > 0.0)?;
+    let response = users.response.as_ref().ok().filter(|response| response.bounds(0.05).0 > 0.0)?;
     (!limits.is_empty()).then(|| {
         format!(
             "Users queue: fewer of them cost no throughput, and the 99th percentile of response times follows their number \
@@ -245,7 +259,7 @@ fn partly_reached(found: &PointAttribution, one: &ResourceAttribution) -> Option
     let full = one.full_blocks?;
     Some(format!(
         "{} was reached in {full} of {} blocks only, since the host gave less in the others; only those count for it.",
-        capital(name_of(&one.plan.name)),
+        capital(&one.title),
         found.blocks
     ))
 }
@@ -269,13 +283,24 @@ fn undecided(found: &PointAttribution) -> Option<String> {
             ResourceVerdict::NotToldApart { blocks: Some(blocks) } => format!(" (about {blocks} more blocks)"),
             _ => String::new(),
         };
-        names.push(format!("{}{more}", name_of(&one.plan.name)));
+        names.push(format!("{}{more}", one.title));
     }
     (!names.is_empty()).then(|| format!("Not told apart: {}.", names.join(", ")))
 }
 
+/// Resources with the unit of a time or a rate that were not lowered as asked: without them no sum over all can be formed. `None` without any.
+fn not_lowered(found: &PointAttribution) -> Option<String> {
+    let time_like = found.resources.iter().filter(|one| one.plan.class.is_time_like());
+    let each: Vec<String> =
+        time_like.filter_map(|one| Some(format!("{} ({})", one.title, one.throughput.as_ref().err()?))).collect();
+    let verb = if each.len() == 1 { "was" } else { "were" };
+    (!each.is_empty()).then(|| format!("{} {verb} not lowered as asked", each.join(" and ")))
+}
+
 fn unexplained(found: &PointAttribution) -> Option<String> {
-    let rest = found.unexplained.as_ref()?;
+    let Some(rest) = found.unexplained.as_ref() else {
+        return not_lowered(found).map(|why| format!("What is unexplained cannot be told, because {why}."));
+    };
     Some(format!(
         "Unexplained by the limits that were lowered: {}. Not lowered: {}.",
         interval(rest),
@@ -296,7 +321,7 @@ fn other_host(found: &PointAttribution) -> Option<String> {
     })
 }
 
-fn numbers(one: &ResourceAttribution) -> String {
+pub(super) fn numbers(one: &ResourceAttribution) -> String {
     one.throughput.as_ref().map_or_else(Clone::clone, interval)
 }
 

@@ -1,11 +1,13 @@
 //! Ratios of two records, candidate over baseline: a row for each metric of each pair of valid points, corrected for their number.
 
-use super::super::disturbance::HostUse;
+use super::super::disturbance::{Estimand, HostUse};
 use super::super::evaluate::{Findings, evaluate};
 use super::super::metrics::outage_of;
 use super::super::point::PointFindings;
 use super::super::run::RunFindings;
+use super::beside::{Beside, are_at_once, are_in_turns, not_in_turns, swaps_places, told_apart};
 use super::differences::{Difference, differences};
+use super::estimands::unlike;
 use super::filter::{ComparisonFilter, keep, metrics};
 use super::metric::{Better, Metric};
 use super::outcome::outcome;
@@ -20,7 +22,6 @@ use proofload_analysis::compare::holm;
 use proofload_analysis::contrast::{Contrast, Outcome, Spread};
 use proofload_analysis::duet::duet;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
-use proofload_model::events::RunEvent;
 use proofload_record::Record;
 use std::collections::BTreeMap;
 
@@ -77,6 +78,8 @@ pub struct Row {
     pub baseline: Quantity,
     /// The candidate's value.
     pub candidate: Quantity,
+    /// What the figures of the baseline and of the candidate may claim; `None` where that is not told.
+    pub estimands: [Option<Estimand>; 2],
     /// Candidate over baseline with the 95 % interval of this row alone.
     pub ratio: Quantity,
     /// The contrast behind the ratio, for intervals at other levels.
@@ -156,6 +159,10 @@ pub struct Comparison<'r> {
     pub queries: Vec<QueryPair>,
     /// What weakens the comparison.
     pub warnings: Vec<String>,
+    /// Whether the two studies were measured in turns or at once.
+    pub with_each_other: bool,
+    /// Whether runs at once swapped their cores.
+    pub swapped_places: bool,
 }
 
 impl Comparison<'_> {
@@ -170,18 +177,28 @@ impl Comparison<'_> {
     /// How the two were measured, where in turns or at once; `None` where one after the other.
     pub(crate) fn in_turns(&self) -> Option<String> {
         if let Some(row) = self.rows.iter().find(|row| row.contrast.spread == Spread::AtOnce) {
+            let places = if self.swapped_places {
+                "that swapped places"
+            } else {
+                "that did not swap places, whose worth is in the ratio"
+            };
             return Some(format!(
-                "Both were measured at the same time, in {} runs each that swapped places: throughput was compared \
-                 over the same seconds.",
+                "Both were measured at the same time, in {} runs each {places}: throughput was compared over the same seconds.",
                 row.runs.0
             ));
         }
         let blocks = self.rows.iter().filter(|row| row.contrast.spread == Spread::InsideBlocks).map(|row| row.runs.0);
         let blocks = blocks.max()?;
+        let all = self.rows.iter().all(|row| self.alternated(row));
+        let which = if all { "each ratio was" } else { "ratios other than those that the warnings name were" };
         Some(format!(
-            "Both were measured in turns: each ratio was formed within {blocks} repetitions, in which both had the \
-             same neighbours."
+            "Both were measured in turns: {which} formed within {blocks} repetitions, in which both had the same neighbours."
         ))
+    }
+
+    /// Whether the runs behind a row alternated, or were at once.
+    pub fn alternated(&self, row: &Row) -> bool {
+        alternated(row.contrast.spread, self.with_each_other)
     }
 
     /// What a pair is called.
@@ -207,6 +224,15 @@ impl Comparison<'_> {
     }
 }
 
+/// Tells whether runs alternated, or were at once, from the spread behind a ratio and how the two studies were measured.
+pub(super) fn alternated(spread: Spread, with_each_other: bool) -> bool {
+    match spread {
+        Spread::InsideBlocks | Spread::AtOnce => true,
+        Spread::Ranks | Spread::AcrossPairs => with_each_other,
+        Spread::BetweenRuns | Spread::OfTheOther | Spread::WithinWindows => false,
+    }
+}
+
 /// Compares. The error says why nothing can be compared, or what was asked for in vain.
 pub fn compare<'r>(
     baseline: NamedRecord<'r>,
@@ -228,17 +254,26 @@ pub fn compare<'r>(
     keep(&mut pairs, chosen)?;
     let differences = differences(&factors, &pairs, ours, theirs);
     let in_turns = are_in_turns(ours, theirs);
-    let (rows, left_out) = rows(&metrics, &pairs, ours, theirs);
+    let of_pair = |pair: &Pair<'_>| Beside::of((ours, pair.baseline?), (theirs, pair.candidate?));
+    let beside: Vec<Option<Beside>> = pairs.iter().map(of_pair).collect();
+    let (rows, left_out) = rows(&metrics, (&pairs, &beside), ours, theirs);
     let queries = query_pairs(&pairs, ours, theirs);
     let void = void(&pairs, in_turns);
     let alone = alone(&pairs);
     let mut warnings = warnings(&rows, &pairs, ours, theirs);
+    let is_compared = |pair: usize| {
+        rows.iter().any(|row: &Row| row.pair == pair) || left_out.iter().any(|left: &LeftOut| left.pair == pair)
+    };
+    warnings.extend(told_apart(&pairs, &beside, is_compared));
     if let Some(profile) = named_profile(&ours.record.study.settings) {
         warnings.insert(0, format!("both have the profile {profile}: figures and ratios hold only within it"));
     }
     if baseline.sha256 == candidate.sha256 {
         warnings.insert(0, "both files have the same bytes: a record is compared with itself".to_owned());
+    } else {
+        warnings.extend(not_in_turns(ours, theirs));
     }
+    let swapped_places = [ours, theirs].into_iter().all(swaps_places);
     let text = |value: &Option<proofload_model::settings::Value>| value.as_ref().map(ToString::to_string);
     let told = |pair: &Pair<'_>| {
         let levels = pair.levels.iter().map(|(setting, value)| (setting.clone(), text(value))).collect();
@@ -258,6 +293,8 @@ pub fn compare<'r>(
         alone,
         queries,
         warnings,
+        with_each_other: in_turns,
+        swapped_places,
         findings,
     })
 }
@@ -292,19 +329,19 @@ fn same_profile(factors: &[ComparedFactor], baseline: &Findings<'_>, candidate: 
 /// All comparisons, corrected together.
 fn rows(
     metrics: &[Metric],
-    pairs: &[Pair<'_>],
+    (pairs, beside): (&[Pair<'_>], &[Option<Beside>]),
     baseline: &Findings<'_>,
     candidate: &Findings<'_>,
 ) -> (Vec<Row>, Vec<LeftOut>) {
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     let in_turns = are_in_turns(baseline, candidate);
     for metric in metrics {
-        for (index, pair) in pairs.iter().enumerate() {
+        for (index, (pair, beside)) in pairs.iter().zip(beside).enumerate() {
             let (Some(ours), Some(theirs)) = (pair.baseline, pair.candidate) else { continue };
             if ![ours, theirs].into_iter().all(|point| is_comparable(point, in_turns)) {
                 continue;
             }
-            match row(metric, index, (baseline, ours), (candidate, theirs)) {
+            match row(metric, index, [(baseline, ours), (candidate, theirs)], beside.as_ref()) {
                 Ok(row) => rows.push(row),
                 Err(why) => left_out.push(LeftOut { pair: index, metric: metric.clone(), why }),
             }
@@ -322,15 +359,21 @@ fn is_comparable(point: &PointFindings, in_turns: bool) -> bool {
 /// A point in its record.
 pub(super) type Side<'s, 'r> = (&'s Findings<'r>, &'s PointFindings);
 
-fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side: Side<'_, '_>) -> Result<Row, String> {
+fn row(
+    metric: &Metric,
+    pair: usize,
+    [baseline_side, candidate_side]: [Side<'_, '_>; 2],
+    beside: Option<&Beside>,
+) -> Result<Row, String> {
     let of = |(findings, point): Side<'_, '_>, letter: &str| {
         let outcome = outcome(findings.record, point, findings.workload, &metric.name);
         outcome.and_then(|outcome| Ok((outcome, point.metric(&metric.name)?))).map_err(|why| format!("{letter}: {why}"))
     };
     let (ours, baseline) = of(baseline_side, "A")?;
     let (theirs, candidate) = of(candidate_side, "B")?;
-    let in_turns = turns(baseline_side, candidate_side, (&ours, &theirs));
-    let same_seconds = same_seconds(&metric.name, baseline_side, candidate_side);
+    let beside = beside.filter(|beside| beside.is_enough());
+    let in_turns = beside.and_then(|beside| turns((baseline_side.1, &ours), (candidate_side.1, &theirs), beside));
+    let same_seconds = beside.and_then(|beside| same_seconds(&metric.name, baseline_side, candidate_side, beside));
     let contrast = match (&same_seconds, &in_turns) {
         (Some(seconds), _) => Contrast::at_once(duet(&seconds.iter().map(SameSeconds::run).collect::<Vec<_>>())?),
         (None, _) if outage_of(&metric.name).is_some() => Contrast::of_ranks(&theirs.runs, &ours.runs)?,
@@ -351,24 +394,13 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
     if !(low > 0.0 && high.is_finite()) {
         return Err("too few values lie beyond the percentile for an interval of the ratio".to_owned());
     }
-    let (method, n) = match contrast.spread {
-        Spread::WithinWindows => {
-            ("log ratios of blocks of seconds within the two windows", baseline.n() + candidate.n())
-        }
-        Spread::InsideBlocks => ("log ratios within blocks, Student's t", ours.runs.len() as u64),
-        Spread::AcrossPairs => (
-            "log ratios of the queries, Student's t: spread between queries, not between runs",
-            baseline.n() + candidate.n(),
-        ),
-        Spread::Ranks => {
-            ("Hodges–Lehmann over drills, Mann–Whitney test", (ours.runs.len() + theirs.runs.len()) as u64)
-        }
-        Spread::AtOnce => (
-            "ratio over the same seconds, corrected for their autocorrelation, or spread between runs",
-            same_seconds.iter().flatten().map(|run| run.baseline.len() as u64).sum(),
-        ),
-        _ => ("Student's t over runs, of logarithms", (ours.runs.len() + theirs.runs.len()) as u64),
+    let in_ratio = match (contrast.spread, beside) {
+        (Spread::InsideBlocks | Spread::AtOnce, Some(beside)) => Some(beside.together.len()),
+        _ => None,
     };
+    let runs = in_ratio.map_or((ours.runs.len(), theirs.runs.len()), |runs| (runs, runs));
+    let seconds: u64 = same_seconds.iter().flatten().map(|run| run.baseline.len() as u64).sum();
+    let (method, n) = formed(contrast.spread, runs, (baseline.n() + candidate.n(), seconds));
     let ratio = Quantity::new(contrast.ratio(), Unit::RATIO, n, Interval::known(low, high, method));
     let p = contrast.p();
     Ok(Row {
@@ -376,9 +408,10 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
         metric: metric.clone(),
         baseline,
         candidate,
+        estimands: [baseline_side, candidate_side].map(|(_, point)| point.estimand.clone()),
         ratio,
         contrast,
-        runs: (ours.runs.len(), theirs.runs.len()),
+        runs,
         p,
         p_corrected: p,
         verdict: Verdict::NotShown,
@@ -386,55 +419,45 @@ fn row(metric: &Metric, pair: usize, baseline_side: Side<'_, '_>, candidate_side
     })
 }
 
-/// The runs of both sides by block, if the two records were measured in turns and both have every block.
+/// How an interval was formed, and from how many values: of these runs a side, or of the samples of both, or of the seconds that both have.
+const fn formed(spread: Spread, runs: (usize, usize), (samples, seconds): (u64, u64)) -> (&'static str, u64) {
+    let all = (runs.0 + runs.1) as u64;
+    match spread {
+        Spread::WithinWindows => ("log ratios of blocks of seconds within the two windows", samples),
+        Spread::InsideBlocks => ("log ratios within blocks, Student's t", runs.0 as u64),
+        Spread::AcrossPairs => {
+            ("log ratios of the queries, Student's t: spread between queries, not between runs", samples)
+        }
+        Spread::Ranks => ("Hodges–Lehmann over drills, Mann–Whitney test", all),
+        Spread::AtOnce => {
+            ("ratio over the same seconds, corrected for their autocorrelation, or spread between runs", seconds)
+        }
+        Spread::BetweenRuns | Spread::OfTheOther => ("Student's t over runs, of logarithms", all),
+    }
+}
+
+/// The runs of both sides by block, without the repetitions in which they were not beside each other.
 fn turns(
-    (baseline, ours): Side<'_, '_>,
-    (candidate, theirs): Side<'_, '_>,
-    (our, their): (&Outcome, &Outcome),
+    ours: (&PointFindings, &Outcome),
+    theirs: (&PointFindings, &Outcome),
+    beside: &Beside,
 ) -> Option<(Vec<Visit>, Vec<Visit>)> {
-    let is_paired = are_in_turns(baseline, candidate);
-    let at_once = are_at_once(baseline, candidate);
-    let sides = [(ours, our), (theirs, their)];
-    if !is_paired || sides.iter().any(|(point, outcome)| point.runs.len() != outcome.runs.len()) {
+    let sides = [ours, theirs];
+    if sides.iter().any(|(point, outcome)| point.runs.len() != outcome.runs.len()) {
         return None;
     }
     let by_block = |(point, outcome): &(&PointFindings, &Outcome)| -> BTreeMap<u32, Visit> {
         let runs = point.runs.iter().zip(&outcome.runs);
         let visit = |(run, value): (&RunFindings, &f64)| {
-            (
-                run.run.repetition,
-                Visit {
-                    throughput: *value,
-                    // Of two at once each is the other's neighbour: what the one takes follows from how fast it is.
-                    taken: run.host.as_ref().and_then(HostUse::taken_beside_limits).filter(|_| !at_once),
-                    ahead: 0.0,
-                },
-            )
+            // Of two at once each is the other's neighbour: what the one takes follows from how fast it is.
+            let taken = run.host.as_ref().and_then(HostUse::taken_beside_limits).filter(|_| !beside.at_once);
+            (run.run.repetition, Visit { throughput: *value, taken, ahead: 0.0 })
         };
-        runs.map(visit).collect()
+        runs.filter(|(run, _)| beside.together.contains(&run.run.repetition)).map(visit).collect()
     };
     let [ours, theirs] = sides.each_ref().map(by_block);
     (ours.len() > 1 && ours.keys().eq(theirs.keys()))
         .then(|| (ours.into_values().collect(), theirs.into_values().collect()))
-}
-
-/// Whether two records were measured in turns with each other.
-fn are_in_turns(baseline: &Findings<'_>, candidate: &Findings<'_>) -> bool {
-    let token = in_turns(baseline.record);
-    token.is_some() && token == in_turns(candidate.record)
-}
-
-/// Whether two records were measured at once.
-pub(super) fn are_at_once(baseline: &Findings<'_>, candidate: &Findings<'_>) -> bool {
-    are_in_turns(baseline, candidate) && in_turns(baseline.record).is_some_and(|(_, at_once)| at_once)
-}
-
-/// What a record has in common with the one that it was measured with, and whether they were at once.
-fn in_turns(record: &Record) -> Option<(&str, bool)> {
-    record.events.iter().find_map(|event| match &event.event {
-        RunEvent::InTurns { token, at_once, .. } => Some((token.as_str(), *at_once)),
-        _ => None,
-    })
 }
 
 /// The largest ratio that is printed as one that would have been shown.
@@ -488,25 +511,6 @@ fn alone(pairs: &[Pair<'_>]) -> Vec<(usize, Which)> {
     pairs.iter().enumerate().filter_map(which).collect()
 }
 
-/// A caution where one record was measured as a whole before the other.
-fn not_in_turns(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<String> {
-    if are_in_turns(baseline, candidate) {
-        return None;
-    }
-    let span = |findings: &Findings<'_>| {
-        let started = findings.record.attempts.iter().map(|attempt| attempt.started.0);
-        Some((started.clone().min()?, started.max()?))
-    };
-    let ((begun, ended), (other_begun, other_ended)) = (span(baseline)?, span(candidate)?);
-    let apart = ended < other_begun || other_ended < begun;
-    apart.then(|| {
-        "A and B were not measured in turns: these intervals do not include changes of the host between them; \
-         `proofload compare --run A.toml B.toml` measures two studies in turns, and so does one study with both as \
-         levels of a factor"
-            .to_owned()
-    })
-}
-
 /// Points that moved within their runs, of two records measured in turns.
 fn moved(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<String> {
     let sides = pairs.iter().flat_map(|pair| [(Which::Baseline, pair.baseline), (Which::Candidate, pair.candidate)]);
@@ -541,7 +545,7 @@ fn warnings(rows: &[Row], pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate
         };
         warnings.push(format!("{who}: {unseen}; set study.repetitions to 3 or more to measure it"));
     }
-    warnings.extend(not_in_turns(baseline, candidate));
+    warnings.extend(unlike(rows, pairs, are_in_turns(baseline, candidate)));
     warnings.extend(moved(pairs, baseline, candidate));
     if are_at_once(baseline, candidate) {
         warnings.push(

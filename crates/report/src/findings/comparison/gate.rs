@@ -29,6 +29,25 @@ impl Policy {
     }
 }
 
+/// What becomes of comparisons whose runs did not alternate: changes of the host between them are not in their intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotInTurns {
+    /// They are judged, and the outcome says so.
+    Warn,
+    /// They are undecided, whatever their intervals say.
+    Undecided,
+}
+
+impl NotInTurns {
+    /// Its word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Warn => "warn",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
 /// Rules by which a gate judges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
@@ -40,6 +59,8 @@ pub struct Rules {
     pub undecided: Policy,
     /// Policy for a point that is void, was not run, or is missing in the candidate.
     pub void: Policy,
+    /// Policy for comparisons whose runs did not alternate.
+    pub not_in_turns: NotInTurns,
     /// Most acknowledged writes that drills of the candidate may lose under modes that promise none, void drills included; `None`: that is not
     /// asked.
     pub lost: Option<u64>,
@@ -124,6 +145,8 @@ pub struct Gate {
     pub reasons: Vec<String>,
     /// Each comparison.
     pub rows: Vec<JudgedRow>,
+    /// How many comparisons rest on runs that did not alternate.
+    pub not_alternated: usize,
 }
 
 /// Judges a comparison. The error names a metric that has no better direction.
@@ -150,6 +173,13 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
         let of = rows.len() + comparison.left_out.len();
         reasons.push(format!("{open} of {of} comparisons cannot exclude a loss beyond the tolerance{passes}"));
     }
+    let not_alternated = rows.iter().filter(|row| !alternated(comparison, row)).count();
+    if not_alternated > 0 && rules.not_in_turns == NotInTurns::Undecided {
+        reasons.push(format!(
+            "the runs of A and B did not alternate in {}, so these are undecided, as requested",
+            comparisons(not_alternated)
+        ));
+    }
     let failed =
         broken.is_some() || regressed > 0 || rows.is_empty() || (!missing.is_empty() && rules.void == Policy::Fail);
     let outcome = match (failed, open) {
@@ -162,7 +192,7 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
         GateOutcome::Failed => false,
         GateOutcome::Undecided => rules.undecided == Policy::Pass,
     };
-    Ok(Gate { outcome, passes, reasons, rows })
+    Ok(Gate { outcome, passes, reasons, rows, not_alternated })
 }
 
 /// Acknowledged writes that the candidate lost against a promise, when they are more than allowed; or that it has no drill to tell.
@@ -186,6 +216,14 @@ fn broken_promises(comparison: &Comparison<'_>, allowed: u64) -> Option<String> 
 
 fn losses(count: usize) -> String {
     if count == 1 { "1 loss is".to_owned() } else { format!("{count} losses are") }
+}
+
+fn comparisons(count: usize) -> String {
+    if count == 1 { "1 comparison".to_owned() } else { format!("{count} comparisons") }
+}
+
+fn alternated(comparison: &Comparison<'_>, judged: &JudgedRow) -> bool {
+    comparison.rows.get(judged.row).is_some_and(|row| comparison.alternated(row))
 }
 
 fn points(count: usize) -> String {
@@ -232,6 +270,9 @@ fn judged(comparison: &Comparison<'_>, rules: &Rules) -> Result<Vec<JudgedRow>, 
         row.p_corrected = p;
         if p <= LEVEL {
             row.finding = Finding::Regressed;
+        }
+        if rules.not_in_turns == NotInTurns::Undecided && !alternated(comparison, row) {
+            row.finding = Finding::Undecided;
         }
     }
     Ok(rows)

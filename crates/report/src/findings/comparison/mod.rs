@@ -1,8 +1,10 @@
 //! Two records side by side: their points paired by levels, what else differs, ratios of their results with a verdict each, and
 //! whether the candidate may pass a gate. May not know blocks, formats or charts.
 
+mod beside;
 mod compare;
 mod differences;
+mod estimands;
 mod filter;
 mod gate;
 mod metric;
@@ -14,7 +16,7 @@ mod same_seconds;
 pub use compare::{Comparison, LeftOut, NamedRecord, PairLabel, Row, Verdict, VoidPoint, compare};
 pub use differences::{Difference, Subject};
 pub use filter::{ComparisonFilter, Level};
-pub use gate::{Finding, Gate, GateOutcome, JudgedRow, Policy, Rules, gate};
+pub use gate::{Finding, Gate, GateOutcome, JudgedRow, NotInTurns, Policy, Rules, gate};
 pub(super) use metric::metrics_of;
 pub use metric::{Better, Metric};
 pub use pairing::Which;

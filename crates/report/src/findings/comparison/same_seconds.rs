@@ -4,7 +4,7 @@ use super::super::evaluate::Findings;
 use super::super::point::PointFindings;
 use super::super::run::RunFindings;
 use super::super::window::Window;
-use super::compare::are_at_once;
+use super::beside::Beside;
 use super::outcome::is_throughput;
 use proofload_analysis::duet::DuetRun;
 
@@ -21,17 +21,19 @@ impl SameSeconds {
     }
 }
 
-/// The seconds of each pair of runs, by repetition; `None` where the two were not measured at once, for a metric that has no value each
-/// second, and where a run has no partner.
+/// The seconds of each pair of runs that were beside each other, by repetition; `None` where the two were not measured at once, and for a
+/// metric that has no value each second.
 pub(super) fn same_seconds(
     metric: &str,
     (baseline, ours): (&Findings<'_>, &PointFindings),
     (candidate, theirs): (&Findings<'_>, &PointFindings),
+    beside: &Beside,
 ) -> Option<Vec<SameSeconds>> {
-    if !are_at_once(baseline, candidate) || ours.runs.len() != theirs.runs.len() {
+    if !beside.at_once {
         return None;
     }
-    let mut runs: Vec<&RunFindings> = ours.runs.iter().collect();
+    let is_beside = |run: &&RunFindings| beside.together.contains(&run.run.repetition);
+    let mut runs: Vec<&RunFindings> = ours.runs.iter().filter(is_beside).collect();
     runs.sort_by_key(|run| run.run.repetition);
     let pair = |run: &&RunFindings| {
         let partner = theirs.runs.iter().find(|other| other.run.repetition == run.run.repetition)?;

@@ -49,6 +49,8 @@ pub struct HistoryPoint {
     pub is_valid: bool,
     /// Word of its verdict.
     pub verdict: String,
+    /// Name of what its figures may claim; `None` where that is not told.
+    pub estimand: Option<String>,
     /// Its main figures.
     pub values: Vec<HistoryValue>,
 }
@@ -129,6 +131,7 @@ fn kept(findings: &Findings<'_>, point: &PointFindings) -> HistoryPoint {
         label: named_levels(point),
         is_valid: point.verdict.is_valid(),
         verdict: point.verdict.word().to_owned(),
+        estimand: point.estimand_name().map(str::to_owned),
         values: metrics.filter_map(value).collect(),
     }
 }

@@ -30,8 +30,6 @@ pub struct QueryTotals {
     pub codes: Vec<String>,
     /// Response times of the valid ones added up, s.
     pub sum_s: f64,
-    /// The longest of them, s.
-    pub longest_s: f64,
     /// Mean of each run that had a valid one, s.
     pub means_s: Vec<f64>,
     /// What it cost once, in the calibration before the runs.
@@ -113,7 +111,7 @@ fn all<'a>(attempts: &[&'a Attempt]) -> impl Iterator<Item = &'a IntervalSample>
 fn of_kind(attempts: &[&Attempt], kind: &str) -> QueryTotals {
     let counts = || all(attempts).flat_map(|interval| &interval.counts).filter(|counts| counts.kind == kind);
     let (class, title) = described(attempts, kind);
-    let per_run: Vec<(u64, f64, f64)> = attempts.iter().map(|attempt| times(attempt, kind)).collect();
+    let per_run: Vec<(u64, f64)> = attempts.iter().map(|attempt| times(attempt, kind)).collect();
     QueryTotals {
         kind: kind.to_owned(),
         class,
@@ -121,20 +119,17 @@ fn of_kind(attempts: &[&Attempt], kind: &str) -> QueryTotals {
         valid: counts().map(|counts| counts.done).sum(),
         failed: counts().map(|counts| counts.failed).sum(),
         codes: codes(attempts, kind),
-        sum_s: per_run.iter().map(|(_, sum, _)| sum).sum(),
-        longest_s: per_run.iter().map(|(.., longest)| *longest).fold(0.0, f64::max),
+        sum_s: per_run.iter().map(|(_, sum)| sum).sum(),
         cost: attempts.iter().rev().find_map(|attempt| cost(attempt, kind)),
-        means_s: per_run.iter().filter(|(n, ..)| *n > 0).map(|(n, sum, _)| sum / *n as f64).collect(),
+        means_s: per_run.iter().filter(|(n, _)| *n > 0).map(|(n, sum)| sum / *n as f64).collect(),
     }
 }
 
-/// Number, sum and longest of the response times of one run, s.
-fn times(attempt: &Attempt, kind: &str) -> (u64, f64, f64) {
+/// Number and sum of the response times of one run, s.
+fn times(attempt: &Attempt, kind: &str) -> (u64, f64) {
     let parts = attempt.intervals.iter().flat_map(|interval| &interval.histograms);
     let parts = parts.filter(|part| part.kind == kind && part.clock == LatencyClock::Response);
-    parts.fold((0, 0.0, 0.0), |(n, sum, longest), part| {
-        (n + part.count, sum + part.sum_ns as f64 * 1e-9, f64::max(longest, part.max_ns as f64 * 1e-9))
-    })
+    parts.fold((0, 0.0), |(n, sum), part| (n + part.count, sum + part.sum_ns as f64 * 1e-9))
 }
 
 /// Class and title, recorded as `simple: pricing summary`.

@@ -28,6 +28,8 @@ pub(crate) fn gate_json(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules)
         "tolerance": rules.tolerance,
         "undecided": rules.undecided.word(),
         "void": rules.void.word(),
+        "not_in_turns": rules.not_in_turns.word(),
+        "not_alternated": gate.not_alternated,
     });
     format!("{body:#}\n")
 }
@@ -84,6 +86,7 @@ fn levels(comparison: &Comparison<'_>, pair: usize) -> Json {
 }
 
 fn row(comparison: &Comparison<'_>, row: &Row) -> Json {
+    let [ours, theirs] = row.estimand_names();
     let finite = |value: f64| if value.is_finite() && value > 0.0 { json!(value) } else { Json::Null };
     json!({
         "point": levels(comparison, row.pair),
@@ -94,6 +97,8 @@ fn row(comparison: &Comparison<'_>, row: &Row) -> Json {
         "candidate": row.candidate.to_json(),
         "ratio": row.ratio.to_json(),
         "spread": row.contrast.spread.word(),
+        "estimand": { "baseline": ours, "candidate": theirs, "ratio": comparison.ratio_estimand(row) },
+        "alternated": comparison.alternated(row),
         "runs": { "baseline": row.runs.0, "candidate": row.runs.1 },
         "p": row.p,
         "p_corrected": row.p_corrected,

@@ -59,5 +59,8 @@ fn legend(comparison: &Comparison<'_>) -> String {
             " Where no difference is shown, one may still exist; brackets give the observed change that would have been shown.",
         );
     }
+    if let Some(estimands) = comparison.estimands_of_rows() {
+        text.push_str(&format!(" {estimands}"));
+    }
     format!("\n{}", paragraph(&text))
 }

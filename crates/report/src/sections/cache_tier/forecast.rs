@@ -2,7 +2,7 @@
 
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::cache_forecast::{CacheForecast, SizeForecast, SizedPoint, cache_forecasts};
-use crate::findings::{Findings, size_text};
+use crate::findings::{Findings, PointFindings, size_text};
 use crate::numbers::{grouped, short};
 use proofload_model::tier::CacheSize;
 use proofload_model::units::Bytes;
@@ -32,7 +32,7 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
                 Column::quantities("LRU", "%"),
             ],
             rows: forecasts.iter().flat_map(|forecast| rows(findings, forecast, forecasts.len() > 1)).collect(),
-            note: prose![note(&forecasts)],
+            note: prose![note(&forecasts) + &bypasses(findings, &forecasts)],
         })
     })
 }
@@ -81,6 +81,23 @@ fn note(forecasts: &[CacheForecast]) -> String {
         ));
     }
     note
+}
+
+/// Says at which points writes bypassed the cache, since the small caches take every write; empty without any.
+fn bypasses(findings: &Findings<'_>, forecasts: &[CacheForecast]) -> String {
+    let label = |id: u32| findings.points.iter().find(|point| point.id == id).map(PointFindings::label);
+    let points = forecasts.iter().flat_map(|forecast| &forecast.points);
+    let told = points
+        .filter_map(|point| Some(format!("{} ({} % of writes)", label(point.point)?, short(100.0 * point.bypassed?))));
+    let told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    format!(
+        " Writes bypassed the cache at {}: bypasses are not simulated, so forecasts from these points may be wrong by \
+         more than is told.",
+        told.join(", ")
+    )
 }
 
 fn percent(share: f64) -> Cell {

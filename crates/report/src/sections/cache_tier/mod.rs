@@ -2,6 +2,7 @@
 
 mod answer;
 mod forecast;
+mod latencies;
 mod medium;
 mod over_time;
 mod published;

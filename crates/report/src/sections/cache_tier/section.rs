@@ -1,7 +1,8 @@
-//! What a cache is worth: configurations beside each other, hits both ways, what other sizes should give, what the slow medium did, and how the cache became warm.
+//! What a cache is worth: configurations beside each other, hits both ways, what other sizes should give, how long requests took, what the slow
+//! medium did, and how the cache became warm.
 
 use super::super::section::{Section, SectionPlace, always};
-use super::{answer, forecast, medium, over_time, published, tables};
+use super::{answer, forecast, latencies, medium, over_time, published, tables};
 use crate::blocks::{Block, Notice, prose};
 use crate::findings::Findings;
 use crate::findings::cache_tier::{CachedPoint, cached};
@@ -33,8 +34,10 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let forecasts = forecast::table(findings);
     blocks.extend(forecasts.map(|table| Block::Fold(prose!["Other cache sizes"], vec![table])));
     blocks.push(Block::Table(tables::operations(findings, &points)));
+    blocks.extend(latencies::table(findings, &points).map(Block::Table));
     blocks.extend(over_time::figure(findings, &points));
-    let mut details = vec![Block::Table(tables::held(findings, &points))];
+    let mut details =
+        vec![Block::Table(tables::held(findings, &points)), Block::Table(tables::traffic(findings, &points))];
     if points.iter().any(|one| one.plan.slow.is_modelled()) {
         details.push(Block::Table(medium::table(findings, &points)));
     }
@@ -61,10 +64,28 @@ fn slow_medium(points: &[CachedPoint]) -> Block {
             "The slow medium is ",
             media.join("; "),
             ". This medium is modelled: each request was executed on a file and held until the model's drives would \
-             have completed it. The cache is a real file on this host's storage.",
+             have completed it. ",
+            over_stroke(points),
+            " The cache is a real file on this host's storage.",
             delayed.map(|delayed| format!(" {delayed}")).unwrap_or_default()
         ],
     )
+}
+
+/// The share of the stroke of modelled drives under the data.
+fn over_stroke(points: &[CachedPoint]) -> String {
+    let mut strokes: Vec<_> =
+        points.iter().filter(|one| one.plan.slow.is_modelled()).map(|one| one.plan.slow.stroke).collect();
+    strokes.dedup();
+    let words = strokes.iter().map(|stroke| {
+        if stroke.is_contiguous() {
+            "The data lie contiguously from the outer edge of the drives: seeks are as short as between so few bytes."
+                .to_owned()
+        } else {
+            format!("The data are {stroke} of the drives: seeks are as long as in data that fill this share of them.")
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// What flushes are delayed by on purpose; `None` where no point delays them.

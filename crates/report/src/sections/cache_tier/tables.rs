@@ -102,6 +102,37 @@ pub(super) fn held(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
     }
 }
 
+/// Traffic between the cache and the slow medium for each cached volume.
+pub(super) fn traffic(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
+    let row = |point: &PointFindings, _: &CachedPoint, (volume, found): &(TierVolume, VolumeUse)| {
+        let counted = |value: &Option<Measured>| value.clone().map_or(Cell::Empty, measured_cell);
+        let mut cells = vec![Cell::datum(point.label()), Cell::datum(volume.word())];
+        cells.push(counted(&found.bypassed));
+        cells.extend([&found.evictions, &found.promoted, &found.flushes].map(|value| measured_cell(value.clone())));
+        cells.push(counted(&found.clean_run));
+        cells
+    };
+    Table {
+        id: "table-cache-traffic",
+        caption: prose!["Bypasses, evictions, promotions, flushes and cleaning of the cached volumes."],
+        columns: vec![
+            Column::words(capital(&factors_title(findings))),
+            Column::words("Volume"),
+            Column::quantities("Writes bypassed", "%"),
+            Column::quantities("Evictions", "1/s"),
+            Column::quantities("Promoted", "MB/s"),
+            Column::quantities("Flushes", "1/s"),
+            Column::quantities("Mean run of the cleaner", "KiB"),
+        ],
+        rows: of_volumes(findings, points, |cached| cached, row),
+        note: prose![
+            "Writes bypassed: writes of a write-back volume that went to the slow medium because too many lines were dirty or \
+             none was free. Promoted: data that reads brought into the cache. Mean run: length of one write of the \
+             cleaner, with adjacent lines merged."
+        ],
+    }
+}
+
 /// A row for each volume of each point; those that are cached or not as `shown` says.
 fn of_volumes(
     findings: &Findings<'_>,

@@ -10,31 +10,46 @@ use proofload_model::drill::{FaultAsked, FaultKind, FaultTarget, ProbeKind};
 
 pub(super) const TOPIC: Topic = Topic { applies: |findings| !faults(findings).is_empty(), tell, figure: Some(figure) };
 
-/// Points with a fault and at least one drill that counts, with the median time without writes, the longest first.
-fn faults<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, DrilledPoint<'f>, Quantity)> {
-    let one = |one: DrilledPoint<'f>| {
-        let away = one.median(|drill| Some(drill.outage(ProbeKind::Write)))?;
-        let point = findings.points.iter().find(|point| point.id == one.point)?;
-        one.fault.is_some().then_some((point, one, away))
+/// A point with a fault, and the median time without writes of its drills that count.
+struct FaultPoint<'f> {
+    point: &'f PointFindings,
+    drilled: DrilledPoint<'f>,
+    away: Option<Quantity>,
+}
+
+impl FaultPoint<'_> {
+    /// Its fault in a sentence.
+    fn after(&self) -> String {
+        after(self.point, &self.drilled)
+    }
+
+    /// Words behind its time without writes.
+    fn detection(&self) -> &'static str {
+        if self.drilled.is_without_detection() { " without detection" } else { "" }
+    }
+}
+
+/// Points with a fault and a drill that counts or lost a write, the longest without writes first.
+fn faults<'f>(findings: &'f Findings<'_>) -> Vec<FaultPoint<'f>> {
+    let one = |drilled: DrilledPoint<'f>| {
+        let away = drilled.median(|drill| Some(drill.outage(ProbeKind::Write)));
+        let point = findings.points.iter().find(|point| point.id == drilled.point)?;
+        let is_told = drilled.fault.is_some() && (away.is_some() || drilled.lost() > 0);
+        is_told.then_some(FaultPoint { point, drilled, away })
     };
-    let mut all: Vec<_> = drilled(findings).into_iter().filter_map(one).collect();
-    all.sort_by(|a, b| b.2.value().total_cmp(&a.2.value()));
+    let mut all: Vec<FaultPoint<'f>> = drilled(findings).into_iter().filter_map(one).collect();
+    let length = |fault: &FaultPoint<'_>| fault.away.as_ref().map_or(f64::NEG_INFINITY, Quantity::value);
+    all.sort_by(|a, b| length(b).total_cmp(&length(a)));
     all
-}
-
-fn lost(point: &DrilledPoint<'_>) -> u64 {
-    point.count(|ledger| ledger.lost + ledger.lost_as_warned)
-}
-
-fn acknowledged(point: &DrilledPoint<'_>) -> u64 {
-    point.count(|ledger| ledger.kept + ledger.lost + ledger.lost_as_warned)
 }
 
 fn tell(findings: &Findings<'_>) -> TopicText {
     let faults = faults(findings);
-    let drills: usize = faults.iter().map(|(_, point, _)| point.drills.len()).sum();
+    let drills: usize = faults.iter().map(|fault| fault.drilled.drills.len()).sum();
+    let is_lossy = faults.iter().any(|fault| fault.drilled.lost() > 0);
+    let (away, losses) = (away(&faults), losses(&faults));
     TopicText {
-        answer: [away(&faults), losses(&faults)].concat(),
+        answer: if is_lossy { [losses, away].concat() } else { [away, losses].concat() },
         held: held(&faults),
         broke: broke(&faults),
         why: Prose::new(),
@@ -47,6 +62,13 @@ fn tell(findings: &Findings<'_>) -> TopicText {
         ],
         next: fewer_than_59(&faults),
     }
+}
+
+/// Losses of a study none of whose points is valid; empty where nothing was lost.
+pub(super) fn tell_losses(findings: &Findings<'_>) -> TopicText {
+    let faults = faults(findings);
+    let is_lossy = faults.iter().any(|fault| fault.drilled.lost() > 0);
+    TopicText { answer: if is_lossy { losses(&faults) } else { Prose::new() }, ..TopicText::default() }
 }
 
 /// The fault of a point in a sentence; the point's label where other levels tell points apart too.
@@ -85,52 +107,64 @@ fn in_words(FaultAsked { kind, target }: FaultAsked) -> String {
     format!("{what} {target}")
 }
 
-fn away(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
-    let (Some((worst, drilled, longest)), Some((best, least, shortest))) = (faults.first(), faults.last()) else {
+fn away(faults: &[FaultPoint<'_>]) -> Prose {
+    let timed: Vec<(&FaultPoint<'_>, &Quantity)> =
+        faults.iter().filter_map(|fault| Some((fault, fault.away.as_ref()?))).collect();
+    let (Some((worst, longest)), Some((best, shortest))) = (timed.first(), timed.last()) else {
         return Prose::new();
     };
-    if worst.id == best.id {
+    if worst.point.id == best.point.id {
         return prose![
             "After ",
-            after(worst, drilled),
+            worst.after(),
             " writes were unavailable for ",
             Inline::brief(longest, "s"),
+            worst.detection(),
             ". "
         ];
     }
     // Medians of each fault: a drill may have taken longer than the longest of them.
-    let (least_of_more, most_of_more) = if faults.len() > 2 { (", the least,", ", the most") } else { ("", "") };
+    let (least_of_more, most_of_more) = if timed.len() > 2 { (", the least,", ", the most") } else { ("", "") };
     prose![
         "Writes were unavailable for ",
         Inline::brief(shortest, "s"),
+        best.detection(),
         " after ",
-        after(best, least),
+        best.after(),
         least_of_more,
         " and for ",
         Inline::brief(longest, "s"),
+        worst.detection(),
         " after ",
-        after(worst, drilled),
+        worst.after(),
         most_of_more,
         ". "
     ]
 }
 
-fn losses(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
-    let all: u64 = faults.iter().map(|(_, point, _)| acknowledged(point)).sum();
-    match faults.iter().map(|(_, point, _)| lost(point)).sum::<u64>() {
-        0 => prose!["None of ", all, " acknowledged writes were lost. "],
-        1 => prose!["1 of ", all, " acknowledged writes were lost. "],
-        lost => prose![lost, " of ", all, " acknowledged writes were lost. "],
+/// What was lost, else the bound of none.
+fn losses(faults: &[FaultPoint<'_>]) -> Prose {
+    let points = || faults.iter().map(|fault| &fault.drilled);
+    let acknowledged: u64 = points().map(DrilledPoint::acknowledged).sum();
+    let lost: u64 = points().map(DrilledPoint::lost).sum();
+    if lost == 0 {
+        let fewest = points().map(|point| point.drills.len()).min().unwrap_or(0);
+        let place = if faults.len() > 1 { " at the point with the fewest" } else { "" };
+        return prose!["None of ", acknowledged, " acknowledged writes were lost", own::at_most(fewest, place), ". "];
     }
+    let mut text = prose![lost, " of ", acknowledged, " acknowledged writes were lost"];
+    let broken: u64 = points().map(DrilledPoint::lost_against_promise).sum();
+    if broken > 0 {
+        text.extend(prose![", ", broken, " of them although the mode promises no loss"]);
+    }
+    text.extend(prose![". "]);
+    text
 }
 
 /// Points that lost nothing.
-fn held(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
-    let kept: Vec<String> = faults
-        .iter()
-        .filter(|(_, point, _)| lost(point) == 0)
-        .map(|(point, drilled, _)| after(point, drilled))
-        .collect();
+fn held(faults: &[FaultPoint<'_>]) -> Prose {
+    let kept = faults.iter().filter(|fault| fault.drilled.lost() == 0);
+    let kept: Vec<String> = kept.map(FaultPoint::after).collect();
     match kept.len() {
         0 => prose!["No point kept every acknowledged write. "],
         all if all == faults.len() => prose!["Every acknowledged write, after every fault. "],
@@ -138,31 +172,53 @@ fn held(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
     }
 }
 
-/// What was lost, else the longest time without writes.
-fn broke(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
-    let worst = faults.iter().max_by_key(|(_, point, _)| lost(point)).filter(|(_, point, _)| lost(point) > 0);
-    if let Some((point, drilled, _)) = worst {
-        return prose![
+/// What was lost, against a promise before all, else the longest time without writes.
+fn broke(faults: &[FaultPoint<'_>]) -> Prose {
+    let gravest = |fault: &&FaultPoint<'_>| (fault.drilled.lost_against_promise(), fault.drilled.lost());
+    let worst = faults.iter().max_by_key(gravest).filter(|fault| fault.drilled.lost() > 0);
+    if let Some(worst) = worst {
+        let mut text = prose![
             "Acknowledged writes: ",
-            lost(drilled),
+            worst.drilled.lost(),
             " of ",
-            acknowledged(drilled),
+            worst.drilled.acknowledged(),
             " were lost after ",
-            after(point, drilled),
-            if drilled.promises_none_lost {
-                ", although its mode promises no loss. "
-            } else {
-                ", as its mode allows. "
-            }
+            worst.after()
         ];
+        text.extend(excuse(&worst.drilled));
+        return text;
     }
-    let Some((point, drilled, away)) = faults.first() else { return Prose::new() };
-    prose!["Service: writes were unavailable for ", Inline::ranged(away, "s"), " after ", after(point, drilled), ". "]
+    let longest = faults.first().and_then(|fault| Some((fault, fault.away.as_ref()?)));
+    let Some((fault, away)) = longest else { return Prose::new() };
+    prose![
+        "Service: writes were unavailable for ",
+        Inline::ranged(away, "s"),
+        fault.detection(),
+        " after ",
+        fault.after(),
+        ". "
+    ]
+}
+
+/// How the losses of a point stand to the promise of its mode.
+fn excuse(point: &DrilledPoint<'_>) -> Prose {
+    let (lost, broken) = (point.lost(), point.lost_against_promise());
+    if broken == lost {
+        return prose![", although its mode promises no loss. "];
+    }
+    if broken > 0 {
+        return prose![", ", broken, " of them although its mode promises no loss. "];
+    }
+    match (point.promises_none_lost, point.lost_with_notice() == lost) {
+        (false, _) => prose![", as its mode allows. "],
+        (true, true) => prose![", each with a warning or while commits did not wait as its mode requires. "],
+        (true, false) => prose![", which its mode does not exclude where too few standbys answer. "],
+    }
 }
 
 /// A tail needs more drills than a median.
-fn fewer_than_59(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Prose {
-    let fewest = faults.iter().map(|(_, point, _)| point.drills.len()).min().unwrap_or(0);
+fn fewer_than_59(faults: &[FaultPoint<'_>]) -> Prose {
+    let fewest = faults.iter().map(|fault| fault.drilled.drills.len()).min().unwrap_or(0);
     if fewest >= 59 {
         return Prose::new();
     }
@@ -171,7 +227,8 @@ fn fewer_than_59(faults: &[(&PointFindings, DrilledPoint<'_>, Quantity)]) -> Pro
 
 /// Tells whether the first screen draws the drills.
 pub(in crate::sections) fn draws_drills(findings: &Findings<'_>) -> bool {
-    findings.valid().next().is_some() && !faults(findings).is_empty()
+    let is_topic = findings.valid().next().is_some() && !faults(findings).is_empty();
+    is_topic && drilled(findings).iter().any(|point| !point.drills.is_empty())
 }
 
 fn figure(findings: &Findings<'_>) -> Option<crate::blocks::Figure> {

@@ -4,6 +4,7 @@ use super::next::command;
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{Findings, PointFindings};
 use proofload_model::intervention::{ConfirmAsked, PointLoad, resources};
+use proofload_model::settings::Settings;
 use proofload_model::units::duration_words;
 use std::time::Duration;
 
@@ -23,6 +24,11 @@ pub(super) fn how_to_test(findings: &Findings<'_>) -> Prose {
     if ends_by_itself(point) || settings.get("workload.operations").is_some() {
         return prose!["What bound it cannot be tested: the load ends before limits could be lowered in turn. "];
     }
+    if decides_throughput(point, &settings) {
+        return prose![
+            "What bound it cannot be tested: the load asks for as much throughput as it gets, whatever is lowered. A saturated point can be tested. "
+        ];
+    }
     let confirm = command("proofload confirm X.proof");
     // Whether the load has one user, or runs in the database's process, makes it shorter.
     let (plans, _) = resources(&settings, PointLoad { users: 2, is_embedded: false });
@@ -30,9 +36,15 @@ pub(super) fn how_to_test(findings: &Findings<'_>) -> Prose {
         let (cpu, reads) = (Inline::Code("limits.cpu".to_owned()), Inline::Code("limits.read_iops".to_owned()));
         return prose!["With limits set, such as ", cpu, " or ", reads, ", ", confirm, " tests what bound it. "];
     }
-    let minutes = ConfirmAsked::of(&settings).longest(plans.len()).as_secs().div_ceil(60);
+    let minutes = ConfirmAsked::of(&settings).longest(&plans, &settings).as_secs().div_ceil(60);
     let time = duration_words(Duration::from_secs(60 * minutes));
     prose![confirm, " tests what bound it, in at most ", time, ". "]
+}
+
+/// Whether the load, not the database, decides throughput: a paced one, and one at a rate that was kept up with.
+fn decides_throughput(point: &PointFindings, settings: &Settings) -> bool {
+    settings.text("workload.pacing") == Ok("paced")
+        || (settings.get("workload.rate").is_some() && point.overload().is_none())
 }
 
 fn ends_by_itself(point: &PointFindings) -> bool {

@@ -2,7 +2,7 @@
 
 use super::topic::TopicText;
 use super::words::at;
-use super::{figure, next, sure, topics, verdict};
+use super::{drills, figure, next, sure, topics, verdict};
 use crate::blocks::{Opening, Prose, prose};
 use crate::findings::Findings;
 use crate::findings::attribution::conclusion;
@@ -12,7 +12,7 @@ use crate::sections::charts::capital;
 pub(crate) fn opening(findings: &Findings<'_>) -> Opening {
     let (state, verdict) = verdict::verdict(findings);
     let topic = topics::topic(findings).filter(|_| findings.valid().next().is_some());
-    let told = topic.map(|topic| (topic.tell)(findings)).unwrap_or_default();
+    let told = topic.map_or_else(|| drills::tell_losses(findings), |topic| (topic.tell)(findings));
     let own = topic.and_then(|topic| topic.figure).and_then(|figure| figure(findings));
     let answer = trimmed(told.answer.clone());
     Opening { state, verdict, answer, claims: claims(findings, told), figure: own.or_else(|| figure::main(findings)) }

@@ -9,7 +9,7 @@ pub(super) fn sure(findings: &Findings<'_>) -> Prose {
     if (super::drills::TOPIC.applies)(findings) {
         return claim(findings);
     }
-    [repetitions(findings), widest(findings), claim(findings)].concat()
+    [repetitions(findings), widest(findings), super::super::reach::doubt(findings), claim(findings)].concat()
 }
 
 fn repetitions(findings: &Findings<'_>) -> Prose {
@@ -48,21 +48,41 @@ fn claim(findings: &Findings<'_>) -> Prose {
             prose!["A limit of the study was always reached, so other load on the host had no effect. "]
         }
         (0, _) => prose!["Figures are those of a quiet host. "],
-        (given, all) => {
-            let lead = if given == all {
-                prose!["Figures are as given by this host"]
-            } else {
-                prose![
-                    given,
-                    " of ",
-                    all,
-                    if given == 1 { " figures is" } else { " figures are" },
-                    " as given by this host"
-                ]
-            };
-            [lead, others(findings), prose!["; on a quiet host they may differ. "]].concat()
+        (given, all) if given == all => [
+            prose!["Figures are as given by this host"],
+            others(findings),
+            prose!["; on a quiet host they may differ. "],
+        ]
+        .concat(),
+        _ => {
+            let (given, quiet): (Vec<_>, Vec<_>) =
+                told.into_iter().partition(|(_, estimand)| **estimand == Estimand::AsGiven);
+            let lead =
+                [prose!["As given by this host"], others(findings), prose![": ", named(findings, &given)]].concat();
+            [lead, prose!["; quiet host: ", named(findings, &quiet), ". "]].concat()
         }
     }
+}
+
+/// Points that are named before the others are counted.
+const NAMED: usize = 6;
+
+/// Points by name, the first of many.
+fn named(findings: &Findings<'_>, told: &[(&PointFindings, &Estimand)]) -> String {
+    let mut names: Vec<String> =
+        told.iter().take(NAMED).map(|(point, _)| super::words::name(findings, point)).collect();
+    // A name may have commas of its own.
+    let separator = if names.iter().any(|name| name.contains(',')) { "; " } else { ", " };
+    let more = told.len().saturating_sub(NAMED);
+    names.extend((more > 0).then(|| format!("{more} more")));
+    names.join(separator)
+}
+
+/// Whether processes were observed on a host that does not show what it gives to other guests.
+fn hides_steal(findings: &Findings<'_>) -> bool {
+    let runs = findings.valid().flat_map(|point| &point.runs);
+    let hosts = runs.filter_map(|run| run.host.as_ref());
+    hosts.map(|host| &host.disturbance).any(|seen| seen.foreign.is_some() && seen.stolen.is_none())
 }
 
 /// What others took where it was most.
@@ -74,6 +94,9 @@ fn others(findings: &Findings<'_>) -> Prose {
     let given = findings.valid().filter(|point| point.estimand == Some(Estimand::AsGiven));
     match given.max_by(|a, b| taken(a).total_cmp(&taken(b))).filter(|worst| taken(worst) >= 0.01) {
         Some(worst) => prose![", where other load took up to ", short((100.0 * taken(worst)).round()), " % of the CPU"],
+        None if hides_steal(findings) => {
+            prose![", where the load of other guests of its hypervisor could not be observed"]
+        }
         None => prose![", where other load could not be observed"],
     }
 }

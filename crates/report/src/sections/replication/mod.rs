@@ -2,6 +2,7 @@
 
 mod answer;
 mod forecast;
+mod links;
 mod modes;
 mod nodes;
 mod proof;

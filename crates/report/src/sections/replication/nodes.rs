@@ -57,7 +57,8 @@ pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Tabl
 pub(super) fn behind(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
     let with_standbys = points.iter().filter(|one| one.mode != ReplicationMode::None);
     let row = |one: &ReplicatedPoint| {
-        let cells = [&one.log, &one.behind, &one.most_behind].map(|value| measured_cell(value.clone()));
+        let cells =
+            [&one.log, &one.behind, &one.behind_p99, &one.most_behind].map(|value| measured_cell(value.clone()));
         Some(std::iter::once(Cell::datum(point(findings, one)?.label())).chain(cells).collect())
     };
     let rows: Vec<Vec<Cell>> = with_standbys.filter_map(row).collect();
@@ -69,12 +70,49 @@ pub(super) fn behind(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
                 Column::words("Point"),
                 Column::quantities("Log", "MB/s"),
                 Column::quantities("Lag, mean", "MB"),
+                Column::quantities("Lag, p99", "MB"),
                 Column::quantities("Lag, maximum", "MB"),
             ],
             rows,
-            note: prose!["Lag: log that the primary has flushed and a standby has not applied."],
+            note: prose![
+                "Lag: log that the primary has flushed and a standby has not applied; with several standbys each \
+                 figure is the largest of any one of them."
+            ],
         })
     })
+}
+
+/// The block devices of every node; `None` where none of a standby was observed: those of the primary stand with its storage.
+pub(super) fn devices(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
+    let is_seen = |node: &NodeUse| node.instance.is_standby() && !node.devices.is_empty();
+    if !points.iter().flat_map(|one| &one.nodes).any(is_seen) {
+        return None;
+    }
+    let mut rows = Vec::new();
+    for one in points {
+        let label = point(findings, one).map(PointFindings::label).unwrap_or_default();
+        for node in &one.nodes {
+            rows.extend(node.devices.iter().map(|device| {
+                let names = [label.clone(), node.instance.to_string(), device.name.clone()].map(Cell::datum);
+                let cells = [&device.busy, &device.queue, &device.written].map(|value| measured_cell(value.clone()));
+                names.into_iter().chain(cells).collect::<Vec<_>>()
+            }));
+        }
+    }
+    Some(Block::Table(Table {
+        id: "table-node-devices",
+        caption: prose!["Block devices under the data of each node: means over the measured window."],
+        columns: vec![
+            Column::words("Point"),
+            Column::words("Node"),
+            Column::words("Device"),
+            Column::quantities("Busy", "%"),
+            Column::quantities("Queue", "requests"),
+            Column::quantities("Written", "MB/s"),
+        ],
+        rows,
+        note: prose!["All requests of a device, including those of others; nodes of one host share its devices."],
+    }))
 }
 
 /// The use of a core by every role of every node over time; `None` where no role was observed.

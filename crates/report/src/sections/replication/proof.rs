@@ -3,10 +3,10 @@
 use super::modes::point;
 use crate::blocks::{Prose, prose};
 use crate::findings::Findings;
+use crate::findings::links::measured_round_trip;
 use crate::findings::replication::ReplicatedPoint;
 use crate::numbers::short;
 use proofload_model::events::{ReplicationProof, RunEvent};
-use proofload_model::facts::replication as facts;
 
 /// What was proved before the runs.
 pub(super) fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
@@ -52,7 +52,8 @@ fn runs_of(count: usize) -> String {
 
 /// How standbys were connected.
 fn network(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> String {
-    let trips: Vec<f64> = points.iter().filter_map(|one| round_trip(findings, one)).collect();
+    let trips: Vec<f64> =
+        points.iter().filter_map(|one| measured_round_trip(findings, point(findings, one)?)).collect();
     let least = trips.iter().copied().fold(f64::INFINITY, f64::min);
     let most = trips.iter().copied().fold(0.0, f64::max);
     if trips.is_empty() {
@@ -62,15 +63,6 @@ fn network(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> String {
     format!(
         "connected through Proofload's relay. Its round trip was measured 100 times before each run: medians of \
          {range} ms. It adds a delay and limits the rate; unlike a network it does not lose, reorder or resend \
-         packets."
+         packets, and it consists of threads of the agent on the standby's host."
     )
-}
-
-/// Median round trip to the standbys of a point, over its runs, ms; `None` where they were connected directly.
-fn round_trip(findings: &Findings<'_>, replicated: &ReplicatedPoint) -> Option<f64> {
-    let runs = &point(findings, replicated)?.runs;
-    let facts =
-        runs.iter().filter_map(|run| findings.record.finished(run.run.index)).flat_map(|attempt| &attempt.facts);
-    let trips: Vec<f64> = facts.filter(|fact| facts::RTT_P50.is_of(fact)).filter_map(|fact| fact.number).collect();
-    (!trips.is_empty()).then(|| trips.iter().sum::<f64>() / trips.len() as f64)
 }

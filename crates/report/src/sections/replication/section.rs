@@ -2,7 +2,7 @@
 
 use super::super::section::{Section, SectionPlace, always};
 use super::super::standby_hosts;
-use super::{answer, forecast, modes, nodes, proof, published, slopes, split, two_ratios};
+use super::{answer, forecast, links, modes, nodes, proof, published, slopes, split, two_ratios};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::Findings;
 use crate::findings::drills::drilled;
@@ -43,7 +43,9 @@ fn details(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec<Block> {
     let mut blocks = forecast::blocks(findings, points);
     blocks.extend(split::blocks(findings, points));
     blocks.push(Block::Table(nodes::table(findings, points)));
+    blocks.extend(nodes::devices(findings, points));
     blocks.extend(nodes::behind(findings, points));
+    blocks.extend(links::table(findings, points));
     blocks.extend(nodes::roles_figure(findings, points));
     blocks.extend(slopes::blocks(findings, points));
     blocks

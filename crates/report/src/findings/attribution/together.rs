@@ -1,0 +1,73 @@
+//! Several resources that are confirmed, in a sentence by what they are: a number of things and a time that act on one another are one cause.
+
+use super::point::{PointAttribution, ResourceAttribution};
+use super::words::{numbers, relief};
+use proofload_model::intervention::{CLIENTS_CPU, CLIENTS_RTT, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass};
+
+/// Resources that keep what need not be read again.
+const KEEPERS: &[&str] = &["limits.memory", "engine.cache"];
+
+/// Limits of reads.
+const READS: &[&str] = &["limits.read_iops", "limits.read_bandwidth"];
+
+/// What goes on while a lock or a connection is held, by the resource that it takes.
+const HELD_DURING: &[(&str, &str)] = &[
+    (FLUSH_DELAY, "the commit"),
+    ("limits.write_iops", "the writes of the commit"),
+    ("limits.write_bandwidth", "the writes of the commit"),
+    (HOLD, "the time that transactions are held"),
+    (CLIENTS_RTT, "round trips of the users"),
+];
+
+/// What is said of several limits that are confirmed.
+pub(super) fn several_bind(found: &PointAttribution, several: &[&ResourceAttribution]) -> Vec<String> {
+    let left = found.joint.as_ref().map(|joint| relief(found, &joint.left));
+    std::iter::once(cause(several)).chain(left).collect()
+}
+
+fn cause(several: &[&ResourceAttribution]) -> String {
+    let (things, times): (Vec<_>, Vec<_>) =
+        several.iter().copied().partition(|one| one.plan.class == ResourceClass::Structure);
+    let are_all =
+        |of: &[&ResourceAttribution], known: &[&str]| of.iter().all(|one| known.contains(&one.plan.name.as_str()));
+    let is_generator = times.iter().any(|one| one.plan.name == CLIENTS_CPU);
+    if things.is_empty() || times.is_empty() || is_generator {
+        return format!("Confirmed by intervention: {} bind together.", listed(several, " and "));
+    }
+    if are_all(&things, KEEPERS) && are_all(&times, READS) {
+        return format!(
+            "Throughput is bound by {}, confirmed by intervention; {} acts through it: what it holds is not read.",
+            listed(&times, " and "),
+            listed(&things, " and ")
+        );
+    }
+    let cause = if are_all(&things, &[HOT_ROWS]) {
+        "a lock on few rows, held"
+    } else if are_all(&things, &[POOL]) {
+        "a connection pool that is too small, whose connections are busy"
+    } else {
+        return format!("Confirmed by intervention: {} bind together.", listed(several, " and "));
+    };
+    format!(
+        "Throughput is bound by {cause} during {}, confirmed by intervention: {}.",
+        during(&times),
+        listed(several, ", ")
+    )
+}
+
+fn during(times: &[&ResourceAttribution]) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for one in times {
+        let known = HELD_DURING.iter().find(|(name, _)| *name == one.plan.name);
+        let word = known.map_or(one.title.as_str(), |(_, word)| word);
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join(" and ")
+}
+
+fn listed(several: &[&ResourceAttribution], between: &str) -> String {
+    let each: Vec<String> = several.iter().map(|one| format!("{} ({})", one.title, numbers(one))).collect();
+    each.join(between)
+}

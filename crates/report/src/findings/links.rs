@@ -1,0 +1,152 @@
+//! Links between a primary and its standbys: what was asked of each, what was measured before the load, and how late its relay let bytes go in
+//! the measured window. May not judge a run: it tells what is beyond a bound.
+
+use super::evaluate::Findings;
+use super::point::PointFindings;
+use super::run::RunFindings;
+use super::telemetry::traces_of;
+use proofload_analysis::distribution::{mean, median};
+use proofload_model::deployment::InstanceName;
+use proofload_model::facts::replication as facts;
+use proofload_model::replication::{link, replication};
+use proofload_model::samples::Fact;
+use proofload_model::series::{SeriesName, relay};
+use proofload_model::settings::Settings;
+use proofload_record::Attempt;
+
+/// How late the median of a second may be: a share of the delay of one way, and at least a time, ms. Source: docs/guides/replication.md.
+const MEDIAN_SHARE: f64 = 0.05;
+const MEDIAN_LEAST: f64 = 0.1;
+
+/// How late the 99th percentile of a second may be: a share of the round trip, and at least a time, ms. Six threads that never rest on two
+/// cores make a timer late by 6 to 8 ms there, and its median by no more than 0.07. Source: docs/guides/replication.md.
+const P99_SHARE: f64 = 0.2;
+const P99_LEAST: f64 = 10.0;
+
+/// What a link did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkUse {
+    /// Standby that it leads to.
+    pub standby: InstanceName,
+    /// Round trip that was asked, ms.
+    pub asked: f64,
+    /// Median round trip before the load, ms; `None` where it was not measured.
+    pub measured: Option<f64>,
+    /// Lateness of what left, median of a second, ms: the median over the seconds, of the direction where it is larger. `None` in records from
+    /// before it was read.
+    pub late_p50: Option<f64>,
+    /// Likewise the 99th percentile of a second.
+    pub late_p99: Option<f64>,
+    /// CPU time of its relay, both directions, CPU s/s.
+    pub cpu: Option<f64>,
+}
+
+impl LinkUse {
+    /// How late the relay was in words, where that is beyond a bound; of a link without a delay nothing was asked.
+    pub(super) fn fault(&self) -> Option<String> {
+        if self.asked <= 0.0 {
+            return None;
+        }
+        let median = (MEDIAN_SHARE * self.asked / 2.0).max(MEDIAN_LEAST);
+        let p99 = (P99_SHARE * self.asked).max(P99_LEAST);
+        let beyond = |(what, found, most): (&str, Option<f64>, f64)| {
+            let found = found.filter(|found| *found > most)?;
+            let standby = &self.standby;
+            Some(format!(
+                "the relay to {standby} was late: {what} of its releases was {found:.2} ms after its time in the median \
+                 second of the measured window, at most {most:.2} ms is accepted (round trip {} ms)",
+                self.asked
+            ))
+        };
+        [("the median", self.late_p50, median), ("the 99th percentile", self.late_p99, p99)]
+            .into_iter()
+            .find_map(beyond)
+    }
+}
+
+/// The links of an attempt, by standby; empty where standbys are connected directly.
+pub(super) fn links(attempt: &Attempt, settings: &Settings, stretch: Option<(f64, f64)>) -> Vec<LinkUse> {
+    let Some(asked) = link(settings) else { return Vec::new() };
+    let standbys = replication(settings).ok().flatten().map(|asked| asked.standbys).unwrap_or_default();
+    let of = |standby: InstanceName| {
+        let trip = |fact: &&Fact| facts::RTT_P50.is_of(fact) && fact.instance == standby;
+        let by_direction = |series: SeriesName, fold: fn(&[f64]) -> f64| -> Vec<f64> {
+            let traces = stretch.map(|stretch| {
+                traces_of(attempt, &standby, series).into_iter().map(move |trace| trace.within(stretch).values())
+            });
+            let seen = traces.into_iter().flatten().filter(|values| !values.is_empty());
+            seen.map(|values| fold(&values)).collect()
+        };
+        let later = |series| by_direction(series, median).into_iter().reduce(f64::max);
+        LinkUse {
+            asked: asked.rtt.as_secs_f64() * 1e3,
+            measured: attempt.facts.iter().rfind(trip).and_then(|fact| fact.number),
+            late_p50: later(relay::LATE_P50),
+            late_p99: later(relay::LATE_P99),
+            cpu: by_direction(relay::CPU, mean).into_iter().reduce(|one, other| one + other),
+            standby: standby.clone(),
+        }
+    };
+    standbys.into_iter().map(of).collect()
+}
+
+/// The links of a point over its runs: means of the round trip and the CPU time, and the run whose relay was latest.
+pub fn links_of_point(findings: &Findings<'_>, point: &PointFindings) -> Vec<LinkUse> {
+    let settings = findings.record.plan.settings(&findings.record.study, point.id);
+    let of_run =
+        |run: &RunFindings| Some(links(findings.record.finished(run.run.index)?, &settings, run.window_seconds()));
+    let all: Vec<LinkUse> = point.runs.iter().filter_map(of_run).flatten().collect();
+    let mut found: Vec<LinkUse> = Vec::new();
+    for one in &all {
+        if found.iter().any(|known| known.standby == one.standby) {
+            continue;
+        }
+        let of_standby = |pick: fn(&LinkUse) -> Option<f64>| -> Vec<f64> {
+            all.iter().filter(|other| other.standby == one.standby).filter_map(pick).collect()
+        };
+        let mean_of = |values: Vec<f64>| (!values.is_empty()).then(|| mean(&values));
+        found.push(LinkUse {
+            standby: one.standby.clone(),
+            asked: one.asked,
+            measured: mean_of(of_standby(|link| link.measured)),
+            late_p50: of_standby(|link| link.late_p50).into_iter().reduce(f64::max),
+            late_p99: of_standby(|link| link.late_p99).into_iter().reduce(f64::max),
+            cpu: mean_of(of_standby(|link| link.cpu)),
+        });
+    }
+    found
+}
+
+/// Median round trip to the standbys of a point before the load, over its runs, ms; `None` where none was measured.
+pub fn measured_round_trip(findings: &Findings<'_>, point: &PointFindings) -> Option<f64> {
+    let attempts = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index));
+    let facts = attempts.flat_map(|attempt| &attempt.facts).filter(|fact| facts::RTT_P50.is_of(fact));
+    let trips: Vec<f64> = facts.filter_map(|fact| fact.number).collect();
+    (!trips.is_empty()).then(|| mean(&trips))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(asked: f64, late_p50: f64, late_p99: f64) -> Option<String> {
+        let (late_p50, late_p99) = (Some(late_p50), Some(late_p99));
+        LinkUse { standby: InstanceName::standby(1), asked, measured: None, late_p50, late_p99, cpu: None }.fault()
+    }
+
+    #[test]
+    fn a_relay_is_late_beyond_a_share_of_its_delay_and_at_least_a_time() {
+        assert_eq!(fault(1.0, 0.1, 10.0), None);
+        assert_eq!(
+            fault(1.0, 0.15, 0.5).as_deref(),
+            Some(
+                "the relay to standby-1 was late: the median of its releases was 0.15 ms after its time in the median second \
+                 of the measured window, at most 0.10 ms is accepted (round trip 1 ms)"
+            )
+        );
+        assert!(fault(1.0, 0.05, 10.5).is_some_and(|text| text.contains("the 99th percentile")));
+        assert_eq!(fault(100.0, 2.4, 19.0), None);
+        assert!(fault(100.0, 2.6, 3.0).is_some() && fault(100.0, 1.0, 21.0).is_some());
+        assert_eq!(fault(0.0, 5.0, 50.0), None, "nothing was asked of it");
+    }
+}

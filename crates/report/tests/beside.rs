@@ -1,0 +1,244 @@
+//! Two records whose studies were measured with each other, in turns or at once: which runs make blocks, and what is said of the others.
+
+use crate::support::{Shape, let_rise, record};
+use proofload_analysis::contrast::Spread;
+use proofload_model::events::RunEvent;
+use proofload_model::settings::Value;
+use proofload_model::time::WallTime;
+use proofload_record::{AttemptEvent, Record};
+use proofload_report::findings::comparison::{
+    Comparison, ComparisonFilter, GateOutcome, NamedRecord, NotInTurns, Policy, Rules, compare, gate,
+};
+use proofload_report::{ComparisonFormat, render_comparison, render_gate};
+use std::collections::BTreeMap;
+
+fn compared<'r>(baseline: &'r Record, candidate: &'r Record, metrics: &[&str]) -> Comparison<'r> {
+    let named = |file: &str, record: &'r Record| NamedRecord { file: file.to_owned(), sha256: file.to_owned(), record };
+    let metrics = metrics.iter().map(|name| (*name).to_owned()).collect();
+    let chosen = ComparisonFilter { metrics, levels: Vec::new() };
+    compare(named("base.proof", baseline), named("new.proof", candidate), &chosen).expect("comparable")
+}
+
+/// Six repetitions of one point.
+fn in_turns(speed: f64, token: &str) -> Record {
+    let mut record = record(&Shape { speed, repetitions: 6, ..Shape::memory(1) });
+    record.events.push(AttemptEvent::new(
+        WallTime(0),
+        RunEvent::InTurns { with: "the other".to_owned(), token: token.to_owned(), at_once: false },
+    ));
+    record
+}
+
+#[test]
+fn records_measured_in_turns_are_compared_inside_blocks() {
+    let (baseline, candidate) = (in_turns(1.0, "t"), in_turns(0.9, "t"));
+    let comparison = compared(&baseline, &candidate, &["tpm"]);
+    let (ratio, contrast) = (&comparison.rows[0].ratio, &comparison.rows[0].contrast);
+    assert_eq!((contrast.spread, ratio.n()), (Spread::InsideBlocks, 6));
+    assert!((0.88..0.92).contains(&ratio.value()), "{ratio:?}");
+    assert!(!comparison.warnings.iter().any(|text| text.contains("in turns")), "{:?}", comparison.warnings);
+    let estimand = |comparison: &Comparison<'_>| {
+        let json = render_comparison(comparison, ComparisonFormat::Json);
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        json["comparisons"][0]["estimand"].clone()
+    };
+    let given = |ratio| serde_json::json!({ "baseline": "as given", "candidate": "as given", "ratio": ratio });
+    assert_eq!(estimand(&comparison), given(Some("ratio")));
+    let text = render_comparison(&comparison, ComparisonFormat::Text).replace('\n', " ");
+    assert!(text.contains("Estimands: A and B as given; B/A ratio."), "{text}");
+    let other = in_turns(0.9, "another day");
+    let apart = compared(&baseline, &other, &["tpm"]);
+    assert_eq!(apart.rows[0].contrast.spread, Spread::BetweenRuns);
+    assert_eq!(estimand(&apart), given(None));
+}
+
+/// The same measured at once with another one.
+fn at_once(speed: f64) -> Record {
+    let mut record = in_turns(speed, "t");
+    record.study.settings.0.insert("limits.cores".to_owned(), Value::Integer(2));
+    for event in &mut record.events {
+        if let RunEvent::InTurns { at_once, .. } = &mut event.event {
+            *at_once = true;
+        }
+    }
+    record
+}
+
+#[test]
+fn records_measured_at_once_are_compared_over_the_same_seconds() {
+    let (baseline, candidate) = (at_once(1.0), at_once(0.9));
+    let comparison = compared(&baseline, &candidate, &["tpm", "nopm", "response_ns_p99.all"]);
+    for row in &comparison.rows[..2] {
+        assert_eq!(row.contrast.spread, Spread::AtOnce, "{}", row.metric.name);
+        assert!((160..=180).contains(&row.ratio.n()), "six windows of 30 s at most: {:?}", row.ratio);
+        assert!((0.88..0.92).contains(&row.ratio.value()), "{:?}", row.ratio);
+    }
+    assert_eq!(comparison.rows[2].contrast.spread, Spread::InsideBlocks, "a percentile has no value each second");
+    assert!(comparison.warnings.iter().any(|text| text.contains("contention")), "{:?}", comparison.warnings);
+    let told = render_comparison(&comparison, ComparisonFormat::Text);
+    assert!(told.contains("Both were measured at the same time, in 6 runs each that swapped places"), "{told}");
+}
+
+/// Nothing is swapped without cores of their own.
+#[test]
+fn a_duet_on_all_cores_does_not_say_that_places_were_swapped() {
+    let mut both = [at_once(1.0), at_once(0.9)];
+    for record in &mut both {
+        record.study.settings.0.remove("limits.cores");
+    }
+    let told = render_comparison(&compared(&both[0], &both[1], &["tpm"]), ComparisonFormat::Text);
+    assert!(told.contains("in 6 runs each that did not swap"), "{told}");
+}
+
+/// Attempts that were made again a day later, by their places.
+fn again_alone(mut record: Record, places: &[usize]) -> Record {
+    for place in places {
+        let mut again = record.attempts[*place].clone();
+        again.id = record.attempts.len() as i64 + 1;
+        let later = 24 * 3_600_000_000;
+        again.started.0 += later;
+        again.events.iter_mut().for_each(|event| event.at.0 += later);
+        record.attempts.push(again);
+    }
+    record
+}
+
+#[track_caller]
+fn expect_warning(comparison: &Comparison<'_>, wanted: &str) {
+    assert!(comparison.warnings.iter().any(|text| text.contains(wanted)), "{wanted}: {:?}", comparison.warnings);
+}
+
+#[test]
+fn a_run_that_was_measured_again_alone_is_in_no_block() {
+    let (baseline, candidate) = (again_alone(in_turns(1.0, "t"), &[2]), in_turns(0.9, "t"));
+    let comparison = compared(&baseline, &candidate, &["tpm"]);
+    let row = &comparison.rows[0];
+    assert_eq!((row.contrast.spread, row.ratio.n(), row.runs), (Spread::InsideBlocks, 5, (5, 5)));
+    expect_warning(
+        &comparison,
+        "repetition 3 is left out of the ratio, because the runs of A and B were not measured right after each other",
+    );
+    assert!(render_comparison(&comparison, ComparisonFormat::Text).contains("within 5 repetitions"));
+    let baseline = again_alone(in_turns(1.0, "t"), &[0, 1, 2, 3, 4]);
+    let comparison = compared(&baseline, &candidate, &["tpm"]);
+    assert_eq!(comparison.rows[0].contrast.spread, Spread::BetweenRuns);
+    assert!(!comparison.alternated(&comparison.rows[0]));
+    expect_warning(&comparison, "are compared as runs that did not alternate");
+    let told = render_comparison(&comparison, ComparisonFormat::Text);
+    assert!(!told.contains("same neighbours"), "{told}");
+}
+
+/// What is measured right after its partner once more is still beside it.
+#[test]
+fn a_run_that_was_measured_again_at_once_stays_in_its_block() {
+    let (mut baseline, candidate) = (in_turns(1.0, "t"), in_turns(0.9, "t"));
+    let mut again = baseline.attempts[5].clone();
+    again.id += 1;
+    again.started.0 += 60_000_000;
+    again.events.iter_mut().for_each(|event| event.at.0 += 60_000_000);
+    baseline.attempts.push(again);
+    let comparison = compared(&baseline, &candidate, &["tpm"]);
+    assert_eq!(comparison.rows[0].runs, (6, 6), "{:?}", comparison.warnings);
+}
+
+/// Places fall out only where both repetitions of a swap are left.
+#[test]
+fn a_duet_loses_a_swap_with_a_run_that_was_measured_again_alone() {
+    let (baseline, candidate) = (at_once(1.0), again_alone(at_once(0.9), &[3]));
+    let comparison = compared(&baseline, &candidate, &["tpm", "response_ns_p99.all"]);
+    let spreads: Vec<_> = comparison.rows.iter().map(|row| (row.contrast.spread, row.runs)).collect();
+    assert_eq!(spreads, [(Spread::AtOnce, (4, 4)), (Spread::InsideBlocks, (4, 4))]);
+    expect_warning(&comparison, "repetitions 3, 4 are left out of the ratio");
+    let mut odd = [at_once(1.0), at_once(0.9)];
+    for record in &mut odd {
+        let last = record.attempts.last().expect("there are some").run;
+        record.attempts.retain(|attempt| attempt.run != last);
+    }
+    let comparison = compared(&odd[0], &odd[1], &["tpm"]);
+    assert_eq!((comparison.rows[0].contrast.spread, comparison.rows[0].runs), (Spread::AtOnce, (4, 4)));
+    expect_warning(&comparison, "repetition 5 is left out of the ratio");
+    let all: Vec<usize> = (0..6).collect();
+    let apart = compared(&baseline, &again_alone(at_once(0.9), &all), &["tpm"]).rows[0].contrast.spread;
+    assert_eq!(apart, Spread::BetweenRuns);
+}
+
+#[test]
+fn records_that_did_not_alternate_are_compared_with_a_warning_that_is_true() {
+    let (baseline, mut candidate) = (record(&Shape::memory(2)), record(&Shape::memory(2)));
+    let warning = |one: &Record, other: &Record| {
+        let mut warnings = compared(one, other, &["tpm"]).warnings.into_iter();
+        warnings.find(|text| text.starts_with("A and B were not measured in turns")).expect("it is warned")
+    };
+    assert!(warning(&baseline, &candidate).contains("their times overlap, but no run had a partner"));
+    for attempt in &mut candidate.attempts {
+        attempt.started.0 += 3_600_000_000;
+    }
+    for (one, other) in [(&baseline, &candidate), (&candidate, &baseline)] {
+        assert!(warning(one, other).contains("do not include changes of the host between them"));
+    }
+}
+
+/// A gate may refuse to judge runs that did not alternate, in either direction; by default it says so.
+#[test]
+fn a_gate_says_that_runs_did_not_alternate_and_may_refuse_to_judge_them() {
+    let rules = |not_in_turns| Rules {
+        tolerance: 0.03,
+        of_metric: BTreeMap::new(),
+        undecided: Policy::Fail,
+        void: Policy::Fail,
+        not_in_turns,
+        lost: None,
+    };
+    let baseline = in_turns(1.0, "t");
+    for (speed, usual) in [(1.1, GateOutcome::Passed), (0.8, GateOutcome::Failed)] {
+        let (apart, turned) = (in_turns(speed, "another day"), in_turns(speed, "t"));
+        let outcome = |candidate: &Record, policy| {
+            let (comparison, rules) = (compared(&baseline, candidate, &["tpm"]), rules(policy));
+            let judged = gate(&comparison, &rules).expect("throughput has a direction");
+            let told = [ComparisonFormat::Text, ComparisonFormat::Json]
+                .map(|format| render_gate(&comparison, &judged, &rules, format));
+            (judged.outcome, judged.passes, told)
+        };
+        let (found, passes, [text, json]) = outcome(&apart, NotInTurns::Warn);
+        assert_eq!((found, passes), (usual, usual == GateOutcome::Passed));
+        assert!(text.replace('\n', " ").contains("the runs of A and B did not alternate"), "{text}");
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!((&json["gate"]["not_in_turns"], &json["gate"]["not_alternated"]), (&"warn".into(), &1.into()));
+        assert_eq!(json["comparisons"][0]["alternated"], false);
+        let (found, passes, [text, _]) = outcome(&apart, NotInTurns::Undecided);
+        assert_eq!((found, passes), (GateOutcome::Undecided, false), "{text}");
+        assert!(text.replace('\n', " ").contains("the runs of A and B did not alternate"), "{text}");
+        let (found, _, [text, _]) = outcome(&turned, NotInTurns::Undecided);
+        assert_eq!(found, usual);
+        assert!(!text.contains("did not alternate"), "{text}");
+    }
+}
+
+fn rising(speed: f64, token: &str) -> Record {
+    let mut record = in_turns(speed, token);
+    let_rise(&mut record);
+    record
+}
+
+/// Only blocks make a ratio of points that moved.
+#[test]
+fn points_that_moved_are_compared_in_turns_only() {
+    let (baseline, candidate, other) = (rising(1.0, "t"), rising(0.9, "t"), rising(0.9, "another day"));
+    let turned = compared(&baseline, &candidate, &["tpm"]);
+    assert!((0.88..0.92).contains(&turned.rows[0].ratio.value()), "{:?}", turned.rows[0].ratio);
+    assert!(
+        turned.warnings.iter().any(|text| text.starts_with("throughput moved within runs")),
+        "{:?}",
+        turned.warnings
+    );
+    let apart = compared(&baseline, &other, &["tpm"]);
+    assert!(apart.rows.is_empty() && apart.void.len() == 2, "{:?}", apart.void);
+    let mut single = [rising(1.0, "t"), rising(0.9, "t")];
+    for record in &mut single {
+        let first = record.attempts[0].run;
+        record.attempts.retain(|attempt| attempt.run == first);
+    }
+    let [one, another] = &single;
+    let alone = compared(one, another, &["tpm"]);
+    assert!(alone.rows.is_empty() && alone.left_out[0].why.contains("at least two blocks"), "{:?}", alone.left_out);
+}

@@ -127,6 +127,9 @@ fn a_server_alone_is_started_again_and_has_every_acknowledged_write() {
     expect_a_verdict(&done);
     let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
     let report = drill_report(record.attempts.last().expect("an attempt"));
+    let said = format!("{}{}", text(&done.stdout), text(&done.stderr));
+    let in_one_line = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!in_one_line.contains("the mode was"), "it has none: {said}");
     let (ledger, told) = (&report.prober.ledger, format!("{report:?}"));
     assert!(ledger.lost == 0 && ledger.kept > 100 && ledger.leaders.len() == 1, "{told}");
     assert_eq!((&report.promoted, report.protected_again_at), (&None, None), "{told}");

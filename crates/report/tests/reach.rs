@@ -30,7 +30,9 @@ fn let_checkpoint(record: &mut Record, every: i64) {
             component: String::new(),
             instance: InstanceName::default(),
             unit: "1/s".to_owned(),
-            samples: seconds.map(|second| (Offset((second + 1) * 1_000_000_000), 1_000_000_000, begun(second))).collect(),
+            samples: seconds
+                .map(|second| (Offset((second + 1) * 1_000_000_000), 1_000_000_000, begun(second)))
+                .collect(),
         });
     }
 }

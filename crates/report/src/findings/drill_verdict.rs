@@ -7,6 +7,7 @@ use super::void::Void;
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{DrillAsked, DrillReport, Ledger, ProbeKind, drill};
 use proofload_model::ledger::LedgerPage;
+use proofload_model::replication::replication;
 use proofload_model::series::replication;
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
@@ -29,7 +30,7 @@ pub(super) fn of_drill(attempt: &Attempt, settings: &Settings) -> Vec<Void> {
         .then(|| Void::generator(format!("the prober was {late:.0} ms late (p99); the limit is {LATEST_PROBE_MS} ms")));
     let found = [
         of_fault(attempt, report, &asked),
-        of_mode(attempt, report),
+        of_mode(attempt, report, settings),
         of_leaders(report, &asked),
         of_ledger(attempt, report),
         of_defects(&report.prober.ledger),
@@ -92,9 +93,9 @@ fn of_fault(attempt: &Attempt, report: &DrillReport, asked: &DrillAsked) -> Vec<
     vec![format!("the fault was not in force after the measured window, which ended at {window_ends} s")]
 }
 
-/// A mode that was out of force just before the fault, or that nobody had read.
-fn of_mode(attempt: &Attempt, report: &DrillReport) -> Vec<String> {
-    if report.fault.is_none() {
+/// A mode that was out of force just before the fault, or that nobody had read; nothing without standbys.
+fn of_mode(attempt: &Attempt, report: &DrillReport, settings: &Settings) -> Vec<String> {
+    if report.fault.is_none() || replication(settings).is_ok_and(|asked| asked.is_none()) {
         return Vec::new();
     }
     // From then on a reading may show what the fault does before all of it is in force.

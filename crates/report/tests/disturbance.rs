@@ -354,7 +354,7 @@ fn ratios_are_formed_inside_repetitions() {
     let page = render(&record, Format::Markdown).unwrap();
     assert!(
         page.contains(
-            "from ratios within 6 repetitions, each of which measured every point once, in a new random order each time"
+            "ratios formed within 6 repetitions, each of which measured every point once, in a new random order each time"
         ),
         "{page}"
     );

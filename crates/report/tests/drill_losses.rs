@@ -44,8 +44,14 @@ fn a_broken_promise_is_told_first_though_its_drill_is_void() {
 #[test]
 fn no_loss_has_its_bound_and_an_outage_by_hand_its_missing_detection() {
     let page = page(&drills("remote_flush", &[0.5, 0.6, 0.7]));
-    let bound = "None of 29,970 acknowledged writes were lost (0 of 3 drills: at most 63.2 % of drills lose any";
-    check_told(&page, &[bound, " s without detection"]);
+    check_told(
+        &page,
+        &["None of 29,970 acknowledged writes were lost (per drill at most 63.2 %).", " s without detection"],
+    );
+    check_told(
+        &page,
+        &["bound of losses is that of 3 drills", "(0 of 3 drills: at most 63.2 % of drills lose any, 95 % confidence)"],
+    );
 }
 
 #[test]

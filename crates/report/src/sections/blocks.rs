@@ -23,11 +23,11 @@ fn how(found: &BlockFindings) -> Prose {
         ),
     };
     prose![
-        "Shares of the largest, steps and knees have the estimand ratio: they come from ratios within ",
+        "Shares of the largest, steps and knees are ratios formed within ",
         found.blocks.count(),
         " repetitions, each of which measured every point once, ",
         order,
-        ". Changes of the host between repetitions do not affect them.",
+        ": changes of the host between repetitions do not affect them (estimand: ratio).",
         left_out,
     ]
 }

@@ -93,7 +93,7 @@ fn sentence(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<Prose> 
     });
     text.extend(match point.lost() {
         0 => {
-            let bound = at_most(point.drills.len(), "");
+            let bound = at_most(point.drills.len());
             prose![", and none of ", point.acknowledged(), " acknowledged writes were lost", bound]
         }
         _ => Prose::new(),
@@ -120,9 +120,13 @@ fn lost(point: &DrilledPoint<'_>) -> Prose {
 }
 
 /// The bound of drills without a loss, in brackets.
-pub(super) fn at_most(drills: usize, place: &str) -> String {
-    let share = short(100.0 * none_of(drills));
-    format!(" (0 of {drills} drills{place}: at most {share} % of drills lose any, 95 % confidence)")
+fn at_most(drills: usize) -> String {
+    format!(" (0 of {drills} drills: at most {} % of drills lose any, 95 % confidence)", most_that_lose(drills))
+}
+
+/// Share of drills that lose a write at most where none of some did, %, with 95 % confidence.
+pub(super) fn most_that_lose(drills: usize) -> String {
+    short(100.0 * none_of(drills))
 }
 
 pub(super) fn of_point<'a>(findings: &'a Findings<'_>, drilled: &DrilledPoint<'_>) -> Option<&'a PointFindings> {

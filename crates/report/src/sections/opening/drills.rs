@@ -58,10 +58,26 @@ fn tell(findings: &Findings<'_>) -> TopicText {
             if drills == 1 { " drill at " } else { " drills at " },
             faults.len(),
             if faults.len() == 1 { " point; " } else { " points; " },
-            "times are their medians. "
+            "times are their medians. ",
+            bounded(is_lossy, &faults)
         ],
         next: fewer_than_59(&faults),
     }
+}
+
+/// What the bound of no loss is a bound of; empty where something was lost.
+fn bounded(is_lossy: bool, faults: &[FaultPoint<'_>]) -> String {
+    let fewest = fewest_drills(faults);
+    if is_lossy || fewest == 0 {
+        return String::new();
+    }
+    let drills = if fewest == 1 { "drill" } else { "drills" };
+    format!("The bound of losses is that of {fewest} {drills}, with 95 % confidence. ")
+}
+
+/// Drills of the point with the fewest.
+fn fewest_drills(faults: &[FaultPoint<'_>]) -> usize {
+    faults.iter().map(|fault| fault.drilled.drills.len()).min().unwrap_or(0)
 }
 
 /// Losses of a study none of whose points is valid; empty where nothing was lost.
@@ -148,9 +164,8 @@ fn losses(faults: &[FaultPoint<'_>]) -> Prose {
     let acknowledged: u64 = points().map(DrilledPoint::acknowledged).sum();
     let lost: u64 = points().map(DrilledPoint::lost).sum();
     if lost == 0 {
-        let fewest = points().map(|point| point.drills.len()).min().unwrap_or(0);
-        let place = if faults.len() > 1 { " at the point with the fewest" } else { "" };
-        return prose!["None of ", acknowledged, " acknowledged writes were lost", own::at_most(fewest, place), ". "];
+        let bound = format!(" (per drill at most {} %)", own::most_that_lose(fewest_drills(faults)));
+        return prose!["None of ", acknowledged, " acknowledged writes were lost", bound, ". "];
     }
     let mut text = prose![lost, " of ", acknowledged, " acknowledged writes were lost"];
     let broken: u64 = points().map(DrilledPoint::lost_against_promise).sum();
@@ -218,8 +233,7 @@ fn excuse(point: &DrilledPoint<'_>) -> Prose {
 
 /// A tail needs more drills than a median.
 fn fewer_than_59(faults: &[FaultPoint<'_>]) -> Prose {
-    let fewest = faults.iter().map(|fault| fault.drilled.drills.len()).min().unwrap_or(0);
-    if fewest >= 59 {
+    if fewest_drills(faults) >= 59 {
         return Prose::new();
     }
     prose!["A 95th percentile needs 59 drills per point: raise ", Inline::Code("study.repetitions".to_owned()), ". "]

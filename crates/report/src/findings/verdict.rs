@@ -141,7 +141,8 @@ fn of_links(attempt: &Attempt, settings: &Settings, stretch: Option<(f64, f64)>,
         Some(others) => Void::host(format!("{fault}; meanwhile {others}")),
         None => Void::verification(fault),
     };
-    let commits_wait = proofload_model::replication::replication(settings).ok().flatten().is_some_and(|asked| asked.mode.waits());
+    let commits_wait =
+        proofload_model::replication::replication(settings).ok().flatten().is_some_and(|asked| asked.mode.waits());
     let faults = |link: &LinkUse| link.fault(commits_wait);
     links(attempt, settings, stretch).iter().filter_map(faults).map(void).collect()
 }

@@ -1,7 +1,9 @@
 //! The planted causes: what is limited so that it binds, and what must be named then. Numbers are those of the method.
 
+use super::decoy::Decoy;
+
 /// A planted cause.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Plant {
     /// Its number.
     pub(super) number: u32,
@@ -9,10 +11,12 @@ pub(super) struct Plant {
     pub(super) title: &'static str,
     /// Its study.
     pub(super) study: PlantStudy,
+    /// What looks busy beside the cause and does not bind.
+    pub(super) decoy: Option<Decoy>,
 }
 
 /// The study of a plant.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PlantStudy {
     /// The engine.
     pub(super) engine: &'static str,
@@ -27,7 +31,14 @@ pub(super) struct PlantStudy {
 }
 
 const fn plant(number: u32, title: &'static str, study: PlantStudy) -> Plant {
-    Plant { number, title, study }
+    Plant { number, title, study, decoy: None }
+}
+
+impl Plant {
+    /// The same with a limit of which this share is used.
+    const fn beside(self, limit: &'static str, used: f64) -> Self {
+        Self { decoy: Some(Decoy { limit, used }), ..self }
+    }
 }
 
 /// Reads of records that are all in cache.
@@ -120,15 +131,17 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         5,
-        "MariaDB, cached reads on one core (no decoy)",
+        "MariaDB, cached reads on one core",
         PlantStudy {
             engine: "mariadb",
             workload: CACHED,
             limits: "cores = 1\nread_iops = 2000\nwrite_iops = 1000",
-            more: "",
+            // Pages that a writer of the database writes cannot be updated meanwhile, so that users would wait for its limit.
+            more: "[clients]\ncpu = 1.0\n",
             expected: &["limits.cores"],
         },
-    ),
+    )
+    .beside("clients.cpu", 0.85),
     plant(
         6,
         "PostgreSQL, synchronous standby, walsender with CPU time 0.02",
@@ -269,7 +282,7 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         19,
-        "MariaDB, sync + 10 ms, 4 users (no decoy)",
+        "MariaDB, sync + 10 ms, 4 users",
         PlantStudy {
             engine: "mariadb",
             workload: "mix = \"own\"\nupdate = 1.0\nkeys = \"uniform\"\nrecords = 20000\nvirtual_users = 4",
@@ -277,7 +290,8 @@ pub(super) const PLANTS: &[Plant] = &[
             more: DELAYED,
             expected: FLUSHES_AND_USERS,
         },
-    ),
+    )
+    .beside("limits.write_iops", 0.85),
     plant(
         20,
         "PostgreSQL, CPU time and read IOPS matched",
@@ -348,7 +362,9 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         26,
-        "MariaDB, the same (no decoy)",
+        // Without a decoy: a quota stops all threads of its group whatever their priority, so that a process that fills it makes CPU time
+        // bind, and so little of it is used that a quota near the use would stop users, too.
+        "MariaDB, one hot row held 4 ms, a log flushed each second",
         PlantStudy {
             engine: "mariadb",
             workload: HOT_ROW,
@@ -392,15 +408,17 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         30,
-        "MariaDB, the same (no decoy)",
+        "MariaDB, a relay that adds 10 ms, 16 users",
         PlantStudy {
             engine: "mariadb",
-            workload: "mix = \"c\"\nrecords = 20000\nvirtual_users = 4",
+            // So many that the CPU time that they take is a decoy: a quota below two slices of the kernel would stop users more often.
+            workload: "mix = \"c\"\nrecords = 20000\nvirtual_users = 16",
             limits: ROOM,
             more: "[clients]\nrtt = \"10ms\"\n",
             expected: &["clients.rtt", "users"],
         },
-    ),
+    )
+    .beside("limits.cpu", 0.85),
     plant(
         31,
         "PostgreSQL, wide rows, a relay of 2 MB/s",
@@ -452,7 +470,7 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
     plant(
         36,
-        "MariaDB, the same, by the pool of the load",
+        "MariaDB, 16 users share 2 connections, 5 ms in transactions",
         PlantStudy {
             engine: "mariadb",
             workload: POOLED,
@@ -508,8 +526,8 @@ pub(super) const PLANTS: &[Plant] = &[
     ),
 ];
 
-/// The study file.
-pub(super) fn study_text(number: u32, study: &PlantStudy) -> String {
+/// The study file of this name, without a decoy.
+pub(super) fn study_text(name: &str, study: &PlantStudy) -> String {
     let PlantStudy { engine, workload, limits, more, expected } = study;
     // A cache is full once it has been read at the limit of reads.
     let fills = expected.iter().any(|name| ["limits.memory", "engine.cache"].contains(name));
@@ -518,7 +536,7 @@ pub(super) fn study_text(number: u32, study: &PlantStudy) -> String {
     let restore = if more.contains("[replication]") { "every-run" } else { "never" };
     let storage = if more.contains("[storage]") { "" } else { "[storage]\npath = \"data\"\n" };
     format!(
-        "[study]\nname = \"cause-{number}\"\ntitle = \"A point whose cause is known\"\n\
+        "[study]\nname = \"{name}\"\ntitle = \"A point whose cause is known\"\n\
          [workload]\nkind = \"ycsb\"\n{workload}\n[engine]\nkind = \"{engine}\"\n{more}\
          [limits]\n{limits}\n{storage}\
          [procedure]\nrestore = \"{restore}\"\nmeasure = \"10s\"\nwarm_up.at_least = \"{warm_up}\"\ndrift_tolerance = 1.0\nprecision = 0.3\n"
@@ -534,5 +552,16 @@ mod tests {
         let numbers: Vec<u32> = PLANTS.iter().map(|plant| plant.number).collect();
         assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
         assert!(PLANTS.iter().all(|plant| !plant.study.expected.is_empty()));
+    }
+
+    #[test]
+    fn decoys_are_limits_of_their_studies_and_no_causes() {
+        let decoyed: Vec<&Plant> = PLANTS.iter().filter(|plant| plant.decoy.is_some()).collect();
+        assert_eq!(decoyed.iter().map(|plant| plant.number).collect::<Vec<_>>(), [5, 19, 30]);
+        for plant in decoyed {
+            let decoy = plant.decoy.unwrap();
+            assert!(!plant.study.expected.contains(&decoy.limit), "{}", plant.number);
+            assert!(decoy.text(&study_text("before", &plant.study), 0.5).is_ok(), "{}", plant.number);
+        }
     }
 }

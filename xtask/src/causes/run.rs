@@ -1,7 +1,9 @@
-//! Runs the studies of planted causes one after another and prints how each was named.
+//! Runs the studies of planted causes one after another and ends with the table of how each was named.
 
-use super::plants::{PLANTS, Plant, PlantStudy, study_text};
+use super::decoy::Decoy;
+use super::plants::{PLANTS, Plant, study_text};
 use super::score::CauseNames;
+use super::table::{PlantOutcome, PlantSums, document, name_of};
 use crate::program::{release_program, tell};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -17,7 +19,13 @@ struct Wishes {
     keep: Option<PathBuf>,
 }
 
-/// Runs all, or those of these numbers; an error when a cause was named wrongly.
+/// File of the sums and the table, in the folder that is kept.
+const TABLE: &str = "causes.md";
+
+/// Blocks of the experiment that tells how much of a limit is used without a decoy: as few as there may be.
+const BLOCKS_BEFORE: &str = "2";
+
+/// Runs all, or those of these numbers, and ends with their table; an error when a cause was named wrongly.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let wishes = wishes(arguments)?;
     let program = wishes.program.clone().map_or_else(release_program, Ok)?;
@@ -26,17 +34,25 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&folder, open).map_err(|error| format!("opening {}: {error}", folder.display()))?;
-    tell(
-        "| # | plant | must be named | confirmed | | blocks | elasticities | fullest limit | observed first |\n|---|---|---|---|---|---|---|---|---|",
-    );
-    let mut counts = Counts::default();
+    let mut outcomes = Vec::new();
     for plant in PLANTS.iter().filter(|plant| wishes.numbers.is_empty() || wishes.numbers.contains(&plant.number)) {
-        counts.add(&plant.study, &judge(&program, &folder, plant, &wishes));
+        let outcome = judge(&program, &folder, plant, &wishes);
+        tell(&outcome.details());
+        outcomes.push(outcome);
     }
-    let removed = if wishes.keep.is_some() { Ok(()) } else { std::fs::remove_dir_all(&folder) };
-    tell(&counts.words());
-    removed.map_err(|error| format!("removing {}: {error}", folder.display()))?;
-    if counts.wrong == 0 { Ok(()) } else { Err(format!("{} causes were named wrongly", counts.wrong)) }
+    let table = document(&outcomes);
+    let left = if wishes.keep.is_some() {
+        let path = folder.join(TABLE);
+        std::fs::write(&path, &table).map_err(|error| format!("writing {}: {error}", path.display()))
+    } else {
+        std::fs::remove_dir_all(&folder).map_err(|error| format!("removing {}: {error}", folder.display()))
+    };
+    tell(&format!("\n{table}"));
+    left?;
+    match PlantSums::of(&outcomes).wrong {
+        0 => Ok(()),
+        wrong => Err(format!("{wrong} causes were named wrongly")),
+    }
 }
 
 fn wishes(arguments: &[String]) -> Result<Wishes, String> {
@@ -57,85 +73,52 @@ fn wishes(arguments: &[String]) -> Result<Wishes, String> {
     Ok(wishes)
 }
 
-#[derive(Default)]
-struct Counts {
-    run: u32,
-    right: u32,
-    wrong: u32,
-    failed: u32,
-    by_fullest: u32,
-    fullest_among: u32,
-    by_observed: u32,
+/// Runs the study of a plant and its experiment.
+fn judge(program: &Path, folder: &Path, plant: &Plant, wishes: &Wishes) -> PlantOutcome {
+    let name = format!("cause-{}", plant.number);
+    let text = study_text(&name, &plant.study);
+    let (text, decoy) = match plant.decoy {
+        None => (text, String::new()),
+        Some(decoy) => match with_decoy((program, folder), plant, decoy, wishes) {
+            Ok(text) => (text, format!("; decoy: {:.0} % of {} used", 100.0 * decoy.used, name_of(decoy.limit))),
+            Err(why) => (text, format!("; no decoy: {why}")),
+        },
+    };
+    let named =
+        experiment((program, folder), (name.as_str(), text.as_str()), (wishes.blocks.as_str(), wishes.step.as_str()));
+    PlantOutcome { plant: *plant, decoy, named, day: today() }
 }
 
-impl Counts {
-    fn add(&mut self, study: &PlantStudy, named: &Result<CauseNames, String>) {
-        let Ok(named) = named else {
-            self.failed += 1;
-            return;
-        };
-        let alone =
-            |name: &Option<String>| u32::from(name.as_ref().is_some_and(|name| study.expected == [name.as_str()]));
-        self.run += 1;
-        self.right += u32::from(named.is_right(study.expected));
-        self.wrong += u32::from(named.is_wrong(study.expected));
-        self.by_fullest += alone(&named.fullest);
-        self.fullest_among += u32::from(named.fullest.as_deref().is_some_and(|name| study.expected.contains(&name)));
-        self.by_observed += alone(&named.observed);
-    }
-
-    fn words(&self) -> String {
-        let Self { run, right, wrong, failed, by_fullest, fullest_among, by_observed } = self;
-        format!(
-            "\nof {run} that were run: {right} named in full and nothing else, {wrong} with a wrong name confirmed; by the limit of which most \
-             was used {by_fullest}, with that limit among the right names {fullest_among}, by the first observed candidate {by_observed}; {failed} failed"
-        )
-    }
+/// The study of a plant with its decoy, from how much was used without it.
+fn with_decoy(at: (&Path, &Path), plant: &Plant, decoy: Decoy, wishes: &Wishes) -> Result<String, String> {
+    let before = format!("cause-{}-before", plant.number);
+    let without = study_text(&before, &plant.study);
+    let used = experiment(at, (before.as_str(), without.as_str()), (BLOCKS_BEFORE, wishes.step.as_str()))?;
+    let reached = used.reached(decoy.limit).ok_or_else(|| format!("use of {} was not counted", decoy.limit))?;
+    decoy.text(&study_text(&format!("cause-{}", plant.number), &plant.study), reached)
 }
 
-/// Runs one study and its experiment, and prints its row.
-fn judge(program: &Path, folder: &Path, plant: &Plant, wishes: &Wishes) -> Result<CauseNames, String> {
-    let study = &plant.study;
-    let named = experiment(program, folder, (plant.number, study), wishes);
-    let expected = study.expected.join(", ");
-    let head = format!("| {} | {} | {expected} |", plant.number, plant.title);
-    match &named {
-        Err(error) => tell(&format!("{head} | failed: {error} | | | | |")),
-        Ok(named) => {
-            let word = match (named.is_right(study.expected), named.is_wrong(study.expected)) {
-                (true, _) => "right",
-                (_, true) => "WRONG",
-                _ => "not all",
-            };
-            tell(&format!(
-                "{head} {} | {word} | {} | {} | {} | {} |",
-                named.confirmed.join(", "),
-                named.blocks,
-                named.all,
-                named.fullest.as_deref().unwrap_or("none"),
-                named.observed.as_deref().unwrap_or("none")
-            ));
-        }
-    }
-    named
-}
-
+/// Runs a study and its experiment in a folder; what was named.
 fn experiment(
-    program: &Path,
-    folder: &Path,
-    (number, study): (u32, &PlantStudy),
-    wishes: &Wishes,
+    (program, folder): (&Path, &Path),
+    (name, text): (&str, &str),
+    (blocks, step): (&str, &str),
 ) -> Result<CauseNames, String> {
-    let (file, record) = (format!("cause-{number}.toml"), format!("cause-{number}.proof"));
-    std::fs::write(folder.join(&file), study_text(number, study))
-        .map_err(|error| format!("writing {file}: {error}"))?;
+    let (file, record) = (format!("{name}.toml"), format!("{name}.proof"));
+    std::fs::write(folder.join(&file), text).map_err(|error| format!("writing {file}: {error}"))?;
     proofload(program, folder, &["run", &file, "--void", "ok", "--no-report", "--progress", "none"])?;
-    let (blocks, step) = (wishes.blocks.as_str(), wishes.step.as_str());
     let asked = ["--blocks", blocks, "--step", step, "--no-report", "--progress", "none"];
     proofload(program, folder, &[&["confirm", &record], &asked[..]].concat())?;
     let report = proofload(program, folder, &["report", &record, "--format", "json"])?;
     let report: Value = serde_json::from_str(&report).map_err(|error| format!("reading the report: {error}"))?;
     CauseNames::of(&report).ok_or_else(|| "the report tells no experiment".to_owned())
+}
+
+/// The date, by the system's own command.
+fn today() -> String {
+    let output = Command::new("date").args(["-u", "+%F"]).output();
+    let told = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    if told.is_empty() { "not kept".to_owned() } else { told }
 }
 
 /// Runs the program; its standard output.
@@ -162,5 +145,10 @@ mod tests {
         let wishes = read(&["14", "blocks=6", "9"]).unwrap();
         assert_eq!((wishes.numbers, wishes.blocks.as_str()), (vec![14, 9], "6"));
         assert!(read(&["all"]).is_err() && read(&["speed=1"]).is_err());
+    }
+
+    #[test]
+    fn the_date_has_ten_letters() {
+        assert_eq!(today().len(), "2026-12-01".len());
     }
 }

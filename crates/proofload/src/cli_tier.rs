@@ -81,6 +81,9 @@ pub(crate) struct ServeArguments {
     /// Clean all dirty lines once no request has come for so long, such as 30s
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) clean_after: String,
+    /// Clean by so many writes to an origin at once, 1 to 64
+    #[arg(long, value_name = "WRITES", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) clean_depth: u32,
     /// Keep a sample of the references for forecasts of other sizes of the cache; SIZE: the data behind it, such as 2GiB
     #[arg(long, value_name = "SIZE")]
     pub(crate) sample: Option<String>,

@@ -3,6 +3,26 @@
 use std::io;
 use std::time::Duration;
 
+use super::several::write_by_threads;
+
+/// One of several writes that a device is given together.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceWrite<'a> {
+    /// Position of its first byte.
+    pub at: u64,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
+/// Failure of one of several writes.
+#[derive(Debug)]
+pub struct WriteFailure {
+    /// Place among the writes, from 0, of the first one that failed.
+    pub index: usize,
+    /// Its error.
+    pub error: io::Error,
+}
+
 /// Storage with positions, shared by threads.
 ///
 /// A write may be lost or torn by a crash until a later `sync` has returned without an error. A failed call may have
@@ -29,6 +49,17 @@ pub trait Device: Send + Sync {
     ///
     /// When the device fails.
     fn write_at(&self, at: u64, from: &[u8]) -> io::Result<()>;
+
+    /// Writes several buffers that do not overlap: begun in their order, at most so many under way at once, 0 as 1.
+    ///
+    /// They are done in any order. None is under way any more when it returns, and none is begun after one has failed.
+    ///
+    /// # Errors
+    ///
+    /// When the device fails: any of the writes may have been done.
+    fn write_several(&self, writes: &[DeviceWrite<'_>], depth: usize) -> Result<(), WriteFailure> {
+        write_by_threads(self, writes, depth)
+    }
 
     /// Returns when everything that was written before is durable.
     ///

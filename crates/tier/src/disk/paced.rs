@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::array::{DiskArray, Progress};
 use super::drive::DiskRequest;
-use crate::device::{Clock, Device};
+use crate::device::{Clock, Device, DeviceWrite, WriteFailure};
 use crate::tier::LatencyHistogram;
 
 /// How late requests were handed back after the model's time.
@@ -31,6 +31,25 @@ impl Overshoot {
         let modelled = self.modelled.as_secs_f64();
         if modelled > 0.0 { self.late_sum.as_secs_f64() / modelled } else { 0.0 }
     }
+
+    /// Counts a request that is handed back now: when it came, when the real device had done it, and when the modelled drives had.
+    fn count(&mut self, [begin, worked, done]: [Duration; 3], now: Duration) {
+        let late = now.saturating_sub(done);
+        self.outrun += u64::from(worked > done);
+        self.modelled += done.saturating_sub(begin);
+        self.late_sum += late;
+        self.late.record(late);
+    }
+}
+
+/// One of several writes, under way.
+struct PacedWrite {
+    name: u64,
+    begin: Duration,
+    /// When the real device had stored it.
+    worked: Duration,
+    /// When the modelled drives have done it, once they have decided.
+    done: Option<Duration>,
 }
 
 struct PacedState {
@@ -109,29 +128,63 @@ impl ModelledDisk {
             return work();
         }
         let begin = self.clock.now();
-        let name = {
-            let mut state = self.lock();
-            if state.is_free {
-                drop(state);
-                return work();
-            }
-            // Read under the lock: requests come in the order of their arrival.
-            let now = self.clock.now().as_secs_f64() * 1e3;
-            let request = DiskRequest { at: self.offset + at, bytes, is_write };
-            state.array.submit(now, request)
-        };
+        let Some(name) = self.submit(at, bytes, is_write) else { return work() };
         let outcome = work();
         let worked = self.clock.now();
         let Some(done) = self.decided(name) else { return outcome };
-        let outrun = worked > done;
         self.clock.sleep_until(done);
-        let late = self.clock.now().saturating_sub(done);
-        let overshoot = &mut self.lock().overshoot;
-        overshoot.outrun += u64::from(outrun);
-        overshoot.modelled += done.saturating_sub(begin);
-        overshoot.late_sum += late;
-        overshoot.late.record(late);
+        let now = self.clock.now();
+        self.lock().overshoot.count([begin, worked, done], now);
         outcome
+    }
+
+    /// Gives a request to the drives and returns its name; `None` when nothing is slowed any more.
+    fn submit(&self, at: u64, bytes: u64, is_write: bool) -> Option<u64> {
+        let mut state = self.lock();
+        if state.is_free {
+            return None;
+        }
+        // Read under the lock: requests come in the order of their arrival.
+        let now = self.clock.now().as_secs_f64() * 1e3;
+        Some(state.array.submit(now, DiskRequest { at: self.offset + at, bytes, is_write }))
+    }
+
+    /// Begins one of several writes. Nothing of it is under way when it is empty, or nothing is slowed any more.
+    fn begin_write(&self, write: &DeviceWrite<'_>) -> (Option<PacedWrite>, io::Result<()>) {
+        let begin = self.clock.now();
+        let bytes = write.bytes.len() as u64;
+        let name = if bytes > 0 { self.submit(write.at, bytes, true) } else { None };
+        let stored = self.device.write_at(write.at, write.bytes);
+        let worked = self.clock.now();
+        (name.map(|name| PacedWrite { name, begin, worked, done: None }), stored)
+    }
+
+    /// Hands back the writes that the drives have done; returns when more is known or done, `None` when none is under way.
+    fn hand_back(&self, open: &mut Vec<PacedWrite>) -> Option<Duration> {
+        let mut state = self.lock();
+        if state.is_free {
+            open.clear();
+        }
+        // Read under the lock: all arrivals until now are known.
+        let now = self.clock.now();
+        let PacedState { array, overshoot, .. } = &mut *state;
+        let mut next = Duration::MAX;
+        open.retain_mut(|write| {
+            if write.done.is_none() {
+                match array.progress(write.name, now.as_secs_f64() * 1e3) {
+                    Progress::Done(done) => write.done = Some(Duration::from_secs_f64(done / 1e3)),
+                    Progress::Open(time) => next = next.min(Duration::from_secs_f64(time / 1e3) + AFTER_DECISION),
+                }
+            }
+            let Some(done) = write.done else { return true };
+            if done > now {
+                next = next.min(done);
+                return true;
+            }
+            overshoot.count([write.begin, write.worked, done], now);
+            false
+        });
+        (!open.is_empty()).then_some(next)
     }
 }
 
@@ -153,6 +206,33 @@ impl Device for ModelledDisk {
 
     fn write_at(&self, at: u64, from: &[u8]) -> io::Result<()> {
         self.paced(at, from.len() as u64, true, || self.device.write_at(at, from))
+    }
+
+    /// Several writes need no threads here: the drives work at once, and this device only waits for them.
+    fn write_several(&self, writes: &[DeviceWrite<'_>], depth: usize) -> Result<(), WriteFailure> {
+        let mut left = writes.iter().enumerate();
+        let mut open: Vec<PacedWrite> = Vec::new();
+        let mut failure = None;
+        loop {
+            let begins = failure.is_none() && open.len() < depth.max(1);
+            let next = if begins { left.next() } else { None };
+            let Some((index, write)) = next else {
+                let before = open.len();
+                match self.hand_back(&mut open) {
+                    None if before == 0 => break,
+                    Some(time) if open.len() == before => self.clock.sleep_until(time),
+                    // The place of one that was handed back is filled at once.
+                    _ => {}
+                }
+                continue;
+            };
+            let (begun, stored) = self.begin_write(write);
+            open.extend(begun);
+            failure = stored.err().map(|error| WriteFailure { index, error });
+            // What a controller's cache takes is done before the next one is stored.
+            self.hand_back(&mut open);
+        }
+        failure.map_or(Ok(()), Err)
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -47,11 +47,13 @@ pub struct CleanBatch {
     /// Whether a commit must be done before the origin is written: a crash could bring back a clean line with what one
     /// of the blocks held before.
     pub needs_commit: bool,
+    /// Writes to the origin under way at once, at least 1; its sync begins when all of them are done.
+    pub depth: u32,
 }
 
 impl CleanBatch {
-    fn new(volume: u8) -> Self {
-        Self { volume, pieces: Vec::new(), needs_commit: false }
+    fn new(volume: u8, depth: u32) -> Self {
+        Self { volume, pieces: Vec::new(), needs_commit: false, depth }
     }
 
     fn push(&mut self, piece: CleanPiece, known: bool) {
@@ -174,7 +176,7 @@ impl CacheMachine {
         if now < self.cleaner.paused_until {
             return CleanerTick::Rest(self.cleaner.paused_until - now);
         }
-        if self.cleaner.dirty == 0 || self.cleaner.batches >= self.cleaner.settings.depth {
+        if self.cleaner.dirty == 0 || self.cleaner.batches >= self.cleaner.settings.batches {
             return rest;
         }
         let most = self.cleaner.settings.batch_lines;
@@ -188,6 +190,7 @@ impl CacheMachine {
     }
 
     fn collect(&mut self, wanted: u32, now: Duration) -> Option<CleanBatch> {
+        let depth = self.cleaner.settings.depth.clamp(1, CleanerSettings::MOST_DEPTH);
         let mut batch: Option<CleanBatch> = None;
         let mut refilled = false;
         while batch.as_ref().map_or(0, |batch| batch.pieces.len()) < wanted as usize {
@@ -209,7 +212,7 @@ impl CacheMachine {
                 self.cleaner.position = piece.block;
                 let known = self.records.is_known(piece.block);
                 let volume = piece.block.volume();
-                batch.get_or_insert_with(|| CleanBatch::new(volume)).push(piece, known);
+                batch.get_or_insert_with(|| CleanBatch::new(volume, depth)).push(piece, known);
             }
         }
         batch

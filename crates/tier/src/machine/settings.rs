@@ -86,15 +86,21 @@ pub struct CleanerSettings {
     /// Lines of one batch, at least 1.
     pub batch_lines: u32,
     /// Batches at work at once, at least 1.
+    pub batches: u32,
+    /// Writes to the origin under way at once in each batch, 1 to [`CleanerSettings::MOST_DEPTH`]; others count as the nearest of these.
     pub depth: u32,
     /// Lines per second in the regulated state, at most.
     pub most_lines_per_second: f64,
 }
 
 impl CleanerSettings {
-    /// The settings that the goals are stated for: 20 % dirty, urgent from 50 % to 45 %, bypass from 90 %, 1 s idle.
+    /// The largest depth: twice the commands that a SATA drive holds, which are 32.
+    pub const MOST_DEPTH: u32 = 64;
+
+    /// The settings that the goals are stated for: 20 % dirty, urgent from 50 % to 45 %, bypass from 90 %, 1 s idle, 8 writes at once.
     ///
-    /// Source of the watermarks: the kernel's documentation of dm-writecache (50 and 45 %).
+    /// Source of the watermarks: the kernel's documentation of dm-writecache (50 and 45 %). The depth is one write for each drive of
+    /// the published array of eight, and a quarter of the 32 commands that a single drive holds.
     pub fn usual() -> Self {
         Self {
             target: 0.20,
@@ -104,7 +110,8 @@ impl CleanerSettings {
             idle_after: Duration::from_secs(1),
             age_limit: Duration::from_secs(600),
             batch_lines: 256,
-            depth: 1,
+            batches: 1,
+            depth: 8,
             most_lines_per_second: 20_000.0,
         }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::driver::sums;
 use super::front::Tier;
 use crate::block::OriginBlock;
+use crate::device::{DeviceWrite, WriteFailure};
 use crate::error::Error;
 use crate::machine::{CleanBatch, CleanPiece, CleanerTick};
 
@@ -51,7 +52,7 @@ impl Tier {
                 let wanted = self.lock().machine.commit_wanted();
                 self.commit_until(wanted)?;
             }
-            self.write_runs(batch.volume, &runs).map(|()| count)
+            self.write_runs(batch, &runs).map(|()| count)
         });
         let mut state = self.lock();
         state.machine.clean_end(batch, written.as_ref().ok().copied());
@@ -112,14 +113,16 @@ impl Tier {
         error
     }
 
-    pub(super) fn write_runs(&self, volume: u8, runs: &[CleanRun]) -> Result<(), Error> {
-        let origin = &self.origins[usize::from(volume)];
-        for run in runs {
-            let failed = |error| Error::device("cleaned to", format!("the origin of volume {volume}"), run.at, error);
-            if let Err(error) = origin.write_at(run.at, &run.bytes) {
-                self.lock().machine.counters_mut(volume).origin_errors += 1;
-                return Err(failed(error));
-            }
+    /// Writes runs of a batch to its origin, several at once, and syncs it behind all of them.
+    pub(super) fn write_runs(&self, batch: &CleanBatch, runs: &[CleanRun]) -> Result<(), Error> {
+        let volume = batch.volume;
+        let writes: Vec<_> = runs.iter().map(|run| DeviceWrite { at: run.at, bytes: &run.bytes }).collect();
+        let written = self.origins[usize::from(volume)].write_several(&writes, batch.depth as usize);
+        if let Err(WriteFailure { index, error }) = written {
+            // Those that were done are done again: all of the batch stays dirty.
+            self.lock().machine.counters_mut(volume).origin_errors += 1;
+            let at = runs.get(index).map_or(0, |run| run.at);
+            return Err(Error::device("cleaned to", format!("the origin of volume {volume}"), at, error));
         }
         let number = self.lock().machine.origin_sync_begin(volume);
         self.finish_origin_sync(volume, number)
@@ -161,7 +164,7 @@ impl Tier {
     }
 }
 
-/// Two threads that clean and tend a pool until they are dropped.
+/// Two threads that clean and tend a pool until they are dropped. Several writes of a batch may have more of them.
 pub struct Maintenance {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,

@@ -128,7 +128,7 @@ impl Tier {
             }
             false => Ok(()),
         };
-        let written = committed.map(|()| self.write_runs(batch.volume, &runs));
+        let written = committed.map(|()| self.write_runs(&batch, &runs));
         let mut state = self.lock();
         state.machine.clean_end(&batch, matches!(written, Ok(Ok(()))).then_some(runs.len() as u64));
         self.notify(&state);

@@ -31,6 +31,8 @@ pub(crate) struct Trial {
     fault_every: u64,
     /// Whether the cache device says that it has synced and has not.
     lies_about_sync: bool,
+    /// Whether an origin leaves the end of the last of several writes out of the sync behind them.
+    syncs_too_early: bool,
 }
 
 impl Trial {
@@ -47,7 +49,8 @@ impl Trial {
         settings.cleaner.bypass_from = [0.3, 0.9, 1.1][dice.below(3) as usize];
         let line_bytes = [4096, 8192, 8192, 16384][dice.below(4) as usize];
         let lines = 8 + dice.below(16) as u32;
-        Self { seed, line_bytes, lines, settings, fault_every: 0, lies_about_sync: false }
+        settings.cleaner.depth = [1, 2, 4, 8][dice.below(4) as usize];
+        Self { seed, line_bytes, lines, settings, fault_every: 0, lies_about_sync: false, syncs_too_early: false }
     }
 
     pub(crate) fn write_back(seed: u64) -> Self {
@@ -57,6 +60,11 @@ impl Trial {
     /// A cache device that says that it has synced and has not.
     pub(crate) fn lying(seed: u64) -> Self {
         Self { lies_about_sync: true, ..Self::write_back(seed) }
+    }
+
+    /// Origins whose sync does not wait for the last of several writes that are under way at once.
+    pub(crate) fn hasty(seed: u64) -> Self {
+        Self { syncs_too_early: true, ..Self::write_back(seed) }
     }
 
     pub(crate) fn any_mode(seed: u64) -> Self {
@@ -137,6 +145,9 @@ impl Explorer {
         });
         let faults = Arc::new(AtomicBool::new(false));
         let explorer = Self { trial, dice, watch, cache, origins, clock: Arc::default(), faults };
+        for (place, origin) in (1..).zip(&explorer.origins) {
+            *origin.overlap.lock().unwrap() = Dice(explorer.trial.seed * 1_000 + life * 10 + place);
+        }
         explorer.set_hooks();
         explorer
     }
@@ -146,7 +157,9 @@ impl Explorer {
             let watch = self.watch.clone();
             *device.after.lock().unwrap() = Some(Box::new(move || watch.look()));
         }
-        if self.trial.lies_about_sync {
+        if self.trial.syncs_too_early {
+            self.origins.iter().for_each(sync_too_early);
+        } else if self.trial.lies_about_sync {
             let store = self.cache.store.clone();
             let data = geometry_of(&self.trial).byte_of_line(0) as usize;
             *self.cache.before.lock().unwrap() = Some(Box::new(move |call| {
@@ -261,6 +274,17 @@ impl Explorer {
             self.watch.model.lock().unwrap().check_read(volume, units.start, &bytes, &what);
         }
     }
+}
+
+/// Lets the syncs of an origin forget the part that was done last of several writes.
+fn sync_too_early(origin: &Arc<MemoryDevice>) {
+    let (store, were_several) = (origin.store.clone(), origin.were_several.clone());
+    *origin.before.lock().unwrap() = Some(Box::new(move |call| {
+        if call == Call::Sync && were_several.swap(false, Ordering::SeqCst) {
+            store.lock().unwrap().pending.pop();
+        }
+        Ok(())
+    }));
 }
 
 fn geometry_of(trial: &Trial) -> Geometry {

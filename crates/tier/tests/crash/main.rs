@@ -57,3 +57,13 @@ fn a_planted_fault_is_found() {
     });
     assert!(found.is_err(), "a cache that does not sync went unnoticed");
 }
+
+#[test]
+fn a_sync_that_does_not_wait_for_all_clean_writes_is_found() {
+    let found = std::panic::catch_unwind(|| {
+        for seed in 1..200 {
+            Explorer::run(Trial::hasty(seed));
+        }
+    });
+    assert!(found.is_err(), "a clean line that its origin has not went unnoticed");
+}

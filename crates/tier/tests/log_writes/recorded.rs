@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use proofload_tier::device::Device;
+use proofload_tier::device::{Device, DeviceWrite, WriteFailure};
 use proofload_tier::machine::CacheMode;
 use proofload_tier::tier::{Tier, TierDevices};
 
@@ -62,6 +62,17 @@ impl Device for Recorded {
         let (first, end) = (at / SECTOR * SECTOR, (at + from.len()).next_multiple_of(SECTOR));
         let bytes = recorder.image[first..end].to_vec();
         recorder.unflushed.push(LogEntry::Write { at: first as u64, bytes, is_durable: false });
+        Ok(())
+    }
+
+    /// The last of those that are under way is done first.
+    fn write_several(&self, writes: &[DeviceWrite<'_>], depth: usize) -> Result<(), WriteFailure> {
+        for (first, together) in (0..).step_by(depth.max(1)).zip(writes.chunks(depth.max(1))) {
+            for (place, write) in together.iter().enumerate().rev() {
+                let failed = |error| WriteFailure { index: first + place, error };
+                self.write_at(write.at, write.bytes).map_err(failed)?;
+            }
+        }
         Ok(())
     }
 

@@ -4,12 +4,12 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proofload_tier::block::mix;
-use proofload_tier::device::{Clock, Device};
+use proofload_tier::device::{Clock, Device, DeviceWrite, WriteFailure};
 use proofload_tier::layout::Identity;
 use proofload_tier::machine::{CacheMode, CleanerSettings, PoolSettings, VolumeClass, VolumeSettings};
 use proofload_tier::policy::PolicyChoice;
@@ -135,6 +135,12 @@ pub(crate) struct MemoryDevice {
     /// Bytes that cannot be read.
     pub(crate) unreadable: Mutex<Vec<Range<u64>>>,
     pub(crate) calls: [AtomicU64; 3],
+    /// Dice for the order in which the parts of several writes are done.
+    pub(crate) overlap: Mutex<Dice>,
+    /// Writes that were under way at once, at most.
+    pub(crate) most_open: AtomicU64,
+    /// Whether what was written last were several writes at once.
+    pub(crate) were_several: Arc<AtomicBool>,
 }
 
 impl MemoryDevice {
@@ -145,6 +151,9 @@ impl MemoryDevice {
             after: Mutex::new(None),
             unreadable: Mutex::new(Vec::new()),
             calls: Default::default(),
+            overlap: Mutex::new(Dice(17)),
+            most_open: AtomicU64::new(0),
+            were_several: Arc::default(),
         })
     }
 
@@ -179,6 +188,26 @@ impl MemoryDevice {
         self.before.lock().unwrap().as_mut().map_or(Ok(()), |hook| hook(call))
     }
 
+    /// Does a part of one of several writes.
+    fn advance(&self, open: &mut Vec<(usize, &[u8])>) {
+        const UNIT: usize = 512;
+        let (place, units) = {
+            let mut dice = self.overlap.lock().unwrap();
+            let place = dice.below(open.len() as u64) as usize;
+            let units = open[place].1.len().div_ceil(UNIT).max(1) as u64;
+            (place, 1 + dice.below(units) as usize)
+        };
+        let (at, bytes) = open[place];
+        let (part, rest) = bytes.split_at(bytes.len().min(units * UNIT));
+        self.store.lock().unwrap().write(at, part);
+        if rest.is_empty() {
+            open.swap_remove(place);
+        } else {
+            open[place] = (at + part.len(), rest);
+        }
+        self.end();
+    }
+
     fn end(&self) {
         if let Some(hook) = self.after.lock().unwrap().as_mut() {
             hook();
@@ -206,9 +235,35 @@ impl Device for MemoryDevice {
 
     fn write_at(&self, at: u64, from: &[u8]) -> io::Result<()> {
         self.begin(Call::Write)?;
+        self.were_several.store(false, Ordering::SeqCst);
         self.store.lock().unwrap().write(at as usize, from);
         self.end();
         Ok(())
+    }
+
+    /// Several writes without threads: parts of them, of whole units of 512 bytes, are done in an order of the dice, so that at most calls of
+    /// the hooks some writes are done in part. Each part is kept or lost by itself.
+    fn write_several(&self, writes: &[DeviceWrite<'_>], depth: usize) -> Result<(), WriteFailure> {
+        self.were_several.store(depth > 1 && writes.len() > 1, Ordering::SeqCst);
+        let mut left = writes.iter().enumerate();
+        let mut open: Vec<(usize, &[u8])> = Vec::new();
+        let mut failure = None;
+        loop {
+            let begins = failure.is_none() && open.len() < depth.max(1);
+            let next = if begins { left.next() } else { None };
+            if let Some((index, write)) = next {
+                match self.begin(Call::Write) {
+                    Ok(()) => open.push((write.at as usize, write.bytes)),
+                    Err(error) => failure = Some(WriteFailure { index, error }),
+                }
+                self.most_open.fetch_max(open.len() as u64, Ordering::SeqCst);
+            } else if open.is_empty() {
+                break;
+            } else {
+                self.advance(&mut open);
+            }
+        }
+        failure.map_or(Ok(()), Err)
     }
 
     fn sync(&self) -> io::Result<()> {

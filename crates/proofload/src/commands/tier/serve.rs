@@ -89,6 +89,7 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     let wanted = policy.zip(within).zip(clean_after).map(|((policy, within), clean_after)| {
         let mut settings = pool_settings(policy, &origins, &modes);
         settings.cleaner.idle_after = clean_after;
+        settings.cleaner.depth = arguments.clean_depth;
         ServeOrder { origins, settings, slow, nbd, within, flush_delay, sample }
     });
     faults.settle(false, wanted)

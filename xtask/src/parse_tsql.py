@@ -80,6 +80,7 @@ WRITTEN = [
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0 TO 31",
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0,1,2",
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = AUTO",
+    "SELECT CAST(c.value AS varchar(20)) FROM sys.configurations c WHERE c.name = N'max server memory (MB)'",
     "SELECT CASE (SELECT CAST(affinity_type AS int) FROM sys.dm_os_sys_info) WHEN 2 THEN 'AUTO' ELSE (SELECT string_agg(CAST(cpu_id AS "
     "varchar(8000)), ',') FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE') END",
     "IF EXISTS (SELECT 1 FROM sys.extended_properties WHERE class = 0 AND name = 'a') EXEC sys.sp_updateextendedproperty @name = N'a', "
@@ -137,6 +138,10 @@ def every_text():
                 own = {**standard, **own}
             for (file, name), sql in own.items():
                 yield f"{folder.relative_to(root)} {file} {name}", sql
+    for file in sorted((root / "suites").glob("*/sqlserver*/dialect.toml")):
+        for name, sql in re.findall(r'^(waiting|first|end|lock) = "(.*)"$', file.read_text(), re.MULTILINE):
+            filled = {"table": "t", "rows": "a = 1", "session": "57"}
+            yield f"{file.relative_to(root)} {name}", re.sub(r"\{(\w+)\}", lambda match: filled[match.group(1)], sql)
     for file in sorted((root / "crates/engine/src/engines/sqlserver").glob("*.sql")):
         yield file.name, file.read_text()
 

@@ -202,7 +202,7 @@ const ENDLESS: &str = "SELECT count(*) FROM range(1000000000) a(i), range(100000
 
 #[test]
 fn a_statement_that_takes_too_long_is_interrupted_and_the_next_is_not() {
-    with_library(&[("statement_timeout", "1s"), ("threads", "1")], async |place| {
+    with_library(&[("statement_timeout", "2s"), ("threads", "1")], async |place| {
         let mut session = place.connect().await;
         let statement =
             |sql: &str| Statement { name: "s".to_owned(), sql: sql.to_owned(), parameters: Vec::new(), columns: 1 };

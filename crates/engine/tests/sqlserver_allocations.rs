@@ -43,7 +43,7 @@ fn serve_if_asked() {
         _ => vec![Part::Count(1)],
     });
     println!("\nURL {}", server.url("encrypt=none"));
-    std::thread::sleep(std::time::Duration::from_secs(60));
+    std::thread::sleep(std::time::Duration::from_secs(300));
 }
 
 #[test]

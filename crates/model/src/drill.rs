@@ -184,14 +184,15 @@ impl FaultRecovery {
     }
 }
 
-/// What becomes of a primary that has failed and was replaced by hand.
+/// What becomes of a primary that has failed and was replaced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejoin {
     /// The next run restores its data.
     #[default]
     Restore,
-    /// The engine's own program puts it back to where both logs are one, and it follows the new primary.
+    /// The engine's own program puts it back to where both logs are one, and it follows the new primary; a failover manager does so itself once its
+    /// program is started again.
     Rewind,
 }
 

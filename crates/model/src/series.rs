@@ -104,6 +104,7 @@ series! {
         WRITE_BYTES = "write_bytes", "Bytes written to the device", "B/s", "device", Rate;
         READS = "reads", "Read requests", "1/s", "device", Rate;
         WRITES = "writes", "Write requests", "1/s", "device", Rate;
+        WRITE_BACK_COUNTED = "write_back_counted", "1 where the kernel counts later write-back as the group's, 0 where it does not", "", "", Level;
         THROTTLED = "throttled", "Periods in which the CPU quota was used up", "%", "", Level;
     }
 
@@ -114,6 +115,14 @@ series! {
         CLIENT_CPU = "client_cpu", "CPU time of Proofload itself", "CPU s/s", "", Rate;
         CLIENT_CPU_THERE = "client_cpu_there", "CPU time of Proofload on the cores that the database is limited to", "CPU s/s", "", Rate;
         CLIENT_WAIT = "client_wait", "Time that threads of Proofload waited for a core", "s/s", "", Rate;
+    }
+
+    /// A thread of Proofload's that computes 5 ms in every 100 ms, where the kernel shows nothing of others.
+    spin = "spin" {
+        RATIO = "ratio", "Wall time of pieces of 5 ms of computing over their time on a core", "s/s", "", Level;
+        RATIO_MEDIAN = "ratio_median", "Wall time of the median piece since the reading before over its time on a core", "s/s", "", Level;
+        RATIO_MAX = "ratio_max", "Wall time over time on a core of the piece since the reading before that was off it most", "s/s", "", Level;
+        PIECES = "pieces", "Pieces since the reading before", "pieces", "", Level;
     }
 
     /// Memory of the database, or of the host where an exporter observes it.

@@ -53,8 +53,12 @@ mod tests {
         let used = || clock.thread_cpu().expect("the system tells");
         let begun = used();
         while used() - begun < Duration::from_millis(2) {}
-        let before = used();
-        clock.sleep(Duration::from_millis(20));
-        assert!(used() - before < Duration::from_millis(10));
+        // What a hypervisor takes from a thread may be charged to it: then it sleeps again.
+        let sleeps = |_| {
+            let before = used();
+            clock.sleep(Duration::from_millis(20));
+            used() - before < Duration::from_millis(10)
+        };
+        assert!((0..20).any(sleeps));
     }
 }

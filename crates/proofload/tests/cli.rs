@@ -429,13 +429,17 @@ fn two_studies_are_measured_at_once_and_compared() {
     let told = text(&output.stderr);
     let records = ["a.proof", "b.proof"].map(|name| proofload_record::read(&bench.path(name)).expect(&told));
     for repetition in 0..2 {
-        let began = records.each_ref().map(|record| {
+        let loads = records.each_ref().map(|record| {
             let attempt = record.finished(repetition).expect(&told);
-            let is_start = |event: &&proofload_record::AttemptEvent| matches!(event.event, RunEvent::LoadStarted(_));
-            attempt.events.iter().find(is_start).expect("its load began").at.0
+            let at = |is_it: fn(&RunEvent) -> bool| {
+                attempt.events.iter().find(|event| is_it(&event.event)).expect("it is told").at.0
+            };
+            let began = at(|event| matches!(event, RunEvent::LoadStarted(_)));
+            (began, at(|event| matches!(event, RunEvent::LoadStopped { .. })))
         });
-        // In turns they would be 14 s apart; the start of a process on a busy machine takes seconds.
-        assert!(began[0].abs_diff(began[1]) < 12_000_000, "the loads began at once: {began:?}");
+        // In turns, one would begin after the other was stopped.
+        let [(one_began, one_stopped), (other_began, other_stopped)] = loads;
+        assert!(one_began < other_stopped && other_began < one_stopped, "the loads ran at once: {loads:?}");
     }
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     if output.status.code() == Some(0) && json["comparisons"].as_array().is_some_and(|found| !found.is_empty()) {

@@ -13,7 +13,7 @@ use proofload_record::{Record, State};
 use std::process::Output;
 use std::time::Duration;
 use support::waiting::wait_until;
-use support::{Bench, kill, orphaned_groups, text};
+use support::{Bench, groups_of, kill, text};
 
 /// A study of a few seconds on an embedded database.
 fn study(limits: &str, users: u32, more: &str) -> String {
@@ -71,6 +71,19 @@ fn visits(record: &Record) -> Vec<Change> {
     visited.collect()
 }
 
+/// Processes of this test that may own control groups. Those of tests beside it may be without an owner for a moment.
+fn owners(bench: &Bench) -> Vec<u32> {
+    bench.processes().into_iter().map(|(process, _)| process).collect()
+}
+
+/// Finds that processes which were killed, and those that ended with them, have left neither a process nor a control group.
+#[track_caller]
+fn expect_nothing_of(bench: &Bench, ours: &[u32]) {
+    bench.expect_no_process();
+    let left = groups_of(&|owner| ours.contains(&owner));
+    assert_eq!(left, Vec::<std::path::PathBuf>::new(), "a lowered limit was left behind");
+}
+
 #[track_caller]
 fn refused(output: &Output, part: &str) {
     let said = text(&output.stderr);
@@ -88,10 +101,10 @@ fn a_killed_experiment_is_carried_on_and_the_limit_that_binds_is_found() {
     let result = |record: &Record| record.finished(0).map(|attempt| (attempt.id, attempt.intervals.len()));
     let mut child = bench.spawn(&["confirm", "small.proof", "--blocks", "2", "--progress", "none", "--no-report"]);
     wait_until("a visit changes something", || visits(&record(&bench)).iter().any(|change| *change != Change::Nothing));
+    let ours = owners(&bench);
     kill(child.id());
     child.wait().expect("it was killed");
-    bench.expect_no_process();
-    assert_eq!(orphaned_groups(), Vec::<std::path::PathBuf>::new(), "a lowered limit was left behind");
+    expect_nothing_of(&bench, &ours);
     let killed = record(&bench);
     assert_eq!((killed.experiments.len(), result(&killed)), (1, result(&before)));
     assert!(killed.faults.is_empty(), "{:?}", killed.faults);
@@ -175,6 +188,7 @@ fn the_load_generator_and_its_network_are_lowered_at_a_server() {
     let mut child = bench.spawn(&["confirm", "small.proof", "--progress", "none", "--no-report"]);
     wait_until("a block has its four visits", || visits(&record(&bench)).len() >= 4);
     std::thread::sleep(Duration::from_secs(1));
+    let ours = owners(&bench);
     kill(child.id());
     child.wait().expect("it was killed");
     let record = record(&bench);
@@ -202,8 +216,7 @@ fn the_load_generator_and_its_network_are_lowered_at_a_server() {
         None => println!("SKIPPED: no control group for the load generator"),
         Some(whole) => assert!(close(in_force(&cpu, "clients.cpu"), 0.8 * whole), "{whole}"),
     }
-    bench.expect_no_process();
-    assert_eq!(orphaned_groups(), Vec::<std::path::PathBuf>::new());
+    expect_nothing_of(&bench, &ours);
 }
 
 #[test]

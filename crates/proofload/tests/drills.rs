@@ -64,7 +64,7 @@ fn a_late_standby_loses_what_it_never_received_and_the_ledger_says_what() {
         let report = drill_report(attempt);
         let ledger = &report.prober.ledger;
         let told = format!("{}: {report:?}", fault(&record, attempt));
-        assert!(ledger.kept > 100 && ledger.sent >= ledger.kept + ledger.lost, "{told}");
+        assert!(ledger.kept > 20 && ledger.sent >= ledger.kept + ledger.lost, "{told}");
         assert_eq!((ledger.phantoms, ledger.holes, ledger.lost_as_warned), (0, 0, 0), "{told}");
         assert_eq!(report.prober.kinds.len(), 3, "{told}");
         let writes = report.prober.kinds.iter().find(|one| one.kind == ProbeKind::Write).expect("writes");
@@ -131,7 +131,7 @@ fn a_server_alone_is_started_again_and_has_every_acknowledged_write() {
     let in_one_line = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!in_one_line.contains("the mode was"), "it has none: {said}");
     let (ledger, told) = (&report.prober.ledger, format!("{report:?}"));
-    assert!(ledger.lost == 0 && ledger.kept > 100 && ledger.leaders.len() == 1, "{told}");
+    assert!(ledger.lost == 0 && ledger.kept > 20 && ledger.leaders.len() == 1, "{told}");
     assert_eq!((&report.promoted, report.protected_again_at), (&None, None), "{told}");
     assert!(report.undone_at.is_some_and(|at| at >= report.fault_at + 2.0), "{told}");
     let writes = report.prober.kinds.iter().find(|one| one.kind == ProbeKind::Write).expect("writes");

@@ -117,7 +117,7 @@ fn a_record_says_where_it_stands() {
             of: 2
             of_is_at_most: false
             result: {"exit":0,"measured_anew":0,"not_run":0,"points":2,"searches_without_answer":0,"valid":2,"void":{"generator":0,"host":0,"settling":0,"verification":0}}
-            runs: [{"attempt":null,"failed":0,"foreign":null,"levels":"workload.virtual_users=2","note":"","phase":null,"phase_at_least_s":null,"phase_at_most_s":null,"phase_s":null,"point":1,"rate":49.9,"rate_half_width":0.0061065695498189665,"reasons":[],"response_p99_ns":null,"run":0,"state":"finished","stolen":null,"verdict":"valid"},{"attempt":null,"failed":0,"foreign":null,"levels":"workload.virtual_users=4","note":"","phase":null,"phase_at_least_s":null,"phase_at_most_s":null,"phase_s":null,"point":0,"rate":99.4,"rate_half_width":0.00752016629883231,"reasons":[],"response_p99_ns":103284735,"run":1,"state":"finished","stolen":null,"verdict":"valid"}]
+            runs: [{"attempt":null,"failed":0,"foreign":null,"foreign_requests":null,"levels":"workload.virtual_users=2","note":"","phase":null,"phase_at_least_s":null,"phase_at_most_s":null,"phase_s":null,"point":1,"rate":49.9,"rate_half_width":0.0061065695498189665,"reasons":[],"response_p99_ns":null,"run":0,"spin":null,"state":"finished","stolen":null,"verdict":"valid"},{"attempt":null,"failed":0,"foreign":null,"foreign_requests":null,"levels":"workload.virtual_users=4","note":"","phase":null,"phase_at_least_s":null,"phase_at_most_s":null,"phase_s":null,"point":0,"rate":99.4,"rate_half_width":0.00752016629883231,"reasons":[],"response_p99_ns":103284735,"run":1,"spin":null,"state":"finished","stolen":null,"verdict":"valid"}]
             searches: []
             study: "synthetic"
             unit: "operations/s"

@@ -231,7 +231,7 @@ fn an_agent_that_is_told_to_stop_releases_what_it_limits() {
 
 /// Drills of a primary that is frozen, behind relays: what a fault has stopped must not outlive its conductor or its agent.
 fn drill_study() -> String {
-    let more = "[replication]\nmode = \"remote_flush\"\nrtt = \"0s\"\n[drill]\nfault = \"freeze primary\"\nwithin = \"60s\"\n\
+    let more = "[replication]\nmode = \"remote_flush\"\nrtt = \"0s\"\n[drill]\nfault = \"freeze primary\"\nwithin = \"120s\"\n\
          [prober]\nrate = \"20/s\"\n";
     let study = small_study("postgresql", more, 1);
     study.replacen("[workload]\n", "[workload]\ndeadline = \"1s\"\nreconnect_wait = \"50ms\"\n", 1)

@@ -19,7 +19,7 @@ use support::waiting::wait_until;
 use support::{Bench, kill_gently, small_study, text};
 
 /// Longest wait for anything.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(180);
 
 /// A process that is killed when its test is over, also by a failure.
 struct OwnChild(Child);
@@ -209,6 +209,16 @@ fn a_record_is_watched_with_a_token_until_it_is_gone() {
     assert_eq!(served.end().0, Some(0));
 }
 
+/// Added to the page: after each event it has shown, it says whether that is the second record.
+const TELLS: &str = r#"<script>
+"use strict";
+const shows = events.onmessage;
+events.onmessage = (event) => {
+  shows(event);
+  fetch(`shown/${byId("where").textContent.startsWith("2 of 2 runs")}`);
+};
+</script>"#;
+
 /// Stands between a browser and the server, under one address: the page gets an image that comes only when the test has seen enough, and as
 /// long the browser waits before it gives the document.
 struct Between {
@@ -221,6 +231,8 @@ struct Passage {
     server: Mutex<String>,
     /// Streams of events that a server has begun.
     streams: AtomicUsize,
+    /// Whether the page has shown an event, and the second record.
+    shown: [AtomicBool; 2],
     /// Whether the image may come.
     is_open: AtomicBool,
 }
@@ -230,7 +242,12 @@ impl Between {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
         let server = Mutex::new(server.to_owned());
-        let passage = Arc::new(Passage { server, streams: AtomicUsize::new(0), is_open: AtomicBool::new(false) });
+        let passage = Arc::new(Passage {
+            server,
+            streams: AtomicUsize::new(0),
+            shown: Default::default(),
+            is_open: AtomicBool::new(false),
+        });
         let known = Arc::clone(&passage);
         std::thread::spawn(move || {
             for browser in listener.incoming().map_while(Result::ok) {
@@ -241,13 +258,15 @@ impl Between {
         Self { address, passage }
     }
 
-    /// Waits until so many streams were begun, and a little for the browser to show them.
+    /// Waits until so many streams were begun, and until the page has shown an event, or one of the second record.
     #[track_caller]
-    fn wait_for_streams(&self, count: usize) {
+    fn wait_for_streams(&self, count: usize, is_second: bool) {
         wait_until(&format!("the browser asks for stream {count}"), || {
             self.passage.streams.load(Ordering::Relaxed) >= count
         });
-        std::thread::sleep(Duration::from_secs(2));
+        wait_until(&format!("the page shows stream {count}"), || {
+            self.passage.shown[usize::from(is_second)].load(Ordering::Relaxed)
+        });
     }
 }
 
@@ -262,6 +281,10 @@ fn pass(mut browser: TcpStream, passage: &Passage) -> Option<()> {
         }
         return browser.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").ok();
     }
+    if let Some(word) = path.strip_prefix("/shown/") {
+        passage.shown[usize::from(word == "true")].store(true, Ordering::Relaxed);
+        return browser.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").ok();
+    }
     let server = passage.server.lock().ok()?.clone();
     let mut upstream = TcpStream::connect(&server).ok()?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\n\r\n");
@@ -272,7 +295,8 @@ fn pass(mut browser: TcpStream, passage: &Passage) -> Option<()> {
     }
     let mut answer = String::new();
     upstream.read_to_string(&mut answer).ok()?;
-    let page = answer.split_once("\r\n\r\n")?.1.replace("</body>", "<img src=\"/hold\" alt=\"\"></body>");
+    let more = format!("{TELLS}<img src=\"/hold\" alt=\"\"></body>");
+    let page = answer.split_once("\r\n\r\n")?.1.replace("</body>", &more);
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n\r\n";
     browser.write_all(format!("{head}{page}").as_bytes()).ok()
 }
@@ -299,13 +323,13 @@ fn a_browser_follows_and_survives_a_restart_of_the_server() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the browser starts");
-    between.wait_for_streams(1);
+    between.wait_for_streams(1, false);
     assert_eq!(first.end().0, Some(0));
     // Another server with another record: the page shows it by itself.
     let second = Served::start(&bench, &["watch", "y.proof", "--listen", "127.0.0.1:0"]);
     between.passage.server.lock().expect("nobody panicked").clone_from(&second.address);
     let begun = between.passage.streams.load(Ordering::Relaxed);
-    between.wait_for_streams(begun + 1);
+    between.wait_for_streams(begun + 1, true);
     between.passage.is_open.store(true, Ordering::Relaxed);
     let dom = text(&page.wait_with_output().expect("it is our child").stdout);
     expect_no_helper(&profile);

@@ -89,8 +89,9 @@ fn a_killed_study_leaves_namespaces_that_the_next_start_removes() {
     if !postgresql_here("networks-killed") || !namespaces_here() {
         return;
     }
-    // Any study that starts meanwhile, a test's beside this one too, removes them, and then that one's record tells it.
-    let told = (0..4).any(|_| next_start_tells_what_it_removed());
+    // Any study that starts meanwhile, a test's beside this one too, removes them, and then that one's record tells it. On a slow host that is
+    // every second time.
+    let told = (0..16).any(|_| next_start_tells_what_it_removed());
     assert!(told, "no record tells that namespaces were removed");
 }
 

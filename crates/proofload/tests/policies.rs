@@ -33,6 +33,14 @@ const NEAR: f64 = 0.01;
 /// Points of hit ratio by which it may be below LRU in a test: some ten reads of the few thousand that are counted then.
 const SHORT_OF_LRU: f64 = 0.005;
 
+/// Reads that say nothing: as many may miss by chance.
+const CHANCE: f64 = 10.0;
+
+/// Points of hit ratio that are allowed, or those of ten reads where a slow host left so few that they are more.
+fn allowed(points: f64, reads: u64) -> f64 {
+    points.max(CHANCE / reads.max(1) as f64)
+}
+
 /// What was sampled of the load.
 struct Trace {
     /// The first piece, which tells rate and sizes.
@@ -147,7 +155,7 @@ fn hits(misses: u64, all: u64) -> f64 {
 }
 
 /// Prints whether the usual policy is where it should be; says where it is not.
-fn judge(found: &[(PolicyChoice, Vec<Option<f64>>)]) -> Vec<String> {
+fn judge(found: &[(PolicyChoice, Vec<Option<f64>>)], reads: u64) -> Vec<String> {
     let of = |wanted: PolicyChoice| &found.iter().find(|(policy, _)| *policy == wanted).expect("all are there").1;
     let mut faults = Vec::new();
     for (place, percent) in SIZES.iter().enumerate() {
@@ -162,7 +170,7 @@ fn judge(found: &[(PolicyChoice, Vec<Option<f64>>)]) -> Vec<String> {
             100.0 * (own - best)
         );
         println!("{told}");
-        if own < lru - SHORT_OF_LRU || own < best - NEAR {
+        if own < lru - allowed(SHORT_OF_LRU, reads) || own < best - allowed(NEAR, reads) {
             faults.push(told);
         }
     }
@@ -242,7 +250,7 @@ fn every_policy_is_tried_on_references_of_a_real_load() {
         bench.study(&study(asked));
         let trace = trace(&bench);
         bench.expect_no_process();
-        if tries == 3 || trace.lost == 0 && trace.references.len() >= 5_000 {
+        if tries == 6 || trace.lost == 0 && trace.references.len() >= 5_000 {
             break trace;
         }
     };
@@ -256,7 +264,7 @@ fn every_policy_is_tried_on_references_of_a_real_load() {
     );
     assert!(trace.references.len() > 1_000 && trace.lost == 0, "too few, or some were lost: {}", trace.lost);
     println!("hits of reads (of writes), %, in caches of {SIZES:?} % of the data");
-    let mut found = Vec::new();
+    let (mut found, mut counted) = (Vec::new(), 0);
     for policy in PolicyChoice::ALL {
         let all: Vec<Option<MiniatureCounts>> = SIZES.iter().map(|percent| counts(&trace, policy, *percent)).collect();
         let reads: Vec<Option<f64>> = all.iter().map(|one| one.map(|one| hits(one.read_misses, one.reads))).collect();
@@ -270,8 +278,10 @@ fn every_policy_is_tried_on_references_of_a_real_load() {
         };
         println!("{:<10} {}", policy.name(), all.iter().map(cell).collect::<Vec<_>>().join("  "));
         let known: Vec<f64> = reads.iter().flatten().copied().collect();
+        counted = all.iter().flatten().map(|one| one.reads).fold(counted, u64::max);
+        let near = allowed(NEAR, counted);
         assert!(
-            known.len() >= 2 && known.windows(2).all(|pair| pair[1] >= pair[0] - NEAR),
+            known.len() >= 2 && known.windows(2).all(|pair| pair[1] >= pair[0] - near),
             "{}: {known:?}",
             policy.name()
         );
@@ -280,6 +290,6 @@ fn every_policy_is_tried_on_references_of_a_real_load() {
     if let Some(folder) = std::env::var_os("PROOFLOAD_POLICIES_FOLDER") {
         write_for_the_kernel(Path::new(&folder), &trace, &found);
     }
-    let faults = judge(&found);
+    let faults = judge(&found, counted);
     assert!(faults.is_empty(), "the usual policy is not where it should be: {faults:?}");
 }

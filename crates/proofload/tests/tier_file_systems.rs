@@ -337,7 +337,7 @@ impl Placed {
             if self.on_the_volume(bed).iter().all(|byte| *byte == 0) {
                 return;
             }
-            assert!(begun.elapsed() < Duration::from_secs(60), "{}: no discard arrived in 60 s", bed.test);
+            assert!(begun.elapsed() < Duration::from_secs(180), "{}: no discard arrived in 180 s", bed.test);
             std::thread::sleep(Duration::from_millis(100));
         }
     }

@@ -15,6 +15,9 @@ use support::pools::{Server, ends, fail, format_sized, succeed};
 use support::servers::{Postgresql, Swept, mounted_file_system};
 use support::{Bench, text};
 
+/// What has not ended by then hangs, also on a host that gives it little.
+const PATIENCE: Duration = Duration::from_secs(180);
+
 /// Blocks of 8 KiB that tell their number, written behind a position until the server is gone.
 struct Writer {
     file: File,
@@ -82,7 +85,7 @@ fn a_server_killed_under_a_mounted_file_hangs_nobody_and_keeps_what_was_synced()
         let Some(server) = Server::start_mounted(&bench, test, &[]) else { return };
         let path = bench.path("mount").join("data");
         let written = fio(&path, &["--do_verify=0", "--end_fsync=1"]).spawn().unwrap();
-        let output = ends(written, Duration::from_secs(60));
+        let output = ends(written, PATIENCE);
         assert!(output.status.success(), "{}", text(&output.stderr));
         let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let writer = Writer { file, from: 16 << 20 };
@@ -92,7 +95,7 @@ fn a_server_killed_under_a_mounted_file_hangs_nobody_and_keeps_what_was_synced()
         let killer = std::thread::spawn(move || {
             // On a slow disk the first blocks may take seconds.
             let begun = Instant::now();
-            while seen.load(Ordering::Relaxed) < 8 && begun.elapsed() < Duration::from_secs(60) {
+            while seen.load(Ordering::Relaxed) < 8 && begun.elapsed() < PATIENCE {
                 std::thread::sleep(Duration::from_millis(5));
             }
             std::thread::sleep(Duration::from_millis(200));
@@ -101,7 +104,7 @@ fn a_server_killed_under_a_mounted_file_hangs_nobody_and_keeps_what_was_synced()
         let synced = writer.write(round, &told);
         killer.join().unwrap();
         server.kill();
-        let output = ends(loaded, Duration::from_secs(120));
+        let output = ends(loaded, PATIENCE);
         assert!(!output.status.success(), "fio went on without a server");
         drop(writer);
         let server = Server::start_mounted(&bench, test, &[]).unwrap();
@@ -110,7 +113,7 @@ fn a_server_killed_under_a_mounted_file_hangs_nobody_and_keeps_what_was_synced()
         let writer = Writer { file: File::open(&path).unwrap(), from: 16 << 20 };
         writer.check(round, synced);
         drop(writer);
-        let output = ends(fio(&path, &["--verify_only"]).spawn().unwrap(), Duration::from_secs(60));
+        let output = ends(fio(&path, &["--verify_only"]).spawn().unwrap(), PATIENCE);
         assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
         succeed(&bench.run(&["tier", "stop", "control"]));
         assert_eq!(server.wait(), (Some(0), String::new()));
@@ -148,7 +151,7 @@ fn a_database_in_a_file_system_on_a_loop_device_survives_kills_of_the_server() {
         acknowledged = database.insert_until_it_fails(acknowledged);
         killer.join().unwrap();
         server.kill();
-        ends(load, Duration::from_secs(120));
+        ends(load, PATIENCE);
         database.kill();
         let refused =
             bench.run(&["tier", "serve", "cache", "--control", "control", "--origin", "data=data", "--fuse", "mount"]);

@@ -185,7 +185,7 @@ impl Server {
         );
         let log = server.sockets.join("log");
         let mut start = server.program("pg_ctl");
-        start.arg("-D").arg(&server.data).args(["start", "-w", "-s", "-o", &options, "-l"]).arg(&log);
+        start.arg("-D").arg(&server.data).args(["start", "-w", "-t", "240", "-s", "-o", &options, "-l"]).arg(&log);
         // Its output goes to the log: a pipe would stay open with the server.
         let started = start.stdout(Stdio::null()).stderr(Stdio::null()).status();
         let said = std::fs::read_to_string(&log).unwrap_or_default();
@@ -260,7 +260,7 @@ impl SshServer {
         let begun = std::time::Instant::now();
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
             let said = std::fs::read_to_string(bench.path("sshd.log")).unwrap_or_default();
-            assert!(begun.elapsed().as_secs() < 60, "sshd does not answer: {said}");
+            assert!(begun.elapsed().as_secs() < 180, "sshd does not answer: {said}");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
         Some(server)

@@ -116,6 +116,10 @@ fn nobody_looks_at_the_protection_of_a_primary_that_was_left_alone() {
     changed(&mut record, |report| report.rejoin_asked_at = Some(report.fault_at + 1.0));
     assert!(is_asked(&record), "the old primary was told to follow");
     assert!(page(&record).contains("never in 1"));
+    check_told(&page(&record), &["the failed primary was rewound and followed the new one"]);
+    changed(&mut record, |report| report.manager = Some(ManagerKind::Patroni));
+    assert!(is_asked(&record), "its program was started again");
+    check_told(&page(&record), &["the program of the failover manager was started again on the failed node"]);
 }
 
 #[test]

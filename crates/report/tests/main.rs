@@ -14,6 +14,7 @@ mod experiments;
 mod findings;
 mod formats;
 mod groups;
+mod hidden_others;
 mod pacing;
 mod page;
 mod reach;

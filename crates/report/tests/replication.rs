@@ -10,7 +10,7 @@ use proofload_model::settings::Value;
 use proofload_record::{Record, SeriesPoint};
 use proofload_report::export::{Selection, write_openmetrics};
 use proofload_report::findings::replication::replicated as replicated_points;
-use proofload_report::findings::{VoidClass, evaluate};
+use proofload_report::findings::{VoidClass, disturbed_from_outside, evaluate};
 use proofload_report::{Format, render};
 use std::time::Duration;
 
@@ -209,14 +209,74 @@ fn a_relay_that_is_late_in_most_seconds_voids_the_point_and_a_few_late_seconds_d
     let tail = voids(&behind_a_relay(|_| 0.06, 25.0));
     assert!(tail[0].text.contains("the 99th percentile of its releases was 25.00 ms"), "{tail:?}");
     let mut busy = behind_a_relay(|_| 0.4, 8.0);
-    let attempt = busy.attempts.iter_mut().find(|attempt| attempt.run.point == 1).unwrap();
+    beside_others(&mut busy, 1);
+    let voids = voids(&busy);
+    assert_eq!(voids[0].class, VoidClass::Host, "{voids:?}");
+    assert!(voids[0].text.contains("; meanwhile others took "), "{voids:?}");
+}
+
+/// Lets others take a large part of the host while a point is measured.
+fn beside_others(record: &mut Record, point: u32) {
+    let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == point).expect("it was measured");
     for core in ["0", "1"] {
         observe(attempt, &InstanceName::primary(), series::cores::STEAL, core, |_| 0.0);
     }
     observe(attempt, &InstanceName::primary(), series::foreign::CPU, "", |_| 0.8);
-    let voids = voids(&busy);
-    assert_eq!(voids[0].class, VoidClass::Host, "{voids:?}");
-    assert!(voids[0].text.contains("; meanwhile others took "), "{voids:?}");
+}
+
+/// A record whose users come by a relay of 1 ms at its first point, which has no standby; the relay is late by so much, ms.
+fn users_behind_a_relay(late_p50: f64, late_p99: f64) -> Record {
+    let mut record = replicated();
+    let trip = Value::Duration(Duration::from_millis(1));
+    record.plan.points[0].levels.insert("clients.rtt".to_owned(), trip);
+    let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == 0).expect("point 0 was measured");
+    let primary = InstanceName::primary();
+    for direction in ["to_primary", "to_users"] {
+        observe(attempt, &primary, series::relay::LATE_P50, direction, |_| late_p50);
+        observe(attempt, &primary, series::relay::LATE_P99, direction, |_| late_p99);
+        observe(attempt, &primary, series::relay::CPU, direction, |_| 0.125);
+    }
+    let measured = proofload_model::facts::replication::RTT_P50.observed(1.1, "a test");
+    attempt.facts.push(Fact { instance: InstanceName::clients(), ..measured });
+    record
+}
+
+#[test]
+fn a_late_relay_of_the_users_voids_by_both_bounds_and_is_repeated_where_others_took_the_host() {
+    let voids = |record: &Record| evaluate(record).points[0].runs[0].voids.clone();
+    let kept = users_behind_a_relay(0.06, 8.0);
+    assert!(voids(&kept).is_empty(), "{:?}", voids(&kept));
+    for (late, what) in [((0.4, 8.0), "the median"), ((0.06, 25.0), "the 99th percentile")] {
+        let found = voids(&users_behind_a_relay(late.0, late.1));
+        assert_eq!((found.len(), found[0].class), (1, VoidClass::Verification), "{found:?}");
+        assert!(found[0].text.starts_with(&format!("the relay of the users was late: {what}")), "{found:?}");
+    }
+    let outside = |record: &Record| {
+        let attempt = record.attempts.iter().find(|attempt| attempt.run.point == 0).expect("point 0 was measured");
+        disturbed_from_outside(attempt, &record.plan.settings(&record.study, 0))
+    };
+    let mut busy = users_behind_a_relay(0.4, 8.0);
+    assert_eq!(outside(&busy), None, "nobody else had the host");
+    beside_others(&mut busy, 0);
+    let found = voids(&busy);
+    assert_eq!(found[0].class, VoidClass::Host, "{found:?}");
+    let repeated = outside(&busy).expect("it is repeated");
+    assert!(
+        repeated.starts_with("the relay of the users was late: ") && repeated.contains("others took"),
+        "{repeated}"
+    );
+}
+
+#[test]
+fn the_link_of_the_users_has_a_row_with_and_without_standbys() {
+    let page = render(&users_behind_a_relay(0.06, 8.0), Format::Markdown).unwrap();
+    assert!(page.contains("| users | 1 | 1.1 | 0.06 | 8 | 0.25 |"), "{page}");
+    assert!(page.contains("connected directly"), "standbys are: {page}");
+    let mut record = crate::support::record(&Shape::memory(1));
+    record.study.settings.0.insert("clients.rtt".to_owned(), Value::Duration(Duration::from_millis(2)));
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("Link between users and database, and the relay on it."), "{page}");
+    assert!(page.contains("| users | 2 |"), "{page}");
 }
 
 #[test]

@@ -2,24 +2,24 @@
 //! takes only from those who ask. Judges nothing.
 
 use crate::limits::chosen_cores;
-use crate::probes::host_probes;
+use crate::probes::{self, DeviceCounters, SpinPiece, device_counters, host_probes, piece, ratio_of};
+use crate::storages::{BlockDevice, Devices};
 use crate::sys;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::{cores, foreign};
 use proofload_model::time::Clock;
-use proofload_model::wire::host::{CheckQuiet, ProcessUse, ProcessorUse, QuietCheck};
+use proofload_model::wire::host::{CheckQuiet, DeviceUse, ProcessUse, ProcessorUse, QuietCheck};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-
 use std::time::Duration;
 
-/// CPU time of one piece of work.
-pub const SPIN: Duration = Duration::from_millis(5);
+/// Time on a core of one piece of work.
+pub const SPIN: Duration = probes::SPIN;
 
 /// Rest between two pieces: each core is asked for a fifth of its time, enough for steal to show in every second.
 const REST: Duration = Duration::from_millis(20);
@@ -29,6 +29,10 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Bytes of such a write, a page.
 const SYNCED: usize = 4096;
+
+/// Requests that such a write may cost a device: itself, and descriptor, metadata and commit record in the journal of its file system. Source:
+/// fs/jbd2/commit.c.
+const REQUESTS_OF_SYNC: f64 = 4.0;
 
 /// Processes that are named.
 const NAMED: usize = 3;
@@ -45,17 +49,52 @@ pub fn check_quiet(ask: &CheckQuiet, clock: &dyn Clock) -> Result<QuietCheck, Er
     let limited = cores.and_then(|count| chosen_cores(&all, count, *cores_before)).map(<[usize]>::to_vec);
     let on: &[usize] = limited.as_deref().unwrap_or(&all);
     let stop = AtomicBool::new(false);
+    let devices = WatchedDevices::under(Path::new(folder));
     std::thread::scope(|scope| {
         let spinning: Vec<_> = on.iter().map(|_| scope.spawn(|| spin(on, &stop, clock))).collect();
         let syncing = scope.spawn(|| sync(Path::new(folder), &stop, clock));
         let seen = watch(*time, limited.as_deref(), clock);
         stop.store(true, Ordering::Relaxed);
-        let spins: Vec<Duration> = spinning.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect();
+        let spins: Vec<SpinPiece> = spinning.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect();
         let syncs = syncing.join().unwrap_or_default();
         let HostUse { time, cores, cores_of_host, seconds, processes } = seen?;
-        let (spin_p99, sync_p99) = (p99(spins), p99(syncs));
-        Ok(QuietCheck { time, cores, cores_of_host, seconds, processes, spin_p99, sync_p99 })
+        let spin_p99 = p99(spins.iter().map(|spin| spin.wall).collect());
+        let (spin_ratio, devices) = (ratio_of(&spins), devices.and_then(|devices| devices.used(time, syncs.len())));
+        let sync_p99 = p99(syncs);
+        Ok(QuietCheck { time, cores, cores_of_host, seconds, processes, spin_p99, spin_ratio, sync_p99, devices })
     })
+}
+
+/// The devices under a folder with their counters at the beginning.
+struct WatchedDevices(Vec<(BlockDevice, DeviceCounters)>);
+
+impl WatchedDevices {
+    fn under(folder: &Path) -> Option<Self> {
+        let devices = Devices::under(folder);
+        let watched = devices.all().ok()?.iter().map(|device| Some((device.clone(), device_counters(device).ok()?)));
+        watched.collect::<Option<Vec<_>>>().map(Self)
+    }
+
+    /// What others did with them in a time in which we made so many writes durable.
+    fn used(&self, time: Duration, syncs: usize) -> Option<DeviceUse> {
+        let (mut requests, mut busy) = (0.0, Duration::ZERO);
+        for (device, before) in &self.0 {
+            let now = device_counters(device).ok()?;
+            requests += (now.requests() - before.requests()).max(0.0);
+            busy = busy.max(now.busy().saturating_sub(before.busy()));
+        }
+        (!time.is_zero()).then(|| of_others(requests, busy, time, syncs))
+    }
+}
+
+/// The part of others in requests and in the time that a device was busy.
+fn of_others(requests: f64, busy: Duration, time: Duration, syncs: usize) -> DeviceUse {
+    let foreign = (requests - REQUESTS_OF_SYNC * syncs as f64).max(0.0);
+    let busy = (busy.as_secs_f64() / time.as_secs_f64()).min(1.0);
+    DeviceUse {
+        requests: foreign / time.as_secs_f64(),
+        busy: if foreign > 0.0 { busy * foreign / requests } else { 0.0 },
+    }
 }
 
 /// What the probes read.
@@ -121,19 +160,17 @@ fn second(readings: &[Reading], limited: Option<&[usize]>) -> ((u32, u32), Proce
     ((there as u32, all as u32), seen)
 }
 
-/// Works in pieces on the cores in question; gives how long each took.
-fn spin(on: &[usize], stop: &AtomicBool, clock: &dyn Clock) -> Vec<Duration> {
+/// Works in pieces on the cores in question.
+fn spin(on: &[usize], stop: &AtomicBool, clock: &dyn Clock) -> Vec<SpinPiece> {
     // Where that is refused, the pieces run wherever the kernel puts them, and are told of where they ran.
     let _restricted = sys::restrict(sys::this_thread(), on);
-    let cpu_time = || clock.thread_cpu().unwrap_or(Duration::MAX);
-    let mut took = Vec::new();
+    let mut found = Vec::new();
     while !stop.load(Ordering::Relaxed) {
-        let (begun, used) = (clock.now(), clock.thread_cpu());
-        while used.is_some_and(|used| cpu_time().saturating_sub(used) < SPIN) {}
-        took.push(clock.now().since(begun));
+        found.push(piece(clock, stop));
         clock.sleep(REST);
     }
-    took
+    found.retain(SpinPiece::is_whole);
+    found
 }
 
 /// Writes a page and makes it durable, again and again, in a file without a name, which a kill leaves nothing of.
@@ -170,6 +207,15 @@ mod tests {
         let ms = Duration::from_millis;
         assert_eq!(p99((1..=200).rev().map(ms).collect()), Some(ms(198)));
         assert_eq!((p99(vec![ms(7), ms(3)]), p99(Vec::new())), (Some(ms(7)), None));
+    }
+
+    #[test]
+    fn requests_of_the_look_itself_are_not_of_others() {
+        let seconds = Duration::from_secs;
+        let alone = of_others(200.0, seconds(3), seconds(10), 50);
+        assert_eq!(alone, DeviceUse { requests: 0.0, busy: 0.0 }, "the page and what the journal adds");
+        let beside = of_others(1_000.0, seconds(5), seconds(10), 50);
+        assert_eq!((beside.requests, beside.busy), (80.0, 0.4));
     }
 
     #[test]

@@ -22,7 +22,7 @@ struct Sleeper(Child);
 
 impl Sleeper {
     fn new() -> Self {
-        Self(Command::new("sleep").arg("60").spawn().expect("there is a sleep"))
+        Self(Command::new("sleep").arg("3600").spawn().expect("there is a sleep"))
     }
 }
 

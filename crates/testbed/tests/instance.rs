@@ -14,7 +14,7 @@ use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Bench, alone, of, one};
+use support::{Bench, LONG, alone, of, one};
 
 /// A bench with an instance of PostgreSQL made; `None` where there is none.
 fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataLocation)> {
@@ -67,7 +67,7 @@ fn runs(process: u32) -> bool {
 fn expect_gone(process: u32) {
     let begun = Instant::now();
     while runs(process) {
-        assert!(begun.elapsed() < Duration::from_secs(10), "process {process} lives on");
+        assert!(begun.elapsed() < LONG, "process {process} lives on");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -324,7 +324,7 @@ fn an_abandoned_server_is_killed_from_outside() {
     (bench.role.abandon())();
     expect_gone(process);
     let begun = Instant::now();
-    while Path::new(&group).exists() && begun.elapsed() < Duration::from_secs(10) {
+    while Path::new(&group).exists() && begun.elapsed() < LONG {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(!Path::new(&group).exists(), "the group went with it");

@@ -10,10 +10,10 @@ use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::drill::FaultKind;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::{ClusterReading, ManagedNode, ManagerAsked, ManagerKind};
-use proofload_model::replication::{Confirmation, HeldPart, ReplicationAsked, ReplicationMode};
+use proofload_model::replication::{Confirmation, HeldPart, ReplicationAsked, ReplicationMode, ReplicationPart};
 use proofload_model::wire::host::{
     Attach, BeginCommit, EndCommit, HoldStandby, MakeFault, PrepareLimits, ReadCluster, ReadReplication,
-    RestoreSnapshot, StartArbiter, StartManaged, StartedInstance, Stop, StopArbiter,
+    RestoreSnapshot, Start, StartArbiter, StartManaged, StartedInstance, Stop, StopArbiter,
 };
 use proofload_model::wire::{DataLocation, LimitsAsked};
 use std::path::Path;
@@ -22,12 +22,13 @@ use std::time::{Duration, Instant};
 use support::{Bench, one};
 
 /// How long a manager may take for anything here, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 struct Cluster {
     bench: Bench,
     folder: String,
     started: Vec<StartedInstance>,
+    nodes: Vec<ManagedNode>,
     /// Rows that were written and acknowledged.
     written: i64,
 }
@@ -141,9 +142,10 @@ impl Cluster {
     fn start(kind: ManagerKind, mode: ReplicationMode) -> Option<Self> {
         let (mut bench, folder, ask) = prepared(kind, mode)?;
         let killed = (kind == ManagerKind::PgAutoFailover).then(|| kill_when_it_initialises(&folder, Victim::Service));
+        let nodes = ask.nodes.clone();
         let started = bench.ask(ask);
         killed.into_iter().for_each(|killed| killed.join().expect("it was killed"));
-        Some(Self { bench, folder, started, written: 0 })
+        Some(Self { bench, folder, started, nodes, written: 0 })
     }
 
     /// Waits until the cluster is as it should be.
@@ -230,6 +232,22 @@ impl Cluster {
         (leader, next)
     }
 
+    /// Starts the program of the node that does not lead again, whose fault has ended it, and waits until it follows.
+    #[track_caller]
+    fn come_back(&mut self, kind: ManagerKind) {
+        let (seen, _) = self.until("one leads", |seen| seen.takes_writes);
+        assert!(!seen.is_protected, "nobody has started the node again: {seen:?}");
+        let failed = self.nodes.iter().find(|node| seen.leader.as_ref() != Some(&node.instance));
+        let ManagedNode { instance, place } = failed.expect("there are two").clone();
+        let part = ReplicationPart::Standby { upstream: String::new() };
+        self.bench.ask(Start { instance: instance.clone(), place, part });
+        let (_, took) = self.until("it follows again", |seen| seen.is_protected && seen.takes_writes);
+        println!("MEASURED: {kind}: {instance} follows {:.1} s after its start", took.as_secs_f64());
+        self.written += 1;
+        self.insert(usize::from(instance == one()), self.written);
+        assert_eq!(self.rows(), self.written, "an acknowledged row is lost");
+    }
+
     /// Stops everything and looks that nothing stays.
     #[track_caller]
     fn end(mut self) {
@@ -307,7 +325,8 @@ fn patroni_replaces_a_leader_after_each_fault_and_is_gone_with_its_agent() {
     if !is_installed(ManagerKind::Patroni) {
         return;
     }
-    let cluster = faults_of(ManagerKind::Patroni, &[FaultKind::Switchover, FaultKind::Kill, FaultKind::Crash]);
+    let mut cluster = faults_of(ManagerKind::Patroni, &[FaultKind::Switchover, FaultKind::Kill, FaultKind::Crash]);
+    cluster.come_back(ManagerKind::Patroni);
     let facts = &cluster.started[0].facts;
     let ttl = facts.iter().find(|fact| fact.name == "manager.ttl").expect("settings are read back");
     assert_eq!((ttl.effective.as_deref(), ttl.holds), (Some("20"), Some(true)), "{ttl:?}");
@@ -322,6 +341,15 @@ fn pg_auto_failover_replaces_a_leader_and_ends_in_order() {
         // By a rewind, in seconds; a base backup would wait minutes for its checkpoint.
         let (_, took) = cluster.until("all follow again", |seen| seen.is_protected && seen.takes_writes);
         println!("MEASURED: pg_auto_failover: {:.1} s from the new leader until all follow", took.as_secs_f64());
+        cluster.end();
+    }
+}
+
+#[test]
+fn pg_auto_failover_takes_back_a_node_that_crashed() {
+    if is_installed(ManagerKind::PgAutoFailover) {
+        let mut cluster = faults_of(ManagerKind::PgAutoFailover, &[FaultKind::Crash]);
+        cluster.come_back(ManagerKind::PgAutoFailover);
         cluster.end();
     }
 }

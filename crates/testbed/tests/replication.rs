@@ -139,7 +139,7 @@ fn both_nodes_are_watched_under_their_names_and_roles_are_always_told() {
 #[track_caller]
 fn check_link(pair: &mut Pair, rtt: Duration) {
     let mut shortest = Duration::MAX;
-    for _ in 0..5 {
+    for _ in 0..20 {
         let found = pair.bench.ask(MeasureLink { instance: InstanceName::standby(1), count: 10 });
         assert!(found.round_trips.iter().all(|trip| *trip >= rtt - NEAR), "{found:?}");
         assert!(found.bandwidth.is_some_and(|rate| rate.0 <= 20_500_000), "{found:?}");
@@ -237,8 +237,13 @@ fn commits_cost_what_they_wait_for() {
     }
     let written = log_end(&mut pair) - before;
     assert!(written > 40 * 4000, "each left a message in the log: {written} bytes");
-    let short = pair.bench.ask(TimeCommits { instance: one(), levels, within: Duration::from_millis(100) });
-    assert!((1..40).contains(&short.len()), "{} commits in 100 ms", short.len());
+    // Where the host stands still for as long, it is over before the first has ended.
+    let mut counts = Vec::new();
+    while counts.last().is_none_or(|count| *count == 0) {
+        let ask = TimeCommits { instance: one(), levels: levels.clone(), within: Duration::from_millis(100) };
+        counts.push(pair.bench.ask(ask).len());
+        assert!(counts.len() < 10 && counts.last() < Some(&40), "{counts:?} commits in 100 ms");
+    }
 }
 
 #[test]
@@ -321,7 +326,7 @@ fn roles_in_seconds(count: usize, bench: &Bench, origin: Moment) -> RolesBySecon
         if seconds.values().filter(|roles| roles.contains_key(STARVED)).count() >= count {
             return seconds.into_iter().filter(|(_, roles)| roles.contains_key(STARVED)).collect();
         }
-        assert!(begun.elapsed() < Duration::from_secs(90), "{seconds:?}");
+        assert!(begun.elapsed() < 2 * LONG, "{seconds:?}");
         std::thread::sleep(Duration::from_millis(500));
     }
 }

@@ -29,11 +29,32 @@ pub(super) struct Paper {
     /// Settings that differ from the study's file, `SETTING=VALUE`.
     #[serde(default)]
     pub(super) set: Vec<String>,
+    /// The experiment after the runs; `None` for a study whose limits cannot be lowered while it runs.
+    pub(super) confirm: Option<PaperExperiment>,
     /// What is smaller or other here, one sentence each.
     pub(super) here: Vec<String>,
     /// Where figures differ, and what is known of why.
     pub(super) why: Vec<String>,
     pub(super) relations: Vec<Relation>,
+}
+
+/// What `proofload confirm` is asked for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PaperExperiment {
+    /// Points, as `--points` takes them.
+    pub(super) points: String,
+    /// Blocks at most.
+    pub(super) blocks: u32,
+}
+
+impl PaperExperiment {
+    /// Arguments behind the record.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        // A host with other work varies too much for the usual step of 0.2: docs/guides/causes.md.
+        let words = ["--points", &self.points, "--step", "0.3", "--blocks", &self.blocks.to_string()];
+        words.map(str::to_owned).to_vec()
+    }
 }
 
 /// A relation that the publication shows.

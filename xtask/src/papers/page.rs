@@ -85,20 +85,41 @@ fn section(
     }
     writeln!(into, "\n*Published* ({}): {}\n", paper.publisher, paper.published.join(" "))?;
     writeln!(into, "*Here*: {} {}\n", paper.here.join(" "), machine(&evidence.facts))?;
+    for (point, found) in experiments(&evidence.report) {
+        writeln!(into, "*What bound it here, tested by intervention, {point}*: {found}\n")?;
+    }
     if !paper.why.is_empty() {
         writeln!(into, "*Why figures differ*: {}\n", paper.why.join(" "))?;
     }
     if let Some(sure) = evidence.report.pointer("/answer/claims/how_sure").and_then(Value::as_str) {
         writeln!(into, "*How sure*: {sure} {}\n", formed(&paper.relations))?;
     }
-    let set: String = paper.set.iter().map(|setting| format!(" --set {setting}")).collect();
     writeln!(
         into,
-        "Record: [{study}.proof](papers/{study}.proof), signed. Published figures: [{reference}](../references/{reference}.toml). Again: \
-         `proofload run studies/quick/{study}.toml{set}`.",
+        "Record: [{study}.proof](papers/{study}.proof), signed. Published figures: [{reference}](../references/{reference}.toml). Again: {}.",
+        commands(paper),
         study = paper.study,
         reference = paper.reference
     )
+}
+
+/// Each point that was tested, and what was found by lowering its limits.
+fn experiments(report: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let points = report["attribution"].as_array().into_iter().flatten();
+    points.filter_map(|point| Some((point["label"].as_str()?, point["text"].as_str()?)))
+}
+
+/// The commands that give such a record.
+fn commands(paper: &Paper) -> String {
+    let study = &paper.study;
+    let set: String = paper.set.iter().map(|setting| format!(" --set {setting}")).collect();
+    let run = format!("`proofload run studies/quick/{study}.toml{set}`");
+    match &paper.confirm {
+        Some(experiment) => {
+            format!("{run}, then `proofload confirm {study}.proof {}`", experiment.arguments().join(" "))
+        }
+        None => run,
+    }
 }
 
 /// How the ratios of the table were formed: figures relative to one point come from within repetitions, all others are figures of their own.
@@ -205,6 +226,13 @@ mod tests {
         assert!(formed(&all).starts_with("Of the ratios in the table only that of throughput was formed within"));
         assert_eq!(formed(&all[..1]), "Ratios in the table were formed within repetitions.");
         assert!(formed(&all[1..]).starts_with("Ratios in the table are of two separate figures"));
+    }
+
+    #[test]
+    fn each_tested_point_has_its_conclusion() {
+        let tested = serde_json::json!({ "attribution": [{ "label": "64MiB", "text": "Reads bind." }] });
+        assert_eq!(experiments(&tested).collect::<Vec<_>>(), [("64MiB", "Reads bind.")]);
+        assert_eq!(experiments(&serde_json::json!({})).count(), 0);
     }
 
     #[test]

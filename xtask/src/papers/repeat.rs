@@ -44,6 +44,12 @@ fn in_folder(program: &Path, papers: &[&Paper], key: Option<PathBuf>, folder: &P
                 &[0, NO_RESULT],
             )?;
         }
+        if let Some(experiment) = &paper.confirm {
+            let asked = experiment.arguments();
+            let mut arguments = vec!["confirm", &record_text, "--no-report", "--progress", "plain"];
+            arguments.extend(asked.iter().map(String::as_str));
+            program_says(program, &arguments, &[0, NO_RESULT])?;
+        }
         quiet_remove(&folder.join("data"));
         let key = key.display().to_string();
         program_says(program, &["sign", &record_text, "--key", &key], &[0])?;

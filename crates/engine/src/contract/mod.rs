@@ -10,6 +10,7 @@ mod flight;
 mod live;
 mod observer;
 mod ports;
+mod reached;
 mod replication;
 mod rows;
 mod scratch;
@@ -26,8 +27,10 @@ pub use error::{Error, ErrorClass};
 pub use facets::{Backups, ExistingServer, Memory, ProgressTeller, ServerChanges, Snapshots};
 pub use flight::{Action, Answer, Flight, Row};
 pub use live::{LiveChange, LiveSetting, LiveSettings};
-pub use observer::{Observation, Observer, SessionSampler};
+pub use observer::{Observation, Observer, RoleCpu, SessionSampler};
 pub use ports::free_port;
+pub(crate) use reached::note_reached;
+pub use reached::noting_reached;
 pub use replication::{
     ExistingReplication, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace,
     StandbyFiles,

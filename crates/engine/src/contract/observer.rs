@@ -3,6 +3,7 @@
 use super::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::session_state::SessionSample;
+use std::time::Duration;
 
 /// Reads a server's statistics. Owns its connection and its runtime; blocking.
 pub trait Observer: Send {
@@ -14,6 +15,22 @@ pub trait Observer: Send {
     fn thread_roles(&self) -> &[(u32, String)] {
         &[]
     }
+
+    /// CPU time of the server's threads by role, where the server itself tells it: for servers whose host nobody looks at.
+    fn role_times(&self) -> &[RoleCpu] {
+        &[]
+    }
+}
+
+/// CPU time of all threads of one role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleCpu {
+    /// Role.
+    pub role: String,
+    /// Total since the first reading.
+    pub time: Duration,
+    /// Number of threads at the last reading.
+    pub threads: u32,
 }
 
 /// One number of a server's statistics.

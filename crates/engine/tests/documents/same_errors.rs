@@ -56,7 +56,7 @@ async fn outcome(session: &mut AnyDocuments, command: &str) -> String {
 
 async fn check(command: &str, fault: Fault, expected: &str) {
     // Only a silent server is waited for; the others answer, however slowly on a busy host.
-    let timeout = if fault == Fault::Silence { "1s" } else { PATIENT };
+    let timeout = if fault == Fault::Silence { "2s" } else { PATIENT };
     for path in ["lean", "driver"] {
         let (mut session, server) = session(path, timeout).await;
         server.fault(command, fault.clone());

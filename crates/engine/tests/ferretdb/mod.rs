@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// A test that must not be skipped is run with this variable set.
 const REQUIRE: &str = "PROOFLOAD_REQUIRE_FERRETDB";
 /// A server says its address within this time, and ends within it.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// What the program is made from.
 const SOURCES: [&str; 3] = ["go.mod", "go.sum", "main.go"];
 

@@ -86,13 +86,13 @@ fn what_takes_longer_than_it_may_is_stopped_and_told() {
         "SELECT slow" | "EXEC slow" => vec![Part::Silence],
         _ => integers(&[&[2]]),
     });
-    let limited = target(server.url("encrypt=none"), &[("statement_timeout", "200ms")]);
+    let limited = target(server.url("encrypt=none"), &[("statement_timeout", "1s")]);
     runtime().block_on(async {
         let mut session = sqlserver().connect(&limited).await.expect("connects");
         session.prepare(&[statement("slow", "EXEC slow :a", &["a"], 1)]).await.expect("prepares");
         let error = session.query("SELECT slow").await.expect_err("it does not end");
         assert_eq!((error.class(), error.code()), (ErrorClass::Other, "statement_timeout"), "{error}");
-        assert_eq!(error.to_string(), "run a query: the statement was stopped after 200ms (statement_timeout)");
+        assert_eq!(error.to_string(), "run a query: the statement was stopped after 1s (statement_timeout)");
         assert_eq!(session.query("SELECT quick").await.expect("reads"), [[OwnedValue::Integer(2)]]);
         assert_eq!(after_login(&server.log()), ["batch SELECT slow", "attention", "batch SELECT quick"]);
         let mut flight = Flight::new();

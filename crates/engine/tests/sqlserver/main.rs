@@ -4,6 +4,7 @@
 #[path = "../support/tds_server/mod.rs"]
 mod tds_server;
 
+mod availability;
 mod broken;
 mod bulk;
 mod encryption;

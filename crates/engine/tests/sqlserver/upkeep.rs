@@ -178,13 +178,41 @@ struct Changed {
     affinity: String,
     notes: String,
     settings: Vec<String>,
+    /// MiB that it has, look by look; the last stays.
+    allocated: Vec<i64>,
 }
 
 impl Changed {
+    fn untouched() -> Self {
+        Self {
+            memory: 2_147_483_647,
+            advanced: 0,
+            affinity: "AUTO".to_owned(),
+            notes: String::new(),
+            settings: Vec::new(),
+            allocated: Vec::new(),
+        }
+    }
+
+    fn uses(&mut self) -> Vec<Part> {
+        let now = self.allocated.first().copied().map(|mebi| integers(&[&[mebi << 20, mebi << 20]]));
+        if self.allocated.len() > 1 {
+            self.allocated.remove(0);
+        }
+        now.unwrap_or_default()
+    }
+
     fn answer(&mut self, sql: &str) -> Vec<Part> {
         let number = |text: &str| {
             text.rsplit(", ").next().and_then(|rest| rest.split(';').next()?.parse().ok()).expect("a number")
         };
+        if let Some((_, name)) = sql.split_once("FROM sys.configurations c WHERE c.name = N'") {
+            let value = if name.starts_with("show") { self.advanced } else { self.memory };
+            return texts(&[&[&value.to_string()]]);
+        }
+        if sql.contains("dm_os_process_memory") {
+            return self.uses();
+        }
         if sql.starts_with("SELECT v.name") {
             let memory = self.memory.to_string();
             return texts(&[
@@ -225,19 +253,17 @@ impl Changed {
     }
 }
 
+fn changed(begin: Changed) -> (TdsServer, Arc<Mutex<Changed>>) {
+    let state = Arc::new(Mutex::new(begin));
+    let shared = Arc::clone(&state);
+    let server = TdsServer::start(Setup::default(), move |sql, _| shared.lock().expect("nobody panicked").answer(sql));
+    (server, state)
+}
+
 /// The server is changed with leave alone; every old value is noted before, and put back also by who knows nothing of the change.
 #[test]
 fn settings_of_the_server_are_changed_with_leave_and_put_back() {
-    let old = Changed {
-        memory: 2_147_483_647,
-        advanced: 0,
-        affinity: "AUTO".to_owned(),
-        notes: String::new(),
-        settings: Vec::new(),
-    };
-    let state = Arc::new(Mutex::new(old));
-    let shared = Arc::clone(&state);
-    let server = TdsServer::start(Setup::default(), move |sql, _| shared.lock().expect("nobody panicked").answer(sql));
+    let (server, state) = changed(Changed::untouched());
     let seen = || {
         let state = state.lock().expect("nobody panicked");
         (state.memory, state.advanced, state.affinity.clone(), state.notes.clone())
@@ -268,6 +294,61 @@ fn settings_of_the_server_are_changed_with_leave_and_put_back() {
     assert_eq!(seen(), (2_147_483_647, 0, "AUTO".to_owned(), String::new()));
     let last = state.lock().expect("nobody panicked").settings.last().cloned();
     assert_eq!(last.as_deref(), Some("EXEC sys.sp_configure N'show advanced options', 0; RECONFIGURE"));
+}
+
+/// A run that was killed has left its limit of memory: one that asks for none is not measured under it.
+#[test]
+fn what_a_killed_run_has_left_is_put_back_or_voids_the_next() {
+    let left = Changed {
+        memory: 65_536,
+        advanced: 1,
+        notes: "show advanced options=0;max server memory (MB)=2147483647".to_owned(),
+        ..Changed::untouched()
+    };
+    let (server, state) = changed(left);
+    let verified = |settings: &[(&str, &str)]| {
+        runtime().block_on(sqlserver().verify_settings(&target(server.url("encrypt=none"), settings))).expect("reads")
+    };
+    let facts = verified(&[]);
+    let of_memory: Vec<_> = facts.iter().filter(|fact| fact.name == "max_server_memory_mb").collect();
+    let [fact] = &of_memory[..] else { panic!("{of_memory:?}") };
+    let told = (fact.requested.as_deref(), fact.effective.as_deref(), fact.holds);
+    assert_eq!(told, (Some("2147483647"), Some("65536"), Some(false)));
+    assert!(fact.source.contains("engine.changes"), "{fact:?}");
+    assert_eq!(state.lock().expect("nobody panicked").memory, 65_536, "nothing is changed without leave");
+    let facts = verified(&[("changes", "allowed"), ("online_schedulers", "32")]);
+    assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
+    let state = state.lock().expect("nobody panicked");
+    assert_eq!((state.memory, state.advanced, state.affinity.as_str()), (2_147_483_647, 0, "0 TO 31"));
+    assert_eq!(state.notes, "process affinity=AUTO");
+}
+
+/// A server that takes the statement and keeps its value is not told to be as before, and its note stays.
+#[test]
+fn a_value_that_is_not_put_back_is_told_and_stays_noted() {
+    let notes = "process affinity=AUTO";
+    let server = TdsServer::start(Setup::default(), move |sql, _| match sql {
+        sql if sql.starts_with("SELECT CAST(value AS") => texts(&[&[notes]]),
+        sql if sql.starts_with("SELECT CASE") => texts(&[&["0,1"]]),
+        _ => Vec::new(),
+    });
+    let changes = sqlserver().server_changes().expect("it can be changed");
+    let target = target(server.url("encrypt=none"), &[("changes", "allowed")]);
+    let error = runtime().block_on(changes.put_back(&target)).expect_err("it is not").to_string();
+    assert!(error.contains("process affinity") && error.contains("still has \"0,1\""), "{error}");
+    assert!(server.log().iter().all(|line| !line.contains("extendedproperty")), "the note stays");
+}
+
+/// A limit of memory is verified by what the server uses, which it gives back in its own time.
+#[test]
+fn a_limit_of_memory_is_in_force_once_the_server_has_given_memory_back() {
+    let (server, state) = changed(Changed { allocated: vec![90_000, 60_000], ..Changed::untouched() });
+    let asked = [("max_server_memory_mb", "65536"), ("changes", "allowed")];
+    let target = target(server.url("encrypt=none"), &asked);
+    let facts = runtime().block_on(sqlserver().verify_settings(&target)).expect("reads");
+    let used = facts.iter().find(|fact| fact.name == "memory_allocated").expect("it is told");
+    assert_eq!((used.holds, &used.effective), (Some(true), &used.requested), "{used:?}");
+    assert_eq!(state.lock().expect("nobody panicked").allocated, [60_000], "it was waited for");
 }
 
 /// The server keeps the data of a label, tells how far it is, and puts them back while nobody else is connected.

@@ -87,7 +87,7 @@ impl Server {
         let started = Instant::now();
         while let Err(error) = self.recipe.probe(&self.address) {
             let ended = self.child().try_wait().expect("the child can be asked");
-            let patient = started.elapsed() < Duration::from_secs(60) && ended.is_none();
+            let patient = started.elapsed() < Duration::from_secs(180) && ended.is_none();
             assert!(patient, "the server does not answer: {error}; {ended:?}; {}", log());
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -54,9 +54,17 @@ impl Dialler {
                 if self.tries.borrow().all_failed() {
                     self.pools.iter().for_each(|pool| pool.goes_away());
                 }
+                self.note_silence();
             }
             self.tries.borrow_mut().ended();
+            self.note_silence();
         }
+    }
+
+    /// Tells which hosts say nothing.
+    fn note_silence(&self) {
+        let (tries, now) = (self.tries.borrow(), self.hosts.clock.now());
+        (0..self.hosts.targets.len()).for_each(|node| self.hosts.silence.note(node, tries.is_silent(node, now)));
     }
 
     /// Tells whether a pool wants a connection.
@@ -79,11 +87,14 @@ impl Dialler {
     }
 
     /// Connects to a host; where that is a standby, waits over the one session that stays until it takes writes.
-    async fn one_try(&self, node: usize, limit: Duration) -> Result<ProbeConnection, NoConnection> {
+    async fn one_try(self: &Rc<Self>, node: usize, limit: Duration) -> Result<ProbeConnection, NoConnection> {
         let kept = self.standbys[node].try_lock().ok().and_then(|mut place| place.take());
         let (session, takes_writes) = match kept {
             Some(session) => (session, false),
-            None => self.hosts.connect(node, limit).await?,
+            None => {
+                let dialler = Rc::clone(self);
+                self.hosts.connect(node, limit, move || dialler.tries.borrow_mut().reached(node)).await?
+            }
         };
         if takes_writes {
             return self.hosts.ready(session, node).await;
@@ -112,6 +123,7 @@ impl Dialler {
             }
             Err(NoConnection::Refused) => self.tries.borrow_mut().refused(node, now, now.since(begun)),
             Err(NoConnection::Silent) => self.tries.borrow_mut().silent(node),
+            Err(NoConnection::Unreached) => self.tries.borrow_mut().unreached(node),
         }
         false
     }

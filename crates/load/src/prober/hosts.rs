@@ -2,12 +2,13 @@
 //! to try again.
 
 use super::tries::LONGEST_TRY;
-use proofload_engine::{AnySession, Engine, Error, ErrorClass, Session as _, Statement, Target};
+use proofload_engine::{AnySession, Engine, Error, ErrorClass, Session as _, Statement, Target, noting_reached};
 use proofload_model::time::Clock;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// Pause between two questions to a standby whether it takes writes by now. They go over a connection that stays: a new one each time would make
 /// a process at the standby, and what it spends on them delays its promotion.
@@ -29,6 +30,35 @@ pub(super) struct ProbeHosts {
     pub(super) clock: Arc<dyn Clock>,
     /// Number of the host that took writes last.
     pub(super) last: Cell<usize>,
+    /// Hosts that say nothing to tries that are under way.
+    pub(super) silence: Silence,
+}
+
+/// Hosts that say nothing: more connections to them would only wait there.
+pub(super) struct Silence {
+    silent: Vec<Cell<bool>>,
+    ended: Notify,
+}
+
+impl Silence {
+    /// Silence of none of so many hosts.
+    pub(super) fn of_none(hosts: usize) -> Self {
+        Self { silent: vec![Cell::new(false); hosts], ended: Notify::new() }
+    }
+
+    /// Notes whether a host says nothing.
+    pub(super) fn note(&self, node: usize, is_silent: bool) {
+        if self.silent[node].replace(is_silent) && !is_silent {
+            self.ended.notify_waiters();
+        }
+    }
+
+    /// Waits while a host says nothing.
+    async fn until_it_ends(&self, node: usize) {
+        while self.silent[node].get() {
+            self.ended.notified().await;
+        }
+    }
 }
 
 /// A connection and the number of its host.
@@ -41,8 +71,10 @@ pub(super) struct ProbeConnection {
 pub(super) enum NoConnection {
     /// The host refused it, or ended it.
     Refused,
-    /// The host did not answer in time.
+    /// The server did not answer in time.
     Silent,
+    /// The system of the host did not accept it in time.
+    Unreached,
 }
 
 impl ProbeHosts {
@@ -62,9 +94,24 @@ impl ProbeHosts {
         Ok((session, takes_writes))
     }
 
-    /// Connects to a host whatever its role, within a time.
-    pub(super) async fn connect(&self, node: usize, limit: Duration) -> Result<(AnySession, bool), NoConnection> {
-        within(limit, self.in_any_role(node)).await
+    /// Connects to a host whatever its role, within a time; calls `reached` as soon as the system of the host has accepted the connection.
+    pub(super) async fn connect(
+        &self,
+        node: usize,
+        limit: Duration,
+        reached: impl Fn() + 'static,
+    ) -> Result<(AnySession, bool), NoConnection> {
+        let is_reached = Rc::new(Cell::new(false));
+        let noted = Rc::clone(&is_reached);
+        let note = Rc::new(move || {
+            noted.set(true);
+            reached();
+        });
+        let connected = within(limit, noting_reached(note, self.in_any_role(node))).await;
+        connected.map_err(|why| match why {
+            NoConnection::Silent if !is_reached.get() => NoConnection::Unreached,
+            why => why,
+        })
     }
 
     /// Waits until the host of a session takes writes.
@@ -101,7 +148,7 @@ impl ProbeHosts {
     }
 
     /// Connects as a client that knows all hosts: to the one that took writes last, and to the others too where that one fails or says nothing
-    /// for a moment.
+    /// for a moment. While tries show that a host says nothing, no further connection is left to wait there.
     pub(super) async fn reach(self: &Rc<Self>, within: Duration) -> Result<ProbeConnection, Error> {
         let reached = self.first_of(Some(self.last.get()), within).await?;
         self.last.set(reached.node);
@@ -114,7 +161,13 @@ impl ProbeHosts {
         let begin = |node: usize| {
             let (hosts, tell) = (Rc::clone(self), tell.clone());
             tokio::task::spawn_local(async move {
-                let opened = tokio::time::timeout(within.min(LONGEST_TRY), hosts.open(node)).await;
+                let try_one = async {
+                    if ahead.is_some() {
+                        hosts.silence.until_it_ends(node).await;
+                    }
+                    hosts.open(node).await
+                };
+                let opened = tokio::time::timeout(within.min(LONGEST_TRY), try_one).await;
                 // Who has another connection by now closes this one.
                 let _closed = tell.send(opened.unwrap_or_else(|_| Err(silent(within))));
             });

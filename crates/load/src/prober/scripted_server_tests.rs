@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,9 @@ pub(super) enum Service {
     Gone,
     /// Whatever arrives is never answered.
     Silent,
-    /// Answers come so late that nobody waits for them.
+    /// Nothing is accepted and nothing is answered until it goes on; then what has waited is.
+    Frozen,
+    /// Answers come so late that nobody waits for them; those that are due when it is well again come then.
     Slow,
 }
 
@@ -46,12 +48,19 @@ struct Host {
     late: Mutex<Vec<(f64, f64)>>,
     /// When it accepted connections.
     accepted: Mutex<Vec<Duration>>,
+    /// Connections that waited when it went on after it was frozen.
+    waited: AtomicUsize,
 }
 
 impl ScriptedServer {
     /// Connections that it accepted within a stretch.
     pub(super) fn accepted_within(&self, from: Duration, to: Duration) -> usize {
         self.host.accepted.lock().unwrap().iter().filter(|at| (from..to).contains(*at)).count()
+    }
+
+    /// Connections that waited when it went on after it was frozen.
+    pub(super) fn waited(&self) -> usize {
+        self.host.waited.load(Ordering::Relaxed)
     }
 
     /// How late a thread of the server was at most within a stretch, seconds: it serves as scripted so much later.
@@ -71,6 +80,7 @@ impl ScriptedServer {
             ended: AtomicBool::new(false),
             late: Mutex::default(),
             accepted: Mutex::default(),
+            waited: AtomicUsize::new(0),
         });
         let (accepting, watching) = (Arc::clone(&host), Arc::clone(&host));
         std::thread::spawn(move || accepting.accept(&listener));
@@ -121,11 +131,16 @@ impl Host {
     fn accept(self: Arc<Self>, listener: &TcpListener) {
         first_of_all();
         listener.set_nonblocking(true).expect("it is a socket");
+        let mut goes_on = false;
         while !self.ended() {
-            let Ok((stream, _)) = listener.accept() else {
+            let is_frozen = self.now() == Service::Frozen;
+            goes_on |= is_frozen;
+            let Some((stream, _)) = (!is_frozen).then(|| listener.accept().ok()).flatten() else {
+                goes_on = is_frozen;
                 std::thread::sleep(Duration::from_millis(1));
                 continue;
             };
+            self.waited.fetch_add(usize::from(goes_on), Ordering::Relaxed);
             if self.now() == Service::Gone {
                 continue;
             }
@@ -220,8 +235,18 @@ impl Session {
             Service::Well | Service::ReadOnly => Some(()),
             Service::Gone => None,
             Service::Slow => {
-                std::thread::sleep(LATE);
+                let asked = Instant::now();
+                while self.host.now() == Service::Slow && asked.elapsed() < LATE && !self.host.ended() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
                 Some(())
+            }
+            Service::Frozen => {
+                while self.host.now() == Service::Frozen && !self.host.ended() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                // Who has given up meanwhile is not served.
+                (!self.client_has_gone()).then_some(())
             }
             Service::Silent => {
                 while !self.host.ended() && !self.client_has_gone() {

@@ -177,7 +177,8 @@ fn away(shape: u32, from: Duration, to: Duration) -> Vec<Script> {
         move |service: Service| -> Script { Arc::new(move |at| if gone(at) { service } else { Service::Well }) };
     match shape {
         0 => vec![while_gone(Service::Gone)],
-        1 => vec![while_gone(Service::Silent)],
+        // It hangs: what reached it is answered when it goes on, so that it is away only if that takes longer than the deadline.
+        1 => vec![while_gone(Service::Frozen)],
         2 => vec![while_gone(Service::Slow)],
         3 => {
             let script: Script = Arc::new(move |at| if gone(at) { Service::ReadOnly } else { Service::Well });
@@ -202,11 +203,21 @@ fn away(shape: u32, from: Duration, to: Duration) -> Vec<Script> {
     }
 }
 
+/// Shortest stretch of a shape in which writes are away throughout, seconds: what hangs or is slow answers what has come meanwhile when it is
+/// well again, which is in time until the deadline of 1 s.
+fn shortest(shape: u32) -> f64 {
+    match shape {
+        1 | 2 => 1.2,
+        6 => 0.3,
+        _ => 0.0,
+    }
+}
+
 fn measured(number: u32, longest: f64) -> Result<OutageErrors, String> {
     let shape = number % 7;
     let from = 0.8 + 0.4 * draw(number, 1);
     let length = 0.05 * (longest / 0.05).powf(draw(number, 2));
-    let length = if shape == 6 { length.max(0.3) } else { length };
+    let length = length.max(shortest(shape));
     let [begin, end, until] = [from, from + length, from + length + 0.8].map(Duration::from_secs_f64);
     // On a busy host a prober may begin only when the outage has: nothing is measured then, and it is tried again.
     let Probed { report, origin, hosts, .. } = tried(TRIES, || probed_from(from, away(shape, begin, end), until))?;
@@ -307,6 +318,49 @@ fn check_connections_to_a_standby() -> Result<(), String> {
     // Those that are asked for as connections, and the one that stays.
     let is_kept = accepted as f64 <= asked_for + 3.0;
     if is_kept { Ok(()) } else { Err(format!("{accepted} connections in {stretch:?}")) }
+}
+
+/// Connections that may wait at a host that was frozen for 5 s: tries for writes and reads, and those that are asked for as connections until it
+/// is known to say nothing.
+const WAITING_AT_MOST: usize = 45;
+
+/// A server that goes on serves what has waited first, each with a process of its own, also what was given up.
+#[test]
+fn few_connections_wait_at_a_host_that_was_frozen() {
+    tried(3, check_connections_to_a_frozen_host).expect("few wait");
+}
+
+fn check_connections_to_a_frozen_host() -> Result<(), String> {
+    let [from, to, until] = [1_000, 6_000, 7_500].map(Duration::from_millis);
+    let Probed { report, hosts, origin, .. } = probed_from(1.0, away(1, from, to), until)?;
+    let kind = |wanted: ProbeKind| report.kinds.iter().find(|kind| kind.kind == wanted).expect("it is probed");
+    for wanted in [ProbeKind::Write, ProbeKind::Read, ProbeKind::Connect] {
+        let outage = kind(wanted).outages.first().ok_or(format!("{wanted:?} was not away"))?;
+        let back = outage.to.ok_or(format!("{wanted:?} did not come back"))?;
+        let late = origin + back.as_seconds() - to.as_secs_f64();
+        if late > 0.5 {
+            return Err(format!("{wanted:?} came back {late:.3} s after the host went on"));
+        }
+    }
+    let waited = hosts[0].waited();
+    if (1..=WAITING_AT_MOST).contains(&waited) { Ok(()) } else { Err(format!("{waited} connections waited")) }
+}
+
+/// What a network has swallowed is never answered: the end is noticed by tries that began afterwards, an eighth of the outage apart.
+#[test]
+fn a_host_that_answers_nothing_of_what_came_meanwhile_is_noticed_by_later_tries() {
+    tried(3, check_a_host_that_swallows).expect("it is noticed");
+}
+
+fn check_a_host_that_swallows() -> Result<(), String> {
+    let [from, to, until] = [1_000, 3_000, 5_000].map(Duration::from_millis);
+    let script: Script = Arc::new(move |at| if (from..to).contains(&at) { Service::Silent } else { Service::Well });
+    let Probed { report, origin, .. } = probed_from(1.0, vec![script], until)?;
+    let outage = report.kinds[0].outages.first().ok_or("writes were not away")?;
+    let back = outage.to.ok_or("writes did not come back")?;
+    let late = origin + back.as_seconds() - to.as_secs_f64();
+    let allowed = (to - from).as_secs_f64() / 8.0 + 0.1;
+    if late < allowed { Ok(()) } else { Err(format!("{late:.3} s late, allowed {allowed:.3}")) }
 }
 
 /// While the primary answers, its standby has none of the new connections. On a busy host some connects outlast their head start, and without one

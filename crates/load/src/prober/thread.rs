@@ -1,7 +1,7 @@
 //! The prober's thread: connects, waits for time zero, runs its streams until it is told to stop, and looks for its writes.
 
 use super::dialler::Dialler;
-use super::hosts::ProbeHosts;
+use super::hosts::{ProbeHosts, Silence};
 use super::ledger::{Present, ledger};
 use super::operation::ProbeOperation;
 use super::outage::report;
@@ -196,7 +196,7 @@ pub(super) fn probe_hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> Probe
         statement("write a number", "INSERT INTO proofload_ledger (op) VALUES (:op)", &["op"], 0),
         statement("read the largest number", "SELECT coalesce(max(op), -1) FROM proofload_ledger", &[], 1),
     ];
-    let role_moves = endpoints.role_moves();
+    let (role_moves, silence) = (endpoints.role_moves(), Silence::of_none(targets.len()));
     ProbeHosts {
         engine: request.engine,
         targets,
@@ -205,6 +205,7 @@ pub(super) fn probe_hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> Probe
         statements,
         clock: Arc::clone(clock),
         last: Cell::new(0),
+        silence,
     }
 }
 

@@ -5,6 +5,7 @@ mod check;
 mod texts;
 
 use check::{Schema, faults};
+use std::path::Path;
 use texts::{Text, texts};
 
 /// What each text has wrong.
@@ -29,6 +30,29 @@ fn texts_of_records_and_queries_hold_together() {
         let schema = Schema::of(&found);
         assert!(found.len() > 3, "{folder}");
         assert_eq!(all(&found, &schema), [""; 0], "{folder}");
+    }
+}
+
+/// Transactions that meet are held by rows of the table itself, by which updates come, and are seen by a view that refuses who may not see them.
+#[test]
+fn meetings_hold_rows_by_which_updates_come() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/tprocc/sqlserver");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("the file is readable");
+    let (dialect, schema) = (read("dialect.toml"), read("schema.sql"));
+    let word = |key: &str| {
+        let begin = format!("{key} = \"");
+        let found = dialect.lines().find_map(|line| line.strip_prefix(&begin)?.strip_suffix('"'));
+        found.unwrap_or_else(|| panic!("the dialect does not say {key:?}"))
+    };
+    assert!(word("lock").contains("FROM {table} WITH (INDEX(1), UPDLOCK, ROWLOCK) WHERE {rows}"));
+    assert_eq!(word("end"), "KILL {session}");
+    for key in ["waiting", "first"] {
+        assert!(word(key).contains("sys.dm_os_waiting_tasks") && word(key).contains("DB_ID()"), "{key}");
+    }
+    // The index of that number is the key in which a table lies, and there is one.
+    for table in ["customer", "stock"] {
+        let made = schema.split(&format!("CREATE TABLE {table} (")).nth(1).expect("there is such a table");
+        assert!(made.split(");").next().expect("it ends").contains("PRIMARY KEY CLUSTERED"), "{table}");
     }
 }
 

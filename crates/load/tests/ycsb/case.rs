@@ -185,7 +185,8 @@ impl Case {
             role.connect(Connect {})?;
             agents.push((role, events));
         }
-        let at = self.clock.now() + Duration::from_millis(500);
+        // Time enough for all of them to be told, on a host that pauses too.
+        let at = self.clock.now() + Duration::from_secs(3);
         for (role, _) in &mut agents {
             assert_eq!(role.start(Start { at })?, at);
         }
@@ -272,7 +273,7 @@ impl Case {
 fn seconds_of(events: &Receiver<Event>) -> Result<(Vec<IntervalSample>, bool), Error> {
     let mut seconds = Vec::new();
     loop {
-        match events.recv_timeout(Duration::from_secs(60)).expect("the load ends") {
+        match events.recv_timeout(Duration::from_secs(180)).expect("the load ends") {
             Event::Interval(sample) => seconds.push(*sample),
             Event::LoadEnded { first_without_work, .. } => return Ok((seconds, first_without_work.is_some())),
             Event::LoadFailed { error } => return Err(error),

@@ -125,7 +125,7 @@ fn the_generator_tells_what_it_reaches_against_the_null_engine() {
     for changes in [&[][..], &[("rate", "10"), ("operations", "20")]] {
         // A host that stands still for a moment leaves the generator no time.
         let mut seen = Vec::new();
-        for _ in 0..3 {
+        for _ in 0..8 {
             let Some(found) = ceiling("postgresql", changes) else { return };
             seen.push(found.expect("it is measured"));
             if seen.last() > Some(&1_000.0) {

@@ -2,7 +2,7 @@
 
 use super::contradictions::RuleContext;
 use crate::catalogue::EngineFacts;
-use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultRecovery, FaultTarget, Rejoin, drill};
+use crate::drill::{DrillAsked, FaultAsked, FaultKind, FaultRecovery, FaultTarget, drill};
 use crate::fault_strength::FaultStrength;
 use crate::manager::manager;
 use crate::network::is_in_namespaces;
@@ -162,7 +162,6 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         "this fault does not lead to a promotion; remove it",
     );
     missing.extend(recovery(settings, asked));
-    missing.extend(rejoin(settings, asked));
     missing
 }
 
@@ -194,16 +193,4 @@ fn is_restarted(settings: &Settings, asked: &DrillAsked) -> bool {
     let by_hand = manager(settings).ok().flatten().is_none();
     let restarts = |fault: FaultAsked| fault.target == FaultTarget::Primary && fault.takes_the_primary();
     by_hand && asked.fault.is_some_and(|fault| restarts(fault) && !fault.needs_a_manager())
-}
-
-/// What a failed primary needs to be put back.
-fn rejoin(settings: &Settings, asked: &DrillAsked) -> Option<(&'static str, &'static str)> {
-    let reason = match asked.rejoin {
-        Rejoin::Restore => return None,
-        Rejoin::Rewind if manager(settings).ok().flatten().is_some() => {
-            "the failover manager lets a failed primary rejoin automatically; remove it"
-        }
-        Rejoin::Rewind => return None,
-    };
-    Some(("drill.rejoin", reason))
 }

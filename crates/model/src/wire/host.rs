@@ -1,5 +1,10 @@
 //! Requests to the host role of an agent. Those about an instance name it; the others are about the machine.
 
+pub use super::host_answers::{
+    DataEnd, DeviceUse, PreconditioningResult, PrewarmResult, ProcessUse, ProcessorUse, QuietCheck, ReadsMeasured,
+    SnapshotCopy, StartedInstance,
+};
+
 use super::ask::asks;
 use super::{DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
 use crate::commit_levels::CommitLevel;
@@ -12,112 +17,10 @@ use crate::replication::{HeldPart, LinkAsked, LinkMeasured, ReplicationAsked, Re
 use crate::samples::Fact;
 use crate::secret::Secret;
 use crate::time::Moment;
-use crate::units::{Bytes, BytesPerSecond};
+use crate::units::Bytes;
 use core::net::IpAddr;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// A server that was started.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StartedInstance {
-    /// Connection string for its own host, without secrets.
-    pub address: String,
-    /// The same for other hosts; `None` where they do not reach it.
-    pub reached_at: Option<String>,
-    /// Settings asked and in force, version.
-    pub facts: Vec<Fact>,
-}
-
-/// A copy that was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SnapshotCopy {
-    /// Bytes of the files.
-    pub bytes: Bytes,
-    /// `reflink` or `copy`.
-    pub method: String,
-    /// Time that it took.
-    pub took: Duration,
-}
-
-/// Data that were read once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PrewarmResult {
-    /// Bytes of the files.
-    pub bytes: Bytes,
-    /// Time that it took.
-    pub took: Duration,
-}
-
-/// The processor in one second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ProcessorUse {
-    /// CPU seconds that the cores in question were used, with what was given to other guests.
-    pub used: f64,
-    /// CPU seconds wanted there and given to other guests; `None` where it is not told.
-    pub stolen: Option<f64>,
-    /// CPU seconds of processes that are not Proofload's, on whatever core; `None` where they cannot be seen.
-    pub foreign: Option<f64>,
-    /// CPU seconds of Proofload on the cores in question; `None` where that is not known.
-    pub clients: Option<f64>,
-}
-
-/// What a process used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProcessUse {
-    /// Its name; processes of one name are taken together.
-    pub name: String,
-    /// Mean CPU time, CPU s/s.
-    pub cpu: f64,
-}
-
-/// What others did on a host while nothing was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct QuietCheck {
-    /// How long it was looked at.
-    pub time: Duration,
-    /// Cores in question.
-    pub cores: u32,
-    /// Cores of the host.
-    pub cores_of_host: u32,
-    /// The processor, second by second.
-    pub seconds: Vec<ProcessorUse>,
-    /// The largest processes of others.
-    pub processes: Vec<ProcessUse>,
-    /// Time in which 5 ms of computing were done, 99th percentile; `None` if none were.
-    pub spin_p99: Option<Duration>,
-    /// Time in which a written page was made durable in the folder, 99th percentile; `None` where nothing can be written.
-    pub sync_p99: Option<Duration>,
-}
-
-/// Where the log of stopped data ends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DataEnd {
-    /// What is common to all copies of one database.
-    pub system: String,
-    /// Place of the last checkpoint in the log, with its timeline.
-    pub checkpoint: String,
-}
-
-/// Documents to keep, such as fio's JSON, and facts drawn from them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PreconditioningResult {
-    /// Name and body.
-    pub documents: Vec<(String, String)>,
-    /// Facts.
-    pub facts: Vec<Fact>,
-}
-
-/// How fast a device was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadsMeasured {
-    /// Rate.
-    pub rate: BytesPerSecond,
-    /// How, in words.
-    pub how: String,
-    /// fio's JSON: name and body.
-    pub documents: Vec<(String, String)>,
-}
 
 asks! {
     Host
@@ -276,7 +179,7 @@ asks! {
         processes: Vec<u32>,
     } -> ();
 
-    /// Start the server under the prepared limits (or none), and wait until it answers.
+    /// Start the server under the prepared limits (or none), or the failover manager's program of its node, and wait until it answers.
     start: Start {
         /// Name of the instance.
         instance: InstanceName,

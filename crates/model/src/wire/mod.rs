@@ -8,6 +8,7 @@ mod ask;
 mod data;
 mod event;
 pub mod host;
+mod host_answers;
 pub mod load;
 mod message;
 

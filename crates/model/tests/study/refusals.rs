@@ -180,6 +180,19 @@ fn what_the_standbys_of_an_engine_do_not_do_is_refused() {
 }
 
 #[test]
+fn a_failed_primary_rejoins_by_hand_and_by_its_manager() {
+    let by_hand = [
+        "engine.kind=server",
+        "replication.mode=remote_flush",
+        "drill.fault=crash primary",
+        "drill.rejoin=rewind",
+        "workload.deadline=1s",
+    ];
+    assert_eq!(refusal(GOOD, &by_hand), [""; 0]);
+    assert_eq!(refusal(GOOD, &[&by_hand[..], &["replication.manager=patroni"][..]].concat()), [""; 0]);
+}
+
+#[test]
 fn a_server_alone_can_fail_and_be_started_again() {
     let with = |more: &[&str]| refusal(GOOD, &[&["workload.deadline=1s"], more].concat());
     for fits in ["crash primary", "kill primary", "freeze primary", "slow disk primary", "none"] {

@@ -17,7 +17,7 @@ use proofload_analysis::disturbance::HostSecond;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::{CoreSet, limit};
 use proofload_model::plan::{Run, most_runs};
-use proofload_model::series::{SeriesName, cores, foreign, group};
+use proofload_model::series::{SeriesName, cores, device, foreign, group, spin};
 use proofload_model::time::{Clock, Offset, WallTime};
 use proofload_record::{Attempt, Follower, Record, State};
 use proofload_report::findings::{
@@ -346,7 +346,12 @@ fn host_of(attempt: &Attempt, chosen: impl Fn(&[SeriesSample]) -> Option<&Series
         database: value(group::CPU).or((!is_grouped).then_some(0.0)),
         clients: value(foreign::CLIENT_CPU_THERE).or_else(|| value(foreign::CLIENT_CPU)),
     };
-    (!busy.is_empty()).then(|| HostNow::of(second.processor(), busy.len()))
+    let sum = |one: SeriesName, other: SeriesName| {
+        let values = of(one).into_iter().chain(of(other)).map(|(_, value)| value);
+        values.reduce(|one, other| one + other)
+    };
+    let (requests, own) = (sum(device::READS, device::WRITES), sum(group::READS, group::WRITES));
+    (!busy.is_empty()).then(|| HostNow::of(second.processor(), busy.len()).with(requests, own, value(spin::RATIO)))
 }
 
 fn is_open_search(record: &Record) -> bool {

@@ -1,14 +1,13 @@
 //! Limits of the load generator and of the network between users and database: put in force before the load begins, changed in experiments.
 //! May not know why.
 
+use super::link_check;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
-use proofload_model::facts::replication as link_names;
 use proofload_model::intervention::{CLIENTS_CPU, LimitMeter, clients_elsewhere};
 use proofload_model::replication::{LinkAsked, clients_link};
-use proofload_model::samples::Fact;
 use proofload_model::study::clients_cpu;
 use proofload_model::units::CpuRate;
 use proofload_model::wire::{LimitsAsked, host};
@@ -17,10 +16,6 @@ use std::time::Duration;
 
 /// Limit of an instance that holds for the load generator, too.
 const CPU: &str = "limits.cpu";
-/// Round trips by which the network of users is measured.
-const ROUND_TRIPS: u32 = 20;
-/// A round trip may differ from what is asked by this share and this time.
-const TOLERATED: (f64, Duration) = (0.05, Duration::from_micros(200));
 
 /// The network between users and database, where a relay is to be in it: always where a drill parts them.
 pub(super) fn network(prepared: &PreparedRun, parts_clients: bool) -> Option<LinkAsked> {
@@ -28,21 +23,16 @@ pub(super) fn network(prepared: &PreparedRun, parts_clients: bool) -> Option<Lin
     clients_link(&prepared.settings).or_else(|| parts_clients.then_some(nothing))
 }
 
-/// Measures the network between users and database, where the study asks for one.
+/// Measures the network between users and database, where the study asks for one, as those of standbys are.
 pub(super) fn measure_network(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let Some(link) = clients_link(&prepared.settings) else { return Ok(()) };
-    let mut testbed = context.testbed(prepared);
-    let primary = testbed.primary().clone();
-    let ask = host::MeasureLink { instance: primary.name, count: ROUND_TRIPS };
-    let found = testbed.ask(testbed.primary(), ask)?;
-    let shortest = found.round_trips.first().copied().unwrap_or_default();
-    let (part, time) = TOLERATED;
-    let holds = shortest.abs_diff(link.rtt) <= link.rtt.mul_f64(part).max(time);
-    let milliseconds = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
-    let source = format!("{} round trips through the relay of the users", found.round_trips.len());
-    let fact =
-        link_names::RTT.compared(milliseconds(link.rtt).to_string(), Some(milliseconds(shortest)), holds, source);
-    context.heard.journal.facts(&[Fact { instance: InstanceName::clients(), ..fact }])
+    let facts = link_check::checked(link, "the relay of the users", |count| {
+        let mut testbed = context.testbed(prepared);
+        let ask = host::MeasureLink { instance: testbed.primary().name.clone(), count };
+        let found = testbed.ask(testbed.primary(), ask)?;
+        Ok(vec![(InstanceName::clients(), found)])
+    })?;
+    context.heard.journal.facts(&facts)
 }
 
 /// Limits the load generator: as the study asks, and in an experiment at least by all cores, so that it can be lowered. Where it is limited

@@ -138,7 +138,11 @@ pub(super) fn carry_out(
     until_back(context, prepared, asked, (&mut course, began))?;
     let replaced = asked.fault.filter(|_| asked.replaces_the_primary());
     if let (Rejoin::Rewind, Some(fault)) = (asked.rejoin, replaced) {
-        rejoin::rejoin(context, prepared, asked, (&fault.instance(), &mut course))?;
+        let failed = fault.instance();
+        match prepared.manager {
+            Some(_) => rejoin::come_back(context, prepared, asked, (&failed, &mut course))?,
+            None => rejoin::rejoin(context, prepared, asked, (&failed, &mut course))?,
+        }
     }
     let end = course.recovered_at.map_or(context.heard.state.throughput.len(), |at| at as usize);
     course.work_missed = missed(context.heard.state.throughput.get(began..end).unwrap_or_default(), before);

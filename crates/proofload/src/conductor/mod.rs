@@ -16,6 +16,7 @@ mod heard;
 mod hosts;
 mod journal;
 mod labels;
+mod link_check;
 mod load;
 mod managed_drill;
 mod meeting;

@@ -30,8 +30,11 @@ pub(super) fn wait(context: &mut RunContext<'_>, prepared: &PreparedRun, at_most
         let check = context.testbed(prepared).check_quiet(LOOK)?;
         let disturbance = disturbance(&check);
         let taken = disturbance.observed();
-        // A hypervisor that hides steal hides it for as long as one waits.
-        let is_quiet = disturbance.foreign.is_some() && disturbance.at_least() <= tolerated;
+        // A hypervisor that hides steal hides it for as long as one waits. Where processes are hidden as well, computing tells.
+        let is_quiet = match spin_share(&check, &disturbance) {
+            Some(kept_off) => kept_off <= tolerated,
+            None => disturbance.foreign.is_some() && disturbance.at_least() <= tolerated,
+        };
         if is_quiet {
             quiet += LOOK;
         } else {
@@ -59,6 +62,12 @@ pub(crate) fn disturbance(check: &QuietCheck) -> Disturbance {
     Disturbance::of(&check.seconds.iter().map(second).collect::<Vec<_>>(), f64::from(check.cores))
 }
 
+/// Share of its time in which a thread that computes had no core, where nothing else tells of others; `None` where something does.
+pub(crate) fn spin_share(check: &QuietCheck, disturbance: &Disturbance) -> Option<f64> {
+    let ratio = check.spin_ratio.filter(|_| disturbance.stolen.is_none() && disturbance.foreign.is_none())?;
+    Some((1.0 - 1.0 / ratio.max(1.0)).clamp(0.0, 1.0))
+}
+
 /// The largest processes of others with their CPU time.
 pub(crate) fn named(check: &QuietCheck) -> Vec<(String, f64)> {
     check.processes.iter().map(|process| (process.name.clone(), process.cpu)).collect()
@@ -78,8 +87,21 @@ mod tests {
             seconds: vec![second; 10],
             processes: Vec::new(),
             spin_p99: None,
+            spin_ratio: None,
             sync_p99: None,
+            devices: None,
         }
+    }
+
+    #[test]
+    fn computing_tells_where_nothing_else_does() {
+        let with = |second: ProcessorUse| {
+            let check = QuietCheck { seconds: vec![second; 10], spin_ratio: Some(1.25), ..check(0.4) };
+            spin_share(&check, &disturbance(&check))
+        };
+        let blind = ProcessorUse { used: 0.4, stolen: None, foreign: None, clients: None };
+        assert!(with(blind).is_some_and(|share| (share - 0.2).abs() < 1e-9));
+        assert_eq!(with(ProcessorUse { foreign: Some(0.0), ..blind }), None, "processes are seen");
     }
 
     #[test]

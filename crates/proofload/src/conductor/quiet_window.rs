@@ -8,7 +8,7 @@ use proofload_analysis::quiet::quiet_seconds;
 use proofload_model::error::Error;
 use proofload_model::facts::{CoreSet, limit};
 use proofload_model::samples::{Fact, Telemetry};
-use proofload_model::series::{cores, device, foreign, group};
+use proofload_model::series::{cores, device, foreign, group, spin};
 use proofload_model::time::Offset;
 use std::collections::BTreeMap;
 
@@ -24,6 +24,10 @@ pub(crate) struct HostSeconds {
     is_grouped: bool,
     /// What its devices did in the last second that was read.
     device: Option<DeviceNow>,
+    /// Requests to its devices in that second, and those of the database, 1/s.
+    requests: [Option<f64>; 2],
+    /// What the spin probe told last.
+    spin: Option<f64>,
 }
 
 impl HostSeconds {
@@ -37,6 +41,12 @@ impl HostSeconds {
         if telemetry.probe == device::PROBE {
             let readings = telemetry.readings.iter().map(|reading| (reading.name.as_str(), reading.value));
             self.device = DeviceNow::of(readings).or(self.device);
+            self.requests[0] = requests(telemetry, [device::READS.name, device::WRITES.name]);
+            return;
+        }
+        if telemetry.probe == spin::PROBE {
+            let ratio = telemetry.readings.iter().find(|reading| reading.name == spin::RATIO.name);
+            self.spin = ratio.map(|ratio| ratio.value);
             return;
         }
         let known = self.seconds.entry(at.as_seconds().floor() as i64).or_default();
@@ -59,6 +69,7 @@ impl HostSeconds {
         } else if telemetry.probe == group::PROBE {
             known.database = value(group::CPU.name);
             self.is_grouped = true;
+            self.requests[1] = requests(telemetry, [group::READS.name, group::WRITES.name]);
         }
     }
 
@@ -76,8 +87,10 @@ impl HostSeconds {
     /// What others took of it in the last second of which all is known.
     pub(super) fn now(&self) -> Option<HostNow> {
         let is_whole = |second: &ProcessorSecond| second.foreign.is_some() && second.busy > 0.0;
-        let second = self.seconds.values().rev().take(3).map(|second| self.processor(second)).find(is_whole)?;
-        (self.cores > 0).then(|| HostNow::of(second, self.cores))
+        let second = self.seconds.values().rev().take(3).map(|second| self.processor(second)).find(is_whole);
+        let of_processor = second.filter(|_| self.cores > 0).map(|second| HostNow::of(second, self.cores));
+        let host = of_processor.or_else(|| self.spin.map(|_| HostNow::default()))?;
+        Some(host.with(self.requests[0], self.requests[1], self.spin))
     }
 
     /// Share of the processor that others took in each second of a window; `None` where not observed.
@@ -96,6 +109,12 @@ impl HostSeconds {
         };
         (from as i64..to as i64).map(share).collect()
     }
+}
+
+/// The sum of readings of these names over all devices; `None` where there are none.
+fn requests(telemetry: &Telemetry, names: [&str; 2]) -> Option<f64> {
+    let of = telemetry.readings.iter().filter(|reading| names.contains(&reading.name.as_str()));
+    of.map(|reading| reading.value).reduce(|one, other| one + other)
 }
 
 /// Waits on from the end of the planned window until the wanted quiet seconds are there or the longest time is over; the end of the window, or
@@ -159,6 +178,20 @@ mod tests {
             taken[1].is_some_and(|taken| (taken - 0.4).abs() < 1e-9),
             "a fifth of the demand, and a quarter of the rest: {taken:?}"
         );
+    }
+
+    #[test]
+    fn the_spin_probe_and_requests_of_others_are_seen_while_the_load_runs() {
+        let mut host = HostSeconds::default();
+        let at = Offset(3_040_000_000);
+        host.take(at, &telemetry(cores::PROBE, &[("busy", "0", 50.0)]));
+        assert_eq!(host.now(), None, "nothing tells of others");
+        host.take(at, &telemetry(spin::PROBE, &[("ratio", "", 1.25), ("pieces", "", 10.0)]));
+        host.take(at, &telemetry(device::PROBE, &[("reads", "vda", 100.0), ("writes", "vda", 100.0)]));
+        host.take(at, &telemetry(group::PROBE, &[("cpu", "", 0.5), ("reads", "vda", 100.0), ("writes", "vda", 50.0)]));
+        let now = host.now().expect("the spin probe tells");
+        assert_eq!((now.stolen, now.foreign, now.device), (None, None, Some(0.25)));
+        assert!(now.spin.is_some_and(|share| (share - 0.2).abs() < 1e-9), "{now:?}");
     }
 
     /// Core 0 of four is the database's, and others are busy on one core.

@@ -1,13 +1,14 @@
-//! The end of a drill by hand: the primary that failed is put back behind the one that took its place, follows it, and is waited for by
-//! commits again. May not know why it failed.
+//! The end of a drill: the primary that failed is put back behind the one that took its place, by hand or by its failover manager, follows it,
+//! and is waited for by commits again. May not know why it failed.
 
 use super::drill::{DrillCourse, now, of_name};
+use super::managed_drill::is_protected;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_model::deployment::{InstanceName, InstancePlan};
 use proofload_model::drill::DrillAsked;
 use proofload_model::error::Error;
-use proofload_model::replication::{ReplicationAsked, ReplicationMode, StandbyReading, link};
+use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationPart, StandbyReading, link};
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
 use std::time::Duration;
@@ -56,6 +57,35 @@ pub(super) fn rejoin(
     Ok(())
 }
 
+/// Starts the failover manager's program of the failed instance again, as a host that comes back does, and waits until the manager tells that it
+/// follows; nothing happens where the program was never ended, and where no other instance leads. A program that does not start again leaves the
+/// new primary unprotected, which is a result.
+pub(super) fn come_back(
+    context: &mut RunContext<'_>,
+    prepared: &PreparedRun,
+    asked: &DrillAsked,
+    (failed, course): (&InstanceName, &mut DrillCourse),
+) -> Result<(), Error> {
+    let alone = course.promoted.as_ref().filter(|promotion| !promotion.has_standbys && promotion.name != *failed);
+    let Some(leader) = alone.map(|promotion| promotion.name.to_string()) else { return Ok(()) };
+    let failed = of_name(prepared, failed)?;
+    course.rejoin_asked_at = Some(now(context));
+    let until = context.agents.now() + asked.within;
+    let part = ReplicationPart::Standby { upstream: leader };
+    let started = context.testbed(prepared).start_again(failed, failed.place.clone(), part);
+    match started {
+        Ok(()) => {}
+        Err(error) if error.is_lost() => return Err(error),
+        Err(error) => {
+            let text = format!("{} did not come back: {error}", failed.name);
+            return context.heard.journal.log("warning", "conductor", &text);
+        }
+    }
+    course.protected_again_at = until_several(context, until, |context| is_protected(context, prepared))?;
+    course.rejoined_at = course.protected_again_at;
+    Ok(())
+}
+
 /// Waits until the instance has all but a little of what the leader writes; false when the time is up.
 fn caught_up(
     context: &mut RunContext<'_>,
@@ -88,9 +118,19 @@ fn until_protected(
     (leader, back): (&InstancePlan, &InstancePlan),
     until: Moment,
 ) -> Result<Option<f64>, Error> {
-    let (mut first, mut readings, mut written) = (None, 0, Bytes(0));
+    let mut written = Bytes(0);
+    until_several(context, until, |context| read(context, prepared, (leader, back), &mut written))
+}
+
+/// The time of the first of several readings in a row that hold; nothing when the time is up.
+fn until_several<'a>(
+    context: &mut RunContext<'a>,
+    until: Moment,
+    mut holds: impl FnMut(&mut RunContext<'a>) -> bool,
+) -> Result<Option<f64>, Error> {
+    let (mut first, mut readings) = (None, 0);
     while context.agents.now() < until {
-        let follows = read(context, prepared, (leader, back), &mut written);
+        let follows = holds(context);
         (first, readings) = if follows { (first.or(Some(now(context))), readings + 1) } else { (None, 0) };
         if readings == READINGS {
             return Ok(first);

@@ -152,8 +152,14 @@ impl Lines {
                 .map(|share| format!(", {what} {}", percent(share)))
                 .unwrap_or_default()
         };
-        let host = self.load.host.map(|host| share("steal", host.stolen) + &share("others", host.foreign));
-        text + &host.unwrap_or_default()
+        let host = self.load.host.unwrap_or_default();
+        let told = [
+            ("steal", host.stolen),
+            ("others", host.foreign),
+            ("kept off core", host.spin),
+            ("device: others", host.device),
+        ];
+        text + &told.map(|(what, of)| share(what, of)).concat()
     }
 
     /// `569 transactions/s`.
@@ -228,6 +234,7 @@ pub(crate) fn load_json(load: &LoadNow, work: &str) -> Json {
     json!({
         "rate": load.rate(), "unit": format!("{work}/s"), "response_p99_ns": load.response_ns_p99, "failed": load.failed,
         "stolen": load.host.and_then(|host| host.stolen), "foreign": load.host.and_then(|host| host.foreign),
+        "foreign_requests": load.host.and_then(|host| host.device), "spin": load.host.and_then(|host| host.spin),
     })
 }
 

@@ -129,10 +129,16 @@ impl RunningRun {
             }
             line = failures(line, self.load.failed, 1);
             let share = |what: &str, share: Option<f64>| share.map(|share| format!("{what} {}", percent(share)));
-            let host = self.load.host.map(|host| (share("steal", host.stolen), share("others", host.foreign)));
-            let (steal, others) = host.unwrap_or_default();
-            let line = line.ranked(steal.unwrap_or_default(), Emphasis::Plain, 5);
-            line.ranked(others.unwrap_or_default(), Emphasis::Plain, 6)
+            let host = self.load.host.unwrap_or_default();
+            // Without steal and other processes the spin probe stands in their place.
+            let told = [
+                (share("steal", host.stolen), 5),
+                (share("others", host.foreign), 6),
+                (share("kept off core", host.spin), 6),
+                (share("device: others", host.device), 9),
+            ];
+            told.into_iter()
+                .fold(line, |line, (text, rank)| line.ranked(text.unwrap_or_default(), Emphasis::Plain, rank))
         };
         // The sparkline has what the figures leave, within reason.
         let room = columns.saturating_sub(figures(with_spark(line.clone(), 1)).width() - 1);

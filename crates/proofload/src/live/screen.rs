@@ -168,7 +168,7 @@ mod tests {
 
     fn running(phase: Phase, seconds: u64, attempt: u32, failed: u64) -> Standing {
         let throughput: Vec<f64> = (0..40).map(|second| 400.0 + f64::from(second * 37 % 100)).collect();
-        let host = Some(HostNow { stolen: Some(0.03), foreign: Some(0.021) });
+        let host = Some(HostNow { stolen: Some(0.03), foreign: Some(0.021), ..HostNow::default() });
         let load = LoadNow { throughput, response_ns_p99: Some(41_000_000), failed, host };
         let in_phase = Duration::from_secs(seconds);
         Standing::Running(Box::new(RunningRun { phase, in_phase, step: String::new(), load, attempt }))

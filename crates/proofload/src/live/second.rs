@@ -47,20 +47,31 @@ impl DeviceNow {
     }
 }
 
-/// What others took of the processor in a second.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What others took of the processor and of the devices in a second.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct HostNow {
     /// Share of what was demanded that other guests got.
     pub(crate) stolen: Option<f64>,
     /// Share of the cores that foreign processes used.
     pub(crate) foreign: Option<f64>,
+    /// Share of the requests to the devices under the data that were not the database's.
+    pub(crate) device: Option<f64>,
+    /// Share of its time in which the thread that computes had no core; `None` where it does not run.
+    pub(crate) spin: Option<f64>,
 }
 
 impl HostNow {
     /// Makes it of a second on a number of cores.
     pub(crate) fn of(second: ProcessorSecond, cores: usize) -> Self {
         let Disturbance { stolen, foreign, .. } = Disturbance::of(&[second], cores as f64);
-        Self { stolen, foreign }
+        Self { stolen, foreign, ..Self::default() }
+    }
+
+    /// Adds the requests to the devices and those of the database, 1/s, and the ratio that the spin probe told, each where it was observed.
+    pub(crate) fn with(self, requests: Option<f64>, own: Option<f64>, spin_ratio: Option<f64>) -> Self {
+        let foreign = |(all, own): (f64, f64)| (all > 0.0).then(|| (1.0 - own / all).clamp(0.0, 1.0));
+        let spin = spin_ratio.map(|ratio| (1.0 - 1.0 / ratio.max(1.0)).clamp(0.0, 1.0));
+        Self { device: requests.zip(own).and_then(foreign), spin, ..self }
     }
 }
 
@@ -103,5 +114,26 @@ impl LoadNow {
     /// Units of work in the last second; `None` before the first, and where the load generator stood still.
     pub(crate) fn rate(&self) -> Option<f64> {
         self.throughput.last().copied().filter(|rate| rate.is_finite())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_of_others_are_what_the_database_did_not_make() {
+        let share = |all, own| HostNow::default().with(all, own, None).device;
+        assert_eq!([share(Some(200.0), Some(150.0)), share(Some(200.0), Some(210.0))], [Some(0.25), Some(0.0)]);
+        assert_eq!([share(Some(0.0), Some(0.0)), share(None, Some(1.0)), share(Some(1.0), None)], [None; 3]);
+    }
+
+    #[test]
+    fn a_ratio_of_the_spin_probe_is_told_as_a_share_of_its_time() {
+        let share = |ratio| HostNow::default().with(None, None, ratio).spin;
+        assert_eq!(
+            [share(Some(2.0)), share(Some(1.0)), share(Some(0.9)), share(None)],
+            [Some(0.5), Some(0.0), Some(0.0), None]
+        );
     }
 }

@@ -29,14 +29,14 @@ impl Mounted {
     /// Unmounts, as soon as its last user has ended: a killed server's processes first end the flush that they are in.
     #[track_caller]
     pub(crate) fn end(self) {
-        for _ in 0..1_200 {
+        for _ in 0..3_600 {
             let ended = Command::new("umount").arg(&self.0).stderr(Stdio::null()).status();
             if ended.is_ok_and(|status| status.success()) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        panic!("{} is still in use after 60 s", self.0.display());
+        panic!("{} is still in use after 180 s", self.0.display());
     }
 }
 
@@ -98,7 +98,7 @@ impl Postgresql {
         let log = database.socket.join("log");
         let options = format!("-c listen_addresses='' -c unix_socket_directories='{}'", database.socket.display());
         let mut start = database.program("pg_ctl");
-        start.arg("-D").arg(data).args(["start", "-w", "-t", "60", "-s", "-o", &options, "-l"]).arg(&log);
+        start.arg("-D").arg(data).args(["start", "-w", "-t", "240", "-s", "-o", &options, "-l"]).arg(&log);
         // Its output goes to the log: a pipe would stay open with the server.
         let started = start.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         let said = || std::fs::read_to_string(&log).unwrap_or_default();

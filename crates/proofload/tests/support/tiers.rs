@@ -28,8 +28,8 @@ pub(crate) fn spawn_until_open(bench: &Bench, socket: &str) -> Child {
 
 /// Makes an experiment of two blocks with a record whose study delays flushes by 100 ms, and finds the delay changed in the visits that ask for
 /// that and in no other, with less throughput, and as asked at the end. The delay is so long because a tenth and a millisecond more than asked is
-/// not as asked, and a loaded host wakes threads later than a few milliseconds. Where one visit was not as asked, the record as it was before gets
-/// another experiment: more blocks of the same one would not say more.
+/// not as asked, and a loaded host wakes threads later than a few milliseconds. Where one visit was not as asked, or the estimate says nothing,
+/// the record as it was before gets another experiment: more blocks of the same one would not say more.
 pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
     let before = std::fs::read(bench.path(file)).expect("a record");
     let mut tries = 0;
@@ -40,7 +40,7 @@ pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
         let done = bench.run(&[&["confirm", file], &asked[..]].concat());
         assert_eq!(done.status.code(), Some(0), "{}{}", text(&done.stdout), text(&done.stderr));
         let ours = told_of(bench, file);
-        if ours["E"]["x"][0].is_f64() || tries == 6 {
+        if ours["E"]["x"][0].as_f64() > Some(0.3) || tries == 12 {
             break ours;
         }
     };
@@ -68,8 +68,11 @@ pub(crate) fn expect_delay_changed(bench: &Bench, file: &str) {
         assert!(found.is_none_or(|found| (found - wanted).abs() < 0.01), "{visit:?}");
         rates[usize::from(is_longer)].extend(found.map(|_| rate(visit)));
     }
-    let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
-    assert!(rates.iter().all(|rates| !rates.is_empty()) && mean(&rates[1]) < 0.8 * mean(&rates[0]), "{rates:?}");
+    // Five a second, and one that began before: no more commits end on any host where each waits for 200 ms. The most are compared, since a
+    // host that stands still makes them fewer, and never more.
+    let most = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
+    let is_shown = most(&rates[1]) <= 6.0 && most(&rates[1]) < most(&rates[0]);
+    assert!(rates.iter().all(|rates| !rates.is_empty()) && is_shown, "{rates:?}");
     let facts = &attempt.facts;
     assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
     assert_eq!(tier::FLUSH_DELAY.text(facts), Some("100ms"), "it is put back");

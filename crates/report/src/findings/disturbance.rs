@@ -1,22 +1,27 @@
 //! What others did on the host while a run was measured, and what its figures may claim for it. Decides nothing about validity.
 
+use super::foreign_requests::foreign_requests;
+use super::links::late_relays;
+use super::spin_probe::{SpinSeen, spin_seen};
 use super::standstill::Standstill;
-use super::telemetry::{self, Trace, average, cpu_allowed, total, traces, traces_of};
+use super::telemetry::{self, Trace, average, cpu_allowed, total, traces};
 use super::verdict::silence;
 use crate::workloads::Workload;
 use proofload_analysis::distribution::mean;
 use proofload_analysis::disturbance::{Disturbance, HostSecond, ProcessorSecond, depends, was_reached};
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::quiet::{ObservedSecond, QuietMean, quiet_mean};
-use proofload_model::deployment::InstanceName;
 use proofload_model::facts::limit;
 use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Settings;
 use proofload_model::standby_hosts::standby_hosts;
 use proofload_model::study::procedure;
 use proofload_record::Attempt;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
+
+/// Share of the processor from which what others took is told.
+const TOLD_FROM: f64 = 0.01;
 
 /// Foreign processes that are named.
 const NAMED: usize = 3;
@@ -26,6 +31,8 @@ const NAMED: usize = 3;
 pub enum Estimand {
     /// What the system does when nobody else uses the host: others took no more than the study tolerates.
     QuietHost,
+    /// What it does when nobody else uses the host, as far as a thread that computes can tell where nothing else tells of others.
+    QuietBySpin,
     /// The same, since this limit of the study was reached all the time, whatever others took.
     BoundBy(&'static str),
     /// The mean on this host over this time, neighbours included.
@@ -39,7 +46,7 @@ impl Estimand {
     /// Its name: `quiet host` or `as given`.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::QuietHost | Self::BoundBy(_) => "quiet host",
+            Self::QuietHost | Self::QuietBySpin | Self::BoundBy(_) => "quiet host",
             Self::AsGiven => "as given",
         }
     }
@@ -49,6 +56,7 @@ impl Estimand {
         match (self, other) {
             (one, two) if one == *two => one,
             (Self::AsGiven, _) | (_, Self::AsGiven) => Self::AsGiven,
+            (Self::QuietBySpin, _) | (_, Self::QuietBySpin) => Self::QuietBySpin,
             _ => Self::QuietHost,
         }
     }
@@ -58,6 +66,7 @@ impl fmt::Display for Estimand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BoundBy(setting) => write!(f, "{}, bound by {setting}", self.name()),
+            Self::QuietBySpin => write!(f, "{}, by the spin probe", self.name()),
             Self::QuietHost | Self::AsGiven => f.write_str(self.name()),
         }
     }
@@ -72,6 +81,12 @@ pub struct HostUse {
     pub processes: Vec<(String, f64)>,
     /// Share of the device's requests that were neither the database's nor its standbys'; `None` where one of them was not observed.
     pub foreign_requests: Option<f64>,
+    /// Why the device makes the figures as given, in words; `None` where it does not.
+    pub device_reason: Option<String>,
+    /// What a thread that computes saw; `None` where it did not run, since others were seen otherwise.
+    pub spin: Option<SpinSeen>,
+    /// Why that makes the figures as given, in words; `None` where it does not.
+    pub spin_reason: Option<String>,
     /// Time in which the load generator's threads waited for a core as a share of their CPU time and that wait; `None` where not observed, as with
     /// embedded engines.
     pub client_wait: Option<f64>,
@@ -93,7 +108,7 @@ impl HostUse {
     pub(super) fn taken_beside_limits(&self) -> Option<f64> {
         match self.estimand {
             Estimand::BoundBy(_) => Some(0.0),
-            Estimand::QuietHost | Estimand::AsGiven => self.disturbance.observed(),
+            Estimand::QuietHost | Estimand::QuietBySpin | Estimand::AsGiven => self.disturbance.observed(),
         }
     }
 
@@ -106,9 +121,18 @@ impl HostUse {
         Some((quiet.mean.quantity(Unit::PER_SECOND).scaled(factor, headline.quantity_unit()), quiet))
     }
 
-    /// The same in words with who it was: `others took 23 % of the processor (cc1 1.4 cores)`; `None` below a hundredth.
+    /// The same in words with who it was: `others took 23 % of the processor (cc1 1.4 cores)`, and what they did with the device where that
+    /// matters; `None` below a hundredth.
     pub fn text(&self) -> Option<String> {
-        (self.taken() >= 0.01).then(|| taken_in_words(&self.disturbance, &self.processes))
+        let taken = (self.taken() >= TOLD_FROM).then(|| taken_in_words(&self.disturbance, &self.processes));
+        let told: Vec<String> = taken.into_iter().chain(self.device_reason.clone()).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+
+    /// Reason for figures as given: what others took, else what the spin probe saw. That blames nobody: the load itself keeps a thread from its
+    /// core as well.
+    pub fn reason(&self) -> Option<String> {
+        self.text().or_else(|| self.spin_reason.clone())
     }
 }
 
@@ -121,6 +145,18 @@ pub fn taken_in_words(disturbance: &Disturbance, processes: &[(String, f64)]) ->
     who.extend(stolen.map(|stolen| format!("other guests {:.0} %", 100.0 * stolen)));
     let who = if who.is_empty() { String::new() } else { format!(" ({})", who.join(", ")) };
     format!("others took {percent:.0} % of the CPU{who}")
+}
+
+/// What others took of a host in words, where it was more than the study tolerates or was not fully observed: what counts for relays, whose
+/// threads are under no limit of the database, whatever limit it reached.
+pub(super) fn taken_from_relays(
+    disturbance: &Disturbance,
+    processes: &[(String, f64)],
+    settings: &Settings,
+) -> Option<String> {
+    let tolerated = procedure(settings).ok()?.steal_tolerance;
+    let is_quiet = disturbance.observed().is_some_and(|taken| taken <= tolerated);
+    (!is_quiet && disturbance.at_least() >= TOLD_FROM).then(|| taken_in_words(disturbance, processes))
 }
 
 /// The load that a host is held against.
@@ -150,13 +186,23 @@ pub(super) fn host_use(attempt: &Attempt, stretch: (f64, f64), load: HostLoad<'_
         let values = total(&traces(attempt, series))?.within(stretch).values();
         (!values.is_empty()).then(|| mean(&values))
     };
-    let estimand = estimand(attempt, stretch, throughput, &disturbance, tolerated);
+    let requests = foreign_requests(attempt, stretch, load.is_one_host);
+    let spin = spin_seen(attempt, stretch);
+    let seen = OthersSeen {
+        device_reason: requests.as_ref().and_then(|requests| requests.beyond(tolerated)),
+        is_blind: disturbance.stolen.is_none() && disturbance.foreign.is_none(),
+        spin: spin.as_ref(),
+    };
+    let estimand = estimand(attempt, stretch, throughput, &disturbance, tolerated, &seen);
     let client = mean_of(series::foreign::CLIENT_WAIT).zip(mean_of(series::foreign::CLIENT_CPU));
     let is_given = estimand == Estimand::AsGiven;
     HostUse {
         quiet: is_given.then(|| quiet(attempt, stretch, load, &disturbance)),
         processes: processes(attempt, stretch),
-        foreign_requests: foreign_requests(attempt, stretch, load.is_one_host),
+        foreign_requests: requests.and_then(|requests| requests.share()),
+        spin_reason: seen.spin.filter(|_| is_given && seen.is_blind).and_then(|spin| spin.beyond(tolerated)),
+        device_reason: seen.device_reason.filter(|_| is_given),
+        spin,
         client_wait: client.filter(|(wait, cpu)| wait + cpu > 0.0).map(|(wait, cpu)| wait / (wait + cpu)),
         throttled: mean_of(series::group::THROTTLED).map(|percent| percent / 100.0),
         estimand,
@@ -190,8 +236,8 @@ fn quiet(
 }
 
 /// What happened outside the database while a finished attempt was measured, in words: others took more of the processor than the study
-/// tolerates and no limit of the study made that irrelevant, the load generator stood still, or telemetry is missing. Throughput is not looked
-/// at, so that measuring again does not choose the result.
+/// tolerates and no limit of the study made that irrelevant, or made a relay of the study late; the load generator stood still, or telemetry is
+/// missing. Throughput is not looked at, so that measuring again does not choose the result.
 pub fn disturbed_from_outside(attempt: &Attempt, settings: &Settings) -> Option<String> {
     let (from, to) = attempt.window()?;
     let stretch = (from as f64, to as f64);
@@ -205,12 +251,18 @@ pub fn disturbed_from_outside(attempt: &Attempt, settings: &Settings) -> Option<
     }
     let cores = telemetry::cores(attempt);
     let disturbance = Disturbance::of(&processor(attempt, &cores, stretch), cores.len() as f64);
+    let processes = processes(attempt, stretch);
+    if let Some(others) = taken_from_relays(&disturbance, &processes, settings)
+        && let Some(late) = late_relays(attempt, settings, Some(stretch)).first()
+    {
+        return Some(format!("{late}; meanwhile {others}"));
+    }
     let tolerated = procedure(settings).ok()?.steal_tolerance;
     let taken = disturbance.at_least();
     if taken <= tolerated || reached(attempt, stretch).is_some() {
         return None;
     }
-    Some(taken_in_words(&disturbance, &processes(attempt, stretch)))
+    Some(taken_in_words(&disturbance, &processes))
 }
 
 /// Share of its demand that other guests of the hypervisor took from the host in a stretch; `None` where it was not observed. Processes of
@@ -264,29 +316,13 @@ fn processes(attempt: &Attempt, (from, to): (f64, f64)) -> Vec<(String, f64)> {
     found
 }
 
-/// Share of the requests to the primary's devices that were of none of the instances on its host.
-fn foreign_requests(attempt: &Attempt, stretch: (f64, f64), is_one_host: bool) -> Option<f64> {
-    let requests = |all: &[Trace]| {
-        let values = total(all)?.within(stretch).values();
-        (!values.is_empty()).then(|| mean(&values))
-    };
-    let both = |reads: SeriesName, writes: SeriesName| [reads, writes].into_iter().flat_map(|one| traces(attempt, one));
-    let devices: Vec<Trace> = both(series::device::READS, series::device::WRITES).collect();
-    let device = requests(&devices)?;
-    let own = requests(&both(series::group::READS, series::group::WRITES).collect::<Vec<Trace>>())?;
-    let instances = attempt.series.iter().map(|series| &series.instance).filter(|instance| instance.is_standby());
-    let standbys: BTreeSet<_> = instances.filter(|_| is_one_host).collect();
-    // Instances are not read at the same moment, so their means are added up.
-    let of_standby = |standby: &InstanceName| {
-        let all = [series::group::READS, series::group::WRITES];
-        let of_group = all.into_iter().flat_map(|one| traces_of(attempt, standby, one));
-        let there: Vec<Trace> =
-            of_group.filter(|trace| devices.iter().any(|device| device.instance == trace.instance)).collect();
-        // A standby on another device has none here.
-        if there.is_empty() { Some(0.0) } else { requests(&there) }
-    };
-    let beside = standbys.into_iter().map(of_standby).sum::<Option<f64>>()?;
-    (device > 0.0).then(|| (1.0 - (own + beside) / device).clamp(0.0, 1.0))
+/// What tells of others beside the use of the processor.
+struct OthersSeen<'a> {
+    /// Why the device makes the figures as given.
+    device_reason: Option<String>,
+    /// Whether neither steal nor other processes were observed.
+    is_blind: bool,
+    spin: Option<&'a SpinSeen>,
 }
 
 fn estimand(
@@ -295,6 +331,7 @@ fn estimand(
     throughput: &[f64],
     disturbance: &Disturbance,
     tolerated: f64,
+    seen: &OthersSeen<'_>,
 ) -> Estimand {
     match reached(attempt, stretch) {
         // A reached limit of CPU time takes away most of the host, not all: caches and sibling threads are shared.
@@ -303,6 +340,8 @@ fn estimand(
             if depends(&work, &disturbance.seconds) { Estimand::AsGiven } else { Estimand::BoundBy("limits.cpu") }
         }
         Some((setting, _)) => Estimand::BoundBy(setting),
+        None if seen.device_reason.is_some() => Estimand::AsGiven,
+        None if seen.is_blind && seen.spin.is_some_and(|spin| spin.is_quiet(tolerated)) => Estimand::QuietBySpin,
         None if disturbance.observed().is_some_and(|taken| taken <= tolerated) => Estimand::QuietHost,
         None => Estimand::AsGiven,
     }

@@ -153,7 +153,7 @@ impl<'r> DrilledPoint<'r> {
         if self.mode == ReplicationMode::None || report.fault.is_none() {
             return false;
         }
-        // A manager brings back what was killed alone or switched over; a drill starts nothing else again.
+        // A manager brings back what was killed alone or switched over; a drill starts others again only where they are to rejoin.
         let is_left = || match report.manager {
             Some(_) => report.fault.is_some_and(|fault| matches!(fault.kind, FaultKind::Kill | FaultKind::Switchover)),
             None => report.reach.is_some_and(|reach| reach.reached > 1),

@@ -1,5 +1,5 @@
-//! Links between a primary and its standbys: what was asked of each, what was measured before the load, and how late its relay let bytes go in
-//! the measured window. May not judge a run: it tells what is beyond a bound.
+//! Links between a primary and its standbys, and between users and the database: what was asked of each, what was measured before the load, and
+//! how late its relay let bytes go in the measured window. May not judge a run: it tells what is beyond a bound.
 
 use super::evaluate::Findings;
 use super::point::PointFindings;
@@ -8,7 +8,7 @@ use super::telemetry::traces_of;
 use proofload_analysis::distribution::{mean, median};
 use proofload_model::deployment::InstanceName;
 use proofload_model::facts::replication as facts;
-use proofload_model::replication::{link, replication};
+use proofload_model::replication::{LinkAsked, clients_link, link, replication};
 use proofload_model::samples::Fact;
 use proofload_model::series::{SeriesName, relay};
 use proofload_model::settings::Settings;
@@ -26,8 +26,8 @@ const P99_LEAST: f64 = 10.0;
 /// What a link did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkUse {
-    /// Standby that it leads to.
-    pub standby: InstanceName,
+    /// End that is not the primary's: a standby, or the users, by the name of the load generator.
+    pub end: InstanceName,
     /// Round trip that was asked, ms.
     pub asked: f64,
     /// Median round trip before the load, ms; `None` where it was not measured.
@@ -42,9 +42,14 @@ pub struct LinkUse {
 }
 
 impl LinkUse {
-    /// How late the relay was in words, where that is beyond a bound: of the median, and where commits wait for the standby of the 99th
+    /// Tells whether users come by it.
+    pub fn is_of_users(&self) -> bool {
+        self.end == InstanceName::clients()
+    }
+
+    /// How late the relay was in words, where that is beyond a bound: of the median, and where commits or users wait for it of the 99th
     /// percentile, which is that of their latencies. Of a link without a delay nothing was asked.
-    pub(super) fn fault(&self, commits_wait: bool) -> Option<String> {
+    fn fault(&self, commits_wait: bool) -> Option<String> {
         if self.asked <= 0.0 {
             return None;
         }
@@ -52,42 +57,52 @@ impl LinkUse {
         let p99 = (P99_SHARE * self.asked).max(P99_LEAST);
         let beyond = |(what, found, most): (&str, Option<f64>, f64)| {
             let found = found.filter(|found| *found > most)?;
-            let standby = &self.standby;
+            let relay = if self.is_of_users() { "of the users".to_owned() } else { format!("to {}", self.end) };
             Some(format!(
-                "the relay to {standby} was late: {what} of its releases was {found:.2} ms after its time in the median \
+                "the relay {relay} was late: {what} of its releases was {found:.2} ms after its time in the median \
                  second of the measured window, at most {most:.2} ms is accepted (round trip {} ms)",
                 self.asked
             ))
         };
-        let tail = ("the 99th percentile", self.late_p99.filter(|_| commits_wait), p99);
+        let tail = ("the 99th percentile", self.late_p99.filter(|_| commits_wait || self.is_of_users()), p99);
         [("the median", self.late_p50, median), tail].into_iter().find_map(beyond)
     }
 }
 
-/// The links of an attempt, by standby; empty where standbys are connected directly.
-pub(super) fn links(attempt: &Attempt, settings: &Settings, stretch: Option<(f64, f64)>) -> Vec<LinkUse> {
-    let Some(asked) = link(settings) else { return Vec::new() };
+/// Relays of an attempt that were late, in words.
+pub(super) fn late_relays(attempt: &Attempt, settings: &Settings, stretch: Option<(f64, f64)>) -> Vec<String> {
+    let commits_wait = replication(settings).ok().flatten().is_some_and(|asked| asked.mode.waits());
+    links(attempt, settings, stretch).iter().filter_map(|link| link.fault(commits_wait)).collect()
+}
+
+/// The links of an attempt, that of the users first; empty where all are connected directly.
+fn links(attempt: &Attempt, settings: &Settings, stretch: Option<(f64, f64)>) -> Vec<LinkUse> {
     let standbys = replication(settings).ok().flatten().map(|asked| asked.standbys).unwrap_or_default();
-    let of = |standby: InstanceName| {
-        let trip = |fact: &&Fact| facts::RTT_P50.is_of(fact) && fact.instance == standby;
-        let by_direction = |series: SeriesName, fold: fn(&[f64]) -> f64| -> Vec<f64> {
-            let traces = stretch.map(|stretch| {
-                traces_of(attempt, &standby, series).into_iter().map(move |trace| trace.within(stretch).values())
-            });
-            let seen = traces.into_iter().flatten().filter(|values| !values.is_empty());
-            seen.map(|values| fold(&values)).collect()
-        };
-        let later = |series| by_direction(series, median).into_iter().reduce(f64::max);
-        LinkUse {
-            asked: asked.rtt.as_secs_f64() * 1e3,
-            measured: attempt.facts.iter().rfind(trip).and_then(|fact| fact.number),
-            late_p50: later(relay::LATE_P50),
-            late_p99: later(relay::LATE_P99),
-            cpu: by_direction(relay::CPU, mean).into_iter().reduce(|one, other| one + other),
-            standby: standby.clone(),
-        }
+    let of_standbys = link(settings).into_iter().flat_map(|asked| standbys.iter().map(move |one| (one.clone(), asked)));
+    let of_users = clients_link(settings).map(|asked| (InstanceName::clients(), asked));
+    of_users.into_iter().chain(of_standbys).map(|link| link_use(attempt, stretch, link)).collect()
+}
+
+fn link_use(attempt: &Attempt, stretch: Option<(f64, f64)>, (end, asked): (InstanceName, LinkAsked)) -> LinkUse {
+    // The relay of the users is watched beside the primary, that of a standby beside the standby.
+    let watched = if end == InstanceName::clients() { InstanceName::primary() } else { end.clone() };
+    let trip = |fact: &&Fact| facts::RTT_P50.is_of(fact) && fact.instance == end;
+    let by_direction = |series: SeriesName, fold: fn(&[f64]) -> f64| -> Vec<f64> {
+        let traces = stretch.map(|stretch| {
+            traces_of(attempt, &watched, series).into_iter().map(move |trace| trace.within(stretch).values())
+        });
+        let seen = traces.into_iter().flatten().filter(|values| !values.is_empty());
+        seen.map(|values| fold(&values)).collect()
     };
-    standbys.into_iter().map(of).collect()
+    let later = |series| by_direction(series, median).into_iter().reduce(f64::max);
+    LinkUse {
+        asked: asked.rtt.as_secs_f64() * 1e3,
+        measured: attempt.facts.iter().rfind(trip).and_then(|fact| fact.number),
+        late_p50: later(relay::LATE_P50),
+        late_p99: later(relay::LATE_P99),
+        cpu: by_direction(relay::CPU, mean).into_iter().reduce(|one, other| one + other),
+        end,
+    }
 }
 
 /// The links of a point over its runs: means of the round trip and the CPU time, and the run whose relay was latest.
@@ -98,20 +113,20 @@ pub fn links_of_point(findings: &Findings<'_>, point: &PointFindings) -> Vec<Lin
     let all: Vec<LinkUse> = point.runs.iter().filter_map(of_run).flatten().collect();
     let mut found: Vec<LinkUse> = Vec::new();
     for one in &all {
-        if found.iter().any(|known| known.standby == one.standby) {
+        if found.iter().any(|known| known.end == one.end) {
             continue;
         }
-        let of_standby = |pick: fn(&LinkUse) -> Option<f64>| -> Vec<f64> {
-            all.iter().filter(|other| other.standby == one.standby).filter_map(pick).collect()
+        let of_end = |pick: fn(&LinkUse) -> Option<f64>| -> Vec<f64> {
+            all.iter().filter(|other| other.end == one.end).filter_map(pick).collect()
         };
         let mean_of = |values: Vec<f64>| (!values.is_empty()).then(|| mean(&values));
         found.push(LinkUse {
-            standby: one.standby.clone(),
+            end: one.end.clone(),
             asked: one.asked,
-            measured: mean_of(of_standby(|link| link.measured)),
-            late_p50: of_standby(|link| link.late_p50).into_iter().reduce(f64::max),
-            late_p99: of_standby(|link| link.late_p99).into_iter().reduce(f64::max),
-            cpu: mean_of(of_standby(|link| link.cpu)),
+            measured: mean_of(of_end(|link| link.measured)),
+            late_p50: of_end(|link| link.late_p50).into_iter().reduce(f64::max),
+            late_p99: of_end(|link| link.late_p99).into_iter().reduce(f64::max),
+            cpu: mean_of(of_end(|link| link.cpu)),
         });
     }
     found
@@ -120,7 +135,8 @@ pub fn links_of_point(findings: &Findings<'_>, point: &PointFindings) -> Vec<Lin
 /// Median round trip to the standbys of a point before the load, over its runs, ms; `None` where none was measured.
 pub fn measured_round_trip(findings: &Findings<'_>, point: &PointFindings) -> Option<f64> {
     let attempts = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index));
-    let facts = attempts.flat_map(|attempt| &attempt.facts).filter(|fact| facts::RTT_P50.is_of(fact));
+    let facts = attempts.flat_map(|attempt| &attempt.facts);
+    let facts = facts.filter(|fact| facts::RTT_P50.is_of(fact) && fact.instance != InstanceName::clients());
     let trips: Vec<f64> = facts.filter_map(|fact| fact.number).collect();
     (!trips.is_empty()).then(|| mean(&trips))
 }
@@ -131,7 +147,7 @@ mod tests {
 
     fn link(asked: f64, late_p50: f64, late_p99: f64) -> LinkUse {
         let (late_p50, late_p99) = (Some(late_p50), Some(late_p99));
-        LinkUse { standby: InstanceName::standby(1), asked, measured: None, late_p50, late_p99, cpu: None }
+        LinkUse { end: InstanceName::standby(1), asked, measured: None, late_p50, late_p99, cpu: None }
     }
 
     fn fault(asked: f64, late_p50: f64, late_p99: f64) -> Option<String> {
@@ -158,5 +174,14 @@ mod tests {
     fn a_tail_of_a_relay_that_no_commit_waits_for_is_no_fault() {
         assert_eq!(link(1.0, 0.05, 50.0).fault(false), None);
         assert!(link(1.0, 0.15, 0.5).fault(false).is_some_and(|text| text.contains("the median")));
+    }
+
+    #[test]
+    fn every_user_waits_for_the_relay_of_the_users_whatever_commits_wait_for() {
+        let of_users = |late_p50, late_p99| LinkUse { end: InstanceName::clients(), ..link(1.0, late_p50, late_p99) };
+        assert_eq!(of_users(0.05, 9.0).fault(false), None);
+        for late in [of_users(0.15, 0.5), of_users(0.05, 50.0)] {
+            assert!(late.fault(false).is_some_and(|text| text.starts_with("the relay of the users was late: ")));
+        }
     }
 }

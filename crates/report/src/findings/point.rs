@@ -1,6 +1,6 @@
 //! One point of the study: its levels, its runs, its verdict, its metrics.
 
-use super::disturbance::{Estimand, disturbed_from_outside};
+use super::disturbance::{Estimand, HostUse, disturbed_from_outside};
 use super::factor::{between, level_of};
 use super::level::Measured;
 use super::metrics::{metrics, throughput};
@@ -143,8 +143,9 @@ impl PointFindings {
 
     /// What others took of its host, in words, of the run in which it was most; `None` where it was not told or next to nothing.
     pub fn others(&self) -> Option<String> {
-        let runs = self.runs.iter().filter_map(|run| run.host.as_ref());
-        runs.max_by(|a, b| a.taken().total_cmp(&b.taken()))?.text()
+        let mut hosts: Vec<&HostUse> = self.runs.iter().filter_map(|run| run.host.as_ref()).collect();
+        hosts.sort_by(|a, b| b.taken().total_cmp(&a.taken()));
+        hosts.into_iter().find_map(HostUse::reason)
     }
 
     /// A sentence about its earlier attempts; `None` without any.

@@ -1,10 +1,10 @@
 //! Every reason why a run is void. May not find anything out: it judges what others have found.
 
 use super::audits::Audit;
-use super::disturbance::{Estimand, HostUse};
+use super::disturbance::{Estimand, HostUse, taken_from_relays};
 use super::drill_verdict::{none_may_be_lost, of_drill};
 use super::drills::{promises_none_lost, report_of};
-use super::links::{LinkUse, links};
+use super::links::late_relays;
 use super::pacing::{KeptLimit, Pacing};
 use super::standstill::Standstill;
 use super::steal::{beyond, blamed, steal};
@@ -137,14 +137,12 @@ pub(super) fn of_replication(
 
 /// Relays that let bytes go too late: the host's fault where others took more of it than the study tolerates.
 fn of_links(attempt: &Attempt, settings: &Settings, stretch: Option<(f64, f64)>, host: Option<&HostUse>) -> Vec<Void> {
-    let void = |fault: String| match disturbed(host) {
+    let others = host.and_then(|host| taken_from_relays(&host.disturbance, &host.processes, settings));
+    let void = |fault: String| match &others {
         Some(others) => Void::host(format!("{fault}; meanwhile {others}")),
         None => Void::verification(fault),
     };
-    let commits_wait =
-        proofload_model::replication::replication(settings).ok().flatten().is_some_and(|asked| asked.mode.waits());
-    let faults = |link: &LinkUse| link.fault(commits_wait);
-    links(attempt, settings, stretch).iter().filter_map(faults).map(void).collect()
+    late_relays(attempt, settings, stretch).into_iter().map(void).collect()
 }
 
 fn out_of_force(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {

@@ -46,7 +46,7 @@ pub(crate) fn json(findings: &Findings<'_>, opening: &Opening) -> String {
         body["blocks"] = blocks_json(found);
     }
     if !findings.attributions.is_empty() {
-        body["attribution"] = Json::Array(super::json_attribution::points(&findings.attributions));
+        body["attribution"] = Json::Array(super::json_attribution::points(findings));
     }
     let on_tiers = super::json_cache_tier::points(findings);
     if !on_tiers.is_empty() {
@@ -213,7 +213,7 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
 
 /// What others did on the host, shares from 0 to 1, and what the run's figures may claim.
 fn host_json(host: &HostUse) -> Json {
-    json!({
+    let mut body = json!({
         "estimand": { "name": host.estimand.name(), "text": host.estimand.to_string() },
         "taken": host.disturbance.observed(),
         "stolen": host.disturbance.stolen,
@@ -222,7 +222,16 @@ fn host_json(host: &HostUse) -> Json {
         "foreign_requests": host.foreign_requests,
         "client_wait": host.client_wait,
         "throttled": host.throttled,
-    })
+    });
+    if let Some(spin) = &host.spin {
+        body["spin"] = json!({
+            "share": spin.share, "worst": spin.worst, "seconds": spin.seconds, "whole": spin.is_whole,
+        });
+    }
+    if let Some(reason) = host.device_reason.as_ref().or(host.spin_reason.as_ref()) {
+        body["as_given_since"] = json!(reason);
+    }
+    body
 }
 
 /// The rated part of a run that is rated whole; seconds from time zero of the load.

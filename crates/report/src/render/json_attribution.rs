@@ -1,17 +1,20 @@
 //! Attribution by intervention as JSON.
 
 use crate::findings::attribution::{PointAttribution, ResourceAttribution, conclusion};
+use crate::findings::{Findings, PointFindings};
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use serde_json::{Value as Json, json};
 
 /// Every point with an experiment.
-pub(super) fn points(found: &[PointAttribution]) -> Vec<Json> {
-    found.iter().map(point).collect()
+pub(super) fn points(findings: &Findings<'_>) -> Vec<Json> {
+    findings.attributions.iter().map(|found| point(findings, found)).collect()
 }
 
-fn point(found: &PointAttribution) -> Json {
+fn point(findings: &Findings<'_>, found: &PointAttribution) -> Json {
+    let of = findings.points.iter().find(|point| point.id == found.point);
     json!({
         "point": found.point,
+        "label": of.map(PointFindings::label),
         "step": found.experiment.asked.step,
         "blocks": found.blocks,
         "blocks_made": found.made,

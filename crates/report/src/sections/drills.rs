@@ -207,6 +207,29 @@ fn protected_again(point: &DrilledPoint<'_>) -> Cell {
     }
 }
 
+/// What was done for a failed primary to follow the new one; nothing where it was left.
+fn how_it_came_back(findings: &Findings<'_>) -> Prose {
+    let points = drilled(findings);
+    let is_brought_back = |is_managed: bool| {
+        let mut drills = points.iter().flat_map(|point| &point.drills).map(|drill| drill.report);
+        drills.any(|report| report.rejoin_asked_at.is_some() && report.manager.is_some() == is_managed)
+    };
+    let mut text = Prose::new();
+    if is_brought_back(false) {
+        text.extend(prose![
+            "Once users had recovered, the failed primary was rewound and followed the new one while the load \
+             continued. "
+        ]);
+    }
+    if is_brought_back(true) {
+        text.extend(prose![
+            "Once users had recovered, the program of the failover manager was started again on the failed node, as on \
+             a host that comes back, and took the failed primary back while the load continued. "
+        ]);
+    }
+    text
+}
+
 /// Why nobody looked when the primary of a point was protected again; `None` where somebody did, or nothing could protect it.
 fn why_not_asked(point: &DrilledPoint<'_>) -> Option<&'static str> {
     let is_asked = point.drills.iter().any(|drill| point.asks_for_protection(drill));
@@ -439,12 +462,7 @@ fn method(findings: &Findings<'_>) -> Prose {
             " s after a fault of the primary is in force; the detection time of a failover manager would add to this. "
         ]);
     }
-    if drilled(findings).iter().flat_map(|point| &point.drills).any(|drill| drill.report.rejoin_asked_at.is_some()) {
-        text.extend(prose![
-            "Once users had recovered, the failed primary was rewound and followed the new one while the load \
-             continued. "
-        ]);
-    }
+    text.extend(how_it_came_back(findings));
     for (title, settings) in managers(findings) {
         text.extend(prose![
             title,

@@ -45,10 +45,13 @@ fn note() -> Prose {
          others, of the cores that the database may run on: CPU that the hypervisor gave to other guests, as a share of \
          the demand, and CPU time of processes of neither the database nor Proofload. Other guests are not observed on a \
          guest whose steal counter has stood at 0 since boot: hypervisors may hide steal, so such a host is not called \
-         quiet. Requests of others: those of the device under the data that neither the database nor a standby on the same \
-         host made. Under control groups of version 1 the kernel does not count later write-back for the group, so it \
-         stands there. How long the load generator of an embedded engine waited is not observed: it shares the engine's \
-         control group, whose quota makes it wait as well."
+         quiet. Where processes are not observed either, a thread computes for a twentieth of the time: what keeps it \
+         from its core is told as the figure of the spin probe, and may be the load itself. Requests of others: those of \
+         the device under the data that neither the database nor a standby on the same host made. Under control groups \
+         of version 1 the kernel does not count later write-back for the group, so it stands there. Others that made \
+         more than a tenth of the reads, or more than three quarters of the writes where write-back is counted, and kept \
+         the device busy for longer than the tolerance, make the figures as given. How long the load generator of an \
+         embedded engine waited is not observed: it shares the engine's control group, whose quota makes it wait as well."
     ]
 }
 
@@ -69,7 +72,12 @@ fn row(workload: &Workload, point: &PointFindings, run: &RunFindings, host: &Hos
         Some(share) => format!("{what} {} %", short(100.0 * share)),
         None => format!("{what} not observed"),
     };
-    let taken = [part(host.disturbance.stolen, "other guests"), part(host.disturbance.foreign, "processes")].join(", ");
+    let mut taken = vec![part(host.disturbance.stolen, "other guests"), part(host.disturbance.foreign, "processes")];
+    taken.extend(host.spin.as_ref().map(|spin| {
+        let (share, worst) = (short(100.0 * spin.share), short(100.0 * spin.worst));
+        format!("spin probe kept off {share} %, its worst piece {worst} %")
+    }));
+    let taken = taken.join(", ");
     let seen = host.processes.iter().filter(|(_, rate)| *rate >= 0.005);
     let named: Vec<String> = seen.map(|(name, rate)| format!("{name} {rate:.2} cores")).collect();
     let named = if named.is_empty() { Cell::Gap("none seen".to_owned()) } else { Cell::datum(named.join(", ")) };

@@ -1,6 +1,7 @@
-//! Storage as a storage engineer reads it, and what a unit of work cost on it.
+//! Storage as a storage engineer reads it, what a unit of work cost on it, and the network of the users.
 
 use super::charts::{metric_column, table_of_points};
+use super::replication::link_of_users;
 use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
 use crate::findings::{Findings, PointFindings};
@@ -43,6 +44,10 @@ const USE: &[MetricName] = &[
 const MOST_KINDS: usize = 8;
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
+    of_storage(findings).into_iter().chain(link_of_users(findings)).collect()
+}
+
+fn of_storage(findings: &Findings<'_>) -> Vec<Block> {
     let has = |metric: &&MetricName| findings.points.iter().any(|point| point.metric(metric.name).is_ok());
     let shown: Vec<&MetricName> = USE.iter().filter(has).collect();
     if shown.is_empty() {

@@ -215,12 +215,18 @@ impl ManagedCluster {
     /// A node, its manager's program, and the user to run it as. Its files are written.
     pub(super) fn node(&self, number: usize) -> Result<(NodePlan, ProcessPlan, Option<User>), Error> {
         let node = self.plan.nodes.get(number).ok_or_else(|| Error::new(format!("no such node: {number}")))?;
-        let process = self.manager.node(&self.plan, node)?;
+        let process = self.manager.node(&self.plan, node, Begin::New)?;
         self.prepare(&process)?;
         for file in &node.server.files {
             self.write(&node.data.join(&file.path), &file.content)?;
         }
         Ok((node.clone(), process, self.tools.user.clone()))
+    }
+
+    /// A node whose program has ended, on what that left: its files are as they are.
+    pub(super) fn node_again(&self, name: &InstanceName) -> Result<(NodePlan, ProcessPlan, Option<User>), Error> {
+        let node = self.plan.node(name.as_str()).ok_or_else(|| Error::new(format!("no such node: {name}")))?;
+        Ok((node.clone(), self.manager.node(&self.plan, node, Begin::Again)?, self.tools.user.clone()))
     }
 
     /// Name by which a node presents itself to another that it follows.

@@ -524,6 +524,7 @@ impl InstanceResources {
             thread_roles: self.limits.as_ref().map(AppliedLimits::thread_roles).unwrap_or_default(),
             replication: self.replication.as_ref().map_or(Ok(None), |part| part.open_watch(&beside.targets))?,
             relay: self.link.as_ref().map(Relay::meter),
+            users_are_relayed: self.replication.as_ref().is_none_or(InstanceReplication::is_of_primary),
             beside: beside.processes.into_iter().chain(self.storage_processes()).collect(),
             host_is_watched: beside.host_is_watched,
             scraped,

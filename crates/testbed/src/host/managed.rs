@@ -1,4 +1,5 @@
-//! What a failover manager does with the instances of this host: the order in which a cluster is started, and faults that concern it.
+//! What a failover manager does with the instances of this host: the order in which a cluster is started, faults that concern it, and nodes that
+//! come back.
 
 use super::cluster::ManagedCluster;
 use super::held::InstanceResources;
@@ -11,7 +12,7 @@ use proofload_model::facts::replication;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::ManagedNode;
 use proofload_model::replication::{ReplicationAsked, ReplicationPart};
-use proofload_model::wire::host::{MakeFault, StartedInstance};
+use proofload_model::wire::host::{MakeFault, Start, StartedInstance};
 
 /// Starts the cluster: the first instance alone, to be given a password; then the arbiter; then node by node, the first until it leads.
 pub(super) fn start(
@@ -50,6 +51,18 @@ pub(super) fn start(
             facts.into_iter().map(|fact| proofload_model::samples::Fact { instance: instance.clone(), ..fact }),
         );
     }
+    Ok(started)
+}
+
+/// Starts the manager's program of a node again after a fault that ended it, or of one that hangs, which is ended first: as on a host that comes
+/// back. The manager tells it whom to follow.
+pub(super) fn start_again(role: &mut HostRole, ask: Start) -> Result<StartedInstance, Error> {
+    let Start { instance, place, part } = ask;
+    let planned = role.cluster()?.node_again(&instance)?;
+    let held = role.held(&instance);
+    held.end_faulty();
+    let started = held.start_managed(planned, place, part)?;
+    held.part_may_change();
     Ok(started)
 }
 

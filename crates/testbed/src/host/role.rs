@@ -293,6 +293,9 @@ impl HostService for HostRole {
     }
 
     fn start(&mut self, ask: Start) -> Result<StartedInstance, Error> {
+        if self.cluster.is_some() {
+            return managed::start_again(self, ask);
+        }
         self.held(&ask.instance).start(ask.place, ask.part)
     }
 

@@ -137,12 +137,12 @@ mod tests {
         (meter(applied).used[0] - before) / began.elapsed().as_secs_f64()
     }
 
-    /// What is used per second is in a range: in no window more, and in one of five not less, since others may have the processor in the rest.
+    /// What is used per second is in a range: in no window more, and in one of ten not less, since others may have the processor in the rest.
     #[track_caller]
     fn check_used(applied: &super::super::AppliedLimits, expected: &Range<f64>) {
         let mut windows: Vec<f64> = Vec::new();
         while windows.last().is_none_or(|used| *used < expected.start) {
-            assert!(windows.len() < 5, "{windows:?}");
+            assert!(windows.len() < 10, "{windows:?}");
             windows.push(used_in(applied, Duration::from_secs(2)));
             assert!(windows.iter().all(|used| *used < expected.end), "{windows:?}");
         }
@@ -161,7 +161,7 @@ mod tests {
             if found.holds == Some(holds) && found.effective.as_deref().is_some_and(|text| text.contains(effective)) {
                 return;
             }
-            assert!(begun.elapsed() < Duration::from_secs(20), "{found:?}");
+            assert!(begun.elapsed() < Duration::from_secs(120), "{found:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

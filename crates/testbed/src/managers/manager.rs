@@ -41,7 +41,7 @@ pub(crate) trait Manager: Sync {
     fn settle(&self, plan: &ClusterPlan, tools: &Tools, engine: &dyn Replication) -> Result<(), Error>;
 
     /// Configuration and programs of a node.
-    fn node(&self, plan: &ClusterPlan, node: &NodePlan) -> Result<ProcessPlan, Error>;
+    fn node(&self, plan: &ClusterPlan, node: &NodePlan, begin: Begin) -> Result<ProcessPlan, Error>;
 
     /// Asks how the cluster stands. An error means that nobody can tell.
     fn view(&self, plan: &ClusterPlan, tools: &Tools) -> Result<ClusterView, Error>;
@@ -53,7 +53,7 @@ pub(crate) trait Manager: Sync {
     fn settings(&self, plan: &ClusterPlan, tools: &Tools) -> Result<Vec<Fact>, Error>;
 }
 
-/// Begin of an arbiter.
+/// Begin of an arbiter or of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begin {
     /// A begin from nothing.

@@ -106,7 +106,7 @@ impl Manager for Patroni {
         Ok(())
     }
 
-    fn node(&self, plan: &ClusterPlan, node: &NodePlan) -> Result<ProcessPlan, Error> {
+    fn node(&self, plan: &ClusterPlan, node: &NodePlan, _: Begin) -> Result<ProcessPlan, Error> {
         let file = |path: &str, content: String| FileToWrite { path: PathBuf::from(path), content };
         Ok(ProcessPlan {
             folder: node.folder.clone(),

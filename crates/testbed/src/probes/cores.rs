@@ -2,7 +2,7 @@
 
 use super::probe::{OpenedProbe, Probe, Subject, read_file};
 use super::rates::Rates;
-use crate::facts::is_guest;
+use super::visible::KernelView;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
 use proofload_model::series::{SeriesName, cores};
@@ -16,10 +16,14 @@ struct Cores {
     counted: Option<Vec<usize>>,
     /// Whether a hypervisor runs this host.
     is_guest: bool,
+    /// Whether the counters are the host's, and not a container's own.
+    is_of_host: bool,
 }
 
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
-    Ok(Some(Box::new(Cores { rates: Rates::default(), counted: subject.cores.clone(), is_guest: is_guest() })))
+    let view = KernelView::read();
+    let (counted, is_of_host) = (subject.cores.clone(), view.tells_host());
+    Ok(Some(Box::new(Cores { rates: Rates::default(), counted, is_guest: view.is_guest, is_of_host })))
 }
 
 impl Probe for Cores {
@@ -28,7 +32,7 @@ impl Probe for Cores {
         let mut readings = Vec::new();
         let mut busy_of_counted = Vec::new();
         let all: Vec<(usize, Times)> = text.lines().filter_map(core_line).collect();
-        let tells_steal = tells_steal(&all, self.is_guest);
+        let tells_steal = self.is_of_host && tells_steal(&all, self.is_guest);
         for (core, times) in all {
             let mut percent = |series: SeriesName, ticks: u64| {
                 let rate = self.rates.per_second(&format!("{core}{}", series.name), ticks as f64, span)?;
@@ -57,7 +61,7 @@ impl Probe for Cores {
 
 /// Ticks of one core since boot.
 #[derive(Debug, PartialEq, Eq)]
-struct Times {
+pub(super) struct Times {
     user: u64,
     system: u64,
     iowait: u64,
@@ -66,18 +70,18 @@ struct Times {
 }
 
 impl Times {
-    fn busy(&self) -> u64 {
+    pub(super) fn busy(&self) -> u64 {
         self.user + self.system + self.steal.unwrap_or(0)
     }
 }
 
 /// Whether steal is observed. Hypervisors that hide it leave the counters of a guest at 0 since boot; without a hypervisor 0 is what there was.
-fn tells_steal(cores: &[(usize, Times)], is_guest: bool) -> bool {
+pub(super) fn tells_steal(cores: &[(usize, Times)], is_guest: bool) -> bool {
     !is_guest || cores.iter().any(|(_, times)| times.steal.is_some_and(|ticks| ticks > 0))
 }
 
 /// Reads a line `cpuN user nice system idle iowait irq softirq steal …`; `None` for other lines.
-fn core_line(line: &str) -> Option<(usize, Times)> {
+pub(super) fn core_line(line: &str) -> Option<(usize, Times)> {
     let (name, rest) = line.split_once(' ')?;
     let core = name.strip_prefix("cpu")?.parse().ok()?;
     let ticks: Vec<u64> = rest.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
@@ -98,6 +102,17 @@ mod tests {
         assert_eq!(core_line("cpu1 1 2 3 4 5 6 7 8 0 0"), Some((1, times)));
         assert_eq!(core_line("cpu  1 2 3 4 5 6 7 8 0 0"), None);
         assert_eq!(core_line("intr 5"), None);
+    }
+
+    #[test]
+    fn counters_of_a_container_tell_no_steal() {
+        let told = |is_of_host: bool| {
+            let mut probe = Cores { rates: Rates::default(), counted: None, is_guest: false, is_of_host };
+            probe.read(None).unwrap();
+            let readings = probe.read(Some(Duration::from_secs(1))).unwrap();
+            ["busy", "steal"].map(|name| readings.iter().any(|reading| reading.name == name))
+        };
+        assert_eq!([told(true), told(false)], [[true, true], [true, false]]);
     }
 
     #[test]

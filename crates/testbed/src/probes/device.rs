@@ -72,6 +72,16 @@ pub(crate) struct DeviceCounters {
 }
 
 impl DeviceCounters {
+    /// Reads and writes that were done.
+    pub(crate) fn requests(&self) -> f64 {
+        self.reads + self.writes
+    }
+
+    /// Time in which the device had something to do.
+    pub(crate) fn busy(&self) -> Duration {
+        Duration::try_from_secs_f64(self.busy_ms / 1e3).unwrap_or_default()
+    }
+
     /// Bytes that were read.
     pub(crate) fn bytes_read(&self) -> f64 {
         self.sectors_read * SECTOR

@@ -5,6 +5,7 @@
 use super::probe::{OpenedProbe, Probe, Subject, read_file};
 use super::rates::Rates;
 use super::scheduled::ScheduledTimes;
+use super::visible::KernelView;
 use crate::limits::{CgroupDir, Controller, cpu_time};
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
@@ -49,6 +50,8 @@ struct Foreign {
     of_theirs: ScheduledTimes,
     /// Whether the load generator is a member of the group.
     is_embedded: bool,
+    /// Whether the counters are the host's: those of a container show nothing of others, which is not the same as no others.
+    is_told: bool,
     since_all: usize,
     processes: usize,
     waited: Duration,
@@ -56,8 +59,12 @@ struct Foreign {
 
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
     let Some(instance) = subject.pid else { return Ok(None) };
+    Ok(Some(Box::new(watching(subject, instance, KernelView::read().tells_host()))))
+}
+
+fn watching(subject: &mut Subject, instance: u32, is_told: bool) -> Foreign {
     let group = subject.group.dir(Controller::CpuAccounting).ok().cloned();
-    Ok(Some(Box::new(Foreign {
+    Foreign {
         instance,
         beside: std::mem::take(&mut subject.beside),
         theirs: BTreeSet::new(),
@@ -68,10 +75,11 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
         of_ours: ScheduledTimes::on(subject.cores.clone()),
         of_theirs: ScheduledTimes::default(),
         is_embedded: false,
+        is_told,
         since_all: 0,
         processes: 0,
         waited: Duration::ZERO,
-    })))
+    }
 }
 
 impl Probe for Foreign {
@@ -91,7 +99,8 @@ impl Probe for Foreign {
         let theirs = rate("theirs", theirs.cpu);
         let there = self.of_ours.there().and_then(|total| rate("there", total));
         if let (Some(busy), Some(group), Some(clients), Some(theirs)) = (busy, group, clients, theirs) {
-            readings.push(foreign::CPU.reading("", (busy - group - clients - theirs).max(0.0)));
+            let others = self.is_told.then(|| (busy - group - clients - theirs).max(0.0));
+            readings.extend(others.map(|others| foreign::CPU.reading("", others)));
             readings.push(foreign::CLIENT_CPU.reading("", clients));
             readings.extend(there.map(|there| foreign::CLIENT_CPU_THERE.reading("", there)));
         }
@@ -253,6 +262,18 @@ mod tests {
     fn is_seen(readings: &[Reading]) -> bool {
         let used = [("process", "pl-stranger"), ("cpu", "")].map(|(name, component)| value(readings, name, component));
         used.into_iter().all(|rate| rate.is_some_and(|rate| rate > 0.05))
+    }
+
+    #[test]
+    fn counters_of_a_container_do_not_say_that_there_are_no_others() {
+        let me = std::process::id();
+        let told = |is_told: bool| {
+            let mut probe = watching(&mut Subject { pid: Some(me), ..Subject::default() }, me, is_told);
+            probe.read(None).unwrap();
+            let readings = probe.read(Some(Duration::from_secs(1))).unwrap();
+            ["cpu", "client_cpu"].map(|name| value(&readings, name, "").is_some())
+        };
+        assert_eq!([told(true), told(false)], [[true, true], [false, true]]);
     }
 
     /// A shell whose child we are not: `setsid` forks, and its child is adopted by another process.

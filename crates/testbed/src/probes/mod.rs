@@ -18,20 +18,23 @@ mod runner;
 mod scheduled;
 mod scrape;
 mod sessions;
+mod spin;
 mod threads;
 mod tier;
 mod tier_latency;
 #[cfg(test)]
 mod toy;
+mod visible;
 
 use proofload_model::series;
 
-pub(crate) use device::device_counters;
+pub(crate) use device::{DeviceCounters, device_counters};
 pub(crate) use host::host_probes;
 use probe::ProbeScope::{Host, Instance};
 pub(crate) use probe::read_file;
 pub use probe::{OpenedProbe, Probe, ProbeScope, ProbeSpec, Subject};
 pub use runner::Probes;
+pub(crate) use spin::{SPIN, SpinPiece, piece, ratio_of};
 pub use tier::WatchedTier;
 
 /// Every probe of the host.
@@ -46,6 +49,7 @@ pub const PROBES: &[ProbeSpec] = &[
     ProbeSpec { name: series::power::PROBE, of: Host, open: power::open },
     ProbeSpec { name: series::replication::PROBE, of: Instance, open: replication::open },
     ProbeSpec { name: series::relay::PROBE, of: Instance, open: relay::open },
+    ProbeSpec { name: series::spin::PROBE, of: Host, open: spin::open },
     ProbeSpec { name: series::sessions::PROBE, of: Instance, open: sessions::open },
     ProbeSpec { name: series::tier::PROBE, of: Instance, open: tier::open },
     #[cfg(test)]

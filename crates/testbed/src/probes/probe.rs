@@ -32,6 +32,8 @@ pub struct Subject {
     pub replication: Option<Box<dyn ReplicationWatch>>,
     /// Counters of the relay of its link; taken by the probe that reads them.
     pub(crate) relay: Option<RelayMeter>,
+    /// Whether users come by that relay, and not a standby.
+    pub(crate) users_are_relayed: bool,
     /// Looks at the sessions of the load, and how often a second; taken by the probe that has it look.
     pub sessions: Option<(Box<dyn SessionSampler>, u32)>,
     /// The cache tier under the data.
@@ -53,6 +55,11 @@ pub(super) type ProbeReadings = (&'static str, Vec<Reading>);
 pub trait Probe: Send {
     /// Reads once. `span` is the time since the reading before; `None` at the first, which only sets the base of rates.
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error>;
+
+    /// What the last reading found that belongs to another probe, which has nothing to watch itself.
+    fn beside(&mut self) -> Option<ProbeReadings> {
+        None
+    }
 }
 
 /// A probe; `None` when there is nothing for it to watch.

@@ -10,15 +10,23 @@ use proofload_model::series::relay;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// Words for directions in the record.
+const TO_PRIMARY: &str = "to_primary";
+const TO_STANDBY: &str = "to_standby";
+const TO_USERS: &str = "to_users";
+
 struct RelayProbe {
     meter: RelayMeter,
+    /// Word for the way from the primary.
+    back: &'static str,
     rates: Rates,
     /// Lateness at the reading before.
     before: BTreeMap<&'static str, LatenessCounts>,
 }
 
 pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
-    let probe = |meter| RelayProbe { meter, rates: Rates::default(), before: BTreeMap::new() };
+    let back = if subject.users_are_relayed { TO_USERS } else { TO_STANDBY };
+    let probe = |meter| RelayProbe { meter, back, rates: Rates::default(), before: BTreeMap::new() };
     Ok(subject.relay.take().map(|meter| Box::new(probe(meter)) as Box<dyn Probe>))
 }
 
@@ -26,7 +34,10 @@ impl Probe for RelayProbe {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let mut readings = Vec::new();
         for counts in self.meter.read() {
-            let direction = word(counts.way);
+            let direction = match counts.way {
+                Way::ToPrimary => TO_PRIMARY,
+                Way::ToStandby => self.back,
+            };
             let cpu = self.rates.per_second(&format!("cpu {direction}"), counts.cpu.as_secs_f64(), span);
             readings.extend(cpu.map(|cpu| relay::CPU.reading(direction, cpu)));
             let all = counts.late.releases() as f64;
@@ -40,14 +51,6 @@ impl Probe for RelayProbe {
             self.before.insert(direction, counts.late);
         }
         Ok(readings)
-    }
-}
-
-/// Word for a direction in the record.
-const fn word(way: Way) -> &'static str {
-    match way {
-        Way::ToPrimary => "to_primary",
-        Way::ToStandby => "to_standby",
     }
 }
 
@@ -82,6 +85,21 @@ mod tests {
         }
         let names: Vec<String> = probe.read(second).unwrap().into_iter().map(|one| one.name).collect();
         assert_eq!(names, ["cpu", "releases", "cpu", "releases"], "an idle link is silent of lateness alone");
+    }
+
+    #[test]
+    fn the_way_back_of_a_relay_of_users_leads_to_users() {
+        let folder = tempfile::tempdir().unwrap();
+        let [at, to] = ["relay", "server"].map(|name| SocketPlace::File(folder.path().join(name)));
+        let law = LinkLaw { delay: Duration::ZERO, rate: None };
+        let relay = Relay::start(&at, to, law, Arc::new(TestClock::new())).unwrap();
+        let mut subject = Subject { relay: Some(relay.meter()), users_are_relayed: true, ..Subject::default() };
+        let mut probe = open(&mut subject).unwrap().unwrap();
+        probe.read(None).unwrap();
+        relay.round_trips(3).unwrap();
+        let readings = probe.read(Some(Duration::from_secs(1))).unwrap();
+        let directions: std::collections::BTreeSet<&str> = readings.iter().map(|one| one.component.as_str()).collect();
+        assert_eq!(directions.into_iter().collect::<Vec<_>>(), ["to_primary", "to_users"], "{readings:?}");
     }
 
     #[test]

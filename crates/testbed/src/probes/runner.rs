@@ -81,7 +81,8 @@ struct NamedProbe {
 
 impl Source for NamedProbe {
     fn parts(&mut self, span: Option<Duration>) -> Result<Vec<ProbeReadings>, Error> {
-        Ok(vec![(self.name, self.probe.read(span)?)])
+        let own = (self.name, self.probe.read(span)?);
+        Ok([Some(own), self.probe.beside()].into_iter().flatten().collect())
     }
 }
 

@@ -59,6 +59,19 @@ impl ServerAddress {
         Ok(address)
     }
 
+    /// How each host of a target is reached: those of its URL, where that names several.
+    pub(super) fn of_each_host(target: &Target) -> Result<Vec<Self>, Error> {
+        let url = target.place.url.as_deref().filter(|_| target.address().is_none());
+        let hosts = url.map(each).filter(|hosts| hosts.len() > 1);
+        let Some(hosts) = hosts else { return Ok(vec![Self::of(target)?]) };
+        let of_host = |host: String| {
+            let mut one = target.clone();
+            one.place.url = Some(host);
+            Self::of(&one)
+        };
+        hosts.into_iter().map(of_host).collect()
+    }
+
     /// Reads a URL; refuses what would leak a secret.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let wrong = |what: &str| {

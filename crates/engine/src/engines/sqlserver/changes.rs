@@ -1,6 +1,6 @@
 //! Settings of the whole server that a study changes with leave (`engine.changes = "allowed"`): its memory, its cores, and whatever else it has.
 //! Before the first change of each, its old value is noted in the study's database, so that it can be put back, also by another process after a
-//! kill. May not change what was not asked for.
+//! kill. What is put back is read back. May not change what was not asked for.
 
 use super::database::{self, text};
 use super::wire::ServerConnection;
@@ -79,11 +79,16 @@ pub(super) async fn set(connection: &mut ServerConnection, name: &str, old: &str
     connection.text(&configure(name, &value.to_string())).await.map_err(context)
 }
 
+/// The processors that work now, as a statement names them.
+async fn affinity_now(connection: &mut ServerConnection) -> Result<String, Error> {
+    let sql = "SELECT CASE (SELECT CAST(affinity_type AS int) FROM sys.dm_os_sys_info) WHEN 2 THEN 'AUTO' \
+               ELSE (SELECT string_agg(CAST(cpu_id AS varchar(8000)), ',') FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE') END";
+    Ok(first_text(&connection.rows(sql).await.map_err(|error| error.context("read the server's affinity"))?))
+}
+
 /// Has so many schedulers work, on the first processors.
 pub(super) async fn set_cores(connection: &mut ServerConnection, count: i64) -> Result<(), Error> {
-    let old = "SELECT CASE (SELECT CAST(affinity_type AS int) FROM sys.dm_os_sys_info) WHEN 2 THEN 'AUTO' \
-               ELSE (SELECT string_agg(CAST(cpu_id AS varchar(8000)), ',') FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE') END";
-    let old = first_text(&connection.rows(old).await.map_err(|error| error.context("read the server's affinity"))?);
+    let old = affinity_now(connection).await?;
     let mut notes = read(connection).await?;
     note(connection, &mut notes, AFFINITY, &old).await?;
     let context =
@@ -91,19 +96,93 @@ pub(super) async fn set_cores(connection: &mut ServerConnection, count: i64) -> 
     connection.text(&affinity(&format!("0 TO {}", count - 1))).await.map_err(context)
 }
 
-/// Puts every noted value back, the last first; nothing where none is noted.
+/// Puts every noted value back, the last first, and reads each back; nothing where none is noted.
 pub(super) async fn put_back(target: &Target) -> Result<(), Error> {
     let (mut connection, _) = database::open(target).await?;
-    let mut notes = read(&mut connection).await?;
-    while let Some(ChangeNote { name, old }) = notes.pop() {
-        let statement = if name == AFFINITY { affinity(&old) } else { configure(&name, &old) };
-        connection
-            .text(&statement)
+    put_back_unless(&mut connection, |_| false).await
+}
+
+/// Puts back what is noted and not asked for, which a run has left that was killed: this one would be measured under it.
+pub(super) async fn put_back_unless(
+    connection: &mut ServerConnection,
+    is_asked: impl Fn(&str) -> bool,
+) -> Result<(), Error> {
+    let mut notes = read(connection).await?;
+    let mut place = notes.len();
+    while place > 0 {
+        place -= 1;
+        let ChangeNote { name, old } = &notes[place];
+        // What others need to be put back goes last, once none is left.
+        let is_needed = name == ADVANCED && notes.len() > 1;
+        if is_needed || is_asked(setting_of(name)) {
+            continue;
+        }
+        restore(connection, name, old)
             .await
             .map_err(|error| error.context(format!("put {name} of the server back to {old}")))?;
-        write(&mut connection, &notes).await?;
+        notes.remove(place);
+        write(connection, &notes).await?;
     }
     Ok(())
+}
+
+/// Puts one value back, and fails where it is not in force then.
+async fn restore(connection: &mut ServerConnection, name: &str, old: &str) -> Result<(), Error> {
+    let statement = if name == AFFINITY { affinity(old) } else { configure(name, old) };
+    connection.text(&statement).await?;
+    let now = value_now(connection, name).await?;
+    if is_same(old, &now) {
+        return Ok(());
+    }
+    Err(Error::other(format!("the server still has {now:?}; set it by hand")))
+}
+
+/// The value that the server has of what a note names.
+async fn value_now(connection: &mut ServerConnection, name: &str) -> Result<String, Error> {
+    if name == AFFINITY {
+        return affinity_now(connection).await;
+    }
+    let sql = format!("SELECT CAST(c.value AS varchar(20)) FROM sys.configurations c WHERE c.name = {}", text(name));
+    let rows = connection.rows(&sql).await.map_err(|error| error.context(format!("read {name} of the server")))?;
+    Ok(first_text(&rows))
+}
+
+/// Whether two values are the same: a word or number, or processors in any order.
+fn is_same(one: &str, other: &str) -> bool {
+    let sorted = |text: &str| {
+        let mut parts: Vec<String> = text.split(',').map(str::to_owned).collect();
+        parts.sort();
+        parts
+    };
+    sorted(one) == sorted(other)
+}
+
+/// The name that a study has for what a note names.
+fn setting_of(name: &str) -> &str {
+    if name == AFFINITY { CORES } else { name }
+}
+
+/// A change that a killed run has left, which nobody may put back here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LeftChange {
+    /// Name of the setting, as the server or a study has it.
+    pub(super) name: String,
+    /// Value before all changes.
+    pub(super) old: String,
+    /// Value now.
+    pub(super) now: String,
+}
+
+/// Changes that are noted and still in force.
+pub(super) async fn left(connection: &mut ServerConnection) -> Result<Vec<LeftChange>, Error> {
+    let mut found = Vec::new();
+    for ChangeNote { name, old } in read(connection).await?.into_iter().filter(|note| note.name != ADVANCED) {
+        let now = value_now(connection, &name).await?;
+        if !is_same(&old, &now) {
+            found.push(LeftChange { name: setting_of(&name).to_owned(), old, now });
+        }
+    }
+    Ok(found)
 }
 
 fn configure(name: &str, value: &str) -> String {
@@ -167,5 +246,16 @@ fn first_text(rows: &[Vec<OwnedValue>]) -> String {
     match rows.first().and_then(|row| row.first()) {
         Some(OwnedValue::Text(text)) => text.clone(),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_the_same_in_any_order() {
+        assert!(is_same("0,2,1", "2,0,1") && is_same("AUTO", "AUTO") && is_same("4096", "4096"));
+        assert!(!is_same("0,1", "0,1,2") && !is_same("AUTO", "0") && !is_same("4096", ""));
     }
 }

@@ -3,8 +3,8 @@
 use super::scratch::SqlserverScratch;
 use super::{SqlserverSession, address, changes, database, observer, settings};
 use crate::contract::{
-    About, Backups, Engine, Error, ExistingServer, Installation, Memory, Observer, ScratchDatabases, ServerChanges,
-    Snapshots, SqlEngine, Target, Work,
+    About, Backups, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer,
+    ScratchDatabases, ServerChanges, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -53,6 +53,10 @@ impl Engine for Sqlserver {
     }
 
     fn server_changes(&self) -> Option<&dyn ServerChanges> {
+        Some(self)
+    }
+
+    fn existing_replication(&self) -> Option<&dyn ExistingReplication> {
         Some(self)
     }
 

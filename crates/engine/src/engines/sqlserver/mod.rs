@@ -1,6 +1,7 @@
 //! SQL Server 2019 and later, reached by URL over our own end of TDS. Wire and syntax are verified; it has never been run on a server.
 
 mod address;
+mod availability;
 mod backup;
 mod bulk_load;
 mod changes;
@@ -8,13 +9,16 @@ mod database;
 mod engine;
 mod failure;
 mod memory;
+mod memory_use;
 mod observer;
 mod password;
+mod replica_group;
 mod scratch;
 mod script;
 mod session;
 mod settings;
 mod statement_entry;
+mod thread_times;
 mod wire;
 
 pub use engine::Sqlserver;

@@ -2,26 +2,37 @@
 
 use super::address::ServerAddress;
 use super::session::connect;
+use super::thread_times::{self, ThreadTimes};
 use super::wire::ServerConnection;
-use crate::contract::{Error, Observation, Observer, OwnedValue, Target, Value};
+use crate::contract::{Error, Observation, Observer, OwnedRow, OwnedValue, RoleCpu, Target, Value};
 use proofload_model::samples::Reading;
 use std::time::Duration;
 
 /// An observer waits no longer for an answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 /// What the server lists it as, so that it can be left out.
-const PROGRAM: &str = "proofload observer";
+pub(super) const PROGRAM: &str = "proofload observer";
 /// It waits for nobody's locks.
 const SETUP: &str = "SET LOCK_TIMEOUT 500";
 
 /// All that is read, in one batch: kind, name, component, value. Counters that end in "/sec" are totals all the same.
 const READ: &str = include_str!("observer.sql");
 
+/// What is read beside it where the server has it and the account may see it.
+const MORE: [&str; 2] = [include_str!("tempdb.sql"), include_str!("availability_counters.sql")];
+
+/// Errors of a text that names what a server lacks, or what the account may not see: column, object, permissions.
+const LACKING: &[&str] = &["207", "208", "229", "297", "300"];
+
 /// Observes one server over a connection of its own.
 #[derive(Debug)]
 pub(super) struct CounterObserver {
+    /// Declared before the runtime, on which its socket is registered.
     link: Option<ServerConnection>,
     address: ServerAddress,
+    /// Texts that the server has answered with one of [`LACKING`], which are sent no more.
+    lacking: Vec<&'static str>,
+    threads: ThreadTimes,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -33,13 +44,13 @@ impl CounterObserver {
         PROGRAM.clone_into(&mut address.program);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::other(format!("make a runtime: {error}")))?;
-        Ok(Self { link: None, address, runtime })
+        Ok(Self { link: None, address, lacking: Vec::new(), threads: ThreadTimes::default(), runtime })
     }
 }
 
 impl Observer for CounterObserver {
     fn observe(&mut self) -> Result<Vec<Observation>, Error> {
-        let Self { link, address, runtime } = self;
+        let Self { link, address, lacking, threads, runtime } = self;
         let read = async {
             let connection = match link {
                 Some(connection) => connection,
@@ -49,7 +60,11 @@ impl Observer for CounterObserver {
                     link.insert(opened)
                 }
             };
-            let rows = connection.rows(READ).await?;
+            let mut rows = connection.rows(READ).await?;
+            for text in MORE {
+                rows.extend(where_there(connection, text, lacking).await?);
+            }
+            threads.take(&where_there(connection, thread_times::READ, lacking).await?, PROGRAM);
             Ok(rows.iter().filter_map(|row| observation(row)).collect())
         };
         let outcome = runtime.block_on(async {
@@ -60,6 +75,32 @@ impl Observer for CounterObserver {
             self.link = None;
         }
         outcome.map_err(|error: Error| error.context("read the server's counters; the account needs VIEW SERVER STATE"))
+    }
+
+    fn thread_roles(&self) -> &[(u32, String)] {
+        self.threads.roles()
+    }
+
+    fn role_times(&self) -> &[RoleCpu] {
+        self.threads.totals()
+    }
+}
+
+/// The rows of a text; no row where the server lacks what it names.
+async fn where_there(
+    connection: &mut ServerConnection,
+    text: &'static str,
+    lacking: &mut Vec<&'static str>,
+) -> Result<Vec<OwnedRow>, Error> {
+    if lacking.contains(&text) {
+        return Ok(Vec::new());
+    }
+    match connection.rows(text).await {
+        Err(error) if LACKING.contains(&error.code()) => {
+            lacking.push(text);
+            Ok(Vec::new())
+        }
+        read => read,
     }
 }
 

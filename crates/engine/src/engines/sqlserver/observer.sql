@@ -17,13 +17,21 @@ SELECT m.name, n.component, m.unit, m.total, CAST(c.cntr_value AS bigint) * m.fa
        ('Number of Deadlocks/sec', 'deadlocks', '_Total', '1/s', 1, 1),
        ('Target Server Memory (KB)', 'memory_wanted', '', 'B', 0, 1024),
        ('Total Server Memory (KB)', 'memory_allocated', '', 'B', 0, 1024),
-       ('Memory Grants Pending', 'memory_grants_pending', '', 'queries', 0, 1)
+       ('Database pages', 'memory_buffer_pool', '', 'B', 0, 8192),
+       ('Memory Grants Pending', 'memory_grants_pending', '', 'queries', 0, 1),
+       ('Workfiles Created/sec', 'workfiles', '', '1/s', 1, 1),
+       ('Worktables Created/sec', 'worktables', '', '1/s', 1, 1),
+       ('Mirrored Write Transactions/sec', 'commits_sent', 'database', '1/s', 1, 1),
+       ('Transaction Delay', 'commit_delay', 'database', 'ms/s', 1, 1)
        ) m (counter, name, instance, unit, total, factor)
   CROSS APPLY (SELECT CASE m.instance WHEN 'database' THEN DB_NAME() ELSE m.instance END AS instance) w
   JOIN sys.dm_os_performance_counters c ON RTRIM(c.counter_name) = m.counter COLLATE DATABASE_DEFAULT
    AND RTRIM(c.instance_name) = w.instance COLLATE DATABASE_DEFAULT
   CROSS APPLY (SELECT '' AS component) n
  WHERE c.object_name NOT LIKE '%:Buffer Node%'
+UNION ALL
+SELECT 'memory_in_use', '', 'B', 0, CAST(physical_memory_in_use_kb AS bigint) * 1024
+  FROM sys.dm_os_process_memory
 UNION ALL
 SELECT v.name, CASE f.type WHEN 1 THEN 'log' ELSE 'data' END, v.unit, 1, SUM(CAST(v.value AS bigint))
   FROM sys.dm_io_virtual_file_stats(DB_ID(), NULL) s
@@ -38,7 +46,8 @@ SELECT 'wait_time', CAST(wait_type AS varchar(60)) COLLATE DATABASE_DEFAULT, 'ms
   FROM sys.dm_os_wait_stats
  WHERE wait_type IN ('WRITELOG', 'PAGEIOLATCH_SH', 'PAGEIOLATCH_EX', 'PAGEIOLATCH_UP', 'PAGELATCH_SH', 'PAGELATCH_EX', 'PAGELATCH_UP',
        'LCK_M_S', 'LCK_M_U', 'LCK_M_X', 'LCK_M_IX', 'LCK_M_IS', 'SOS_SCHEDULER_YIELD', 'CXPACKET', 'CXCONSUMER', 'RESOURCE_SEMAPHORE',
-       'HADR_SYNC_COMMIT', 'HADR_LOGCAPTURE_WAIT', 'ASYNC_NETWORK_IO', 'THREADPOOL')
+       'LOGBUFFER', 'IO_COMPLETION', 'HADR_SYNC_COMMIT', 'HADR_GROUP_COMMIT', 'HADR_LOGCAPTURE_WAIT', 'HADR_LOGCAPTURE_SYNC',
+       'HADR_DATABASE_FLOW_CONTROL', 'HADR_TRANSPORT_FLOW_CONTROL', 'ASYNC_NETWORK_IO', 'THREADPOOL')
 UNION ALL
 SELECT 'active_sessions', CAST(COALESCE(r.wait_type, r.status) AS varchar(60)) COLLATE DATABASE_DEFAULT, 'sessions', 0, CAST(COUNT(*) AS bigint)
   FROM sys.dm_exec_requests r

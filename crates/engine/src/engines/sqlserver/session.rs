@@ -298,7 +298,7 @@ impl SqlserverSession {
 }
 
 /// Tells whether the database takes writes.
-async fn takes_writes(connection: &mut ServerConnection) -> Result<bool, Error> {
+pub(super) async fn takes_writes(connection: &mut ServerConnection) -> Result<bool, Error> {
     let rows = connection.rows(TAKES_WRITES).await?;
     let told = rows.first().and_then(|row| row.first());
     Ok(told.is_some_and(|value| value.as_value() == crate::contract::Value::Text("READ_WRITE")))

@@ -2,8 +2,8 @@
 //! and compared.
 
 use super::changes::{self, CORES, SCHEDULERS};
-use super::database;
 use super::wire::{ServerConnection, quoted};
+use super::{database, memory_use};
 use crate::contract::{Error, OwnedValue, Target};
 use proofload_model::facts::{client, engine};
 use proofload_model::samples::Fact;
@@ -32,6 +32,9 @@ const OPTIONS: &[(&str, &str, bool)] = &[
     ("allow_snapshot_isolation", "ALLOW_SNAPSHOT_ISOLATION", false),
     ("query_store", "QUERY_STORE =", false),
 ];
+
+/// The setting that limits the server's memory, in MiB.
+const MEMORY: &str = "max_server_memory_mb";
 
 /// The setting that no server has: how long a query or a message of calls may take.
 const STATEMENT_TIMEOUT: &str = "statement_timeout";
@@ -99,9 +102,13 @@ pub(super) fn statement_timeout(target: &Target) -> Result<Option<Duration>, Err
     given.map(read).transpose()
 }
 
-/// Sets those options of the study's database that are asked for and not in force.
+/// Sets those options of the study's database that are asked for and not in force; with leave also the server's, of which nothing stays that an
+/// earlier run has changed and this one does not ask for.
 pub(super) async fn apply(target: &Target, connection: &mut ServerConnection, database: &str) -> Result<(), Error> {
     let asked = asked(target);
+    if changes::allowed(target) {
+        changes::put_back_unless(connection, |name| is_asked(&asked, name)).await?;
+    }
     if asked.is_empty() {
         return Ok(());
     }
@@ -169,17 +176,46 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
         engine::SETTING.of(name).compared(*value, found.map(|found| found.value.clone()), holds, source)
     };
     let mut facts: Vec<Fact> = asked.iter().map(compared).collect();
-    let is_asked = |name: &str| asked.keys().any(|asked| canonical(asked) == name);
-    for name in OBSERVED.iter().filter(|name| !is_asked(name)) {
-        if let Some(found) = known.get(*name) {
+    facts.extend(left_by_others(&mut connection, &asked).await?);
+    let is_told =
+        |name: &str| facts.iter().any(|fact| engine::SETTING.part(fact).is_some_and(|part| canonical(part) == name));
+    let untold: Vec<&str> = OBSERVED.iter().copied().filter(|name| !is_told(name)).collect();
+    for name in untold {
+        if let Some(found) = known.get(name) {
             facts.push(engine::SETTING.of(name).observed(found.value.clone(), source(name, found)));
         }
     }
     if let Some(limit) = statement_timeout(target)? {
         facts.push(client::STATEMENT_TIMEOUT.carried_out(duration_text(limit), "enforced by the client"));
     }
+    if let Some(limit) = memory_in_force(&asked, &known) {
+        facts.push(memory_use::verify(&mut connection, limit).await);
+    }
     facts.push(engine::BLOCK_SIZE.observed(PAGE, "the documentation of SQL Server"));
     Ok(facts)
+}
+
+/// Whether a setting is asked for, by any spelling of its name.
+fn is_asked(asked: &BTreeMap<&str, &str>, name: &str) -> bool {
+    let name = canonical(name);
+    asked.keys().any(|asked| canonical(asked) == name)
+}
+
+/// Facts of what a killed run has left changed of the server and this one has no leave to put back: none of them holds.
+async fn left_by_others(connection: &mut ServerConnection, asked: &BTreeMap<&str, &str>) -> Result<Vec<Fact>, Error> {
+    let left = changes::left(connection).await?;
+    let source = "a run that was killed has left it; engine.changes = \"allowed\" has the next run put it back";
+    let fact = |left: changes::LeftChange| {
+        engine::SETTING.of(&canonical(&left.name)).compared(left.old, Some(left.now), false, source)
+    };
+    Ok(left.into_iter().filter(|left| !is_asked(asked, &left.name)).map(fact).collect())
+}
+
+/// The limit of memory that was asked for, where the server has it as its own.
+fn memory_in_force(asked: &BTreeMap<&str, &str>, known: &BTreeMap<String, InForce>) -> Option<Bytes> {
+    let (_, value) = asked.iter().find(|(name, _)| canonical(name) == MEMORY)?;
+    let found = known.get(MEMORY).filter(|found| fulfils(value, &found.value))?;
+    found.value.parse().ok().map(Bytes::mebi)
 }
 
 /// Where a setting stands that was not asked for; of row versions that are off, what they would change.

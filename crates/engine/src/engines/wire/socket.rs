@@ -1,6 +1,6 @@
 //! The socket under a connection: TCP, with TLS where that is asked, or a Unix socket. Knows nothing of messages.
 
-use crate::contract::{Error, ErrorClass};
+use crate::contract::{Error, ErrorClass, note_reached};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use socket2::{SockRef, TcpKeepalive};
@@ -174,7 +174,10 @@ pub(in crate::engines) async fn open(place: &Place, options: &SocketOptions) -> 
             open_tcp(address, *port, patience).await.and_then(|stream| prepared(stream, options))
         }
     };
-    opened.map_err(|error| Error::new(ErrorClass::ConnectionLost, "", format!("error connecting to server: {error}")))
+    let opened = opened
+        .map_err(|error| Error::new(ErrorClass::ConnectionLost, "", format!("error connecting to server: {error}")))?;
+    note_reached();
+    Ok(opened)
 }
 
 /// A path that is too long for an address is reached by our handle on its folder.

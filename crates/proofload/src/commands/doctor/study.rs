@@ -2,7 +2,7 @@
 
 use crate::clock::SystemClock;
 use crate::commands::{plan, refused_limits};
-use crate::conductor::quiet_check::{self, disturbance, named};
+use crate::conductor::quiet_check::{self, disturbance, named, spin_share};
 use proofload_analysis::disturbance::Disturbance;
 use proofload_engine::{ENGINES, Engine};
 use proofload_model::error::Error;
@@ -10,7 +10,7 @@ use proofload_model::plan::expand;
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::units::Bytes;
-use proofload_model::wire::host::{CheckQuiet, QuietCheck};
+use proofload_model::wire::host::{CheckQuiet, DeviceUse, QuietCheck};
 use proofload_report::findings::taken_in_words;
 use proofload_testbed::doctor::{self, Diagnosis, State};
 use proofload_testbed::quiet_check::{SPIN, check_quiet};
@@ -48,14 +48,39 @@ pub(super) fn neighbours(study: &Study, folder: &Path) -> Result<Neighbours, Err
 
 impl Neighbours {
     fn is_quiet(&self) -> bool {
-        self.disturbance.observed().is_some_and(|taken| taken <= self.tolerated)
+        let taken = self.disturbance.observed().or_else(|| self.spin_share());
+        taken.is_some_and(|taken| taken <= self.tolerated) && !self.device_is_busy()
+    }
+
+    /// Share of its time in which a thread that computes had no core, where nothing else tells of others.
+    fn spin_share(&self) -> Option<f64> {
+        spin_share(&self.check, &self.disturbance)
+    }
+
+    /// Whether others keep a device under the data busy for longer than the study tolerates.
+    fn device_is_busy(&self) -> bool {
+        self.check.devices.is_some_and(|device| device.busy > self.tolerated)
+    }
+
+    /// What they took, in words.
+    fn said(&self) -> String {
+        let taken = match self.spin_share() {
+            Some(share) => {
+                format!("a thread that computed was kept from its core for {:.0} % of its time", 100.0 * share)
+            }
+            None => taken_in_words(&self.disturbance, &named(&self.check)),
+        };
+        let device = self.check.devices.filter(|_| self.device_is_busy());
+        let device =
+            device.map(|device| format!("; others kept the drive busy for {:.0} % of the time", 100.0 * device.busy));
+        taken + &device.unwrap_or_default()
     }
 
     /// The answer in words.
     pub(super) fn verdict(&self) -> String {
-        let said = taken_in_words(&self.disturbance, &named(&self.check));
+        let said = self.said();
         let bar = format!("up to {:.0} % counts as quiet", 100.0 * self.tolerated);
-        match (self.disturbance.observed(), self.is_quiet()) {
+        match (self.disturbance.observed().or_else(|| self.spin_share()), self.is_quiet()) {
             (None, _) if self.disturbance.foreign.is_some() => {
                 format!("unknown: this host does not show what other guests of its hypervisor take ({said})")
             }
@@ -71,6 +96,8 @@ impl Neighbours {
         json!({
             "seconds": self.check.time.as_secs_f64(), "quiet": self.is_quiet(), "taken": self.disturbance.observed(),
             "stolen": self.disturbance.stolen, "foreign": self.disturbance.foreign, "tolerated": self.tolerated,
+            "spin": self.spin_share(), "device_busy": self.check.devices.map(|device| device.busy),
+            "device_requests_per_s": self.check.devices.map(|device| device.requests),
             "processes": processes, "spin_p99_s": self.check.spin_p99.map(|time| time.as_secs_f64()),
             "sync_p99_s": self.check.sync_p99.map(|time| time.as_secs_f64()),
         })
@@ -211,7 +238,9 @@ pub(super) fn quiet(study: &Study, neighbours: &Result<Neighbours, Error>) -> Ve
     };
     let mut found = vec![claim(neighbours)];
     found.extend(allowance(study, neighbours));
+    found.extend(hidden(neighbours));
     found.extend(neighbours.check.spin_p99.map(computing));
+    found.extend(neighbours.check.devices.map(|device| drive(device, neighbours.tolerated)));
     found.extend(neighbours.check.sync_p99.map(durable_writes));
     found
 }
@@ -240,6 +269,38 @@ fn allowance(study: &Study, neighbours: &Neighbours) -> Option<Diagnosis> {
         let remedy = "lower limits.cpu so that it is reached whatever other programs do; with limits.cpu the database's group has precedence over them";
         Diagnosis::bad("allowance", State::Warning, found, remedy)
     })
+}
+
+/// What the machine hides of others, and what stands in for it; `None` where it shows everything.
+fn hidden(neighbours: &Neighbours) -> Option<Diagnosis> {
+    let Disturbance { stolen, foreign, .. } = &neighbours.disturbance;
+    let (hidden, instead) = match (stolen, foreign) {
+        (Some(_), Some(_)) => return None,
+        (None, None) => (
+            "what other guests and other processes take",
+            "runs will have a thread that computes 5 ms in every 100 ms; figures are of a quiet host only by this spin probe",
+        ),
+        (None, Some(_)) => {
+            ("what other guests take", "figures are as given unless a limit of the study is always reached")
+        }
+        (Some(_), None) => {
+            ("what other processes take", "figures are as given unless a limit of the study is always reached")
+        }
+    };
+    Some(Diagnosis::bad("hidden", State::Warning, format!("{hidden} cannot be seen on this machine"), instead))
+}
+
+/// What others do with the drive under the data.
+fn drive(device: DeviceUse, tolerated: f64) -> Diagnosis {
+    let DeviceUse { requests, busy } = device;
+    let found = format!("others make {requests:.0} requests/s and keep it busy for {:.0} % of the time", 100.0 * busy);
+    if busy > tolerated {
+        let remedy =
+            "stop what uses this drive, or choose another storage.path; if it lasts, figures are as given by this host";
+        Diagnosis::bad("drive", State::Warning, found, remedy)
+    } else {
+        Diagnosis::good("drive", found)
+    }
 }
 
 fn computing(p99: Duration) -> Diagnosis {
@@ -288,6 +349,51 @@ pub(super) fn unused_engines(study: &Study) -> Diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::wire::host::ProcessorUse;
+
+    fn seen(second: ProcessorUse, spin_ratio: Option<f64>, busy: f64) -> Neighbours {
+        let check = QuietCheck {
+            time: quiet_check::LOOK,
+            cores: 2,
+            cores_of_host: 2,
+            seconds: vec![second; 10],
+            processes: Vec::new(),
+            spin_p99: None,
+            spin_ratio,
+            sync_p99: None,
+            devices: Some(DeviceUse { requests: 300.0, busy }),
+        };
+        Neighbours { disturbance: disturbance(&check), check, tolerated: 0.05 }
+    }
+
+    const OPEN: ProcessorUse = ProcessorUse { used: 0.4, stolen: Some(0.0), foreign: Some(0.0), clients: Some(0.4) };
+    const BLIND: ProcessorUse = ProcessorUse { stolen: None, foreign: None, ..OPEN };
+
+    #[test]
+    fn a_machine_that_hides_others_is_told_by_what_computing_took() {
+        let free = seen(BLIND, Some(1.01), 0.0);
+        assert!(
+            free.is_quiet() && free.verdict().starts_with("yes: a thread that computed was kept"),
+            "{}",
+            free.verdict()
+        );
+        let crowded = seen(BLIND, Some(1.25), 0.0);
+        assert!(!crowded.is_quiet() && crowded.verdict().contains("20 % of its time"), "{}", crowded.verdict());
+        let unknown = seen(BLIND, None, 0.0);
+        assert!(!unknown.is_quiet() && unknown.verdict().starts_with("unknown"), "{}", unknown.verdict());
+        let told = [&free, &seen(OPEN, Some(1.25), 0.0)].map(|seen| hidden(seen).map(|found| found.subject));
+        assert_eq!(told, [Some("hidden".to_owned()), None]);
+        assert!(seen(OPEN, Some(1.25), 0.0).is_quiet(), "where others are seen, computing says nothing more");
+    }
+
+    #[test]
+    fn others_on_the_drive_make_a_host_that_is_not_quiet() {
+        let beside = seen(OPEN, None, 0.3);
+        assert!(!beside.is_quiet() && beside.verdict().starts_with("no: "), "{}", beside.verdict());
+        assert!(beside.verdict().contains("others kept the drive busy for 30 % of the time"), "{}", beside.verdict());
+        let device = |busy| drive(DeviceUse { requests: 300.0, busy }, 0.05).state;
+        assert_eq!([0.3, 0.04].map(device), [State::Warning, State::Good]);
+    }
 
     #[test]
     fn a_drive_that_others_keep_busy_is_no_good_sign() {

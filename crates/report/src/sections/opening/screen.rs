@@ -41,7 +41,7 @@ fn tested(findings: &Findings<'_>) -> Prose {
     for found in &findings.attributions {
         let point = findings.points.iter().find(|point| point.id == found.point);
         let place = point.map_or_else(String::new, |point| at(findings, point));
-        if !place.trim().is_empty() && findings.attributions.len() > 1 {
+        if !place.trim().is_empty() && findings.points.len() > 1 {
             text.extend(prose![format!("{}: ", capital(place.trim()))]);
         }
         let sentences = conclusion(found).into_iter().take(2);

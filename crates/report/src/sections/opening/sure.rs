@@ -47,6 +47,11 @@ fn claim(findings: &Findings<'_>) -> Prose {
         (0, all) if bound == all => {
             prose!["A limit of the study was always reached, so other load on the host had no effect. "]
         }
+        (0, _) if told.iter().any(|(_, estimand)| **estimand == Estimand::QuietBySpin) => {
+            prose![
+                "Figures are those of a quiet host, by the spin probe: neither steal nor other processes can be seen here. "
+            ]
+        }
         (0, _) => prose!["Figures are those of a quiet host. "],
         (given, all) if given == all => [
             prose!["Figures are as given by this host"],
@@ -92,11 +97,21 @@ fn others(findings: &Findings<'_>) -> Prose {
         runs.map(crate::findings::HostUse::taken).fold(0.0, f64::max)
     };
     let given = findings.valid().filter(|point| point.estimand == Some(Estimand::AsGiven));
-    match given.max_by(|a, b| taken(a).total_cmp(&taken(b))).filter(|worst| taken(worst) >= 0.01) {
-        Some(worst) => prose![", where other load took up to ", short((100.0 * taken(worst)).round()), " % of the CPU"],
-        None if hides_steal(findings) => {
+    let mut given: Vec<&PointFindings> = given.collect();
+    given.sort_by(|a, b| taken(b).total_cmp(&taken(a)));
+    let mut hosts = given.iter().flat_map(|point| &point.runs).filter_map(|run| run.host.as_ref());
+    let reason = hosts.find_map(|host| host.device_reason.clone().or_else(|| host.spin_reason.clone()));
+    match (given.first().filter(|worst| taken(worst) >= 0.01), reason) {
+        (Some(worst), reason) => {
+            let percent = short((100.0 * taken(worst)).round());
+            let mut told = prose![", where other load took up to ", percent, " % of the CPU"];
+            told.extend(reason.into_iter().flat_map(|reason| prose![", and ", reason]));
+            told
+        }
+        (None, Some(reason)) => prose![", where ", reason],
+        (None, None) if hides_steal(findings) => {
             prose![", where the load of other guests of its hypervisor could not be observed"]
         }
-        None => prose![", where other load could not be observed"],
+        (None, None) => prose![", where other load could not be observed"],
     }
 }

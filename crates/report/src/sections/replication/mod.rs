@@ -13,6 +13,7 @@ mod split;
 mod two_ratios;
 
 pub(super) use answer::{answer, reasons};
+pub(super) use links::link_of_users;
 pub(super) use published::is_drawn as draws_published;
 pub(super) use section::SECTION;
 pub(super) use two_ratios::answer as both_ratios;

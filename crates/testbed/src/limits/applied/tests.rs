@@ -129,8 +129,8 @@ fn a_trial_leaves_nothing_behind() {
         let beside = std::fs::read_dir(folders(&applied)[0].parent().unwrap()).unwrap();
         beside.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours)).count()
     };
-    // Groups of tests beside this one come and go.
-    for _ in 0..100 {
+    // Groups of tests beside this one come and go, those of a walk of faults after a minute.
+    for _ in 0..6_000 {
         if left() == 1 {
             return;
         }

@@ -1,0 +1,101 @@
+//! Secondaries of an availability group that Proofload did not make: the server keeps the mode of each replica, and what the primary says of
+//! its group is read. Changes nothing of the server. Untested on a real group. Source: Microsoft's documentation,
+//! "`sys.dm_hadr_database_replica_states`", "`sys.availability_replicas`", "Differences between availability modes".
+
+use super::address::ServerAddress;
+use super::engine::Sqlserver;
+use super::observer::{PATIENCE, PROGRAM};
+use super::replica_group::ReplicaGroup;
+use super::session::{connect, takes_writes};
+use super::wire::ServerConnection;
+use crate::contract::{Error, ExistingReplication, ReplicationWatch, Target};
+use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
+
+/// The group of the study's database: a row for each replica that has data.
+const READ: &str = include_str!("availability.sql");
+
+/// A replica of asynchronous commit is waited for by nobody; one of synchronous commit has hardened, which is flushed, what it confirms.
+const MODES: &[ReplicationMode] = &[ReplicationMode::Async, ReplicationMode::RemoteFlush];
+
+impl ExistingReplication for Sqlserver {
+    fn modes(&self) -> &'static [ReplicationMode] {
+        MODES
+    }
+
+    fn setting_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn session_settings(&self, _mode: ReplicationMode) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
+        Ok(Box::new(GroupWatch::new(primary, asked)?))
+    }
+}
+
+/// The watch. Connects at the first reading, and again at the next one after the connection was lost or the primary has moved.
+struct GroupWatch {
+    asked: ReplicationAsked,
+    hosts: Vec<ServerAddress>,
+    /// Declared before the runtime, on which its socket is registered.
+    link: Option<ServerConnection>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl GroupWatch {
+    fn new(primary: &Target, asked: &ReplicationAsked) -> Result<Self, Error> {
+        let mut hosts = ServerAddress::of_each_host(primary)?;
+        for host in &mut hosts {
+            host.options.patience = Some(PATIENCE);
+            PROGRAM.clone_into(&mut host.program);
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Error::other(format!("make a runtime: {error}")))?;
+        Ok(Self { asked: asked.clone(), hosts, link: None, runtime })
+    }
+}
+
+impl ReplicationWatch for GroupWatch {
+    fn read(&mut self) -> Result<ReplicationReading, Error> {
+        let Self { asked, hosts, link, runtime } = self;
+        let read = async {
+            let connection = match link {
+                Some(connection) => connection,
+                None => link.insert(open(hosts).await?),
+            };
+            let rows = connection.rows(READ).await?;
+            Ok(ReplicaGroup::of(&rows))
+        };
+        let outcome = runtime.block_on(async {
+            let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
+            tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late)
+        });
+        let has_moved = hosts.len() > 1 && outcome.as_ref().is_ok_and(|group| !group.is_at_the_primary());
+        if outcome.is_err() || has_moved {
+            self.link = None;
+        }
+        let context =
+            "failed to read the availability group; the account needs VIEW SERVER STATE and VIEW ANY DEFINITION";
+        outcome.map(|group| group.reading(asked)).map_err(|error: Error| error.context(context))
+    }
+}
+
+/// Connects to the host whose database takes writes; where none does, to one that answers, so that it is told what it is.
+async fn open(hosts: &[ServerAddress]) -> Result<ServerConnection, Error> {
+    let mut found = Err(Error::other("the URL names no host"));
+    for host in hosts {
+        match connect(host, &host.database).await {
+            Ok(mut connection) => {
+                if hosts.len() == 1 || matches!(takes_writes(&mut connection).await, Ok(true)) {
+                    return Ok(connection);
+                }
+                found = Ok(connection);
+            }
+            Err(error) if found.is_err() => found = Err(error),
+            Err(_) => {}
+        }
+    }
+    found
+}

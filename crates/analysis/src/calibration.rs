@@ -3,6 +3,7 @@
 //! MB are 10^6 bytes. Consumption is MB per CPU second, so that it survives a busy host: MCR in cache, BCR cold. The MB are those that
 //! the engine says were asked for; where it does not count them, what the device read in the cold pass, which is an estimate.
 
+use crate::distribution::mean;
 use proofload_model::facts::{FactName, calibration, list};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, BytesPerSecond};
@@ -133,10 +134,6 @@ pub fn missing_facts(names: &[FactName], why: &str) -> Vec<Fact> {
 /// A measured number, to four digits behind the point.
 fn number(name: &FactName, value: f64, source: &str) -> Fact {
     name.observed(format!("{value:.4}"), source)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

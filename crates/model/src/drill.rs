@@ -8,6 +8,7 @@ use crate::manager::ManagerKind;
 use crate::replication::replication;
 use crate::settings::Settings;
 use crate::time::{Moment, Offset};
+use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -456,6 +457,9 @@ pub struct DrillReport {
     /// Standbys that could be asked before one was promoted; `None` where nobody was.
     #[serde(default)]
     pub reach: Option<StandbyReach>,
+    /// Fork of the log that the promotion made; `None` where the engine does not tell it, and in records from before it was read.
+    #[serde(default)]
+    pub fork: Option<LogFork>,
     /// What the prober found.
     pub prober: ProberReport,
 }
@@ -469,6 +473,28 @@ pub struct StandbyReach {
     pub of: u32,
     /// Whether every acknowledged write is on one of those that answered, by what the mode and its confirmation say.
     pub holds_all: bool,
+}
+
+/// Place at which the log of a promoted instance left that of the primary before it. Places are bytes as the server counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogFork {
+    /// Number of the timeline of the primary before.
+    pub timeline_before: u32,
+    /// Number of the timeline of the promoted instance.
+    pub timeline: u32,
+    /// Place at which the new timeline began.
+    pub at: Bytes,
+    /// Last place of the old primary's log that could be read in its files; `None` where none could.
+    #[serde(default)]
+    pub old_end: Option<Bytes>,
+}
+
+impl LogFork {
+    /// Log of the old primary that the new timeline does not have.
+    #[must_use]
+    pub fn lost(&self) -> Option<Bytes> {
+        self.old_end.map(|end| Bytes(end.0.saturating_sub(self.at.0)))
+    }
 }
 
 #[cfg(test)]
@@ -488,6 +514,13 @@ mod tests {
             );
         }
         assert_eq!(FaultAsked::of("crash everything"), None);
+    }
+
+    #[test]
+    fn what_lies_beyond_a_fork_is_lost_and_nothing_is_told_without_an_end() {
+        let fork = LogFork { timeline_before: 1, timeline: 2, at: Bytes(5_000), old_end: None };
+        let lost = [None, Some(Bytes(6_680)), Some(Bytes(4_000))].map(|old_end| LogFork { old_end, ..fork }.lost());
+        assert_eq!(lost, [None, Some(Bytes(1_680)), Some(Bytes(0))]);
     }
 
     #[test]

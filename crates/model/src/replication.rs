@@ -263,6 +263,9 @@ pub struct StandbyReading {
     pub unflushed: Bytes,
     /// Bytes of log that the primary has flushed and the standby has not applied.
     pub unapplied: Bytes,
+    /// Time by which the standby trails in applying log, as the engine tells it; `None` where it does not.
+    #[serde(default)]
+    pub lag: Option<Duration>,
 }
 
 #[cfg(test)]

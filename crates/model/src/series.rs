@@ -157,6 +157,7 @@ series! {
         UNWRITTEN = "unwritten", "Log flushed by the primary but not written by the standby", "B", "standby", Level;
         UNFLUSHED = "unflushed", "Log flushed by the primary but not flushed by the standby", "B", "standby", Level;
         UNAPPLIED = "unapplied", "Log flushed by the primary but not applied by the standby", "B", "standby", Level;
+        LAG = "lag", "Time by which the standby trails in applying log, as the engine tells it", "s", "standby", Level;
     }
 
     /// The relay of the instance's link.

@@ -12,6 +12,13 @@ use std::time::Duration;
 /// The word of `storage.kind` for a tier.
 pub const TIER: &str = "tier";
 
+/// Writes of the cleaner to the slow medium under way at once, unless a study says how many. Source: the settings of a pool that its goals
+/// are stated for, one write for each drive of the published array of eight.
+pub const USUAL_CLEAN_DEPTH: u32 = 8;
+
+/// The most that a study may ask for: twice the commands that a SATA drive holds, which are 32.
+pub const MOST_CLEAN_DEPTH: u32 = 64;
+
 /// The control socket of a tier, below the folder of its instance.
 pub const CONTROL_SOCKET: &str = "tier/control";
 
@@ -219,6 +226,8 @@ pub struct CachePlan {
     pub mode: WriteMode,
     /// Order in which clean lines are given up.
     pub policy: EvictionPolicy,
+    /// Writes of the cleaner to the slow medium under way at once, 1 to [`MOST_CLEAN_DEPTH`].
+    pub clean_depth: u32,
     /// Bytes of a line.
     pub line: Bytes,
     /// Volumes that are cached; the others are on the slow medium alone.
@@ -275,6 +284,7 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
         size: size.unwrap_or(CacheSize::Bytes(Bytes(0))),
         mode: word(settings, "storage.cache.mode", WriteMode::of)?.unwrap_or(WriteMode::WriteBack),
         policy: word(settings, "storage.cache.policy", EvictionPolicy::of)?.unwrap_or(EvictionPolicy::TinyLfu),
+        clean_depth: settings.count("storage.cache.clean_depth").unwrap_or(USUAL_CLEAN_DEPTH),
         line: settings.bytes("storage.cache.line").unwrap_or(Bytes(8192)),
         accelerate,
         prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
@@ -370,6 +380,7 @@ mod tests {
         assert_eq!((plan.slow.drive.word(), plan.slow.raid.word(), plan.slow.drives), ("7.2k", "raid-5", 8));
         assert!(plan.cache.size.is_nothing() && !plan.cache.accelerates(TierVolume::Data));
         assert_eq!((plan.cache.policy.word(), plan.flush_delay), ("w-tinylfu", None));
+        assert_eq!(plan.cache.clean_depth, USUAL_CLEAN_DEPTH);
     }
 
     #[test]
@@ -406,11 +417,13 @@ mod tests {
             ("storage.kind", text(TIER)),
             ("storage.cache.percent", Value::Integer(30)),
             ("storage.cache.policy", text("2q")),
+            ("storage.cache.clean_depth", Value::Integer(32)),
             ("storage.cache.accelerate", Value::List(vec!["data".to_owned(), "log".to_owned()])),
         ];
         let cache = tier_plan(&settings(&given)).unwrap().unwrap().cache;
         assert_eq!(cache.size.before(Bytes(1000)), Bytes(300));
         assert_eq!((cache.policy, cache.accelerates(TierVolume::Log)), (EvictionPolicy::TwoQueue, true));
+        assert_eq!(cache.clean_depth, 32);
         let unknown = settings(&[("storage.kind", text(TIER)), ("storage.slow.drive", text("5.4k"))]);
         assert!(tier_plan(&unknown).is_err());
     }

@@ -17,6 +17,8 @@ pub(crate) enum TierCommand {
     Predict(PredictArguments),
     /// Clean a pool within a time limit: an open pool by its control socket, another one by its devices
     Drain(DrainArguments),
+    /// Change the size of a cache that is not being served, up to the size it was formatted with
+    Resize(ResizeArguments),
     /// Stop the server of a pool and wait until it has stopped
     Stop(StopArguments),
     /// Check a pool that is not being served: superblock, journal, checksums of all data, origins
@@ -152,6 +154,22 @@ pub(crate) struct DrainArguments {
     #[arg(long, requires = "cache")]
     pub(crate) page_cache: bool,
     /// Time limit
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) within: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `tier resize` takes.
+#[derive(Debug, Args)]
+pub(crate) struct ResizeArguments {
+    #[command(flatten)]
+    pub(crate) devices: DeviceArguments,
+    /// New size of the cache with its tables, such as 10GiB; lines beyond it are cleaned first
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: String,
+    /// Time limit for cleaning; the size stays as it is when it is too short
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) within: String,
     /// Print JSON

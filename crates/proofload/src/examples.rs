@@ -160,6 +160,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
         ],
     ),
+    (
+        "tier resize",
+        &[(
+            "proofload tier resize cache.img --origin data=slow.img --size 500MiB",
+            "make the cache of a stopped pool smaller",
+        )],
+    ),
     ("tier stop", &[("proofload tier stop pool.sock", "stop its server")]),
     ("tier check", &[("proofload tier check cache.img --origin data=slow.img", "check all checksums")]),
     ("tier dump", &[("proofload tier dump cache.img", "list dirty ranges")]),

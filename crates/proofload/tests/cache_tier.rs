@@ -17,7 +17,7 @@ levels = [{ percent = 0 }, { percent = 200, accelerate = ["data", "log"] }]
 
 fn study() -> String {
     let study = small_study("sqlite", TIER, 1);
-    let slow = "kind = \"tier\"\nslow.drive = \"15k\"\nslow.raid = \"raid-0\"\nslow.write_cache = \"16MiB\"\n";
+    let slow = "kind = \"tier\"\nslow.drive = \"15k\"\nslow.raid = \"raid-0\"\nslow.write_cache = \"16MiB\"\ncache.clean_depth = 4\n";
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
@@ -48,6 +48,8 @@ fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
         let mode = tier::MODE.of("log");
         let wanted = if attempt.run.point == 0 { "pass" } else { "write-back" };
         assert_eq!(mode.text(facts), Some(wanted));
+        let depth = if attempt.run.point == 0 { None } else { Some("4") };
+        assert_eq!(tier::CLEAN_DEPTH.text(facts), depth, "as asked, of a cache alone");
         let sum = |name: &series::SeriesName, volume: &str| tiers::sum(attempt, name, volume);
         let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
         assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);

@@ -22,7 +22,7 @@ levels = [{ percent = 0 }, { percent = 120, accelerate = ["data", "log"] }]
 
 fn study() -> String {
     let study = small_study("postgresql", TIER, 1);
-    let slow = "kind = \"tier\"\nvolume = \"1GiB\"\nslow.drive = \"15k\"\nslow.raid = \"raid-0\"\nslow.write_cache = \"16MiB\"\n";
+    let slow = "kind = \"tier\"\nvolume = \"1GiB\"\nslow.drive = \"15k\"\nslow.raid = \"raid-0\"\nslow.write_cache = \"16MiB\"\ncache.clean_depth = 4\n";
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
@@ -94,6 +94,7 @@ fn a_server_on_a_tier_is_verified_observed_and_given_back() {
         let wanted = if cached { "write-back" } else { "pass" };
         assert_eq!(tier::MODE.of("log").text(facts), Some(wanted));
         assert_eq!(tier::CACHE.text(facts) == Some("0B"), !cached);
+        assert_eq!(tier::CLEAN_DEPTH.text(facts), cached.then_some("4"), "as asked, of a cache alone");
         let sum = |name: &series::SeriesName, volume: &str| tiers::sum(attempt, name, volume);
         let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
         assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);

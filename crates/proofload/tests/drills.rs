@@ -76,6 +76,10 @@ fn a_late_standby_loses_what_it_never_received_and_the_ledger_says_what() {
                 assert!(ledger.lost > 0 || kept_back < 262_144.0, "{kept_back} B were kept back; {told}");
                 assert_eq!(ledger.lost_numbers.len() as u64, ledger.lost.min(1000), "{told}");
                 assert!(away && report.promoted_at.is_some_and(|at| at > report.fault_after), "{told}");
+                let fork = report.fork.expect("a promotion begins a timeline");
+                assert_eq!((fork.timeline_before, fork.timeline), (1, 2), "{told}");
+                // The bytes beyond the fork are no fewer than those of a record for each lost write.
+                assert!(fork.lost().is_some_and(|bytes| bytes.0 >= 24 * ledger.lost), "{told}");
                 let before_the_fault = |at: Offset| at.as_seconds() < report.fault_at;
                 assert_eq!(ledger.oldest_lost.map(before_the_fault), (ledger.lost > 0).then_some(true), "{told}");
             }

@@ -72,6 +72,7 @@ fn figures_of_an_open_pool_are_those_of_what_was_done() {
     assert_eq!((&volume["read_hit_ratio"], &volume["write_hit_ratio"]), (&0.75.into(), &0.2.into()));
     assert_eq!((&volume["write_absorbed_ratio"], &volume["mode"]), (&1.0.into(), &"write-back".into()));
     assert_eq!(volume["times"]["flush"]["count"], 1);
+    assert_eq!(said["pool"]["clean_depth"], 8);
     assert_eq!((&volume["lines"], &said["since_open"]), (&50.into(), &true.into()));
     let said = succeed(&bench.run(&["tier", "stats", "control"]));
     let answer =
@@ -265,6 +266,54 @@ fn a_drain_of_a_damaged_cache_writes_back_the_rest_and_lists_what_is_left() {
     assert_eq!(said["skipped"], serde_json::json!([{ "volume": 0, "at": 24576, "bytes": 4096, "kind": "lost" }]));
     assert_eq!((&said["detached"], &said["left_bytes"]), (&false.into(), &4096.into()));
     bench.expect_no_process();
+}
+
+#[test]
+fn a_cache_shrinks_and_grows_while_nobody_serves_it_and_loses_nothing() {
+    let bench = Bench::new("tier-resize");
+    format(&bench, 8);
+    let whole = std::fs::metadata(bench.path("cache")).expect("a file").len();
+    let resize = |size: &str, more: &[&str]| {
+        let asked = ["tier", "resize", "cache", "--origin", "data=data", "--size", size];
+        bench.run(&[&asked[..], more].concat())
+    };
+    let server = Server::start(&bench, &[&SERVE[..], &NO_IDLE_CLEANING].concat());
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    // Less than the share of the cache from which lines are cleaned under load, and more lines than are left.
+    (0..190).for_each(|number| client.write(number * 3 * 8192, &block(number)));
+    client.flush();
+    let said = fail(&resize("1MiB", &[]), 1);
+    assert!(said.contains("another process has it open") && said.contains("proofload tier stop"), "{said}");
+    // After a crash as well.
+    server.kill();
+    let said = fail(&resize("1MiB", &["--within", "0s"]), 1);
+    assert!(said.contains("not cleaned in time") && said.contains("lines as before"), "{said}");
+    assert_eq!(std::fs::metadata(bench.path("cache")).expect("a file").len(), whole);
+    let done = json(&succeed(&resize("1MiB", &["--json"])));
+    let [before, lines, most] = ["lines_before", "lines", "most_lines"].map(|name| done[name].as_u64().expect(name));
+    assert!(before == most && (8..256).contains(&lines) && done["form"] == 1, "{done:#}");
+    assert!(done["cleaned_bytes"].as_u64() > Some(0) && done["dirty_lines"].as_u64() <= Some(lines), "{done:#}");
+    let shrunk = std::fs::metadata(bench.path("cache")).expect("a file").len();
+    assert!(shrunk <= 1 << 20 && done["cache_bytes"] == shrunk, "{shrunk} {done:#}");
+    let check = ["tier", "check", "cache", "--origin", "data=data"];
+    assert!(succeed(&bench.run(&check)).starts_with("sound: cache"));
+    let expect_all = |more: &[&str]| {
+        let server = Server::start(&bench, &[&SERVE[..], more].concat());
+        let mut client = NbdClient::connect(&bench.path("nbd"));
+        (0..190).for_each(|number| assert_eq!(client.read(number * 3 * 8192, 8192), block(number), "block {number}"));
+        succeed(&bench.run(&["tier", "stop", "control"]));
+        assert_eq!(server.wait().0, Some(0));
+    };
+    expect_all(&[]);
+    let said = succeed(&resize("8MiB", &[]));
+    assert!(said.starts_with("resized: cache from ") && said.contains("  cleaned "), "{said}");
+    assert!(std::fs::metadata(bench.path("cache")).expect("a file").len() > 7 << 20);
+    expect_all(&NO_IDLE_CLEANING);
+    assert!(succeed(&bench.run(&check)).starts_with("sound: cache"));
+    let large = fail(&resize("9MiB", &[]), 2);
+    assert!(large.contains("--size: 9 MiB is too large") && large.contains("--detach"), "{large}");
+    let small = fail(&resize("1KiB", &["--json"]), 2);
+    assert!(small.contains("too small") && small.contains("\"exit\""), "{small}");
 }
 
 #[test]

@@ -18,4 +18,5 @@ pub use format::{
     Appendix, ComparisonFormat, ForecastFormat, Format, HistoryFormat, ReportOptions, render, render_comparison,
     render_figures, render_forecast, render_gate, render_history, render_with,
 };
+pub use numbers::grouped;
 pub use render::FigureFiles;

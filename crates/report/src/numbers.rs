@@ -1,4 +1,4 @@
-//! How numbers look: digits from the interval, thousands separated, readable units. May not compute statistics.
+//! How numbers and words look: digits from the interval, thousands separated, readable units, capitals. May not compute statistics.
 
 use proofload_analysis::quantity::{Quantity, Unit};
 
@@ -113,13 +113,24 @@ pub(crate) fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// A share in per cent: `4 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{}\u{a0}%", short(100.0 * share))
+}
+
+/// The text with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// A whole number with commas.
 pub(crate) fn count(value: u64) -> String {
     group(&value.to_string())
 }
 
 /// A number with so many places and commas between thousands; "not a number" is a dash.
-pub(crate) fn grouped(value: f64, places: usize) -> String {
+pub fn grouped(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
@@ -177,6 +188,7 @@ mod tests {
     fn signs_and_groups() {
         assert_eq!(grouped(-0.001, 1), "0.0");
         assert_eq!(grouped(-1234.5, 1), "−1,234.5");
+        assert_eq!(grouped(312_000.0, 0), "312,000");
         assert_eq!(short(0.25), "0.25");
         assert_eq!(short(1500.0), "1,500");
         assert_eq!(short(100.0), "100");

@@ -1,13 +1,17 @@
 //! Losses of drills: that one against a promise is told first though its drill is void, which losses break a promise, and what nobody looked at.
 
 use crate::drills::{changed, drills, drills_in, lose_ten, read, seconds, voids};
-use proofload_model::drill::StandbyReach;
+use proofload_model::drill::{LogFork, StandbyReach};
 use proofload_model::events::RunEvent;
-use proofload_model::ledger::{LedgerRange, WriteClass};
+use proofload_model::ledger::{LedgerPage, LedgerRange, WriteClass, WriteOutcome};
 use proofload_model::manager::ManagerKind;
+use proofload_model::samples::{Check, CheckOutcome};
 use proofload_model::series;
 use proofload_model::settings::Value;
-use proofload_record::Record;
+use proofload_model::time::WallTime;
+use proofload_model::units::Bytes;
+use proofload_record::{AttemptEvent, Record};
+use proofload_report::findings::drill_losses::{LossShare, losses};
 use proofload_report::findings::drills::drilled;
 use proofload_report::findings::evaluate;
 use proofload_report::{Format, render};
@@ -132,4 +136,98 @@ fn a_load_at_a_rate_shows_no_cost_of_a_mode() {
     let told = page(&record);
     check_told(&told, &["the load came at a rate", "`studies/quick/availability.toml`"]);
     assert!(!told.contains("Throughput before the fault, relative"), "{told}");
+}
+
+/// A drill of an asynchronous pair that was acknowledged a write each 5 ms until the fault, 2 ms after it was due, and lost those of the
+/// last 250 ms.
+fn lost_the_last_quarter(fork: Option<LogFork>) -> Record {
+    let mut record = drills("async", &[0.5]);
+    let mut acknowledged = 0;
+    changed(&mut record, |report| {
+        let ledger = &mut report.prober.ledger;
+        let end = (report.fault_at * 200.0).round() as u64;
+        (ledger.lost, ledger.kept) = (50, end - 50);
+        ledger.ranges =
+            vec![LedgerRange { class: WriteClass::Lost, node: 0, first: end - 50, took_us: vec![2000; 50] }];
+        report.fork = fork;
+    });
+    for event in &record.attempts[0].events {
+        if let RunEvent::Drilled(report) = &event.event {
+            acknowledged = report.prober.ledger.kept + report.prober.ledger.lost;
+        }
+    }
+    let mut page = LedgerPage::from(0);
+    (0..acknowledged).for_each(|_| page.add(WriteOutcome::Acknowledged, 0, 2000));
+    record.attempts[0].events.push(AttemptEvent::new(WallTime(0), RunEvent::LedgerPage(page)));
+    record
+}
+
+#[test]
+fn a_loss_is_told_with_its_share_its_times_and_the_fork_of_the_log() {
+    let fork = LogFork { timeline_before: 1, timeline: 2, at: Bytes(0x15A_8B20), old_end: Some(Bytes(0x15A_91B0)) };
+    let record = lost_the_last_quarter(Some(fork));
+    let findings = evaluate(&record);
+    let found = losses(&findings);
+    assert_eq!((found.len(), found[0].lost, found[0].fork), (1, 50, Some(fork)));
+    assert_eq!(found[0].share, Some(LossShare { seconds: 1, lost: 50, acknowledged: 200 }));
+    let ages = [found[0].oldest, found[0].newest].map(|age| age.map(|age| (1e3 * age).round()));
+    assert_eq!(ages, [Some(248.0), Some(3.0)], "due 250 and 5 ms before the fault, and acknowledged 2 ms later");
+    let page = page(&record);
+    check_told(&page, &["Losses in detail", "50 of 200 in 1 s (25 %)", "248 ms to 3 ms"]);
+    check_told(&page, &["| 1 to 2 | 0/15A8B20 | 0/15A91B0 | 1,680 |"]);
+}
+
+#[test]
+fn an_old_log_that_cannot_be_read_is_no_loss_of_nought_bytes() {
+    let fork = LogFork { timeline_before: 1, timeline: 2, at: Bytes(0x15A_8B20), old_end: None };
+    let page = page(&lost_the_last_quarter(Some(fork)));
+    check_told(&page, &["| 1 to 2 | 0/15A8B20 |", "it could not be read"]);
+    assert!(!page.contains("0/15A8B20 | 0/"), "{page}");
+}
+
+#[test]
+fn a_loss_without_a_fork_has_no_columns_of_one_and_none_has_no_table() {
+    let told = page(&lost_the_last_quarter(None));
+    check_told(&told, &["Losses in detail", "248 ms to 3 ms"]);
+    assert!(!told.contains("End of the old log |"), "{told}");
+    assert!(!page(&drills("async", &[0.5])).contains("Losses in detail"));
+}
+
+#[test]
+fn orders_that_the_load_lost_have_a_row_of_their_own() {
+    let mut record = lost_the_last_quarter(None);
+    let check = |name: &str, outcome, offenders: &[&str]| Check {
+        group: "acknowledged".to_owned(),
+        name: name.to_owned(),
+        rule: "every acknowledged order is in the database".to_owned(),
+        found: "400 acknowledged, 42 lost".to_owned(),
+        outcome,
+        offenders: offenders.iter().map(|offender| (*offender).to_owned()).collect(),
+        sample: None,
+    };
+    record.attempts[0].checks.extend([
+        check("orders lost", CheckOutcome::Failed, &["w_id 1, d_id 2, o_id 3"]),
+        check("orders unasked", CheckOutcome::Failed, &["w_id 1, d_id 2, o_id 4"]),
+    ]);
+    let findings = evaluate(&record);
+    let names: Vec<&str> = losses(&findings)[0].checks.iter().map(|check| check.name.as_str()).collect();
+    assert_eq!(names, ["orders lost"]);
+    check_told(&page(&record), &["| work of the load | orders lost: 400 acknowledged, 42 lost |"]);
+    let unfit = check("orders lost", CheckOutcome::Failed, &[]);
+    record.attempts[0].checks = vec![unfit];
+    assert!(losses(&evaluate(&record))[0].checks.is_empty(), "keys that are too large to store are no loss");
+}
+
+#[test]
+fn records_from_before_times_were_kept_tell_the_oldest_alone() {
+    let mut record = drills("async", &[0.5]);
+    changed(&mut record, |report| {
+        lose_ten(report);
+        report.prober.ledger.ranges.clear();
+        report.prober.ledger.oldest_lost = Some(seconds(report.fault_at - 0.25));
+    });
+    let findings = evaluate(&record);
+    let found = &losses(&findings)[0];
+    assert_eq!((found.newest, found.share), (None, None));
+    check_told(&page(&record), &["from 250 ms on"]);
 }

@@ -68,6 +68,7 @@ fn report_after(window_ends: f64, away: f64) -> DrillReport {
         work_missed: away,
         protected_again_at: Some(fault_at + 2.0),
         reach: Some(StandbyReach { reached: 2, of: 2, holds_all: true }),
+        fork: None,
         prober: ProberReport {
             kinds: [ProbeKind::Write, ProbeKind::Read, ProbeKind::Connect].map(kind).to_vec(),
             ledger: Ledger {

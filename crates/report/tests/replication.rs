@@ -10,6 +10,7 @@ use proofload_model::settings::Value;
 use proofload_record::{Record, SeriesPoint};
 use proofload_report::export::{Selection, write_openmetrics};
 use proofload_report::findings::replication::replicated as replicated_points;
+use proofload_report::findings::replication_lag::LagSource;
 use proofload_report::findings::{VoidClass, disturbed_from_outside, evaluate};
 use proofload_report::{Format, render};
 use std::time::Duration;
@@ -158,6 +159,40 @@ fn lag_is_that_of_the_standby_furthest_behind_and_no_sum() {
     let point = points.iter().find(|one| one.point == 1).unwrap();
     let lags = [&point.behind, &point.behind_p99, &point.most_behind].map(|lag| lag.as_ref().unwrap().value());
     assert!(lags.iter().all(|lag| (lag - 3.0).abs() < 1e-9), "standby-1 is 2 MB behind, standby-2 is 3: {lags:?}");
+}
+
+/// The lag in time of the point with standbys: its source, median and 99th percentile.
+fn lag_in_time(record: &Record) -> (Option<LagSource>, [f64; 2]) {
+    let findings = evaluate(record);
+    let points = replicated_points(&findings);
+    let lag = &points.iter().find(|one| one.point == 1).expect("it has standbys").lag;
+    (lag.source, [&lag.median, &lag.p99].map(|lag| lag.as_ref().expect("it was observed").value()))
+}
+
+#[test]
+fn lag_in_time_is_the_engines_or_else_from_the_rate_of_the_log() {
+    let mut record = replicated();
+    let (source, [median, p99]) = lag_in_time(&record);
+    assert_eq!(source, Some(LagSource::LogRate));
+    assert!((median - 0.4).abs() < 1e-9 && (p99 - 0.4).abs() < 1e-9, "2 MB at 5 MB/s: {median} and {p99}");
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("Lag in time, p99") && page.contains("| log rate |"), "{page}");
+    let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == 1).unwrap();
+    observe(attempt, &InstanceName::primary(), series::replication::LAG, "standby-1", |_| 0.25);
+    let tail = |second: usize| if second % 10 == 0 { 3.0 } else { 0.5 };
+    observe(attempt, &InstanceName::primary(), series::replication::LAG, "standby-2", tail);
+    assert_eq!(lag_in_time(&record), (Some(LagSource::Engine), [0.5, 3.0]), "those of the later standby");
+    assert!(render(&record, Format::Markdown).unwrap().contains("| engine |"));
+}
+
+#[test]
+fn an_engine_that_seldom_tells_its_lag_does_not_tell_that_of_the_window() {
+    let mut record = replicated();
+    let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == 1).unwrap();
+    observe(attempt, &InstanceName::primary(), series::replication::LAG, "standby-1", |_| 0.25);
+    let told = attempt.series.last_mut().unwrap();
+    told.samples.retain(|sample| (sample.0.as_seconds() as u64).is_multiple_of(4));
+    assert_eq!(lag_in_time(&record).0, Some(LagSource::LogRate));
 }
 
 #[test]

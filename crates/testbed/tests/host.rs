@@ -4,11 +4,12 @@
 
 mod support;
 
-use proofload_model::units::Bytes;
+use proofload_model::deployment::InstanceName;
+use proofload_model::units::{Bytes, CpuRate};
 use proofload_model::wire::host::{
-    CheckQuiet, Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, Precondition,
-    PreconditioningResult, PrepareLimits, ReadUsage, Release, RestoreSnapshot, SaveSnapshot, StartProbes, Stop,
-    StopProbes, Sweep, Verify,
+    CheckQuiet, Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, LimitProcess,
+    Precondition, PreconditioningResult, PrepareLimits, ReadUsage, Release, RestoreSnapshot, SaveSnapshot, StartProbes,
+    Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{Event, LimitsAsked, Preconditioning, ScrapeSpec};
 use proofload_testbed::quiet_check::check_quiet;
@@ -129,6 +130,38 @@ fn what_is_lost_is_freed_from_outside() {
     (bench.role.abandon())();
     assert!(!Path::new(&group).exists(), "the group is gone");
     assert!(Path::new(&format!("/proc/{}", sleeper.0.id())).exists(), "who is no child of ours goes on");
+}
+
+#[test]
+fn a_load_generator_goes_before_others_where_it_can_and_is_left_alone_where_it_cannot() {
+    let mut bench = Bench::new();
+    let clients = InstanceName::clients;
+    let ask = |pid, cpu| {
+        let limits = LimitsAsked { cpu, ..LimitsAsked::default() };
+        LimitProcess { instance: InstanceName::clients(), pid, limits }
+    };
+    // No process has this number: it enters no group.
+    let facts = bench.ask(ask(u32::MAX, None));
+    let [told] = facts.as_slice() else { panic!("one fact says so: {facts:#?}") };
+    assert_eq!((told.name.as_str(), &told.instance, told.effective.as_deref()), ("cpu.weight", &clients(), None));
+    assert!(told.source.contains("control group") || told.source.contains("failed to"), "{told:?}");
+    bench.ask(Release { instance: clients() });
+    assert!(!bench.refused(ask(u32::MAX, Some(CpuRate::from_seconds(0.5)))).is_empty(), "a limit that is asked for");
+
+    let sleeper = Sleeper::new();
+    let facts = bench.ask(ask(sleeper.0.id(), None));
+    let Some(weight) = of(&facts, "cpu.weight").0 else {
+        println!("SKIPPED: no weight of CPU time here: {facts:#?}");
+        return;
+    };
+    assert!(weight.starts_with("10000 (100") || weight.starts_with("262144 (1024"), "{weight}");
+    assert_eq!(of(&bench.ask(Verify { instance: clients() }), "cpu.weight").0, Some(weight));
+    let group = of(&facts, "group.cpu").0.unwrap().to_owned();
+    let members = std::fs::read_to_string(Path::new(&group).join("cgroup.procs")).unwrap();
+    assert_eq!(members.trim(), sleeper.0.id().to_string());
+    (bench.role.abandon())();
+    assert!(!Path::new(&group).exists(), "the group is gone");
+    assert!(Path::new(&format!("/proc/{}", sleeper.0.id())).exists(), "the load generator is not");
 }
 
 #[test]

@@ -11,7 +11,8 @@ use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::{Confirmation, LinkAsked, ReplicationAsked, ReplicationMode};
 use proofload_model::wire::DataLocation;
 use proofload_model::wire::host::{
-    BeginCommit, EndCommit, EndFaulty, Follow, IsFenced, MakeFault, Promote, Protect, ReadReceived, ReadReplication,
+    BeginCommit, EndCommit, EndFaulty, Follow, IsFenced, MakeFault, Promote, Protect, ReadFork, ReadLogEndAfter,
+    ReadReceived, ReadReplication,
 };
 use std::time::Duration;
 use support::one;
@@ -30,6 +31,10 @@ fn check(kind: FaultKind, link: Option<LinkAsked>) {
     let asked = ReplicationAsked { mode, standbys: vec![second.clone()], confirmation, presented_as: Vec::new() };
     pair.bench.ask(Protect { instance: first.clone(), asked });
     pair.bench.ask(Promote { instance: first.clone() });
+    let fork = pair.bench.ask(ReadFork { instance: first.clone() }).expect("a promotion begins a timeline");
+    assert_eq!((fork.timeline_before, fork.timeline), (1, 2), "{kind:?}");
+    let end = pair.bench.ask(ReadLogEndAfter { instance: one(), place: place.clone(), fork });
+    assert!(end.is_some_and(|end| end >= fork.at), "{kind:?}: {end:?} after {fork:?}");
     // Nobody follows it yet: what is committed now must wait.
     let ended = pair.bench.ask(BeginCommit { instance: first.clone(), within: SHORT });
     assert!(!ended, "{kind:?}: a commit ended on a promoted standby that nobody follows");

@@ -127,6 +127,7 @@ fn both_nodes_are_watched_under_their_names_and_roles_are_always_told() {
     told(one(), "cores", "busy", "0");
     told(one(), "replication", "out_of_force", "");
     told(one(), "replication", "unapplied", "standby-1");
+    told(one(), "replication", "lag", "standby-1");
     for instance in [one(), InstanceName::standby(1)] {
         pair.bench.ask(StopProbes { instance });
     }

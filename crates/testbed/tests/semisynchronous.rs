@@ -201,6 +201,7 @@ fn threads_tell_their_roles(server: &Server, pair: &mut Pair, place: &DataLocati
     }
     told(one(), "replication", "out_of_force", "");
     told(one(), "replication", "unapplied", "standby-1");
+    told(one(), "replication", "lag", "standby-1");
     for instance in [one(), InstanceName::standby(1)] {
         pair.bench.ask(StopProbes { instance });
     }

@@ -195,6 +195,11 @@ impl Error {
         )
     }
 
+    /// Tells whether another process has the device, or the system uses it.
+    pub fn is_taken(&self) -> bool {
+        matches!(self.kind, TierErrorKind::Taken { .. })
+    }
+
     /// Whether the volume has failed and does nothing more until it is opened again.
     pub fn is_fail_stop(&self) -> bool {
         matches!(self.kind, TierErrorKind::Failed { .. })

@@ -7,6 +7,7 @@ use super::server::{CommandLine, FileToWrite};
 use proofload_model::catalogue::ReplicationFacts;
 use proofload_model::commit_levels::CommitLevel;
 use proofload_model::deployment::InstanceName;
+use proofload_model::drill::LogFork;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
@@ -109,6 +110,18 @@ pub trait Replication: Sync {
 
     /// Makes the standby at this address a primary that takes writes, and waits until it is. No commit waits there. Blocking.
     fn promote(&self, standby: &Target) -> Result<(), Error>;
+
+    /// Reads where the log of a promoted instance left that of the primary before it, without the end of the latter; `None` where the
+    /// engine does not tell. Blocking.
+    fn fork(&self, _promoted: &Target) -> Result<Option<LogFork>, Error> {
+        Ok(None)
+    }
+
+    /// Reads where the log of the old primary ends, from its data folder, whose server takes no writes any more; `None` where the
+    /// engine does not tell. Blocking.
+    fn log_end_after(&self, _folder: &Path, _fork: &LogFork) -> Result<Option<Bytes>, Error> {
+        Ok(None)
+    }
 
     /// Prepares a promoted instance to be the source of [`Replication::rewind`]: what it has since is in its files. Blocking.
     fn before_rewind(&self, _leader: &Target) -> Result<(), Error> {

@@ -60,26 +60,27 @@ pub fn lines(cache: &CachePlan, data: Bytes) -> u32 {
 /// What a pool of these volumes does.
 pub fn settings(plan: &TierPlan, volumes: &[TierVolume]) -> PoolSettings {
     let mode = |volume| if plan.cache.accelerates(volume) { mode(plan.cache.mode) } else { CacheMode::Pass };
-    pool(policy(plan.cache.policy), volumes, mode)
+    let cleaner = CleanerSettings { depth: plan.cache.clean_depth, ..CleanerSettings::usual() };
+    pool(policy(plan.cache.policy), cleaner, volumes, mode)
 }
 
 /// What a pool of these volumes does that is opened to be emptied.
 pub(super) fn to_be_emptied(volumes: &[TierVolume]) -> PoolSettings {
-    pool(PolicyChoice::S3Fifo1, volumes, |_| CacheMode::WriteBack)
+    pool(PolicyChoice::S3Fifo1, CleanerSettings::usual(), volumes, |_| CacheMode::WriteBack)
 }
 
-fn pool(policy: PolicyChoice, volumes: &[TierVolume], mode: impl Fn(TierVolume) -> CacheMode) -> PoolSettings {
+fn pool(
+    policy: PolicyChoice,
+    cleaner: CleanerSettings,
+    volumes: &[TierVolume],
+    mode: impl Fn(TierVolume) -> CacheMode,
+) -> PoolSettings {
     let class = |volume: TierVolume| match volume {
         TierVolume::Data => VolumeClass::Data,
         TierVolume::Log => VolumeClass::Log,
     };
     let one = |volume: &TierVolume| VolumeSettings { class: class(*volume), mode: mode(*volume), quota_lines: None };
-    PoolSettings {
-        policy,
-        volumes: volumes.iter().map(one).collect(),
-        cleaner: CleanerSettings::usual(),
-        verify_every_read: false,
-    }
+    PoolSettings { policy, volumes: volumes.iter().map(one).collect(), cleaner, verify_every_read: false }
 }
 
 fn policy(asked: EvictionPolicy) -> PolicyChoice {
@@ -108,5 +109,26 @@ pub fn mode_word(mode: CacheMode) -> &'static str {
         CacheMode::WriteAround => WriteMode::WriteAround.word(),
         CacheMode::WriteThrough => WriteMode::WriteThrough.word(),
         CacheMode::WriteBack => WriteMode::WriteBack.word(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::settings::{Settings, Value};
+    use proofload_model::tier::{MOST_CLEAN_DEPTH, TIER, USUAL_CLEAN_DEPTH, tier_plan};
+
+    #[test]
+    fn a_pool_cleans_as_deep_as_its_study_says() {
+        let depth = |asked: Option<i64>| {
+            let mut given = vec![("storage.kind".to_owned(), Value::Text(TIER.to_owned()))];
+            given.extend(asked.map(|depth| ("storage.cache.clean_depth".to_owned(), Value::Integer(depth))));
+            let plan = tier_plan(&Settings(given.into_iter().collect())).expect("words").expect("a tier");
+            settings(&plan, volumes(true)).cleaner.depth
+        };
+        assert_eq!((depth(None), depth(Some(1)), depth(Some(32))), (USUAL_CLEAN_DEPTH, 1, 32));
+        // What a study may say is what a pool does.
+        let known = (CleanerSettings::usual().depth, CleanerSettings::MOST_DEPTH);
+        assert_eq!(known, (USUAL_CLEAN_DEPTH, MOST_CLEAN_DEPTH));
     }
 }

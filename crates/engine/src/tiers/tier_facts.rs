@@ -79,6 +79,12 @@ fn of_cache(read: &ReadTier<'_>) -> Vec<Fact> {
         tier::CACHE.compared(wanted.to_string(), Some(size.to_string()), is_size, SOURCE),
         tier::LINE.compared(plan.line.to_string(), Some(Bytes(line).to_string()), plan.line.0 == line, SOURCE),
         tier::POLICY.compared(asked, Some(in_force), asked == in_force, SOURCE),
+        tier::CLEAN_DEPTH.compared(
+            plan.clean_depth.to_string(),
+            Some(now.clean_depth.to_string()),
+            plan.clean_depth == now.clean_depth,
+            SOURCE,
+        ),
         tier::CACHE_IO.observed(direct, SOURCE),
         tier::LINES_AT_START.observed(Bytes(lines_at_start * line).to_string(), SOURCE),
         tier::DIRTY_AT_START.observed(Bytes(dirty_at_start * line).to_string(), SOURCE),

@@ -91,6 +91,7 @@ facts! {
         CACHE = "cache", "Cache", Size;
         LINE = "line", "Cache line", Size;
         POLICY = "policy", "Cache policy", Text;
+        CLEAN_DEPTH = "clean_depth", "Writes of the cleaner at once", Count("");
         EXPORT = "export", "Export", Text;
         CACHE_IO = "cache_io", "I/O mode of the cache", Text;
         LINES_AT_START = "lines_at_start", "Cache in use when opened", Size;
@@ -279,6 +280,8 @@ facts! {
         THREAD_MEMBERS = "thread.members", "`thread.members`", Text;
         WEIGHT = "cpu.weight", "`cpu.weight`", Text, passing;
         SLICE = "cpu.slice", "`cpu.slice`", Text, passing;
+        CLIENTS_WEIGHT = "clients.weight", "`cpu.weight` of the load generator", Text, passing;
+        CLIENTS_SLICE = "clients.slice", "`cpu.slice` of the load generator", Text, passing;
         READ_BANDWIDTH = "read_bandwidth", "`read_bandwidth`", Rate("B/s");
         WRITE_BANDWIDTH = "write_bandwidth", "`write_bandwidth`", Rate("B/s");
         READ_IOPS = "read_iops", "`read_iops`", Rate("requests/s");

@@ -6,7 +6,7 @@ use crate::drill::{FAULT_WORDS, FaultRecovery, Rejoin};
 use crate::manager::ManagerKind;
 use crate::network::NETWORK_WORDS;
 use crate::replication::{Confirmation, MOST_STANDBYS, ReplicationMode};
-use crate::tier::{DriveModel, EvictionPolicy, RaidLevel, TIER, WriteMode};
+use crate::tier::{DriveModel, EvictionPolicy, MOST_CLEAN_DEPTH, RaidLevel, TIER, WriteMode};
 
 /// A span between a millisecond floor and 30 days.
 const fn span(least_ms: u64) -> Kind {
@@ -70,6 +70,7 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("storage.cache.percent", Kind::Integer { least: 0, most: 1000 }, "Size of the cache in per cent of the data at the time the cache is created, instead of `storage.cache.size`.").titled("cache (per cent of the data)"),
     SettingSpec::optional("storage.cache.mode", Kind::OneOf(WriteMode::WORDS), "Where a write completes: `write-back` (the default), on the cache; `write-through`, on the slow medium, and it is also cached; `write-around`, on the slow medium alone.").titled("cache mode"),
     SettingSpec::optional("storage.cache.policy", Kind::OneOf(EvictionPolicy::WORDS), "Policy that chooses which clean lines are evicted; by default `w-tinylfu`.").titled("cache policy"),
+    SettingSpec::optional("storage.cache.clean_depth", count(MOST_CLEAN_DEPTH as i64), "Writes to the slow medium that the cleaner has under way at once, in the order of addresses; by default 8. As many as the slow medium has drives, or more, clean faster; a read that misses meanwhile waits behind more of them.").titled("cleaning depth"),
     SettingSpec::optional("storage.cache.line", Kind::Bytes { least: 4096 }, "Size of a cache line: 4, 8, 16, 32 or 64 KiB; by default 8KiB.").titled("cache line"),
     SettingSpec::optional("storage.cache.accelerate", Kind::List, "Volumes to cache, from `data` and `log`; the others use the slow medium alone and share its drives. By default `[\"data\"]`.").titled("cached volumes"),
     SettingSpec::optional("storage.cache.path", Kind::Text, "Folder on fast storage for the cache file, for servers; by default the file is stored beside the data.").titled("cache folder"),

@@ -55,7 +55,7 @@ pub struct LimitsAsked {
     pub cores_before: u32,
     /// CPU time per time, on whatever cores.
     pub cpu: Option<CpuRate>,
-    /// Whether the limit of CPU time gives no precedence over other processes.
+    /// Whether there is no precedence over other processes: neither by a limit of CPU time nor of the load generator's group.
     #[serde(default)]
     pub without_precedence: bool,
     /// CPU time of the threads of one role.

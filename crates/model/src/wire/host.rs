@@ -9,7 +9,7 @@ use super::ask::asks;
 use super::{DataLocation, LimitsAsked, Preconditioning, ResourceUse, ScrapeSpec};
 use crate::commit_levels::CommitLevel;
 use crate::deployment::{InstanceName, StoragePlan};
-use crate::drill::{FaultInForce, FaultKind, FaultUndone};
+use crate::drill::{FaultInForce, FaultKind, FaultUndone, LogFork};
 use crate::fault_strength::FaultStrength;
 use crate::intervention::LimitMeter;
 use crate::manager::{ClusterReading, ManagedNode, ManagerAsked};
@@ -344,6 +344,22 @@ asks! {
         instance: InstanceName,
     } -> Moment;
 
+    /// Tell where the log of a promoted instance left that of the primary before it; nothing where its engine does not tell.
+    read_fork: ReadFork {
+        /// Name of the promoted instance.
+        instance: InstanceName,
+    } -> Option<LogFork>;
+
+    /// Tell where the log of the old primary ends, whose server takes no writes any more; nothing where its engine does not tell.
+    read_log_end_after: ReadLogEndAfter {
+        /// Name of the old primary.
+        instance: InstanceName,
+        /// Its data.
+        place: DataLocation,
+        /// Fork from which on its log is read.
+        fork: LogFork,
+    } -> Option<Bytes>;
+
     /// Prepare an instance that was promoted to be what another is rewound by.
     before_rewind: BeforeRewind {
         /// Name of the instance.
@@ -372,7 +388,8 @@ asks! {
         instance: InstanceName,
     } -> Vec<Fact>;
 
-    /// Put a running process of this host that is no instance (the load generator) under limits of its own, in the place of earlier ones.
+    /// Put a running process of this host that is no instance (the load generator) into a control group of its own, in the place of an
+    /// earlier one, under limits, and with precedence over other processes unless they say without.
     limit_process: LimitProcess {
         /// Name under which its limits are addressed.
         instance: InstanceName,

@@ -56,6 +56,18 @@ fn without_a_tier_its_settings_are_of_no_use() {
 }
 
 #[test]
+fn a_cache_is_cleaned_by_one_to_64_writes_at_once_and_the_number_is_a_factor() {
+    for bad in ["0", "65", "\"many\""] {
+        let told = validate(&on_tier(&format!("cache.clean_depth = {bad}")), &[], &catalogue());
+        let told: Vec<String> = told.expect_err("no such depth").iter().map(ToString::to_string).collect();
+        assert!(told.len() == 1 && told[0].contains("storage.cache.clean_depth"), "{bad}: {told:?}");
+    }
+    let factor = "[[factor]]\nsetting = \"storage.cache.clean_depth\"\nlevels = [1, 64]\n";
+    let study = validate(&(on_tier("cache.percent = 30") + factor), &[], &catalogue());
+    assert_eq!(study.unwrap_or_else(|faults| panic!("{faults:?}")).factors[0].levels.len(), 2);
+}
+
+#[test]
 fn flushes_are_delayed_by_a_millisecond_to_a_second_on_a_tier_alone() {
     for good in ["1ms", "5ms", "1s"] {
         let text = on_tier(&format!("slow.drive = \"none\"\nflush_delay = \"{good}\""));

@@ -1,6 +1,7 @@
 //! A drill: after the measured window something is made to fail while load goes on, until the users' throughput is back. May not know how
 //! a fault is made.
 
+use super::fork;
 use super::managed_drill;
 use super::preparation::PreparedRun;
 use super::promotion::{Promotion, promote};
@@ -9,7 +10,9 @@ use super::run_context::RunContext;
 use crate::live::Phase;
 use proofload_analysis::recovery::{BACK_FOR, first_recovered, missed};
 use proofload_model::deployment::{InstanceName, InstancePlan};
-use proofload_model::drill::{DrillAsked, DrillReport, FaultAsked, FaultInForce, FaultTarget, ProberReport, Rejoin};
+use proofload_model::drill::{
+    DrillAsked, DrillReport, FaultAsked, FaultInForce, FaultTarget, LogFork, ProberReport, Rejoin,
+};
 use proofload_model::error::Error;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::ManagerKind;
@@ -29,6 +32,7 @@ pub(super) struct DrillCourse {
     pub(super) detected_at: Option<f64>,
     pub(super) promote_asked_at: Option<f64>,
     pub(super) promoted: Option<Promotion>,
+    fork: Option<LogFork>,
     pub(super) rejoin_asked_at: Option<f64>,
     pub(super) rejoined_at: Option<f64>,
     undone_at: Option<f64>,
@@ -39,6 +43,28 @@ pub(super) struct DrillCourse {
 }
 
 impl DrillCourse {
+    /// The course before anything was done, with the throughput of the users until then.
+    fn before(asked: &DrillAsked, manager: Option<ManagerKind>, before: f64) -> Self {
+        Self {
+            fault: asked.fault,
+            strength: asked.strength,
+            phase: Duration::ZERO,
+            in_force: FaultTimes::default(),
+            manager,
+            detected_at: None,
+            promote_asked_at: None,
+            promoted: None,
+            fork: None,
+            rejoin_asked_at: None,
+            rejoined_at: None,
+            undone_at: None,
+            before,
+            recovered_at: None,
+            protected_again_at: None,
+            work_missed: 0.0,
+        }
+    }
+
     /// The report, with what the prober found.
     pub(super) fn report(self, prober: ProberReport) -> DrillReport {
         let reach = self.promoted.as_ref().and_then(|promotion| promotion.reach);
@@ -63,6 +89,7 @@ impl DrillCourse {
             work_missed: self.work_missed,
             protected_again_at: self.protected_again_at,
             reach,
+            fork: self.fork,
             prober,
         }
     }
@@ -92,23 +119,7 @@ pub(super) fn carry_out(
 ) -> Result<DrillCourse, Error> {
     let before = mean(context.heard.state.throughput.get(from..to).unwrap_or_default());
     context.heard.view.phase(Phase::Drilling);
-    let mut course = DrillCourse {
-        fault: asked.fault,
-        strength: asked.strength,
-        phase: Duration::ZERO,
-        in_force: FaultTimes::default(),
-        manager: prepared.manager.as_ref().map(|manager| manager.kind),
-        detected_at: None,
-        promote_asked_at: None,
-        promoted: None,
-        rejoin_asked_at: None,
-        rejoined_at: None,
-        undone_at: None,
-        before,
-        recovered_at: None,
-        protected_again_at: None,
-        work_missed: 0.0,
-    };
+    let mut course = DrillCourse::before(asked, prepared.manager.as_ref().map(|manager| manager.kind), before);
     match asked.fault {
         None => {
             course.in_force = FaultTimes { begun: now(context), after: now(context), at: now(context) };
@@ -137,6 +148,9 @@ pub(super) fn carry_out(
     let began = course.in_force.at.max(0.0) as usize;
     until_back(context, prepared, asked, (&mut course, began))?;
     let replaced = asked.fault.filter(|_| asked.replaces_the_primary());
+    if let Some((promotion, fault)) = course.promoted.as_ref().zip(replaced) {
+        course.fork = fork::read(context, prepared, promotion, &fault.instance())?;
+    }
     if let (Rejoin::Rewind, Some(fault)) = (asked.rejoin, replaced) {
         let failed = fault.instance();
         match prepared.manager {

@@ -12,6 +12,7 @@ mod drill;
 mod duet;
 mod experiment;
 mod experiment_rules;
+mod fork;
 mod heard;
 mod hosts;
 mod journal;

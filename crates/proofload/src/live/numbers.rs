@@ -1,25 +1,14 @@
 //! Numbers of a view in as few letters as they need. Pure.
 
+use proofload_report::grouped;
+
 /// A rate: `569/s`, `12,345/s`, `3.4/s`.
 pub(crate) fn rate_text(rate: f64) -> String {
     match rate {
         rate if !rate.is_finite() => "–".to_owned(),
         rate if rate.abs() < 10.0 && rate.fract().abs() > 0.05 => format!("{rate:.1}/s"),
-        rate => format!("{}/s", grouped(rate)),
+        rate => format!("{}/s", grouped(rate, 0)),
     }
-}
-
-/// A whole number with its thousands apart: 312,000.
-pub(super) fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && digit.is_ascii_digit() && (digits.len() - place).is_multiple_of(3) && !text.ends_with('-') {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A response time in ns: `850 µs`, `4.1 ms`, `41 ms`, `1.2 s`.
@@ -59,6 +48,5 @@ mod tests {
         assert_eq!(times, ["850 µs", "4.1 ms", "41 ms", "1.2 s"]);
         assert_eq!([0.0, 0.001, 0.041].map(percent), ["0 %", "<1 %", "4 %"]);
         assert_eq!([66, 3_723].map(clock_text), ["1:06", "1:02:03"]);
-        assert_eq!([-1_234.0, 312_000.0].map(grouped), ["-1,234", "312,000"]);
     }
 }

@@ -54,7 +54,7 @@ impl Pace {
 /// Three digits that count, thousands apart: 312,000.
 fn three_digits(rate: f64) -> String {
     let magnitude = 10f64.powi((rate.log10().floor() as i32 - 2).max(0));
-    super::numbers::grouped((rate / magnitude).round() * magnitude)
+    proofload_report::grouped((rate / magnitude).round() * magnitude, 0)
 }
 
 #[cfg(test)]

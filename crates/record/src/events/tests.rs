@@ -6,7 +6,7 @@ use crate::schema::FORMAT;
 use proofload_model::commit_levels::{CommitCalibration, CommitLevel};
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{
-    DrillReport, FaultAsked, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport, StandbyReach,
+    DrillReport, FaultAsked, Ledger, LogFork, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport, StandbyReach,
 };
 use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, ReplicationProof, RunEvent, VERSION};
 use proofload_model::fault_strength::FaultStrength;
@@ -19,6 +19,7 @@ use proofload_model::readiness::{ReadinessCondition, ReadinessFound};
 use proofload_model::replication::ReplicationMode;
 use proofload_model::samples::{Fact, LostSession, OperationCounts, UserRound};
 use proofload_model::time::Offset;
+use proofload_model::units::Bytes;
 use std::collections::BTreeMap;
 
 /// A reproducible source of values. Source: Marsaglia, "Xorshift RNGs", 2003, the triple 13, 7, 17.
@@ -296,6 +297,12 @@ fn drilled(chance: &mut Chance) -> DrillReport {
         work_missed: chance.seconds(),
         protected_again_at: chance.maybe(Chance::seconds),
         reach: chance.maybe(|chance| StandbyReach { reached: chance.small(), of: 3, holds_all: true }),
+        fork: chance.maybe(|chance| LogFork {
+            timeline_before: chance.small(),
+            timeline: chance.small(),
+            at: Bytes(chance.number()),
+            old_end: chance.maybe(|chance| Bytes(chance.number())),
+        }),
         prober: ProberReport { kinds: vec![kind], ledger },
     }
 }

@@ -15,3 +15,4 @@ pub(crate) use document::{Document, Numbering, Opening, OpeningState, SectionBlo
 pub(crate) use inline::prose;
 pub(crate) use inline::{Detail, Inline, Prose};
 pub(crate) use table::{Align, Cell, Column, SampleSizes, Table};
+pub(crate) use table::{cells, columns};

@@ -29,6 +29,12 @@ pub(crate) struct Column {
     pub(crate) align: Align,
 }
 
+/// Columns by their constructors: `columns! { words("Run"), counts("Stalls"), quantities("Longest", "s") }`.
+macro_rules! columns {
+    ($($make:ident($($of:expr),+)),+ $(,)?) => { vec![$($crate::blocks::Column::$make($($of),+)),+] };
+}
+pub(crate) use columns;
+
 /// How cells line up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -125,6 +131,42 @@ impl Cell {
         Self::Prose(vec![super::Inline::Code(text.into())])
     }
 }
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::datum(text)
+    }
+}
+
+impl From<&String> for Cell {
+    fn from(text: &String) -> Self {
+        Self::datum(text)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::datum(text)
+    }
+}
+
+impl From<Quantity> for Cell {
+    fn from(quantity: Quantity) -> Self {
+        Self::Quantity(quantity)
+    }
+}
+
+impl From<Result<Quantity, String>> for Cell {
+    fn from(measured: Result<Quantity, String>) -> Self {
+        measured.map_or_else(Self::Gap, Self::Quantity)
+    }
+}
+
+/// The cells of a row from what they show: words of the record, measured values, and cells of other kinds as they are.
+macro_rules! cells {
+    ($($cell:expr),+ $(,)?) => { vec![$($crate::blocks::Cell::from($cell)),+] };
+}
+pub(crate) use cells;
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,7 @@
 //! The rows of the tables of drills: one for each drill, and one for each write of a prober that is not plainly kept.
 
 use super::Selection;
-use super::column::{self, ExportColumn};
-use super::table::{Cell, Emit};
+use super::table::{Cell, Emit, whole};
 use crate::findings::drills::{DrillOf, report_of};
 use crate::findings::protection::{degraded_seconds, unprotected};
 use proofload_model::drill::{DrillReport, ProbeKind};
@@ -10,68 +9,6 @@ use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::time::Offset;
 use proofload_record::{Attempt, Record};
 use std::io::Result;
-
-/// Columns of [`drills`].
-pub(super) const DRILLS: &[ExportColumn] = &[
-    column::integer("attempt"),
-    column::integer("run"),
-    column::integer("point"),
-    column::text("fault"),
-    column::number("strength"),
-    column::text("strength_unit"),
-    column::number("phase_s"),
-    column::text("mode"),
-    column::number("before_per_s"),
-    column::number("fault_after_s"),
-    column::number("fault_at_s"),
-    column::number("first_failed_s"),
-    column::text("manager"),
-    column::number("detected_s"),
-    column::number("promote_asked_s"),
-    column::number("promoted_s"),
-    column::text("promoted"),
-    column::number("first_acknowledged_s"),
-    column::number("undone_s"),
-    column::number("rejoin_asked_s"),
-    column::number("rejoined_s"),
-    column::number("recovered_s"),
-    column::number("protected_again_s"),
-    column::number("writes_away_s"),
-    column::number("reads_away_s"),
-    column::number("connections_away_s"),
-    column::integer("degraded_s"),
-    column::number("unprotected_s"),
-    column::number("work_missed_s"),
-    column::integer("sent"),
-    column::integer("kept"),
-    column::integer("lost"),
-    column::integer("lost_as_warned"),
-    column::integer("lost_unprotected"),
-    column::integer("unknown_present"),
-    column::integer("unknown_absent"),
-    column::integer("phantoms"),
-    column::integer("seen_and_lost"),
-    column::integer("holes"),
-    column::integer("doubles"),
-    column::number("oldest_lost_s"),
-    column::number("two_primaries_s"),
-    column::boolean("ledger_read"),
-];
-
-/// Columns of [`ledger`].
-pub(super) const LEDGER: &[ExportColumn] = &[
-    column::integer("attempt"),
-    column::integer("run"),
-    column::integer("number"),
-    column::text("class"),
-    column::integer("node"),
-    column::integer("due_ns"),
-    column::integer("ended_ns"),
-];
-
-fn whole(number: u64) -> Cell<'static> {
-    Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX))
-}
 
 fn number(value: Option<f64>) -> Cell<'static> {
     value.map_or(Cell::Empty, Cell::Number)

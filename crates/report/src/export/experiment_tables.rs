@@ -2,49 +2,14 @@
 //! again.
 
 use super::Selection;
-use super::column::{self, ExportColumn};
-use super::table::{Cell, Emit};
+use super::table::{Cell, Emit, whole};
 use crate::findings::attribution::{VisitResult, visit_results};
 use proofload_model::intervention::Change;
 use proofload_record::{Attempt, Record};
 use std::io::Result;
 
-/// Columns of [`visits`].
-pub(super) const VISITS: &[ExportColumn] = &[
-    column::integer("attempt"),
-    column::integer("run"),
-    column::integer("point"),
-    column::integer("block"),
-    column::boolean("block_complete"),
-    column::integer("visit"),
-    column::text("change"),
-    column::text("resource"),
-    column::integer("from_s"),
-    column::integer("to_s"),
-    column::number("switched_ms"),
-    column::number("per_s"),
-    column::number("response_p99_ns"),
-    column::number("stolen"),
-];
-
-/// Columns of [`readings`].
-pub(super) const READINGS: &[ExportColumn] = &[
-    column::integer("attempt"),
-    column::integer("run"),
-    column::integer("block"),
-    column::integer("visit"),
-    column::text("resource"),
-    column::text("kind"),
-    column::number("in_force"),
-    column::number("used_per_s"),
-];
-
 fn number(value: Option<f64>) -> Cell<'static> {
     value.filter(|value| value.is_finite()).map_or(Cell::Empty, Cell::Number)
-}
-
-fn whole(number: u64) -> Cell<'static> {
-    Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 /// Every visit, with whether its block is complete, and its number in the attempt.
@@ -88,7 +53,7 @@ pub(super) fn visits(record: &Record, selection: &Selection, emit: &mut Emit<'_>
     })
 }
 
-pub(super) fn readings(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
+pub(super) fn visit_readings(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
     each_visit(record, selection, |attempt, place, result, _| {
         for reading in &result.visit.readings {
             let kind = attempt.experiment().and_then(|experiment| {

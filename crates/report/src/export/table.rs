@@ -2,8 +2,8 @@
 
 use super::Selection;
 use super::column::{ExportColumn, boolean, integer, number, text};
-use super::drill_tables::{DRILLS, LEDGER, drills, ledger};
-use super::experiment_tables::{READINGS, VISITS, readings, visits};
+use super::drill_tables::{drills, ledger};
+use super::experiment_tables::{visit_readings, visits};
 use super::tables::{
     checks, client, client_threads, documents, engine, errors, events, facts, latencies, levels, load_agents, logs,
     marks, operations, runs, sessions, telemetry,
@@ -28,6 +28,11 @@ pub enum Cell<'r> {
     Boolean(bool),
 }
 
+/// A count as a cell.
+pub(super) fn whole(number: u64) -> Cell<'static> {
+    Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
 /// What takes the rows.
 pub(super) type Emit<'e> = dyn FnMut(&[Cell<'_>]) -> Result<()> + 'e;
 
@@ -44,236 +49,84 @@ pub struct ExportTable {
     pub(super) rows: fn(&Record, &Selection, &mut Emit<'_>) -> Result<()>,
 }
 
-/// Every table, in the order of the JSON document. Offsets and seconds count from the run's time zero; `_us` ends a time in
-/// microseconds since 1970, UTC.
-pub const TABLES: &[ExportTable] = &[
-    ExportTable {
-        name: "runs",
-        row: "an attempt at a planned run",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            integer("point"),
-            integer("repetition"),
-            boolean("sentinel"),
-            text("seed"),
-            text("state"),
-            text("reason"),
-            integer("started_us"),
-            integer("time_zero_us"),
-            integer("window_from_s"),
-            integer("window_to_s"),
-            boolean("seal_holds"),
-            text("profile"),
-            text("estimand"),
-        ],
-        rows: runs,
-    },
-    ExportTable {
-        name: "levels",
-        row: "a level of a point",
-        columns: &[integer("point"), text("setting"), text("level")],
-        rows: levels,
-    },
-    ExportTable {
-        name: "operations",
-        row: "a kind of operation in a second",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            integer("second"),
-            text("kind"),
-            integer("due"),
-            integer("done"),
-            integer("rolled_back"),
-            integer("failed"),
-            integer("dropped"),
-            integer("in_flight"),
-            integer("retries"),
-        ],
-        rows: operations,
-    },
-    ExportTable {
-        name: "latencies",
-        row: "a kind of operation and a clock in a second",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            integer("second"),
-            text("kind"),
-            text("clock"),
-            integer("count"),
-            integer("sum_ns"),
-            integer("max_ns"),
-            integer("p50_ns"),
-            integer("p95_ns"),
-            integer("p99_ns"),
-            integer("p999_ns"),
-        ],
-        rows: latencies,
-    },
-    ExportTable {
-        name: "errors",
-        row: "a class of errors in a second",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            integer("second"),
-            text("kind"),
-            text("code"),
-            text("text"),
-            integer("count"),
-        ],
-        rows: errors,
-    },
-    ExportTable {
-        name: "client",
-        row: "the load generator in a second",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            integer("second"),
-            integer("resident_bytes"),
-            integer("send_lag_p99_ns"),
-            integer("offered"),
-            integer("backlog"),
-        ],
-        rows: client,
-    },
-    ExportTable {
-        name: "client_threads",
-        row: "a client thread in a second",
-        columns: &[integer("attempt"), integer("run"), integer("second"), integer("thread"), integer("cpu_ns")],
-        rows: client_threads,
-    },
-    ExportTable {
-        name: "load_agents",
-        row: "one of several load agents in a second",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            integer("second"),
-            integer("agent"),
-            integer("completed"),
-            integer("failed"),
-            integer("dropped"),
-            integer("count"),
-            integer("sum_ns"),
-            integer("max_ns"),
-            integer("cpu_ns"),
-            integer("resident_bytes"),
-            integer("send_lag_p99_ns"),
-        ],
-        rows: load_agents,
-    },
-    ExportTable {
-        name: "engine",
-        row: "a counter of an embedded engine in a second",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            integer("second"),
-            text("name"),
-            text("instance"),
-            text("unit"),
-            number("value"),
-        ],
-        rows: engine,
-    },
-    ExportTable {
-        name: "telemetry",
-        row: "a reading of a probe",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            text("probe"),
-            text("name"),
-            text("instance"),
-            text("unit"),
-            integer("offset_ns"),
-            integer("span_ns"),
-            number("value"),
-            text("standby"),
-        ],
-        rows: telemetry,
-    },
-    ExportTable { name: "drills", row: "a drill", columns: DRILLS, rows: drills },
-    ExportTable {
-        name: "ledger",
-        row: "a prober write that was not simply acknowledged and kept",
-        columns: LEDGER,
-        rows: ledger,
-    },
-    ExportTable { name: "visits", row: "a visit of an experiment", columns: VISITS, rows: visits },
-    ExportTable { name: "visit_readings", row: "a resource in a visit", columns: READINGS, rows: readings },
-    ExportTable {
-        name: "marks",
-        row: "a database counter at one point in time",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            text("label"),
-            integer("offset_ns"),
-            text("counter"),
-            integer("value"),
-        ],
-        rows: marks,
-    },
-    ExportTable {
-        name: "facts",
-        row: "a fact; applies to the study if attempt is empty",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            text("subject"),
-            text("name"),
-            text("requested"),
-            text("effective"),
-            text("source"),
-            boolean("holds"),
-            text("standby"),
-        ],
-        rows: facts,
-    },
-    ExportTable {
-        name: "checks",
-        row: "a check and its result",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            text("group"),
-            text("name"),
-            text("rule"),
-            text("found"),
-            text("outcome"),
-            text("offenders"),
-        ],
-        rows: checks,
-    },
-    ExportTable {
-        name: "events",
-        row: "an event; belongs to the study if attempt is empty",
-        columns: &[
-            integer("attempt"),
-            integer("run"),
-            integer("at_us"),
-            integer("offset_ns"),
-            text("name"),
-            text("detail"),
-        ],
-        rows: events,
-    },
-    ExportTable {
-        name: "logs",
-        row: "a log line for the operator",
-        columns: &[integer("attempt"), integer("at_us"), text("level"), text("source"), text("text")],
-        rows: logs,
-    },
-    ExportTable {
-        name: "sessions",
-        row: "a run or resume",
-        columns: &[integer("at_us"), text("program"), text("kernel")],
-        rows: sessions,
-    },
-    ExportTable { name: "documents", row: "a document", columns: &[text("name"), text("body")], rows: documents },
-];
+macro_rules! tables {
+    ($($name:ident, $row:literal: $($column:expr),+;)+) => {
+        /// Every table, in the order of the JSON document. Offsets and seconds count from the run's time zero; `_us` ends a time in
+        /// microseconds since 1970, UTC.
+        pub const TABLES: &[ExportTable] = &[$(
+            ExportTable { name: stringify!($name), row: $row, columns: &[$($column),+], rows: $name }
+        ),+];
+    };
+}
+
+// Each table has the name of the function that hands over its rows.
+tables! {
+    runs, "an attempt at a planned run":
+        integer("attempt"), integer("run"), integer("point"), integer("repetition"), boolean("sentinel"), text("seed"),
+        text("state"), text("reason"), integer("started_us"), integer("time_zero_us"), integer("window_from_s"),
+        integer("window_to_s"), boolean("seal_holds"), text("profile"), text("estimand");
+    levels, "a level of a point":
+        integer("point"), text("setting"), text("level");
+    operations, "a kind of operation in a second":
+        integer("attempt"), integer("run"), integer("second"), text("kind"), integer("due"), integer("done"),
+        integer("rolled_back"), integer("failed"), integer("dropped"), integer("in_flight"), integer("retries");
+    latencies, "a kind of operation and a clock in a second":
+        integer("attempt"), integer("run"), integer("second"), text("kind"), text("clock"), integer("count"),
+        integer("sum_ns"), integer("max_ns"), integer("p50_ns"), integer("p95_ns"), integer("p99_ns"),
+        integer("p999_ns");
+    errors, "a class of errors in a second":
+        integer("attempt"), integer("run"), integer("second"), text("kind"), text("code"), text("text"),
+        integer("count");
+    client, "the load generator in a second":
+        integer("attempt"), integer("run"), integer("second"), integer("resident_bytes"), integer("send_lag_p99_ns"),
+        integer("offered"), integer("backlog");
+    client_threads, "a client thread in a second":
+        integer("attempt"), integer("run"), integer("second"), integer("thread"), integer("cpu_ns");
+    load_agents, "one of several load agents in a second":
+        integer("attempt"), integer("run"), integer("second"), integer("agent"), integer("completed"),
+        integer("failed"), integer("dropped"), integer("count"), integer("sum_ns"), integer("max_ns"),
+        integer("cpu_ns"), integer("resident_bytes"), integer("send_lag_p99_ns");
+    engine, "a counter of an embedded engine in a second":
+        integer("attempt"), integer("run"), integer("second"), text("name"), text("instance"), text("unit"),
+        number("value");
+    telemetry, "a reading of a probe":
+        integer("attempt"), integer("run"), text("probe"), text("name"), text("instance"), text("unit"),
+        integer("offset_ns"), integer("span_ns"), number("value"), text("standby");
+    drills, "a drill":
+        integer("attempt"), integer("run"), integer("point"), text("fault"), number("strength"), text("strength_unit"),
+        number("phase_s"), text("mode"), number("before_per_s"), number("fault_after_s"), number("fault_at_s"),
+        number("first_failed_s"), text("manager"), number("detected_s"), number("promote_asked_s"),
+        number("promoted_s"), text("promoted"), number("first_acknowledged_s"), number("undone_s"),
+        number("rejoin_asked_s"), number("rejoined_s"), number("recovered_s"), number("protected_again_s"),
+        number("writes_away_s"), number("reads_away_s"), number("connections_away_s"), integer("degraded_s"),
+        number("unprotected_s"), number("work_missed_s"), integer("sent"), integer("kept"), integer("lost"),
+        integer("lost_as_warned"), integer("lost_unprotected"), integer("unknown_present"), integer("unknown_absent"),
+        integer("phantoms"), integer("seen_and_lost"), integer("holes"), integer("doubles"), number("oldest_lost_s"),
+        number("two_primaries_s"), boolean("ledger_read");
+    ledger, "a prober write that was not simply acknowledged and kept":
+        integer("attempt"), integer("run"), integer("number"), text("class"), integer("node"), integer("due_ns"),
+        integer("ended_ns");
+    visits, "a visit of an experiment":
+        integer("attempt"), integer("run"), integer("point"), integer("block"), boolean("block_complete"),
+        integer("visit"), text("change"), text("resource"), integer("from_s"), integer("to_s"), number("switched_ms"),
+        number("per_s"), number("response_p99_ns"), number("stolen");
+    visit_readings, "a resource in a visit":
+        integer("attempt"), integer("run"), integer("block"), integer("visit"), text("resource"), text("kind"),
+        number("in_force"), number("used_per_s");
+    marks, "a database counter at one point in time":
+        integer("attempt"), integer("run"), text("label"), integer("offset_ns"), text("counter"), integer("value");
+    facts, "a fact; applies to the study if attempt is empty":
+        integer("attempt"), integer("run"), text("subject"), text("name"), text("requested"), text("effective"),
+        text("source"), boolean("holds"), text("standby");
+    checks, "a check and its result":
+        integer("attempt"), integer("run"), text("group"), text("name"), text("rule"), text("found"), text("outcome"),
+        text("offenders");
+    events, "an event; belongs to the study if attempt is empty":
+        integer("attempt"), integer("run"), integer("at_us"), integer("offset_ns"), text("name"), text("detail");
+    logs, "a log line for the operator":
+        integer("attempt"), integer("at_us"), text("level"), text("source"), text("text");
+    sessions, "a run or resume":
+        integer("at_us"), text("program"), text("kernel");
+    documents, "a document":
+        text("name"), text("body");
+}

@@ -1,7 +1,7 @@
 //! The rows of each table, in the order of the record.
 
 use super::Selection;
-use super::table::{Cell, Emit};
+use super::table::{Cell, Emit, whole};
 use super::time::{load_started, time_zero_us};
 use crate::findings::{Estimand, Findings, PERCENTILES, evaluate};
 use proofload_analysis::latency::Sparse;
@@ -13,10 +13,6 @@ use std::io::Result;
 /// What every row of an attempt begins with.
 fn head(attempt: &Attempt) -> [Cell<'static>; 2] {
     [Cell::Integer(attempt.id), Cell::Integer(i64::from(attempt.run.index))]
-}
-
-fn whole(number: u64) -> Cell<'static> {
-    Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 fn optional<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell<'static>) -> Cell<'static> {

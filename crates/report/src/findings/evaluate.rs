@@ -5,6 +5,7 @@ use super::blocks::{BlockFindings, blocks};
 use super::bottleneck::{Ranking, rankings};
 use super::curve::{Curve, curve, fill_relative};
 use super::point::{PointFindings, point};
+use super::run::RunFindings;
 use super::search::{SearchFindings, searches_among};
 use super::sentinel::{Sentinels, sentinels};
 use crate::workloads::{Workload, workload};
@@ -56,6 +57,11 @@ impl Findings<'_> {
     /// Valid points.
     pub fn valid(&self) -> impl Iterator<Item = &PointFindings> {
         self.points.iter().filter(|point| point.verdict.is_valid())
+    }
+
+    /// Finished runs, each with its point.
+    pub fn runs(&self) -> impl Iterator<Item = (&PointFindings, &RunFindings)> {
+        self.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)))
     }
 
     /// Kinds of operations of the workload, in the order of its tables.

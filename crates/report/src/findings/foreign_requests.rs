@@ -19,12 +19,17 @@ const WRITES: f64 = 0.75;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct DeviceRequests {
     all: f64,
-    foreign: f64,
+    ours: f64,
 }
 
 impl DeviceRequests {
+    /// Share of those that were not ours.
     fn share(self) -> Option<f64> {
-        (self.all > 0.0).then(|| self.foreign / self.all)
+        (self.all > 0.0).then(|| (1.0 - self.ours / self.all).clamp(0.0, 1.0))
+    }
+
+    fn foreign(self) -> f64 {
+        (self.all - self.ours).clamp(0.0, self.all.max(0.0))
     }
 }
 
@@ -68,7 +73,7 @@ impl ForeignRequests {
         let told = |what: &str, part: Option<DeviceRequests>, least: f64| {
             let part = part?;
             let share = part.share().filter(|share| *share > least)?;
-            let busy = self.busy * part.foreign / self.all.all.max(part.all);
+            let busy = self.busy * part.foreign() / self.all.all.max(part.all);
             (busy > tolerated).then(|| {
                 format!(
                     "others made {:.0} % of the {what} to the device, which was busy with them for about {:.0} % of the time",
@@ -107,7 +112,7 @@ fn requests(
         if there.is_empty() { Some(0.0) } else { mean_of(&there, stretch) }
     };
     let beside = standbys.into_iter().map(of_standby).sum::<Option<f64>>()?;
-    Some(DeviceRequests { all, foreign: (all - own - beside).clamp(0.0, all.max(0.0)) })
+    Some(DeviceRequests { all, ours: own + beside })
 }
 
 fn mean_of(traces: &[Trace], stretch: (f64, f64)) -> Option<f64> {
@@ -120,7 +125,7 @@ mod tests {
     use super::*;
 
     fn seen(reads: (f64, f64), writes: (f64, f64), busy: f64, tells_writes: bool) -> ForeignRequests {
-        let requests = |(all, foreign): (f64, f64)| DeviceRequests { all, foreign };
+        let requests = |(all, foreign): (f64, f64)| DeviceRequests { all, ours: all - foreign };
         let all = requests((reads.0 + writes.0, reads.1 + writes.1));
         ForeignRequests { all, reads: Some(requests(reads)), writes: Some(requests(writes)), busy, tells_writes }
     }

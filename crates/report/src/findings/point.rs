@@ -156,6 +156,11 @@ impl PointFindings {
             .then(|| format!("{} of {attempts} attempts were repeated: {}", reasons.len(), reasons.join("; ")))
     }
 
+    /// The name of one of its runs: the point's, with the number of the run where there are several.
+    pub fn run_label(&self, run: &RunFindings) -> String {
+        if self.planned > 1 { format!("{}, run {}", self.label(), run.run.repetition + 1) } else { self.label() }
+    }
+
     /// Its levels in words.
     pub fn label(&self) -> String {
         let texts: Vec<String> = self.levels.iter().map(|(setting, value)| level_of(setting, value)).collect();

@@ -8,6 +8,7 @@ use super::forecast::{Forecast, forecast};
 use super::level::Measured;
 use super::observed::in_windows;
 use super::point::PointFindings;
+use super::replication_lag::{StandbyLag, by_standby, largest_percentile, standby_lag};
 use super::run::Pair;
 use super::telemetry::{Trace, cores, total, traces, traces_of};
 use super::time_split::{TimeSplit, time_split};
@@ -17,7 +18,7 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, replication};
 use proofload_model::series::{self, SeriesName};
 use proofload_record::Attempt;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Setting that the modes are levels of.
 pub const MODE: &str = "replication.mode";
@@ -46,6 +47,8 @@ pub struct ReplicatedPoint {
     pub behind_p99: Measured,
     /// The most of it in any second at any standby, MB.
     pub most_behind: Measured,
+    /// Time by which standbys trailed in applying it.
+    pub lag: StandbyLag,
     /// Primary and standbys.
     pub nodes: Vec<NodeUse>,
     /// Mean use of the busiest core that the database may run on, % of it.
@@ -152,8 +155,9 @@ fn replicated_point(
         kept: asked.map(|_| kept(findings, point, alone)),
         log: over_windows(&runs, series::replication::LOG, 1e-6, Unit::MB_PER_SECOND),
         behind: behind(&runs),
-        behind_p99: behind_p99(&runs),
+        behind_p99: largest_percentile(by_standby(&runs, series::replication::UNAPPLIED), 99, (1e-6, MEGABYTES)),
         most_behind: largest(&runs, series::replication::UNAPPLIED),
+        lag: standby_lag(&runs),
         nodes: nodes.map(|instance| node(&runs, instance)).collect(),
         busiest_core: busiest_core(&runs),
         split: time_split(point, &runs),
@@ -223,25 +227,6 @@ fn behind(runs: &[Pair<'_>]) -> Measured {
     };
     let most = names.into_iter().filter_map(of_standby).max_by(|a, b| a.value().total_cmp(&b.value()));
     most.ok_or_else(|| "it was not observed".to_owned())
-}
-
-/// The 99th percentile of the seconds of each standby in the windows of all runs, the largest of them.
-fn behind_p99(runs: &[Pair<'_>]) -> Measured {
-    let mut by_standby: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for (run, attempt) in runs {
-        let Some(window) = run.window_seconds() else { continue };
-        for trace in traces(attempt, series::replication::UNAPPLIED) {
-            by_standby.entry(trace.instance.clone()).or_default().extend(trace.within(window).values());
-        }
-    }
-    let of_standby = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        let place = (values.len() * 99).div_ceil(100).checked_sub(1)?;
-        values.get(place).map(|value| (*value, values.len() as u64))
-    };
-    let most = by_standby.into_values().filter_map(of_standby).max_by(|a, b| a.0.total_cmp(&b.0));
-    let (value, count) = most.ok_or("it was not observed")?;
-    Ok(Quantity::new(value * 1e-6, MEGABYTES, count, Interval::none("a percentile of readings taken every second")))
 }
 
 /// The most of any second, standby and run.

@@ -1,9 +1,10 @@
 //! JSON of the findings: keys are stable, every number has unit, interval and sample size, or says why it has none.
 
 use crate::blocks::Opening;
+use crate::findings::warehouse::{KIND, Rating, rating};
 use crate::findings::{
-    BlockFindings, Curve, CurveGroup, EarlierAttempt, Findings, HostUse, Measured, PointFindings, RunFindings,
-    WholeRun, reach,
+    BlockFindings, Curve, CurveGroup, EarlierAttempt, Findings, HostUse, Measured, NOT_CONFIRMED, PointFindings,
+    Ranking, RunFindings, WholeRun, WindowReach, reach,
 };
 use crate::metrics::RELATIVE;
 use proofload_analysis::knee::Knee;
@@ -33,13 +34,10 @@ pub(crate) fn json(findings: &Findings<'_>, opening: &Opening) -> String {
         },
         "answer": super::plain::opening_json(opening),
         "points": findings.points.iter().map(|point| point_json(findings, point)).collect::<Vec<_>>(),
-        "knee": knee_json(findings),
-        "elasticity": elasticity_json(findings),
+        "knee": knee_json(findings), "elasticity": elasticity_json(findings),
         "searches": super::json_search::searches(findings),
-        "bottleneck": super::json_bottleneck::bottleneck(findings),
-        "sentinels": sentinels_json(findings),
-        "reference": study.settings.text("study.reference").ok(),
-        "workload_is": findings.workload.disclaimer,
+        "bottleneck": bottleneck_json(findings), "sentinels": sentinels_json(findings),
+        "reference": study.settings.text("study.reference").ok(), "workload_is": findings.workload.disclaimer,
         "profile": crate::workloads::profile(&study.settings),
     });
     if let Some(found) = &findings.blocks {
@@ -68,9 +66,7 @@ pub(crate) fn json(findings: &Findings<'_>, opening: &Opening) -> String {
 fn blocks_json(found: &BlockFindings) -> Json {
     let effect = found.blocks.effect();
     json!({
-        "count": found.blocks.count(),
-        "left_out": found.left_out,
-        "randomised": found.randomised,
+        "count": found.blocks.count(), "left_out": found.left_out, "randomised": found.randomised,
         "effect_of_others": effect.map(|effect| json!({ "power": effect.power, "standard_error": effect.standard_error })),
     })
 }
@@ -95,15 +91,11 @@ fn point_json(findings: &Findings<'_>, point: &PointFindings) -> Json {
     let mut metrics = metrics_json(point);
     metrics.insert(RELATIVE.name.to_owned(), measured(&point.relative));
     let mut body = json!({
-        "id": point.id,
-        "levels": levels,
-        "verdict": if point.verdict.is_valid() { point.verdict.word() } else { "void" },
-        "reasons": reasons,
-        "overloaded": point.overload(),
-        "planned_runs": point.planned,
-        "runs": point.runs.iter().map(|run| run_json(findings, run)).collect::<Vec<_>>(),
-        "metrics": metrics,
-        "rating": super::json_warehouse::point_rating(findings, point),
+        "id": point.id, "levels": levels,
+        "verdict": if point.verdict.is_valid() { point.verdict.word() } else { "void" }, "reasons": reasons,
+        "overloaded": point.overload(), "planned_runs": point.planned,
+        "runs": point.runs.iter().map(|run| run_json(findings, run)).collect::<Vec<_>>(), "metrics": metrics,
+        "rating": point_rating(findings, point),
         "relative_percent": point.relative.as_ref().map(Quantity::value).ok(),
     });
     if let Some((name, text)) = estimand {
@@ -153,20 +145,14 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
     let mean = run.throughput();
     let attempts = findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count();
     let mut body = json!({
-        "index": run.run.index,
-        "repetition": run.run.repetition,
-        "seed": run.run.seed,
-        "attempt": run.attempt,
-        "attempts": attempts,
-        "verdict": if run.voids.is_empty() { "valid" } else { "void" },
+        "index": run.run.index, "repetition": run.run.repetition, "seed": run.run.seed, "attempt": run.attempt,
+        "attempts": attempts, "verdict": if run.voids.is_empty() { "valid" } else { "void" },
         "reasons": run.voids.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "warm_up_seconds": run.warm_up.as_ref().map(|warm_up| warm_up.seconds),
         "settled": run.warm_up.as_ref().and_then(|warm_up| warm_up.end.settled()),
         "whole_run": run.whole.as_ref().map(whole_run_json),
         "window": run.window.map(|window| json!({ "from": window.from, "to": window.to })),
-        "throughput": mean.to_json(),
-        "failed": run.failures.failed,
-        "due": run.failures.due,
+        "throughput": mean.to_json(), "failed": run.failures.failed, "due": run.failures.due,
         "failures": run.failure_classes.iter().map(|failure| json!({
             "type": failure.kind, "code": failure.code, "text": failure.text, "count": failure.count,
         })).collect::<Vec<_>>(),
@@ -203,7 +189,7 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         }
     }
     if let Some(reach) = reach(findings, run) {
-        body["reach"] = super::json_reach::reach_json(&reach);
+        body["reach"] = reach_json(&reach);
     }
     for (metric, factor) in findings.workload.rates {
         body[metric.name] = mean.scaled(*factor, metric.quantity_unit()).to_json();
@@ -215,13 +201,9 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
 fn host_json(host: &HostUse) -> Json {
     let mut body = json!({
         "estimand": { "name": host.estimand.name(), "text": host.estimand.to_string() },
-        "taken": host.disturbance.observed(),
-        "stolen": host.disturbance.stolen,
-        "foreign": host.disturbance.foreign,
+        "taken": host.disturbance.observed(), "stolen": host.disturbance.stolen, "foreign": host.disturbance.foreign,
         "processes": host.processes.iter().map(|(name, rate)| json!({ "name": name, "cpu": rate })).collect::<Vec<_>>(),
-        "foreign_requests": host.foreign_requests,
-        "client_wait": host.client_wait,
-        "throttled": host.throttled,
+        "foreign_requests": host.foreign_requests, "client_wait": host.client_wait, "throttled": host.throttled,
     });
     if let Some(spin) = &host.spin {
         body["spin"] = json!({
@@ -237,8 +219,7 @@ fn host_json(host: &HostUse) -> Json {
 /// The rated part of a run that is rated whole; seconds from time zero of the load.
 fn whole_run_json(whole: &WholeRun) -> Json {
     json!({
-        "warm_up_rounds": whole.warm_up_rounds,
-        "cold": whole.cold,
+        "warm_up_rounds": whole.warm_up_rounds, "cold": whole.cold,
         "all_busy": whole.stretch.map(|(from, to)| json!({ "from": from, "to": to })),
         "rounds": whole.rounds.iter().map(|round| json!({
             "user": round.user, "number": round.number, "from": round.from, "to": round.to,
@@ -301,9 +282,70 @@ fn sentinels_json(findings: &Findings<'_>) -> Json {
         None => Json::Null,
         Some(Err(why)) => json!({ "missing": why }),
         Some(Ok(sentinels)) => json!({
-            "point": sentinels.point,
-            "drifted": sentinels.drifted,
+            "point": sentinels.point, "drifted": sentinels.drifted,
             "runs": sentinels.relative.iter().map(|(run, quantity)| json!({ "index": run, "relative_percent": quantity.to_json() })).collect::<Vec<_>>(),
         }),
     }
+}
+
+/// How far the interval of a window reaches: what recurs in it, slowest first, and shares.
+fn reach_json(reach: &WindowReach) -> Json {
+    json!({
+        "recurrences": reach.recurrences.iter().map(|recurrence| json!({
+            "of": recurrence.of.name(), "count": recurrence.count, "period_s": recurrence.period,
+        })).collect::<Vec<_>>(),
+        "holds_enough": reach.holds_enough(), "variance_ratio": reach.variance_ratio,
+        "may_be_narrow": reach.may_be_narrow(), "movement_not_excluded": reach.movement,
+    })
+}
+
+/// The first candidate at the largest valid point, and the ranking of every point.
+fn bottleneck_json(findings: &Findings<'_>) -> Json {
+    let largest = findings.largest().and_then(|point| findings.ranking(point.id));
+    let first = largest.and_then(|ranking| ranking.candidates.first());
+    json!({
+        "point": largest.map(|ranking| ranking.point), "first": first.map(|candidate| candidate.name.clone()),
+        "cause": first.map(|candidate| format!("{:?}", candidate.cause)),
+        "evidence": first.map(|candidate| candidate.evidence.clone()), "confirmation": first.map(|_| NOT_CONFIRMED),
+        "missing": if first.is_none() { Json::from("nothing observed was near a limit, or no point is valid") } else { Json::Null },
+        "points": findings.rankings.iter().map(ranking_json).collect::<Vec<_>>(),
+    })
+}
+
+fn ranking_json(ranking: &Ranking) -> Json {
+    let candidates = ranking.candidates.iter().enumerate().map(|(place, candidate)| {
+        json!({
+            "rank": place + 1, "cause": format!("{:?}", candidate.cause), "name": candidate.name,
+            "measure": candidate.measure.to_json(), "evidence": candidate.evidence, "confirmation": NOT_CONFIRMED,
+        })
+    });
+    json!({ "point": ranking.point, "candidates": candidates.collect::<Vec<_>>(), "not_observed": ranking.not_observed })
+}
+
+/// The rating of a warehouse point: what bound it, how sure that is, and what it rests on. Null for points of other workloads
+/// and without a finished run.
+fn point_rating(findings: &Findings<'_>, point: &PointFindings) -> Json {
+    if findings.record.study.settings.text("workload.kind") != Ok(KIND) {
+        return Json::Null;
+    }
+    rating(findings, point).map_or(Json::Null, |rating| rating_json(&rating))
+}
+
+fn rating_json(rating: &Rating) -> Json {
+    let (bound, confidence, reasons) = match &rating.verdict {
+        Ok(verdict) => (verdict.bound.word(), verdict.confidence.word(), verdict.reasons.clone()),
+        Err(why) => ("unclear", "none", vec![why.clone()]),
+    };
+    let calibration = &rating.calibration;
+    let source = |is_group: bool, else_by: &'static str| if is_group { "control group" } else { else_by };
+    json!({
+        "bound": bound, "confidence": confidence, "reasons": reasons,
+        "calibration": {
+            "device_read_mb_s": calibration.device.map(|rate| rate.0), "cpu_seconds_per_s": calibration.cores,
+            "mcr_mb_per_cpu_s": calibration.in_cache.map(|rate| rate.0),
+            "bcr_mb_per_cpu_s": calibration.cold.map(|rate| rate.0),
+        },
+        "cpu_by": source(rating.sources.group_cpu, "threads"),
+        "reads_by": source(rating.sources.group_reads, "device"),
+    })
 }

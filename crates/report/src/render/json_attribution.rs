@@ -13,25 +13,16 @@ pub(super) fn points(findings: &Findings<'_>) -> Vec<Json> {
 fn point(findings: &Findings<'_>, found: &PointAttribution) -> Json {
     let of = findings.points.iter().find(|point| point.id == found.point);
     json!({
-        "point": found.point,
-        "label": of.map(PointFindings::label),
-        "step": found.experiment.asked.step,
-        "blocks": found.blocks,
-        "blocks_made": found.made,
-        "blocks_at_most": found.experiment.asked.blocks,
-        "seed": found.experiment.seed,
-        "design": "sequential",
-        "ended": found.ended,
+        "point": found.point, "label": of.map(PointFindings::label), "step": found.experiment.asked.step,
+        "blocks": found.blocks, "blocks_made": found.made, "blocks_at_most": found.experiment.asked.blocks,
+        "seed": found.experiment.seed, "design": "sequential", "ended": found.ended,
         "reference": {
-            "x": found.reference,
-            "recorded": found.recorded,
-            "cv": found.spread,
+            "x": found.reference, "recorded": found.recorded, "cv": found.spread,
             "moved": found.movement.map(|movement| movement.share),
         },
         "resources": found.resources.iter().map(resource).collect::<Vec<_>>(),
         "joint": found.joint.as_ref().map(|joint| json!({ "left": joint.left, "E_raised": elasticity(&joint.relief) })),
-        "unexplained": found.unexplained.as_ref().map(elasticity),
-        "not_tried": found.experiment.not_tried,
+        "unexplained": found.unexplained.as_ref().map(elasticity), "not_tried": found.experiment.not_tried,
         "text": conclusion(found).join(" "),
     })
 }
@@ -43,22 +34,13 @@ fn resource(one: &ResourceAttribution) -> Json {
         _ => (None, None),
     };
     json!({
-        "name": one.plan.name,
-        "title": one.title,
-        "kind": one.plan.class.word(),
-        "true": one.true_step,
-        "reached": one.reached,
-        "reached_in_blocks": one.full_blocks,
+        "name": one.plan.name, "title": one.title, "kind": one.plan.class.word(), "true": one.true_step,
+        "reached": one.reached, "reached_in_blocks": one.full_blocks,
         "E": {
-            "x": one.throughput.as_ref().ok().map(elasticity),
-            "p99": one.response.as_ref().ok().map(elasticity),
+            "x": one.throughput.as_ref().ok().map(elasticity), "p99": one.response.as_ref().ok().map(elasticity),
         },
-        "p99_why": one.response.as_ref().err(),
-        "holm_p": one.decision.p,
-        "verdict": one.decision.verdict.word(),
-        "why": why,
-        "blocks_needed": more,
-        "n": one.throughput.as_ref().map_or(0, |elasticity| elasticity.blocks),
+        "p99_why": one.response.as_ref().err(), "holm_p": one.decision.p, "verdict": one.decision.verdict.word(),
+        "why": why, "blocks_needed": more, "n": one.throughput.as_ref().map_or(0, |elasticity| elasticity.blocks),
         "visits": one.visits,
     })
 }

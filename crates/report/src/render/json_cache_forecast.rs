@@ -36,9 +36,7 @@ fn group(findings: &Findings<'_>, forecast: &CacheForecast) -> Json {
     json!({
         "slow_medium": forecast.plan.slow.to_string(),
         "cache": {
-            "mode": cache.mode.word(),
-            "policy": cache.policy.word(),
-            "line_bytes": cache.line.0,
+            "mode": cache.mode.word(), "policy": cache.policy.word(), "line_bytes": cache.line.0,
             "accelerate": volumes,
         },
         "data_bytes": forecast.data.0,
@@ -58,23 +56,16 @@ fn point_json(findings: &Findings<'_>, forecast: &CacheForecast, point: &SizedPo
         let places = curve.sizes.iter().flat_map(|(size, volumes)| volumes.iter().map(move |hits| (size, hits)));
         let places = places.map(|(size, hits)| {
             json!({
-                "size_bytes": size.0,
-                "volume": hits.volume.word(),
-                "read_hits": hits.reads,
-                "lru_read_hits": hits.lru_reads,
-                "write_hits": hits.writes,
+                "size_bytes": size.0, "volume": hits.volume.word(), "read_hits": hits.reads,
+                "lru_read_hits": hits.lru_reads, "write_hits": hits.writes,
             })
         });
         json!({ "sampled_references": curve.sampled, "sizes": places.collect::<Vec<_>>() })
     });
     json!({
-        "point": point.point,
-        "size_bytes": point.size.0,
-        "throughput": { "value": point.headline, "unit": unit },
-        "read_hits": point.read_hits,
-        "writes_bypassed": point.bypassed,
-        "curve": curve.unwrap_or_else(|why| json!({ "missing": why })),
-        "from_the_others": left_out,
+        "point": point.point, "size_bytes": point.size.0, "throughput": { "value": point.headline, "unit": unit },
+        "read_hits": point.read_hits, "writes_bypassed": point.bypassed,
+        "curve": curve.unwrap_or_else(|why| json!({ "missing": why })), "from_the_others": left_out,
     })
 }
 
@@ -89,14 +80,8 @@ fn size_json(findings: &Findings<'_>, found: &SizeForecast) -> Json {
     json!({
         "size_bytes": found.size.0,
         "throughput": { "value": found.headline, "unit": findings.workload.headline.unit },
-        "error_at_most": found.error,
-        "read_hits": found.read_hits,
-        "lru_read_hits": found.lru_read_hits,
-        "write_hits": found.write_hits,
-        "cleaned_mb_per_s": found.cleaned,
-        "calibrated_on_points": found.calibrated,
-        "references_of_points": found.traced,
-        "bypasses_at_points": found.bypassed,
-        "place": found.place.word(),
+        "error_at_most": found.error, "read_hits": found.read_hits, "lru_read_hits": found.lru_read_hits,
+        "write_hits": found.write_hits, "cleaned_mb_per_s": found.cleaned, "calibrated_on_points": found.calibrated,
+        "references_of_points": found.traced, "bypasses_at_points": found.bypassed, "place": found.place.word(),
     })
 }

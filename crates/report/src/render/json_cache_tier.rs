@@ -22,12 +22,10 @@ fn one(findings: &Findings<'_>, point: &CachedPoint) -> Json {
         (volume.word().to_owned(), told)
     };
     json!({
-        "point": point.point,
-        "slow_medium": point.plan.slow.to_string(),
+        "point": point.point, "slow_medium": point.plan.slow.to_string(),
         "flush_delay_ms": point.plan.flush_delay.map(|delay| 1e3 * delay.as_secs_f64()),
         "times_without_cache": optional(point.times.as_ref()),
-        "volumes": point.volumes.iter().map(volume).collect::<Map<_, _>>(),
-        "medium": medium(&point.medium),
+        "volumes": point.volumes.iter().map(volume).collect::<Map<_, _>>(), "medium": medium(&point.medium),
     })
 }
 
@@ -57,11 +55,8 @@ fn latency(found: &RequestLatency) -> Json {
 
 fn medium(found: &MediumUse) -> Json {
     json!({
-        "requests": measured(&found.requests),
-        "busy": measured(&found.busy),
-        "queue": measured(&found.queue),
-        "response": optional(found.response.as_ref()),
-        "later_than_response": optional(found.late.as_ref()),
+        "requests": measured(&found.requests), "busy": measured(&found.busy), "queue": measured(&found.queue),
+        "response": optional(found.response.as_ref()), "later_than_response": optional(found.late.as_ref()),
     })
 }
 

@@ -19,18 +19,12 @@ fn one(findings: &Findings<'_>, search: &SearchFindings) -> Json {
         _ => "not ended",
     };
     json!({
-        "setting": search.asked.setting,
-        "other_levels": levels,
-        "goal": search.goal(),
-        "resolution": search.asked.resolution,
-        "measurements": search.spent,
-        "measurements_at_most": search.asked.points,
-        "state": state,
+        "setting": search.asked.setting, "other_levels": levels, "goal": search.goal(),
+        "resolution": search.asked.resolution, "measurements": search.spent,
+        "measurements_at_most": search.asked.points, "state": state,
         "answer": search.found().map(|found| found_json(search, found)),
         "so_far": search.so_far().filter(|_| search.found().is_none()).map(|found| found_json(search, found)),
-        "why_not": search.why_not(),
-        "doubts": search.doubts(),
-        "text": search.text(),
+        "why_not": search.why_not(), "doubts": search.doubts(), "text": search.text(),
         "path": search.path.iter().map(|chosen| chosen_json(findings, chosen)).collect::<Vec<_>>(),
     })
 }

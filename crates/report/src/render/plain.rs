@@ -73,10 +73,7 @@ pub(super) fn opening_json(opening: &Opening) -> Value {
     let claim = |(name, claim): &(&str, Prose)| (key(name), Value::from(plain(claim)));
     let claims: Map<String, Value> = opening.claims.iter().map(claim).collect();
     json!({
-        "state": state,
-        "verdict": plain(&opening.verdict),
-        "answer": plain(&opening.answer),
-        "claims": claims,
+        "state": state, "verdict": plain(&opening.verdict), "answer": plain(&opening.answer), "claims": claims,
     })
 }
 

@@ -1,6 +1,5 @@
 //! Several load agents beside each other: what each was asked for and what it did. A part of the section on validity.
 
-use super::validity::name;
 use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
 use crate::findings::{AgentFindings, Findings, PointFindings, RunFindings};
 use crate::numbers::short;
@@ -10,7 +9,7 @@ const SPOKEN_OF: f64 = 0.05;
 
 /// The table, and a word of caution where the load was uneven; nothing for loads of one agent.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
-    let runs = || findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
+    let runs = || findings.runs();
     let agents = || runs().flat_map(|(_, run)| &run.agents);
     if agents().next().is_none() {
         return Vec::new();
@@ -22,12 +21,10 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     let uneven: Vec<String> = runs().filter_map(|(point, run)| uneven(point, run)).collect();
     let notice = Block::Notice(
         Notice::Caution,
-        prose![
-            "the load was uneven: ",
-            uneven.join("; "),
-            ". Percentiles cover the operations of all agents together, so a host with a slower connection has less \
-             weight than requested."
-        ],
+        prose! {
+            "the load was uneven: ", uneven.join("; "), ". Percentiles cover the operations of all agents together, so \
+             a host with a slower connection has less weight than requested."
+        },
     );
     let table = Block::Table(Table {
         id: "table-agents",
@@ -75,7 +72,7 @@ fn row(point: &PointFindings, run: &RunFindings, agent: &AgentFindings, shown: O
     let doubts: Vec<String> = agent.bound.iter().map(ToString::to_string).collect();
     let clock = agent.clock_bound_ns.zip(agent.clock_moved_ns);
     let cells = [
-        shown.run.then(|| Cell::datum(name(point, run))),
+        shown.run.then(|| Cell::datum(point.run_label(run))),
         Some(Cell::datum(agent.name.clone())),
         Some(or_gap(agent.users.map(|users| users.to_string()))),
         Some(Cell::datum(short(100.0 * agent.share_asked))),
@@ -104,7 +101,7 @@ fn uneven(point: &PointFindings, run: &RunFindings) -> Option<String> {
         let (got, asked) = (short(100.0 * most.share_got), short(100.0 * most.share_asked));
         format!(
             "{}: {} completed {got} % of the operations; its requested share was {asked} %",
-            name(point, run),
+            point.run_label(run),
             most.name
         )
     })

@@ -1,27 +1,18 @@
 //! What bound throughput, by intervention: each resource lowered in turn, with what the result made of it.
 
-use super::section::{Section, SectionPlace, always};
-use crate::blocks::{Axis, Block, Cell, Chart, Column, DotRows, Figure, Group, Inline, Notice, Prose, Table, prose};
+use crate::blocks::{
+    Axis, Block, Cell, Chart, DotRows, Figure, Group, Inline, Notice, Prose, Table, cells, columns, prose,
+};
 use crate::findings::Findings;
 use crate::findings::attribution::{PointAttribution, ResourceAttribution, conclusion, name_of, quantity, sentence_of};
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::ResourceClass;
 
-/// The section; left out where no experiment was made.
-pub(super) const SECTION: Section = Section {
-    id: "attribution",
-    title: "What bound throughput, tested by intervention",
-    level: 2,
-    place: SectionPlace::Paper,
-    needs: always,
-    render,
-};
-
 /// Elasticities that count as one for one.
 const ONE_FOR_ONE: (f64, f64) = (0.7, 1.3);
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let Some(first) = findings.attributions.first() else { return Vec::new() };
     let asked = first.experiment.asked;
     let step = short((100.0 * asked.step).round());
@@ -54,11 +45,10 @@ fn of_point(findings: &Findings<'_>, found: &PointAttribution) -> Vec<Block> {
     if found.ended.is_none() {
         blocks.push(Block::Notice(
             Notice::Gap,
-            prose![
+            prose! {
                 "The experiment was broken off; its complete blocks count. ",
-                Inline::Code("proofload confirm".to_owned()),
-                " goes on with it."
-            ],
+                Inline::Code("proofload confirm".to_owned()), " goes on with it."
+            },
         ));
     }
     blocks.extend(figure(found, &label).map(|figure| Block::Figure(Box::new(figure))));
@@ -118,13 +108,8 @@ fn figure(found: &PointAttribution, label: &str) -> Option<Figure> {
             band: Some(ONE_FOR_ONE),
         }),
         data: Table {
-            columns: vec![Column::words("Resource"), Column::words("Result")],
-            rows: found
-                .resources
-                .iter()
-                .zip(told)
-                .map(|(one, text)| vec![Cell::datum(one.title.clone()), Cell::datum(text)])
-                .collect(),
+            columns: columns![words("Resource"), words("Result")],
+            rows: found.resources.iter().zip(told).map(|(one, text)| cells![one.title.clone(), text]).collect(),
             ..Table::default()
         },
     })
@@ -138,17 +123,11 @@ fn table(findings: &Findings<'_>) -> Table {
     Table {
         id: "table-attribution",
         caption: prose!["Every resource that was lowered: how far, what was used of it before, and what came of it."],
-        columns: vec![
-            Column::words("Point"),
-            Column::words("Resource"),
-            Column::words("Kind"),
-            Column::words("Change"),
-            Column::words("Used before"),
-            Column::counts("Visits"),
-            Column::quantities("Elasticity of throughput", "d ln X / d ln R"),
-            Column::quantities("Elasticity of p99", "d ln p99 / d ln R"),
-            Column::words("Verdict"),
-        ],
+        columns: columns! {
+            words("Point"), words("Resource"), words("Kind"), words("Change"), words("Used before"), counts("Visits"),
+            quantities("Elasticity of throughput", "d ln X / d ln R"),
+            quantities("Elasticity of p99", "d ln p99 / d ln R"), words("Verdict")
+        },
         rows: rows.collect(),
         note: note(findings),
     }
@@ -159,17 +138,11 @@ fn row(label: &str, one: &ResourceAttribution) -> Vec<Cell> {
         Ok(found) => Cell::Quantity(quantity(found)),
         Err(why) => Cell::Gap(why.clone()),
     };
-    vec![
-        Cell::datum(label.to_owned()),
-        Cell::datum(one.title.clone()),
-        Cell::datum(one.plan.class.word()),
-        true_change(one),
+    cells! {
+        label.to_owned(), one.title.clone(), one.plan.class.word(), true_change(one),
         one.reached.map_or_else(|| Cell::Gap("not counted".to_owned()), |share| Cell::datum(percent(share))),
-        Cell::Count(one.visits as u64),
-        elasticity(&one.throughput),
-        elasticity(&one.response),
-        Cell::datum(verdict(one)),
-    ]
+        Cell::Count(one.visits as u64), elasticity(&one.throughput), elasticity(&one.response), verdict(one)
+    }
 }
 
 fn percent(share: f64) -> String {

@@ -1,8 +1,10 @@
 //! Figures of others by kind of operation beside the study's own: a table of totals, a table of latencies, two charts. Figures of
 //! others stand as they were published or read; may not compute one, but operations in flight by Little's law.
 
-use super::charts::{capital, measured_cell, metric_column, milliseconds};
-use crate::blocks::{Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Panel, Role, Sample, Series, Table, prose};
+use super::charts::{capital, measured_cell, milliseconds};
+use crate::blocks::{
+    Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Panel, Role, Sample, Series, Table, cells, columns, prose,
+};
 use crate::findings::{Findings, PERCENTILES, PointFindings};
 use crate::metrics::{RUN_TIME, THROUGHPUT};
 use crate::numbers::{count, short};
@@ -90,7 +92,7 @@ fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>
     let mut rows = Vec::new();
     for point in ours {
         let throughput = measured_cell(point.metric(THROUGHPUT.name));
-        rows.push(vec![Cell::datum(own_name(findings, point)), throughput, Cell::Empty, Cell::Empty, Cell::Empty]);
+        rows.push(cells![own_name(findings, point), throughput, Cell::Empty, Cell::Empty, Cell::Empty]);
     }
     for point in theirs {
         let metric = |name: &str| point.1.metrics.get(name);
@@ -105,13 +107,10 @@ fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>
     Table {
         id: "table-beside",
         caption: prose!["Throughput of this study compared with others."],
-        columns: vec![
-            Column::words("Results"),
-            metric_column(&THROUGHPUT),
-            Column::quantities(RUN_TIME.title, ""),
-            Column::counts("Virtual users"),
-            Column::counts("In flight"),
-        ],
+        columns: columns! {
+            words("Results"), metric(&THROUGHPUT), quantities(RUN_TIME.title, ""), counts("Virtual users"),
+            counts("In flight")
+        },
         rows,
         note: prose![
             "Figures of others are shown as published or imported, without intervals. In flight: throughput times \
@@ -131,8 +130,7 @@ fn latencies(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<
         }
     }
     let titles = PERCENTILES.iter().filter_map(|(name, _)| percentile_title(name));
-    let mut columns =
-        vec![Column::words("Operation"), Column::words("Results"), Column::words("Time"), Column::counts("Completed")];
+    let mut columns = columns![words("Operation"), words("Results"), words("Time"), counts("Completed")];
     columns.extend([Column::quantities("Mean", "ms")]);
     columns.extend(titles.map(|title| Column::quantities(title, "ms")));
     Table {
@@ -148,7 +146,7 @@ fn own_row(findings: &Findings<'_>, point: &PointFindings, kind: &str) -> Vec<Ce
     let metric = |name: &str| measured_cell(milliseconds(point.metric(&format!("response_ns_{name}.{kind}"))));
     let completed = point.metric(&format!("response_ns_mean.{kind}")).map_or(Cell::Empty, |mean| Cell::Count(mean.n()));
     let title = findings.workload.kind_title(kind);
-    let mut row = vec![Cell::datum(title), Cell::datum(own_name(findings, point)), Cell::datum("response"), completed];
+    let mut row = cells![title, own_name(findings, point), "response", completed];
     row.push(metric("mean"));
     row.extend(PERCENTILES.iter().map(|(name, _)| metric(name)));
     row
@@ -157,8 +155,7 @@ fn own_row(findings: &Findings<'_>, point: &PointFindings, kind: &str) -> Vec<Ce
 fn their_row(findings: &Findings<'_>, point: &Theirs<'_>, operation: &ReferenceOperation) -> Vec<Cell> {
     let completed = operation.count("count").map_or(Cell::Empty, |number| Cell::datum(count(number)));
     let title = findings.workload.kind_title(&operation.kind);
-    let mut row =
-        vec![Cell::datum(title), Cell::datum(their_name(point)), Cell::datum(operation.clock.word()), completed];
+    let mut row = cells![title, their_name(point), operation.clock.word(), completed];
     row.push(published(operation.milliseconds("mean")));
     row.extend(PERCENTILES.iter().map(|(name, _)| published(operation.milliseconds(name))));
     row

@@ -22,14 +22,11 @@ fn how(found: &BlockFindings) -> Prose {
             if some == 1 { "repetition was" } else { "repetitions were" }
         ),
     };
-    prose![
-        "Shares of the largest, steps and knees are ratios formed within ",
-        found.blocks.count(),
-        " repetitions, each of which measured every point once, ",
-        order,
-        ": changes of the host between repetitions do not affect them (estimand: ratio).",
-        left_out,
-    ]
+    prose! {
+        "Shares of the largest, steps and knees are ratios formed within ", found.blocks.count(),
+        " repetitions, each of which measured every point once, ", order,
+        ": changes of the host between repetitions do not affect them (estimand: ratio).", left_out
+    }
 }
 
 /// Points that take part though they are void.
@@ -38,24 +35,20 @@ fn moved(findings: &Findings<'_>) -> Prose {
         findings.points.iter().filter(|point| point.only_moved()).map(PointFindings::label).collect();
     match moved.is_empty() {
         true => Prose::new(),
-        false => prose![
-            " Points that are void only because their throughput moved (",
-            moved.join(", "),
+        false => prose! {
+            " Points that are void only because their throughput moved (", moved.join(", "),
             ") are included: ratios formed side by side do not need a steady state."
-        ],
+        },
     }
 }
 
 /// What was done about neighbours inside a repetition.
 fn corrected(found: &BlockFindings) -> Prose {
     match found.blocks.effect() {
-        Some(effect) => prose![
+        Some(effect) => prose! {
             " They are corrected for CPU use by others: throughput is proportional to the remaining CPU to the power ",
-            short(effect.power),
-            " ± ",
-            short(effect.standard_error),
-            " (standard error)."
-        ],
+            short(effect.power), " ± ", short(effect.standard_error), " (standard error)."
+        },
         None => Prose::new(),
     }
 }
@@ -64,15 +57,10 @@ fn corrected(found: &BlockFindings) -> Prose {
 fn needed(findings: &Findings<'_>, found: &BlockFindings) -> Prose {
     let needed = findings.largest().and_then(|largest| found.needed(largest.id, WANTED));
     match needed.filter(|needed| *needed as usize > found.blocks.count()) {
-        Some(needed) => prose![
-            " To narrow the intervals of all ratios to ±",
-            short(100.0 * WANTED),
-            " %, plan about ",
-            needed,
-            " repetitions (",
-            Inline::Code("study.repetitions".to_owned()),
-            ") with the same spread."
-        ],
+        Some(needed) => prose! {
+            " To narrow the intervals of all ratios to ±", short(100.0 * WANTED), " %, plan about ", needed,
+            " repetitions (", Inline::Code("study.repetitions".to_owned()), ") with the same spread."
+        },
         None => Prose::new(),
     }
 }

@@ -2,20 +2,9 @@
 
 use super::charts::{shown_of, spread};
 use super::opening::why_at as opening_why;
-use super::section::{Section, SectionPlace, a_finished_run};
-use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Notice, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Notice, Prose, Table, cells, columns, prose};
 use crate::findings::{Findings, PointFindings, Ranking};
 use crate::numbers::short;
-
-/// The section.
-pub(super) const SECTION: Section = Section {
-    id: "bottleneck",
-    title: "What limited throughput",
-    level: 2,
-    place: SectionPlace::Paper,
-    needs: a_finished_run,
-    render,
-};
 
 /// Candidates listed for each point.
 const LISTED: usize = 3;
@@ -26,7 +15,7 @@ const MOST_SENTENCES: usize = 6;
 /// Most points that are columns of the heat map.
 const MOST_COLUMNS: usize = 16;
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let sentences: Vec<Prose> =
         findings.points.iter().map(|point| opening_why(findings, point)).filter(|text| !text.is_empty()).collect();
     let count = sentences.len();
@@ -98,11 +87,10 @@ fn heat(findings: &Findings<'_>) -> Option<Figure> {
     let heads = points.iter().map(|(point, _)| Column::counts(point.label()));
     Some(Figure {
         id: "figure-bottleneck",
-        caption: prose![
+        caption: prose! {
             "Utilization of each resource in the measured window, in per cent; stalls in per cent of the time. Points \
-             run from left to right.",
-            shown_of(points.len(), count)
-        ],
+             run from left to right.", shown_of(points.len(), count)
+        },
         alt: alt.clone(),
         chart: Chart::Heats(vec![Heat {
             title: String::new(),
@@ -134,13 +122,9 @@ fn table(findings: &Findings<'_>) -> Table {
         caption: prose![
             "Candidates for the bottleneck of each point, most likely first. Observed, not confirmed by intervention."
         ],
-        columns: vec![
-            Column::words("Point"),
-            Column::counts("Rank"),
-            Column::words("Candidate"),
-            Column::quantities("Use", "% of the window"),
-            Column::words("Evidence"),
-        ],
+        columns: columns! {
+            words("Point"), counts("Rank"), words("Candidate"), quantities("Use", "% of the window"), words("Evidence")
+        },
         rows,
         note: Vec::new(),
     }
@@ -148,23 +132,16 @@ fn table(findings: &Findings<'_>) -> Table {
 
 fn point_rows(point: &PointFindings, ranking: &Ranking) -> Vec<Vec<Cell>> {
     if ranking.candidates.is_empty() {
-        return vec![vec![
-            Cell::datum(point.label()),
-            Cell::Empty,
-            Cell::Prose(prose!["none"]),
-            Cell::Empty,
-            Cell::Prose(prose!["no observed resource came near its limit"]),
-        ]];
+        return vec![cells! {
+            point.label(), Cell::Empty, Cell::Prose(prose!["none"]), Cell::Empty,
+            Cell::Prose(prose!["no observed resource came near its limit"])
+        }];
     }
     let row = |(place, candidate): (usize, &proofload_analysis::bottleneck::Candidate)| {
         let measure = candidate.measure.scaled(100.0, proofload_analysis::quantity::Unit::PERCENT);
-        vec![
-            Cell::datum(point.label()),
-            Cell::Count(place as u64 + 1),
-            Cell::datum(candidate.name.clone()),
-            Cell::Quantity(measure),
-            Cell::datum(candidate.evidence.clone()),
-        ]
+        cells! {
+            point.label(), Cell::Count(place as u64 + 1), candidate.name.clone(), measure, candidate.evidence.clone()
+        }
     };
     ranking.candidates.iter().take(LISTED).enumerate().map(row).collect()
 }

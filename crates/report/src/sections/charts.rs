@@ -1,8 +1,9 @@
 //! Charts over the study's factor, from findings: shared by the sections of results.
 
-use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Role, Sample, Scale, Series, Table};
+use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Role, Sample, Scale, Series, Table, columns};
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, level_number, level_text, setting_title};
 use crate::metrics::MetricName;
+pub(super) use crate::numbers::capital;
 use crate::numbers::grouped;
 use proofload_analysis::knee::Knee;
 use proofload_analysis::quantity::Unit;
@@ -73,12 +74,6 @@ pub(super) fn factors_title(findings: &Findings<'_>) -> String {
     let factors = findings.factors.iter().map(|factor| setting_title(&factor.setting));
     let titles: Vec<String> = factors.collect();
     if titles.is_empty() { "point".to_owned() } else { titles.join(", ") }
-}
-
-/// The text with a capital first letter.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn curve_series(findings: &Findings<'_>, curve: &Curve, shown: &MetricName) -> Vec<Series> {
@@ -194,18 +189,25 @@ pub(super) fn level_words(findings: &Findings<'_>, setting: &str, number: f64) -
 
 /// A table of points: a column for the levels, one for each metric, and the verdict.
 pub(super) fn points_table(findings: &Findings<'_>, metrics: &[MetricName]) -> Table {
-    table_of_points(findings, metrics.iter().map(|metric| (metric_column(metric), metric.name)).collect())
+    table_of_points(findings, metrics.iter().map(|metric| (Column::metric(metric), metric.name)).collect())
 }
 
-/// The column of a metric under its title.
-pub(super) fn metric_column(metric: &MetricName) -> Column {
-    Column::quantities(metric.title, metric.told)
+impl Column {
+    /// The column of points' names, under the titles of the factors.
+    pub(super) fn point(findings: &Findings<'_>) -> Self {
+        Self::words(capital(&factors_title(findings)))
+    }
+
+    /// The column of a metric under its title.
+    pub(super) fn metric(metric: &MetricName) -> Self {
+        Self::quantities(metric.title, metric.told)
+    }
 }
 
 /// The same with columns that are made elsewhere, each with the name of its metric.
 pub(super) fn table_of_points(findings: &Findings<'_>, columns: Vec<(Column, &str)>) -> Table {
     let (columns, metrics): (Vec<Column>, Vec<&str>) = columns.into_iter().unzip();
-    let mut heads = vec![Column::words(capital(&factors_title(findings)))];
+    let mut heads = columns![point(findings)];
     heads.extend(columns);
     heads.push(Column::words("Verdict"));
     let row = |point: &PointFindings| {
@@ -225,10 +227,7 @@ pub(super) fn shown_value(point: &PointFindings, metric: &str) -> Measured {
 
 /// A measured value as a cell.
 pub(super) fn measured_cell(value: Measured) -> Cell {
-    match value {
-        Ok(quantity) => Cell::Quantity(quantity),
-        Err(why) => Cell::Gap(why),
-    }
+    Cell::from(value)
 }
 
 /// Nanoseconds in milliseconds, for tables and axes.

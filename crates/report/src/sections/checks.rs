@@ -1,26 +1,15 @@
 //! Every run, check and audit, for those who want to see each: the section on validity has what does not hold.
 
-use super::section::{Section, SectionPlace, a_finished_run, always};
-use super::validity::name;
-use crate::blocks::{Align, Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use super::section::a_finished_run;
+use crate::blocks::{Align, Block, Cell, Column, Inline, Notice, Prose, Table, cells, columns, prose};
 use crate::findings::{Findings, PointFindings, RunFindings};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::samples::CheckOutcome;
 
-/// The section.
-pub(super) const SECTION: Section = Section {
-    id: "checks",
-    title: "Runs, checks and audits",
-    level: 2,
-    place: SectionPlace::Appendix,
-    needs: always,
-    render,
-};
-
 /// Where steal stands among a run's columns, when it was observed.
 const STEAL_COLUMN: usize = 4;
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
         return Vec::new();
     }
@@ -47,15 +36,10 @@ fn runs(findings: &Findings<'_>) -> Table {
     let mut table = Table {
         id: "table-runs",
         caption: prose!["Runs: end of the warm-up, drift in the window, failures, and consistency of the closed loop."],
-        columns: vec![
-            Column::words("Run"),
-            Column::counts("Attempts"),
-            Column::words("Warm-up"),
-            Column::quantities("Drift in the window", "% of its mean"),
-            Column::counts("Failed"),
-            Column::quantities("Little's law", "% off"),
-            Column::words("Load generator"),
-        ],
+        columns: columns! {
+            words("Run"), counts("Attempts"), words("Warm-up"), quantities("Drift in the window", "% of its mean"),
+            counts("Failed"), quantities("Little's law", "% off"), words("Load generator")
+        },
         rows: rows.collect(),
         note: prose![
             "Little's law: throughput × mean response time must equal the number of users in a closed loop without \
@@ -78,15 +62,10 @@ fn run_row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings) ->
         let n = run.measured().len() as u64;
         Quantity::new(100.0 * audit.deviation, Unit::PERCENT, n, Interval::none("a comparison of two totals"))
     });
-    vec![
-        Cell::datum(name(point, run)),
-        Cell::Count(attempts as u64),
-        warm_up(run),
-        super::charts::measured_cell(drift),
-        Cell::Count(run.failures.failed),
-        little.map_or(Cell::Gap("users wait, or their number is unknown".to_owned()), Cell::Quantity),
-        generator(run),
-    ]
+    cells! {
+        point.run_label(run), Cell::Count(attempts as u64), warm_up(run), drift, Cell::Count(run.failures.failed),
+        little.map_or(Cell::Gap("users wait, or their number is unknown".to_owned()), Cell::Quantity), generator(run)
+    }
 }
 
 fn warm_up(run: &RunFindings) -> Cell {
@@ -163,18 +142,14 @@ fn audits(findings: &Findings<'_>) -> Table {
                     rows.push((audit.name, Vec::new(), Vec::new()));
                     rows.len() - 1
                 });
-                let found = format!("{}: {}", name(point, run), audit.found);
+                let found = format!("{}: {}", point.run_label(run), audit.found);
                 if audit.holds { rows[known].1.push(found) } else { rows[known].2.push(found) }
             }
         }
     }
     let row = |(audit, holds, broken): (&str, Vec<String>, Vec<String>)| {
         let word = if broken.is_empty() { "holds" } else { "broken" };
-        vec![
-            Cell::datum(audit.to_owned()),
-            Cell::Verdict(broken.is_empty(), word),
-            Cell::datum([broken, holds].concat().join("; ")),
-        ]
+        cells![audit.to_owned(), Cell::Verdict(broken.is_empty(), word), [broken, holds].concat().join("; ")]
     };
     Table {
         id: "table-audits",
@@ -195,8 +170,8 @@ fn found(findings: &Findings<'_>) -> Option<Block> {
             for check in &run.checks {
                 let words = format!("{} {}: {}", check.group, check.name, check.found);
                 match found.iter_mut().find(|(known, _)| *known == words) {
-                    Some((_, runs)) => runs.push(name(point, run)),
-                    None => found.push((words, vec![name(point, run)])),
+                    Some((_, runs)) => runs.push(point.run_label(run)),
+                    None => found.push((words, vec![point.run_label(run)])),
                 }
             }
         }

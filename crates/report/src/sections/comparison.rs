@@ -2,7 +2,9 @@
 
 use super::comparison_opening::opening;
 use super::document::date;
-use crate::blocks::{Block, Cell, Column, Document, Inline, Notice, Prose, SectionBlocks, SectionPlace, Table, prose};
+use crate::blocks::{
+    Block, Cell, Column, Document, Inline, Notice, Prose, SectionBlocks, SectionPlace, Table, cells, columns, prose,
+};
 use crate::findings::comparison::{Comparison, Difference, Gate, GateOutcome, NamedRecord, Row, Verdict, Which};
 use crate::findings::setting_title;
 use crate::workloads::workload;
@@ -57,17 +59,10 @@ fn imprint(which: Which, named: &NamedRecord<'_>) -> (Prose, Prose) {
         Which::Candidate => "B, candidate",
     };
     let code = |text: &str| Inline::Code(text.to_owned());
-    let words = prose![
-        code(&named.file),
-        ", study ",
-        code(record.study.name()),
-        ", ",
-        date(record.created),
-        ", ",
-        program,
-        ", SHA-256 ",
-        code(&named.sha256)
-    ];
+    let words = prose! {
+        code(&named.file), ", study ", code(record.study.name()), ", ", date(record.created), ", ", program,
+        ", SHA-256 ", code(&named.sha256)
+    };
     (prose![name], words)
 }
 
@@ -127,7 +122,7 @@ fn rows(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Vec<Block> {
     }
     let titles: Vec<String> = comparison.factors.iter().map(|setting| setting_title(setting)).collect();
     let first = if titles.is_empty() { "Point".to_owned() } else { titles.join(", ") };
-    let mut columns = vec![Column::words(first)];
+    let mut columns = columns![words(first)];
     columns.extend(["Metric", "A", "B", "B/A", "Estimand", "p, corrected", "Verdict"].map(Column::words));
     if gate.is_some() {
         columns.extend(["Limit of B/A", "Finding"].map(Column::words));
@@ -150,16 +145,13 @@ fn rows(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Vec<Block> {
 }
 
 fn row_cells(comparison: &Comparison<'_>, row: &Row) -> Vec<Cell> {
-    vec![
-        Cell::datum(comparison.label(row.pair)),
-        Cell::datum(row.metric.title.clone()),
-        Cell::Prose(prose![&row.baseline]),
-        Cell::Prose(prose![&row.candidate]),
-        Cell::Prose(prose![&row.ratio]),
+    cells! {
+        comparison.label(row.pair), row.metric.title.clone(), Cell::Prose(prose![&row.baseline]),
+        Cell::Prose(prose![&row.candidate]), Cell::Prose(prose![&row.ratio]),
         comparison.estimands(row).map_or(Cell::Empty, Cell::datum),
-        Cell::datum(if row.p_corrected < 0.000_95 { "<0.001".to_owned() } else { format!("{:.3}", row.p_corrected) }),
-        Cell::Prose(verdict(row)),
-    ]
+        if row.p_corrected < 0.000_95 { "<0.001".to_owned() } else { format!("{:.3}", row.p_corrected) },
+        Cell::Prose(verdict(row))
+    }
 }
 
 /// A verdict; where no difference was shown, with the ratios that would have been.
@@ -169,10 +161,9 @@ fn verdict(row: &Row) -> Prose {
         Verdict::NotShown if below > 0.0 && above.is_finite() => {
             prose![format!("no difference shown; ratios up to {below:.3} or from {above:.3} would have been")]
         }
-        Verdict::NotShown => prose![
-            "no difference shown; the samples are too few to say which difference would have \
-            been"
-        ],
+        Verdict::NotShown => prose! {
+            "no difference shown; the samples are too few to say which difference would have been"
+        },
         shown => vec![Inline::Strong(prose![shown.words()])],
     }
 }

@@ -1,7 +1,7 @@
 //! The first screen of a comparison: which of the two is better in what, and the ratios as a figure.
 
 use crate::blocks::{
-    Axis, Cell, Chart, Column, DotRows, Figure, Group, Inline, Opening, OpeningState, Prose, Table, prose,
+    Axis, Cell, Chart, DotRows, Figure, Group, Inline, Opening, OpeningState, Prose, Table, cells, columns, prose,
 };
 use crate::findings::comparison::{Comparison, Gate, GateOutcome, Row, Verdict};
 use crate::numbers::short;
@@ -50,10 +50,9 @@ fn verdict(comparison: &Comparison<'_>, gate: Option<&Gate>) -> (OpeningState, P
     }
     let differ = comparison.rows.iter().filter(|row| row.verdict != Verdict::NotShown).count();
     let text = prose![
-        Inline::Strong(prose![
-            comparison.rows.len(),
-            if comparison.rows.len() == 1 { " comparison. " } else { " comparisons. " }
-        ]),
+        Inline::Strong(prose! {
+            comparison.rows.len(), if comparison.rows.len() == 1 { " comparison. " } else { " comparisons. " }
+        }),
         differ,
         if differ == 1 { " shows a difference. " } else { " show a difference. " }
     ];
@@ -117,14 +116,10 @@ fn not_shown(comparison: &Comparison<'_>, main: &[&Row]) -> Prose {
         return Prose::new();
     }
     let main_hidden = main.iter().filter(|row| row.verdict == Verdict::NotShown).count();
-    prose![
-        hidden,
-        " of ",
-        comparison.rows.len(),
-        " rows, ",
-        main_hidden,
+    prose! {
+        hidden, " of ", comparison.rows.len(), " rows, ", main_hidden,
         " of them of the first metric. A difference may still exist there. "
-    ]
+    }
 }
 
 fn other_differences(comparison: &Comparison<'_>) -> Prose {
@@ -168,9 +163,7 @@ fn figure(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Option<Figure> {
         |row: &&Row| Group { label: name(row), values: vec![Some((row.ratio.value(), row.ratio.interval().bounds()))] };
     let told = |row: &&Row| format!("{} {}: {}", name(row), short(row.ratio.value()), row.verdict.words());
     let alt = format!("Dot chart of the ratio B/A. {}.", rows.iter().map(told).collect::<Vec<_>>().join("; "));
-    let cells = |row: &&Row| {
-        vec![Cell::datum(name(row)), Cell::Quantity(row.ratio.clone()), Cell::Prose(prose![row.verdict.words()])]
-    };
+    let cells = |row: &&Row| cells![name(row), row.ratio.clone(), Cell::Prose(prose![row.verdict.words()])];
     let cut = comparison.rows.len() > DRAWN;
     let tolerance = gate.and_then(one_tolerance);
     Some(Figure {
@@ -192,7 +185,7 @@ fn figure(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Option<Figure> {
             band: tolerance.map(|share| (1.0 - share, 1.0 + share)),
         }),
         data: Table {
-            columns: vec![Column::words("Row"), Column::quantities("B/A", ""), Column::words("Verdict")],
+            columns: columns![words("Row"), quantities("B/A", ""), words("Verdict")],
             rows: rows.iter().map(cells).collect(),
             ..Table::default()
         },

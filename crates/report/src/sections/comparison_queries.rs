@@ -1,6 +1,6 @@
 //! Query by query: how much slower or faster each was, where the work is made of queries.
 
-use crate::blocks::{Axis, Block, Cell, Chart, Column, DotRows, Figure, Group, Table, prose};
+use crate::blocks::{Axis, Block, Chart, DotRows, Figure, Group, Table, cells, columns, prose};
 use crate::findings::comparison::{Comparison, QueryPair};
 use crate::numbers::short;
 
@@ -56,22 +56,13 @@ fn first(row: &Group) -> f64 {
 
 fn data(comparison: &Comparison<'_>) -> Table {
     let row = |query: &QueryPair| {
-        vec![
-            Cell::datum(comparison.label(query.pair).to_owned()),
-            Cell::datum(query.kind.replacen('q', "Q", 1)),
-            Cell::datum(short(query.baseline_s)),
-            Cell::datum(short(query.candidate_s)),
-            Cell::datum(short(query.ratio())),
-        ]
+        cells! {
+            comparison.label(query.pair).to_owned(), query.kind.replacen('q', "Q", 1), short(query.baseline_s),
+            short(query.candidate_s), short(query.ratio())
+        }
     };
     Table {
-        columns: vec![
-            Column::words("Point"),
-            Column::words("Query"),
-            Column::counts("A, s"),
-            Column::counts("B, s"),
-            Column::counts("B/A"),
-        ],
+        columns: columns![words("Point"), words("Query"), counts("A, s"), counts("B, s"), counts("B/A")],
         rows: comparison.queries.iter().map(row).collect(),
         ..Table::default()
     }

@@ -1,19 +1,14 @@
 //! The conclusion: the answer once more, what it costs where the study states a price, and what to do next. From the findings of the first screen.
 
 use super::opening::opening;
-use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::{Findings, PointFindings};
 use proofload_analysis::quantity::{Quantity, Unit};
 
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "conclusion", title: "Conclusion", level: 2, place: SectionPlace::Paper, needs: always, render };
-
 /// Units of throughput that a price is divided by.
 const PER: f64 = 1_000.0;
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let opening = opening(findings);
     if opening.answer.is_empty() {
         return Vec::new();
@@ -41,24 +36,14 @@ fn bill(findings: &Findings<'_>) -> Vec<Block> {
     }
     let Ok(price) = settings.number("paper.price") else { return blocks };
     let currency = settings.text("paper.currency").unwrap_or_default().to_owned();
-    let mut text = prose![
-        "All parts together cost ",
-        crate::numbers::grouped(price, 0),
-        " ",
-        currency.clone(),
-        ", as stated by the study"
-    ];
+    let mut text = prose! {
+        "All parts together cost ", crate::numbers::grouped(price, 0), " ", currency.clone(), ", as stated by the study"
+    };
     if let Some((point, each)) = findings.largest().and_then(|point| Some((point, price_of(findings, point, price)?))) {
-        text.extend(prose![
-            ": ",
-            Inline::ranged(&each, ""),
-            " ",
-            currency,
-            " per thousand ",
-            findings.workload.headline.axis_unit,
-            " at ",
-            PointFindings::label(point)
-        ]);
+        text.extend(prose! {
+            ": ", Inline::ranged(&each, ""), " ", currency, " per thousand ", findings.workload.headline.axis_unit,
+            " at ", PointFindings::label(point)
+        });
     }
     text.extend(prose!["."]);
     blocks.push(Block::Paragraph(text));

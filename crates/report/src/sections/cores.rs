@@ -1,16 +1,11 @@
 //! The use of each core over time, as heat maps.
 
-use super::section::{Section, SectionPlace};
-use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Table, prose};
+use crate::blocks::{Block, Chart, Figure, Heat, Inline, Table, cells, columns, prose};
 use crate::findings::{Findings, PointFindings, Trace, traces};
 use crate::numbers::short;
 use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::quantity::Unit;
 use proofload_model::series;
-
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "cores", title: "Core by core", level: 3, place: SectionPlace::Appendix, needs, render };
 
 /// Most cells of all maps together, so that the page stays small.
 const MOST_CELLS: usize = 12_000;
@@ -34,11 +29,11 @@ fn observed<'a>(findings: &'a Findings<'_>) -> Vec<Cores<'a>> {
     findings.points.iter().filter_map(cores).collect()
 }
 
-fn needs(findings: &Findings<'_>) -> Result<(), String> {
+pub(super) fn needs(findings: &Findings<'_>) -> Result<(), String> {
     if observed(findings).is_empty() { Err("per-core utilization was not observed".to_owned()) } else { Ok(()) }
 }
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let cores = observed(findings);
     let rows: usize = cores.iter().map(|cores| cores.traces.len()).sum();
     let heats: Vec<Heat> = cores.iter().map(|cores| heat(cores, heat_columns(rows))).collect();
@@ -54,11 +49,10 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         data: data(&cores),
     };
     vec![
-        Block::Paragraph(prose![
-            "The mean over all cores can hide a single core at its limit. ",
-            Inline::Reference("figure-cores"),
+        Block::Paragraph(prose! {
+            "The mean over all cores can hide a single core at its limit. ", Inline::Reference("figure-cores"),
             " shows every core."
-        ]),
+        }),
         Block::Figure(Box::new(figure)),
     ]
 }
@@ -110,16 +104,12 @@ fn data(cores: &[Cores<'_>]) -> Table {
     let rows = cores.iter().flat_map(|cores| {
         cores.traces.iter().map(|trace| {
             let mean = mean_of(&trace.values()).quantity(Unit::PERCENT);
-            vec![Cell::datum(cores.point.label()), Cell::datum(trace.instance.clone()), Cell::Quantity(mean)]
+            cells![cores.point.label(), trace.instance.clone(), mean]
         })
     });
     Table {
         caption: prose!["Mean utilization of each core in the measured window."],
-        columns: vec![
-            Column::words("Point"),
-            Column::words("Core"),
-            Column::quantities("Mean utilization", "% of the core"),
-        ],
+        columns: columns![words("Point"), words("Core"), quantities("Mean utilization", "% of the core")],
         rows: rows.collect(),
         ..Table::default()
     }

@@ -1,26 +1,12 @@
 //! Departures from the clauses under which runs were made: what each is, and at which points it was on.
 
-use super::registry::OwnSection;
-use super::section::{Section, SectionPlace};
-use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Column, Prose, Table, cells, prose};
 use crate::findings::Findings;
 use proofload_model::facts::client;
 use std::collections::BTreeMap;
 
-/// The section of TPROC-C; left out where every run followed the clauses.
-pub(super) const SECTIONS: &[OwnSection] = &[OwnSection {
-    after: "method",
-    section: Section {
-        id: "departures",
-        title: "Departures from the clauses",
-        level: 2,
-        place: SectionPlace::Appendix,
-        needs: super::section::always,
-        render,
-    },
-}];
-
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+/// Makes the section of TPROC-C; left out where every run followed the clauses.
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let departures = departures(findings);
     if departures.is_empty() {
         return Vec::new();
@@ -29,12 +15,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let row = |number: &str, (about, points): &(String, Vec<String>)| {
         let (name, words) = about.split_once(": ").unwrap_or((about.as_str(), ""));
         let place = if points.len() == measured { "all points".to_owned() } else { points.join(", ") };
-        vec![
-            Cell::datum(number.trim_start_matches('0').to_owned()),
-            Cell::code(name.to_owned()),
-            Cell::datum(words.to_owned()),
-            Cell::datum(place),
-        ]
+        cells![number.trim_start_matches('0').to_owned(), Cell::code(name.to_owned()), words.to_owned(), place]
     };
     let table = Table {
         id: "table-departures",
@@ -54,11 +35,10 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 fn lead(findings: &Findings<'_>) -> Prose {
     match crate::workloads::named_profile(&findings.record.study.settings) {
-        Some(profile) => prose![
-            "The profile of this study is ",
-            profile,
+        Some(profile) => prose! {
+            "The profile of this study is ", profile,
             ". Its figures are comparable only within that profile, not with runs that follow the clauses."
-        ],
+        },
         None => prose![
             "Points differ in their departures from the clauses; compare their figures only to see the effect of \
              these departures."

@@ -1,8 +1,7 @@
 //! The appendix from which the study can be run again: file, settings, versions, seeds, facts, events.
 
 use super::document::{date, instant};
-use super::section::{Section, SectionPlace, always};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, cells, prose};
 use crate::findings::Findings;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::Fact;
@@ -10,23 +9,13 @@ use proofload_model::study::{Factor, values_of};
 use proofload_record::State;
 use std::collections::{BTreeSet, HashMap};
 
-/// The section.
-pub(super) const SECTION: Section = Section {
-    id: "disclosure",
-    title: "Full disclosure",
-    level: 2,
-    place: SectionPlace::Appendix,
-    needs: always,
-    render,
-};
-
 /// Log lines shown, the last ones.
 const LOG_LINES: usize = 200;
 
 /// Documents longer than this are named, not shown, characters.
 const LONGEST_DOCUMENT: usize = 20_000;
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::Paragraph(prose![
             "All details here come from the record, which also contains every second, histogram and reading behind \
@@ -48,17 +37,13 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 fn again(findings: &Findings<'_>) -> Vec<Block> {
     let name = findings.record.study.name();
-    let mut blocks = vec![Block::Paragraph(prose![
-        "Save the study file below as ",
-        Inline::Code(format!("{name}.toml")),
-        ", then run ",
-        Inline::Code(format!("proofload run {name}.toml")),
-        " and ",
+    let mut blocks = vec![Block::Paragraph(prose! {
+        "Save the study file below as ", Inline::Code(format!("{name}.toml")), ", then run ",
+        Inline::Code(format!("proofload run {name}.toml")), " and ",
         Inline::Code(format!("proofload report {name}.proof")),
-        ". The seed reproduces data, inputs and the order of points; ",
-        Inline::Code("proofload doctor".to_owned()),
+        ". The seed reproduces data, inputs and the order of points; ", Inline::Code("proofload doctor".to_owned()),
         " shows what the machine supports."
-    ])];
+    })];
     match findings.record.documents.get("study.toml") {
         Some(text) => blocks.push(Block::Code(prose!["The original study file:"], text.clone())),
         None => blocks.push(Block::Notice(Notice::Gap, prose!["the record does not contain the original study file."])),
@@ -83,12 +68,9 @@ fn versions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     let broken = finished.filter(|attempt| attempt.seal_holds != Some(true)).count();
     pairs.push((
         prose!["Seals"],
-        prose![
-            sealed,
-            " finished attempts whose SHA-256 seal matches their rows, ",
-            broken,
-            " whose seal does not match"
-        ],
+        prose! {
+            sealed, " finished attempts whose SHA-256 seal matches their rows, ", broken, " whose seal does not match"
+        },
     ));
     let changed = record.faults.iter().map(|fault| (prose!["Changed after writing"], prose![fault.clone()]));
     pairs.extend(changed);
@@ -133,7 +115,7 @@ fn settings(findings: &Findings<'_>) -> Table {
     let row = |path: &String| {
         let values = values_of(path, &study.settings, &findings.factors);
         let words: Vec<String> = values.into_iter().map(|value| without_image(&value.to_string())).collect();
-        vec![Cell::code(path.clone()), Cell::datum(words.join(", "))]
+        cells![Cell::code(path.clone()), words.join(", ")]
     };
     Table {
         id: "table-all-settings",
@@ -172,14 +154,11 @@ fn facts(findings: &Findings<'_>) -> Table {
     let none = || "–".to_owned();
     let row = |(fact, of): (&Fact, Vec<String>)| {
         let all = of.len() == finished.len() && finished.len() > 1;
-        vec![
-            Cell::datum(if all { place("all attempts", &fact.instance) } else { of.join(", ") }),
-            Cell::datum(fact.subject.clone()),
-            Cell::code(fact.name.clone()),
-            Cell::datum(fact.requested.clone().unwrap_or_else(none)),
-            Cell::datum(fact.effective.clone().unwrap_or_else(none)),
-            Cell::datum(fact.source.clone()),
-        ]
+        cells! {
+            if all { place("all attempts", &fact.instance) } else { of.join(", ") }, fact.subject.clone(),
+            Cell::code(fact.name.clone()), fact.requested.clone().unwrap_or_else(none),
+            fact.effective.clone().unwrap_or_else(none), fact.source.clone()
+        }
     };
     Table {
         id: "table-all-facts",
@@ -214,12 +193,7 @@ fn events(findings: &Findings<'_>) -> Table {
     let record = findings.record;
     let row = |place: String, event: &proofload_record::AttemptEvent| {
         let detail: String = event.listed.chars().take(400).collect();
-        vec![
-            Cell::datum(place),
-            Cell::datum(instant(event.at)),
-            Cell::code(event.event.name().to_owned()),
-            Cell::datum(detail),
-        ]
+        cells![place, instant(event.at), Cell::code(event.event.name().to_owned()), detail]
     };
     let mut rows: Vec<Vec<Cell>> = record.events.iter().map(|event| row("study".to_owned(), event)).collect();
     // Not every reader wants the page of a hundred runs.

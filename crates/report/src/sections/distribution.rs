@@ -1,7 +1,7 @@
 //! How response times are distributed at each point, and how they rise with the throughput where the load varies.
 
 use super::charts::{shown_of, shown_value, spread};
-use crate::blocks::{Axis, Cell, Chart, Column, Figure, Panel, Role, Sample, Series, Table, prose};
+use crate::blocks::{Axis, Cell, Chart, Column, Figure, Panel, Role, Sample, Series, Table, cells, columns, prose};
 use crate::findings::{Findings, PointFindings, all_kinds};
 use crate::metrics::RESPONSE_P99;
 use crate::numbers::short;
@@ -142,11 +142,7 @@ fn against_throughput(findings: &Findings<'_>) -> Option<Figure> {
     let points: Vec<&PointFindings> =
         curve.groups.iter().flat_map(|group| group.points.iter().filter_map(valid)).collect();
     let row = |point: &&PointFindings| {
-        vec![
-            Cell::datum(point.label()),
-            super::charts::measured_cell(point.result(headline.name)),
-            super::charts::measured_cell(shown_value(point, RESPONSE_P99.name)),
-        ]
+        cells![point.label(), point.result(headline.name), shown_value(point, RESPONSE_P99.name)]
     };
     Some(Figure {
         id: "figure-load",
@@ -162,11 +158,9 @@ fn against_throughput(findings: &Findings<'_>) -> Option<Figure> {
             series,
         }),
         data: Table {
-            columns: vec![
-                Column::words("Point"),
-                Column::quantities(headline.axis, headline.axis_unit),
-                Column::quantities("p99", RESPONSE_P99.axis_unit),
-            ],
+            columns: columns! {
+                words("Point"), quantities(headline.axis, headline.axis_unit), quantities("p99", RESPONSE_P99.axis_unit)
+            },
             rows: points.iter().map(row).collect(),
             ..Table::default()
         },

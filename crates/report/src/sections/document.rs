@@ -93,10 +93,9 @@ pub(super) fn of_record(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     if record.being_written {
         pairs.push((
             prose!["State"],
-            prose![
-                "the study is still running; the report covers what was recorded when it \
-            was read"
-            ],
+            prose! {
+                "the study is still running; the report covers what was recorded when it was read"
+            },
         ));
     }
     pairs

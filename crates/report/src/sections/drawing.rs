@@ -1,7 +1,7 @@
 //! The set-up as a drawing: who sends the load, over what, to which server, on which storage. From settings and facts alone.
 
 use super::facts_in_full::told;
-use crate::blocks::{Cell, Chart, Column, Diagram, DiagramBox, Figure, Table, prose};
+use crate::blocks::{Chart, Column, Diagram, DiagramBox, Figure, Table, cells, prose};
 use crate::findings::{Findings, level_text, size_text};
 use proofload_model::facts::{engine, host, storage, tier};
 use proofload_model::settings::Value;
@@ -13,7 +13,7 @@ pub(super) fn figure(findings: &Findings<'_>) -> Option<Figure> {
         return None;
     }
     let words: Vec<String> = boxes.iter().map(|one| format!("{}: {}", one.title, one.lines.join(", "))).collect();
-    let row = |one: &DiagramBox| vec![Cell::datum(one.title.clone()), Cell::datum(one.lines.join("; "))];
+    let row = |one: &DiagramBox| cells![one.title.clone(), one.lines.join("; ")];
     Some(Figure {
         id: "figure-setup",
         caption: prose!["The set-up, as requested by the study and as found."],

@@ -2,7 +2,7 @@
 
 use super::drills::label;
 use crate::blocks::{
-    Axis, Block, Cell, Chart, Column, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, prose,
+    Axis, Block, Cell, Chart, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, cells, columns, prose,
 };
 use crate::findings::Findings;
 use crate::findings::drills::DrilledPoint;
@@ -28,12 +28,11 @@ pub(super) fn block(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Opt
         return None;
     }
     if drilled().any(|point| came_at_a_rate(findings, point)) {
-        return Some(Block::Paragraph(prose![
+        return Some(Block::Paragraph(prose! {
             "The cost of the modes is not set against what they protect: the load came at a rate, which every mode \
              keeps up with, so their throughput is the same; a study whose load has no rate, such as ",
-            Inline::Code("studies/quick/availability.toml".to_owned()),
-            ", measures the cost."
-        ]));
+            Inline::Code("studies/quick/availability.toml".to_owned()), ", measures the cost."
+        }));
     }
     Some(Block::Figure(Box::new(figure(findings, points, least))))
 }
@@ -57,21 +56,13 @@ fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>], least: Replicati
         format!("{}: {kept} % kept, write outage {away} s, {} lost.", mark.label, mark.lost)
     };
     let alt: Vec<String> = marks.iter().map(told).collect();
-    let row = |mark: &Mark| {
-        vec![
-            Cell::datum(mark.label.clone()),
-            Cell::datum(short(mark.kept)),
-            Cell::datum(short(mark.away.0)),
-            Cell::Count(mark.lost),
-        ]
-    };
+    let row = |mark: &Mark| cells![mark.label.clone(), short(mark.kept), short(mark.away.0), Cell::Count(mark.lost)];
     Figure {
         id: "figure-cost-protection",
-        caption: prose![
-            "Throughput before the fault, relative to that of ",
-            least.word(),
+        caption: prose! {
+            "Throughput before the fault, relative to that of ", least.word(),
             ", against the median write outage of each mode. The labels give the losses of all drills."
-        ],
+        },
         alt: format!("Scatter chart of throughput kept and write outage. {}", alt.join(" ")),
         chart: Chart::Plot(Panel {
             title: String::new(),
@@ -85,12 +76,10 @@ fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>], least: Replicati
         data: Table {
             id: "data-cost-protection",
             caption: prose!["Cost and protection by mode and fault."],
-            columns: vec![
-                Column::words("Point"),
-                Column::quantities("Throughput kept", "%"),
-                Column::quantities("Write outage", "s"),
-                Column::quantities("Lost", ""),
-            ],
+            columns: columns! {
+                words("Point"), quantities("Throughput kept", "%"), quantities("Write outage", "s"),
+                quantities("Lost", "")
+            },
             rows: marks.iter().map(row).collect(),
             note: Prose::new(),
         },

@@ -2,7 +2,7 @@
 
 use super::drills::label;
 use crate::blocks::{
-    Axis, Band, BandKind, Cell, Chart, Column, Figure, Panel, Prose, Role, Sample, Series, Table, prose,
+    Axis, Band, BandKind, Cell, Chart, Figure, Panel, Prose, Role, Sample, Series, Table, cells, columns, prose,
 };
 use crate::findings::Findings;
 use crate::findings::drills::{DrillOf, DrilledPoint, is_after};
@@ -34,18 +34,12 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Fi
             seconds.map_or(Cell::Empty, |seconds| Cell::datum(short(seconds - drill.report.fault_at)))
         };
         let outage = write_outages(drill).into_iter().next();
-        vec![
-            Cell::datum(label.clone()),
-            at(outage.map(|outage| outage.from.as_seconds())),
-            at(drill.report.detected_at),
-            at(drill.report.promote_asked_at),
-            at(drill.report.promoted_at),
-            at(drill.report.undone_at),
-            at(drill.report.rejoined_at),
-            at(outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
-            at(drill.report.protected_again_at),
-            at(drill.report.recovered_at.map(|at| at.max(drill.report.fault_at))),
-        ]
+        cells! {
+            label.clone(), at(outage.map(|outage| outage.from.as_seconds())), at(drill.report.detected_at),
+            at(drill.report.promote_asked_at), at(drill.report.promoted_at), at(drill.report.undone_at),
+            at(drill.report.rejoined_at), at(outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
+            at(drill.report.protected_again_at), at(drill.report.recovered_at.map(|at| at.max(drill.report.fault_at)))
+        }
     };
     Figure {
         id: "figure-drills",
@@ -59,18 +53,12 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Fi
         data: Table {
             id: "data-drills",
             caption: prose!["Instants of these drills, counted from the fault."],
-            columns: vec![
-                Column::words("Point"),
-                Column::quantities("First write not acknowledged", "s"),
-                Column::quantities("Detected", "s"),
-                Column::quantities("Promotion requested", "s"),
-                Column::quantities("Promoted", "s"),
-                Column::quantities("Undone", "s"),
-                Column::quantities("Rejoined", "s"),
-                Column::quantities("First write acknowledged", "s"),
-                Column::quantities("Protected again", "s"),
-                Column::quantities("Users recovered", "s"),
-            ],
+            columns: columns! {
+                words("Point"), quantities("First write not acknowledged", "s"), quantities("Detected", "s"),
+                quantities("Promotion requested", "s"), quantities("Promoted", "s"), quantities("Undone", "s"),
+                quantities("Rejoined", "s"), quantities("First write acknowledged", "s"),
+                quantities("Protected again", "s"), quantities("Users recovered", "s")
+            },
             rows: drawn.iter().map(row).collect(),
             note: Prose::new(),
         },

@@ -52,6 +52,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         Block::Table(outages(findings, &points)),
         Block::Table(ledgers(findings, &points)),
     ];
+    blocks.extend(super::drill_losses::table(findings).map(Block::Table));
     blocks.extend(remarks(findings, &points).map(Block::Paragraph));
     if points.iter().any(|point| !point.drills.is_empty()) {
         if !super::opening::draws_drills(findings) {
@@ -348,7 +349,7 @@ fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
 }
 
 /// A time in seconds, or in milliseconds below one.
-fn seconds(time: f64) -> String {
+pub(super) fn seconds(time: f64) -> String {
     if time.abs() < 1.0 { format!("{} ms", short((1e3 * time).round())) } else { format!("{} s", short(time)) }
 }
 

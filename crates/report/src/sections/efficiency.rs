@@ -2,17 +2,13 @@
 //! says which.
 
 use super::charts::measured_cell;
-use super::section::{Section, SectionPlace, a_finished_run, always};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Table, prose};
+use super::section::a_finished_run;
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Table, cells, columns, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
     CAPACITY_PER_RACK_UNIT, DEVICE_READ_PER_BYTE, DEVICE_WRITTEN_PER_BYTE, MetricName, OPERATIONS_PER_WATT,
     OPERATIONS_PER_WATT_OF_SHEET, POWER, REQUESTS_PER_GB, REQUESTS_PER_GB_OF_SHEET, VALUES_READ, VALUES_WRITTEN,
 };
-
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "efficiency", title: "Efficiency", level: 3, place: SectionPlace::Appendix, needs: always, render };
 
 /// Most points that stand beside each other.
 const MOST_BESIDE: usize = 4;
@@ -34,7 +30,7 @@ const ROWS: &[EfficiencyRow] = &[
     (CAPACITY_PER_RACK_UNIT, "data sheet"),
 ];
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
         return Vec::new();
     }
@@ -92,22 +88,12 @@ fn long(findings: &Findings<'_>, points: &[&PointFindings], shown: &[&Efficiency
     let rows = shown.iter().flat_map(|(metric, source)| {
         points.iter().map(move |point| {
             let value = measured_cell(point.metric(metric.name));
-            vec![
-                Cell::Prose(prose![metric.title_with_unit()]),
-                Cell::datum(point.label()),
-                value,
-                Cell::Prose(prose![*source]),
-            ]
+            cells![Cell::Prose(prose![metric.title_with_unit()]), point.label(), value, Cell::Prose(prose![*source])]
         })
     });
     let factors = super::charts::capital(&super::charts::factors_title(findings));
     Table {
-        columns: vec![
-            Column::words("Figure"),
-            Column::words(factors),
-            Column::quantities("Value", ""),
-            Column::words("Source"),
-        ],
+        columns: columns![words("Figure"), words(factors), quantities("Value", ""), words("Source")],
         rows: rows.collect(),
         ..table()
     }
@@ -116,11 +102,10 @@ fn long(findings: &Findings<'_>, points: &[&PointFindings], shown: &[&Efficiency
 fn table() -> Table {
     Table {
         id: "table-efficiency",
-        caption: prose![
+        caption: prose! {
             "Cost of the work in the measured window. Data sheet figures are settings of the study under ",
-            Inline::Code("hardware".to_owned()),
-            ", not observations."
-        ],
+            Inline::Code("hardware".to_owned()), ", not observations."
+        },
         ..Table::default()
     }
 }

@@ -1,6 +1,5 @@
 //! What the figures may claim, and what others did on the host: a table in the section on validity. Judges nothing.
 
-use super::validity::name;
 use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
 use crate::findings::{Findings, HostUse, PointFindings, RunFindings};
 use crate::numbers::short;
@@ -8,9 +7,8 @@ use crate::workloads::Workload;
 
 /// The table; `None` where no run tells it.
 pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
-    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
     let rows: Vec<Vec<Cell>> =
-        runs.filter_map(|(point, run)| row(findings.workload, point, run, run.host.as_ref()?)).collect();
+        findings.runs().filter_map(|(point, run)| row(findings.workload, point, run, run.host.as_ref()?)).collect();
     (!rows.is_empty()).then(|| {
         Block::Table(Table {
             id: "table-host",
@@ -82,7 +80,7 @@ fn row(workload: &Workload, point: &PointFindings, run: &RunFindings, host: &Hos
     let named: Vec<String> = seen.map(|(name, rate)| format!("{name} {rate:.2} cores")).collect();
     let named = if named.is_empty() { Cell::Gap("none seen".to_owned()) } else { Cell::datum(named.join(", ")) };
     Some(vec![
-        Cell::datum(name(point, run)),
+        Cell::datum(point.run_label(run)),
         Cell::datum(host.estimand.to_string()),
         Cell::datum(taken),
         in_quiet_seconds(workload, host),

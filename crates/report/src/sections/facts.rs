@@ -2,7 +2,7 @@
 
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{level_number, size_text};
-use crate::numbers::count;
+use crate::numbers::{capital, count};
 use proofload_model::facts::{Reading, engine, known, limit};
 use proofload_model::settings::Value;
 
@@ -19,9 +19,7 @@ pub(super) fn title(subject: &str, name: &str) -> Prose {
 
 /// `clock_source` as `Clock source`, `rows.order_line` as `Rows order line`.
 fn sentence(name: &str) -> String {
-    let words = name.replace(['_', '.'], " ");
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    capital(&name.replace(['_', '.'], " "))
 }
 
 /// The value of a fact, in readable units.

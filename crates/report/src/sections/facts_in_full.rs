@@ -1,7 +1,6 @@
 //! The set-up in full: every fact of machine, software, storage and data, and each setting as asked and as in force.
 
 use super::facts::{title, together, value};
-use super::section::{Section, SectionPlace, always};
 use super::settings;
 use super::standby_hosts;
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
@@ -10,10 +9,6 @@ use proofload_model::facts::{self, FactName};
 use proofload_model::samples::Fact;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
-
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "facts", title: "Set-up in full", level: 2, place: SectionPlace::Appendix, needs: always, render };
 
 /// Subjects of facts in the order of the section, with their headings; others follow by name.
 const SUBJECTS: &[(&str, &str)] = &[
@@ -27,7 +22,7 @@ const SUBJECTS: &[(&str, &str)] = &[
 /// Longer lists of facts are folded.
 const SHOWN: usize = 14;
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     let observed = observed(findings);
     for (subject, title) in SUBJECTS {

@@ -1,32 +1,23 @@
 //! Errors met in the window by class: an answer such as "not found" is a result, not noise.
 
-use super::section::{Section, SectionPlace, a_finished_run, always};
-use crate::blocks::{Block, Cell, Column, Table, prose};
+use super::section::a_finished_run;
+use crate::blocks::{Block, Cell, Table, cells, columns, prose};
 use crate::findings::{Failure, Findings, PointFindings};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "failures", title: "Failures", level: 3, place: SectionPlace::Paper, needs: always, render };
-
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
         return Vec::new();
     }
     let rows: Vec<Vec<Cell>> = findings.points.iter().flat_map(|point| point_rows(findings, point)).collect();
-    let failed: u64 = findings.points.iter().flat_map(|point| &point.runs).map(|run| run.failures.failed).sum();
-    let due: u64 = findings.points.iter().flat_map(|point| &point.runs).map(|run| run.failures.due).sum();
+    let failed: u64 = findings.runs().map(|(_, run)| run.failures.failed).sum();
+    let due: u64 = findings.runs().map(|(_, run)| run.failures.due).sum();
     let many = findings.workload.work.many;
     let mut words = match failed {
         0 => prose!["None of ", due, " ", many, " that became due in the measured windows failed."],
-        _ => prose![
-            failed,
-            " of ",
-            due,
-            " ",
-            many,
-            " that became due in the measured windows failed and have no latency."
-        ],
+        _ => prose! {
+            failed, " of ", due, " ", many, " that became due in the measured windows failed and have no latency."
+        },
     };
     if rows.is_empty() {
         return if findings.workload.tells_absence { vec![Block::Paragraph(words)] } else { Vec::new() };
@@ -50,28 +41,21 @@ fn point_rows(findings: &Findings<'_>, point: &PointFindings) -> Vec<Vec<Cell>> 
 fn row(findings: &Findings<'_>, point: &PointFindings, failure: &Failure, due: u64) -> Vec<Cell> {
     let percent = 100.0 * failure.count as f64 / due.max(1) as f64;
     let why = "a share of all operations, not of a sample";
-    vec![
-        Cell::datum(point.label()),
-        Cell::datum(findings.workload.kind_title(&failure.kind)),
-        Cell::code(failure.code.clone()),
-        Cell::Count(failure.count),
-        Cell::Quantity(Quantity::new(percent, Unit::PERCENT, due, Interval::none(why))),
-        Cell::datum(failure.text.clone()),
-    ]
+    cells! {
+        point.label(), findings.workload.kind_title(&failure.kind), Cell::code(failure.code.clone()),
+        Cell::Count(failure.count), Quantity::new(percent, Unit::PERCENT, due, Interval::none(why)),
+        failure.text.clone()
+    }
 }
 
 fn table(findings: &Findings<'_>, rows: Vec<Vec<Cell>>) -> Table {
     Table {
         id: "table-failures",
         caption: prose!["Errors of the measured windows by class."],
-        columns: vec![
-            Column::words(super::charts::capital(&super::charts::factors_title(findings))),
-            Column::words(findings.workload.work.one_capital),
-            Column::words("Class"),
-            Column::counts("Errors"),
-            Column::quantities("Of all due", "%"),
-            Column::words("First message"),
-        ],
+        columns: columns! {
+            point(findings), words(findings.workload.work.one_capital), words("Class"), counts("Errors"),
+            quantities("Of all due", "%"), words("First message")
+        },
         rows,
         note: Vec::new(),
     }

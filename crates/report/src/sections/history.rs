@@ -3,7 +3,7 @@
 use super::document::date;
 use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Document, Figure, Inline, Notice, Opening, OpeningState, Panel,
-    Prose, Role, Sample, SectionBlocks, SectionPlace, Series, Table, prose,
+    Prose, Role, Sample, SectionBlocks, SectionPlace, Series, Table, cells, prose,
 };
 use crate::findings::history::{History, HistoryRecord, LevelChange, Track, TrackValue};
 use crate::numbers::short;
@@ -167,11 +167,10 @@ fn figure(history: &History) -> Option<Figure> {
     }
     Some(Figure {
         id: "figure-history",
-        caption: prose![
-            "Each figure by date of its record, with 95 % intervals; void results are grey. Lines mark changes of level; \
-             the dashed line is the level since the change before.",
-            rest
-        ],
+        caption: prose! {
+            "Each figure by date of its record, with 95 % intervals; void results are grey. Lines mark changes of \
+             level; the dashed line is the level since the change before.", rest
+        },
         alt,
         chart: Chart::Panels(panels),
         data: data(history),
@@ -303,16 +302,11 @@ fn older(history: &History) -> Prose {
 fn changes_table(history: &History) -> Table {
     let row = |(track, change): (&Track, &LevelChange)| {
         let record = &history.records[change.record];
-        vec![
-            Cell::datum(iso_day(record)),
-            Cell::datum(record.file.clone()),
-            Cell::datum(track.point.clone()),
-            Cell::datum(track.title.clone()),
-            Cell::datum(short(change.before)),
-            Cell::datum(short(change.after)),
-            Cell::datum(short(change.p)),
-            Cell::Verdict(change.is_better, if change.is_better { "better" } else { "worse" }),
-        ]
+        cells! {
+            iso_day(record), record.file.clone(), track.point.clone(), track.title.clone(), short(change.before),
+            short(change.after), short(change.p),
+            Cell::Verdict(change.is_better, if change.is_better { "better" } else { "worse" })
+        }
     };
     Table {
         id: "table-changes",
@@ -328,13 +322,10 @@ fn changes_table(history: &History) -> Table {
 fn records(history: &History) -> Vec<Block> {
     let row = |record: &HistoryRecord| {
         let valid = record.points.iter().filter(|point| point.is_valid).count();
-        vec![
-            Cell::datum(iso_day(record)),
-            Cell::datum(record.file.clone()),
-            Cell::datum(record.program.clone()),
-            Cell::datum(record.engine.clone()),
-            Cell::datum(format!("{valid} of {}", record.points.len())),
-        ]
+        cells! {
+            iso_day(record), record.file.clone(), record.program.clone(), record.engine.clone(),
+            format!("{valid} of {}", record.points.len())
+        }
     };
     let table = Block::Table(Table {
         id: "table-records",

@@ -1,7 +1,6 @@
 //! Audits of the drawn inputs, a row for each: limits, size of the sample, what was observed, how likely that is by chance, verdict.
 
-use super::validity::name;
-use crate::blocks::{Cell, Column, Table, prose};
+use crate::blocks::{Cell, Table, cells, columns, prose};
 use crate::findings::Findings;
 use proofload_model::samples::{AuditedSample, CheckOutcome};
 
@@ -12,7 +11,7 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Table> {
         for run in &point.runs {
             for check in &run.checks {
                 if let Some(sample) = &check.sample {
-                    rows.push(row(name(point, run), &check.name, sample, check.outcome));
+                    rows.push(row(point.run_label(run), &check.name, sample, check.outcome));
                 }
             }
         }
@@ -20,15 +19,9 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table {
         id: "table-input-audits",
         caption: prose!["Audits of the drawn inputs against their prescribed distribution, from the clients' counts."],
-        columns: vec![
-            Column::words("Run"),
-            Column::words("Audit"),
-            Column::words("Limits"),
-            Column::counts("n"),
-            Column::words("Observed"),
-            Column::words("p"),
-            Column::words("Verdict"),
-        ],
+        columns: columns! {
+            words("Run"), words("Audit"), words("Limits"), counts("n"), words("Observed"), words("p"), words("Verdict")
+        },
         rows,
         note: prose![
             "p: the probability that chance alone deviates this far from the prescribed distribution. Inputs are \
@@ -39,15 +32,10 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Table> {
 }
 
 fn row(run: String, audit: &str, sample: &AuditedSample, outcome: CheckOutcome) -> Vec<Cell> {
-    vec![
-        Cell::datum(run),
-        Cell::datum(audit.to_owned()),
-        Cell::datum(sample.limits.clone()),
-        Cell::Count(sample.n),
-        Cell::datum(sample.observed.clone()),
-        sample.p.map_or(Cell::Gap("no samples".to_owned()), |p| Cell::datum(chance(p))),
-        verdict(sample, outcome),
-    ]
+    cells! {
+        run, audit.to_owned(), sample.limits.clone(), Cell::Count(sample.n), sample.observed.clone(),
+        sample.p.map_or(Cell::Gap("no samples".to_owned()), |p| Cell::datum(chance(p))), verdict(sample, outcome)
+    }
 }
 
 /// Two digits; a zero is a number too small to be told.

@@ -1,24 +1,13 @@
 //! Response times: percentiles by kind of operation.
 
 use super::charts::{factor_axis, factors_title, milliseconds, shown_value};
-use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{
-    Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
+    Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, columns, prose,
 };
 use crate::findings::{FEWER_THAN, Findings, Measured, PERCENTILES, PointFindings, level_number};
 use crate::metrics::RESPONSE_P99;
 use crate::numbers::short;
 use crate::workloads::Clocks;
-
-/// The section.
-pub(super) const SECTION: Section = Section {
-    id: "latency",
-    title: "Response times",
-    level: 3,
-    place: SectionPlace::Paper,
-    needs: a_finished_run,
-    render,
-};
 
 /// Kinds of work up to which the table stands open.
 const MOST_ROWS: usize = 8;
@@ -26,16 +15,15 @@ const MOST_ROWS: usize = 8;
 /// Percentiles as papers write them, in the order of [`PERCENTILES`].
 const TITLES: [&str; 4] = ["p50", "p95", "p99", "p99.9"];
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let kinds = findings.kinds();
     let shown = findings.largest().or_else(|| findings.points.iter().find(|point| !point.runs.is_empty()));
-    let mut words = prose![
-        "Response time counts from the intended start of ",
-        findings.workload.work.with_article(),
+    let mut words = prose! {
+        "Response time counts from the intended start of ", findings.workload.work.with_article(),
         " to its completion. Percentiles come from histograms merged over the window, never from averages of \
          percentiles; their confidence intervals come from resampling seconds, not requests, because neighbouring \
-         requests are correlated.",
-    ];
+         requests are correlated."
+    };
     words.extend(service_words(findings));
     let mut blocks = vec![Block::Paragraph(words)];
     if let Some(point) = shown {
@@ -179,21 +167,17 @@ fn figure(findings: &Findings<'_>, kinds: &[String]) -> Option<Figure> {
     let rows = findings.points.iter().flat_map(of_point);
     let data = Table {
         caption: prose!["Response times of every point."],
-        columns: columns(
-            [vec![Column::words(super::charts::capital(&factors_title(findings)))], heads(findings)].concat(),
-        ),
+        columns: columns([columns![point(findings)], heads(findings)].concat()),
         rows: rows.collect(),
         ..Table::default()
     };
     (!panels.is_empty()).then(|| Figure {
         id: "figure-latency",
-        caption: prose![
-            "Percentiles of response times against ",
-            factors_title(findings),
-            ", logarithmic, on a common scale; one panel for each kind of ",
-            findings.workload.work.one,
+        caption: prose! {
+            "Percentiles of response times against ", factors_title(findings),
+            ", logarithmic, on a common scale; one panel for each kind of ", findings.workload.work.one,
             ", valid points only."
-        ],
+        },
         alt,
         chart: Chart::Panels(panels),
         data,

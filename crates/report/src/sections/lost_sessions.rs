@@ -1,6 +1,5 @@
 //! Lost connections in the section on validity: which runs had them, and how their users came back.
 
-use super::validity::name;
 use crate::blocks::{Block, Notice, Prose, prose};
 use crate::findings::{Findings, LostSessions};
 use crate::numbers::short;
@@ -10,18 +9,16 @@ const MOST_LINES: usize = 4;
 
 /// What is said of them; nothing when no connection was lost.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
-    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (name(point, run), run)));
-    let lines: Vec<Prose> =
-        runs.filter_map(|(name, run)| run.lost_sessions.map(|lost| prose![name, ": ", line(&lost)])).collect();
+    let lost = findings.runs().filter_map(|(point, run)| Some((point.run_label(run), run.lost_sessions?)));
+    let lines: Vec<Prose> = lost.map(|(name, lost)| prose![name, ": ", line(&lost)]).collect();
     if lines.is_empty() {
         return Vec::new();
     }
-    let lead = prose![
+    let lead = prose! {
         "connections were lost during the load. Operations in flight count as failed with unknown outcome. The time \
-         until a user reconnected is part of the response time of its next ",
-        findings.workload.work.one,
+         until a user reconnected is part of the response time of its next ", findings.workload.work.one,
         " and, with a fixed rate, of all operations that became due meanwhile."
-    ];
+    };
     let list = if lines.len() > MOST_LINES {
         let label = prose!["Lost connections of each of ", lines.len(), " runs"];
         Block::Fold(label, vec![Block::List(lines)])

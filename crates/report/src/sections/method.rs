@@ -1,24 +1,14 @@
 //! The procedure in words, with this study's own numbers, and the definitions of what is printed.
 
-use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::{Findings, level_number};
+use crate::numbers::percent;
 use crate::workloads::{ABSENT, GIVEN};
 use proofload_model::study::{Procedure, preconditioning, procedure, values_of};
 use proofload_model::units::duration_words;
 use std::time::Duration;
 
-/// The section.
-pub(super) const SECTION: Section = Section {
-    id: "method",
-    title: "How it was measured",
-    level: 2,
-    place: SectionPlace::Appendix,
-    needs: always,
-    render,
-};
-
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     blocks.extend(load(findings));
     let chosen = super::facts_in_full::named(findings, findings.workload.facts);
@@ -73,33 +63,23 @@ fn time(span: Duration) -> String {
     duration_words(span).replace(' ', "\u{a0}")
 }
 
-fn percent(share: f64) -> String {
-    format!("{}\u{a0}%", crate::numbers::short(100.0 * share))
-}
-
 fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
     let settings = &findings.record.study.settings;
     let mut steps = Vec::new();
     if let Ok(Some(how)) = preconditioning(settings, None) {
         let target = how.device.clone().unwrap_or_else(|| format!("a file of {}", how.size));
-        steps.push(prose![
-            "Once, before the first run: ",
-            target,
-            " was preconditioned with fio, ",
-            how.sequential_fills,
-            " sequential fills and ",
-            how.random_passes,
-            " passes of random writes; fio's own output is in the record."
-        ]);
+        steps.push(prose! {
+            "Once, before the first run: ", target, " was preconditioned with fio, ", how.sequential_fills,
+            " sequential fills and ", how.random_passes, " passes of random writes; fio's own output is in the record."
+        });
     }
     steps.push(if procedure.restore_every_run {
         prose!["The data were restored from the snapshot taken after loading, and the page cache of their files was dropped."]
     } else {
-        prose![
+        prose! {
             "The data were left as changed by the previous run (",
-            Inline::Code("procedure.restore = \"never\"".to_owned()),
-            "), so runs depend on their order."
-        ]
+            Inline::Code("procedure.restore = \"never\"".to_owned()), "), so runs depend on their order."
+        }
     });
     steps.push(prose![
         "Limits and the engine's settings were applied and read back. The instance was started, and the \
@@ -111,15 +91,13 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
     if !super::rounds::all(findings) {
         steps.extend(if procedure.precision.is_some() { load_steps(procedure) } else { window_steps(procedure) });
     }
-    steps.push(prose![
-        "Verification: limits again, ",
-        findings.workload.verification,
-        ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are allowed up to ",
-        percent(procedure.error_budget),
-        "; figures count as those of a quiet host if others take up to ",
-        percent(procedure.steal_tolerance),
+    steps.push(prose! {
+        "Verification: limits again, ", findings.workload.verification,
+        ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are \
+         allowed up to ", percent(procedure.error_budget),
+        "; figures count as those of a quiet host if others take up to ", percent(procedure.steal_tolerance),
         " of the CPU."
-    ]);
+    });
     steps
 }
 
@@ -129,27 +107,20 @@ fn load_steps(procedure: &Procedure) -> [Prose; 2] {
     let begin = if procedure.has_fixed_warm_up() {
         prose!["Warm-up: ", time(warm_up.at_least), ", a fixed time."]
     } else {
-        prose![
-            "Warm-up: at least ",
-            time(warm_up.at_least),
-            ", until a detector declared the load steady (drift and remainder within ±",
-            percent(warm_up.tolerance),
-            "), at most ",
-            time(warm_up.at_most),
-            "; a load that had not settled by then was measured anyway."
-        ]
+        prose! {
+            "Warm-up: at least ", time(warm_up.at_least),
+            ", until a detector declared the load steady (drift and remainder within ±", percent(warm_up.tolerance),
+            "), at most ", time(warm_up.at_most), "; a load that had not settled by then was measured anyway."
+        }
     };
-    let measured = prose![
-        "Measurement of ",
-        time(procedure.measure),
-        " in intervals of one second. If throughput still moved at the start, the first eighth or quarter was \
-         discarded. A significant movement in the rest of more than ",
-        percent(procedure.drift_tolerance),
-        " of the mean voids the run; a change that reverts is noise. Intervals come from the means of ten batches and \
-         a block bootstrap and include possible remaining movement. A point with an interval of up to ±",
-        percent(procedure.precision.unwrap_or_default()),
+    let measured = prose! {
+        "Measurement of ", time(procedure.measure), " in intervals of one second. If throughput still moved at the \
+         start, the first eighth or quarter was discarded. A significant movement in the rest of more than ",
+        percent(procedure.drift_tolerance), " of the mean voids the run; a change that reverts is noise. Intervals \
+         come from the means of ten batches and a block bootstrap and include possible remaining movement. A point \
+         with an interval of up to ±", percent(procedure.precision.unwrap_or_default()),
         " is valid, up to ±30 % valid and wide, beyond that void."
-    ];
+    };
     [begin, measured]
 }
 
@@ -157,26 +128,18 @@ fn load_steps(procedure: &Procedure) -> [Prose; 2] {
 fn window_steps(procedure: &Procedure) -> [Prose; 2] {
     let warm_up = &procedure.warm_up;
     [
-        prose![
-            "Warm-up: at least ",
-            time(warm_up.at_least),
-            ", at most ",
-            time(warm_up.at_most),
-            ". It ended when throughput over the last five rounds of ",
-            time(warm_up.round),
-            " or more was steady: drift within ±",
-            percent(warm_up.tolerance),
-            " of the mean by its 95 % confidence interval, and no more than ",
-            percent(warm_up.tolerance),
+        prose! {
+            "Warm-up: at least ", time(warm_up.at_least), ", at most ", time(warm_up.at_most),
+            ". It ended when throughput over the last five rounds of ", time(warm_up.round),
+            " or more was steady: drift within ±", percent(warm_up.tolerance),
+            " of the mean by its 95 % confidence interval, and no more than ", percent(warm_up.tolerance),
             " expected by a fitted exponential. A run that did not become steady is void as “never settled”."
-        ],
-        prose![
-            "Measurement over a fixed window of ",
-            time(procedure.measure),
+        },
+        prose! {
+            "Measurement over a fixed window of ", time(procedure.measure),
             " in intervals of one second. Afterwards the window was judged again: a drift or a step of more than ",
-            percent(procedure.drift_tolerance),
-            " of its mean voids the run, regardless of the earlier result."
-        ],
+            percent(procedure.drift_tolerance), " of its mean voids the run, regardless of the earlier result."
+        },
     ]
 }
 
@@ -197,20 +160,17 @@ fn order(findings: &Findings<'_>) -> Prose {
             " Each point was run once: confidence intervals describe the variation within that run, based on its \
              autocorrelated seconds, not the variation between repetitions."
         ],
-        many => prose![
-            " Each point was run ",
-            many,
-            " times; confidence intervals include the variation between runs \
-            and within them."
-        ],
+        many => prose! {
+            " Each point was run ", many,
+            " times; confidence intervals include the variation between runs and within them."
+        },
     });
     words.extend(match &findings.sentinels {
         None => prose![" No sentinel point was repeated, so drift of the testbed over the study was not measured."],
-        Some(_) => prose![
-            " A sentinel point was repeated during the study; ",
-            Inline::Reference("validity"),
+        Some(_) => prose! {
+            " A sentinel point was repeated during the study; ", Inline::Reference("validity"),
             " shows whether it drifted."
-        ],
+        },
     });
     words
 }
@@ -237,11 +197,10 @@ fn definitions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
     ]));
     pairs.push((
         prose!["n"],
-        prose![
-            "The number of samples: seconds for rates, ",
-            findings.workload.work.many,
+        prose! {
+            "The number of samples: seconds for rates, ", findings.workload.work.many,
             " for response times, readings for counters."
-        ],
+        },
     ));
     pairs
 }

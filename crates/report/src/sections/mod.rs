@@ -19,6 +19,7 @@ mod distribution;
 mod document;
 mod drawing;
 mod drill_costs;
+mod drill_losses;
 mod drill_time_lines;
 mod drills;
 mod efficiency;

@@ -1,25 +1,19 @@
 //! A paced load: what it reached of the most that its waits allow, and whether its response times kept their limits.
 
-use super::charts::{capital, factors_title, measured_cell, metric_column};
-use super::section::{Section, SectionPlace, always};
-use crate::blocks::{Block, Cell, Column, Table, prose};
+use super::charts::capital;
+use crate::blocks::{Block, Cell, Table, cells, columns, prose};
 use crate::findings::{Findings, Pacing, PointFindings, RunFindings};
 use crate::metrics::{PACED_BY_SCALE, PACED_EFFICIENCY};
 use crate::numbers::short;
 use crate::workloads::PacedRules;
 
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "pacing", title: "Pacing", level: 3, place: SectionPlace::Paper, needs: always, render };
-
 fn paced_runs<'a>(
     findings: &'a Findings<'_>,
 ) -> impl Iterator<Item = (&'a PointFindings, &'a RunFindings, &'a Pacing)> {
-    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
-    runs.filter_map(|(point, run)| Some((point, run, run.pacing.as_ref()?)))
+    findings.runs().filter_map(|(point, run)| Some((point, run, run.pacing.as_ref()?)))
 }
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let Some(rules) = findings.workload.paced else { return Vec::new() };
     if paced_runs(findings).next().is_none() {
         return Vec::new();
@@ -27,17 +21,12 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let (_, counted) = rules.counted;
     let (_, scale, least) = rules.least;
     vec![
-        Block::Paragraph(prose![
+        Block::Paragraph(prose! {
             "Terminals hold no session during keying and think times; waiting for a session is part of the response \
              time. The ceiling is the rate that the mean keying and think times of the mix allow with zero response \
-             time. Below ",
-            short(least),
-            " ",
-            counted,
-            " per minute and ",
-            scale,
+             time. Below ", short(least), " ", counted, " per minute and ", scale,
             " the database is too large for its load."
-        ]),
+        }),
         Block::Table(reached(findings, &rules)),
         Block::Table(limits(findings, &rules)),
     ]
@@ -49,32 +38,21 @@ fn reached(findings: &Findings<'_>, rules: &PacedRules) -> Table {
     let row = |point: &PointFindings| {
         let pacing = point.runs.iter().find_map(|run| run.pacing.as_ref())?;
         let [terminals, sessions, later] = pacing.seats.map(number);
-        Some(vec![
-            Cell::datum(point.label()),
-            terminals,
-            sessions,
-            later,
-            measured_cell(point.metric(PACED_BY_SCALE.name)),
-            number(pacing.ceiling_per_minute),
-            measured_cell(point.metric(PACED_EFFICIENCY.name)),
-        ])
+        Some(cells! {
+            point.label(), terminals, sessions, later, point.metric(PACED_BY_SCALE.name),
+            number(pacing.ceiling_per_minute), point.metric(PACED_EFFICIENCY.name)
+        })
     };
     Table {
         id: "table-pacing",
-        caption: prose![
-            capital(counted),
-            " achieved, relative to the rate that the waits allow; rollbacks by design \
-            are included."
-        ],
-        columns: vec![
-            Column::words(capital(&factors_title(findings))),
-            Column::words("Terminals"),
-            Column::words("Shared sessions"),
-            Column::words("Sessions for queued work"),
-            Column::quantities(format!("{} per {scale}", capital(counted)), PACED_BY_SCALE.told),
-            Column::words("Ceiling, all terminals, 1/min"),
-            metric_column(&PACED_EFFICIENCY),
-        ],
+        caption: prose! {
+            capital(counted), " achieved, relative to the rate that the waits allow; rollbacks by design are included."
+        },
+        columns: columns! {
+            point(findings), words("Terminals"), words("Shared sessions"), words("Sessions for queued work"),
+            quantities(format!("{} per {scale}", capital(counted)), PACED_BY_SCALE.told),
+            words("Ceiling, all terminals, 1/min"), metric(&PACED_EFFICIENCY)
+        },
         rows: findings.points.iter().filter_map(row).collect(),
         note: Vec::new(),
     }
@@ -100,26 +78,19 @@ fn limits(findings: &Findings<'_>, rules: &PacedRules) -> Table {
             };
             let at_most = Cell::datum(short(limit.at_most_s));
             let kind = Cell::datum(findings.workload.kind_title(limit.kind));
-            vec![Cell::datum(name.clone()), kind, Cell::Count(limit.count), p90, at_most, mean, kept]
+            cells![name.clone(), kind, Cell::Count(limit.count), p90, at_most, mean, kept]
         })
     });
     Table {
         id: "table-pacing-limits",
-        caption: prose![
-            "Response times and their limits (",
-            rules.source,
-            "): the limit holds for the 90th percentile, and the mean must not exceed that percentile. A violation \
-             voids the run."
-        ],
-        columns: vec![
-            Column::words("Run"),
-            Column::words(findings.workload.work.one_capital),
-            Column::counts("Completed"),
-            Column::words("90th percentile, s"),
-            Column::words("Limit, s"),
-            Column::words("Mean, s"),
-            Column::words("Limit"),
-        ],
+        caption: prose! {
+            "Response times and their limits (", rules.source, "): the limit holds for the 90th percentile, and the \
+             mean must not exceed that percentile. A violation voids the run."
+        },
+        columns: columns! {
+            words("Run"), words(findings.workload.work.one_capital), counts("Completed"), words("90th percentile, s"),
+            words("Limit, s"), words("Mean, s"), words("Limit")
+        },
         rows: rows.collect(),
         note: Vec::new(),
     }

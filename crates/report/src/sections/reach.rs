@@ -27,13 +27,10 @@ pub(super) fn doubt(findings: &Findings<'_>) -> Prose {
     match (told.iter().filter(|(_, windows)| may_be_narrow(windows)).count(), told.len()) {
         (0, _) => Prose::new(),
         (_, 1) => prose!["Its interval may be too narrow for longer times: throughput varied slowly. "],
-        (narrow, all) => prose![
-            "At ",
-            narrow,
-            " of ",
-            all,
+        (narrow, all) => prose! {
+            "At ", narrow, " of ", all,
             " points the interval may be too narrow for longer times: throughput varied slowly. "
-        ],
+        },
     }
 }
 
@@ -52,12 +49,11 @@ fn warning(told: &[(&PointFindings, Vec<WindowReach>)]) -> Option<Block> {
     (!names.is_empty()).then(|| {
         Block::Notice(
             Notice::Caution,
-            prose![
+            prose! {
                 "means of throughput vary nearly as much over a tenth of the window as over half of that, so the \
                  interval may be too narrow for longer times (repetitions spread over hours would tell): ",
-                names.join(", "),
-                "."
-            ],
+                names.join(", "), "."
+            },
         )
     })
 }

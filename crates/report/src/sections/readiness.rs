@@ -1,13 +1,12 @@
 //! Whether caches and standbys were ready when measurement began: a line in the section on validity, and in full what was not.
 
-use super::validity::{all_runs, name};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::Findings;
 use proofload_model::readiness::ReadinessFound;
 
 /// How many conditions hold; nothing where none was observed.
 pub(super) fn line(findings: &Findings<'_>) -> Option<Prose> {
-    let found: Vec<&ReadinessFound> = all_runs(findings).flat_map(|run| &run.readiness).collect();
+    let found: Vec<&ReadinessFound> = findings.runs().flat_map(|(_, run)| &run.readiness).collect();
     let held = found.iter().filter(|found| found.holds).count();
     let mark = if held == found.len() { "✓ " } else { "✗ " };
     (!found.is_empty())
@@ -16,7 +15,7 @@ pub(super) fn line(findings: &Findings<'_>) -> Option<Prose> {
 
 /// The conditions that do not hold, and what to do.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
-    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (name(point, run), run)));
+    let runs = findings.runs().map(|(point, run)| (point.run_label(run), run));
     let lines: Vec<Prose> = runs
         .flat_map(|(name, run)| {
             let open = run.readiness.iter().filter(|found| !found.holds);
@@ -26,13 +25,11 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     if lines.is_empty() {
         return Vec::new();
     }
-    let lead = prose![
+    let lead = prose! {
         "caches or standbys still moved when measurement began, so these figures are those of a system that had not \
-         settled. Set a longer ",
-        Inline::Code("procedure.warm_up.at_least".to_owned()),
-        ", or ",
+         settled. Set a longer ", Inline::Code("procedure.warm_up.at_least".to_owned()), ", or ",
         Inline::Code("at_most".to_owned()),
         " where a detector ends the warm-up. Drift is that over the time to be measured, with its 95 % interval."
-    ];
+    };
     vec![Block::Notice(Notice::Caution, lead), Block::List(lines)]
 }

@@ -1,24 +1,13 @@
 //! The study's curve beside a published one, in relative terms.
 
-use super::section::{Section, SectionPlace};
 use crate::blocks::{
-    Axis, Block, Cell, Chart, Column, Figure, Inline, Notice, Panel, Prose, Role, Sample, Series, Table, prose,
+    Axis, Block, Chart, Figure, Inline, Notice, Panel, Prose, Role, Sample, Series, Table, cells, columns, prose,
 };
 use crate::findings::{Curve, Findings, PointFindings, level_number, setting_title};
 use crate::metrics::THROUGHPUT;
 use crate::numbers::short;
 use proofload_import::{Origin, Reference, ReferencePoint};
 use proofload_model::settings::Value;
-
-/// The section.
-pub(super) const SECTION: Section = Section {
-    id: "reference",
-    title: "Comparison with results of others",
-    level: 3,
-    place: SectionPlace::Paper,
-    needs,
-    render,
-};
 
 /// One published point: share of the largest level, share of the largest result, both in per cent.
 struct PublishedPoint {
@@ -40,7 +29,7 @@ fn curves<'f>(findings: &'f Findings<'_>) -> Vec<(&'f Reference, Vec<PublishedPo
     with.filter(|(_, published)| !published.is_empty()).collect()
 }
 
-fn needs(findings: &Findings<'_>) -> Result<(), String> {
+pub(super) fn needs(findings: &Findings<'_>) -> Result<(), String> {
     let references = references(findings);
     if references.is_empty() {
         // Nothing is missing where nothing was asked for.
@@ -87,7 +76,7 @@ fn relative(reference: &Reference, point: &ReferencePoint) -> Option<f64> {
     (reference.points.len() > 1).then_some(100.0 * throughput(point)? / largest)
 }
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let references = references(findings);
     let curves = curves(findings);
     let mut blocks = Vec::new();
@@ -122,11 +111,9 @@ fn curve_text(curves: &[(&Reference, Vec<PublishedPoint>)]) -> Prose {
             Origin::Recorded => "Recorded results of ",
         };
         text.extend(prose![origin, reference.publisher.clone(), ", “", reference.title.clone(), "”", year(reference)]);
-        text.extend(prose![
-            ", are shown with this study's in ",
-            Inline::Reference("figure-reference"),
-            ". In that figure, 100 % is "
-        ]);
+        text.extend(prose! {
+            ", are shown with this study's in ", Inline::Reference("figure-reference"), ". In that figure, 100 % is "
+        });
         text.extend(prose![reference.relative_to.clone(), ". "]);
     }
     text.extend(prose![
@@ -227,25 +214,20 @@ fn description(own: &[Series], theirs: &[Series]) -> String {
 fn data(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<PublishedPoint>)]) -> Table {
     let mut rows = Vec::new();
     for point in findings.points.iter().filter(|point| point.level(&curve.setting).is_some()) {
-        rows.push(vec![
-            Cell::datum("this study"),
-            Cell::datum(point.label()),
-            super::charts::measured_cell(point.relative.clone()),
-        ]);
+        rows.push(cells!["this study", point.label(), point.relative.clone()]);
     }
     for (reference, published) in curves {
         for point in published {
             let text = format!("{} %, as {}, without interval", short(point.result_percent), reference.origin.word());
-            rows.push(vec![Cell::datum(reference.origin.word()), Cell::datum(point.level.clone()), Cell::datum(text)]);
+            rows.push(cells![reference.origin.word(), point.level.clone(), text]);
         }
     }
     Table {
         caption: prose!["Relative throughput of this study and of others."],
-        columns: vec![
-            Column::words("Source"),
-            Column::words(super::charts::capital(&setting_title(&curve.setting))),
-            Column::quantities(THROUGHPUT.title, "% of the largest"),
-        ],
+        columns: columns! {
+            words("Source"), words(super::charts::capital(&setting_title(&curve.setting))),
+            quantities(THROUGHPUT.title, "% of the largest")
+        },
         rows,
         ..Table::default()
     }

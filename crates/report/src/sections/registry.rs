@@ -1,42 +1,64 @@
-//! The lists of sections: those of every paper, and those that a workload adds. One line adds one.
+//! The tables of sections: those of every paper, and those that a workload adds. One line adds one.
 
-use super::section::Section;
+use super::section::{Section, SectionPlace, a_finished_run, always};
+use super::warehouse::{calibration, capacity, certificate, layouts, queries, scans, streams};
+use super::{attribution, bottleneck, cache_tier, checks, conclusion, cores, departures, disclosure};
+use super::{efficiency, facts_in_full, failures, latency, method, pacing, reference, resources, results, search};
+use super::{stalls, tested, throughput, timeline, validity};
+use crate::blocks::Block;
 use crate::findings::Findings;
+use SectionPlace::{Appendix, Paper};
 
 /// Sections that papers of all workloads share, in their order.
 pub(crate) const SECTIONS: &[Section] = &[
-    super::tested::SECTION,
-    super::method::SECTION,
-    super::search::SECTION,
-    super::results::SECTION,
+    row(Paper, 2, "tested", "What was tested", always, tested::render),
+    row(Appendix, 2, "method", "How it was measured", always, method::render),
+    row(Paper, 2, "search", "Search", always, search::render),
+    row(Paper, 2, "results", "Results", a_finished_run, results::render),
     super::replication::SECTION,
-    super::cache_tier::SECTION,
+    row(Paper, 3, "cache-tier", "Benefit of the cache", always, cache_tier::render),
     super::drills::SECTION,
-    super::pacing::SECTION,
-    super::throughput::SECTION,
-    super::reference::SECTION,
-    super::resources::SECTION,
-    super::efficiency::SECTION,
-    super::latency::SECTION,
-    super::failures::SECTION,
-    super::timeline::SECTION,
-    super::stalls::SECTION,
-    super::cores::SECTION,
-    super::attribution::SECTION,
-    super::bottleneck::SECTION,
-    super::validity::SECTION,
-    super::conclusion::SECTION,
-    super::facts_in_full::SECTION,
-    super::checks::SECTION,
-    super::disclosure::SECTION,
+    row(Paper, 3, "pacing", "Pacing", always, pacing::render),
+    row(Appendix, 3, "curve", "Shape of the curve", throughput::needs, throughput::render),
+    row(Paper, 3, "reference", "Comparison with results of others", reference::needs, reference::render),
+    row(Paper, 3, "resources", "Storage and CPU", a_finished_run, resources::render),
+    row(Appendix, 3, "efficiency", "Efficiency", always, efficiency::render),
+    row(Paper, 3, "latency", "Response times", a_finished_run, latency::render),
+    row(Paper, 3, "failures", "Failures", always, failures::render),
+    row(Paper, 3, "timeline", "Second by second", a_finished_run, timeline::render),
+    row(Paper, 3, "stalls", "Stalls", always, stalls::render),
+    row(Appendix, 3, "cores", "Core by core", cores::needs, cores::render),
+    row(Paper, 2, "attribution", "What bound throughput, tested by intervention", always, attribution::render),
+    row(Paper, 2, "bottleneck", "What limited throughput", a_finished_run, bottleneck::render),
+    row(Paper, 2, "validity", "Validity", always, validity::render),
+    row(Paper, 2, "conclusion", "Conclusion", always, conclusion::render),
+    row(Appendix, 2, "facts", "Set-up in full", always, facts_in_full::render),
+    row(Appendix, 2, "checks", "Runs, checks and audits", always, checks::render),
+    row(Appendix, 2, "disclosure", "Full disclosure", always, disclosure::render),
 ];
 
+/// One line of the tables: the fields of a section in the order of their declaration, but its place and level first.
+const fn row(
+    place: SectionPlace,
+    level: u8,
+    id: &'static str,
+    title: &'static str,
+    needs: fn(&Findings<'_>) -> Result<(), String>,
+    render: fn(&Findings<'_>) -> Vec<Block>,
+) -> Section {
+    Section { id, title, level, place, needs, render }
+}
+
 /// Section of one workload.
-pub(super) struct OwnSection {
+struct OwnSection {
     /// Shared section that it follows, by its `id`.
-    pub(super) after: &'static str,
+    after: &'static str,
     /// The section.
-    pub(super) section: Section,
+    section: Section,
+}
+
+const fn own(after: &'static str, section: Section) -> OwnSection {
+    OwnSection { after, section }
 }
 
 /// What one workload adds to the paper.
@@ -51,12 +73,21 @@ struct Contribution {
 
 /// Contributions of all workloads that add anything.
 const CONTRIBUTIONS: &[Contribution] = &[
-    Contribution { kind: "tprocc", sections: super::departures::SECTIONS, draws_references: |_| false },
-    Contribution {
-        kind: "warehouse",
-        sections: super::warehouse::SECTIONS,
-        draws_references: super::warehouse::drawn_beside,
-    },
+    Contribution { kind: "tprocc", sections: OF_TPROCC, draws_references: |_| false },
+    Contribution { kind: "warehouse", sections: OF_WAREHOUSE, draws_references: super::warehouse::drawn_beside },
+];
+
+const OF_TPROCC: &[OwnSection] =
+    &[own("method", row(Appendix, 2, "departures", "Departures from the clauses", always, departures::render))];
+
+const OF_WAREHOUSE: &[OwnSection] = &[
+    own("tested", row(Paper, 2, "certificate", "Rating certificate", always, certificate::render)),
+    own("tested", row(Paper, 3, "queries", "Queries by class and individually", always, queries::render)),
+    own("tested", row(Appendix, 3, "calibration", "Calibration", always, calibration::render)),
+    own("tested", row(Paper, 3, "scans", "Scan rates and compression", always, scans::render)),
+    own("tested", row(Paper, 3, "layouts", "Row store and column store", always, layouts::render)),
+    own("tested", row(Appendix, 3, "streams", "Throughput by streams", always, streams::render)),
+    own("tested", row(Paper, 3, "capacity", "User data capacity", always, capacity::render)),
 ];
 
 /// Tells whether published results are drawn in a section of the workload's own.

@@ -1,24 +1,13 @@
 //! Storage as a storage engineer reads it, what a unit of work cost on it, and the network of the users.
 
-use super::charts::{metric_column, table_of_points};
+use super::charts::table_of_points;
 use super::replication::link_of_users;
-use super::section::{Section, SectionPlace, a_finished_run};
-use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
+use crate::blocks::{Block, Column, Notice, Table, cells, columns, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
     COSTS, CPU, CostName, DATABASE_CPU, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_LATENCY, DEVICE_QUEUE,
     DEVICE_READ_BANDWIDTH, DEVICE_READ_REQUESTS, DEVICE_READ_SIZE, DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS,
     DEVICE_WRITE_SIZE, DEVICE_WRITTEN_PER_LOG_BYTE, MetricName,
-};
-
-/// The section.
-pub(super) const SECTION: Section = Section {
-    id: "resources",
-    title: "Storage and CPU",
-    level: 3,
-    place: SectionPlace::Paper,
-    needs: a_finished_run,
-    render,
 };
 
 /// Points up to which what a unit of work cost stands open.
@@ -43,7 +32,7 @@ const USE: &[MetricName] = &[
 /// Work of more kinds than this is too unlike for a mean of all.
 const MOST_KINDS: usize = 8;
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     of_storage(findings).into_iter().chain(link_of_users(findings)).collect()
 }
 
@@ -69,7 +58,7 @@ fn of_storage(findings: &Findings<'_>) -> Vec<Block> {
 /// Requests per second at each point.
 fn of_seconds(findings: &Findings<'_>, shown: &[&MetricName]) -> Table {
     let mut table =
-        table_of_points(findings, shown.iter().map(|metric| (metric_column(metric), metric.name)).collect());
+        table_of_points(findings, shown.iter().map(|metric| (Column::metric(metric), metric.name)).collect());
     table.id = "table-device";
     table.caption = prose!["The block device that stores the data, and the CPU: means over the measured window."];
     table.note = prose![
@@ -93,7 +82,7 @@ fn of_work(findings: &Findings<'_>) -> Table {
     let mut columns: Vec<(Column, &str)> = COSTS.iter().map(column).zip(names.iter().map(String::as_str)).collect();
     let tells_its_log = |point: &PointFindings| point.metric(DEVICE_WRITTEN_PER_LOG_BYTE.name).is_ok();
     if findings.points.iter().any(tells_its_log) {
-        columns.push((metric_column(&DEVICE_WRITTEN_PER_LOG_BYTE.headed()), DEVICE_WRITTEN_PER_LOG_BYTE.name));
+        columns.push((Column::metric(&DEVICE_WRITTEN_PER_LOG_BYTE.headed()), DEVICE_WRITTEN_PER_LOG_BYTE.name));
     }
     let mut table = table_of_points(findings, columns);
     table.id = "table-storage";
@@ -115,9 +104,7 @@ fn engine_counters(findings: &Findings<'_>) -> Option<Block> {
         let unit =
             findings.points.iter().find_map(|point| value(point).ok()).map(|quantity| quantity.unit().to_string());
         let label = format!("{}, {}", name.replace('_', " "), unit.unwrap_or_default());
-        findings.points.iter().map(move |point| {
-            vec![Cell::datum(label.clone()), Cell::datum(point.label()), super::charts::measured_cell(value(point))]
-        })
+        findings.points.iter().map(move |point| cells![label.clone(), point.label(), value(point)])
     });
     let rows: Vec<_> = rows.collect();
     (!rows.is_empty()).then(|| {
@@ -126,11 +113,7 @@ fn engine_counters(findings: &Findings<'_>) -> Option<Block> {
             vec![Block::Table(Table {
                 id: "table-engine",
                 caption: prose!["Engine counters that changed in the measured window."],
-                columns: vec![
-                    Column::words("Counter"),
-                    Column::words(super::charts::capital(&super::charts::factors_title(findings))),
-                    Column::quantities("Mean", ""),
-                ],
+                columns: columns![words("Counter"), point(findings), quantities("Mean", "")],
                 rows,
                 note: Vec::new(),
             })],

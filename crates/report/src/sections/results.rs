@@ -2,17 +2,12 @@
 
 use super::charts::points_table;
 use super::offered;
-use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::Findings;
 use crate::findings::warehouse::rating;
 use crate::metrics::MetricName;
 
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "results", title: "Results", level: 2, place: SectionPlace::Paper, needs: a_finished_run, render };
-
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let table = Block::Table(results_table(findings));
     // A rating certificate before this section has the same figures.
     let is_rated = findings.points.iter().any(|point| rating(findings, point).is_some());

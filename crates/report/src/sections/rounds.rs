@@ -1,8 +1,7 @@
 //! Runs that are rated whole, in words and tables: what stands in the place of a detected steady state.
 
 use super::charts::measured_cell;
-use super::validity::name;
-use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Prose, Table, cells, columns, prose};
 use crate::findings::{Findings, PointFindings, RunFindings, WholeRun};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::rounds::Round;
@@ -13,8 +12,7 @@ const MOST_LISTED: usize = 400;
 type Whole<'f> = (&'f PointFindings, &'f RunFindings, &'f WholeRun);
 
 fn whole_runs<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = Whole<'f>> {
-    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
-    runs.filter_map(|(point, run)| Some((point, run, run.whole.as_ref()?)))
+    findings.runs().filter_map(|(point, run)| Some((point, run, run.whole.as_ref()?)))
 }
 
 /// Whether any run is rated whole.
@@ -24,7 +22,7 @@ pub(super) fn any(findings: &Findings<'_>) -> bool {
 
 /// Whether there is a finished run and every one is rated whole.
 pub(super) fn all(findings: &Findings<'_>) -> bool {
-    any(findings) && findings.points.iter().flat_map(|point| &point.runs).all(|run| run.whole.is_some())
+    any(findings) && findings.runs().all(|(_, run)| run.whole.is_some())
 }
 
 /// What a user of this workload is called: the last of what its scale counts.
@@ -55,26 +53,22 @@ pub(super) fn steps(findings: &Findings<'_>, drift_tolerance: &str) -> Vec<Prose
         ]);
     }
     if warmed {
-        steps.push(prose![
-            "Warm-up: complete rounds of every ",
-            one,
-            ", as many as the study declares, ",
+        steps.push(prose! {
+            "Warm-up: complete rounds of every ", one, ", as many as the study declares, ",
             "not detected. The rated time begins with the first full second after the last of them."
-        ]);
+        });
     }
     if !cold && !warmed {
         steps.push(prose![
             "No warm-up. The server was already running, so the state of its caches at the start is unknown."
         ]);
     }
-    steps.push(prose![
-        "Measurement of the run as a whole, until the first of the ",
-        many,
-        " had no work left, so all of them were active throughout. A round counts with the share of its time that \
-         lies in this period. If the length of rounds changes significantly by more than ",
-        drift_tolerance.to_owned(),
+    steps.push(prose! {
+        "Measurement of the run as a whole, until the first of the ", many,
+        " had no work left, so all of them were active throughout. A round counts with the share of its time that lies \
+         in this period. If the length of rounds changes significantly by more than ", drift_tolerance.to_owned(),
         ", the run is void."
-    ]);
+    });
     steps
 }
 
@@ -97,26 +91,18 @@ pub(super) fn tables(findings: &Findings<'_>) -> Vec<Block> {
     let (one, many) = user_words(findings);
     let mut blocks = vec![Block::Table(Table {
         id: "table-rounds",
-        caption: prose![
-            "Runs that are rated as a whole: their measured rounds, and how long all ",
-            many,
-            " were active."
-        ],
-        columns: vec![
-            Column::words("Run"),
-            Column::quantities("Rounds per user", ""),
-            Column::quantities("Mean round", "s"),
-            Column::quantities("Shortest", "s"),
-            Column::quantities("Longest", "s"),
-            Column::quantities("All active", "s"),
-            Column::quantities("Run", "s"),
-        ],
+        caption: prose! {
+            "Runs that are rated as a whole: their measured rounds, and how long all ", many, " were active."
+        },
+        columns: columns! {
+            words("Run"), quantities("Rounds per user", ""), quantities("Mean round", "s"), quantities("Shortest", "s"),
+            quantities("Longest", "s"), quantities("All active", "s"), quantities("Run", "s")
+        },
         rows: whole_runs(findings).map(row).collect(),
-        note: prose![
-            "A round is every query or operation that a ",
-            one,
+        note: prose! {
+            "A round is every query or operation that a ", one,
             " receives, once each. Only the period in which all are active is rated."
-        ],
+        },
     })];
     if whole_runs(findings).map(|(.., whole)| whole.rounds.len()).sum::<usize>() <= MOST_LISTED {
         blocks.push(Block::Fold(prose!["Every round"], vec![Block::Table(each(findings, one))]));
@@ -132,15 +118,14 @@ fn row((point, run, whole): Whole<'_>) -> Vec<Cell> {
     };
     let (n, stretch) = (lengths.len(), "a period of time");
     let extreme = |pick: fn(f64, f64) -> f64| lengths.iter().copied().reduce(pick).unwrap_or(f64::NAN);
-    vec![
-        Cell::datum(name(point, run)),
-        Cell::Count(whole.rounds_of_each() as u64),
+    cells! {
+        point.run_label(run), Cell::Count(whole.rounds_of_each() as u64),
         of(proofload_analysis::distribution::mean(&lengths), n, "rounds of one run depend on each other"),
         of(extreme(f64::min), n, "an extreme value has no interval"),
         of(extreme(f64::max), n, "an extreme value has no interval"),
         of(whole.stretch.map_or(f64::NAN, |(from, to)| to - from), 1, stretch),
-        of(run.completed.map_or(f64::NAN, |completed| completed.seconds), 1, stretch),
-    ]
+        of(run.completed.map_or(f64::NAN, |completed| completed.seconds), 1, stretch)
+    }
 }
 
 fn each(findings: &Findings<'_>, one: &'static str) -> Table {
@@ -148,29 +133,19 @@ fn each(findings: &Findings<'_>, one: &'static str) -> Table {
         whole.rounds.iter().map(move |round| {
             let counted = if round.number < whole.warm_up_rounds { "warm-up" } else { "measured" };
             let seconds = Quantity::new(round.seconds(), Unit::named("s"), 1, Interval::none("one round"));
-            vec![
-                Cell::datum(name(point, run)),
-                Cell::datum((round.user + 1).to_string()),
-                Cell::datum((round.number + 1).to_string()),
-                Cell::Prose(prose![counted]),
-                Cell::Quantity(seconds),
-                Cell::Count(round.well),
-                Cell::Count(round.failed),
-            ]
+            cells! {
+                point.run_label(run), (round.user + 1).to_string(), (round.number + 1).to_string(),
+                Cell::Prose(prose![counted]), seconds, Cell::Count(round.well), Cell::Count(round.failed)
+            }
         })
     });
     Table {
         id: "",
         caption: prose!["Every round of every ", one, "."],
-        columns: vec![
-            Column::words("Run"),
-            Column::words(super::charts::capital(one)),
-            Column::words("Round"),
-            Column::words("Counted as"),
-            Column::quantities("Length", "s"),
-            Column::counts("Completed"),
-            Column::counts("Failed"),
-        ],
+        columns: columns! {
+            words("Run"), words(super::charts::capital(one)), words("Round"), words("Counted as"),
+            quantities("Length", "s"), counts("Completed"), counts("Failed")
+        },
         rows: rows.collect(),
         note: Prose::new(),
     }

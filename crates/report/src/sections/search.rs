@@ -1,26 +1,15 @@
 //! The search: its answer or why there is none, and its path point by point.
 
 use super::charts::measured_cell;
-use super::section::{Section, SectionPlace};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, cells, columns, prose};
 use crate::findings::{ChosenLoad, Findings, SearchFindings, SearchState, SentencePart, setting_title};
 use crate::metrics::{RESPONSE_P99, THROUGHPUT};
 use proofload_model::study::Goal;
 
-/// The section.
-pub(super) const SECTION: Section = Section {
-    id: "search",
-    title: "Search",
-    level: 2,
-    place: SectionPlace::Paper,
-    needs: super::section::always,
-    render,
-};
-
 /// Longer paths are folded; the table of results has their points, too.
 const MOST_STEPS: usize = 6;
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let Some(first) = findings.searches.first() else { return Vec::new() };
     let mut blocks = vec![Block::Paragraph(how(findings, first))];
     blocks.extend(findings.searches.iter().map(answer));
@@ -38,22 +27,13 @@ fn how(findings: &Findings<'_>, search: &SearchFindings) -> Prose {
     let asked = &search.asked;
     let ends = [&asked.from, &asked.to].map(|end| proofload_model::study::load_of(end).unwrap_or(f64::NAN));
     let [from, to] = ends.map(|end| search.load(end));
-    let mut text = prose![
-        "The study searched ",
-        setting_title(&asked.setting),
-        " from ",
-        from,
-        " to ",
-        to,
-        " for the ",
-        search.goal(),
-        ". Each point was chosen from the results before it. The load rose by equal ratios until it passed the \
-         answer. Then the remaining range was narrowed until it was no wider than ",
-        crate::numbers::short(100.0 * asked.resolution),
-        " % of the load, or until all of at most ",
-        asked.points,
+    let mut text = prose! {
+        "The study searched ", setting_title(&asked.setting), " from ", from, " to ", to, " for the ", search.goal(),
+        ". Each point was chosen from the results before it. The load rose by equal ratios until it passed the answer. \
+         Then the remaining range was narrowed until it was no wider than ",
+        crate::numbers::short(100.0 * asked.resolution), " % of the load, or until all of at most ", asked.points,
         " measurements were used."
-    ];
+    };
     if findings.searches.len() > 1 {
         text.extend(prose![" This was done for each of ", findings.searches.len(), " combinations of levels."]);
     }
@@ -89,8 +69,7 @@ pub(super) fn sentence(search: &SearchFindings) -> Prose {
 /// The points of every search in the order in which they were chosen.
 fn path(findings: &Findings<'_>, first: &SearchFindings) -> Table {
     let several = findings.searches.len() > 1;
-    let mut columns =
-        vec![Column::words("Step"), Column::words(super::charts::capital(&setting_title(&first.asked.setting)))];
+    let mut columns = columns![words("Step"), words(super::charts::capital(&setting_title(&first.asked.setting)))];
     if several {
         columns.insert(1, Column::words("With"));
     }
@@ -124,7 +103,7 @@ fn row(
     several: bool,
 ) -> Vec<Cell> {
     let point = &findings.points[chosen.point];
-    let mut cells = vec![Cell::Count(step as u64 + 1), Cell::datum(search.load(chosen.load))];
+    let mut cells = cells![Cell::Count(step as u64 + 1), search.load(chosen.load)];
     if several {
         cells.insert(1, Cell::datum(search.label.clone()));
     }

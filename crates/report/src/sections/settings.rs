@@ -1,7 +1,7 @@
 //! Each setting as asked and as in force, and what was used of the limited resources: the end of "what was tested".
 
 use super::facts;
-use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, cells, prose};
 use crate::findings::{Findings, PointFindings, setting_title};
 use proofload_model::facts::{FactName, limit, usage};
 use proofload_model::samples::Fact;
@@ -41,11 +41,10 @@ static WORK: &[FactName] = &[
 
 /// What was asked for at each point and what was read back.
 pub(super) fn asked(findings: &Findings<'_>) -> Vec<Block> {
-    let mut blocks = vec![Block::Paragraph(prose![
+    let mut blocks = vec![Block::Paragraph(prose! {
         "A requested limit may not be in force. Each limit was read back from where it acts, before and after the \
-         load; a limit that could not be verified voids its point. ",
-        factors(findings)
-    ])];
+         load; a limit that could not be verified voids its point. ", factors(findings)
+    })];
     let settings = settings(findings);
     if settings.is_empty() {
         blocks.push(Block::Notice(Notice::Gap, prose!["no setting was read back."]));
@@ -67,7 +66,7 @@ pub(super) fn asked(findings: &Findings<'_>) -> Vec<Block> {
 /// One row where every point reads alike, else one for each.
 fn rows(setting: Setting, points: usize) -> Vec<Vec<Cell>> {
     let name = facts::title(&setting.subject, &setting.name);
-    let row = |place: String, read: Read| [vec![Cell::Prose(name.clone()), Cell::datum(place)], read].concat();
+    let row = |place: String, read: Read| [cells![Cell::Prose(name.clone()), place], read].concat();
     let first = setting.readings.first().map(|(_, read)| read.clone()).unwrap_or_default();
     let alike = setting.readings.iter().all(|(_, read)| *read == first);
     if alike && points > 1 && setting.readings.len() == points {
@@ -123,7 +122,7 @@ fn cells(fact: &Fact) -> Read {
         Some(false) => Cell::Verdict(false, "differs"),
         None => Cell::Verdict(false, "not verified"),
     };
-    vec![word(&fact.requested), word(&fact.effective), Cell::datum(fact.source.clone()), verdict]
+    cells![word(&fact.requested), word(&fact.effective), fact.source.clone(), verdict]
 }
 
 /// What was used of the limited resources, by point; what the kernel told at no point stands below each table.

@@ -17,12 +17,10 @@ pub(super) fn what_was_run(findings: &Findings<'_>) -> Prose {
     }
     for (path, one, many) in findings.workload.scale {
         if let Some(count) = whole(settings, path).filter(|_| !varies(findings, path)) {
-            text.extend(prose![
-                if path.ends_with("users") { " and " } else { " with " },
-                count,
-                " ",
+            text.extend(prose! {
+                if path.ends_with("users") { " and " } else { " with " }, count, " ",
                 if count == 1 { *one } else { *many }
-            ]);
+            });
         }
     }
     let points = findings.points.len();

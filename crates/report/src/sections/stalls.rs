@@ -1,15 +1,11 @@
 //! Stalls: seconds of the window in which far too little was completed or something took far too long.
 
-use super::section::{Section, SectionPlace, a_finished_run, always};
-use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use super::section::a_finished_run;
+use crate::blocks::{Block, Cell, Prose, Table, cells, columns, prose};
 use crate::findings::{Findings, PointFindings, RunFindings};
 use crate::numbers::short;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::stall::{Stall, TIMES_P99};
-
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "stalls", title: "Stalls", level: 3, place: SectionPlace::Paper, needs: always, render };
 
 /// When a response time stands out in more than one of so many seconds, that is no single event.
 const LONG_TAIL: usize = 5;
@@ -20,12 +16,12 @@ const LISTED: usize = 8;
 /// Longer lists of runs are folded.
 const MOST_RUNS: usize = 4;
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     // Runs that are rated as a whole have seconds without any completed work, which are no stalls.
-    if a_finished_run(findings).is_err() || runs(findings).all(|(_, run)| run.whole.is_some()) {
+    if a_finished_run(findings).is_err() || findings.runs().all(|(_, run)| run.whole.is_some()) {
         return Vec::new();
     }
-    let any = runs(findings).any(|(_, run)| !run.stalls.found.is_empty());
+    let any = findings.runs().any(|(_, run)| !run.stalls.found.is_empty());
     if !any {
         let words = prose![
             "No second of any measured window fell below half of the window's median throughput, and no response time \
@@ -51,7 +47,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 fn runs_with_stalls(findings: &Findings<'_>) -> usize {
-    runs(findings).filter(|(_, run)| !run.stalls.found.is_empty()).count()
+    findings.runs().filter(|(_, run)| !run.stalls.found.is_empty()).count()
 }
 
 /// How many stalls each run had, how long they were, and the worst.
@@ -61,69 +57,51 @@ fn by_run(findings: &Findings<'_>) -> Table {
         let seconds: usize = found.iter().map(|stall| stall.slow_seconds).sum();
         let longest = found.iter().map(|stall| stall.slow_seconds).max().unwrap_or(0);
         let late = found.iter().filter_map(|stall| stall.largest_response_ns).max();
-        vec![
-            Cell::datum(name(point, run)),
-            Cell::Count(found.len() as u64),
-            Cell::Count(seconds as u64),
-            Cell::Count(longest as u64),
-            late.map_or(Cell::Empty, |late| Cell::datum(short(late as f64 * 1e-6))),
-        ]
+        cells! {
+            point.run_label(run), Cell::Count(found.len() as u64), Cell::Count(seconds as u64), Cell::Count(longest as u64),
+            late.map_or(Cell::Empty, |late| Cell::datum(short(late as f64 * 1e-6)))
+        }
     };
     Table {
         id: "table-stalls",
         caption: prose!["Runs with stalls in the measured window."],
-        columns: vec![
-            Column::words("Run"),
-            Column::counts("Stalls"),
-            Column::counts("Seconds with low throughput"),
-            Column::counts("Longest, s"),
-            Column::counts("Worst response time, ms"),
-        ],
-        rows: runs(findings).filter(|(_, run)| !run.stalls.found.is_empty()).map(row).collect(),
+        columns: columns! {
+            words("Run"), counts("Stalls"), counts("Seconds with low throughput"), counts("Longest, s"),
+            counts("Worst response time, ms")
+        },
+        rows: findings.runs().filter(|(_, run)| !run.stalls.found.is_empty()).map(row).collect(),
         note: without_stalls(findings),
     }
 }
 
 /// How many runs had none.
 fn without_stalls(findings: &Findings<'_>) -> Prose {
-    match runs(findings).filter(|(_, run)| run.stalls.found.is_empty()).count() {
+    match findings.runs().filter(|(_, run)| run.stalls.found.is_empty()).count() {
         0 => Prose::new(),
         1 => prose!["One other run had none."],
         others => prose!["The other ", others, " runs had none."],
     }
 }
 
-fn runs<'a>(findings: &'a Findings<'_>) -> impl Iterator<Item = (&'a PointFindings, &'a RunFindings)> {
-    findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)))
-}
-
 /// The worst stall of the study; empty without any.
 fn worst_sentence(findings: &Findings<'_>) -> Prose {
-    let found = runs(findings).filter_map(|(point, run)| Some((point, run, run.stalls.worst()?)));
+    let found = findings.runs().filter_map(|(point, run)| Some((point, run, run.stalls.worst()?)));
     let share = |run: &RunFindings, stall: &Stall| stall.lacking / run.stalls.median;
     let worst = found.max_by(|(_, one, a), (_, other, b)| {
         share(one, a).total_cmp(&share(other, b)).then_with(|| a.largest_response_ns.cmp(&b.largest_response_ns))
     });
     let Some((point, run, stall)) = worst else { return Prose::new() };
-    let mut words = prose![
-        "The worst stall was ",
-        place(run, stall),
-        " at ",
-        name(point, run),
-        ": ",
-        happened(run, stall, findings.workload.work.many),
-        "."
-    ];
+    let mut words = prose! {
+        "The worst stall was ", place(run, stall), " at ", point.run_label(run), ": ",
+        happened(run, stall, findings.workload.work.many), "."
+    };
     let (late, seconds) =
         (run.stalls.found.iter().filter(|stall| stall.slow_seconds == 0).count(), run.measured().len());
     if late > seconds / LONG_TAIL {
-        words.extend(prose![
-            " Such response times occurred in ",
-            late,
-            " of the ",
-            seconds,
+        words.extend(prose! {
+            " Such response times occurred in ", late, " of the ", seconds,
             " seconds of that window: its tail is long throughout, not only at one moment."
-        ]);
+        });
     }
     words
 }
@@ -135,10 +113,6 @@ fn place(run: &RunFindings, stall: &Stall) -> String {
         (first, last) if first == last => format!("in second {first}"),
         (first, last) => format!("in seconds {first} to {last}"),
     }
-}
-
-fn name(point: &PointFindings, run: &RunFindings) -> String {
-    if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() }
 }
 
 /// What happened, in words.
@@ -163,7 +137,7 @@ fn happened(run: &RunFindings, stall: &Stall, many: &str) -> String {
 fn table(findings: &Findings<'_>) -> Table {
     let mut rows = Vec::new();
     let mut left_out = 0;
-    for (point, run) in runs(findings) {
+    for (point, run) in findings.runs() {
         let mut listed: Vec<&Stall> = run.stalls.found.iter().collect();
         listed.sort_by(|a, b| {
             b.lacking.total_cmp(&a.lacking).then_with(|| b.largest_response_ns.cmp(&a.largest_response_ns))
@@ -176,12 +150,7 @@ fn table(findings: &Findings<'_>) -> Table {
     Table {
         id: "table-each-stall",
         caption: prose!["Stalls of the measured windows, in seconds from time zero of each load."],
-        columns: vec![
-            Column::words("Run"),
-            Column::words("When"),
-            Column::words("What happened"),
-            Column::quantities("Not completed", ""),
-        ],
+        columns: columns![words("Run"), words("When"), words("What happened"), quantities("Not completed", "")],
         rows,
         note: if left_out == 0 { Prose::new() } else { prose![left_out, " smaller ones are omitted."] },
     }
@@ -194,10 +163,5 @@ fn row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings, stall:
         let unit = Unit::named(many);
         Cell::Quantity(Quantity::new(stall.lacking.round(), unit, stall.slow_seconds as u64, Interval::none(why)))
     });
-    vec![
-        Cell::datum(name(point, run)),
-        Cell::datum(place(run, stall)),
-        Cell::datum(happened(run, stall, many)),
-        lacking.unwrap_or(Cell::Empty),
-    ]
+    cells![point.run_label(run), place(run, stall), happened(run, stall, many), lacking.unwrap_or(Cell::Empty)]
 }

@@ -1,16 +1,11 @@
 //! What was tested: a sentence, a drawing, the facts that a reader looks for first. All other facts are in the appendix.
 
 use super::facts_in_full::{named, told};
-use super::section::{Section, SectionPlace, always};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::{Findings, setting_title};
 use proofload_model::engines::{named_engine, verified_versions, verified_words};
 use proofload_model::facts::{FactName, client, data, engine, host, storage, tier};
 use proofload_model::samples::Fact;
-
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "tested", title: "What was tested", level: 2, place: SectionPlace::Paper, needs: always, render };
 
 /// Facts that are shown, those that were read.
 const SHOWN: &[FactName] = &[
@@ -32,7 +27,7 @@ const SHOWN: &[FactName] = &[
     client::THREADS.titled("Client threads"),
 ];
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let settings = &findings.record.study.settings;
     let question = settings
         .text("paper.question")
@@ -89,15 +84,10 @@ fn asked(findings: &Findings<'_>) -> Prose {
     if all == 0 {
         return prose!["No setting was read back. All facts: ", Inline::Reference("facts"), "."];
     }
-    prose![
-        "Every limit and setting was read back from where it acts, before and after the load: ",
-        held,
-        " of ",
-        all,
-        " readings match. All readings and other facts: ",
-        Inline::Reference("facts"),
-        "."
-    ]
+    prose! {
+        "Every limit and setting was read back from where it acts, before and after the load: ", held, " of ", all,
+        " readings match. All readings and other facts: ", Inline::Reference("facts"), "."
+    }
 }
 
 /// Settings that were not in force, each once.

@@ -1,16 +1,11 @@
 //! Throughput against the factor: what each step is worth and where the curve bends.
 
 use super::charts::level_words;
-use super::section::{Section, SectionPlace};
-use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, cells, columns, prose};
 use crate::findings::{Curve, CurveGroup, Findings, setting_title};
 use proofload_analysis::knee::Knee;
 
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "curve", title: "Shape of the curve", level: 3, place: SectionPlace::Appendix, needs, render };
-
-fn needs(findings: &Findings<'_>) -> Result<(), String> {
+pub(super) fn needs(findings: &Findings<'_>) -> Result<(), String> {
     let curve = findings.curve.as_ref().map_err(Clone::clone)?;
     if curve.groups.iter().all(|group| group.steps.is_empty()) {
         return Err("a curve needs at least two valid points".to_owned());
@@ -18,7 +13,7 @@ fn needs(findings: &Findings<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let Ok(curve) = &findings.curve else { return Vec::new() };
     let mut blocks = Vec::new();
     for group in &curve.groups {
@@ -27,13 +22,11 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         }
         blocks.push(Block::Paragraph(knee_paragraph(findings, curve, group)));
     }
-    blocks.push(Block::Paragraph(prose![
-        "Elasticity is the relative change of throughput for a relative change of ",
-        setting_title(&curve.setting),
-        ", step by step (",
-        Inline::Reference("table-elasticity"),
+    blocks.push(Block::Paragraph(prose! {
+        "Elasticity is the relative change of throughput for a relative change of ", setting_title(&curve.setting),
+        ", step by step (", Inline::Reference("table-elasticity"),
         "): 1 means proportional, 0 a plateau. It shows the gain of a step, not its cause."
-    ]));
+    }));
     blocks.push(Block::Table(steps_table(findings, curve)));
     blocks
 }
@@ -43,13 +36,9 @@ fn knee_paragraph(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) ->
     match &group.knee {
         Knee::Fitted { shapes, .. } => {
             if let Some(best) = shapes.first() {
-                text.extend(prose![
-                    "Of ",
-                    shapes.len(),
-                    " shapes with enough points the ",
-                    best.name(),
-                    " fits best by AICc. "
-                ]);
+                text.extend(prose! {
+                    "Of ", shapes.len(), " shapes with enough points the ", best.name(), " fits best by AICc. "
+                });
             }
         }
         Knee::Between { method, .. } => text.extend(prose!["Method: ", method.clone(), ". "]),
@@ -63,7 +52,7 @@ fn steps_table(findings: &Findings<'_>, curve: &Curve) -> Table {
     let mut rows = Vec::new();
     for group in &curve.groups {
         for step in &group.steps {
-            let mut row = vec![Cell::datum(words(step.from)), Cell::datum(words(step.to))];
+            let mut row = cells![words(step.from), words(step.to)];
             if curve.groups.len() > 1 {
                 row.push(Cell::datum(group.label.clone()));
             }
@@ -71,7 +60,7 @@ fn steps_table(findings: &Findings<'_>, curve: &Curve) -> Table {
             rows.push(row);
         }
     }
-    let mut columns = vec![Column::words("From"), Column::words("To")];
+    let mut columns = columns![words("From"), words("To")];
     if curve.groups.len() > 1 {
         columns.push(Column::words("With"));
     }
@@ -90,13 +79,10 @@ fn knee_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> 
     let words = |number: f64| level_words(findings, &curve.setting, number);
     match &group.knee {
         Knee::Fitted { at, .. } => prose!["The curve bends at ", at, "; beyond it a larger level gains little. "],
-        Knee::Between { after: Some(after), reached, .. } => prose![
-            "From ",
-            words(*reached),
-            " on, throughput stays within 5 % of the largest; at ",
-            words(*after),
+        Knee::Between { after: Some(after), reached, .. } => prose! {
+            "From ", words(*reached), " on, throughput stays within 5 % of the largest; at ", words(*after),
             " it does not, so the knee lies between the two. "
-        ],
+        },
         Knee::Between { after: None, .. } => {
             prose!["Every level is within 5 % of the largest throughput: this factor does not limit throughput here. "]
         }

@@ -1,10 +1,9 @@
 //! Every second of each point's first run: throughput, response times, the drive, memory and others, below each other on one axis.
 
 use super::charts::{shown_of, spread};
-use super::section::{Section, SectionPlace, a_finished_run};
 use crate::blocks::{
-    Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Inline, Panel, Role, Rule, Sample, Series, Strips, Table,
-    prose,
+    Axis, Band, BandKind, Block, Cell, Chart, Figure, Inline, Panel, Role, Rule, Sample, Series, Strips, Table, cells,
+    columns, prose,
 };
 use crate::findings::drills::drilled;
 use crate::findings::{Findings, PointFindings, RunFindings, Window};
@@ -12,23 +11,13 @@ use crate::numbers::short;
 use crate::sections::seconds::{SecondTrace, checkpoints, seconds_of};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
-/// The section.
-pub(super) const SECTION: Section = Section {
-    id: "timeline",
-    title: "Second by second",
-    level: 3,
-    place: SectionPlace::Paper,
-    needs: a_finished_run,
-    render,
-};
-
 /// Most places on a line; longer runs are drawn as means of several seconds.
 const MOST_PLACES: usize = 240;
 
 /// Points that are drawn; the record has the seconds of all.
 const MOST_POINTS: usize = 6;
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let with_seconds = |run: &&RunFindings| !run.per_second.is_empty();
     let all = findings.points.iter().filter_map(|point| Some((point, point.runs.iter().find(with_seconds)?)));
     let all: Vec<(&PointFindings, &RunFindings)> = all.collect();
@@ -159,21 +148,16 @@ fn description(findings: &Findings<'_>, run: &RunFindings, trace: &SecondTrace) 
 }
 
 fn data(findings: &Findings<'_>) -> Table {
-    let runs = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| (point, run)));
+    let runs = findings.runs();
     Table {
-        caption: prose![
-            "Windows of all runs. The record contains every second; ",
-            Inline::Code("proofload export".to_owned()),
+        caption: prose! {
+            "Windows of all runs. The record contains every second; ", Inline::Code("proofload export".to_owned()),
             " prints the figures."
-        ],
-        columns: vec![
-            Column::words("Run"),
-            Column::counts("Warm-up, s"),
-            Column::words("Window, s"),
-            Column::quantities("Mean", "1/s"),
-            Column::quantities("Lowest second", "1/s"),
-            Column::quantities("Highest second", "1/s"),
-        ],
+        },
+        columns: columns! {
+            words("Run"), counts("Warm-up, s"), words("Window, s"), quantities("Mean", "1/s"),
+            quantities("Lowest second", "1/s"), quantities("Highest second", "1/s")
+        },
         rows: runs.map(|(point, run)| row(point, run)).collect(),
         ..Table::default()
     }
@@ -193,12 +177,5 @@ fn row(point: &PointFindings, run: &RunFindings) -> Vec<Cell> {
     let window = run
         .window
         .map_or(Cell::Gap("no window".to_owned()), |Window { from, to }| Cell::datum(format!("{from} to {to}")));
-    vec![
-        Cell::datum(title(point, run)),
-        warm_up,
-        window,
-        Cell::Quantity(run.throughput()),
-        Cell::Quantity(extreme(f64::min)),
-        Cell::Quantity(extreme(f64::max)),
-    ]
+    cells![title(point, run), warm_up, window, run.throughput(), extreme(f64::min), extreme(f64::max)]
 }

@@ -1,22 +1,16 @@
 //! Why the results may be believed: a line for each kind of check, in full only what does not hold.
 
-use super::section::{Section, SectionPlace, always};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, cells, prose};
 use crate::findings::{Findings, PointFindings, RunFindings, is_judged_by_movement};
 use proofload_model::samples::CheckOutcome;
 
-/// The section.
-pub(super) const SECTION: Section =
-    Section { id: "validity", title: "Validity", level: 2, place: SectionPlace::Paper, needs: always, render };
-
-fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let mut rules = vec![Block::Paragraph(prose![
+pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let mut rules = vec![Block::Paragraph(prose! {
         "A point is valid if its limits were verified, its window lacks no second or reading, throughput did not move \
          significantly, the load generator was not the limit, failures stayed within the budget, and all checks and \
          audits hold. It is wide if its 95 % interval is wider than requested. One void run voids its point, because \
-         excluding bad runs would bias the result. ",
-        judge(findings)
-    ])];
+         excluding bad runs would bias the result. ", judge(findings)
+    })];
     if super::rounds::any(findings) {
         rules.push(Block::Paragraph(super::rounds::how_judged()));
     }
@@ -112,7 +106,7 @@ fn failed(findings: &Findings<'_>) -> Vec<Block> {
     let mut failed: Vec<Prose> = Vec::new();
     for point in &findings.points {
         for run in &point.runs {
-            let of_run = name(point, run);
+            let of_run = point.run_label(run);
             for check in run.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed) {
                 let words = format!("{} {}: {}", check.group, check.name, check.found);
                 failed.push(failure(&of_run, &words, &check.offenders));
@@ -158,12 +152,10 @@ fn verdicts(findings: &Findings<'_>) -> Table {
     let row = |point: &PointFindings| {
         let mut reasons = point.verdict.reasons();
         reasons.extend(point.told_earlier());
-        vec![
-            Cell::datum(point.label()),
-            Cell::Verdict(point.verdict.is_valid(), point.verdict.word()),
-            Cell::datum(format!("{} of {}", point.runs.len(), point.planned)),
-            Cell::Prose(prose![reasons.join("; ")]),
-        ]
+        cells! {
+            point.label(), Cell::Verdict(point.verdict.is_valid(), point.verdict.word()),
+            format!("{} of {}", point.runs.len(), point.planned), Cell::Prose(prose![reasons.join("; ")])
+        }
     };
     Table {
         id: "table-verdicts",
@@ -174,8 +166,8 @@ fn verdicts(findings: &Findings<'_>) -> Table {
     }
 }
 
-pub(super) fn all_runs<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = &'f RunFindings> {
-    findings.points.iter().flat_map(|point| &point.runs)
+fn all_runs<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = &'f RunFindings> {
+    findings.runs().map(|(_, run)| run)
 }
 
 /// A closed loop that does not add up times something else than it counts.
@@ -185,22 +177,13 @@ fn little(findings: &Findings<'_>) -> Option<Block> {
     (off > 0).then(|| {
         Block::Notice(
             Notice::Caution,
-            prose![
-                "in ",
-                off,
-                " of ",
-                runs().count(),
-                " runs, throughput times mean response time differs from the number of users by more than 2 %: users \
-                 spent time outside the timed ",
-                findings.workload.work.many,
+            prose! {
+                "in ", off, " of ", runs().count(), " runs, throughput times mean response time differs from the \
+                 number of users by more than 2 %: users spent time outside the timed ", findings.workload.work.many,
                 ", or counted and timed operations differ."
-            ],
+            },
         )
     })
-}
-
-pub(super) fn name(point: &PointFindings, run: &RunFindings) -> String {
-    if point.planned > 1 { format!("{}, run {}", point.label(), run.run.repetition + 1) } else { point.label() }
 }
 
 fn failure(run: &str, words: &str, offenders: &[String]) -> Prose {

@@ -1,6 +1,7 @@
 //! What differs by workload, and the list of all: a file and one line add one.
 
 use crate::metrics::MetricName;
+use crate::numbers::capital;
 use proofload_model::facts::FactName;
 use proofload_model::settings::Settings;
 
@@ -173,11 +174,6 @@ pub fn named_profile(settings: &Settings) -> Option<String> {
 pub fn workload(settings: &Settings) -> &'static Workload {
     let kind = settings.text("workload.kind").unwrap_or_default();
     WORKLOADS.iter().find(|known| known.kind == kind).unwrap_or(&super::generic::WORKLOAD)
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

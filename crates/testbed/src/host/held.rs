@@ -5,6 +5,7 @@ mod admission;
 mod engine_settings;
 mod faulty;
 mod flushes;
+mod fork;
 mod live;
 
 use super::cluster::SIGNALS;

@@ -18,7 +18,7 @@ use crate::snapshots::{self, FolderLock};
 use crate::storages::{self, Volume};
 use proofload_engine::{ReplicationWatch, Target};
 use proofload_model::deployment::InstanceName;
-use proofload_model::drill::{FaultInForce, FaultUndone};
+use proofload_model::drill::{FaultInForce, FaultUndone, LogFork};
 use proofload_model::error::{Error, ErrorKind};
 use proofload_model::intervention::LimitMeter;
 use proofload_model::manager::ClusterReading;
@@ -31,10 +31,10 @@ use proofload_model::wire::host::{
     Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll, HoldStandby, HostService,
     IsFenced, JoinLimits, KnowBeside, LabelSnapshot, LimitProcess, MakeFault, MeasureLink, MeasureReads, MountVolume,
     Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge, QuietCheck,
-    ReadCluster, ReadDataEnd, ReadMeters, ReadReceived, ReadReplication, ReadUsage, ReadUsed, ReadsMeasured, Release,
-    Request, RestoreSnapshot, Rewind, SaveSnapshot, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged,
-    StartProbes, StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, TryLimits, UndoFault, Verify,
-    WatchExisting,
+    ReadCluster, ReadDataEnd, ReadFork, ReadLogEndAfter, ReadMeters, ReadReceived, ReadReplication, ReadUsage,
+    ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, Rewind, SaveSnapshot, SnapshotCopy, Start,
+    StartArbiter, StartLink, StartManaged, StartProbes, StartedInstance, Stop, StopArbiter, StopProbes, Sweep,
+    TimeCommits, TryLimits, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -383,6 +383,14 @@ impl HostService for HostRole {
 
     fn promote(&mut self, ask: Promote) -> Result<Moment, Error> {
         self.held(&ask.instance).promote()
+    }
+
+    fn read_fork(&mut self, ask: ReadFork) -> Result<Option<LogFork>, Error> {
+        self.held(&ask.instance).fork()
+    }
+
+    fn read_log_end_after(&mut self, ask: ReadLogEndAfter) -> Result<Option<Bytes>, Error> {
+        self.held(&ask.instance).log_end_after(&ask.place, &ask.fork)
     }
 
     fn before_rewind(&mut self, ask: BeforeRewind) -> Result<(), Error> {

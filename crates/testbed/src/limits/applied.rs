@@ -31,6 +31,17 @@ impl AppliedLimits {
         Self::with(LimitState { asked, group, devices, ..LimitState::default() })
     }
 
+    /// Puts limits of a process that is no instance in place, empty. It has precedence over other processes unless `asked` says without,
+    /// also where its CPU time is not limited; where that cannot be had a fact says why.
+    pub(crate) fn prepare_process(name: &InstanceName, asked: LimitsAsked, devices: Devices) -> Result<Self, Error> {
+        let mut needed = needed(&asked);
+        if !asked.without_precedence && !needed.contains(&Controller::Cpu) {
+            needed.push(Controller::Cpu);
+        }
+        let group = Cgroup::create(name, &needed);
+        Self::with(LimitState { asked, group, devices, is_of_process: true, ..LimitState::default() })
+    }
+
     /// The same, whose cores can be slowed by the time of a clock.
     pub(crate) fn timed_by(mut self, clock: Arc<dyn Clock>) -> Self {
         self.state.core_spin = CoreSpin::timed_by(clock);

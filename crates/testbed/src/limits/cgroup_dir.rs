@@ -264,6 +264,7 @@ mod tests {
         assert!(!is_orphan(&name_of_group(me, "primary")));
         assert!(is_orphan(&format!("proofload-{me}-1")), "a later process of the same number");
         assert!(is_orphan("proofload-4194304000-7") && is_orphan("proofload-4194304000-7-standby_1"));
+        assert!(is_orphan("proofload-4194304000-7-clients"), "that of a load generator, too");
         for foreign in ["proofload", "proofload-", "proofload-x-1", "proofload-1", "user.slice"] {
             assert!(!is_orphan(foreign), "{foreign}");
         }

@@ -37,6 +37,8 @@ pub(crate) struct LimitState {
     pub(crate) members: Vec<u32>,
     /// Whether it has been lifted.
     pub(crate) is_lifted: bool,
+    /// Whether they hold for a process that is no instance: it has precedence also where its CPU time is not limited.
+    pub(crate) is_of_process: bool,
 }
 
 /// A limit that is built in.

@@ -6,6 +6,11 @@ use crate::storages::DeviceToMount;
 use proofload_model::error::Error;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
+
+/// Tries to make a file system, and the pause between two.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Discards a whole device and puts a new file system on it. `folder`: the study's, which may not lie on it.
 ///
@@ -19,7 +24,7 @@ pub(crate) fn purge(device: &str, confirmed: Option<&str>, folder: &Path) -> Res
         error.context(format!("failed to purge {device}; for a drive without discard use its vendor's program"))
     })?;
     drop(claim);
-    run("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard"], &node)?;
+    make_file_system(&node)?;
     Ok(DeviceToMount { node, size })
 }
 
@@ -28,6 +33,17 @@ pub(crate) fn purge(device: &str, confirmed: Option<&str>, folder: &Path) -> Res
 pub fn purge_refusal(device: &str, folder: &Path) -> Option<String> {
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     guard::claim(device, Some(device), &folder, DeviceUse::Purge).err().map(|error| error.to_string())
+}
+
+/// Makes a file system. A process that another thread has just forked has our claim as well until it runs its program: the device is in use for
+/// that long.
+fn make_file_system(node: &Path) -> Result<(), Error> {
+    let make = || run("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard"], node);
+    let again = |_try: u32| {
+        std::thread::sleep(PAUSE);
+        make().ok()
+    };
+    make().or_else(|error| (1..TRIES).find_map(again).ok_or(error))
 }
 
 fn run(program: &str, options: &[&str], node: &Path) -> Result<(), Error> {

@@ -147,6 +147,7 @@ mod tests {
             size: CacheSize::PercentOfData(50),
             mode: WriteMode::WriteBack,
             policy: EvictionPolicy::S3Fifo2,
+            clean_depth: 8,
             line: Bytes(8192),
             accelerate: vec![TierVolume::Data],
             prewarm,

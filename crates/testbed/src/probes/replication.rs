@@ -34,6 +34,8 @@ impl Probe for Replication {
                 (replication::UNAPPLIED, standby.unapplied),
             ];
             readings.extend(behind.map(|(series, bytes)| series.reading(standby.name.as_str(), bytes.0 as f64)));
+            let lag = standby.lag.map(|lag| replication::LAG.reading(standby.name.as_str(), lag.as_secs_f64()));
+            readings.extend(lag);
         }
         Ok(readings)
     }
@@ -59,6 +61,7 @@ mod tests {
                 unwritten: Bytes(1),
                 unflushed: Bytes(2),
                 unapplied: Bytes(3),
+                lag: Some(Duration::from_millis(1_500)),
             };
             let lost = self.0 > 1;
             Ok(ReplicationReading {
@@ -89,6 +92,7 @@ mod tests {
         let first = told(probe.read(None).unwrap());
         assert_eq!(first[0], row("out_of_force", "", 0.0));
         assert_eq!([&first[1], &first[5]], [&row("unprotected", "", 0.0), &row("unapplied", "standby-1", 3.0)]);
+        assert_eq!(first[6..], [row("lag", "standby-1", 1.5)]);
         let second = told(probe.read(Some(Duration::from_millis(500))).unwrap());
         assert_eq!(
             second,

@@ -193,6 +193,7 @@ mod tests {
             size: CacheSize::PercentOfData(0),
             mode: WriteMode::WriteBack,
             policy: EvictionPolicy::Lru,
+            clean_depth: 8,
             line: Bytes(8192),
             accelerate: Vec::new(),
             prewarm: false,

@@ -120,6 +120,7 @@ fn put_status(content: &mut Vec<u8>, status: &PoolStatus) {
     content.extend(status.dirty_lines.to_le_bytes());
     let policy = PolicyChoice::ALL.iter().position(|policy| *policy == status.policy);
     content.push(policy.and_then(|place| u8::try_from(place).ok()).expect("six policies"));
+    content.extend(status.clean_depth.to_le_bytes());
     content.extend(status.memory_bytes.to_le_bytes());
     content.push(u8::from(status.after_crash));
 }
@@ -130,6 +131,7 @@ fn take_status(reader: &mut ContentReader<'_>) -> Result<PoolStatus, FrameFault>
         active_lines: reader.u32()?,
         dirty_lines: reader.u32()?,
         policy: *PolicyChoice::ALL.get(usize::from(reader.u8()?)).ok_or(FrameFault::Content)?,
+        clean_depth: reader.u32()?,
         memory_bytes: reader.u64()?,
         after_crash: reader.flag()?,
     })
@@ -222,9 +224,15 @@ mod tests {
     }
 
     fn reading() -> PoolReading {
-        let (policy, memory_bytes) = (PolicyChoice::Arc, 1 << 40);
-        let status =
-            PoolStatus { line_bytes: 8192, active_lines: 64, dirty_lines: 3, policy, memory_bytes, after_crash: true };
+        let status = PoolStatus {
+            line_bytes: 8192,
+            active_lines: 64,
+            dirty_lines: 3,
+            policy: PolicyChoice::Arc,
+            clean_depth: 16,
+            memory_bytes: 1 << 40,
+            after_crash: true,
+        };
         let volumes = CLASSES.map(|class| {
             let mut seed = class as u64;
             let mut volume = VolumeSnapshot::empty(class, MODES[class as usize + 1]);

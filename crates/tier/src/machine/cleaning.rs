@@ -190,7 +190,7 @@ impl CacheMachine {
     }
 
     fn collect(&mut self, wanted: u32, now: Duration) -> Option<CleanBatch> {
-        let depth = self.cleaner.settings.depth.clamp(1, CleanerSettings::MOST_DEPTH);
+        let depth = self.cleaner.settings.writes_at_once();
         let mut batch: Option<CleanBatch> = None;
         let mut refilled = false;
         while batch.as_ref().map_or(0, |batch| batch.pieces.len()) < wanted as usize {

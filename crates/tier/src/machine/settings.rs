@@ -97,6 +97,11 @@ impl CleanerSettings {
     /// The largest depth: twice the commands that a SATA drive holds, which are 32.
     pub const MOST_DEPTH: u32 = 64;
 
+    /// Writes to the origin under way at once in each batch: the depth, as far as there may be so many.
+    pub(crate) fn writes_at_once(&self) -> u32 {
+        self.depth.clamp(1, Self::MOST_DEPTH)
+    }
+
     /// The settings that the goals are stated for: 20 % dirty, urgent from 50 % to 45 %, bypass from 90 %, 1 s idle, 8 writes at once.
     ///
     /// Source of the watermarks: the kernel's documentation of dm-writecache (50 and 45 %). The depth is one write for each drive of

@@ -47,6 +47,8 @@ pub struct Tier {
     pub(super) bytes: Vec<u64>,
     /// Order in which clean lines are given up.
     pub(super) policy: PolicyChoice,
+    /// Writes of the cleaner to an origin under way at once.
+    pub(super) clean_depth: u32,
 }
 
 /// Size and state of a pool.
@@ -60,6 +62,8 @@ pub struct PoolStatus {
     pub dirty_lines: u32,
     /// Order in which clean lines are given up.
     pub policy: PolicyChoice,
+    /// Writes of the cleaner to an origin under way at once.
+    pub clean_depth: u32,
     /// Bytes of memory that grow with the number of lines.
     pub memory_bytes: u64,
     /// Whether the last stop was no clean one.
@@ -378,6 +382,7 @@ impl Tier {
             active_lines: machine.active_lines(),
             dirty_lines: machine.dirty_lines(),
             policy: self.policy,
+            clean_depth: self.clean_depth,
             memory_bytes: machine.memory_bytes() as u64,
             after_crash: machine.is_after_crash(),
         }

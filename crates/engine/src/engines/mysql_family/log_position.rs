@@ -4,6 +4,7 @@
 use super::wire::ServerConnection;
 use crate::contract::Error;
 use proofload_model::units::Bytes;
+use std::time::Duration;
 
 /// Size at which the server begins another file of its binary log, the largest that it takes. With it a place is a number of bytes since the
 /// begin of the log, as long as no file is left before it is full.
@@ -16,6 +17,7 @@ const APPLIED_FILE: usize = 9;
 const RECEIVES: usize = 10;
 const APPLIES: usize = 11;
 const APPLIED_AT: usize = 21;
+const SECONDS_BEHIND: usize = 32;
 const APPLY_ERROR: usize = 37;
 
 /// What a thread of replication may be said to do.
@@ -34,6 +36,9 @@ pub(super) struct StandbyStatus {
     pub(super) applies: bool,
     /// Why it applies no more; empty while nothing is wrong.
     pub(super) apply_error: String,
+    /// Time by which it trails, in whole seconds: from when the primary wrote what is being applied until now, on the primary's clock;
+    /// nothing where the thread that applies does not run. Source: knowledge base, "`SHOW REPLICA STATUS`", `Seconds_Behind_Master`.
+    pub(super) lag: Option<Duration>,
 }
 
 /// A place in a binary log: `binlog.000002` at 400 is 400 bytes behind the end of a full second file's predecessor.
@@ -70,6 +75,7 @@ fn of_row(row: &[Option<String>], received_id: usize) -> Result<StandbyStatus, E
         received_id: text(received_id).to_owned(),
         applies: text(APPLIES) == "Yes",
         apply_error: text(APPLY_ERROR).to_owned(),
+        lag: text(SECONDS_BEHIND).parse().ok().map(Duration::from_secs),
     })
 }
 
@@ -89,14 +95,24 @@ mod tests {
     fn a_status_is_read_by_its_columns_and_another_answer_is_refused() {
         let mut row: Vec<Option<String>> = vec![Some(String::new()); 55];
         assert!(of_row(&row, 43).is_err());
-        let values =
-            [(5, "binlog.000001"), (6, "900"), (9, "binlog.000001"), (10, "Connecting"), (11, "No"), (21, "400")];
+        let values = [
+            (5, "binlog.000001"),
+            (6, "900"),
+            (9, "binlog.000001"),
+            (10, "Connecting"),
+            (11, "No"),
+            (21, "400"),
+            (32, "3"),
+        ];
         for (column, value) in values.into_iter().chain([(37, "Duplicate entry"), (43, "0-1-7")]) {
             row[column] = Some(value.to_owned());
         }
         let found = of_row(&row, 43).expect("it is understood");
         assert_eq!((found.received.0 - found.applied.0, found.received_id.as_str()), (500, "0-1-7"));
         assert_eq!((found.applies, found.apply_error.as_str()), (false, "Duplicate entry"));
+        assert_eq!(found.lag, Some(Duration::from_secs(3)));
+        row[SECONDS_BEHIND] = None;
+        assert_eq!(of_row(&row, 43).map(|found| found.lag).ok(), Some(None), "its thread that applies does not run");
         assert!(of_row(&row[..12], 43).is_err());
     }
 }

@@ -296,6 +296,7 @@ fn reading(name: InstanceName, status: &StandbyStatus, log_end: Bytes) -> Standb
         unwritten: unreceived,
         unflushed: unreceived,
         unapplied: behind(status.applied),
+        lag: status.lag,
     }
 }
 
@@ -419,6 +420,7 @@ mod tests {
             received_id: String::new(),
             applies: error.is_empty(),
             apply_error: error.to_owned(),
+            lag: Some(Duration::from_secs(3)),
         };
         let told = |mode, error: &str, flushes: &str| {
             standbys_differ(mode, &[(InstanceName::standby(1), status(error), flushes.to_owned())])
@@ -429,5 +431,6 @@ mod tests {
         assert!(told(ReplicationMode::Async, "Duplicate", "1").is_some_and(|why| why.contains("applies no more")));
         let behind = reading(InstanceName::standby(1), &status(""), Bytes(1000));
         assert_eq!([behind.unsent, behind.unflushed, behind.unapplied], [Bytes(100), Bytes(100), Bytes(600)]);
+        assert_eq!(behind.lag, Some(Duration::from_secs(3)));
     }
 }

@@ -12,6 +12,7 @@ mod failure;
 mod hosts;
 mod installation;
 mod live;
+mod log_fork;
 mod numeric;
 mod observer;
 mod password;

@@ -7,7 +7,7 @@ use super::failure::failed;
 use super::recipe::SOCKETS;
 use super::recipe::command;
 use super::replication_watch::{Asker, PrimaryWatch};
-use super::{configuration, data_end, installation};
+use super::{configuration, data_end, installation, log_fork};
 use crate::contract::{
     CommandLine, Error, FileToWrite, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind,
     SocketPlace, StandbyFiles, Target,
@@ -15,6 +15,7 @@ use crate::contract::{
 use postgres_protocol::escape::{escape_identifier, escape_literal};
 use proofload_model::catalogue::{ReplicationFacts, StandbyExtent};
 use proofload_model::deployment::InstanceName;
+use proofload_model::drill::LogFork;
 use proofload_model::manager::ManagerKind;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
 use proofload_model::units::Bytes;
@@ -316,6 +317,14 @@ impl Replication for Postgresql {
             let row = client.query_one("SELECT NOT pg_is_in_recovery()", &[]).await.map_err(failed)?;
             row.try_get::<_, bool>(0).map_err(failed)
         })
+    }
+
+    fn fork(&self, promoted: &Target) -> Result<Option<LogFork>, Error> {
+        log_fork::read(promoted)
+    }
+
+    fn log_end_after(&self, folder: &Path, fork: &LogFork) -> Result<Option<Bytes>, Error> {
+        log_fork::old_end(folder, fork).map(Some)
     }
 
     /// Makes the checkpoint without which `pg_rewind` finds nothing to do on the new timeline.

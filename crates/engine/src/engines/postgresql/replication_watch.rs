@@ -23,10 +23,12 @@ const IN_FORCE: &str = "SELECT current_setting('synchronous_commit'), current_se
       WHERE value LIKE 'synchronous_commit=%'), \
      (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::int8";
 
-/// Standbys as the primary sees them; a place that a standby has not told yet counts from the begin of the log.
+/// Standbys as the primary sees them; a place that a standby has not told yet counts from the begin of the log. The lag in time is that of
+/// the last log whose application a standby told; after a while without log it is null, and then nothing is missing, or nothing is known.
 const STANDBYS: &str = "SELECT application_name, state = 'streaming', sync_state IN ('sync', 'quorum'), \
      greatest(here - coalesce(sent_lsn, '0/0'), 0)::int8, greatest(here - coalesce(write_lsn, '0/0'), 0)::int8, \
-     greatest(here - coalesce(flush_lsn, '0/0'), 0)::int8, greatest(here - coalesce(replay_lsn, '0/0'), 0)::int8 \
+     greatest(here - coalesce(flush_lsn, '0/0'), 0)::int8, greatest(here - coalesce(replay_lsn, '0/0'), 0)::int8, \
+     coalesce(extract(epoch FROM replay_lag), CASE WHEN replay_lsn >= here THEN 0 END)::float8 \
      FROM pg_stat_replication, pg_current_wal_flush_lsn() AS here ORDER BY application_name";
 
 /// A commit that writes log, and waits as every writing transaction does, but changes no table.
@@ -144,9 +146,14 @@ impl StandbyRow {
             unwritten: behind(4)?,
             unflushed: behind(5)?,
             unapplied: behind(6)?,
+            lag: row.try_get::<_, Option<f64>>(7)?.and_then(seconds),
         };
         Ok(Self { streams: row.try_get(1)?, counts: row.try_get(2)?, reading })
     }
+}
+
+fn seconds(number: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(number.max(0.0)).ok()
 }
 
 fn bytes(number: i64) -> Bytes {
@@ -225,6 +232,7 @@ mod tests {
             unwritten: Bytes(0),
             unflushed: Bytes(0),
             unapplied: Bytes(0),
+            lag: None,
         };
         StandbyRow { streams, counts, reading }
     }

@@ -77,6 +77,7 @@ impl GroupReplica {
             unwritten: self.unsent,
             unflushed: self.unsent,
             unapplied: Bytes(self.unsent.0.saturating_add(self.unapplied.0)),
+            lag: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Hands a command on a pool to the module that carries it out. Decides nothing else.
 
-use super::{check, drain, dump, format, kernel, predict, serve, stats, stop};
+use super::{check, drain, dump, format, kernel, predict, resize, serve, stats, stop};
 use crate::cli_tier::TierCommand;
 use crate::exit::Exit;
 
@@ -12,6 +12,7 @@ pub(in super::super) fn run(command: &TierCommand) -> Exit {
         TierCommand::Stats(arguments) => stats::run(arguments),
         TierCommand::Predict(arguments) => predict::run(arguments),
         TierCommand::Drain(arguments) => drain::run(arguments),
+        TierCommand::Resize(arguments) => resize::run(arguments),
         TierCommand::Stop(arguments) => stop::run(arguments),
         TierCommand::Check(arguments) => check::run(arguments),
         TierCommand::Dump(arguments) => dump::run(arguments),

@@ -14,6 +14,7 @@ mod kernel_json;
 mod kernel_text;
 mod mounts;
 mod predict;
+mod resize;
 mod serve;
 mod slow;
 mod stats;

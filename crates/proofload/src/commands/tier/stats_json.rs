@@ -13,6 +13,7 @@ pub(super) fn of(figures: &PoolFigures) -> String {
         "line_bytes": status.line_bytes,
         "active_lines": status.active_lines,
         "dirty_lines": status.dirty_lines,
+        "clean_depth": status.clean_depth,
         "memory_bytes": status.memory_bytes,
         "after_crash": status.after_crash,
         "flush_delay_ns": nanoseconds(figures.flush_delay),

@@ -2,7 +2,7 @@
 
 use super::point::{PointAttribution, ResourceAttribution};
 use super::together::several_bind;
-use crate::numbers::short;
+use crate::numbers::{capital, short};
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::{
     CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, DURABILITY, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass,
@@ -337,9 +337,4 @@ fn hundredths(value: f64) -> String {
 
 fn signed(value: f64) -> String {
     format!("{value:.0}").replace('-', "−")
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -22,13 +22,8 @@ pub(crate) fn gate_json(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules)
         row["finding"] = json!(judged.finding.word());
     }
     body["gate"] = json!({
-        "outcome": gate.outcome.word(),
-        "passes": gate.passes,
-        "reasons": gate.reasons,
-        "tolerance": rules.tolerance,
-        "undecided": rules.undecided.word(),
-        "void": rules.void.word(),
-        "not_in_turns": rules.not_in_turns.word(),
+        "outcome": gate.outcome.word(), "passes": gate.passes, "reasons": gate.reasons, "tolerance": rules.tolerance,
+        "undecided": rules.undecided.word(), "void": rules.void.word(), "not_in_turns": rules.not_in_turns.word(),
         "not_alternated": gate.not_alternated,
     });
     format!("{body:#}\n")
@@ -36,9 +31,7 @@ pub(crate) fn gate_json(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules)
 
 fn body(comparison: &Comparison<'_>) -> Json {
     json!({
-        "form": FORM,
-        "baseline": record(&comparison.baseline),
-        "candidate": record(&comparison.candidate),
+        "form": FORM, "baseline": record(&comparison.baseline), "candidate": record(&comparison.candidate),
         "factors": comparison.factors,
         "differences": comparison.differences.iter().map(difference).collect::<Vec<_>>(),
         "warnings": comparison.warnings,
@@ -60,10 +53,7 @@ fn body(comparison: &Comparison<'_>) -> Json {
 fn record(named: &NamedRecord<'_>) -> Json {
     let record = named.record;
     json!({
-        "file": named.file,
-        "sha256": named.sha256,
-        "study": record.study.name(),
-        "title": record.study.title(),
+        "file": named.file, "sha256": named.sha256, "study": record.study.name(), "title": record.study.title(),
         "created_us": record.created.0,
         "programs": record.sessions.iter().map(|session| &session.program).collect::<Vec<_>>(),
         "being_written": record.being_written,
@@ -72,9 +62,7 @@ fn record(named: &NamedRecord<'_>) -> Json {
 
 fn difference(difference: &Difference) -> Json {
     json!({
-        "subject": difference.subject.word(),
-        "name": difference.name,
-        "baseline": difference.baseline,
+        "subject": difference.subject.word(), "name": difference.name, "baseline": difference.baseline,
         "candidate": difference.candidate,
         "points": difference.points.iter().map(|label| label.replace('\u{a0}', " ")).collect::<Vec<_>>(),
     })
@@ -89,20 +77,12 @@ fn row(comparison: &Comparison<'_>, row: &Row) -> Json {
     let [ours, theirs] = row.estimand_names();
     let finite = |value: f64| if value.is_finite() && value > 0.0 { json!(value) } else { Json::Null };
     json!({
-        "point": levels(comparison, row.pair),
-        "metric": row.metric.name,
-        "title": row.metric.title,
-        "better": row.metric.better.word(),
-        "baseline": row.baseline.to_json(),
-        "candidate": row.candidate.to_json(),
-        "ratio": row.ratio.to_json(),
-        "spread": row.contrast.spread.word(),
+        "point": levels(comparison, row.pair), "metric": row.metric.name, "title": row.metric.title,
+        "better": row.metric.better.word(), "baseline": row.baseline.to_json(), "candidate": row.candidate.to_json(),
+        "ratio": row.ratio.to_json(), "spread": row.contrast.spread.word(),
         "estimand": { "baseline": ours, "candidate": theirs, "ratio": comparison.ratio_estimand(row) },
-        "alternated": comparison.alternated(row),
-        "runs": { "baseline": row.runs.0, "candidate": row.runs.1 },
-        "p": row.p,
-        "p_corrected": row.p_corrected,
-        "verdict": row.verdict.words(),
+        "alternated": comparison.alternated(row), "runs": { "baseline": row.runs.0, "candidate": row.runs.1 },
+        "p": row.p, "p_corrected": row.p_corrected, "verdict": row.verdict.words(),
         "shown_from": { "below": finite(row.shown_from.0), "above": finite(row.shown_from.1) },
     })
 }

@@ -53,14 +53,9 @@ fn list(is: &str, items: &[Prose], layout: &Layout) -> Value {
 pub(super) fn figure_value(figure: &Figure, layout: &Layout) -> Value {
     let sketch = Sketch::of(figure, Medium::Sheet);
     json!({
-        "is": "figure",
-        "id": figure.id,
-        "label": layout.numbering.label(figure.id).unwrap_or("Figure"),
-        "caption": prose(&figure.caption, layout),
-        "alt": shown(&figure.alt),
-        "svg": sketch.svg,
-        "width": sketch.width.round(),
-        "height": sketch.height.round(),
+        "is": "figure", "id": figure.id, "label": layout.numbering.label(figure.id).unwrap_or("Figure"),
+        "caption": prose(&figure.caption, layout), "alt": shown(&figure.alt), "svg": sketch.svg,
+        "width": sketch.width.round(), "height": sketch.height.round(),
         "data": layout.is_full().then(|| table_value(&figure.data, layout)),
     })
 }

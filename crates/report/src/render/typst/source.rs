@@ -50,18 +50,10 @@ fn content(document: &Document, about: About<'_>, appendix: Appendix) -> Value {
     let left_out: Vec<&str> =
         if layout.is_full() { Vec::new() } else { rest.iter().map(|section| section.title).collect() };
     json!({
-        "form": FORM,
-        "title": shown(&document.title),
-        "author": concat!("Proofload ", env!("CARGO_PKG_VERSION")),
-        "date": date(about.created),
-        "study": shown(about.study),
-        "sha256": about.sha256,
-        "subtitle": prose(&document.subtitle, &layout),
-        "opening": opening(&document.opening, &layout),
-        "sections": sections(&paper),
-        "appendix": sections(&rest),
-        "left_out": left_out,
-        "foot": document.foot,
+        "form": FORM, "title": shown(&document.title), "author": concat!("Proofload ", env!("CARGO_PKG_VERSION")),
+        "date": date(about.created), "study": shown(about.study), "sha256": about.sha256,
+        "subtitle": prose(&document.subtitle, &layout), "opening": opening(&document.opening, &layout),
+        "sections": sections(&paper), "appendix": sections(&rest), "left_out": left_out, "foot": document.foot,
     })
 }
 
@@ -83,11 +75,8 @@ fn opening(opening: &Opening, layout: &Layout) -> Value {
     };
     let claim = |(name, claim): &(&str, Prose)| json!([name, prose(claim, layout)]);
     json!({
-        "mark": mark,
-        "state": state,
-        "verdict": prose(&opening.verdict, layout),
-        "answer": prose(&opening.answer, layout),
-        "claims": opening.claims.iter().map(claim).collect::<Vec<_>>(),
+        "mark": mark, "state": state, "verdict": prose(&opening.verdict, layout),
+        "answer": prose(&opening.answer, layout), "claims": opening.claims.iter().map(claim).collect::<Vec<_>>(),
         "figure": opening.figure.as_ref().map(|figure| figure_value(figure, layout)),
     })
 }
@@ -95,10 +84,7 @@ fn opening(opening: &Opening, layout: &Layout) -> Value {
 fn section(section: &SectionBlocks, layout: &Layout) -> Value {
     let number = layout.numbering.label(section.id).unwrap_or_default().trim_start_matches("appendix ");
     json!({
-        "id": section.id,
-        "number": number,
-        "title": section.title,
-        "level": section.level.clamp(2, 3) - 1,
+        "id": section.id, "number": number, "title": section.title, "level": section.level.clamp(2, 3) - 1,
         "blocks": blocks(&section.blocks, layout),
     })
 }

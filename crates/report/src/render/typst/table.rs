@@ -23,13 +23,8 @@ pub(super) fn table_value(table: &Table, layout: &Layout) -> Value {
     }
     let note = if table.note.is_empty() { Value::Null } else { prose(&table.note, layout) };
     json!({
-        "is": "table",
-        "id": id,
-        "label": id.and_then(|id| layout.numbering.label(id)),
-        "caption": prose(&table.caption, layout),
-        "heads": heads,
-        "rows": rows,
-        "note": note,
+        "is": "table", "id": id, "label": id.and_then(|id| layout.numbering.label(id)),
+        "caption": prose(&table.caption, layout), "heads": heads, "rows": rows, "note": note,
         "gaps": reasons.iter().map(|why| shown(why)).collect::<Vec<_>>(),
     })
 }
@@ -37,8 +32,7 @@ pub(super) fn table_value(table: &Table, layout: &Layout) -> Value {
 fn head((index, column): (usize, &Column), sizes: &SampleSizes, layout: &Layout) -> Value {
     let size = sizes.heads.get(index).copied().flatten();
     json!({
-        "title": prose(&column.title, layout),
-        "right": column.align == Align::Right,
+        "title": prose(&column.title, layout), "right": column.align == Align::Right,
         "unit": column.unit.as_deref().map(shown).unwrap_or_default(),
         "size": size.map(|size| format!("n\u{202f}=\u{202f}{}", count(size))).unwrap_or_default(),
     })

@@ -1,6 +1,6 @@
 //! What caches of other sizes should give, and how far such forecasts of the measured sizes are from what was measured.
 
-use crate::blocks::{Block, Cell, Column, Table, prose};
+use crate::blocks::{Block, Cell, Table, cells, columns, prose};
 use crate::findings::cache_forecast::{CacheForecast, SizeForecast, SizedPoint, cache_forecasts};
 use crate::findings::{Findings, PointFindings, size_text};
 use crate::numbers::{grouped, short};
@@ -22,15 +22,11 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Block> {
                 "Forecasts for other cache sizes, each from the neighbouring measured sizes; a measured size is \
                  forecast from the others."
             ],
-            columns: vec![
-                Column::words("Cache"),
-                Column::quantities(format!("{} measured", headline.title), unit),
-                Column::quantities("Forecast", unit),
-                Column::quantities("Error", "%"),
-                Column::quantities("Read hits measured", "%"),
-                Column::quantities("Forecast", "%"),
-                Column::quantities("LRU", "%"),
-            ],
+            columns: columns! {
+                words("Cache"), quantities(format!("{} measured", headline.title), unit), quantities("Forecast", unit),
+                quantities("Error", "%"), quantities("Read hits measured", "%"), quantities("Forecast", "%"),
+                quantities("LRU", "%")
+            },
             rows: forecasts.iter().flat_map(|forecast| rows(findings, forecast, forecasts.len() > 1)).collect(),
             note: prose![note(&forecasts) + &bypasses(findings, &forecasts)],
         })
@@ -106,7 +102,7 @@ fn percent(share: f64) -> Cell {
 
 fn measured_row(findings: &Findings<'_>, forecast: &CacheForecast, point: &SizedPoint) -> Vec<Cell> {
     let label = findings.points.iter().find(|one| one.id == point.point).map_or_else(String::new, |one| one.label());
-    let mut cells = vec![Cell::datum(label), Cell::datum(short(point.headline))];
+    let mut cells = cells![label, short(point.headline)];
     let left_out = forecast.left_out(point.point).and_then(Result::ok);
     let hits = point.read_hits.map_or(Cell::Empty, percent);
     match left_out {
@@ -123,7 +119,7 @@ fn measured_row(findings: &Findings<'_>, forecast: &CacheForecast, point: &Sized
 
 fn told_row(label: String, found: &SizeForecast) -> Vec<Cell> {
     let off = found.error.map_or(Cell::Empty, |error| Cell::datum(format!("±{}", grouped(100.0 * error, 0))));
-    let mut cells = vec![Cell::datum(label), Cell::Empty, Cell::datum(short(found.headline)), off, Cell::Empty];
+    let mut cells = cells![label, Cell::Empty, short(found.headline), off, Cell::Empty];
     cells.extend(shares(found));
     cells
 }

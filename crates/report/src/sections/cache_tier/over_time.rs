@@ -2,7 +2,7 @@
 
 use super::tables::point;
 use crate::blocks::{
-    Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Panel, Role, Sample, Series, Table, prose,
+    Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Panel, Role, Sample, Series, Table, cells, prose,
 };
 use crate::findings::cache_tier::CachedPoint;
 use crate::findings::{Findings, PointFindings, RunFindings, Window, traces};
@@ -129,13 +129,7 @@ fn data(panels: &[Panel]) -> Table {
             let (Some(least), Some(most)) = (values.first(), values.last()) else { continue };
             let last = series.samples.last().map_or(0.0, |sample| sample.y);
             let told = |value: f64| Cell::datum(format!("{} {}", crate::numbers::short(value), panel.y.unit));
-            rows.push(vec![
-                Cell::datum(panel.title.clone()),
-                Cell::datum(series.name.clone()),
-                told(*least),
-                told(last),
-                told(*most),
-            ]);
+            rows.push(cells![panel.title.clone(), series.name.clone(), told(*least), told(last), told(*most)]);
         }
     }
     Table {

@@ -1,7 +1,7 @@
 //! Published results beside this study's, relative to the slow medium alone.
 
 use super::tables::point;
-use crate::blocks::{Block, Cell, Column, Table, prose};
+use crate::blocks::{Block, Cell, Table, cells, columns, prose};
 use crate::findings::Findings;
 use crate::findings::cache_tier::{CachedPoint, cached};
 use crate::numbers::short;
@@ -22,12 +22,10 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<
         Block::Table(Table {
             id: "table-cache-published",
             caption: prose!["Published results and these, relative to the slow medium alone."],
-            columns: vec![
-                Column::words("Results"),
-                Column::quantities("Relative to no cache", "×"),
-                Column::quantities("Read hits", "%"),
-                Column::quantities("Write hits", "%"),
-            ],
+            columns: columns! {
+                words("Results"), quantities("Relative to no cache", "×"), quantities("Read hits", "%"),
+                quantities("Write hits", "%")
+            },
             rows: theirs.into_iter().chain(ours).collect(),
             note: prose![
                 "Hardware, software, size and users differ: compare the ratios, not the figures. Published figures \
@@ -49,20 +47,17 @@ fn their_row(reference: &Reference, point: &ReferencePoint) -> Option<Vec<Cell>>
     let times = value(point, &reference.compare).zip(value(base, &reference.compare)).map(|(own, base)| own / base);
     let cell = |value: Option<f64>| value.map_or(Cell::Empty, |value| Cell::datum(short(value)));
     let times = times.filter(|_| level != NONE);
-    Some(vec![
-        Cell::datum(format!("{}, {}", reference.publisher, point.label())),
-        cell(times),
-        cell(value(point, "read_hits")),
-        cell(value(point, "write_hits")),
-    ])
+    Some(cells! {
+        format!("{}, {}", reference.publisher, point.label()), cell(times), cell(value(point, "read_hits")),
+        cell(value(point, "write_hits"))
+    })
 }
 
 fn own_row(findings: &Findings<'_>, one: &CachedPoint) -> Option<Vec<Cell>> {
     let times = one.times.clone()?;
-    Some(vec![
-        Cell::datum(format!("this study, {}", point(findings, one)?.label())),
-        measured_cell(times),
+    Some(cells! {
+        format!("this study, {}", point(findings, one)?.label()), times,
         one.both.read_hits.clone().map_or(Cell::Empty, measured_cell),
-        one.both.write_hits.clone().map_or(Cell::Empty, measured_cell),
-    ])
+        one.both.write_hits.clone().map_or(Cell::Empty, measured_cell)
+    })
 }

@@ -1,24 +1,13 @@
 //! What a cache is worth: configurations beside each other, hits both ways, what other sizes should give, how long requests took, what the slow
 //! medium did, and how the cache became warm.
 
-use super::super::section::{Section, SectionPlace, always};
-use super::{answer, forecast, latencies, medium, over_time, published, tables};
-use crate::blocks::{Block, Notice, prose};
+use super::{forecast, over_time, published, tables};
+use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::Findings;
 use crate::findings::cache_tier::{CachedPoint, cached};
 use proofload_model::units::duration_words;
 
-/// The section.
-pub(in crate::sections) const SECTION: Section = Section {
-    id: "cache-tier",
-    title: "Benefit of the cache",
-    level: 3,
-    place: SectionPlace::Paper,
-    needs: always,
-    render,
-};
-
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let points = cached(findings);
     if points.is_empty() {
         return Vec::new();
@@ -34,15 +23,34 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     let forecasts = forecast::table(findings);
     blocks.extend(forecasts.map(|table| Block::Fold(prose!["Other cache sizes"], vec![table])));
     blocks.push(Block::Table(tables::operations(findings, &points)));
-    blocks.extend(latencies::table(findings, &points).map(Block::Table));
+    blocks.extend(tables::latencies(findings, &points).map(Block::Table));
     blocks.extend(over_time::figure(findings, &points));
     let mut details =
         vec![Block::Table(tables::held(findings, &points)), Block::Table(tables::traffic(findings, &points))];
     if points.iter().any(|one| one.plan.slow.is_modelled()) {
-        details.push(Block::Table(medium::table(findings, &points)));
+        details.push(Block::Table(tables::medium(findings, &points)));
     }
     blocks.push(Block::Fold(prose!["Content of the cache, and the drives behind it"], details));
     blocks
+}
+
+/// The answer; empty in a study without tiers, and where no ratio is known.
+fn answer(findings: &Findings<'_>) -> Prose {
+    let points = cached(findings);
+    let mut text = Prose::new();
+    for one in &points {
+        let (Some(point), Some(Ok(times))) = (tables::point(findings, one), &one.times) else { continue };
+        let lead = if text.is_empty() { "Compared with the slow medium alone, " } else { "; " };
+        let verb = if text.is_empty() { " reaches " } else { " " };
+        text.extend(prose![lead, Inline::Strong(prose![point.label()]), verb, (times, "×"), " the throughput"]);
+        if let Some(Ok(hits)) = &one.both.read_hits {
+            text.extend(prose![", with ", (hits, "%"), " of reads in the cache"]);
+        }
+    }
+    if !text.is_empty() {
+        text.extend(prose![". "]);
+    }
+    text
 }
 
 /// What the slow medium is: a model is said to be one wherever its figures stand.
@@ -60,15 +68,12 @@ fn slow_medium(points: &[CachedPoint]) -> Block {
     }
     Block::Notice(
         Notice::Caution,
-        prose![
-            "The slow medium is ",
-            media.join("; "),
-            ". This medium is modelled: each request was executed on a file and held until the model's drives would \
-             have completed it. ",
-            over_stroke(points),
+        prose! {
+            "The slow medium is ", media.join("; "), ". This medium is modelled: each request was executed on a file \
+             and held until the model's drives would have completed it. ", over_stroke(points),
             " The cache is a real file on this host's storage.",
             delayed.map(|delayed| format!(" {delayed}")).unwrap_or_default()
-        ],
+        },
     )
 }
 

@@ -1,9 +1,11 @@
-//! The table of configurations, as the publication has it, and those of volumes.
+//! The table of configurations, as the publication has it, and those of volumes, of latencies and of the modelled medium.
 
-use crate::blocks::{Cell, Column, Table, prose};
+use crate::blocks::{Cell, Table, cells, columns, prose};
+use crate::findings::cache_latency::{RequestLatency, request_latencies};
 use crate::findings::cache_tier::{CachedPoint, VolumeUse};
 use crate::findings::{Findings, Measured, PointFindings};
-use crate::sections::charts::{capital, factors_title, measured_cell, metric_column, shown_value};
+use crate::numbers::count;
+use crate::sections::charts::{measured_cell, shown_value};
 use proofload_model::tier::TierVolume;
 
 /// What both ways of counting hits mean.
@@ -25,7 +27,7 @@ pub(super) fn configurations(findings: &Findings<'_>, points: &[CachedPoint]) ->
         } else {
             format!("{} · {}", point.label(), point.verdict.word())
         };
-        let mut cells = vec![Cell::datum(label), measured_cell(shown_value(point, headline.name))];
+        let mut cells = cells![label, shown_value(point, headline.name)];
         cells.push(one.times.clone().map_or(Cell::Empty, measured_cell));
         cells.extend(hits(&one.both, !one.plan.cache.size.is_nothing()));
         Some(cells)
@@ -33,14 +35,10 @@ pub(super) fn configurations(findings: &Findings<'_>, points: &[CachedPoint]) ->
     Table {
         id: "table-cache-tier",
         caption: prose!["Cache configurations compared, with 95 % confidence intervals."],
-        columns: vec![
-            Column::words(capital(&factors_title(findings))),
-            metric_column(&headline),
-            Column::quantities("Relative to no cache", "×"),
-            Column::quantities("Read hits", "%"),
-            Column::quantities("Write hits", "%"),
-            Column::quantities("Absorbed", "%"),
-        ],
+        columns: columns! {
+            point(findings), metric(&headline), quantities("Relative to no cache", "×"), quantities("Read hits", "%"),
+            quantities("Write hits", "%"), quantities("Absorbed", "%")
+        },
         rows: points.iter().filter_map(row).collect(),
         note: prose!["Hits cover all cached volumes together. ", HITS],
     }
@@ -57,7 +55,7 @@ pub(super) fn operations(findings: &Findings<'_>, points: &[CachedPoint]) -> Tab
     let row = |point: &PointFindings, one: &CachedPoint, (volume, found): &(TierVolume, VolumeUse)| {
         let is_cached = one.plan.cache.accelerates(*volume);
         let on = if is_cached { one.plan.cache.mode.word() } else { "not cached" };
-        let mut cells = vec![Cell::datum(point.label()), Cell::datum(volume.word()), Cell::datum(on)];
+        let mut cells = cells![point.label(), volume.word(), on];
         cells.extend([&found.reads, &found.writes].map(|rate| measured_cell(rate.clone())));
         cells.extend(hits(found, is_cached));
         cells
@@ -65,16 +63,10 @@ pub(super) fn operations(findings: &Findings<'_>, points: &[CachedPoint]) -> Tab
     Table {
         id: "table-cache-operations",
         caption: prose!["Reads and writes of each volume."],
-        columns: vec![
-            Column::words(capital(&factors_title(findings))),
-            Column::words("Volume"),
-            Column::words("Mode"),
-            Column::quantities("Reads", "1/s"),
-            Column::quantities("Writes", "1/s"),
-            Column::quantities("Read hits", "%"),
-            Column::quantities("Write hits", "%"),
-            Column::quantities("Absorbed", "%"),
-        ],
+        columns: columns! {
+            point(findings), words("Volume"), words("Mode"), quantities("Reads", "1/s"), quantities("Writes", "1/s"),
+            quantities("Read hits", "%"), quantities("Write hits", "%"), quantities("Absorbed", "%")
+        },
         rows: of_volumes(findings, points, |_| true, row),
         note: prose![],
     }
@@ -83,20 +75,17 @@ pub(super) fn operations(findings: &Findings<'_>, points: &[CachedPoint]) -> Tab
 /// Cache that each cached volume holds.
 pub(super) fn held(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
     let row = |point: &PointFindings, _: &CachedPoint, (volume, found): &(TierVolume, VolumeUse)| {
-        let mut cells = vec![Cell::datum(point.label()), Cell::datum(volume.word())];
+        let mut cells = cells![point.label(), volume.word()];
         cells.extend([&found.in_use, &found.dirty, &found.cleaned].map(|value| measured_cell(value.clone())));
         cells
     };
     Table {
         id: "table-cache-held",
         caption: prose!["Cache use of the cached volumes, means of the measured windows."],
-        columns: vec![
-            Column::words(capital(&factors_title(findings))),
-            Column::words("Volume"),
-            Column::quantities("In use", "MB"),
-            Column::quantities("Dirty", "MB"),
-            Column::quantities("Cleaned", "MB/s"),
-        ],
+        columns: columns! {
+            point(findings), words("Volume"), quantities("In use", "MB"), quantities("Dirty", "MB"),
+            quantities("Cleaned", "MB/s")
+        },
         rows: of_volumes(findings, points, |cached| cached, row),
         note: prose!["Cleaned: data written back to the slow medium."],
     }
@@ -106,7 +95,7 @@ pub(super) fn held(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
 pub(super) fn traffic(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
     let row = |point: &PointFindings, _: &CachedPoint, (volume, found): &(TierVolume, VolumeUse)| {
         let counted = |value: &Option<Measured>| value.clone().map_or(Cell::Empty, measured_cell);
-        let mut cells = vec![Cell::datum(point.label()), Cell::datum(volume.word())];
+        let mut cells = cells![point.label(), volume.word()];
         cells.push(counted(&found.bypassed));
         cells.extend([&found.evictions, &found.promoted, &found.flushes].map(|value| measured_cell(value.clone())));
         cells.push(counted(&found.clean_run));
@@ -115,15 +104,10 @@ pub(super) fn traffic(findings: &Findings<'_>, points: &[CachedPoint]) -> Table 
     Table {
         id: "table-cache-traffic",
         caption: prose!["Bypasses, evictions, promotions, flushes and cleaning of the cached volumes."],
-        columns: vec![
-            Column::words(capital(&factors_title(findings))),
-            Column::words("Volume"),
-            Column::quantities("Writes bypassed", "%"),
-            Column::quantities("Evictions", "1/s"),
-            Column::quantities("Promoted", "MB/s"),
-            Column::quantities("Flushes", "1/s"),
-            Column::quantities("Mean run of the cleaner", "KiB"),
-        ],
+        columns: columns! {
+            point(findings), words("Volume"), quantities("Writes bypassed", "%"), quantities("Evictions", "1/s"),
+            quantities("Promoted", "MB/s"), quantities("Flushes", "1/s"), quantities("Mean run of the cleaner", "KiB")
+        },
         rows: of_volumes(findings, points, |cached| cached, row),
         note: prose![
             "Writes bypassed: writes of a write-back volume that went to the slow medium because too many lines were dirty or \
@@ -147,4 +131,59 @@ fn of_volumes(
         rows.extend(volumes.map(|volume| row(point, one, volume)));
     }
     rows
+}
+
+/// How long requests to the cache took: hits, misses and flushes of each volume; nothing where no record has times.
+pub(super) fn latencies(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Table> {
+    let rows: Vec<Vec<Cell>> = points.iter().flat_map(|one| latency_rows(findings, one)).collect();
+    (!rows.is_empty()).then(|| Table {
+        id: "table-cache-latency",
+        caption: prose!["Latency of requests to the cache tier in the measured windows."],
+        columns: columns! {
+            point(findings), words("Volume"), words("Requests"), counts("n"), quantities("Median", "ms"),
+            quantities("99th percentile", "ms")
+        },
+        rows,
+        note: prose![
+            "Hit: a read or write that the cache alone served. Miss: one that waited for the slow medium, as all do in a \
+             volume that is not cached. A request counts once for each line that it touches. Flush: with its delay, where \
+             the study asks for one. Percentiles of all seconds together; each is the upper end of a bucket an eighth of \
+             a power of two wide, so at most 12.5 % too high."
+        ],
+    })
+}
+
+fn latency_rows(findings: &Findings<'_>, one: &CachedPoint) -> Vec<Vec<Cell>> {
+    let Some(point) = point(findings, one) else { return Vec::new() };
+    let row = |found: &RequestLatency| {
+        cells! {
+            point.label(), found.volume.word(), found.class.word(), count(found.count), found.p50.clone(),
+            found.p99.clone()
+        }
+    };
+    request_latencies(findings, one).iter().map(row).collect()
+}
+
+/// What the modelled medium did: its requests, its drives' use, its queue and its response.
+pub(super) fn medium(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
+    let row = |one: &CachedPoint| {
+        let medium = &one.medium;
+        let mut cells = vec![Cell::datum(point(findings, one)?.label())];
+        cells.extend([&medium.requests, &medium.busy, &medium.queue].map(|value| measured_cell(value.clone())));
+        cells.extend([&medium.response, &medium.late].map(|value| value.clone().map_or(Cell::Empty, measured_cell)));
+        Some(cells)
+    };
+    Table {
+        id: "table-slow-medium",
+        caption: prose!["The modelled medium that stores data and log, in the measured windows."],
+        columns: columns! {
+            point(findings), quantities("Requests", "1/s"), quantities("Drives busy", "%"),
+            quantities("Queue", "requests"), quantities("Response", "ms"), quantities("Delay beyond model", "ms")
+        },
+        rows: points.iter().filter(|one| one.plan.slow.is_modelled()).filter_map(row).collect(),
+        note: prose![
+            "Queue: mean requests waiting or in service, including writes that the controller's cache accepted at \
+             once. Response: by the model. Delay beyond model: caused by this host's timers."
+        ],
+    }
 }

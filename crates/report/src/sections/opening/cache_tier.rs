@@ -58,15 +58,10 @@ fn answer(times: &[(&PointFindings, Quantity)]) -> Prose {
 fn medium(bare: &CachedPoint, point: Option<&PointFindings>) -> Prose {
     let Some(label) = point.map(PointFindings::label) else { return Prose::new() };
     let (Ok(busy), Ok(queue)) = (&bare.medium.busy, &bare.medium.queue) else { return Prose::new() };
-    prose![
-        "The slow medium, with ",
-        label,
-        ": its drives were busy ",
-        Inline::ranged(busy, "%"),
-        " of the time with ",
-        Inline::ranged(queue, "requests"),
-        " in the queue. "
-    ]
+    prose! {
+        "The slow medium, with ", label, ": its drives were busy ", Inline::ranged(busy, "%"), " of the time with ",
+        Inline::ranged(queue, "requests"), " in the queue. "
+    }
 }
 
 /// Reads that were in the cache at each point with one.

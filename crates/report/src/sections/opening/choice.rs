@@ -48,24 +48,14 @@ fn answer(findings: &Findings<'_>, best: &PointFindings, ranked: &[(&PointFindin
     let lead = match level.as_slice() {
         [_] => prose!["Throughput is largest", at(findings, best), ", ", value, ". "],
         several if ranked.iter().all(|(_, standing)| !matches!(standing, Standing::NotShown { .. })) => {
-            prose![
-                "Within 5\u{a0}% throughput is the same with ",
-                listed(several),
-                ": ",
-                value,
-                at(findings, best),
-                ". "
-            ]
+            prose! {
+                "Within 5\u{a0}% throughput is the same with ", listed(several), ": ", value, at(findings, best), ". "
+            }
         }
         several => {
-            prose![
-                "No difference is shown between ",
-                listed(several),
-                "; the largest is ",
-                value,
-                at(findings, best),
-                ". "
-            ]
+            prose! {
+                "No difference is shown between ", listed(several), "; the largest is ", value, at(findings, best), ". "
+            }
         }
     };
     let lower = ranked.iter().filter(|(_, standing)| !standing.is_level()).map(|(point, standing)| (*point, standing));

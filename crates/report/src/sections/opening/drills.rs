@@ -53,14 +53,11 @@ fn tell(findings: &Findings<'_>) -> TopicText {
         held: held(&faults),
         broke: broke(&faults),
         why: Prose::new(),
-        sure: prose![
-            drills,
-            if drills == 1 { " drill at " } else { " drills at " },
-            faults.len(),
-            if faults.len() == 1 { " point; " } else { " points; " },
-            "times are their medians. ",
+        sure: prose! {
+            drills, if drills == 1 { " drill at " } else { " drills at " }, faults.len(),
+            if faults.len() == 1 { " point; " } else { " points; " }, "times are their medians. ",
             bounded(is_lossy, &faults)
-        ],
+        },
         next: fewer_than_59(&faults),
     }
 }
@@ -130,32 +127,18 @@ fn away(faults: &[FaultPoint<'_>]) -> Prose {
         return Prose::new();
     };
     if worst.point.id == best.point.id {
-        return prose![
-            "After ",
-            worst.after(),
-            " writes were unavailable for ",
-            Inline::brief(longest, "s"),
-            worst.detection(),
+        return prose! {
+            "After ", worst.after(), " writes were unavailable for ", Inline::brief(longest, "s"), worst.detection(),
             ". "
-        ];
+        };
     }
     // Medians of each fault: a drill may have taken longer than the longest of them.
     let (least_of_more, most_of_more) = if timed.len() > 2 { (", the least,", ", the most") } else { ("", "") };
-    prose![
-        "Writes were unavailable for ",
-        Inline::brief(shortest, "s"),
-        best.detection(),
-        " after ",
-        best.after(),
-        least_of_more,
-        " and for ",
-        Inline::brief(longest, "s"),
-        worst.detection(),
-        " after ",
-        worst.after(),
-        most_of_more,
-        ". "
-    ]
+    prose! {
+        "Writes were unavailable for ", Inline::brief(shortest, "s"), best.detection(), " after ", best.after(),
+        least_of_more, " and for ", Inline::brief(longest, "s"), worst.detection(), " after ", worst.after(),
+        most_of_more, ". "
+    }
 }
 
 /// What was lost, else the bound of none.
@@ -192,27 +175,19 @@ fn broke(faults: &[FaultPoint<'_>]) -> Prose {
     let gravest = |fault: &&FaultPoint<'_>| (fault.drilled.lost_against_promise(), fault.drilled.lost());
     let worst = faults.iter().max_by_key(gravest).filter(|fault| fault.drilled.lost() > 0);
     if let Some(worst) = worst {
-        let mut text = prose![
-            "Acknowledged writes: ",
-            worst.drilled.lost(),
-            " of ",
-            worst.drilled.acknowledged(),
-            " were lost after ",
+        let mut text = prose! {
+            "Acknowledged writes: ", worst.drilled.lost(), " of ", worst.drilled.acknowledged(), " were lost after ",
             worst.after()
-        ];
+        };
         text.extend(excuse(&worst.drilled));
         return text;
     }
     let longest = faults.first().and_then(|fault| Some((fault, fault.away.as_ref()?)));
     let Some((fault, away)) = longest else { return Prose::new() };
-    prose![
-        "Service: writes were unavailable for ",
-        Inline::ranged(away, "s"),
-        fault.detection(),
-        " after ",
-        fault.after(),
+    prose! {
+        "Service: writes were unavailable for ", Inline::ranged(away, "s"), fault.detection(), " after ", fault.after(),
         ". "
-    ]
+    }
 }
 
 /// How the losses of a point stand to the promise of its mode.

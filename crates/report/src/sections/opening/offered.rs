@@ -70,14 +70,10 @@ fn held(findings: &Findings<'_>, kept: &[(&PointFindings, Quantity)]) -> Prose {
     for (point, p99) in kept.iter().take(3) {
         let Ok(rate) = point.result(headline.name) else { continue };
         let lead = if text.is_empty() { "" } else { "; " };
-        text.extend(prose![
-            lead,
-            Inline::ranged(&rate, headline.axis_unit),
-            " with ",
-            point.label(),
-            ", p99 ",
+        text.extend(prose! {
+            lead, Inline::ranged(&rate, headline.axis_unit), " with ", point.label(), ", p99 ",
             Inline::ranged(p99, "ms")
-        ]);
+        });
     }
     if !text.is_empty() {
         text.extend(prose![". "]);

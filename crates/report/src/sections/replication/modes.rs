@@ -4,7 +4,7 @@ use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
 use crate::findings::replication::{ReplicatedPoint, users};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::MetricName;
-use crate::sections::charts::{measured_cell, metric_column, shown_value};
+use crate::sections::charts::{measured_cell, shown_value};
 use proofload_model::study::{FEWEST_WAREHOUSES_FOR_A_USER, too_few_warehouses as few_of};
 
 /// What sessions of the load are called by their processes: user and database of an instance that is ours.
@@ -31,7 +31,7 @@ pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Tabl
         .collect();
     let is_kept = points.iter().any(|one| one.kept.as_ref().is_some_and(Result::is_ok));
     let mut columns = vec![Column::words("Point"), Column::counts("Users")];
-    columns.extend(rates.iter().map(metric_column));
+    columns.extend(rates.iter().map(Column::metric));
     columns.extend(is_kept.then(|| Column::quantities("Kept", "%")));
     columns.extend(RESPONSES.iter().map(|(_, head)| Column::quantities(*head, "ms")));
     columns.push(Column::words("Verdict"));

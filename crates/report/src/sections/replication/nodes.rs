@@ -3,6 +3,7 @@
 use super::modes::{point, title};
 use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Table, prose};
 use crate::findings::replication::{NodeUse, ReplicatedPoint, RoleUse, SERIAL_FROM};
+use crate::findings::replication_lag::LagSource;
 use crate::findings::{Findings, PointFindings, Trace, traces_of};
 use crate::numbers::short;
 use crate::sections::charts::measured_cell;
@@ -59,7 +60,9 @@ pub(super) fn behind(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
     let row = |one: &ReplicatedPoint| {
         let cells =
             [&one.log, &one.behind, &one.behind_p99, &one.most_behind].map(|value| measured_cell(value.clone()));
-        Some(std::iter::once(Cell::datum(point(findings, one)?.label())).chain(cells).collect())
+        let in_time = [&one.lag.median, &one.lag.p99].map(|value| measured_cell(value.clone()));
+        let label = Cell::datum(point(findings, one)?.label());
+        Some(std::iter::once(label).chain(cells).chain(in_time).chain([source(one.lag.source)]).collect())
     };
     let rows: Vec<Vec<Cell>> = with_standbys.filter_map(row).collect();
     (!rows.is_empty()).then(|| {
@@ -72,14 +75,28 @@ pub(super) fn behind(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
                 Column::quantities("Lag, mean", "MB"),
                 Column::quantities("Lag, p99", "MB"),
                 Column::quantities("Lag, maximum", "MB"),
+                Column::quantities("Lag in time, median", "s"),
+                Column::quantities("Lag in time, p99", "s"),
+                Column::words("Time from"),
             ],
             rows,
             note: prose![
                 "Lag: log that the primary has flushed and a standby has not applied; with several standbys each \
-                 figure is the largest of any one of them."
+                 figure is the largest of any one of them. Lag in time: from the engine, where it tells it, some in \
+                 whole seconds; else from the log rate, which is the lag in bytes over the mean rate of the log in the \
+                 window."
             ],
         })
     })
+}
+
+/// Where a lag in time comes from.
+fn source(source: Option<LagSource>) -> Cell {
+    match source {
+        Some(LagSource::Engine) => Cell::Prose(prose!["engine"]),
+        Some(LagSource::LogRate) => Cell::Prose(prose!["log rate"]),
+        None => Cell::Empty,
+    }
 }
 
 /// The block devices of every node; `None` where none of a standby was observed: those of the primary stand with its storage.

@@ -1,17 +1,11 @@
 //! What the machine was found to do at most, before the runs: what verdicts and capacities are compared with.
 
-use super::super::section::{Section, SectionPlace, always};
-use super::parts::point_column;
-use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Notice, Prose, Table, columns, prose};
 use crate::findings::warehouse::{CalibrationFindings, calibrated};
 use crate::findings::{Findings, PointFindings};
 use crate::sections::charts::measured_cell;
 
-/// The section.
-pub(in super::super) const SECTION: Section =
-    Section { id: "calibration", title: "Calibration", level: 3, place: SectionPlace::Appendix, needs: always, render };
-
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let known = by_calibration(findings);
     let all_missing =
         |found: &CalibrationFindings| found.device.is_err() && found.in_cache.is_err() && found.cold.is_err();
@@ -58,14 +52,11 @@ fn table(findings: &Findings<'_>, known: &[(CalibrationFindings, Vec<&PointFindi
         caption: prose![
             "Rates of the machine, measured before the runs: under their limits, but without the memory limit."
         ],
-        columns: vec![
-            point_column(findings),
-            Column::quantities("Device, sequential reads", "MB/s"),
-            Column::quantities("In cache (MCR)", "MB per CPU s"),
-            Column::quantities("Cold (BCR)", "MB per CPU s"),
-            Column::quantities("One pass", "MB"),
-            Column::quantities("Device, cold pass", "MB"),
-        ],
+        columns: columns! {
+            point(findings), quantities("Device, sequential reads", "MB/s"),
+            quantities("In cache (MCR)", "MB per CPU s"), quantities("Cold (BCR)", "MB per CPU s"),
+            quantities("One pass", "MB"), quantities("Device, cold pass", "MB")
+        },
         rows: known.iter().map(row).collect(),
         note: prose![
             "One pass sums every measure of the largest table. MB are counted by the engine; if it does not count \

@@ -1,22 +1,12 @@
 //! How much data: what fits, up to which size targets can hold, what cannot be derived; and every formula with how sure it is.
 
-use super::super::section::{Section, SectionPlace, always};
-use super::parts::{point_cell, point_column, rated};
+use super::parts::{point_cell, rated};
 use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
 use crate::findings::warehouse::{Rating, Reach, TARGETS_S};
 use crate::findings::{Findings, PointFindings};
+use crate::numbers::percent;
 use crate::sections::charts::measured_cell;
 use proofload_analysis::warehouse::{FARTHEST, FORMULAS, Formula, RawTerabytes, Reserve};
-
-/// The section.
-pub(in super::super) const SECTION: Section = Section {
-    id: "capacity",
-    title: "User data capacity",
-    level: 3,
-    place: SectionPlace::Paper,
-    needs: always,
-    render,
-};
 
 /// Why the rated user data capacity of a published certificate has no formula here. Its value (36 TB) is one point of a function of at
 /// least four inputs, and published ratios of rated to maximum run from 0.33 to 0.88.
@@ -24,7 +14,7 @@ const RATED_USER_DATA: &str = "the rated user data capacity cannot be derived. M
     the relative throughputs of row and column store, the influence of storage and memory, the figures of the \
     reference configuration, and a second published point to test a formula.";
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let rated = rated(findings);
     let mut blocks = Vec::new();
     if !rated.is_empty() {
@@ -50,22 +40,16 @@ fn is_sized(rating: &Rating) -> bool {
     rating.maximum.is_ok() || rating.targets.iter().any(|reach| matches!(reach, Reach::Until(_)))
 }
 
-fn percent(share: f64) -> String {
-    format!("{}\u{a0}%", crate::numbers::short(100.0 * share))
-}
-
 fn assumptions() -> Vec<(Prose, Prose)> {
     let reserve = Reserve::PUBLISHED;
     vec![
         (prose!["Storage"], prose!["as stated in hardware.capacity; all of it is for data and temporary files"]),
         (
             prose!["Reserves"],
-            prose![
-                percent(reserve.free_share),
-                " stays free, ",
-                percent(reserve.temporary_share),
+            prose! {
+                percent(reserve.free_share), " stays free, ", percent(reserve.temporary_share),
                 " of the rest is for temporary files, as in published ratings"
-            ],
+            },
         ),
         (prose!["Compression"], prose!["the measured ratio, with indexes; never a planning value"]),
         (
@@ -105,7 +89,7 @@ fn capacities(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Ta
     Table {
         id: "table-capacity",
         caption: prose!["Raw user data: the size that fits, and the largest size for a mean response time."],
-        columns: [point_column(findings), Column::quantities("Maximum user data", "TB raw")]
+        columns: [Column::point(findings), Column::quantities("Maximum user data", "TB raw")]
             .into_iter()
             .chain(targets)
             .collect(),

@@ -1,25 +1,13 @@
 //! The certificate itself: what was rated, what it is made of, and the rating of each point.
 
-use super::super::section::{Section, SectionPlace, always};
 use super::host;
-use super::parts::{metric, plain, point_cell, point_column, rated};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use super::parts::{metric, plain, point_cell, rated};
+use crate::blocks::{Block, Cell, Inline, Notice, Prose, Table, cells, columns, prose};
 use crate::findings::warehouse::{Rating, baselines, raw_of};
 use crate::findings::{Findings, PointFindings, level_text};
 use crate::metrics::{DATABASE_CPU, DRIVER_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB};
-use crate::sections::charts::metric_column;
 use proofload_analysis::warehouse::Confidence;
 use proofload_model::study::values_of;
-
-/// The section.
-pub(in super::super) const SECTION: Section = Section {
-    id: "certificate",
-    title: "Rating certificate",
-    level: 2,
-    place: SectionPlace::Paper,
-    needs: always,
-    render,
-};
 
 /// Only runs by rounds have any before what is rated.
 const ROUNDS: &str = "workload.rounds";
@@ -46,14 +34,12 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("limits.write_iops", "Write request limit, 1/s"),
 ];
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let mut blocks = vec![Block::Paragraph(prose![
+pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
+    let mut blocks = vec![Block::Paragraph(prose! {
         "This part rates the configuration in the manner of data warehouse appliance ratings. Data and queries are \
          TPC-H-derived; this is neither a TPC result nor a vendor's certificate. For the confidence of each formula \
-         see ",
-        Inline::Reference("table-formulas"),
-        "."
-    ])];
+         see ", Inline::Reference("table-formulas"), "."
+    })];
     blocks.extend(ratings(findings));
     blocks.push(Block::Fold(prose!["Configuration"], vec![Block::KeyValues(configuration(findings))]));
     let materials = host::materials(findings);
@@ -88,17 +74,11 @@ fn ratings(findings: &Findings<'_>) -> Vec<Block> {
         Block::Table(Table {
             id: "table-rating",
             caption: prose!["The rating of each point: TPC-H-derived, not a TPC result."],
-            columns: vec![
-                point_column(findings),
-                Column::words("Layout"),
-                Column::quantities("Raw data", "GB"),
-                metric_column(&QUERIES_PER_HOUR),
-                metric_column(&QUERIES_PER_HOUR_PER_TB.headed()),
-                metric_column(&DATABASE_CPU),
-                Column::words("Bound"),
-                Column::quantities("Maximum user data", "TB"),
-                Column::words("Verdict"),
-            ],
+            columns: columns! {
+                point(findings), words("Layout"), quantities("Raw data", "GB"), metric(&QUERIES_PER_HOUR),
+                metric(&QUERIES_PER_HOUR_PER_TB.headed()), metric(&DATABASE_CPU), words("Bound"),
+                quantities("Maximum user data", "TB"), words("Verdict")
+            },
             rows: rated.iter().map(|(point, rating)| rating_row(point, rating)).collect(),
             note: prose!["Maximum user data: ", Inline::Reference("capacity"), "."],
         }),
@@ -114,17 +94,12 @@ fn rating_row(point: &PointFindings, rating: &Rating) -> Vec<Cell> {
         Ok(verdict) => Cell::Prose(prose![verdict.bound.word()]),
         Err(why) => Cell::Gap(why.clone()),
     };
-    vec![
-        point_cell(point),
-        rating.layout.clone().map_or_else(|| Cell::Gap("not recorded".to_owned()), Cell::datum),
-        crate::sections::charts::measured_cell(raw_of(&rating.data)),
-        metric(point, QUERIES_PER_HOUR),
-        metric(point, QUERIES_PER_HOUR_PER_TB),
-        metric(point, DATABASE_CPU),
-        bound,
-        crate::sections::charts::measured_cell(rating.maximum.clone()),
-        Cell::Verdict(point.verdict.is_valid(), point.verdict.word()),
-    ]
+    cells! {
+        point_cell(point), rating.layout.clone().map_or_else(|| Cell::Gap("not recorded".to_owned()), Cell::datum),
+        raw_of(&rating.data), metric(point, QUERIES_PER_HOUR), metric(point, QUERIES_PER_HOUR_PER_TB),
+        metric(point, DATABASE_CPU), bound, rating.maximum.clone(),
+        Cell::Verdict(point.verdict.is_valid(), point.verdict.word())
+    }
 }
 
 /// What bound each point, with what that rests on.
@@ -137,17 +112,12 @@ fn bounds(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Block 
             Ok(verdict) => (verdict.bound.word(), verdict.confidence.word(), verdict.reasons.join("; ")),
             Err(why) => ("unclear", "–", why.clone()),
         };
-        vec![point_cell(point), Cell::Prose(prose![bound]), Cell::Prose(prose![confidence]), Cell::datum(reasons)]
+        cells![point_cell(point), Cell::Prose(prose![bound]), Cell::Prose(prose![confidence]), reasons]
     };
     Block::Table(Table {
         id: "table-bound",
         caption: prose!["Bottleneck of each point, and its confidence."],
-        columns: vec![
-            point_column(findings),
-            Column::words("Bound"),
-            Column::words("Confidence"),
-            Column::words("Evidence"),
-        ],
+        columns: columns![point(findings), words("Bound"), words("Confidence"), words("Evidence")],
         rows: rated.iter().map(row).collect(),
         note: prose![
             "I/O-bound: CPU below 80 % and the device above 80 % of its calibrated sequential rate. CPU-bound: CPU \
@@ -176,11 +146,10 @@ fn driver(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Option
     (!rows.is_empty()).then(|| {
         let table = Block::Table(Table {
             id: "table-driver",
-            caption: prose![
-                "Driver overhead: the streams' share of the CPU time if the engine runs inside the load \
-                generator."
-            ],
-            columns: vec![point_column(findings), metric_column(&DRIVER_CPU), Column::words("Within 1\u{a0}%")],
+            caption: prose! {
+                "Driver overhead: the streams' share of the CPU time if the engine runs inside the load generator."
+            },
+            columns: columns![point(findings), metric(&DRIVER_CPU), words("Within 1\u{a0}%")],
             rows,
             note: prose![
                 "CPU time of the streams' threads outside the engine's calls: generating queries, comparing answers \
@@ -204,7 +173,7 @@ fn relative(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Vec<
             match percent {
                 Ok(percent) => {
                     let value = plain(*percent, "%", 1, "the reference has no interval");
-                    rows.push(vec![point_cell(point), Cell::datum(name.clone()), value]);
+                    rows.push(cells![point_cell(point), name.clone(), value]);
                 }
                 Err(why) if reasons.contains(&why.as_str()) => {}
                 Err(why) => reasons.push(why),
@@ -224,11 +193,7 @@ fn relative_table(findings: &Findings<'_>, rows: Vec<Vec<Cell>>) -> Table {
     Table {
         id: "table-relative",
         caption: prose!["Relative throughput: queries/h × TB in per cent of a named reference with the same work."],
-        columns: vec![
-            point_column(findings),
-            Column::words("Reference"),
-            Column::quantities("Relative throughput", "%"),
-        ],
+        columns: columns![point(findings), words("Reference"), quantities("Relative throughput", "%")],
         rows,
         note: hashes(findings),
     }
@@ -239,13 +204,9 @@ fn hashes(findings: &Findings<'_>) -> Prose {
     let mut note = Prose::new();
     for reference in baselines(findings) {
         if let Some(hash) = &reference.record_sha256 {
-            note.extend(prose![
-                "SHA-256 of the record “",
-                reference.title.clone(),
-                "”: ",
-                Inline::Code(hash.clone()),
-                ". "
-            ]);
+            note.extend(prose! {
+                "SHA-256 of the record “", reference.title.clone(), "”: ", Inline::Code(hash.clone()), ". "
+            });
         }
     }
     note

@@ -1,8 +1,8 @@
 //! What queries cost in the calibration, each once, and whether a class costs what it says.
 
-use super::parts::{plain, point_column};
+use super::parts::plain;
 use super::queries::{Totals, class_words, title};
-use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, prose};
+use crate::blocks::{Block, Cell, Notice, Prose, Table, cells, columns, prose};
 use crate::findings::Findings;
 use crate::findings::warehouse::{Class, Cost, QueryTotals};
 
@@ -67,16 +67,11 @@ fn by_class(findings: &Findings<'_>, shared: &[Shared<'_>]) -> Table {
     let rows = shared.iter().flat_map(|(labels, classes)| {
         classes.iter().map(move |class| {
             let n = class.queries.iter().filter(|query| query.cost.is_some()).count() as u64;
-            vec![
-                Cell::datum(labels.join("; ")),
-                Cell::datum(class_words(&class.name)),
-                Cell::Count(n),
-                amount(class.cost(CPU), "CPU s", n),
-                share(class.cost(CPU), sum(classes, CPU), n),
-                amount(class.cost(DEVICE), "MB", n),
-                share(class.cost(DEVICE), sum(classes, DEVICE), n),
-                amount(class.median_cost(CPU), "CPU s", n),
-            ]
+            cells! {
+                labels.join("; "), class_words(&class.name), Cell::Count(n), amount(class.cost(CPU), "CPU s", n),
+                share(class.cost(CPU), sum(classes, CPU), n), amount(class.cost(DEVICE), "MB", n),
+                share(class.cost(DEVICE), sum(classes, DEVICE), n), amount(class.median_cost(CPU), "CPU s", n)
+            }
         })
     });
     Table {
@@ -85,16 +80,11 @@ fn by_class(findings: &Findings<'_>, shared: &[Shared<'_>]) -> Table {
             "Cost of the queries of each class in the calibration. Each query ran once, under the limits of the runs \
              except the memory limit."
         ],
-        columns: vec![
-            point_column(findings),
-            Column::words("Class"),
-            Column::counts("Queries"),
-            Column::quantities("CPU", "CPU s"),
-            Column::quantities("Share of CPU", "%"),
-            Column::quantities("Read from the device", "MB"),
-            Column::quantities("Share of reads", "%"),
-            Column::quantities("Median of the queries", "CPU s"),
-        ],
+        columns: columns! {
+            point(findings), words("Class"), counts("Queries"), quantities("CPU", "CPU s"),
+            quantities("Share of CPU", "%"), quantities("Read from the device", "MB"),
+            quantities("Share of reads", "%"), quantities("Median of the queries", "CPU s")
+        },
         rows: rows.collect(),
         note: prose![
             "The page cache was dropped before each query. An embedded engine was restarted; a server kept its own \
@@ -119,11 +109,9 @@ fn misfits(shared: &[Shared<'_>]) -> Option<Prose> {
     };
     let found: Vec<String> = shared.iter().filter_map(of_point).collect();
     (!found.is_empty()).then(|| {
-        prose![
-            "declared simple, but costs more CPU time than the median of the complex queries: ",
-            found.join("; "),
-            "."
-        ]
+        prose! {
+            "declared simple, but costs more CPU time than the median of the complex queries: ", found.join("; "), "."
+        }
     })
 }
 
@@ -133,26 +121,18 @@ fn one_by_one(classes: &[Class]) -> Table {
     queries.sort_by(|one, other| one.kind.cmp(&other.kind));
     let row = |query: &&QueryTotals| {
         let of = |what: fn(&Cost) -> Option<f64>| what(&query.cost?);
-        vec![
-            Cell::datum(title(&query.kind)),
-            Cell::datum(class_words(&query.class)),
-            amount(of(CPU), "CPU s", 1),
-            share(of(CPU), cpu, 1),
-            amount(of(DEVICE), "MB", 1),
-            share(of(DEVICE), device, 1),
-        ]
+        cells! {
+            title(&query.kind), class_words(&query.class), amount(of(CPU), "CPU s", 1), share(of(CPU), cpu, 1),
+            amount(of(DEVICE), "MB", 1), share(of(DEVICE), device, 1)
+        }
     };
     Table {
         id: "",
         caption: prose!["Cost of each query in the calibration, one run each. TPC-H-derived."],
-        columns: vec![
-            Column::words("Query"),
-            Column::words("Class"),
-            Column::quantities("CPU", "CPU s"),
-            Column::quantities("Share of CPU", "%"),
-            Column::quantities("Read from the device", "MB"),
-            Column::quantities("Share of reads", "%"),
-        ],
+        columns: columns! {
+            words("Query"), words("Class"), quantities("CPU", "CPU s"), quantities("Share of CPU", "%"),
+            quantities("Read from the device", "MB"), quantities("Share of reads", "%")
+        },
         rows: queries.iter().map(row).collect(),
         note: Prose::new(),
     }

@@ -1,7 +1,6 @@
 //! Row store against column store: this study's pairs, and published ones beside them. Only ratios are drawn together, as machine
 //! and size differ.
 
-use super::super::section::{Section, SectionPlace, always};
 use super::parts::metric;
 use crate::blocks::{Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Inline, Notice, Table, prose};
 use crate::findings::warehouse::{Pairing, pairings, published_pairings};
@@ -10,18 +9,7 @@ use crate::metrics::{
     CPU, DATABASE_CPU, IO_THROUGHPUT, MetricName, QUERIES_PER_HOUR_PER_TB, SCAN_LOGICAL, SCAN_PHYSICAL,
 };
 use crate::numbers::short;
-use crate::sections::charts::metric_column;
 use proofload_import::{Reference, ReferencePoint};
-
-/// The section.
-pub(in super::super) const SECTION: Section = Section {
-    id: "layouts",
-    title: "Row store and column store",
-    level: 3,
-    place: SectionPlace::Paper,
-    needs: always,
-    render,
-};
 
 /// Largest number of this study's pairs that are drawn.
 const MOST_PAIRS: usize = 4;
@@ -40,7 +28,7 @@ pub(in super::super) fn drawn_beside(findings: &Findings<'_>) -> bool {
     !published_pairings(findings).is_empty()
 }
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let (pairs, published) = (pairings(findings), published_pairings(findings));
     if pairs.is_empty() && published.is_empty() {
         return Vec::new();
@@ -91,7 +79,7 @@ fn stores(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Table {
             rows.push(head.into_iter().chain(cells).collect());
         }
     }
-    let heads = SHOWN.iter().map(metric_column);
+    let heads = SHOWN.iter().map(Column::metric);
     Table {
         id: "table-layouts",
         caption: prose![
@@ -142,12 +130,11 @@ fn figure(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Figure {
         format!("Bar chart of the column store in multiples of the row store. {}", words.collect::<Vec<_>>().join(" "));
     Figure {
         id: "figure-layouts",
-        caption: prose![
+        caption: prose! {
             "The column store in multiples of the row store, with 95 % confidence intervals if both stores have one; \
              published ratios are computed from printed figures. All figures are in ",
-            Inline::Reference("table-layouts"),
-            "."
-        ],
+            Inline::Reference("table-layouts"), "."
+        },
         alt,
         data: data(&bars),
         chart: Chart::Bars(bars),

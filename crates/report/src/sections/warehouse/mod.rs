@@ -1,17 +1,15 @@
 //! The rating certificate of a warehouse study and what belongs to it. May not compute statistics.
 
-mod calibration;
-mod capacity;
-mod certificate;
+pub(super) mod calibration;
+pub(super) mod capacity;
+pub(super) mod certificate;
 mod costs;
 mod host;
-mod layouts;
-mod own;
+pub(super) mod layouts;
 mod parts;
-mod queries;
+pub(super) mod queries;
 mod query_dots;
-mod scans;
-mod streams;
+pub(super) mod scans;
+pub(super) mod streams;
 
 pub(super) use layouts::drawn_beside;
-pub(super) use own::SECTIONS;

@@ -1,10 +1,10 @@
 //! What the sections of a warehouse study share.
 
-use crate::blocks::{Cell, Column};
+use crate::blocks::Cell;
 use crate::findings::warehouse::{Rating, rating};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::MetricName;
-use crate::sections::charts::{capital, factors_title, measured_cell};
+use crate::sections::charts::measured_cell;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// Points with a finished run, and their ratings.
@@ -15,11 +15,6 @@ pub(super) fn rated<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, R
 /// A point's name as the first cell of a row.
 pub(super) fn point_cell(point: &PointFindings) -> Cell {
     Cell::datum(point.label())
-}
-
-/// The head above it.
-pub(super) fn point_column(findings: &Findings<'_>) -> Column {
-    Column::words(capital(&factors_title(findings)))
 }
 
 /// A metric of a point as a cell.

@@ -1,28 +1,17 @@
 //! Queries by class and one by one: how many counted, how long they took, and whether a class holds what it says.
 
-use super::super::section::{Section, SectionPlace, always};
-use super::parts::{plain, point_cell, point_column};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, prose};
+use super::parts::{plain, point_cell};
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, cells, columns, prose};
 use crate::findings::warehouse::{Class, QueryTotals, query_totals};
 use crate::findings::{Findings, PointFindings};
 use crate::sections::charts::measured_cell;
-
-/// The section.
-pub(in super::super) const SECTION: Section = Section {
-    id: "queries",
-    title: "Queries by class and individually",
-    level: 3,
-    place: SectionPlace::Paper,
-    needs: always,
-    render,
-};
 
 /// Largest number of points beside each other.
 const MOST_BESIDE: usize = 4;
 
 pub(super) type Totals<'f> = (&'f PointFindings, Vec<Class>);
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let totals: Vec<Totals<'_>> = findings.points.iter().filter_map(|point| totals(findings, point)).collect();
     if totals.is_empty() {
         return vec![Block::Notice(Notice::Gap, prose!["no query has completed."])];
@@ -59,16 +48,10 @@ fn by_class(findings: &Findings<'_>, totals: &[Totals<'_>]) -> Table {
     Table {
         id: "table-classes",
         caption: prose!["Queries by class, all runs of a point together. TPC-H-derived."],
-        columns: vec![
-            point_column(findings),
-            Column::words("Class"),
-            Column::counts("Queries"),
-            Column::counts("Valid"),
-            Column::counts("Not valid"),
-            Column::quantities("Mean", "s"),
-            Column::quantities("Median of the queries", "s"),
-            Column::quantities("Share of the time", "%"),
-        ],
+        columns: columns! {
+            point(findings), words("Class"), counts("Queries"), counts("Valid"), counts("Not valid"),
+            quantities("Mean", "s"), quantities("Median of the queries", "s"), quantities("Share of the time", "%")
+        },
         rows: rows.collect(),
         note: prose![
             "Not valid: the answer was wrong, the query failed, or it hit its cap. Such queries do not count and have \
@@ -83,16 +66,12 @@ fn class_row(point: &PointFindings, class: &Class, all_s: f64) -> Vec<Cell> {
     let valid = sum(|query| query.valid);
     let none = || Cell::Gap("no valid query".to_owned());
     let seconds = |value: Option<f64>| value.map_or_else(none, |value| plain(value, "s", valid, "an exact mean"));
-    vec![
-        point_cell(point),
-        Cell::datum(class_words(&class.name)),
-        Cell::Count(class.queries.len() as u64),
-        Cell::Count(valid),
-        Cell::Count(sum(|query| query.failed)),
-        seconds((valid > 0).then(|| class.sum_s() / valid as f64)),
+    cells! {
+        point_cell(point), class_words(&class.name), Cell::Count(class.queries.len() as u64), Cell::Count(valid),
+        Cell::Count(sum(|query| query.failed)), seconds((valid > 0).then(|| class.sum_s() / valid as f64)),
         seconds(class.median_s()),
-        if all_s > 0.0 { plain(100.0 * class.sum_s() / all_s, "%", valid, "a share of a sum") } else { none() },
-    ]
+        if all_s > 0.0 { plain(100.0 * class.sum_s() / all_s, "%", valid, "a share of a sum") } else { none() }
+    }
 }
 
 /// Queries of which some or all runs do not count.
@@ -120,13 +99,11 @@ fn misfits(totals: &[Totals<'_>]) -> Option<Prose> {
     };
     let found: Vec<String> = totals.iter().filter_map(of_point).collect();
     (!found.is_empty()).then(|| {
-        prose![
-            "declared simple, but slower than the median of the complex queries: ",
-            found.join("; "),
-            ". Shares by class (",
-            Inline::Reference("table-classes"),
+        prose! {
+            "declared simple, but slower than the median of the complex queries: ", found.join("; "),
+            ". Shares by class (", Inline::Reference("table-classes"),
             ") refer to the declared classes, not to the cost."
-        ]
+        }
     })
 }
 
@@ -151,7 +128,7 @@ fn one_by_one(totals: &[Totals<'_>]) -> Table {
             "" => title(&query.kind),
             words => format!("{}, {words}", title(&query.kind)),
         };
-        let mut cells = vec![Cell::datum(name), Cell::datum(class_words(&query.class))];
+        let mut cells = cells![name, class_words(&query.class)];
         cells.extend(totals.iter().map(|(_, classes)| query_cell(classes, &query.kind)));
         cells
     };

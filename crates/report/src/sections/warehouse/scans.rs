@@ -1,24 +1,12 @@
 //! Scan rates: what the device read, what the engine read, what queries asked for; per CPU second; and what storing compresses.
 
-use super::super::section::{Section, SectionPlace, always};
-use super::parts::{metric, point_cell, point_column, rated};
-use crate::blocks::{Block, Cell, Table, prose};
+use super::parts::{metric, point_cell, rated};
+use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::warehouse::Sources;
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
     COMPRESSION, COMPRESSION_WITH_INDEXES, CPU, DATABASE_CPU, HIT_SHARE, IO_THROUGHPUT, LOGICAL_BY_CPU, MetricName,
     PHYSICAL_BY_CPU, SCAN_FILE, SCAN_LOGICAL, SCAN_PHYSICAL,
-};
-use crate::sections::charts::metric_column;
-
-/// The section.
-pub(in super::super) const SECTION: Section = Section {
-    id: "scans",
-    title: "Scan rates and compression",
-    level: 3,
-    place: SectionPlace::Paper,
-    needs: always,
-    render,
 };
 
 const RATES: &[MetricName] = &[SCAN_PHYSICAL.headed(), SCAN_FILE, SCAN_LOGICAL.headed(), IO_THROUGHPUT, HIT_SHARE];
@@ -32,18 +20,18 @@ const COSTS: &[MetricName] = &[
     COMPRESSION_WITH_INDEXES.headed(),
 ];
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let points: Vec<&PointFindings> = findings.points.iter().filter(|point| !point.runs.is_empty()).collect();
     if points.is_empty() {
         return Vec::new();
     }
     let table = |shown: &[MetricName]| {
-        let heads = shown.iter().map(metric_column);
+        let heads = shown.iter().map(Column::metric);
         let row = |point: &&PointFindings| -> Vec<Cell> {
             [point_cell(point)].into_iter().chain(shown.iter().map(|shown| metric(point, *shown))).collect()
         };
         Table {
-            columns: [point_column(findings)].into_iter().chain(heads).collect(),
+            columns: [Column::point(findings)].into_iter().chain(heads).collect(),
             rows: points.iter().map(row).collect(),
             ..Table::default()
         }
@@ -53,25 +41,22 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         Block::Table(Table {
             id: "table-scans",
             caption: prose!["Scan rates in MB/s: of the device, and of the engine by its own counters."],
-            note: prose![
-                physical,
-                "Device and engine differ: a file read may be served by the system's page cache, and under a tight \
-                 memory limit the device also rereads pages of the program. The mean of physical and logical is \
+            note: prose! {
+                physical, "Device and engine differ: a file read may be served by the system's page cache, and under a \
+                 tight memory limit the device also rereads pages of the program. The mean of physical and logical is \
                  printed only because published ratings print it. Hit ratio: share of requested data that the device \
                  did not read."
-            ],
+            },
             ..table(RATES)
         }),
         Block::Table(Table {
             id: "table-consumption",
             caption: prose!["CPU use and compression."],
-            note: prose![
+            note: prose! {
                 "CPU of all processes is relative to the cores that the database may run on; the database's CPU is \
-                 relative to the CPU time that it may use. ",
-                cpu,
-                "MB per CPU second is least affected by a busy host. A compression below 1 means that the stored data \
-                 are larger than the raw text."
-            ],
+                 relative to the CPU time that it may use. ", cpu, "MB per CPU second is least affected by a busy \
+                 host. A compression below 1 means that the stored data are larger than the raw text."
+            },
             ..table(COSTS)
         }),
     ]

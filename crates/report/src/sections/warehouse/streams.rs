@@ -1,25 +1,13 @@
 //! Streams against throughput: what each further stream is worth.
 
-use super::super::section::{Section, SectionPlace, always};
 use super::parts::{metric, plain};
-use crate::blocks::{Block, Cell, Column, Inline, Table, prose};
+use crate::blocks::{Block, Cell, Inline, Table, columns, prose};
 use crate::findings::{Findings, PointFindings, level_number, level_text};
 use crate::metrics::{CPU, QUERIES_PER_HOUR, SCAN_PHYSICAL};
-use crate::sections::charts::metric_column;
-
-/// The section.
-pub(in super::super) const SECTION: Section = Section {
-    id: "streams",
-    title: "Throughput by streams",
-    level: 3,
-    place: SectionPlace::Appendix,
-    needs: always,
-    render,
-};
 
 const STREAMS: &str = "workload.streams";
 
-fn render(findings: &Findings<'_>) -> Vec<Block> {
+pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let varies = findings.factors.iter().any(|factor| factor.setting == STREAMS && factor.levels.len() > 1);
     if !varies {
         return Vec::new();
@@ -34,21 +22,16 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     vec![Block::Table(Table {
         id: "table-streams",
         caption: prose!["Throughput by number of streams (closed loop), and gain of each step."],
-        columns: vec![
-            Column::words("With"),
-            Column::quantities("Streams", ""),
-            metric_column(&QUERIES_PER_HOUR),
-            Column::quantities("Per stream", QUERIES_PER_HOUR.told),
-            Column::quantities("Compared with the previous step", "%"),
-            metric_column(&CPU),
-            metric_column(&SCAN_PHYSICAL),
-        ],
+        columns: columns! {
+            words("With"), quantities("Streams", ""), metric(&QUERIES_PER_HOUR),
+            quantities("Per stream", QUERIES_PER_HOUR.told), quantities("Compared with the previous step", "%"),
+            metric(&CPU), metric(&SCAN_PHYSICAL)
+        },
         rows,
-        note: prose![
-            "A step with a gain below 3 % has reached the machine's limit; ",
-            Inline::Reference("table-bound"),
+        note: prose! {
+            "A step with a gain below 3 % has reached the machine's limit; ", Inline::Reference("table-bound"),
             " shows the bottleneck."
-        ],
+        },
     })]
 }
 

@@ -3,9 +3,10 @@
 
 use super::InstanceResources;
 use super::flushes::FlushDelay;
-use crate::limits::AppliedLimits;
+use crate::limits::{AppliedLimits, Controller};
 use crate::relay::{LinkLaw, Relay};
 use proofload_model::error::Error;
+use proofload_model::facts::limit;
 use proofload_model::intervention::{CLIENTS_BANDWIDTH, CLIENTS_RTT, FLUSH_DELAY, LimitMeter, ResourceClass};
 use proofload_model::samples::Fact;
 use proofload_model::units::BytesPerSecond;
@@ -51,15 +52,33 @@ impl InstanceResources {
         Ok(meters)
     }
 
-    /// Puts a process that is no instance under limits of its own, in the place of earlier ones.
+    /// Puts a process that is no instance into a group of its own with precedence and these limits, in the place of an earlier one. Where
+    /// nothing but precedence is asked for and it cannot be had, the process stays where it is, and a fact says why.
     pub(in crate::host) fn limit_process(&mut self, process: u32, asked: LimitsAsked) -> Result<Vec<Fact>, Error> {
         self.drop_limits();
-        let limits = AppliedLimits::prepare(&self.name, asked, self.devices())?.timed_by(Arc::clone(&self.clock));
-        self.remains.set_group(Some(limits.group().clone()));
-        self.limits = Some(limits);
-        self.join_limits(process)?;
-        let facts = self.limits_in_place()?.verify();
+        let is_precedence_alone = asked == LimitsAsked::default();
+        let facts = match self.enclose_process(process, asked) {
+            Ok(facts) => facts,
+            Err(why) if is_precedence_alone => {
+                self.drop_limits();
+                vec![limit::WEIGHT.unknown(why.to_string())]
+            }
+            Err(why) => return Err(why),
+        };
         Ok(self.stamped(facts))
+    }
+
+    /// Makes the group and has the process enter it; without a weight of CPU time it fails where precedence is asked for.
+    fn enclose_process(&mut self, process: u32, asked: LimitsAsked) -> Result<Vec<Fact>, Error> {
+        let has_precedence = !asked.without_precedence;
+        let limits = AppliedLimits::prepare_process(&self.name, asked, self.devices())?;
+        if has_precedence {
+            limits.group().dir(Controller::Cpu)?;
+        }
+        self.remains.set_group(Some(limits.group().clone()));
+        self.limits = Some(limits.timed_by(Arc::clone(&self.clock)));
+        self.join_limits(process)?;
+        Ok(self.limits_in_place()?.verify())
     }
 }
 

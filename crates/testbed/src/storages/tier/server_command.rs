@@ -33,6 +33,7 @@ pub(super) fn server_command(
         option("--mode", format!("{}={mode}", volume.word()));
     }
     option("--policy", plan.cache.policy.word().to_owned());
+    option("--clean-depth", plan.cache.clean_depth.to_string());
     if plan.slow.is_modelled() {
         option("--slow", drives(&plan.slow));
     }
@@ -54,4 +55,28 @@ fn drives(slow: &SlowMedium) -> String {
     let count = if slow.raid == RaidLevel::Single { 1 } else { slow.drives };
     let stroke = if slow.stroke.is_contiguous() { String::new() } else { format!(":{}", slow.stroke.share()) };
     format!("{}:{count}x{}:{}{stroke}", slow.raid.word(), slow.drive.word(), slow.write_cache)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::settings::{Settings, Value};
+    use proofload_model::tier::{TIER, tier_plan};
+
+    #[test]
+    fn a_server_cleans_as_deep_as_its_study_says() {
+        let given = [
+            ("storage.kind", Value::Text(TIER.to_owned())),
+            ("storage.cache.percent", Value::Integer(30)),
+            ("storage.cache.clean_depth", Value::Integer(16)),
+        ];
+        let settings = Settings(given.into_iter().map(|(path, value)| (path.to_owned(), value)).collect());
+        let plan = tier_plan(&settings).expect("words").expect("a tier");
+        let place = TierPlace::of(Path::new("/data/instance"));
+        let program = Some(Path::new("/bin/proofload"));
+        let command = server_command(program, &place, &plan, &[TierVolume::Data], (Bytes(1 << 20), true));
+        let arguments = command.expect("the program is known").arguments;
+        let depth = arguments.iter().position(|argument| argument == "--clean-depth").expect("it is said");
+        assert_eq!(arguments[depth + 1], "16", "{arguments:?}");
+    }
 }

@@ -6,7 +6,7 @@ use crate::contract::Error;
 use crate::tiers::{self, OpenCache, ReadTier};
 use proofload_model::facts::tier;
 use proofload_model::samples::Fact;
-use proofload_model::tier::{CONTROL_SOCKET, CacheSize, TierPlan};
+use proofload_model::tier::{CONTROL_SOCKET, CachePlan, CacheSize, TierPlan, USUAL_CLEAN_DEPTH};
 use proofload_model::units::Bytes;
 use proofload_tier::control::{ControlServer, ControlSubject};
 use proofload_tier::device::{Clock, Device, LabelledFile, MachineClock};
@@ -306,8 +306,9 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
     let volumes = tiers::volumes(true);
     // A label without a cache, or a cache whose label went with the data that it was before, is of no use.
     let is_left = files.data_label().exists() && files.log_label().exists() && files.cache().exists();
-    // A delay of flushes makes no other cache.
-    let asked = format!("{:?}", TierPlan { flush_delay: None, ..plan.clone() });
+    // Neither a delay of flushes nor the way of cleaning makes another cache.
+    let cache = CachePlan { clean_depth: USUAL_CLEAN_DEPTH, ..plan.cache.clone() };
+    let asked = format!("{:?}", TierPlan { flush_delay: None, cache, ..plan.clone() });
     let is_same = is_left && fs::read_to_string(files.made_by()).is_ok_and(|made_by| made_by == asked);
     let labelled = |content: &Path, label: &Path| -> Result<Arc<dyn Device>, Error> {
         Ok(Arc::new(LabelledFile::open(content, label, ROOM).map_err(tier_error)?))

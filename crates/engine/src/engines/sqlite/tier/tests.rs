@@ -3,6 +3,7 @@
 use super::MountGuard;
 use crate::contract::Target;
 use crate::engines::sqlite::database;
+use proofload_model::facts::tier;
 use proofload_model::tier::{
     CONTROL_SOCKET, CachePlan, CacheSize, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, Stroke, TierPlan,
     TierVolume, WriteMode,
@@ -27,6 +28,7 @@ fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
         size,
         mode: WriteMode::WriteBack,
         policy: EvictionPolicy::S3Fifo1,
+        clean_depth: 8,
         line: Bytes(8192),
         accelerate: accelerate.to_vec(),
         prewarm: false,
@@ -102,6 +104,8 @@ fn what_was_written_through_a_tier_is_there_again_and_the_cache_is_warm() {
     let folder = tempfile::tempdir().expect("a folder");
     built(folder.path(), 500);
     let both = plan(CacheSize::PercentOfData(300), &[TierVolume::Data, TierVolume::Log]);
+    let cache = CachePlan { clean_depth: 32, ..both.cache.clone() };
+    let deeper = target(folder.path(), Some(TierPlan { cache, ..both.clone() }));
     let target = target(folder.path(), Some(both));
     let connection = database::open(&target).expect("opens");
     let second = database::open(&target).expect("opens beside it");
@@ -121,10 +125,12 @@ fn what_was_written_through_a_tier_is_there_again_and_the_cache_is_warm() {
     assert!(mount.facts().iter().all(|fact| fact.holds != Some(false)), "{:?}", mount.facts());
     drop((connection, second, mount));
     assert!(ControlClient::connect(&socket).is_err(), "the last connection has closed the tier");
-    let again = database::open(&target).expect("opens again");
+    // The way of cleaning makes no other cache.
+    let again = database::open(&deeper).expect("opens again");
     check_whole(&again, 300);
     let mount =
-        MountGuard::open(&database::file(&target), target.place.tier.as_ref().expect("a tier")).expect("shares");
+        MountGuard::open(&database::file(&deeper), deeper.place.tier.as_ref().expect("a tier")).expect("shares");
+    assert_eq!(tier::CLEAN_DEPTH.text(&mount.facts()), Some("32"));
     let at_start: u32 = mount.snapshots().0.volumes.iter().map(|volume| volume.lines).sum();
     assert!(at_start > 20, "{at_start} lines are warm");
 }

@@ -179,7 +179,7 @@ fn lag_in_time_is_the_engines_or_else_from_the_rate_of_the_log() {
     assert!(page.contains("Lag in time, p99") && page.contains("| log rate |"), "{page}");
     let attempt = record.attempts.iter_mut().find(|attempt| attempt.run.point == 1).unwrap();
     observe(attempt, &InstanceName::primary(), series::replication::LAG, "standby-1", |_| 0.25);
-    let tail = |second: usize| if second % 10 == 0 { 3.0 } else { 0.5 };
+    let tail = |second: usize| if second.is_multiple_of(10) { 3.0 } else { 0.5 };
     observe(attempt, &InstanceName::primary(), series::replication::LAG, "standby-2", tail);
     assert_eq!(lag_in_time(&record), (Some(LagSource::Engine), [0.5, 3.0]), "those of the later standby");
     assert!(render(&record, Format::Markdown).unwrap().contains("| engine |"));

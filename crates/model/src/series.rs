@@ -104,7 +104,6 @@ series! {
         WRITE_BYTES = "write_bytes", "Bytes written to the device", "B/s", "device", Rate;
         READS = "reads", "Read requests", "1/s", "device", Rate;
         WRITES = "writes", "Write requests", "1/s", "device", Rate;
-        WRITE_BACK_COUNTED = "write_back_counted", "1 where the kernel counts later write-back as the group's, 0 where it does not", "", "", Level;
         THROTTLED = "throttled", "Periods in which the CPU quota was used up", "%", "", Level;
     }
 

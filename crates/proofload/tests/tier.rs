@@ -317,6 +317,31 @@ fn a_cache_shrinks_and_grows_while_nobody_serves_it_and_loses_nothing() {
 }
 
 #[test]
+fn a_cache_that_does_not_grow_gives_its_room_back() {
+    let bench = Bench::new("tier-no-growth");
+    format(&bench, 8);
+    let resize = |size: &str, origin: &str| {
+        let origin = format!("data={origin}");
+        bench.run(&["tier", "resize", "cache", "--origin", &origin, "--size", size])
+    };
+    succeed(&resize("1MiB", "data"));
+    let length = || std::fs::metadata(bench.path("cache")).expect("a file").len();
+    let shrunk = length();
+    assert!(shrunk <= 1 << 20, "{shrunk}");
+    zeros(&bench, "stranger", 64 << 20);
+    // The one fails before the devices are open, the other after.
+    for origin in ["none", "stranger"] {
+        let said = fail(&resize("8MiB", origin), 1);
+        assert!(said.contains(origin) && said.contains("it is missing"), "{said}");
+        assert!(!said.contains("keeps the room"), "{said}");
+        assert_eq!(length(), shrunk, "{origin}");
+    }
+    assert!(succeed(&bench.run(&["tier", "check", "cache", "--origin", "data=data"])).starts_with("sound: cache"));
+    succeed(&resize("8MiB", "data"));
+    assert!(length() > 7 << 20);
+}
+
+#[test]
 fn what_formatting_would_lose_is_named_twice() {
     let bench = Bench::new("tier-format");
     format(&bench, 8);

@@ -51,7 +51,7 @@ pub fn check_quiet(ask: &CheckQuiet, clock: &dyn Clock) -> Result<QuietCheck, Er
     let stop = AtomicBool::new(false);
     let devices = WatchedDevices::under(Path::new(folder));
     std::thread::scope(|scope| {
-        let spinning: Vec<_> = on.iter().map(|_| scope.spawn(|| spin(on, &stop, clock))).collect();
+        let spinning: Vec<_> = on.iter().map(|core| scope.spawn(|| spin(*core, &stop, clock))).collect();
         let syncing = scope.spawn(|| sync(Path::new(folder), &stop, clock));
         let seen = watch(*time, limited.as_deref(), clock);
         stop.store(true, Ordering::Relaxed);
@@ -77,10 +77,13 @@ impl WatchedDevices {
 
     /// What others did with them in a time in which we made so many writes durable.
     fn used(&self, time: Duration, syncs: usize) -> Option<DeviceUse> {
-        let (mut requests, mut busy) = (0.0, Duration::ZERO);
+        let (mut requests, mut busy) = ([0.0; 2], Duration::ZERO);
         for (device, before) in &self.0 {
             let now = device_counters(device).ok()?;
-            requests += (now.requests() - before.requests()).max(0.0);
+            let [reads, writes] = now.requests();
+            let [reads_before, writes_before] = before.requests();
+            requests[0] += (reads - reads_before).max(0.0);
+            requests[1] += (writes - writes_before).max(0.0);
             busy = busy.max(now.busy().saturating_sub(before.busy()));
         }
         (!time.is_zero()).then(|| of_others(requests, busy, time, syncs))
@@ -88,8 +91,8 @@ impl WatchedDevices {
 }
 
 /// The part of others in requests and in the time that a device was busy.
-fn of_others(requests: f64, busy: Duration, time: Duration, syncs: usize) -> DeviceUse {
-    let foreign = (requests - REQUESTS_OF_SYNC * syncs as f64).max(0.0);
+fn of_others([reads, writes]: [f64; 2], busy: Duration, time: Duration, syncs: usize) -> DeviceUse {
+    let (requests, foreign) = (reads + writes, reads + (writes - REQUESTS_OF_SYNC * syncs as f64).max(0.0));
     let busy = (busy.as_secs_f64() / time.as_secs_f64()).min(1.0);
     DeviceUse {
         requests: foreign / time.as_secs_f64(),
@@ -160,10 +163,12 @@ fn second(readings: &[Reading], limited: Option<&[usize]>) -> ((u32, u32), Proce
     ((there as u32, all as u32), seen)
 }
 
-/// Works in pieces on the cores in question.
-fn spin(on: &[usize], stop: &AtomicBool, clock: &dyn Clock) -> Vec<SpinPiece> {
-    // Where that is refused, the pieces run wherever the kernel puts them, and are told of where they ran.
-    let _restricted = sys::restrict(sys::this_thread(), on);
+/// Works in pieces on one core.
+fn spin(core: usize, stop: &AtomicBool, clock: &dyn Clock) -> Vec<SpinPiece> {
+    // A thread that may run on several cores is put on an idle one, and sees no others until all are busy.
+    if sys::restrict(sys::this_thread(), &[core]).is_err() {
+        return Vec::new();
+    }
     let mut found = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         found.push(piece(clock, stop));
@@ -212,9 +217,9 @@ mod tests {
     #[test]
     fn requests_of_the_look_itself_are_not_of_others() {
         let seconds = Duration::from_secs;
-        let alone = of_others(200.0, seconds(3), seconds(10), 50);
+        let alone = of_others([0.0, 200.0], seconds(3), seconds(10), 50);
         assert_eq!(alone, DeviceUse { requests: 0.0, busy: 0.0 }, "the page and what the journal adds");
-        let beside = of_others(1_000.0, seconds(5), seconds(10), 50);
+        let beside = of_others([100.0, 900.0], seconds(5), seconds(10), 50);
         assert_eq!((beside.requests, beside.busy), (80.0, 0.4));
     }
 

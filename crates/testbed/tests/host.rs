@@ -147,6 +147,8 @@ fn a_load_generator_goes_before_others_where_it_can_and_is_left_alone_where_it_c
     assert!(told.source.contains("control group") || told.source.contains("failed to"), "{told:?}");
     bench.ask(Release { instance: clients() });
     assert!(!bench.refused(ask(u32::MAX, Some(CpuRate::from_seconds(0.5)))).is_empty(), "a limit that is asked for");
+    let nothing = bench.refused(Verify { instance: clients() });
+    assert!(nothing.contains("no limits were prepared"), "no group stays: {nothing}");
 
     let sleeper = Sleeper::new();
     let facts = bench.ask(ask(sleeper.0.id(), None));

@@ -97,7 +97,7 @@ fn section(
     writeln!(
         into,
         "Record: [{study}.proof](papers/{study}.proof), signed. Published figures: [{reference}](../references/{reference}.toml). Again: {}.",
-        commands(paper),
+        commands(paper, experiments(&evidence.report).next().is_some()),
         study = paper.study,
         reference = paper.reference
     )
@@ -109,12 +109,12 @@ fn experiments(report: &Value) -> impl Iterator<Item = (&str, &str)> {
     points.filter_map(|point| Some((point["label"].as_str()?, point["text"].as_str()?)))
 }
 
-/// The commands that give such a record.
-fn commands(paper: &Paper) -> String {
+/// The commands that give such a record, without or with its experiment.
+fn commands(paper: &Paper, is_tested: bool) -> String {
     let study = &paper.study;
     let set: String = paper.set.iter().map(|setting| format!(" --set {setting}")).collect();
     let run = format!("`proofload run studies/quick/{study}.toml{set}`");
-    match &paper.confirm {
+    match paper.confirm.as_ref().filter(|_| is_tested) {
         Some(experiment) => {
             format!("{run}, then `proofload confirm {study}.proof {}`", experiment.arguments().join(" "))
         }

@@ -1,8 +1,8 @@
 //! Availability groups and what an observer reads beside counters, from answers as the documentation has them: no group has been asked.
 
 use crate::places::{sqlserver, target};
-use crate::tds_server::{ColumnForm, Datum, Part, Setup, TdsServer};
-use proofload_engine::{Observer, ReplicationWatch};
+use crate::tds_server::{ColumnForm, Datum, Misbehaviour, Part, Setup, TdsServer};
+use proofload_engine::{Observation, Observer, ReplicationWatch};
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{Confirmation, ReplicationAsked, ReplicationMode};
 use proofload_model::units::Bytes;
@@ -76,19 +76,61 @@ fn member(writes: &'static str, replicas: &'static [(&'static str, [i64; 10])]) 
     })
 }
 
+/// A URL of several servers.
+fn url_of(servers: &[&TdsServer]) -> String {
+    let host = |server: &&TdsServer| {
+        let url = server.url("");
+        url.split(['@', '/']).find(|part| part.starts_with("localhost")).expect("it has a host").to_owned()
+    };
+    let hosts: Vec<String> = servers.iter().map(host).collect();
+    format!("sqlserver://me@{}/shop?encrypt=none", hosts.join(","))
+}
+
+/// A host that takes connections and says nothing.
+fn silent() -> TdsServer {
+    let misbehaviour = Misbehaviour { silent: true, ..Misbehaviour::default() };
+    TdsServer::start(Setup { misbehaviour, ..Setup::default() }, |_, _| Vec::new())
+}
+
+/// The first that is read of up to ten tries: on a busy machine the host that answers may be late, too; one that is never asked stays hidden however often it is tried.
+fn tried<T>(mut read: impl FnMut() -> Option<T>) -> Option<T> {
+    (0..10).find_map(|_| read())
+}
+
+#[test]
+fn a_host_that_does_not_answer_does_not_hide_the_primary_behind_it() {
+    let (silent, primary) = (silent(), member("READ_WRITE", &[PRIMARY, IN_STEP]));
+    let mut watch = watch(&url_of(&[&silent, &primary]), ReplicationMode::RemoteFlush);
+    let seen = tried(|| watch.read().ok()).expect("the second host is asked in time");
+    assert_eq!((seen.out_of_force, seen.standbys.len()), (None, 1));
+}
+
+#[test]
+fn of_several_hosts_the_one_that_takes_writes_is_observed() {
+    let host = |writes: &'static str, value: i64| {
+        TdsServer::start(Setup::default(), move |sql, _| match sql {
+            sql if sql.contains("Updateability") => {
+                let columns = Part::Columns(vec![ColumnForm::Text(20, true)]);
+                vec![columns, Part::Row(vec![Datum::text(writes)]), Part::Count(1)]
+            }
+            sql if sql.contains("dm_os_performance_counters") => counters(vec![counter("memory_in_use", "", value)]),
+            _ => Vec::new(),
+        })
+    };
+    let (silent, secondary, primary) = (silent(), host("READ_ONLY", 1), host("READ_WRITE", 2));
+    let hosts = target(url_of(&[&silent, &secondary, &primary]), &[]);
+    let mut observer = sqlserver().observer(&hosts).expect("the URL is understood").expect("there is one");
+    let primary_is_seen = |seen: &Vec<Observation>| seen.first().is_some_and(|one| one.reading.value == 2.0);
+    tried(|| observer.observe().ok().filter(primary_is_seen)).expect("the primary is observed");
+}
+
 #[test]
 fn of_several_hosts_the_primary_is_watched() {
     const SECONDARY: (&str, [i64; 10]) = ("DB2\\A", [1, 2, 1, 1, 2, 0, 1, 0, 0, 0]);
     let (primary, secondary) = (member("READ_WRITE", &[PRIMARY, IN_STEP]), member("READ_ONLY", &[SECONDARY]));
-    let host = |server: &TdsServer| {
-        let url = server.url("");
-        url.split(['@', '/']).find(|part| part.starts_with("localhost")).expect("it has a host").to_owned()
-    };
-    let urls = |hosts: String| format!("sqlserver://me@{hosts}/shop?encrypt=none");
-    let both = urls(format!("{},{}", host(&secondary), host(&primary)));
-    let seen = watch(&both, ReplicationMode::RemoteFlush).read().expect("reads");
+    let seen = watch(&url_of(&[&secondary, &primary]), ReplicationMode::RemoteFlush).read().expect("reads");
     assert_eq!((seen.out_of_force, seen.standbys.len()), (None, 1));
-    let alone = watch(&urls(host(&secondary)), ReplicationMode::RemoteFlush).read().expect("reads");
+    let alone = watch(&url_of(&[&secondary]), ReplicationMode::RemoteFlush).read().expect("reads");
     assert_eq!(alone.out_of_force.as_deref(), Some("DB2\\A is not the primary replica"));
     assert!(alone.unprotected && alone.log_end.is_none());
 }
@@ -131,6 +173,57 @@ fn what_a_server_lacks_is_left_out_of_what_is_observed() {
     assert_eq!(asked, 1, "it is not asked again for what it lacks");
 }
 
+/// A server whose counters are there, and that answers to a text with this name as told.
+fn failing(name: &'static str, answer: Part) -> TdsServer {
+    TdsServer::start(Setup::default(), move |sql, _| match sql {
+        sql if sql.contains(name) => vec![answer.clone()],
+        sql if sql.contains("dm_os_performance_counters") => counters(vec![counter("memory_in_use", "", 9)]),
+        _ => Vec::new(),
+    })
+}
+
+fn refused() -> Part {
+    let message = "Lock request time out period exceeded.";
+    Part::Error { number: 1222, severity: 16, procedure: "", line: 1, message }
+}
+
+/// What may be missing costs no counters, and is asked for again.
+#[test]
+fn an_optional_text_that_fails_does_not_take_the_counters_away() {
+    let check = |name: &'static str, answer: Part| {
+        let server = failing(name, answer.clone());
+        let mut observer = observer(&server);
+        for _ in 0..2 {
+            let seen = observer.observe().unwrap_or_else(|error| panic!("{name}, {answer:?}: {error}"));
+            let told: Vec<_> = seen.iter().map(|one| (one.reading.name.as_str(), one.reading.value)).collect();
+            assert_eq!(told, [("memory_in_use", 9.0)], "{name}, {answer:?}");
+        }
+        server.log()
+    };
+    let count = |log: &[String], of: &str| log.iter().filter(|line| line.contains(of)).count();
+    let log = check("dm_db_file_space_usage", refused());
+    assert_eq!(count(&log, "dm_db_file_space_usage"), 2, "it is asked again: {log:?}");
+    check("dm_os_threads", refused());
+    for (name, answer) in [("log_send_queue_size", Part::Close), ("dm_os_threads", Part::Silence)] {
+        let log = check(name, answer);
+        assert_eq!(count(&log, "login of"), 2, "{name}: the link is made anew: {log:?}");
+    }
+}
+
+#[test]
+fn an_optional_text_that_is_refused_does_not_cost_the_link() {
+    let server = failing("dm_os_threads", refused());
+    let mut observer = observer(&server);
+    let stays = tried(|| {
+        server.log();
+        observer.observe().ok()?;
+        let log = server.log();
+        let has_asked = log.iter().any(|line| line.contains("dm_os_threads"));
+        (has_asked && log.iter().all(|line| !line.starts_with("login"))).then_some(())
+    });
+    stays.expect("it observes again without logging on");
+}
+
 /// A worker, its time, and what it does; an empty text is nothing.
 fn thread(number: i64, time: i64, program: &str, command: &str) -> Part {
     let text = |text: &str| if text.is_empty() { Datum::Null } else { Datum::text(text) };
@@ -158,5 +251,5 @@ fn threads_of_a_server_are_told_by_their_roles() {
     let times: Vec<_> =
         observer.role_times().iter().map(|one| (one.role.as_str(), one.time.as_millis(), one.threads)).collect();
     assert_eq!(times, [("log writer", 400, 1), ("session", 70, 1)]);
-    assert_eq!(observer.thread_roles(), [(41, "log writer".to_owned()), (42, "session".to_owned())]);
+    assert!(observer.thread_roles().is_empty(), "its numbers of threads are not those of the kernel");
 }

@@ -89,20 +89,26 @@ impl Dialler {
     /// Connects to a host; where that is a standby, waits over the one session that stays until it takes writes.
     async fn one_try(self: &Rc<Self>, node: usize, limit: Duration) -> Result<ProbeConnection, NoConnection> {
         let kept = self.standbys[node].try_lock().ok().and_then(|mut place| place.take());
+        let answered = || self.tries.borrow_mut().answered_as_standby(node);
         let (session, takes_writes) = match kept {
+            // It has not said anything yet in this outage.
             Some(session) => (session, false),
             None => {
                 let dialler = Rc::clone(self);
-                self.hosts.connect(node, limit, move || dialler.tries.borrow_mut().reached(node)).await?
+                let reached = move || dialler.tries.borrow_mut().reached(node, dialler.hosts.clock.now());
+                let connected = self.hosts.connect(node, limit, reached).await?;
+                if !connected.1 {
+                    answered();
+                }
+                connected
             }
         };
         if takes_writes {
             return self.hosts.ready(session, node).await;
         }
-        self.tries.borrow_mut().answered_as_standby(node);
         // Another session stays and is asked.
         let Ok(mut place) = self.standbys[node].try_lock() else { return Err(NoConnection::Refused) };
-        let answered = self.hosts.until_it_takes_writes(place.insert(session)).await;
+        let answered = self.hosts.until_it_takes_writes(place.insert(session), answered).await;
         match (answered, place.take()) {
             (Ok(()), Some(session)) => self.hosts.ready(session, node).await,
             (Ok(()), None) => Err(NoConnection::Refused),
@@ -123,7 +129,7 @@ impl Dialler {
             }
             Err(NoConnection::Refused) => self.tries.borrow_mut().refused(node, now, now.since(begun)),
             Err(NoConnection::Silent) => self.tries.borrow_mut().silent(node),
-            Err(NoConnection::Unreached) => self.tries.borrow_mut().unreached(node),
+            Err(NoConnection::Unreached) => self.tries.borrow_mut().unreached(node, begun),
         }
         false
     }

@@ -1,7 +1,7 @@
 //! Connections to the hosts of a database: to one that takes writes, or kept to a standby until it does. May not know what they are for, or when
 //! to try again.
 
-use super::tries::LONGEST_TRY;
+use super::tries::{ANSWERS_WITHIN, LONGEST_TRY};
 use proofload_engine::{AnySession, Engine, Error, ErrorClass, Session as _, Statement, Target, noting_reached};
 use proofload_model::time::Clock;
 use std::cell::Cell;
@@ -107,16 +107,24 @@ impl ProbeHosts {
             noted.set(true);
             reached();
         });
+        let begun = self.clock.now();
         let connected = within(limit, noting_reached(note, self.in_any_role(node))).await;
         connected.map_err(|why| match why {
-            NoConnection::Silent if !is_reached.get() => NoConnection::Unreached,
-            why => why,
+            _ if is_reached.get() => why,
+            NoConnection::Refused if self.clock.now().since(begun) < ANSWERS_WITHIN => why,
+            // A late refusal is the network's.
+            _ => NoConnection::Unreached,
         })
     }
 
-    /// Waits until the host of a session takes writes.
-    pub(super) async fn until_it_takes_writes(&self, session: &mut AnySession) -> Result<(), NoConnection> {
+    /// Waits until the host of a session takes writes; calls `answered` each time it says that it does not.
+    pub(super) async fn until_it_takes_writes(
+        &self,
+        session: &mut AnySession,
+        answered: impl Fn(),
+    ) -> Result<(), NoConnection> {
         while !within(LONGEST_TRY, self.takes_writes(session)).await? {
+            answered();
             tokio::time::sleep(ASK_EVERY).await;
         }
         Ok(())

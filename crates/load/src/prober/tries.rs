@@ -28,7 +28,7 @@ const SHORTEST_REST: Duration = Duration::from_millis(10);
 /// Longest pause after a refusal: with a connect it keeps the end of an outage within 50 ms. A refusal that takes long waits rather than works.
 const LONGEST_REST: Duration = Duration::from_millis(30);
 /// A refusal within this time is an answer of the host itself. Later it may be one of the network.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
+pub(super) const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Tries of one host.
 #[derive(Debug, Clone, Copy)]
@@ -41,19 +41,19 @@ struct HostTries {
     has_failed: bool,
     /// Whether it has refused a try by itself.
     answers: bool,
-    /// Whether its system accepted the last try of which that is known.
-    is_reached: bool,
+    /// When its system accepted a try last; `None` where no later one was accepted than those that were not.
+    reached_at: Option<Moment>,
 }
 
 impl HostTries {
     const NONE: Self =
-        Self { under_way: 0, next: Moment(0), first: None, has_failed: false, answers: false, is_reached: false };
+        Self { under_way: 0, next: Moment(0), first: None, has_failed: false, answers: false, reached_at: None };
 
     /// Begins a try; the longest wait for its answer.
     fn begin(&mut self, now: Moment, outage: Duration) -> Duration {
         self.under_way += 1;
         self.first.get_or_insert(now);
-        if self.answers || !self.is_reached {
+        if self.answers || self.reached_at.is_none() {
             self.next = now + TRY_EVERY;
             return if self.answers { LONGEST_TRY } else { SHORTEST_TRY };
         }
@@ -63,7 +63,7 @@ impl HostTries {
 
     /// Whether another try may begin.
     fn is_due(&self, now: Moment) -> bool {
-        let most = match (self.answers, self.is_reached) {
+        let most = match (self.answers, self.reached_at.is_some()) {
             (true, _) => 1,
             (false, true) => AT_ONCE,
             (false, false) => UNREACHED_AT_ONCE,
@@ -105,19 +105,23 @@ impl Tries {
     }
 
     /// Notes that the system of a host has accepted a try that is still under way.
-    pub(super) fn reached(&mut self, host: usize) {
-        self.hosts[host].is_reached = true;
+    pub(super) fn reached(&mut self, host: usize, now: Moment) {
+        self.hosts[host].reached_at = Some(now);
     }
 
     /// Notes that a host gave no answer to a try that its system had accepted.
     pub(super) fn silent(&mut self, host: usize) {
         self.without_connection(host);
+        self.hosts[host].answers = false;
     }
 
     /// Notes that not even the system of a host accepted a try.
-    pub(super) fn unreached(&mut self, host: usize) {
+    pub(super) fn unreached(&mut self, host: usize, begun: Moment) {
         self.without_connection(host);
-        self.hosts[host].is_reached = false;
+        let tries = &mut self.hosts[host];
+        tries.answers = false;
+        // One that began before another was accepted says nothing of now.
+        tries.reached_at = tries.reached_at.filter(|at| *at >= begun);
     }
 
     /// Notes that a host has answered a try that is still under way, and is a standby.
@@ -129,7 +133,9 @@ impl Tries {
     /// Tells whether a server hangs for so long that other connections would only wait there.
     pub(super) fn is_silent(&self, host: usize, now: Moment) -> bool {
         let tries = &self.hosts[host];
-        tries.is_reached && !tries.answers && tries.first.is_some_and(|first| now.since(first) >= SHORTEST_TRY)
+        tries.reached_at.is_some()
+            && !tries.answers
+            && tries.first.is_some_and(|first| now.since(first) >= SHORTEST_TRY)
     }
 
     /// Time until another try may be due.
@@ -182,7 +188,7 @@ mod tests {
             assert!(!tries.all_failed(), "one has not answered yet");
         }
         assert_eq!((silent, refused), (UNREACHED_AT_ONCE, 200), "the other is asked every 10 ms");
-        tries.unreached(0);
+        tries.unreached(0, after(0));
         assert!(tries.all_failed());
         assert_eq!(tries.due(after(2020), all), [(0, SHORTEST_TRY), (1, LONGEST_TRY)]);
     }
@@ -195,7 +201,7 @@ mod tests {
             let now = after(millisecond);
             let before = open.len();
             open.retain(|until| *until > now);
-            (open.len()..before).for_each(|_| tries.unreached(0));
+            (open.len()..before).for_each(|_| tries.unreached(0, now));
             for (_, limit) in tries.due(now, all) {
                 last = now;
                 open.push(now + limit);
@@ -203,9 +209,13 @@ mod tests {
             assert!(now.since(last) <= TRY_EVERY, "none was begun since {last:?}");
             assert!(!tries.is_silent(0, now), "nothing of others would wait there");
         }
-        tries.reached(0);
+        tries.reached(0, after(60_000));
         assert!(tries.is_silent(0, after(60_000)), "it is there and hangs");
+        tries.unreached(0, after(59_900));
+        assert!(tries.is_silent(0, after(60_001)), "a try that began before says nothing of now");
         assert!(tries.due(after(60_500), all).is_empty(), "more than eight are under way");
+        tries.unreached(0, after(60_600));
+        assert!(!tries.is_silent(0, after(60_601)), "it is gone again");
     }
 
     #[test]
@@ -220,7 +230,7 @@ mod tests {
             for (_, limit) in tries.due(now, all) {
                 open.push(now + limit);
                 begun += 1;
-                tries.reached(0);
+                tries.reached(0, now);
             }
             assert!((1..=AT_ONCE as usize).contains(&open.len()), "{} tries are open at {now:?}", open.len());
             let bound = if millisecond < 5_000 { 30 } else { 30 + 2 * (millisecond as usize / 1_000 - 4) };
@@ -257,7 +267,7 @@ mod tests {
         let mut tries = Tries::of(1);
         let limits = [0, 3_000, 8_000, 40_000, 90_000].map(|at| {
             let limit = tries.due(after(at), all)[0].1.as_millis();
-            tries.reached(0);
+            tries.reached(0, after(at));
             limit
         });
         assert_eq!(limits, [500, 3000, 5000, 5000, 5000]);
@@ -291,6 +301,19 @@ mod tests {
         tries.refused(0, after(2_000), Duration::from_secs(2));
         assert_eq!(tries.pause(after(2_000)), LONGEST_REST);
         assert_eq!(tries.due(after(2_000) + LONGEST_REST, all).len(), 1);
+    }
+
+    #[test]
+    fn a_host_that_answered_and_then_hangs_is_no_longer_one_that_answers() {
+        let mut tries = Tries::of(1);
+        tries.due(after(0), all);
+        tries.refused(0, after(1), Duration::from_millis(1));
+        assert_eq!(tries.due(after(100), all), [(0, LONGEST_TRY)], "one try, which may take long");
+        tries.reached(0, after(100));
+        tries.silent(0);
+        assert!(tries.is_silent(0, after(5_100)));
+        assert_eq!(tries.due(after(5_100), all), [(0, LONGEST_TRY)]);
+        assert_eq!(tries.due(after(5_800), all).len(), 1, "it has several from now on");
     }
 
     #[test]

@@ -92,19 +92,26 @@ fn whole(prepared: &PreparedRun) -> CpuRate {
     CpuRate::from_seconds(cores.min(threads))
 }
 
-/// Lifts the limits of the load generator; its precedence is read back once more before.
+/// Lifts the limits of the load generator; its precedence is read back once more before. Where that fails, the log says so, and they are
+/// lifted all the same.
 pub(super) fn lift(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     if !std::mem::take(&mut context.clients_limited) {
         return Ok(());
     }
-    if has_precedence(prepared) {
-        let mut testbed = context.testbed(prepared);
-        let facts = testbed.ask(testbed.primary(), host::Verify { instance: InstanceName::clients() })?;
-        // Its limit is not told again: the last fact of that name is the database's.
-        context.heard.journal.facts(&kept(facts, false))?;
-    }
+    let goes_before = has_precedence(prepared);
     let mut testbed = context.testbed(prepared);
-    testbed.ask(testbed.primary(), host::Release { instance: InstanceName::clients() })
+    let read_back =
+        goes_before.then(|| testbed.ask(testbed.primary(), host::Verify { instance: InstanceName::clients() }));
+    testbed.ask(testbed.primary(), host::Release { instance: InstanceName::clients() })?;
+    match read_back {
+        // Its limit is not told again: the last fact of that name is the database's.
+        Some(Ok(facts)) => context.heard.journal.facts(&kept(facts, false)),
+        Some(Err(error)) => {
+            let error = error.context("failed to read back the precedence of the load generator at the end of the run");
+            context.heard.journal.log("warning", "conductor", &error.to_string())
+        }
+        None => Ok(()),
+    }
 }
 
 /// Sets the CPU time of the load generator to a share of what was asked for.

@@ -91,7 +91,9 @@ impl<'a> Heard<'a> {
     fn take_of_host(&mut self, agent: &Agent, event: Event) -> Result<(), Error> {
         let (Event::Telemetry(telemetry), Some(origin)) = (event, self.state.origin) else { return Ok(()) };
         let at = agent.in_our_time(telemetry.moment).offset_from(origin);
-        if !telemetry.instance.is_standby() {
+        if telemetry.instance.is_standby() {
+            self.state.host.has_standbys = true;
+        } else {
             self.state.host.take(at, &telemetry);
             self.state.observed.take(at, &telemetry);
         }

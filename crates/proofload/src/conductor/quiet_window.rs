@@ -24,8 +24,10 @@ pub(crate) struct HostSeconds {
     is_grouped: bool,
     /// What its devices did in the last second that was read.
     device: Option<DeviceNow>,
-    /// Requests to its devices in that second, and those of the database, 1/s.
-    requests: [Option<f64>; 2],
+    /// Reads from its devices in that second, and those of the database, 1/s.
+    reads: [Option<f64>; 2],
+    /// Whether there are standbys, which may read from the same devices.
+    pub(super) has_standbys: bool,
     /// What the spin probe told last.
     spin: Option<f64>,
 }
@@ -41,7 +43,7 @@ impl HostSeconds {
         if telemetry.probe == device::PROBE {
             let readings = telemetry.readings.iter().map(|reading| (reading.name.as_str(), reading.value));
             self.device = DeviceNow::of(readings).or(self.device);
-            self.requests[0] = requests(telemetry, [device::READS.name, device::WRITES.name]);
+            self.reads[0] = reads(telemetry, device::READS.name);
             return;
         }
         if telemetry.probe == spin::PROBE {
@@ -69,7 +71,7 @@ impl HostSeconds {
         } else if telemetry.probe == group::PROBE {
             known.database = value(group::CPU.name);
             self.is_grouped = true;
-            self.requests[1] = requests(telemetry, [group::READS.name, group::WRITES.name]);
+            self.reads[1] = reads(telemetry, group::READS.name);
         }
     }
 
@@ -90,7 +92,8 @@ impl HostSeconds {
         let second = self.seconds.values().rev().take(3).map(|second| self.processor(second)).find(is_whole);
         let of_processor = second.filter(|_| self.cores > 0).map(|second| HostNow::of(second, self.cores));
         let host = of_processor.or_else(|| self.spin.map(|_| HostNow::default()))?;
-        Some(host.with(self.requests[0], self.requests[1], self.spin))
+        let [all, own] = self.reads;
+        Some(host.with(all.filter(|_| !self.has_standbys), own, self.spin))
     }
 
     /// Share of the processor that others took in each second of a window; `None` where not observed.
@@ -111,9 +114,9 @@ impl HostSeconds {
     }
 }
 
-/// The sum of readings of these names over all devices; `None` where there are none.
-fn requests(telemetry: &Telemetry, names: [&str; 2]) -> Option<f64> {
-    let of = telemetry.readings.iter().filter(|reading| names.contains(&reading.name.as_str()));
+/// The sum of readings of a name over all devices; `None` where there are none.
+fn reads(telemetry: &Telemetry, name: &str) -> Option<f64> {
+    let of = telemetry.readings.iter().filter(|reading| reading.name == name);
     of.map(|reading| reading.value).reduce(|one, other| one + other)
 }
 

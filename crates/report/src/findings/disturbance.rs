@@ -334,6 +334,10 @@ fn estimand(
     seen: &OthersSeen<'_>,
 ) -> Estimand {
     match reached(attempt, stretch) {
+        // Nothing else was seen of others, so that what the work depends on was not looked at.
+        Some(("limits.cpu", _)) if seen.is_blind && seen.spin.is_some_and(|spin| !spin.is_quiet(tolerated)) => {
+            Estimand::AsGiven
+        }
         // A reached limit of CPU time takes away most of the host, not all: caches and sibling threads are shared.
         Some(("limits.cpu", used)) => {
             let work: Vec<f64> = throughput.iter().zip(&used).map(|(done, used)| done / used).collect();

@@ -1,4 +1,5 @@
-//! Requests that others made to the primary's devices, and whether they were too many for the figures of a quiet host. Judges no run.
+//! Requests that others made to the primary's devices, and whether their reads were too many for the figures of a quiet host. Writes say nothing of
+//! others: a journal and the kernel's later write-back are charged to nobody, or to others than who asked for them. Judges no run.
 
 use super::telemetry::{Trace, total, traces, traces_of};
 use proofload_analysis::distribution::mean;
@@ -10,10 +11,6 @@ use std::collections::BTreeSet;
 /// Share of the reads of a device from which others had a part in it; ours. The kernel charges a read to whoever waits for it, so that next to
 /// none are told of others while the database is alone; the tenth leaves room for requests that were merged.
 const READS: f64 = 0.1;
-
-/// The same of its writes. A durable write of one page may cost the journal of the file system three requests more, which are charged to nobody:
-/// descriptor, metadata, commit record. Source: fs/jbd2/commit.c.
-const WRITES: f64 = 0.75;
 
 /// Requests to the devices in a stretch, 1/s.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -38,11 +35,8 @@ impl DeviceRequests {
 pub(super) struct ForeignRequests {
     all: DeviceRequests,
     reads: Option<DeviceRequests>,
-    writes: Option<DeviceRequests>,
     /// Share of the time in which a device was busy, the busiest where there are several.
     busy: f64,
-    /// Whether write-back is charged to the database's group, as the probe of the group tells.
-    tells_writes: bool,
 }
 
 /// Looks at the devices in a stretch; `None` where they or the groups were not observed.
@@ -51,13 +45,10 @@ pub(super) fn foreign_requests(attempt: &Attempt, stretch: (f64, f64), is_one_ho
     let (reads, writes) = ((device::READS, group::READS), (device::WRITES, group::WRITES));
     let within = |trace: &Trace| mean_of(std::slice::from_ref(trace), stretch);
     let busy = traces(attempt, device::BUSY).iter().filter_map(within).reduce(f64::max);
-    let write_back = mean_of(&traces(attempt, group::WRITE_BACK_COUNTED), stretch);
     Some(ForeignRequests {
         all: of(&[reads, writes])?,
         reads: of(&[reads]),
-        writes: of(&[writes]),
         busy: busy.map_or(1.0, |percent| (percent / 100.0).clamp(0.0, 1.0)),
-        tells_writes: write_back.is_some_and(|counted| counted >= 1.0),
     })
 }
 
@@ -67,23 +58,19 @@ impl ForeignRequests {
         self.all.share()
     }
 
-    /// Why the figures are not those of a quiet host, in words: others had a part in the reads or writes, and the device was busy with that for
-    /// more of the time than the study tolerates. A device that does next to nothing slows nobody down, whoever asks it.
+    /// Why the figures are not those of a quiet host, in words: others had a part in the reads, and the device was busy with that for more of the
+    /// time than the study tolerates. A device that does next to nothing slows nobody down, whoever asks it.
     pub(super) fn beyond(&self, tolerated: f64) -> Option<String> {
-        let told = |what: &str, part: Option<DeviceRequests>, least: f64| {
-            let part = part?;
-            let share = part.share().filter(|share| *share > least)?;
-            let busy = self.busy * part.foreign() / self.all.all.max(part.all);
-            (busy > tolerated).then(|| {
-                format!(
-                    "others made {:.0} % of the {what} to the device, which was busy with them for about {:.0} % of the time",
-                    100.0 * share,
-                    100.0 * busy
-                )
-            })
-        };
-        let writes = || told("writes", self.writes, WRITES).filter(|_| self.tells_writes);
-        told("reads", self.reads, READS).or_else(writes)
+        let reads = self.reads?;
+        let share = reads.share().filter(|share| *share > READS)?;
+        let busy = self.busy * reads.foreign() / self.all.all.max(reads.all);
+        (busy > tolerated).then(|| {
+            format!(
+                "others made {:.0} % of the reads to the device, which was busy with them for about {:.0} % of the time",
+                100.0 * share,
+                100.0 * busy
+            )
+        })
     }
 }
 
@@ -124,28 +111,21 @@ fn mean_of(traces: &[Trace], stretch: (f64, f64)) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn seen(reads: (f64, f64), writes: (f64, f64), busy: f64, tells_writes: bool) -> ForeignRequests {
+    fn seen(reads: (f64, f64), writes: f64, busy: f64) -> ForeignRequests {
         let requests = |(all, foreign): (f64, f64)| DeviceRequests { all, ours: all - foreign };
-        let all = requests((reads.0 + writes.0, reads.1 + writes.1));
-        ForeignRequests { all, reads: Some(requests(reads)), writes: Some(requests(writes)), busy, tells_writes }
+        let all = requests((reads.0 + writes, reads.1));
+        ForeignRequests { all, reads: Some(requests(reads)), busy }
     }
 
     #[test]
     fn others_count_where_they_have_a_part_in_a_device_that_is_busy_with_them() {
-        let reads = seen((1_000.0, 400.0), (1_000.0, 0.0), 0.5, true);
+        let reads = seen((1_000.0, 400.0), 1_000.0, 0.5);
         let told = "others made 40 % of the reads to the device, which was busy with them for about 10 % of the time";
-        assert_eq!((reads.share(), reads.beyond(0.05).as_deref()), (Some(0.2), Some(told)));
+        assert!(reads.share().is_some_and(|share| (share - 0.2).abs() < 1e-9));
+        assert_eq!(reads.beyond(0.05).as_deref(), Some(told));
         assert_eq!(reads.beyond(0.2), None, "the study tolerates it");
-        assert_eq!(seen((1_000.0, 400.0), (1_000.0, 0.0), 0.1, true).beyond(0.05), None, "an idle device");
-        assert_eq!(seen((1_000.0, 90.0), (0.0, 0.0), 1.0, true).beyond(0.05), None, "what may be merged");
-        assert_eq!(seen((0.0, 0.0), (0.0, 0.0), 0.0, true).share(), None);
-    }
-
-    #[test]
-    fn what_a_journal_writes_for_the_database_is_not_of_others() {
-        let writes = |foreign: f64, tells: bool| seen((0.0, 0.0), (1_000.0, foreign), 0.9, tells).beyond(0.05);
-        assert_eq!(writes(740.0, true), None);
-        assert!(writes(800.0, true).is_some_and(|told| told.contains("80 % of the writes")));
-        assert_eq!(writes(1_000.0, false), None, "write-back is charged to nobody");
+        assert_eq!(seen((1_000.0, 400.0), 1_000.0, 0.1).beyond(0.05), None, "an idle device");
+        assert_eq!(seen((1_000.0, 90.0), 0.0, 1.0).beyond(0.05), None, "what may be merged");
+        assert_eq!(seen((0.0, 0.0), 0.0, 0.0).share(), None);
     }
 }

@@ -50,7 +50,8 @@ impl LinkUse {
     /// How late the relay was in words, where that is beyond a bound: of the median, and where commits or users wait for it of the 99th
     /// percentile, which is that of their latencies. Of a link without a delay nothing was asked.
     fn fault(&self, commits_wait: bool) -> Option<String> {
-        if self.asked <= 0.0 {
+        // Where the trip of users was not measured their relay was not judged either: records from before that was done.
+        if self.asked <= 0.0 || (self.is_of_users() && self.measured.is_none()) {
             return None;
         }
         let median = (MEDIAN_SHARE * self.asked / 2.0).max(MEDIAN_LEAST);

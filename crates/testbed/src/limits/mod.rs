@@ -36,7 +36,7 @@ pub(crate) use cgroup_dir::CgroupDir;
 pub(crate) use cores::chosen as chosen_cores;
 pub(crate) use counters::{cpu_time, throttling, transfers};
 pub(crate) use freezer::{freeze, is_frozen, kill};
-pub(crate) use hierarchy::{Controller, Version};
+pub(crate) use hierarchy::Controller;
 pub(crate) use slow_writes::WriteRate;
 pub(crate) use sweep::orphans;
 pub(crate) use usage::{group_use, kills, of_machine};

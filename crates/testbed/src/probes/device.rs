@@ -73,8 +73,8 @@ pub(crate) struct DeviceCounters {
 
 impl DeviceCounters {
     /// Reads and writes that were done.
-    pub(crate) fn requests(&self) -> f64 {
-        self.reads + self.writes
+    pub(crate) fn requests(&self) -> [f64; 2] {
+        [self.reads, self.writes]
     }
 
     /// Time in which the device had something to do.

@@ -3,7 +3,7 @@
 
 use super::probe::{OpenedProbe, Probe, Subject};
 use super::rates::Rates;
-use crate::limits::{CgroupDir, Controller, Version, cpu_time, throttling, transfers};
+use crate::limits::{CgroupDir, Controller, cpu_time, throttling, transfers};
 use crate::storages::BlockDevice;
 use proofload_model::error::Error;
 use proofload_model::samples::Reading;
@@ -33,14 +33,6 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
 }
 
 impl Group {
-    /// Whether write-back, which the kernel does later and on its own threads, is counted as the group's; `None` where no transfers are. Version 1
-    /// counts what a process waits for. Source: Documentation/admin-guide/cgroup-v2.rst, "Writeback".
-    fn write_back(&self) -> Option<Reading> {
-        let (dir, _) = self.devices.as_ref()?;
-        let is_counted = dir.version() == Version::Two;
-        Some(group::WRITE_BACK_COUNTED.reading("", f64::from(u8::from(is_counted))))
-    }
-
     /// Share of the quota periods since the reading before in which the allowance was used up; `None` without a quota.
     fn throttled(&mut self) -> Option<Reading> {
         let now = throttling(self.quota.as_ref()?).map(|now| (now.periods, now.throttled));
@@ -54,7 +46,6 @@ impl Probe for Group {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let time = cpu_time(&self.cpu)?;
         let mut readings: Vec<Reading> = self.throttled().into_iter().collect();
-        readings.extend(self.write_back().filter(|_| span.is_some()));
         let mut rate = |series: SeriesName, component: &str, total: f64| {
             let value = self.rates.per_second(&format!("{} {component}", series.name), total, span);
             readings.extend(value.map(|value| series.reading(component, value)));

@@ -105,11 +105,7 @@ impl Spin {
     fn start(clock: Arc<dyn Clock>, cores: Option<Vec<usize>>) -> Self {
         let (tally, stop) = (Arc::default(), Arc::default());
         let spinner = Spinner { clock, tally: Arc::clone(&tally), stop: Arc::clone(&stop) };
-        let thread = std::thread::spawn(move || {
-            // Where that is refused, the pieces run wherever the kernel puts them.
-            let _restricted = cores.map(|cores| sys::restrict(sys::this_thread(), &cores));
-            spinner.run();
-        });
+        let thread = std::thread::spawn(move || spinner.run(cores));
         Self { tally, stop, thread: Some(thread) }
     }
 }
@@ -157,25 +153,42 @@ struct Spinner {
 }
 
 impl Spinner {
-    fn run(self) {
+    /// Computes on one core after the other. A thread that may run on several is put on an idle one, and sees no others until all are busy.
+    fn run(self, cores: Option<Vec<usize>>) {
+        let cores = cores.map_or_else(|| sys::allowed_cores(None), Ok);
+        let cores = match cores.map_err(Error::from) {
+            Ok(cores) if !cores.is_empty() => cores,
+            Ok(_) => return self.fail(Error::new("there is no core to compute on")),
+            Err(error) => return self.fail(error),
+        };
         let (mut due, mut blind) = (self.clock.now(), 0);
-        while !self.stop.load(Ordering::Relaxed) {
+        for core in cores.iter().cycle() {
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            if let Err(error) = sys::restrict(sys::this_thread(), std::slice::from_ref(core)) {
+                return self.fail(error);
+            }
             let found = piece(&*self.clock, &self.stop);
             blind = if found.ran.is_zero() && found.wall >= LONGEST { blind + 1 } else { 0 };
             if found.is_whole() {
                 self.tally.lock().unwrap_or_else(PoisonError::into_inner).pieces.push(found);
             }
             if blind == BLIND {
-                let text =
-                    format!("the clock moves in steps of more than {} µs, too coarse to see gaps", GAP.as_micros());
-                self.tally.lock().unwrap_or_else(PoisonError::into_inner).failure = Some(Error::new(text));
-                return;
+                let steps = GAP.as_micros();
+                return self.fail(Error::new(format!(
+                    "the clock moves in steps of more than {steps} µs, too coarse to see gaps"
+                )));
             }
             let now = self.clock.now();
             // Pieces that were missed are not made up for.
             due = (due + PERIOD).max(now);
             self.clock.sleep(due.since(now));
         }
+    }
+
+    fn fail(&self, failure: Error) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).failure = Some(failure);
     }
 }
 

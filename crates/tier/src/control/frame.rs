@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(Frame::decode(&bytes, 6), Err(FrameFault::TooLong { found: 7, most: 6 }));
         let longer = [&bytes[..], &[0]].concat();
         assert_eq!(Frame::decode(&longer, 7), Err(FrameFault::TooLong { found: 24, most: 23 }));
-        let newer = [&MARK[..], &[4, 0], &bytes[6..]].concat();
-        assert_eq!(Frame::decode(&newer, 7), Err(FrameFault::Version { found: 4, wanted: 3 }));
+        let newer = [&MARK[..], &(VERSION + 1).to_le_bytes(), &bytes[6..]].concat();
+        assert_eq!(Frame::decode(&newer, 7), Err(FrameFault::Version { found: VERSION + 1, wanted: VERSION }));
         assert_eq!(Frame::decode(&[b'x'; 40], 7), Err(FrameFault::Mark));
     }
 }

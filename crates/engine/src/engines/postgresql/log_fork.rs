@@ -7,8 +7,10 @@ use super::replication::ask;
 use crate::contract::{Error, Target};
 use proofload_model::drill::LogFork;
 use proofload_model::units::Bytes;
+use std::io::{self, Read as _};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// How long a promoted instance is asked: it is loaded, and a new connection to it may take several seconds.
@@ -24,6 +26,9 @@ const FIRST: u32 = 1;
 /// Program that reads a log's files, and folder of these.
 const PROGRAM: &str = "pg_waldump";
 const LOG_FOLDER: &str = "pg_wal";
+
+/// How long the program may read: a file system that hangs must not hold a drill.
+const READING: Duration = Duration::from_secs(30);
 
 /// What the program says where a log ends: nothing follows a place, or what follows the last whole record is none.
 const NOTHING_AFTER: &str = "could not find a valid record after ";
@@ -66,16 +71,43 @@ pub(super) fn old_end(folder: &Path, fork: &LogFork) -> Result<Bytes, Error> {
     let failed = |text: &str| {
         Error::other(format!("failed to read where the log of {} ends after the fork: {text}", folder.display()))
     };
-    let output = Command::new(&program)
+    let mut command = Command::new(&program);
+    command
         .arg("--quiet")
         .arg(format!("--path={}", folder.join(LOG_FOLDER).display()))
         .arg(format!("--timeline={}", fork.timeline_before))
         .arg(format!("--start={:X}/{:X}", fork.at.0 >> 32, fork.at.0 & 0xFFFF_FFFF))
-        .env("LC_ALL", "C")
-        .output();
-    let output = output.map_err(|error| failed(&format!("{}: {error}", program.display())))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    end_of(&text, fork).ok_or_else(|| failed(&format!("{PROGRAM} ended with {}: {}", output.status, text.trim())))
+        .env("LC_ALL", "C");
+    let ended = said_within(command, READING);
+    let (status, text) = ended.map_err(|error| failed(&format!("{}: {error}", program.display())))?;
+    end_of(&text, fork).ok_or_else(|| failed(&format!("{PROGRAM} ended with {status}: {}", text.trim())))
+}
+
+/// Runs a program to its end; its exit status, and what it said on stderr. One that takes longer is killed, and its end is not waited for:
+/// it may hang in the kernel.
+fn said_within(mut command: Command, limit: Duration) -> io::Result<(ExitStatus, String)> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().and_then(|child| end_within(child, limit))
+}
+
+/// The same of a program that was started.
+fn end_within(mut child: Child, limit: Duration) -> io::Result<(ExitStatus, String)> {
+    let stderr = child.stderr.take();
+    let (sender, said) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = stderr.map_or(Ok(0), |mut stderr| stderr.read_to_end(&mut bytes));
+        // Nobody listens after the limit.
+        drop(sender.send(read.map(|_| String::from_utf8_lossy(&bytes).into_owned())));
+    });
+    if let Ok(text) = said.recv_timeout(limit) {
+        return Ok((child.wait()?, text?));
+    }
+    let killed = child.kill();
+    std::thread::spawn(move || child.wait());
+    killed?;
+    let text = format!("it was killed after {limit:?} without an end; does the file system of the log hang?");
+    Err(io::Error::new(io::ErrorKind::TimedOut, text))
 }
 
 /// The end of a log by what the program says; the begin of the last whole record where it does not say where the next one should be.
@@ -85,8 +117,8 @@ fn end_of(text: &str, fork: &LogFork) -> Option<Bytes> {
     }
     let (_, told) = text.split_once(LAST_RECORD)?;
     let last = place(told)?;
-    let after = |words: &&str| told.rsplit(*words).next().filter(|rest| rest.len() < told.len()).and_then(place);
-    Some(PLACES.iter().filter_map(after).fold(last, Bytes::max))
+    let after = PLACES.iter().flat_map(|words| told.split(*words).skip(1)).filter_map(place);
+    Some(after.fold(last, Bytes::max))
 }
 
 /// A place in the log, such as `0/3000148`, at the begin of a text.
@@ -128,6 +160,20 @@ mod tests {
         let page =
             "unexpected pageaddr 0/5A8000 in WAL segment 000000010000000000000001, LSN 0/15AA000, offset 5939200";
         check(&format!("{last}{page}"), Some(0x15A_A000));
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_not_waited_for() {
+        let (status, text) = said_within(shell("echo told >&2; exit 3"), READING).expect("it ends");
+        assert_eq!((status.code(), text.as_str()), (Some(3), "told\n"));
+        let hangs = said_within(shell("exec sleep 600"), Duration::from_millis(100)).expect_err("it hangs");
+        assert!(hangs.kind() == io::ErrorKind::TimedOut && hangs.to_string().contains("100ms"), "{hangs}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::observer::{PATIENCE, PROGRAM};
 use super::replica_group::ReplicaGroup;
 use super::session::{connect, takes_writes};
 use super::wire::ServerConnection;
-use crate::contract::{Error, ExistingReplication, ReplicationWatch, Target};
+use crate::contract::{Error, ErrorClass, ExistingReplication, ReplicationWatch, Target};
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
 
 /// The group of the study's database: a row for each replica that has data.
@@ -46,11 +46,7 @@ struct GroupWatch {
 
 impl GroupWatch {
     fn new(primary: &Target, asked: &ReplicationAsked) -> Result<Self, Error> {
-        let mut hosts = ServerAddress::of_each_host(primary)?;
-        for host in &mut hosts {
-            host.options.patience = Some(PATIENCE);
-            PROGRAM.clone_into(&mut host.program);
-        }
+        let hosts = hosts_to_read(primary)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::other(format!("make a runtime: {error}")))?;
         Ok(Self { asked: asked.clone(), hosts, link: None, runtime })
@@ -82,20 +78,40 @@ impl ReplicationWatch for GroupWatch {
     }
 }
 
+/// How each host of a target is reached by what reads it within [`PATIENCE`]: of several, each has its share of the time, and one share is
+/// left for the reading, so that hosts that do not answer do not hide one that does.
+pub(super) fn hosts_to_read(target: &Target) -> Result<Vec<ServerAddress>, Error> {
+    let mut hosts = ServerAddress::of_each_host(target)?;
+    let shares = if hosts.len() > 1 { u32::try_from(hosts.len() + 1).unwrap_or(u32::MAX) } else { 1 };
+    for host in &mut hosts {
+        host.options.patience = Some(PATIENCE / shares);
+        PROGRAM.clone_into(&mut host.program);
+    }
+    Ok(hosts)
+}
+
 /// Connects to the host whose database takes writes; where none does, to one that answers, so that it is told what it is.
-async fn open(hosts: &[ServerAddress]) -> Result<ServerConnection, Error> {
+pub(super) async fn open(hosts: &[ServerAddress]) -> Result<ServerConnection, Error> {
     let mut found = Err(Error::other("the URL names no host"));
     for host in hosts {
-        match connect(host, &host.database).await {
-            Ok(mut connection) => {
-                if hosts.len() == 1 || matches!(takes_writes(&mut connection).await, Ok(true)) {
-                    return Ok(connection);
-                }
-                found = Ok(connection);
-            }
+        let patience = host.options.patience.unwrap_or(PATIENCE);
+        let late = |_| {
+            let text = format!("connect to {}: no answer within {patience:?}", host.in_words());
+            Err(Error::new(ErrorClass::ConnectionLost, "", text))
+        };
+        match tokio::time::timeout(patience, look(host, hosts.len() == 1)).await.unwrap_or_else(late) {
+            Ok((connection, true)) => return Ok(connection),
+            Ok((connection, false)) => found = Ok(connection),
             Err(error) if found.is_err() => found = Err(error),
             Err(_) => {}
         }
     }
     found
+}
+
+/// Connects to a host; whether it is the one to take: the only one, or one whose database takes writes.
+async fn look(host: &ServerAddress, is_only: bool) -> Result<(ServerConnection, bool), Error> {
+    let mut connection = connect(host, &host.database).await?;
+    let is_wanted = is_only || matches!(takes_writes(&mut connection).await, Ok(true));
+    Ok((connection, is_wanted))
 }

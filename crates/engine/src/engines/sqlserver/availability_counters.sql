@@ -7,8 +7,8 @@ SELECT v.name, CAST(a.replica_server_name AS varchar(256)) COLLATE DATABASE_DEFA
        ('log_send_rate', 'B/s', CAST(d.log_send_rate AS bigint) * 1024),
        ('redo_queue', 'B', CAST(d.redo_queue_size AS bigint) * 1024),
        ('redo_rate', 'B/s', CAST(d.redo_rate AS bigint) * 1024),
-       ('commit_lag', 'ms', CASE WHEN d.last_commit_time < l.last_commit_time
-            THEN CAST(DATEDIFF_BIG(millisecond, d.last_commit_time, l.last_commit_time) AS bigint) ELSE CAST(0 AS bigint) END),
+       ('commit_lag', 'ms', CASE WHEN d.last_commit_time >= l.last_commit_time THEN CAST(0 AS bigint)
+            ELSE CAST(DATEDIFF_BIG(millisecond, d.last_commit_time, l.last_commit_time) AS bigint) END),
        ('secondary_lag', 's', CAST(d.secondary_lag_seconds AS bigint)),
        ('synchronous_commit', '', CAST(a.availability_mode AS bigint)),
        ('synchronization_state', '', CAST(d.synchronization_state AS bigint)),

@@ -1,15 +1,17 @@
 //! Looks at a server once a second: its counters, its files, what its sessions wait for. May not change anything.
 
 use super::address::ServerAddress;
-use super::session::connect;
+use super::availability::{hosts_to_read, open};
 use super::thread_times::{self, ThreadTimes};
 use super::wire::ServerConnection;
-use crate::contract::{Error, Observation, Observer, OwnedRow, OwnedValue, RoleCpu, Target, Value};
+use crate::contract::{Error, ErrorClass, Observation, Observer, OwnedRow, OwnedValue, RoleCpu, Target, Value};
 use proofload_model::samples::Reading;
 use std::time::Duration;
 
 /// An observer waits no longer for an answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+/// Longest wait for the answer to a text that it can do without.
+const MORE_PATIENCE: Duration = Duration::from_secs(1);
 /// What the server lists it as, so that it can be left out.
 pub(super) const PROGRAM: &str = "proofload observer";
 /// It waits for nobody's locks.
@@ -24,12 +26,12 @@ const MORE: [&str; 2] = [include_str!("tempdb.sql"), include_str!("availability_
 /// Errors of a text that names what a server lacks, or what the account may not see: column, object, permissions.
 const LACKING: &[&str] = &["207", "208", "229", "297", "300"];
 
-/// Observes one server over a connection of its own.
+/// Observes one server over a connection of its own; of several hosts that whose database takes writes.
 #[derive(Debug)]
 pub(super) struct CounterObserver {
     /// Declared before the runtime, on which its socket is registered.
     link: Option<ServerConnection>,
-    address: ServerAddress,
+    hosts: Vec<ServerAddress>,
     /// Texts that the server has answered with one of [`LACKING`], which are sent no more.
     lacking: Vec<&'static str>,
     threads: ThreadTimes,
@@ -39,46 +41,49 @@ pub(super) struct CounterObserver {
 impl CounterObserver {
     /// An observer of this target; nothing is connected yet.
     pub(super) fn new(target: &Target) -> Result<Self, Error> {
-        let mut address = ServerAddress::of(target)?;
-        address.options.patience = Some(PATIENCE);
-        PROGRAM.clone_into(&mut address.program);
+        let hosts = hosts_to_read(target)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::other(format!("make a runtime: {error}")))?;
-        Ok(Self { link: None, address, lacking: Vec::new(), threads: ThreadTimes::default(), runtime })
+        Ok(Self { link: None, hosts, lacking: Vec::new(), threads: ThreadTimes::default(), runtime })
     }
 }
 
 impl Observer for CounterObserver {
     fn observe(&mut self) -> Result<Vec<Observation>, Error> {
-        let Self { link, address, lacking, threads, runtime } = self;
+        let Self { link, hosts, lacking, threads, runtime } = self;
+        // Kept outside of what is read in time, so that a late answer to a text that is optional does not take them away.
+        let (mut base, mut of_threads) = (None, None);
         let read = async {
             let connection = match link {
                 Some(connection) => connection,
                 None => {
-                    let mut opened = connect(address, &address.database).await?;
+                    let mut opened = open(hosts).await?;
                     opened.text(SETUP).await?;
                     link.insert(opened)
                 }
             };
-            let mut rows = connection.rows(READ).await?;
+            let found = connection.rows(READ).await?;
+            let rows = base.insert(found);
             for text in MORE {
-                rows.extend(where_there(connection, text, lacking).await?);
+                rows.extend(where_there(link, text, lacking).await.unwrap_or_default());
             }
-            threads.take(&where_there(connection, thread_times::READ, lacking).await?, PROGRAM);
-            Ok(rows.iter().filter_map(|row| observation(row)).collect())
+            of_threads = where_there(link, thread_times::READ, lacking).await;
+            Ok::<(), Error>(())
         };
         let outcome = runtime.block_on(async {
             let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
             tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late)
         });
+        match of_threads {
+            Some(rows) => threads.take(&rows, PROGRAM),
+            None => threads.miss(),
+        }
         if outcome.is_err() {
             self.link = None;
         }
-        outcome.map_err(|error: Error| error.context("read the server's counters; the account needs VIEW SERVER STATE"))
-    }
-
-    fn thread_roles(&self) -> &[(u32, String)] {
-        self.threads.roles()
+        let rows: Result<Vec<OwnedRow>, Error> = base.map_or_else(|| outcome.map(|()| Vec::new()), Ok);
+        rows.map(|rows| rows.iter().filter_map(|row| observation(row)).collect())
+            .map_err(|error| error.context("read the server's counters; the account needs VIEW SERVER STATE"))
     }
 
     fn role_times(&self) -> &[RoleCpu] {
@@ -86,22 +91,25 @@ impl Observer for CounterObserver {
     }
 }
 
-/// The rows of a text; no row where the server lacks what it names.
+/// The rows of an optional text; `None` where they could not be read. Drops a link that is lost, or on which the answer is late.
 async fn where_there(
-    connection: &mut ServerConnection,
+    link: &mut Option<ServerConnection>,
     text: &'static str,
     lacking: &mut Vec<&'static str>,
-) -> Result<Vec<OwnedRow>, Error> {
+) -> Option<Vec<OwnedRow>> {
     if lacking.contains(&text) {
-        return Ok(Vec::new());
+        return None;
     }
-    match connection.rows(text).await {
-        Err(error) if LACKING.contains(&error.code()) => {
-            lacking.push(text);
-            Ok(Vec::new())
-        }
-        read => read,
+    let connection = link.as_mut()?;
+    let answer = tokio::time::timeout(MORE_PATIENCE, connection.rows(text)).await;
+    match answer {
+        Ok(Ok(rows)) => return Some(rows),
+        Ok(Err(error)) if LACKING.contains(&error.code()) => lacking.push(text),
+        // The server has answered, and may do so in a second.
+        Ok(Err(error)) if !error.code().is_empty() && error.class() != ErrorClass::ConnectionLost => {}
+        _ => *link = None,
     }
+    None
 }
 
 /// A row as a number: `name`, `component`, unit, whether it is a total, value.
@@ -136,5 +144,7 @@ mod tests {
         );
         assert!(found.cumulative && found.reading.value == 7.0);
         assert_eq!(observation(&row[..4]), None);
+        let unknown = [&row[..4], &[OwnedValue::Null]].concat();
+        assert_eq!(observation(&unknown), None, "what is not known is left out and not zero");
     }
 }

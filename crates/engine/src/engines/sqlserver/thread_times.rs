@@ -5,7 +5,8 @@ use crate::contract::{OwnedRow, OwnedValue, RoleCpu, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Every thread: number at the kernel, time, whether it is a worker, program of its user, command and wait of what it does.
+/// Every thread: number, time, whether it is a worker, program of its user, command and wait of what it does. The number is the server's:
+/// on Linux, `os_thread_id` is not what `ps`, `top` or `/proc` show ("`sys.dm_os_threads`"), so it tells no thread of the host.
 pub(super) const READ: &str = include_str!("threads.sql");
 
 /// Roles of what users ask for, of the observer, and of threads that are no workers.
@@ -46,17 +47,17 @@ struct SeenThread {
 #[derive(Debug, Default)]
 pub(super) struct ThreadTimes {
     seen: BTreeMap<u32, SeenThread>,
-    /// Threads and their roles, as of the last reading.
-    roles: Vec<(u32, String)>,
     totals: Vec<RoleCpu>,
     has_begun: bool,
+    /// The reading is missing, or the one before it is.
+    is_gap: bool,
 }
 
 impl ThreadTimes {
     /// Takes a reading: rows of `threads.sql`.
     pub(super) fn take(&mut self, rows: &[OwnedRow], observer: &str) {
         let before = std::mem::take(&mut self.seen);
-        self.roles.clear();
+        self.is_gap = !self.has_begun && !self.totals.is_empty();
         self.totals.iter_mut().for_each(|total| total.threads = 0);
         for row in rows {
             let Some((thread, time)) = thread_and_time(row) else { continue };
@@ -65,15 +66,19 @@ impl ThreadTimes {
             let role =
                 role(row, observer).unwrap_or_else(|| known.map_or(SESSION.to_owned(), |known| known.role.clone()));
             let added = match known {
+                _ if !self.has_begun => Duration::ZERO,
                 Some(known) => time.checked_sub(known.time).unwrap_or(time),
-                None if self.has_begun => time,
-                None => Duration::ZERO,
+                None => time,
             };
             self.add(&role, added);
-            self.roles.push((thread, role.clone()));
             self.seen.insert(thread, SeenThread { time, role });
         }
         self.has_begun |= !rows.is_empty();
+    }
+
+    /// Notes that a reading is missing: the next one is a base anew, so that no second has the time of two.
+    pub(super) fn miss(&mut self) {
+        (self.has_begun, self.is_gap) = (false, true);
     }
 
     fn add(&mut self, role: &str, time: Duration) {
@@ -86,14 +91,9 @@ impl ThreadTimes {
         }
     }
 
-    /// Threads and their roles, as of the last reading.
-    pub(super) fn roles(&self) -> &[(u32, String)] {
-        &self.roles
-    }
-
-    /// CPU time by role since the first reading.
+    /// CPU time by role since the first reading, without that of readings that are missing; nothing where this one tells of no time.
     pub(super) fn totals(&self) -> &[RoleCpu] {
-        &self.totals
+        if self.is_gap { &[] } else { &self.totals }
     }
 }
 
@@ -170,6 +170,23 @@ mod tests {
         // A number that has begun anew, and a thread that has ended.
         times.take(&[row(1, 4, "-", "LOG WRITER", "-")], ME);
         assert_eq!(totals(&times), [("log writer".to_owned(), 14, 1), ("session".to_owned(), 57, 0)]);
-        assert_eq!(times.roles(), [(1, "log writer".to_owned())]);
+    }
+
+    /// A gap is neither zero nor followed by a second with the time of two.
+    #[test]
+    fn a_missing_reading_is_a_gap() {
+        let mut times = ThreadTimes::default();
+        let read = |times: &mut ThreadTimes, time: Option<i64>| -> Option<u128> {
+            match time {
+                Some(time) => times.take(&[row(1, time, "-", "LOG WRITER", "-")], ME),
+                None => times.miss(),
+            }
+            times.totals().first().map(|total| total.time.as_millis())
+        };
+        let found = [Some(500), Some(510), None, Some(900), Some(905)].map(|time| read(&mut times, time));
+        assert_eq!(found, [Some(0), Some(10), None, None, Some(15)]);
+        let mut late = ThreadTimes::default();
+        let found = [None, Some(70), Some(80)].map(|time| read(&mut late, time));
+        assert_eq!(found, [None, Some(0), Some(10)], "the first reading is a base, also where it comes late");
     }
 }

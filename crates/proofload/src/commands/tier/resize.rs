@@ -71,46 +71,84 @@ pub(super) fn run(arguments: &ResizeArguments) -> Exit {
 fn resize(arguments: &ResizeArguments, wanted: &ResizeOrder) -> Result<ResizeOutcome, (Exit, String)> {
     let failed = |error: proofload_tier::Error| (Exit::Failure, error.to_string());
     let path = &arguments.devices.cache;
-    refuse_served(path).map_err(|text| (Exit::Failure, text))?;
-    let (geometry, before) = found(path).map_err(|text| (Exit::Failure, text))?;
+    let (claim, geometry, before) = found(path).map_err(|text| (Exit::Failure, text))?;
     let lines = lines_of(&geometry, wanted.size).map_err(|text| (Exit::Usage, text))?;
     let page_cache = devices::page_cache(arguments.devices.page_cache);
-    if lines > before && is_file(path) {
-        FileDevice::allocate(path, geometry.byte_of_line(lines)).map_err(failed)?;
-    }
-    let opened = devices::open(path, &wanted.origins, page_cache, None).map_err(|text| (Exit::Failure, text))?;
+    let grown = if lines > before { grow(path, geometry.byte_of_line(lines)) } else { Ok(None) };
+    let grown = grown.map_err(|text| (Exit::Failure, text))?;
+    // A device is claimed once, by this process as well.
+    drop(claim);
+    let opened = devices::open(path, &wanted.origins, page_cache, None).map_err(|text| {
+        let claim = grown.map(|_| DeviceClaim::take(path)).transpose();
+        let given_back = claim.map_err(|error| error.to_string()).and_then(|_claim| give_back(path, grown));
+        (Exit::Failure, with_room(text, given_back))
+    })?;
+    // From here on the devices that are open hold the claim.
+    let unchanged = |text: String| (Exit::Failure, with_room(text, give_back(path, grown)));
     let modes = modes(&[], &wanted.origins, &mut Faults::default());
     let settings = pool_settings(PolicyChoice::S3Fifo1, &wanted.origins, &modes);
-    let tier = Tier::open(opened.devices.clone(), settings, Arc::new(SystemClock)).map_err(failed)?;
+    let tier = Tier::open(opened.devices.clone(), settings, Arc::new(SystemClock));
+    let tier = tier.map_err(|error| unchanged(error.to_string()))?;
     let resized = tier.resize(lines, wanted.within);
     let cleaned_bytes = (0..tier.volumes()).map(|volume| tier.counters(volume).cleaned_bytes).sum();
     let dirty_lines = tier.status().dirty_lines;
     // What was cleaned stays clean, also where the size stays.
     let closed = tier.close();
-    resized.map_err(|error| (Exit::Failure, format!("{error}; the cache has {} lines as before", count(before))))?;
+    resized.map_err(|error| unchanged(format!("{error}; the cache has {} lines as before", count(before))))?;
     closed.map_err(failed)?;
     // All that it has is within the new end, and durably so.
-    cut(path, geometry.byte_of_line(lines)).map_err(|text| (Exit::Failure, text))?;
+    let done = cut(path, geometry.byte_of_line(lines));
+    done.map_err(|text| (Exit::Failure, format!("the cache is resized, but {text}; resize it again")))?;
     Ok(ResizeOutcome { geometry, before, lines, cleaned_bytes, dirty_lines })
 }
 
-/// Refuses a cache that another process has open.
-fn refuse_served(path: &Path) -> Result<(), String> {
-    DeviceClaim::take(path).map(drop).map_err(|error| {
+/// Geometry and lines in use of a cache that no other process has open, nor opens until the claim is dropped.
+fn found(path: &Path) -> Result<(DeviceClaim, Geometry, u32), String> {
+    let claim = DeviceClaim::take(path).map_err(|error| {
         let advice = if error.is_taken() {
             "; a pool that is being served is not resized: stop it first with proofload tier stop SOCKET"
         } else {
             ""
         };
         format!("{error}{advice}")
-    })
+    })?;
+    let (geometry, lines) = inspect(path)?;
+    Ok((claim, geometry, lines))
 }
 
-/// Geometry and lines in use of the cache on a device.
-fn found(path: &Path) -> Result<(Geometry, u32), String> {
-    let (_claim, cache) = devices::open_one(path, PageCache::Used)?;
+/// Geometry and lines in use of the cache on a device, which this process has claimed.
+fn inspect(path: &Path) -> Result<(Geometry, u32), String> {
+    let cache = FileDevice::open(path, PageCache::Used).map_err(|error| error.to_string())?;
     let inspection = CacheInspection::of(&cache).map_err(|error| error.to_string())?;
     Ok((inspection.superblock.geometry, inspection.superblock.active_lines))
+}
+
+/// Gives the file of a cache room for so many bytes; its length before. A block device stays as it is.
+fn grow(path: &Path, to: u64) -> Result<Option<u64>, String> {
+    if !is_file(path) {
+        return Ok(None);
+    }
+    let before = std::fs::metadata(path)
+        .map_err(|error| format!("failed to read the length of {}: {error}", path.display()))?
+        .len();
+    FileDevice::allocate(path, to).map_err(|error| error.to_string())?;
+    Ok(Some(before))
+}
+
+/// Cuts the file of a cache that did not grow, and that this process has claimed, to its length before it got room. Its lines in use are
+/// read again: while nobody had the claim another process may have added some.
+fn give_back(path: &Path, before: Option<u64>) -> Result<(), String> {
+    let Some(before) = before else { return Ok(()) };
+    let (geometry, lines) = inspect(path)?;
+    cut(path, geometry.byte_of_line(lines).max(before))
+}
+
+/// A fault, and why the room of a larger cache was not given back.
+fn with_room(fault: String, given_back: Result<(), String>) -> String {
+    match given_back {
+        Ok(()) => fault,
+        Err(why) => format!("{fault}; its file keeps the room it got to grow until the next resize cuts it: {why}"),
+    }
 }
 
 /// The lines that fit a cache of so many bytes, tables included.
@@ -143,12 +181,7 @@ fn is_file(path: &Path) -> bool {
 
 /// Gives what a file has beyond its cache back to its file system; a block device stays as it is.
 fn cut(path: &Path, to: u64) -> Result<(), String> {
-    let failed = |error: std::io::Error| {
-        format!(
-            "the cache is resized, but its file {} was not cut to {to} bytes: {error}; resize it again",
-            path.display()
-        )
-    };
+    let failed = |error: std::io::Error| format!("its file {} was not cut to {to} bytes: {error}", path.display());
     if !is_file(path) {
         return Ok(());
     }

@@ -63,7 +63,11 @@ impl InstanceResources {
                 self.drop_limits();
                 vec![limit::WEIGHT.unknown(why.to_string())]
             }
-            Err(why) => return Err(why),
+            Err(why) => {
+                // No group stays with the process in it.
+                self.drop_limits();
+                return Err(why);
+            }
         };
         Ok(self.stamped(facts))
     }

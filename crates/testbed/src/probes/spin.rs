@@ -156,7 +156,7 @@ impl Spinner {
     /// Computes on one core after the other. A thread that may run on several is put on an idle one, and sees no others until all are busy.
     fn run(self, cores: Option<Vec<usize>>) {
         let cores = cores.map_or_else(|| sys::allowed_cores(None), Ok);
-        let cores = match cores.map_err(Error::from) {
+        let cores = match cores {
             Ok(cores) if !cores.is_empty() => cores,
             Ok(_) => return self.fail(Error::new("there is no core to compute on")),
             Err(error) => return self.fail(error),

@@ -179,10 +179,15 @@ mod tests {
 
     #[test]
     fn every_user_waits_for_the_relay_of_the_users_whatever_commits_wait_for() {
-        let of_users = |late_p50, late_p99| LinkUse { end: InstanceName::clients(), ..link(1.0, late_p50, late_p99) };
+        let of_users = |late_p50, late_p99| {
+            let measured = Some(1.1);
+            LinkUse { end: InstanceName::clients(), measured, ..link(1.0, late_p50, late_p99) }
+        };
         assert_eq!(of_users(0.05, 9.0).fault(false), None);
         for late in [of_users(0.15, 0.5), of_users(0.05, 50.0)] {
             assert!(late.fault(false).is_some_and(|text| text.starts_with("the relay of the users was late: ")));
+            let of_before = LinkUse { measured: None, ..late };
+            assert_eq!(of_before.fault(false), None, "a record from before users' relays were measured");
         }
     }
 }

@@ -184,17 +184,19 @@ mod tests {
     }
 
     #[test]
-    fn the_spin_probe_and_requests_of_others_are_seen_while_the_load_runs() {
+    fn the_spin_probe_and_reads_of_others_are_seen_while_the_load_runs() {
         let mut host = HostSeconds::default();
         let at = Offset(3_040_000_000);
         host.take(at, &telemetry(cores::PROBE, &[("busy", "0", 50.0)]));
         assert_eq!(host.now(), None, "nothing tells of others");
         host.take(at, &telemetry(spin::PROBE, &[("ratio", "", 1.25), ("pieces", "", 10.0)]));
         host.take(at, &telemetry(device::PROBE, &[("reads", "vda", 100.0), ("writes", "vda", 100.0)]));
-        host.take(at, &telemetry(group::PROBE, &[("cpu", "", 0.5), ("reads", "vda", 100.0), ("writes", "vda", 50.0)]));
+        host.take(at, &telemetry(group::PROBE, &[("cpu", "", 0.5), ("reads", "vda", 75.0), ("writes", "vda", 50.0)]));
         let now = host.now().expect("the spin probe tells");
-        assert_eq!((now.stolen, now.foreign, now.device), (None, None, Some(0.25)));
+        assert_eq!((now.stolen, now.foreign, now.reads), (None, None, Some(0.25)), "writes say nothing of others");
         assert!(now.spin.is_some_and(|share| (share - 0.2).abs() < 1e-9), "{now:?}");
+        host.has_standbys = true;
+        assert_eq!(host.now().and_then(|now| now.reads), None, "standbys may read from the same device");
     }
 
     /// Core 0 of four is the database's, and others are busy on one core.

@@ -157,7 +157,7 @@ impl Lines {
             ("steal", host.stolen),
             ("others", host.foreign),
             ("kept off core", host.spin),
-            ("device: others", host.device),
+            ("reads: others", host.reads),
         ];
         text + &told.map(|(what, of)| share(what, of)).concat()
     }
@@ -234,7 +234,7 @@ pub(crate) fn load_json(load: &LoadNow, work: &str) -> Json {
     json!({
         "rate": load.rate(), "unit": format!("{work}/s"), "response_p99_ns": load.response_ns_p99, "failed": load.failed,
         "stolen": load.host.and_then(|host| host.stolen), "foreign": load.host.and_then(|host| host.foreign),
-        "foreign_requests": load.host.and_then(|host| host.device), "spin": load.host.and_then(|host| host.spin),
+        "foreign_reads": load.host.and_then(|host| host.reads), "spin": load.host.and_then(|host| host.spin),
     })
 }
 

@@ -135,7 +135,7 @@ impl RunningRun {
                 (share("steal", host.stolen), 5),
                 (share("others", host.foreign), 6),
                 (share("kept off core", host.spin), 6),
-                (share("device: others", host.device), 9),
+                (share("reads: others", host.reads), 9),
             ];
             told.into_iter()
                 .fold(line, |line, (text, rank)| line.ranked(text.unwrap_or_default(), Emphasis::Plain, rank))

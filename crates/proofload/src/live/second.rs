@@ -54,8 +54,8 @@ pub(crate) struct HostNow {
     pub(crate) stolen: Option<f64>,
     /// Share of the cores that foreign processes used.
     pub(crate) foreign: Option<f64>,
-    /// Share of the requests to the devices under the data that were not the database's.
-    pub(crate) device: Option<f64>,
+    /// Share of the reads from the devices under the data that were not the database's.
+    pub(crate) reads: Option<f64>,
     /// Share of its time in which the thread that computes had no core; `None` where it does not run.
     pub(crate) spin: Option<f64>,
 }
@@ -67,11 +67,11 @@ impl HostNow {
         Self { stolen, foreign, ..Self::default() }
     }
 
-    /// Adds the requests to the devices and those of the database, 1/s, and the ratio that the spin probe told, each where it was observed.
-    pub(crate) fn with(self, requests: Option<f64>, own: Option<f64>, spin_ratio: Option<f64>) -> Self {
+    /// Adds the reads from the devices and those of the database, 1/s, and the ratio that the spin probe told, each where it was observed.
+    pub(crate) fn with(self, reads: Option<f64>, own: Option<f64>, spin_ratio: Option<f64>) -> Self {
         let foreign = |(all, own): (f64, f64)| (all > 0.0).then(|| (1.0 - own / all).clamp(0.0, 1.0));
         let spin = spin_ratio.map(|ratio| (1.0 - 1.0 / ratio.max(1.0)).clamp(0.0, 1.0));
-        Self { device: requests.zip(own).and_then(foreign), spin, ..self }
+        Self { reads: reads.zip(own).and_then(foreign), spin, ..self }
     }
 }
 
@@ -122,8 +122,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_of_others_are_what_the_database_did_not_make() {
-        let share = |all, own| HostNow::default().with(all, own, None).device;
+    fn reads_of_others_are_what_the_database_did_not_make() {
+        let share = |all, own| HostNow::default().with(all, own, None).reads;
         assert_eq!([share(Some(200.0), Some(150.0)), share(Some(200.0), Some(210.0))], [Some(0.25), Some(0.0)]);
         assert_eq!([share(Some(0.0), Some(0.0)), share(None, Some(1.0)), share(Some(1.0), None)], [None; 3]);
     }

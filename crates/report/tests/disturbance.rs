@@ -1,32 +1,17 @@
 //! What others did on the host: what a figure may claim then, and what records from before said of it.
 
-use crate::support::{Shape, judged_before, record, replicated, unsettled};
+use crate::support::{Shape, json_of, judged_before, observe, record, replicated, unsettled};
 use proofload_model::deployment::InstanceName;
 use proofload_model::facts::{FactName, limit};
 use proofload_model::samples::Fact;
-use proofload_model::series::{self, SeriesName};
+use proofload_model::series;
 use proofload_model::settings::Value;
-use proofload_record::{Attempt, Record, SeriesPoint};
+use proofload_record::{Record, SeriesPoint};
 use proofload_report::findings::comparison::{Comparison, ComparisonFilter, NamedRecord, compare};
 use proofload_report::findings::{
     Estimand, PointFindings, Verdict, VoidClass, disturbed_from_outside, evaluate, judge_again,
 };
 use proofload_report::{ComparisonFormat, Format, render, render_comparison};
-use serde_json::Value as Json;
-
-fn json_of(record: &Record) -> Json {
-    serde_json::from_str(&render(record, Format::Json).expect("the record has points")).expect("JSON is JSON")
-}
-
-/// Adds a series that has the seconds of the cores' series.
-fn observe(attempt: &mut Attempt, wanted: SeriesName, component: &str, value: impl Fn(usize) -> f64) {
-    let like = attempt.series.iter().find(|series| series::cores::BUSY.is_of(&series.probe, &series.name));
-    let mut added: SeriesPoint = like.expect("cores are observed").clone();
-    (added.probe, added.name) = (wanted.probe.to_owned(), wanted.name.to_owned());
-    added.component = component.to_owned();
-    added.samples.iter_mut().enumerate().for_each(|(second, sample)| sample.2 = value(second));
-    attempt.series.push(added);
-}
 
 /// A record of one point on a host where others use this share of both cores and nothing is stolen.
 fn beside(share: f64) -> Record {

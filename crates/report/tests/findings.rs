@@ -1,6 +1,6 @@
 //! What a record leads to: keys, gaps, verdicts and sentences.
 
-use crate::support::{Shape, judged_before, record, unsettled};
+use crate::support::{Shape, json_of, judged_before, record, unsettled};
 use expect_test::{Expect, expect};
 use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
 use proofload_model::samples::{AgentSecond, AuditedSample, Check, CheckOutcome, ClientSelf, Fact, LostSession};
@@ -9,10 +9,6 @@ use proofload_record::{AttemptEvent, Record, State};
 use proofload_report::findings::{Verdict, VoidClass, evaluate};
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
-
-fn json_of(record: &Record) -> Json {
-    serde_json::from_str(&render(record, Format::Json).expect("the record has points")).expect("JSON is JSON")
-}
 
 /// The Markdown below a heading, up to the next one.
 fn check_section(shape: &Shape, heading: &str, expected: Expect) {

@@ -1,28 +1,13 @@
 //! What a figure may claim where the kernel hides what others do, and where others use the device.
 
-use crate::support::{Shape, record};
-use proofload_model::series::{self, SeriesName};
-use proofload_record::{Attempt, Record, SeriesPoint};
+use crate::support::{Shape, json_of, observe, record};
+use proofload_model::series;
+use proofload_record::Record;
 use proofload_report::findings::{Estimand, PointFindings, evaluate};
 use proofload_report::{Format, render};
-use serde_json::Value as Json;
-
-/// Adds a series that has the seconds of the cores' series.
-fn observe(attempt: &mut Attempt, wanted: SeriesName, component: &str, value: impl Fn(usize) -> f64) {
-    let like = attempt.series.iter().find(|series| series::cores::BUSY.is_of(&series.probe, &series.name));
-    let mut added: SeriesPoint = like.expect("cores are observed").clone();
-    (added.probe, added.name) = (wanted.probe.to_owned(), wanted.name.to_owned());
-    added.component = component.to_owned();
-    added.samples.iter_mut().enumerate().for_each(|(second, sample)| sample.2 = value(second));
-    attempt.series.push(added);
-}
 
 fn point(record: &Record) -> PointFindings {
     evaluate(record).points.remove(0)
-}
-
-fn json_of(record: &Record) -> Json {
-    serde_json::from_str(&render(record, Format::Json).expect("the record has points")).expect("JSON is JSON")
 }
 
 /// A record of one point on a host that shows neither steal nor other processes, with what the spin probe told.

@@ -1,10 +1,11 @@
 //! Golden answers of the warehouse suite: computed with DuckDB and PostgreSQL, and written, or with `--check` compared
-//! with those that are stored, if the two agree.
+//! with those that are stored, if the two agree. With `--check engine=NAME`, the stored ones with that engine's alone.
 //!
 //! The work is done by a test of the workload, which loads and asks as a study does; this chore only asks for it. It
 //! may not judge. Generator and engines are optimised in the profile of tests, so that it takes no other build.
 
 use crate::program::cargo;
+use std::path::Path;
 
 /// Scale factors that have golden answers.
 const SCALES: &[&str] = &["0.01", "0.1", "1"];
@@ -12,21 +13,29 @@ const SCALES: &[&str] = &["0.01", "0.1", "1"];
 /// The test that does the work.
 const TEST: &str = "workloads::warehouse::tests::golden::engines_agree_on_golden_answers_when_the_chore_asks";
 
-/// Task and scales from the command line.
+/// Task, scales and engine from the command line.
 #[derive(Debug, PartialEq, Eq)]
 struct Request {
     task: &'static str,
     scales: Vec<String>,
+    /// The one engine that is compared; otherwise the two that write.
+    engine: Option<String>,
 }
 
 /// Writes or checks.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let request = read(arguments)?;
-    request.scales.iter().try_for_each(|scale| ask(&format!("{} {scale}", request.task)))
+    let engine = request.engine.as_ref().map_or_else(String::new, |engine| format!(" {engine}"));
+    request.scales.iter().try_for_each(|scale| ask(&format!("{} {scale}{engine}", request.task)))
+}
+
+/// Writes the official table files of a scale factor into a folder, which is named by an absolute path.
+pub(crate) fn tables(scale: &str, folder: &Path) -> Result<(), String> {
+    ask(&format!("tables {scale} {}", folder.display()))
 }
 
 fn read(arguments: &[String]) -> Result<Request, String> {
-    let mut request = Request { task: "write", scales: Vec::new() };
+    let mut request = Request { task: "write", scales: Vec::new(), engine: None };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match (word.as_str(), words.as_slice().first()) {
@@ -36,8 +45,14 @@ fn read(arguments: &[String]) -> Result<Request, String> {
                 words.next();
             }
             ("--scale", given) => return Err(format!("--scale wants a number of 0.01 or more, not {given:?}")),
-            _ => return Err(format!("{word:?} is not known; say --scale SCALE, or --check")),
+            (word, _) => match word.strip_prefix("engine=").filter(|engine| !engine.is_empty()) {
+                Some(engine) => request.engine = Some(engine.to_owned()),
+                None => return Err(format!("{word:?} is not known; say --scale SCALE, --check, or engine=NAME")),
+            },
         }
+    }
+    if request.task == "write" && request.engine.is_some() {
+        return Err("one engine is compared with the stored answers and writes none: say --check as well".to_owned());
     }
     match (request.task, request.scales.is_empty()) {
         ("write", true) => Err("say which answers are to be written: --scale SCALE; --check compares all".to_owned()),
@@ -80,6 +95,15 @@ mod tests {
         check("--scale", Err("wants a number"));
         check("--scale 0.001", Err("wants a number"));
         check("--bless 1", Err("\"--bless\" is not known"));
+    }
+
+    #[test]
+    fn one_engine_is_compared_and_writes_nothing() {
+        let words = ["--check", "--scale", "0.1", "engine=mariadb"].map(str::to_owned);
+        let expected = Request { task: "check", scales: vec!["0.1".to_owned()], engine: Some("mariadb".to_owned()) };
+        assert_eq!(read(&words), Ok(expected));
+        check("--scale 1 engine=mariadb", Err("say --check as well"));
+        check("--check engine=", Err("\"engine=\" is not known"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use crate::{
     answers, causes, crash, day, dist, drills, engines, fsx, hosts, installation, kernel, loads, page, papers,
-    parse_tsql, pdf, perf, policies, publish, rehearse, site, test, tidy, verdicts,
+    parse_tsql, pdf, perf, policies, publish, rehearse, site, test, tidy, tsql_answers, verdicts,
 };
 
 /// One chore: what one types after `cargo xtask`.
@@ -31,8 +31,8 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "answers",
-        arguments: "--scale SCALE | --check [--scale SCALE]",
-        summary: "compute the warehouse's golden answers with DuckDB and PostgreSQL and write them if they agree; --check only compares",
+        arguments: "--scale SCALE | --check [--scale SCALE] [engine=NAME]",
+        summary: "compute the warehouse's golden answers with DuckDB and PostgreSQL and write them if they agree; --check only compares, and with engine=NAME those of that engine",
         run: answers::run,
     },
     Chore {
@@ -61,8 +61,8 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "drills",
-        arguments: "[outages|losses|lossless|kills][=TIMES]",
-        summary: "1,000 scripted outages on real sockets, 200 planted losses, 1,000 drills without a loss, 100 kills while a drill goes on",
+        arguments: "[outages|losses|planted|lossless|kills][=TIMES]",
+        summary: "1,000 scripted outages on real sockets, 200 planted losses, 200 failovers with losses, holes, phantoms, doubles or a second primary, 1,000 drills without a loss, 100 kills while a drill goes on",
         run: drills::run,
     },
     Chore {
@@ -160,6 +160,12 @@ pub(crate) const CHORES: &[Chore] = &[
         arguments: "[--lint] [--no-run] [CARGO ARGUMENTS]",
         summary: "all tests, programs that do not disturb each other side by side; with --lint, what is compiled is linted",
         run: test::run,
+    },
+    Chore {
+        name: "tsql-answers",
+        arguments: "",
+        summary: "execute T-SQL texts translated for DuckDB: the warehouse's queries against the golden answers, TPROC-C's statements and procedures against the standard texts, wrong ones as control; SKIPPED where sqlglot and DuckDB cannot be installed",
+        run: tsql_answers::run,
     },
     Chore {
         name: "verdicts",

@@ -1,4 +1,5 @@
-//! Drills at length: scripted outages on real sockets, losses planted on real servers, histories without a loss, and kills while a drill goes on.
+//! Drills at length: scripted outages on real sockets, losses planted on real servers, what is wrong planted on scripted ones, histories without a
+//! loss, and kills while a drill goes on.
 //!
 //! The work is done by tests of the crates, which do a sample of it in `make test`; this chore only asks for more. It may not judge.
 
@@ -36,6 +37,21 @@ const LONG_TESTS: &[LongTest] = &[
         variable: "PROOFLOAD_PLANTED_LOSSES",
         shared_by: 1,
         tests: &["--package", "proofload-testbed", "--test", "losses", "--", "--nocapture"],
+    },
+    LongTest {
+        word: "planted",
+        times: 200,
+        variable: "PROOFLOAD_PLANTED",
+        shared_by: 1,
+        tests: &[
+            "--release",
+            "--package",
+            "proofload-load",
+            "--lib",
+            "--",
+            "--nocapture",
+            "planted_losses_holes_phantoms_doubles_and_second_primaries",
+        ],
     },
     LongTest {
         word: "lossless",

@@ -27,10 +27,12 @@ mod perf;
 mod policies;
 mod program;
 mod publish;
+mod python;
 mod rehearse;
 mod site;
 mod test;
 mod tidy;
+mod tsql_answers;
 mod verdicts;
 
 fn main() -> ExitCode {

@@ -9,6 +9,7 @@ root, library, runtime = map(pathlib.Path, sys.argv[1:4])
 os.environ["DOTNET_SYSTEM_GLOBALIZATION_INVARIANT"] = "1"
 import clr_loader  # noqa: E402
 import pythonnet  # noqa: E402
+from tsql_texts import statements  # noqa: E402
 
 config = library / "proofload.runtimeconfig.json"
 config.write_text('{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "3.1.0"}}}')
@@ -26,18 +27,6 @@ def parse(sql):
     return [f"line {error.Line} column {error.Column}: {error.Message}" for error in errors]
 
 
-def holding(text, departures):
-    lines = []
-    for line in text.splitlines():
-        match = re.search(r"-- ((?:not )?under .*)$", line)
-        if match:
-            if not all(one.strip().startswith("under") == departures for one in match.group(1).split(",")):
-                continue
-            line = line[: match.start()]
-        lines.append(line)
-    return "\n".join(lines)
-
-
 def sent(sql):
     sql = re.sub(r"\[\[(.*?)\]\]", lambda m: ", ".join(m.group(1).replace("{n}", str(n)) for n in (0, 1)), sql)
     sql = sql.replace("{n}", "0")
@@ -45,17 +34,6 @@ def sent(sql):
     # The number of threads is put in as a number.
     sql = sql.replace(":threads", "1")
     return re.sub(r"(?<![:\w]):([a-z]\w*)", r"@\1", sql)
-
-
-def statements(path, departures):
-    text = holding(path.read_text(), departures)
-    if "-- name:" not in text:
-        yield path.stem, sent(text)
-        return
-    for part in text.split("-- name:")[1:]:
-        header, _, sql = part.partition("\n")
-        if sql.strip():
-            yield header.split("(")[0].strip(), sent(sql)
 
 
 # What a session sends whose text stands in Rust.
@@ -70,11 +48,22 @@ WRITTEN = [
     "ALTER DATABASE [x] SET TARGET_RECOVERY_TIME = 60 SECONDS",
     "ALTER DATABASE SCOPED CONFIGURATION SET MAXDOP = 28",
     "INSERT BULK [t] ([a] int, [b] varchar(max), [c] decimal(12, 2), [d] datetime2(6))",
+    "INSERT BULK [t] ([a] int, [b] varchar(max)) WITH (TABLOCK, ROWS_PER_BATCH = 200000)",
+    "INSERT BULK [t] ([a] int, [b] varchar(max)) WITH (ORDER ([a] ASC, [b] ASC), ROWS_PER_BATCH = 200000)",
+    "SELECT CAST(i.type AS int), COALESCE(CAST(COL_NAME(c.object_id, c.column_id) AS nvarchar(128)), N'') FROM sys.indexes i "
+    "LEFT JOIN sys.index_columns c ON c.object_id = i.object_id AND c.index_id = i.index_id AND c.key_ordinal > 0 "
+    "WHERE i.object_id = OBJECT_ID(N'[t]') ORDER BY i.index_id, c.key_ordinal",
+    "SELECT CAST(t.name AS nvarchar(128)), CAST(g.state_desc AS nvarchar(60)), COALESCE(CAST(g.trim_reason_desc AS nvarchar(60)), N''), "
+    "COUNT_BIG(*), COALESCE(SUM(g.total_rows), 0) FROM sys.dm_db_column_store_row_group_physical_stats g JOIN sys.tables t "
+    "ON t.object_id = g.object_id GROUP BY t.name, g.state_desc, g.trim_reason_desc ORDER BY t.name, g.state_desc, g.trim_reason_desc",
     "EXEC sys.sp_addextendedproperty @name = N'proofload', @value = 'proofload:1'",
     "ALTER INDEX [a] ON [b] REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)",
     "BACKUP DATABASE [x] TO DISK = N'x.bak' WITH INIT, COPY_ONLY, CHECKSUM, COMPRESSION, STATS = 5",
     "RESTORE DATABASE [x] FROM DISK = N'x.bak' WITH REPLACE, CHECKSUM, STATS = 5",
-    "ALTER DATABASE [x] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
+    "ALTER DATABASE [x] SET SINGLE_USER WITH ROLLBACK IMMEDIATE; "
+    "RESTORE DATABASE [x] FROM DISK = N'x.bak' WITH REPLACE, CHECKSUM, STATS = 5",
+    "SELECT CAST(SERVERPROPERTY('ProductMajorVersion') AS int), CAST(SERVERPROPERTY('EngineEdition') AS int), "
+    "CAST(SERVERPROPERTY('ProductVersion') AS varchar(128)) COLLATE DATABASE_DEFAULT",
     "ALTER DATABASE [x] SET MULTI_USER",
     "EXEC sys.sp_configure N'max server memory (MB)', 65536; RECONFIGURE",
     "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0 TO 31",
@@ -133,7 +122,7 @@ def every_text():
             own, standard = {}, {}
             for texts, place in ((own, folder), (standard, folder.parent / "standard")):
                 for file in sorted(place.glob("*.sql")):
-                    texts.update({(file.name, name): sql for name, sql in statements(file, departures)})
+                    texts.update({(file.name, name): sent(sql) for name, sql in statements(file, departures)})
             if folder.name == "sqlserver":
                 own = {**standard, **own}
             for (file, name), sql in own.items():

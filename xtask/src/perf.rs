@@ -28,6 +28,7 @@ const BENCHES: &[(&str, &str, &[&str], &str)] = &[
         "TPROC-C loop, null engine, 1 user",
     ),
     ("proofload-engine", "documents", &[], "MongoDB's client paths against the null target"),
+    ("proofload-testbed", "relay", &[], "relay between instances: round trips, one stream, CPU time"),
 ];
 
 /// File that keeps the lines.

@@ -107,13 +107,16 @@ impl Blocks {
     /// Throughput of a level over that of another, blocks as samples.
     pub fn ratio(&self, level: usize, to: usize) -> Quantity {
         let ratio = mean(&self.differences(level, to)).exp();
-        let half = self.half_width(level, to);
-        let (own, other) = (self.ahead[level], self.ahead[to]);
-        let lower = half.hypot(own.min(0.0)).hypot(other.max(0.0));
-        let upper = half.hypot(own.max(0.0)).hypot(other.min(0.0));
+        let (lower, upper) = self.widened(self.half_width(level, to), level, to);
         let method = if self.effect.is_some() { METHOD_CORRECTED } else { METHOD };
         let interval = Interval::known(ratio * (-lower).exp(), ratio * upper.exp(), method);
         Quantity::new(ratio, Unit::RATIO, self.count() as u64, interval)
+    }
+
+    /// Distances of the bounds from the logarithm of a ratio, down and up: this half-width with what still moved on either side.
+    pub fn widened(&self, half: f64, level: usize, to: usize) -> (f64, f64) {
+        let (own, other) = (self.ahead[level], self.ahead[to]);
+        (half.hypot(own.min(0.0)).hypot(other.max(0.0)), half.hypot(own.max(0.0)).hypot(other.min(0.0)))
     }
 
     /// The same as its logarithm, with the standard error and its degrees of freedom.

@@ -118,6 +118,8 @@ impl Spread {
 pub struct Contrast {
     log: f64,
     shape: ContrastShape,
+    /// Distances by which what still moved displaces the logarithm at most, down and up.
+    moved: Option<(f64, f64)>,
     /// Which spread it rests on.
     pub spread: Spread,
 }
@@ -152,10 +154,11 @@ impl Contrast {
             (_, 1) => (Spread::OfTheOther, of_the_other(&baseline.within, &candidate.runs)),
             _ => (Spread::BetweenRuns, welch(between(&candidate.runs), between(&baseline.runs))),
         };
-        Ok(Self { log, shape, spread })
+        Ok(Self { log, shape, moved: None, spread })
     }
 
-    /// Makes one of two sides whose runs were measured in turns: their runs by block, in the same order, with what others took of the processor.
+    /// Makes one of two sides whose runs were measured in turns: their runs by block, in the same order, with what others took of the processor
+    /// and by how much each still moved.
     ///
     /// # Errors
     /// Fewer than two blocks, sides of different lengths, a value that is not positive.
@@ -163,7 +166,8 @@ impl Contrast {
         let blocks = Blocks::of(&[baseline.to_vec(), candidate.to_vec()])
             .ok_or("the two were not measured in at least two complete blocks with positive values")?;
         let BlockDifference { log, error, freedom } = blocks.difference(1, 0);
-        Ok(Self { log, shape: ContrastShape::Student { error, freedom }, spread: Spread::InsideBlocks })
+        let moved = Some(blocks.widened(0.0, 1, 0));
+        Ok(Self { log, shape: ContrastShape::Student { error, freedom }, moved, spread: Spread::InsideBlocks })
     }
 
     /// Makes one of pairs, such as the times of the same queries on both sides: how much the ratio differs from pair to pair, which says
@@ -178,13 +182,13 @@ impl Contrast {
         let blocks = Blocks::of(&[visits(baseline), visits(candidate)])
             .ok_or("the two do not share at least two pairs with positive values")?;
         let BlockDifference { log, error, freedom } = blocks.difference(1, 0);
-        Ok(Self { log, shape: ContrastShape::Student { error, freedom }, spread: Spread::AcrossPairs })
+        Ok(Self { log, shape: ContrastShape::Student { error, freedom }, moved: None, spread: Spread::AcrossPairs })
     }
 
     /// Makes one of two sides that were measured at once.
     pub const fn at_once(found: BlockDifference) -> Self {
         let BlockDifference { log, error, freedom } = found;
-        Self { log, shape: ContrastShape::Student { error, freedom }, spread: Spread::AtOnce }
+        Self { log, shape: ContrastShape::Student { error, freedom }, moved: None, spread: Spread::AtOnce }
     }
 
     /// Makes one of values of any distribution, such as outages: by the test of Mann and Whitney and the estimate and interval that belong
@@ -194,7 +198,7 @@ impl Contrast {
     /// A side with fewer than four values, a value that is not positive.
     pub fn of_ranks(candidate: &[f64], baseline: &[f64]) -> Result<Self, String> {
         let shift = RankShift::of(candidate, baseline)?;
-        Ok(Self { log: shift.estimate(), shape: ContrastShape::Ranks(shift), spread: Spread::Ranks })
+        Ok(Self { log: shift.estimate(), shape: ContrastShape::Ranks(shift), moved: None, spread: Spread::Ranks })
     }
 
     /// The ratio.
@@ -220,6 +224,15 @@ impl Contrast {
     /// Source for unequal distances: Zou and Donner, "Construction of confidence limits about effect measures: a general
     /// approach", Statistics in Medicine 27 (2008).
     fn reach(&self, level: f64) -> (f64, f64) {
+        let (down, up) = self.reach_of_noise(level);
+        match self.moved {
+            Some((below, above)) => (down.hypot(above), up.hypot(below)),
+            None => (down, up),
+        }
+    }
+
+    /// The same without what still moved.
+    fn reach_of_noise(&self, level: f64) -> (f64, f64) {
         match &self.shape {
             ContrastShape::Student { error, freedom } => {
                 let half = student_quantile(1.0 - level / 2.0, *freedom) * error;

@@ -1,7 +1,7 @@
 //! How much of the processor others took while a load was measured, and what a figure may then claim. Disturbance is seen from outside the
 //! database: throughput decides nothing here.
 
-use super::distribution::{mean, student_quantile};
+use super::distribution::{mean, student_quantile, variance};
 
 /// A second with less demand than this, CPU seconds, says nothing of what was stolen: it takes the last known share.
 const LEAST_DEMAND: f64 = 0.2;
@@ -14,6 +14,16 @@ const ALL_THE_TIME: f64 = 0.95;
 
 /// Seconds that are averaged before work is held against disturbance.
 const AVERAGED: usize = 5;
+
+/// Seconds in which less than this share of a limit was used say nothing of the work that a unit of it does; ours.
+const USED_AT_LEAST: f64 = 0.05;
+
+/// Variation of the work, as a share of it, within which there is nothing for others to explain; ours, below the 7 % that were seen under a full
+/// quota beside others.
+const STEADY: f64 = 0.05;
+
+/// Range of the disturbance over which its effect would be seen; ours.
+const VARIED: f64 = 0.05;
 
 /// The processor in one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,12 +127,44 @@ pub fn was_reached(used: &[f64], limit: f64) -> bool {
     limit > 0.0 && !used.is_empty() && reached as f64 >= ALL_THE_TIME * used.len() as f64
 }
 
+/// A second under a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LimitedSecond {
+    /// What was done in it; not a number where it is missing.
+    pub done: f64,
+    /// What was used of the limited resource.
+    pub used: f64,
+    /// Share of the processor that others took.
+    pub taken: f64,
+}
+
+/// Work done per unit of a limited resource in consecutive seconds, and what others took in each; without seconds that used next to
+/// nothing of the limit, or whose work is missing.
+pub fn work_per_unit(seconds: &[LimitedSecond], limit: f64) -> (Vec<f64>, Vec<f64>) {
+    let says = |second: &&LimitedSecond| second.done.is_finite() && second.used > USED_AT_LEAST * limit;
+    seconds.iter().filter(says).map(|second| (second.done / second.used, second.taken)).unzip()
+}
+
+/// Tells whether work would be seen to depend on the disturbance if it did: the disturbance varied, or the work is so steady that
+/// nothing is left to explain. Over means of 5 s.
+pub fn would_show(work: &[f64], disturbance: &[f64]) -> bool {
+    let means = |values: &[f64]| values.chunks_exact(AVERAGED).map(mean).collect::<Vec<f64>>();
+    let (work, taken) = (means(work), means(disturbance));
+    let most = taken.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let least = taken.iter().copied().fold(f64::INFINITY, f64::min);
+    most - least >= VARIED || variance(&work).sqrt() <= STEADY * mean(&work)
+}
+
 /// Whether work done per unit of a limited resource is shown to fall or rise with the disturbance: a reached limit then leaves the
 /// host in the figure (shared caches, sibling threads). The slope of ln(work) on the disturbance over means of 5 s, at 1 %.
 pub fn depends(work: &[f64], disturbance: &[f64]) -> bool {
     let means = |values: &[f64]| values.chunks_exact(AVERAGED).map(mean).collect::<Vec<f64>>();
-    let pairs: Vec<(f64, f64)> =
-        means(disturbance).into_iter().zip(means(work)).filter(|(_, y)| *y > 0.0).map(|(x, y)| (x, y.ln())).collect();
+    let pairs: Vec<(f64, f64)> = means(disturbance)
+        .into_iter()
+        .zip(means(work))
+        .filter(|(_, y)| *y > 0.0 && y.is_finite())
+        .map(|(x, y)| (x, y.ln()))
+        .collect();
     let n = pairs.len() as f64;
     if pairs.len() < 4 {
         return false;
@@ -224,5 +266,30 @@ mod tests {
         assert_eq!(told(0.2), 200);
         assert!(told(0.0) <= 6, "{} of 200", told(0.0));
         assert!(!depends(&work(5, 0.5), &[0.0; 120]), "nothing varied");
+        assert!(!would_show(&work(5, 0.5), &[0.4; 120]), "and the work did, so that nobody can tell");
+        assert!(would_show(&work(5, 0.0), &[0.4; 120]), "steady work leaves nothing to explain");
+        assert!(would_show(&work(5, 0.5), &taken), "the slope tells");
+        assert!(!would_show(&[1.0; 4], &[0.0; 4]), "less than two means");
+    }
+
+    /// A second that used nothing, and one that is missing, leave the others as they are.
+    #[test]
+    fn work_per_unit_leaves_out_seconds_that_say_nothing() {
+        let mut seconds: Vec<LimitedSecond> = (0..120)
+            .map(|t| if (t / 15) % 2 == 0 { 0.0 } else { 0.4 })
+            .zip(autoregressive(3, 120, 0.3))
+            .map(|(taken, noise)| LimitedSecond {
+                done: 100.0 * (1.0 - 0.2 * taken) * (1.0 + 0.02 * noise),
+                used: 0.4,
+                taken,
+            })
+            .collect();
+        let told = |seconds: &[LimitedSecond]| {
+            let (work, taken) = work_per_unit(seconds, 0.4);
+            (work.len(), depends(&work, &taken))
+        };
+        assert_eq!(told(&seconds), (120, true));
+        (seconds[20].used, seconds[40].used, seconds[70].done) = (0.0, 0.01, f64::NAN);
+        assert_eq!(told(&seconds), (117, true));
     }
 }

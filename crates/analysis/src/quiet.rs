@@ -60,7 +60,19 @@ pub fn quiet_mean(seconds: &[ObservedSecond], tolerated: f64) -> Result<QuietMea
         return Err("CPU time used by others was not observed in every second".to_owned());
     }
     let since = since_loud(seconds, tolerated);
+    // A longer guard leaves fewer.
+    enough_stretches(seconds, &since, LEAST_GUARD)?;
     let guard = guard(seconds, &since)?;
+    let (stretches, quiet) = enough_stretches(seconds, &since, guard)?;
+    Ok(QuietMean { mean: ratio_estimate(&stretches), quiet, of: seconds.len(), guard })
+}
+
+/// Stretches of quiet seconds behind a guard, and these seconds.
+fn enough_stretches(
+    seconds: &[ObservedSecond],
+    since: &[Option<usize>],
+    guard: usize,
+) -> Result<(Vec<(f64, f64)>, usize), String> {
     let is_quiet = |place: &usize| since[*place].is_none_or(|since| since > guard) && seconds[*place].done.is_finite();
     let quiet: Vec<usize> = (0..seconds.len()).filter(is_quiet).collect();
     let stretches = stretches(seconds, &quiet);
@@ -71,7 +83,7 @@ pub fn quiet_mean(seconds: &[ObservedSecond], tolerated: f64) -> Result<QuietMea
             quiet.len()
         ));
     }
-    Ok(QuietMean { mean: ratio_estimate(&stretches), quiet: quiet.len(), of: seconds.len(), guard })
+    Ok((stretches, quiet.len()))
 }
 
 /// Seconds that are quiet and far enough from a loud one, where the system forgets as fast as any; a load that wants so many goes on until then.
@@ -97,9 +109,9 @@ fn since_loud(seconds: &[ObservedSecond], tolerated: f64) -> Vec<Option<usize>> 
         .collect()
 }
 
-/// The time after which throughput is like that of long-quiet seconds.
+/// The time after which throughput is like that of the longest-quiet seconds of which there are enough. These must all lie beyond the
+/// shortest guard: what a system does later than it was ever left alone cannot be told.
 fn guard(seconds: &[ObservedSecond], since: &[Option<usize>]) -> Result<usize, String> {
-    let longest = SINCE[SINCE.len() - 1];
     let of = |from: usize, to: usize| -> Vec<f64> {
         let inside = |(second, since): (&ObservedSecond, &Option<usize>)| {
             let since = since.unwrap_or(usize::MAX);
@@ -107,28 +119,30 @@ fn guard(seconds: &[ObservedSecond], since: &[Option<usize>]) -> Result<usize, S
         };
         seconds.iter().zip(since).filter_map(inside).collect()
     };
-    let rest = of(longest, usize::MAX);
-    let mut guard = LEAST_GUARD;
-    for (place, end) in SINCE.iter().enumerate().rev() {
-        let from = if place == 0 { 0 } else { SINCE[place - 1] };
-        let these = of(from, *end);
-        if these.len() < LEAST_COMPARED || rest.len() < LEAST_COMPARED {
-            continue;
-        }
-        let difference = mean(&these) / mean(&rest) - 1.0;
-        let error = (squared_error(&these) + squared_error(&rest)).sqrt() / mean(&rest);
+    let (begins, ends) = ([0].into_iter().chain(SINCE), SINCE.into_iter().chain([usize::MAX]));
+    let classes = begins.zip(ends).map(|(from, to)| (from, to, of(from, to)));
+    let classes: Vec<_> = classes.filter(|(_, _, values)| values.len() >= LEAST_COMPARED).collect();
+    let ((_, _, rest), others) = classes.split_last().filter(|(last, _)| last.0 >= LEAST_GUARD).ok_or_else(|| {
+        format!(
+            "how long the system takes to forget could not be measured: fewer than {LEAST_COMPARED} seconds lay more \
+             than 8 s after others were active"
+        )
+    })?;
+    for (place, (_, end, these)) in others.iter().enumerate().rev() {
+        let difference = mean(these) / mean(rest) - 1.0;
+        let error = (squared_error(these) + squared_error(rest)).sqrt() / mean(rest);
         if difference.abs() > FORGOTTEN.max(ERRORS * error) {
-            if *end == longest {
+            // Nothing between them agrees with the rest, which may itself not have forgotten.
+            if place + 1 == others.len() {
                 return Err(format!(
-                    "throughput still differs by {:.1} % up to {longest} s after others were active",
+                    "throughput still differs by {:.1} % up to {end} s after others were active",
                     100.0 * difference
                 ));
             }
-            guard = guard.max(*end);
-            break;
+            return Ok(LEAST_GUARD.max(*end));
         }
     }
-    Ok(guard)
+    Ok(LEAST_GUARD)
 }
 
 fn squared_error(values: &[f64]) -> f64 {
@@ -260,5 +274,28 @@ mod tests {
             7 + 2 + 4,
             "before what was not observed, before the loud one, after it"
         );
+    }
+
+    /// 600 s in which others are active for 3 s every `period` seconds, with throughput by the seconds since.
+    fn busy_every(period: usize, done: impl Fn(usize) -> f64) -> Vec<ObservedSecond> {
+        let second = |place: usize| {
+            let place = place % period;
+            let taken = if place < 3 { 0.4 } else { 0.0 };
+            ObservedSecond { done: done(place.saturating_sub(2)) + 0.001 * (place % 2) as f64, taken: Some(taken) }
+        };
+        (0..600).map(second).collect()
+    }
+
+    /// Where others are never away for 32 s, the longest time that they are away tells how long the system remembers.
+    #[test]
+    fn a_guard_is_measured_or_there_is_no_figure() {
+        let slow_until = |last: usize| move |since: usize| if since <= last { 70.0 } else { 100.0 };
+        let found = |period: usize, last: usize| quiet_mean(&busy_every(period, slow_until(last)), 0.05);
+        assert_eq!(found(24, 0).map(|quiet| quiet.guard), Ok(5), "nothing stays behind");
+        assert_eq!(found(24, 7).map(|quiet| quiet.guard), Ok(8), "8 to 16 s agree with 16 to 21 s");
+        let still = found(24, 14).unwrap_err();
+        assert!(still.starts_with("throughput still differs") && still.contains("up to 16 s"), "{still}");
+        let unknown = found(11, 0).unwrap_err();
+        assert!(unknown.contains("could not be measured"), "{unknown}");
     }
 }

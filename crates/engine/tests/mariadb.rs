@@ -570,6 +570,7 @@ fn visits_by_url() {
         assert_eq!(holds("sort_buffer_size"), Some(true), "a session may set it");
         assert_eq!(holds("transaction_isolation"), Some(true), "by whichever name the server has");
         assert_eq!(holds("innodb_buffer_pool_size"), Some(false), "the server's owner sets it");
+        assert_eq!(proofload_model::facts::engine::DURABLE_COMMITS.text(&facts), Some("true"));
         of_name.after_build(&target).await.expect("settles");
         target.place.url = target.place.url.map(|url| url.replace("/shop", "/no_such_database"));
         let error = of_name.connect(&target).await.expect_err("there is none");

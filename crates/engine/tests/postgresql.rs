@@ -260,6 +260,7 @@ fn visits_by_url() {
             settings: vec![
                 ("work_mem".to_owned(), "3MiB".to_owned()),
                 ("shared_buffers".to_owned(), "1GiB".to_owned()),
+                ("Synchronous_Commit".to_owned(), "no".to_owned()),
             ],
             tier: None,
         },
@@ -273,6 +274,8 @@ fn visits_by_url() {
         let holds = |name: &str| facts.iter().find(|fact: &&Fact| fact.name == name).and_then(|fact| fact.holds);
         assert_eq!(holds("work_mem"), Some(true), "a session may set it");
         assert_eq!(holds("shared_buffers"), Some(false), "the server's owner sets it");
+        let durable = proofload_model::facts::engine::DURABLE_COMMITS.text(&facts);
+        assert_eq!(durable, Some("false"), "whichever word and case the study has for it");
         postgresql.after_build(&target).await.expect("settles without the right to checkpoint");
         target.place.url = target.place.url.map(|url| url.replace("/shop", "/later"));
         check_missing_database(target).await;

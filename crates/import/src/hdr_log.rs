@@ -8,9 +8,11 @@ use super::hdr_v1;
 use super::source::{Fault, Faults};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use std::collections::BTreeMap;
+use std::io::Read;
 
 /// All intervals of one measurement.
 #[derive(Debug, Clone)]
@@ -88,10 +90,32 @@ fn interval(line: &str) -> Result<(Option<&str>, Histogram<u64>), String> {
     Ok((tag, decode(&bytes)?))
 }
 
+/// Cookies of version 2, whose counts have no fixed width.
+const PLAIN: u32 = 0x1c84_9313;
+const DEFLATED: u32 = 0x1c84_9314;
+
+/// Most bytes of counts that are read: a histogram with five digits over all values has 113 MB, nine bytes for each of its buckets.
+const MOST_CLAIMED: u32 = 128 << 20;
+
+/// Bytes of counts that a histogram of version 2 claims to have, for which the library makes room before it reads them; `None` for what the
+/// library refuses without them.
+fn claimed(bytes: &[u8]) -> Option<u32> {
+    let mut head = [0; 8];
+    match hdr_v1::number32(bytes, 0)? {
+        PLAIN => head.copy_from_slice(bytes.get(..8)?),
+        DEFLATED => ZlibDecoder::new(bytes.get(8..)?).read_exact(&mut head).ok()?,
+        _ => return None,
+    }
+    hdr_v1::number32(&head, 4)
+}
+
 fn decode(bytes: &[u8]) -> Result<Histogram<u64>, String> {
     let refused = |why: String| format!("the histogram of {} bytes cannot be read: {why}", bytes.len());
     if hdr_v1::fits(bytes) {
         return hdr_v1::decode(bytes).map_err(refused);
+    }
+    if let Some(claimed) = claimed(bytes).filter(|claimed| *claimed > MOST_CLAIMED) {
+        return Err(refused(format!("it claims {claimed} bytes of counts, more than any histogram has")));
     }
     Deserializer::new().deserialize(&mut std::io::Cursor::new(bytes)).map_err(|error| refused(error.to_string()))
 }
@@ -165,6 +189,16 @@ mod tests {
         let names: Vec<_> = merged.iter().map(|(name, sum)| (name.as_str(), sum.histogram.len(), sum.from())).collect();
         assert_eq!(names, [("READ", 3, "x.hdr:3-5".to_owned()), ("UPDATE", 1, "x.hdr:4".to_owned())]);
         assert!(merged["READ"].histogram.equivalent(merged["READ"].histogram.max(), 1_000_000));
+    }
+
+    #[test]
+    fn a_histogram_that_claims_gigabytes_is_refused_before_there_is_room_for_them() {
+        let mut bytes = PLAIN.to_be_bytes().to_vec();
+        bytes.extend_from_slice(&u32::MAX.to_be_bytes());
+        assert!(decode(&bytes).unwrap_err().contains("it claims 4294967295 bytes of counts"));
+        let usual = line(&[5], true);
+        let payload = STANDARD.decode(usual.rsplit(',').next().unwrap()).unwrap();
+        assert!(claimed(&payload).is_some_and(|claimed| claimed < 1_000));
     }
 
     #[test]

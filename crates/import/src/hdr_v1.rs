@@ -95,7 +95,7 @@ impl Buckets {
     }
 }
 
-fn number32(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn number32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
 }
 

@@ -305,7 +305,9 @@ impl LoadService for LoadRole {
     }
 
     fn read_load(&mut self, _ask: ReadLoad) -> Result<Vec<LimitMeter>, Error> {
-        Ok(self.workload_run()?.meters())
+        let mut meters = self.workload_run()?.meters();
+        meters.extend(self.threads.as_ref().map(ClientThreads::active_users));
+        Ok(meters)
     }
 
     fn stop(&mut self, _ask: Stop) -> Result<LoadTotals, Error> {

@@ -370,7 +370,8 @@ pub struct Ledger {
     pub phantoms: u64,
     /// Seen by a reader, not acknowledged, and absent.
     pub seen_and_lost: u64,
-    /// Lost, though a write is present that was sent after the acknowledgement: two primaries, or another node was read.
+    /// Lost, though a write is present that was sent to the same life of the node after the acknowledgement: two primaries, or another node was
+    /// read.
     pub holes: u64,
     /// Sent once, and present twice, or refused as there already: a defect.
     #[serde(default)]
@@ -381,6 +382,12 @@ pub struct Ledger {
     pub oldest_lost: Option<Offset>,
     /// Seconds in which two instances acknowledged writes by turns. An instance that leads again after a pause is another failover instead.
     pub two_primaries_seconds: f64,
+    /// Seconds in which an instance said that it takes writes while another acknowledged writes before and after that.
+    #[serde(default)]
+    pub two_claimed_seconds: u64,
+    /// Reads without a write that the same instance had acknowledged before they were sent.
+    #[serde(default)]
+    pub stale_reads: u64,
     /// Time between two writes, nanoseconds; 0 in records from before ranges were kept.
     #[serde(default)]
     pub period_ns: u64,

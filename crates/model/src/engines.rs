@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/engines.rs"));
 
 /// Keys of a description.
-const KEYS: &[&str] = &["title", "layout", "in_process", "tested"];
+const KEYS: &[&str] = &["title", "layout", "in_process", "tested", "tpm", "cache"];
 
 /// Versions with a passed self-test.
 const VERIFIED: &str = include_str!("../suites/verified.toml");
@@ -26,6 +26,10 @@ pub struct NamedEngine {
     pub in_process: bool,
     /// How its code is tested, in words; `None` where the description does not say.
     pub tested: Option<String>,
+    /// Counters of its observer, per second, whose sum published figures call its transactions; empty where there are none.
+    pub tpm: Vec<String>,
+    /// Names of its own settings that limit a cache of the database; empty where it has none.
+    pub cache: Vec<String>,
 }
 
 /// A version of an engine on which a self-test has passed.
@@ -98,7 +102,11 @@ impl NamedEngine {
         let title = file.text("title")?.ok_or_else(|| Error::new("the title is missing").context(&path))?.to_owned();
         let layout = file.text("layout")?.map(str::to_owned);
         let tested = file.text("tested")?.map(str::to_owned);
-        Ok(Self { title, layout, in_process: file.flag("in_process")?.unwrap_or(false), tested })
+        let texts = |key| -> Result<Vec<String>, Error> {
+            Ok(file.texts(key)?.unwrap_or_default().into_iter().map(str::to_owned).collect())
+        };
+        let (tpm, cache) = (texts("tpm")?, texts("cache")?);
+        Ok(Self { title, layout, in_process: file.flag("in_process")?.unwrap_or(false), tested, tpm, cache })
     }
 }
 
@@ -126,6 +134,11 @@ mod tests {
             assert!(named_engine(name).is_some_and(|known| !known.title.is_empty()), "{name}");
         }
         assert_eq!(named_engine("nothing"), None);
+        let tpm = |name: &str| named_engine(name).map(|known| known.tpm.join("+"));
+        assert_eq!(
+            ["mariadb", "sqlserver", "sqlite"].map(tpm),
+            [Some("commits+rollbacks".to_owned()), Some("batches".to_owned()), Some(String::new())]
+        );
     }
 
     #[test]

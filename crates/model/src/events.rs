@@ -233,6 +233,13 @@ pub struct ReplicationProof {
     pub waited_for_link: bool,
     /// Whether a commit waited while standbys applied nothing.
     pub waited_for_apply: bool,
+    /// Whether the server listed each commit that waited as one that waits for a standby; `None` where none waited or the engine cannot
+    /// tell.
+    #[serde(default)]
+    pub seen_waiting: Option<bool>,
+    /// Whether as many standbys as must confirm were told from one more and one less, by holding some of several.
+    #[serde(default)]
+    pub count_proved: bool,
 }
 
 /// A load agent at the start of a load.

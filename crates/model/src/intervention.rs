@@ -1,5 +1,6 @@
 //! Interventions: what is changed of a point while its load runs, and what came of each visit. Plain data; may not know how a limit is set.
 
+use crate::engines::named_engine;
 use crate::replication::ReplicationMode;
 use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
@@ -91,11 +92,26 @@ pub const SETTLES: Duration = Duration::from_millis(1500);
 /// Longest time that memory is given to be filled again.
 pub const MEMORY_SETTLES: Duration = Duration::from_secs(30);
 
+/// Longest time that a cache of the database is given to be filled again.
+const CACHE_SETTLES: Duration = Duration::from_secs(6);
+
+/// Longest time that background work which was switched is waited for: a worker ends its table, and what was put off is done.
+pub const WORK_ENDS: Duration = Duration::from_secs(20);
+
+/// Longest time in which what background work left undone in a block is done after it.
+const CAUGHT_UP: Duration = Duration::from_secs(20);
+
 /// What a visit takes beside, at most: to put its change in force, and the rest of the second that runs.
 const BESIDE: Duration = Duration::from_millis(1500);
 
 /// Blocks before the first that has a visit of all resources but one.
 const BLOCKS_BEFORE_JOINT: u32 = 3;
+
+/// Blocks that have a visit in which a limit that is confirmed is raised: the last ones.
+pub const RAISED_BLOCKS: u32 = 3;
+
+/// Blocks before a limit can be confirmed.
+const BLOCKS_BEFORE_RAISE: u32 = 2;
 
 /// Resources whose value the study sets and which can be changed while the load runs, in the order of reports.
 pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
@@ -228,17 +244,56 @@ pub fn changed(resource: &str, untouched: f64, step: f64) -> f64 {
     match resource {
         HOT_ROWS if untouched <= 1.0 => 2.0,
         _ if LIVE_ENGINE.contains(&(resource, ResourceClass::Bound)) => 0.0,
-        _ if is_counted(resource) => f64::from(lowered_users(untouched as u32, step)),
+        _ if is_counted(resource) => f64::from(lowered_users(untouched.round() as u32, step)),
         _ => untouched * (1.0 - step),
+    }
+}
+
+/// What is in force of a resource while it is raised by a step.
+pub fn raised(untouched: f64, step: f64) -> f64 {
+    untouched * (1.0 + step)
+}
+
+/// Whether changing a resource changes the data that the load works on: users that each have a warehouse, and records in use.
+pub fn moves_data(resource: &str, settings: &Settings) -> bool {
+    match resource {
+        USERS => {
+            settings.get("workload.warehouses").is_some() && settings.boolean("workload.all_warehouses") != Ok(true)
+        }
+        HOT_ROWS => true,
+        _ => false,
+    }
+}
+
+/// Longest time that other data take to fill what limits how much of them is in memory; zero where nothing does.
+fn refills_at_most(settings: &Settings) -> Duration {
+    let caches = settings.text("engine.kind").ok().and_then(named_engine).map(|known| known.cache.as_slice());
+    let is_cache = |path: &String| {
+        let name = path.strip_prefix("engine.settings.").and_then(|name| name.rsplit('.').next());
+        name.is_some_and(|name| caches.unwrap_or_default().iter().any(|cache| cache == name))
+    };
+    if settings.get("limits.memory").is_some() || settings.get("limits.memory_per_data").is_some() {
+        MEMORY_SETTLES
+    } else if settings.0.keys().any(is_cache) {
+        CACHE_SETTLES
+    } else {
+        Duration::ZERO
     }
 }
 
 /// Longest time that a change of a resource of a point takes to act.
 pub fn settles_at_most(resource: &str, settings: &Settings) -> Duration {
+    let refills = if moves_data(resource, settings) { refills_at_most(settings) } else { Duration::ZERO };
+    acts_at_most(resource, settings).max(refills)
+}
+
+/// The same without the time that other data take to fill memory.
+fn acts_at_most(resource: &str, settings: &Settings) -> Duration {
     let asked = |path: &str| settings.duration(path).unwrap_or_default();
     match resource {
         "limits.memory" => MEMORY_SETTLES,
-        "engine.cache" => Duration::from_secs(6),
+        "engine.cache" => CACHE_SETTLES,
+        "engine.autovacuum" | "engine.checkpoints" => WORK_ENDS + Duration::from_secs(4),
         of_engine if of_engine.starts_with(ENGINE) => Duration::from_secs(4),
         CLIENTS_RTT | CLIENTS_BANDWIDTH => SETTLES + asked(CLIENTS_RTT),
         FLUSH_DELAY => SETTLES + asked(FLUSH_DELAY),
@@ -265,6 +320,30 @@ impl ConfirmAsked {
     /// What is asked where nothing is said.
     pub const USUAL: Self = Self { step: 0.2, blocks: 12, visit_s: 6 };
 
+    /// Longest visit that is made because operations take long.
+    pub const LONGEST_VISIT: Duration = Duration::from_secs(300);
+    /// Mean response times that a visit lasts at least, so that what began before it and what ends after it is little of it. Source: ours.
+    const RESPONSES: f64 = 20.0;
+    /// Share of a visit that is let pass before it counts, at least: two mean response times of the shortest.
+    const SETTLING: f64 = 2.0 / Self::RESPONSES;
+
+    /// What is asked with visits long enough for operations of this mean response time.
+    ///
+    /// # Errors
+    /// The seconds that a visit would take, where they are more than [`Self::LONGEST_VISIT`].
+    pub fn with_response(self, mean: Duration) -> Result<Self, u64> {
+        let needed = (Self::RESPONSES * mean.as_secs_f64()).ceil() as u64;
+        if needed > Self::LONGEST_VISIT.as_secs() {
+            return Err(needed);
+        }
+        Ok(Self { visit_s: self.visit_s.max(u32::try_from(needed).unwrap_or(u32::MAX)), ..self })
+    }
+
+    /// Time that passes before a visit counts, at least: users end what they began.
+    pub fn settles(&self) -> Duration {
+        SETTLES.max(Duration::from_secs_f64(f64::from(self.visit_s) * Self::SETTLING))
+    }
+
     /// What a study asks for.
     pub fn of(settings: &Settings) -> Self {
         Self {
@@ -276,17 +355,25 @@ impl ConfirmAsked {
         }
     }
 
-    /// Time that all blocks take if nothing is dropped and every visit is as long as can be drawn: for each resource of a point a visit, two
-    /// of the untouched point, and from the fourth block on one of all resources but one. Each change acts, and is undone in the next visit.
+    /// Time that all blocks take if nothing is dropped and every visit is as long as can be drawn: for each resource of a point a visit,
+    /// two of the untouched point, from the fourth block on one of all resources but one, and in the last blocks one of a limit that is
+    /// raised. Each change acts, and is undone in the next visit.
     pub fn longest(&self, plans: &[ResourcePlan], settings: &Settings) -> Duration {
-        let visit = SETTLES + BESIDE + Duration::from_secs(u64::from(self.visit_s) + u64::from(self.visit_s / 2));
-        let more = |plan: &ResourcePlan| settles_at_most(&plan.name, settings).saturating_sub(SETTLES);
+        let settles = self.settles();
+        let visit = settles + BESIDE + Duration::from_secs(u64::from(self.visit_s) + u64::from(self.visit_s / 2));
+        let more = |plan: &ResourcePlan| settles_at_most(&plan.name, settings).saturating_sub(settles);
         let visits = u32::try_from(plans.len()).unwrap_or(u32::MAX).saturating_add(2);
-        let block = visit * visits + 2 * plans.iter().map(more).sum::<Duration>();
+        let is_work = |plan: &&ResourcePlan| plan.class == ResourceClass::Bound && plan.name != DURABILITY;
+        let after = CAUGHT_UP * u32::try_from(plans.iter().filter(is_work).count()).unwrap_or(u32::MAX);
+        let block = visit * visits + 2 * plans.iter().map(more).sum::<Duration>() + after;
         let time_like: Vec<Duration> = plans.iter().filter(|plan| plan.class.is_time_like()).map(more).collect();
         let joint =
             time_like.iter().max().filter(|_| time_like.len() > 1).map_or(Duration::ZERO, |more| visit + 2 * *more);
-        block * self.blocks + joint * self.blocks.saturating_sub(BLOCKS_BEFORE_JOINT)
+        let raisable = plans.iter().filter(|plan| plan.can_be_raised()).map(more).max();
+        let raise = raisable.map_or(Duration::ZERO, |more| visit + 2 * more);
+        block * self.blocks
+            + joint * self.blocks.saturating_sub(BLOCKS_BEFORE_JOINT)
+            + raise * RAISED_BLOCKS.min(self.blocks.saturating_sub(BLOCKS_BEFORE_RAISE))
     }
 }
 
@@ -300,16 +387,23 @@ pub enum Change {
     One(String),
     /// Every resource with the unit of a time or a rate but this one.
     AllBut(String),
+    /// More of one resource by the step by which others are lowered.
+    Raised(String),
 }
 
 impl Change {
     /// Whether it lowers a resource.
     pub fn lowers(&self, resource: &str, class: ResourceClass) -> bool {
         match self {
-            Self::Nothing => false,
+            Self::Nothing | Self::Raised(_) => false,
             Self::One(name) => name == resource,
             Self::AllBut(name) => class.is_time_like() && name != resource,
         }
+    }
+
+    /// Tells whether it raises a resource.
+    pub fn raises(&self, resource: &str) -> bool {
+        matches!(self, Self::Raised(name) if name == resource)
     }
 }
 
@@ -319,6 +413,7 @@ impl fmt::Display for Change {
             Self::Nothing => f.write_str("reference"),
             Self::One(name) => f.write_str(name),
             Self::AllBut(name) => write!(f, "all but {name}"),
+            Self::Raised(name) => write!(f, "more of {name}"),
         }
     }
 }
@@ -330,6 +425,13 @@ pub struct ResourcePlan {
     pub name: String,
     /// What changing it does.
     pub class: ResourceClass,
+}
+
+impl ResourcePlan {
+    /// Tells whether there can be more of it than the point has, as far as the host has it: of limits, never of users or other things.
+    pub fn can_be_raised(&self) -> bool {
+        self.class == ResourceClass::Capacity || self.name == "limits.memory"
+    }
 }
 
 /// The begin of an experiment: what is asked, and what can be changed.
@@ -350,7 +452,7 @@ pub struct Experiment {
 pub struct ResourceReading {
     /// Its name.
     pub name: String,
-    /// What was in force, as read back; `None` where it could not be read.
+    /// What was in force, as read back: of users, those that began an operation in the visit. `None` where it could not be read.
     pub in_force: Option<f64>,
     /// Mean use per second of the part that used most; `None` where it is not counted.
     pub used: Option<f64>,
@@ -381,81 +483,4 @@ impl InterventionVisit {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn things_are_whole_and_one_row_becomes_two() {
-        assert_eq!((changed(HOT_ROWS, 1.0, 0.2), changed(HOT_ROWS, 4.0, 0.2)), (2.0, 3.0));
-        assert_eq!((changed(POOL, 2.0, 0.2), changed(POOL, 10.0, 0.3), changed(USERS, 8.0, 0.25)), (1.0, 7.0, 6.0));
-        assert!((changed(HOLD, 250.0, 0.2) - 200.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn settings_of_the_load_are_resources_where_the_study_sets_them() {
-        let load = PointLoad { users: 8, is_embedded: false };
-        let planned = |lines: &[(&str, crate::settings::Value)]| {
-            let mut settings = Settings::default();
-            settings.0.extend(lines.iter().map(|(path, value)| ((*path).to_owned(), value.clone())));
-            resources(&settings, load)
-        };
-        let (none, _) = planned(&[]);
-        assert!(none.iter().all(|plan| !plan.name.starts_with("workload.")));
-        let (found, not_tried) =
-            planned(&[(HOT_ROWS, crate::settings::Value::Integer(1)), (POOL, crate::settings::Value::Integer(1))]);
-        let names: Vec<&str> =
-            found.iter().map(|plan| plan.name.as_str()).filter(|name| name.starts_with("workload.")).collect();
-        assert_eq!((names, not_tried.contains_key(POOL)), (vec![HOT_ROWS], true));
-    }
-
-    #[test]
-    fn commits_without_a_flush_are_tried_alone_only() {
-        let load = PointLoad { users: 1, is_embedded: false };
-        let mut settings = Settings::default();
-        settings.0.insert("confirm.engine".to_owned(), crate::settings::Value::List(vec!["durability".to_owned()]));
-        let (found, _) = resources(&settings, load);
-        assert!(found.iter().any(|plan| plan.name == DURABILITY && plan.class == ResourceClass::Bound));
-        settings.0.insert("replication.mode".to_owned(), crate::settings::Value::Text("remote_flush".to_owned()));
-        let (found, not_tried) = resources(&settings, load);
-        assert!(found.iter().all(|plan| plan.name != DURABILITY));
-        assert_eq!(not_tried[DURABILITY], WITH_STANDBYS);
-    }
-
-    #[test]
-    fn flushes_are_a_resource_where_the_study_delays_them() {
-        let load = PointLoad { users: 1, is_embedded: true };
-        let mut settings = Settings::default();
-        let (none, not_tried) = resources(&settings, load);
-        assert!(none.iter().all(|plan| plan.name != FLUSH_DELAY));
-        assert_eq!(not_tried[FLUSH_DELAY], NO_DELAY);
-        settings.0.insert(FLUSH_DELAY.to_owned(), crate::settings::Value::Duration(Duration::from_millis(5)));
-        let (found, not_tried) = resources(&settings, load);
-        assert!(found.iter().any(|plan| plan.name == FLUSH_DELAY && plan.class == ResourceClass::Speed));
-        assert!(!not_tried.contains_key(FLUSH_DELAY));
-    }
-
-    #[test]
-    fn the_longest_time_holds_for_every_length_that_can_be_drawn_and_for_slow_changes() {
-        let asked = ConfirmAsked { step: 0.2, blocks: 4, visit_s: 6 };
-        let plan = |name: &str, class| ResourcePlan { name: name.to_owned(), class };
-        let (cpu, reads) =
-            (plan("limits.cpu", ResourceClass::Capacity), plan("limits.read_iops", ResourceClass::Capacity));
-        let memory = plan("limits.memory", ResourceClass::Structure);
-        let seconds = |plans: &[ResourcePlan]| asked.longest(plans, &Settings::default()).as_secs();
-        // Visits of 9 s after 3 s: three in each block; four, and a joint one in the fourth block.
-        assert_eq!(seconds(std::slice::from_ref(&cpu)), 4 * 3 * 12);
-        assert_eq!(seconds(&[cpu.clone(), reads]), 4 * 4 * 12 + 12);
-        // Memory is waited for when it is lowered and when it is put back, 30 s each; it is in no joint visit.
-        assert_eq!(seconds(&[cpu, memory]), 4 * (4 * 12 + 57));
-    }
-
-    #[test]
-    fn the_joint_visit_leaves_numbers_of_things_alone() {
-        let all_but = Change::AllBut("limits.cpu".to_owned());
-        assert!(all_but.lowers("limits.read_iops", ResourceClass::Capacity));
-        assert!(!all_but.lowers("limits.cpu", ResourceClass::Capacity));
-        assert!(!all_but.lowers(USERS, ResourceClass::Structure));
-        assert!(Change::One(USERS.to_owned()).lowers(USERS, ResourceClass::Structure));
-        assert!(!Change::Nothing.lowers("limits.cpu", ResourceClass::Capacity));
-    }
-}
+mod tests;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum WriteClass {
     /// Acknowledged and absent.
     Lost,
-    /// Lost, though a write is there that was sent to the same node after the acknowledgement.
+    /// Lost, though a write is there that was sent to the same life of the node after the acknowledgement.
     Hole,
     /// Acknowledged with a warning of the server, and absent.
     LostAsWarned,

@@ -338,6 +338,9 @@ pub struct Check {
     /// What was compared, of an audit of drawn inputs; records of older versions have none.
     #[serde(default)]
     pub sample: Option<AuditedSample>,
+    /// Acknowledged operations that it did not find in the database; `None` for a check that looks for none, and in older records.
+    #[serde(default)]
+    pub lost: Option<u64>,
 }
 
 /// What an audit of drawn inputs compared with its law.

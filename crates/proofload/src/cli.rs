@@ -6,7 +6,9 @@ use crate::cli_gate::GateArguments;
 use crate::cli_selftest::SelftestArguments;
 use crate::cli_tier::TierCommand;
 use clap::{Parser, Subcommand, ValueEnum};
+use proofload_model::units::parse_duration;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What it is for.
 const ABOUT: &str = "Puts a proof load on a database and its storage, and records what held, what broke first and why.";
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     Engines(EnginesArguments),
     /// Test an engine on your own server, in a database that is created and dropped; writes a sealed result
     Selftest(SelftestArguments),
+    /// Put back what a killed run has left changed of a server (`engine.changes`)
+    Release(crate::cli_release::ReleaseArguments),
     /// List the built-in workloads
     Workloads(ListArguments),
     /// Print the JSON Schema of study files, or the reference of all settings
@@ -183,7 +187,7 @@ pub(crate) struct RunArguments {
     /// Print the plan, as `proofload plan` does, and start nothing
     #[arg(long)]
     pub(crate) plan: bool,
-    /// Confirm destructive steps by repeating their devices, separated by commas
+    /// Confirm destructive steps and changes of a server by repeating devices and HOST/DATABASE, separated by commas
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
     /// Skip limits that this machine does not allow; the title of the result says which
@@ -194,6 +198,15 @@ pub(crate) struct RunArguments {
     pub(crate) void: VoidPolicy,
     #[command(flatten)]
     pub(crate) show: ShowArguments,
+}
+
+/// Longest time that `procedure.wait_for_quiet` may be as well.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// Reads how long a run may wait for a quiet host.
+fn waiting_time(text: &str) -> Result<Duration, String> {
+    let time = parse_duration(text).map_err(|error| error.to_string())?;
+    if time > LONGEST_WAIT { Err("more than 24 h; give at most 24h".to_owned()) } else { Ok(time) }
 }
 
 /// What `resume` takes.
@@ -207,7 +220,10 @@ pub(crate) struct ResumeArguments {
     /// (`--void=ok`); may be given twice
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "again")]
     pub(crate) void: Vec<ResumeVoid>,
-    /// Confirm destructive steps by repeating their devices, separated by commas
+    /// Let each run of this session wait up to this long for a quiet host, in place of `procedure.wait_for_quiet`
+    #[arg(long, value_name = "TIME", value_parser = waiting_time)]
+    pub(crate) wait: Option<Duration>,
+    /// Confirm destructive steps and changes of a server by repeating devices and HOST/DATABASE, separated by commas
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
 }
@@ -231,7 +247,7 @@ pub(crate) struct ConfirmArguments {
     pub(crate) plan: bool,
     #[command(flatten)]
     pub(crate) show: ShowArguments,
-    /// Confirm destructive steps by repeating their devices, separated by commas
+    /// Confirm destructive steps and changes of a server by repeating devices and HOST/DATABASE, separated by commas
     #[arg(long, value_name = "DEVICE")]
     pub(crate) yes: Option<String>,
 }
@@ -377,6 +393,9 @@ pub(crate) struct PairArguments {
     /// Replace a setting of both studies, such as study.repetitions=12; may be repeated
     #[arg(long, value_name = "SETTING=VALUE", requires = "run")]
     pub(crate) set: Vec<String>,
+    /// Confirm changes of servers by repeating HOST/DATABASE, separated by commas
+    #[arg(long, value_name = "SERVER", requires = "run")]
+    pub(crate) yes: Option<String>,
     /// Show progress of the runs in this form [default: live on a terminal, else plain]
     #[arg(long, value_enum, value_name = "FORM", requires = "run")]
     pub(crate) progress: Option<ProgressForm>,
@@ -488,7 +507,7 @@ pub(crate) enum ExportFormat {
     Json,
     /// Final figures and per-second values, for a time series database
     Openmetrics,
-    /// Writes of one drill as lines of JSON, for checkers of histories
+    /// Writes of one drill as a JSON array, for checkers of histories
     History,
 }
 
@@ -565,4 +584,16 @@ pub(crate) struct ManArguments {
     /// Replace existing pages
     #[arg(long)]
     pub(crate) overwrite: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_waiting_time_has_a_unit_and_an_end() {
+        let hours = |count: u64| Duration::from_secs(3_600 * count);
+        assert_eq!((waiting_time("2h"), waiting_time("24h")), (Ok(hours(2)), Ok(hours(24))));
+        assert!(waiting_time("25h").is_err() && waiting_time("2").is_err());
+    }
 }

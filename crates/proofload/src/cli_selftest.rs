@@ -1,7 +1,16 @@
 //! The command line of `selftest`. Words only: `commands::selftest` does the work.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+
+/// Leave to change a server, in the words of `engine.changes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LeaveWord {
+    /// Change nothing of it but the database of the self-test
+    Refused,
+    /// Back that database up and restore it, and change memory and cores of the server for a moment
+    Allowed,
+}
 
 /// What `selftest` takes.
 #[derive(Debug, Args)]
@@ -18,6 +27,9 @@ pub(crate) struct SelftestArguments {
     /// Allow it without a question, by repeating the name of the database
     #[arg(long, value_name = "NAME")]
     pub(crate) confirm: Option<String>,
+    /// Whether the server may be changed, as by `engine.changes`: what backs up, restores and limits is tested then
+    #[arg(long, value_enum, default_value_t = LeaveWord::Refused, value_name = "LEAVE")]
+    pub(crate) changes: LeaveWord,
     /// Where the result goes
     #[arg(short, long, value_name = "FILE", default_value = "selftest.json")]
     pub(crate) output: PathBuf,

@@ -64,6 +64,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("proofload resume study.proof", "run the missing runs"),
             ("proofload resume study.proof --void", "repeat points that are void because of the host"),
+            ("proofload resume study.proof --void --wait 2h", "the same, once the host is quiet, after 2 h at most"),
         ],
     ),
     (
@@ -207,8 +208,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("proofload selftest --engine postgresql", "test a local instance in a temporary folder"),
             ("proofload selftest --engine postgresql --url postgresql://me@db1/bench", "test your own server"),
+            (
+                "proofload selftest --engine sqlserver --url URL --changes allowed",
+                "test backup, restore and limits as well",
+            ),
             ("proofload selftest --check selftest.json", "check a result that was sent"),
         ],
+    ),
+    (
+        "release",
+        &[(
+            "proofload release --engine sqlserver URL --yes db1:1433/bench",
+            "after a run was killed that had changed the server",
+        )],
     ),
     ("workloads", &[("proofload workloads", "list them")]),
     (

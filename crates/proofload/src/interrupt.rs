@@ -1,25 +1,45 @@
-//! Ctrl-C and SIGTERM as a flag that long work looks at. May not end the process, except on a third signal.
+//! Ctrl-C and SIGTERM as a flag that long work looks at. May not end the process, except on a further signal.
 
+use crate::clock::SystemClock;
+use proofload_model::time::Clock;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Signals that ask to stop.
+const SIGNALS: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
+
+/// Time after the first signal in which others are the same request: `timeout` of GNU signals its child, then the child's group, within
+/// microseconds.
+const SAME_REQUEST: Duration = Duration::from_secs(1);
 
 /// Whether someone has asked us to stop.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Installs the handlers. A second signal after the first was seen ends the process at once.
+    /// Installs the handlers. A signal that comes later than a second after the first ends the process at once.
     pub(crate) fn install() -> std::io::Result<Self> {
         let interrupt = Self::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let is_over = Arc::new(AtomicBool::new(false));
+        for signal in SIGNALS {
             signal_hook::flag::register_conditional_shutdown(
                 signal,
                 i32::from(crate::exit::Exit::Interrupted.number()),
-                Arc::clone(&interrupt.0),
+                Arc::clone(&is_over),
             )?;
             signal_hook::flag::register(signal, Arc::clone(&interrupt.0))?;
         }
+        let mut signals = Signals::new(SIGNALS)?;
+        // Sleeps until the first signal, and ends soon after it.
+        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            if signals.forever().next().is_some() {
+                SystemClock.sleep(SAME_REQUEST);
+                is_over.store(true, Ordering::Relaxed);
+            }
+        })?;
         Ok(interrupt)
     }
 

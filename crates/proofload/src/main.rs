@@ -8,6 +8,7 @@ mod cli;
 mod cli_agents;
 mod cli_first;
 mod cli_gate;
+mod cli_release;
 mod cli_selftest;
 mod cli_tier;
 mod cli_tier_kernel;

@@ -1,5 +1,5 @@
-//! Writing to the terminal: results on stdout, everything else on stderr. The only module of the program that prints.
-#![expect(clippy::print_stderr, reason = "this module is where the program prints")]
+//! Writing to the terminal: results on stdout, everything else on stderr. The only module of the program that prints. A result that stdout
+//! does not take is a failure; a message that stderr does not take is lost, and nothing else is.
 
 use crate::exit::Exit;
 use proofload_model::letters::is_steering;
@@ -16,13 +16,23 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split("\r\n").map(|line| line.replace(steers, "\u{fffd}")).collect::<Vec<_>>().join("\r\n"))
 }
 
-/// A result, on stdout. A closed pipe is the reader's choice, not an error.
-pub(crate) fn result(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _closed = out
-        .write_all(harmless(text).as_bytes())
-        .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") })
-        .and_then(|()| out.flush());
+/// A result, on stdout. A closed pipe is the reader's choice, not an error; a full disk is one.
+pub(crate) fn result(text: &str) -> Result<(), String> {
+    let written = stream(|out| {
+        out.write_all(harmless(text).as_bytes())?;
+        if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }
+    });
+    written.map_err(|error| not_written(&error))
+}
+
+/// The end of a command that has a result: its exit code when stdout has taken the result, else a failure.
+pub(crate) fn conclude(json: bool, text: &str, exit: Exit) -> Exit {
+    result(text).map_or_else(|error| failure(json, Exit::Failure, &error), |()| exit)
+}
+
+/// Words for a result that is not or not wholly written.
+pub(crate) fn not_written(error: &std::io::Error) -> String {
+    format!("failed to write to standard output: {error}; what was written is incomplete: write it to another place")
 }
 
 /// A long result on stdout, written piece by piece. A closed pipe is the reader's choice, not an error.
@@ -34,14 +44,19 @@ pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) 
     }
 }
 
+/// Writes a message to stderr, whole. Where it is not taken, as by a terminal that has gone or a full disk, it is lost, and no study ends.
+fn say(message: &str) {
+    let _lost = std::io::stderr().lock().write_all(harmless(message).as_bytes());
+}
+
 /// A note for the operator, on stderr.
 pub(crate) fn note(text: &str) {
-    eprintln!("{}", harmless(text));
+    say(&format!("{text}\n"));
 }
 
 /// An error, on stderr.
 pub(crate) fn error(text: &str) {
-    eprintln!("proofload: {}", harmless(text));
+    say(&format!("proofload: {text}\n"));
 }
 
 /// An error of a command that can speak to programs: a line of text, or with `--json` one JSON object on a line. Both on
@@ -68,13 +83,20 @@ pub(crate) fn json_error(exit: Exit, text: &str, faults: Option<serde_json::Valu
 
 /// What the command line parser has to say: help and version are results, the rest are errors of usage.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
-    let _closed = error.print();
-    if error.use_stderr() { Exit::Usage } else { Exit::Good }
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        // What stderr does not take is lost, like any other message.
+        _ if error.use_stderr() => Exit::Usage,
+        Err(failed) if failed.kind() != std::io::ErrorKind::BrokenPipe => {
+            failure(false, Exit::Failure, &not_written(&failed))
+        }
+        _ => Exit::Good,
+    }
 }
 
 /// A question to somebody at a terminal, on stderr; the line stays open for the answer.
 pub(crate) fn prompt(text: &str) {
-    eprint!("{}", harmless(text));
+    say(text);
 }
 
 /// Whether somebody may be asked: answers come from a terminal, and questions are seen on one.

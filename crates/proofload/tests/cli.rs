@@ -75,6 +75,28 @@ fn faults_of_a_study_come_all_at_once() {
 }
 
 #[test]
+fn what_is_no_study_file_is_refused_at_once() {
+    let bench = Bench::new("no-study");
+    for (name, told) in [("/dev/zero", "it is a folder, a device or a pipe"), ("big.toml", "at most 8388608 are taken")]
+    {
+        std::fs::write(bench.path("big.toml"), vec![b'#'; (8 << 20) + 1]).expect("it is written");
+        let done = bench.run(&["validate", name]);
+        assert_eq!(done.status.code(), Some(2), "{name}");
+        assert!(text(&done.stderr).contains(told), "{name}: {}", text(&done.stderr));
+    }
+    // Each of these keys was compared with every setting, and its line counted from the start.
+    let keys: String = (0..15_000).map(|key| format!("memory{key} = 1\n")).collect();
+    bench.study(&small_study("sqlite", &format!("[limits]\n{keys}"), 1));
+    let done = bench.run(&["validate", "study.toml", "--json"]);
+    assert_eq!(done.status.code(), Some(3));
+    let json: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(json["faults"].as_array().map(Vec::len), Some(1_000));
+    let told = bench.run(&["validate", "study.toml"]);
+    let told = text(&told.stderr);
+    assert!(told.contains("has 15000 faults") && told.ends_with("and 14000 more\n"), "{told}");
+}
+
+#[test]
 fn a_valid_study_says_so_and_shows_its_plan() {
     let bench = Bench::new("plan");
     bench.study(&small_study(
@@ -160,6 +182,23 @@ fn a_destructive_step_wants_its_device_named_twice() {
     let output = bench.run(&["run", "study.toml", "--yes", "/dev/proofload-none"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("refuse to precondition /dev/proofload-none"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_server_that_a_study_changes_is_named_twice() {
+    let bench = Bench::new("changed-server");
+    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/papers/sn861-memory-sweep-sqlserver.toml");
+    let run = ["run", study, "-o", "changed.proof"];
+    for arguments in [run.to_vec(), [&run[..], &["--yes", "db1/proofload"]].concat()] {
+        let output = bench.run(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("add --yes db1:1433/proofload"), "{}", text(&output.stderr));
+        assert!(!bench.path("changed.proof").exists());
+    }
+    let plan = text(&bench.run(&["plan", study]).stdout);
+    assert!(plan.contains("requires --yes db1:1433/proofload"), "{plan}");
+    let plan: serde_json::Value = serde_json::from_slice(&bench.run(&["plan", study, "--json"]).stdout).expect("JSON");
+    assert_eq!(plan["changed_servers"], serde_json::json!(["db1:1433/proofload"]));
 }
 
 #[test]

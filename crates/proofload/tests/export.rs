@@ -292,8 +292,8 @@ fn exports_are_refused_where_they_would_lose_something_or_mean_nothing() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {words}");
         assert!(words.contains(wanted) && output.stdout.is_empty(), "{arguments:?}: {words}");
     };
-    refused(&["--format", "csv"], 2, "csv has 21 tables: choose one with --table");
-    refused(&["--format", "parquet"], 2, "parquet has 21 tables: choose one with --table");
+    refused(&["--format", "csv"], 2, "csv has 23 tables: choose one with --table");
+    refused(&["--format", "parquet"], 2, "parquet has 23 tables: choose one with --table");
     refused(&["--format", "hdr", "--table", "facts"], 2, "--table is only used with");
     refused(&["--format", "hdr", "--run", "7"], 2, "the plan has runs 0 to 1");
     refused(&["--format", "csv", "--table", "fcts"], 2, "a similar value exists: 'facts'");

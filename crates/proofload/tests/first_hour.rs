@@ -45,6 +45,55 @@ fn root() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies")
 }
 
+/// Quick studies for MariaDB and MySQL: the study, what is set, its points, the engine of the plan. The guide says each.
+const ON_MARIADB: &[(&str, &[&str], &str, &str)] = &[
+    ("memory-sweep-mariadb", &[], "4 points", "mariadb"),
+    ("key-value-mariadb", &[], "2 points", "mariadb"),
+    ("warehouse-mariadb", &[], "1 point", "mariadb"),
+    ("search-users-mariadb", &[], "1 point, and a search", "mariadb"),
+    ("memory-sweep-postgresql", &["engine.kind=mariadb"], "4 points", "mariadb"),
+    ("search-users", &["engine.kind=mariadb"], "1 point, and a search", "mariadb"),
+    (
+        "key-value",
+        &["engine.kind=mariadb", "limits.memory=160MiB", "storage.path=/var/tmp/proofload-data"],
+        "2 points",
+        "mariadb",
+    ),
+    ("warehouse-postgresql", &["engine.kind=mariadb"], "1 point", "mariadb"),
+    ("warehouse-mariadb", &["factor.engine.kind=[\"mariadb\", \"duckdb\"]"], "2 points", "duckdb"),
+    (
+        "memory-sweep-mariadb",
+        &["engine.kind=mysql", "factor.limits.memory=[\"288MiB\", \"512MiB\", \"1GiB\"]"],
+        "3 points",
+        "mysql",
+    ),
+    ("key-value-mariadb", &["engine.kind=mysql", "limits.memory=512MiB"], "2 points", "mysql"),
+    ("warehouse-mariadb", &["engine.kind=mysql", "limits.memory=512MiB"], "1 point", "mysql"),
+    ("search-users-mariadb", &["engine.kind=mysql"], "1 point, and a search", "mysql"),
+];
+
+#[test]
+fn quick_studies_are_planned_on_mariadb_and_mysql_as_the_guide_says() {
+    let bench = Bench::new("quick-mariadb");
+    let guide = include_str!("../../../docs/guides/mariadb.md");
+    for (study, sets, points, engine) in ON_MARIADB {
+        said(&bench, &["studies", "--copy", study, "--overwrite"], 0);
+        assert!(guide.contains(&format!("`{study}`")), "the guide does not name {study}");
+        let file = format!("{study}.toml");
+        let mut options = vec![file.as_str()];
+        for set in *sets {
+            assert!(guide.contains(*set), "the guide does not say {set}");
+            options.extend(["--set", *set]);
+        }
+        let valid = said(&bench, &[&["validate"][..], &options].concat(), 0);
+        assert!(valid.contains(&format!("valid, {points}")), "{study} {sets:?}: {valid}");
+        let plan = said(&bench, &[&["plan"][..], &options].concat(), 0);
+        // A server of a root's study runs as another user, whom a clone in a closed folder keeps out.
+        assert!(plan.contains(" in /var/tmp/proofload-data"), "{study} {sets:?}: {plan}");
+        assert!(plan.contains(&format!("\n{engine}: ")), "{study} {sets:?}: {plan}");
+    }
+}
+
 /// What makes a study of `init` a matter of seconds.
 const TINY: &[(&str, &[&str])] = &[
     ("oltp", &["workload.warehouses=1", "workload.scale=toy"]),

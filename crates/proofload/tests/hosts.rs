@@ -4,6 +4,7 @@ mod support;
 
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::samples::Fact;
 use proofload_record::{Attempt, Record, State};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -153,6 +154,19 @@ fn lose_the_copy(bench: &Bench) {
     std::fs::remove_file(label).expect("it is ours");
 }
 
+/// The process of the agent that has a host's name in its environment.
+#[track_caller]
+fn agent_of(bench: &Bench, host: &str) -> u32 {
+    let wanted = format!("HOST={host}");
+    let is_it = |pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+    };
+    let agents: Vec<(u32, String)> =
+        bench.processes().into_iter().filter(|(_, title)| title.contains(" agent")).collect();
+    agents.iter().map(|(pid, _)| *pid).find(is_it).unwrap_or_else(|| panic!("{agents:?}"))
+}
+
 #[test]
 fn an_agent_of_a_standby_that_is_lost_fails_its_run_and_the_next_goes_on() {
     if !postgresql_here("hosts-lost") {
@@ -173,13 +187,7 @@ fn an_agent_of_a_standby_that_is_lost_fails_its_run_and_the_next_goes_on() {
         let first = record.attempts.first()?;
         first.events.iter().any(|event| matches!(event.event, RunEvent::LoadStarted(_))).then_some(())
     });
-    let of_db2 = |pid: &u32| {
-        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == b"HOST=db2")
-    };
-    let agents: Vec<(u32, String)> =
-        bench.processes().into_iter().filter(|(_, title)| title.contains(" agent")).collect();
-    let agent = agents.iter().map(|(pid, _)| *pid).find(of_db2).unwrap_or_else(|| panic!("{agents:?}"));
+    let agent = agent_of(&bench, "db2");
     kill(agent);
     let _ended = child.wait().expect("it ends");
     let record = proofload_record::read(&proof).expect("a record");
@@ -187,6 +195,52 @@ fn an_agent_of_a_standby_that_is_lost_fails_its_run_and_the_next_goes_on() {
     assert!(told.contains("db2"), "{told}");
     assert!(record.attempts.iter().any(|attempt| attempt.state == State::Finished), "the other run goes on");
     bench.expect_no_process();
+}
+
+/// Freezes the agent of the host under test at some time of the second run: its stream stays open, as that of a host without power behind
+/// `ssh` does. The attempt is lost, and another one repeats the run.
+fn check_silent(name: &str, is_time: fn(&Attempt) -> bool) {
+    let bench = Bench::new(name);
+    let agents = format!("[agents]\nhost = [\"env\", \"HOST=tested\", \"{PROGRAM}\", \"agent\"]\n");
+    bench.study(&small_study("sqlite", &format!("retries = 1\n{agents}"), 2));
+    let mut child = bench
+        .command(&["run", "study.toml", "-o", "x.proof", "--no-report"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let proof = bench.path("x.proof");
+    wait_beside(&mut child, "the second run is under way", || {
+        let record = proofload_record::read(&proof).ok()?;
+        // Beside other work the first run may have been repeated.
+        let (first, last) = (record.attempts.first()?, record.attempts.last()?);
+        (last.run.index != first.run.index && is_time(last)).then_some(())
+    });
+    let stopped = Command::new("kill").args(["-STOP", &agent_of(&bench, "tested").to_string()]).status();
+    assert!(stopped.is_ok_and(|status| status.success()));
+    let ended = child.wait().expect("it ends");
+    let record = proofload_record::read(&proof).expect("a record");
+    let is_failed = |attempt: &&Attempt| matches!(attempt.state, State::Failed { .. });
+    let lost = record.attempts.iter().find(is_failed).expect("an attempt was lost");
+    let State::Failed { reason } = &lost.state else { panic!("{:?}", lost.state) };
+    assert!(reason.contains("the host agent was lost: it has not answered for 60 s"), "{reason}");
+    assert!(lost.events.iter().any(|event| matches!(event.event, RunEvent::AgentLost { .. })), "{:?}", lost.events);
+    let again = record.finished(lost.run.index).expect("the run was repeated");
+    assert!(again.id > lost.id);
+    assert!(matches!(ended.code(), Some(0 | 5 | 6)), "{ended}");
+    bench.expect_no_process();
+}
+
+#[test]
+fn a_host_that_falls_silent_while_data_are_restored_is_lost() {
+    check_silent("silent-restore", |_| true);
+}
+
+#[test]
+fn a_host_that_falls_silent_before_limits_are_verified_is_lost() {
+    check_silent("silent-verify", |attempt| {
+        !events(attempt, |event| matches!(event, RunEvent::LoadStarted(_))).is_empty()
+    });
 }
 
 #[test]
@@ -317,4 +371,60 @@ fn drills_over_a_network_promote_a_standby_that_users_and_the_other_standby_reac
     }
     assert_eq!((promoted, undone), (1, 1), "{:?}", record.attempts.len());
     bench.expect_no_process();
+}
+
+/// A block device on a file.
+struct LoopDevice(String);
+
+impl LoopDevice {
+    /// Makes one; `None` where that is not allowed.
+    fn on(file: &Path) -> Option<Self> {
+        std::fs::File::create(file).and_then(|file| file.set_len(1 << 30)).expect("the folder takes a file");
+        let made = Command::new("losetup").args(["--show", "-f"]).arg(file).output().ok()?;
+        made.status.success().then(|| Self(text(&made.stdout).trim().to_owned()))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _detached = Command::new("losetup").args(["-d", &self.0]).status();
+    }
+}
+
+#[test]
+fn a_purge_on_both_hosts_keeps_the_snapshots_of_both() {
+    if !postgresql_here("hosts-purge") {
+        return;
+    }
+    let bench = Bench::new("hosts-purge");
+    let devices = ["primary", "standby"].map(|name| LoopDevice::on(&bench.path(name)));
+    let [Some(primary), Some(standby)] = &devices else {
+        println!("SKIPPED: a purge on both hosts: loop devices are not allowed here");
+        return;
+    };
+    let study = paced_study(100, "[agents]\nstandby_hosts = [\"db2\"]\n[replication]\nmode = \"remote_flush\"\n");
+    let study = study.replacen("repetitions = 1", "repetitions = 2", 1);
+    let storage =
+        format!("path = \"data\"\npurge.device = \"{}\"\npurge.standby_devices = [\"{}\"]\n", primary.0, standby.0);
+    bench.study(&study.replacen("path = \"data\"\n", &storage, 1));
+    let yes = format!("{},{}", primary.0, standby.0);
+    let done = bench.run(&["run", "study.toml", "-o", "x.proof", "--yes", &yes]);
+    assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{}", text(&done.stderr));
+    let record = proofload_record::read(&bench.path("x.proof")).expect("a record");
+    assert_eq!(record.attempts.len(), 2);
+    for attempt in &record.attempts {
+        assert_eq!(attempt.state, State::Finished, "{:?}", attempt.events);
+        let is_purged = |fact: &&Fact| {
+            fact.name.ends_with("volume") && fact.effective.as_ref().is_some_and(|text| text.contains("purged"))
+        };
+        let volumes = attempt.facts.iter().filter(is_purged);
+        let purged: BTreeSet<&InstanceName> = volumes.map(|fact| &fact.instance).collect();
+        let restored = events(attempt, |event| matches!(event, RunEvent::Restored(_)));
+        assert_eq!((purged.len(), restored.len()), (2, 2), "{:?}", attempt.facts);
+    }
+    let built = |attempt: &Attempt| events(attempt, |event| matches!(event, RunEvent::Built(_))).len();
+    assert_eq!(built(&record.attempts[1]), 0, "the second run finds the snapshots of the first");
+    bench.expect_no_process();
+    let mounts = std::fs::read_to_string("/proc/mounts").expect("Linux has it");
+    assert!(!mounts.contains(&bench.path("").display().to_string()), "{mounts}");
 }

@@ -60,6 +60,7 @@ fn a_study_is_checked_and_planned() {
         &expect![[r#"
             build_s: 1
             calibration: {"device":0,"queries":0,"scans":0}
+            changed_servers: []
             destroyed_devices: []
             expected_s: 21
             form: 1

@@ -139,7 +139,7 @@ fn a_running_study_is_shown_to_this_machine_alone() {
     );
     let seconds = state["seconds"].as_array().expect("a list").iter().map(|second| second.as_array().expect("numbers"));
     let has_rate = |second: &Vec<Value>| second[1].as_f64().is_some_and(|rate| rate > 0.0);
-    assert!(seconds.clone().all(|second| second.len() == 8) && seconds.clone().any(has_rate), "{state}");
+    assert!(seconds.clone().all(|second| second.len() == 10) && seconds.clone().any(has_rate), "{state}");
     let (status, page) = served.get("/");
     assert!(
         status.contains("200") && page.contains("EventSource") && !page.contains("src=") && !page.contains("@import"),

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use support::waiting::wait_until;
-use support::{Bench, kill, postgresql_here, text};
+use support::{Bench, kill, postgresql_here, small_study, text};
 
 const PIPE: &str = "PROOFLOAD_TEST_PIPE_MS";
 
@@ -334,6 +334,36 @@ fn an_agent_that_is_killed_voids_the_point_and_stops_the_others() {
 #[test]
 fn an_agent_that_falls_silent_is_lost() {
     check_lost("silent", "-STOP", "it has not answered for 15 s");
+}
+
+/// Bytes of all files below a folder.
+fn bytes_below(folder: &std::path::Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(about) if about.is_dir() => bytes_below(&entry.path()),
+        Ok(about) => about.len(),
+        Err(_) => 0,
+    };
+    entries.map(size).sum()
+}
+
+/// One that is alone is frozen within a request that nobody bounds: the build, of which this is a small part.
+#[test]
+fn the_only_load_agent_is_lost_when_it_falls_silent() {
+    let bench = Bench::new("silent-alone");
+    let command = format!("[\"env\", \"LOADER=alone\", \"{}\", \"agent\"]", env!("CARGO_BIN_EXE_proofload"));
+    let study = small_study("sqlite", &format!("[agents]\nload = {command}\n"), 1);
+    bench.study(&study.replace("scale = \"toy\"\n", "").replace("warehouses = 1", "warehouses = 2"));
+    let run = bench.spawn(&["run", "study.toml", "--no-report"]);
+    wait_until("the build is under way", || bytes_below(&bench.path("data")) > 4 << 20);
+    let struck = agent_of(&bench, "alone").expect("it builds");
+    let _status = Command::new("kill").args(["-STOP", &struck.to_string()]).status();
+    let output = run.wait_with_output().expect("it ends");
+    kill(struck);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("the load agent was lost: it has not answered for 60 s"), "{told}");
+    bench.expect_no_process();
 }
 
 /// What is refused before any load, and why.

@@ -52,6 +52,7 @@ fn modes_are_proved_watched_measured_and_told_and_nothing_is_left() {
         let proof = proof(attempt);
         let waits = proof.mode == ReplicationMode::RemoteApply;
         assert_eq!((proof.waited_for_link, proof.waited_for_apply), (waits, waits), "{proof:?}");
+        assert_eq!((proof.seen_waiting, proof.count_proved), (waits.then_some(true), false), "{proof:?}");
         let has = |instance: &InstanceName, probe: &str, component: &str| {
             let of = |series: &&proofload_record::SeriesPoint| series.probe == probe && series.component == component;
             attempt.series.iter().filter(of).any(|series| series.instance == *instance)

@@ -54,7 +54,7 @@ fn expect_passed(bench: &Bench, output: &Output, skipped: &[&str]) {
     assert_eq!(bench.run(&["selftest", "--check", "selftest.json"]).status.code(), Some(0));
 }
 
-const AT_A_SERVER: &[&str] = &["contract: settings are read back", "contract: what is somebody's is refused"];
+const AT_A_SERVER: &[&str] = &["contract: settings are read back", "contract: what is somebody's is refused", "upkeep"];
 
 #[test]
 fn sqlite_passes_in_a_folder_and_a_changed_result_is_noticed() {
@@ -70,9 +70,13 @@ fn sqlite_passes_in_a_folder_and_a_changed_result_is_noticed() {
             "order entry by procedures",
             "meetings by statements",
             "meetings by procedures",
+            "upkeep",
         ],
     );
     bench.expect_no_process();
+    let changes = bench.run(&["selftest", "--engine", "sqlite", "--changes", "allowed", "-o", "other.json"]);
+    assert_eq!(changes.status.code(), Some(2), "{}", text(&changes.stderr));
+    assert!(text(&changes.stderr).contains("give its --url"), "{}", text(&changes.stderr));
     let written = std::fs::read_to_string(bench.path("selftest.json")).expect("a result");
     std::fs::write(bench.path("changed.json"), written.replacen("\"passed\"", "\"skipped\"", 1)).expect("a file");
     let changed = bench.run(&["selftest", "--check", "changed.json"]);
@@ -141,6 +145,9 @@ fn mariadb_passes_by_url_and_leaves_no_trace() {
     let unasked = bench.run(&selftest);
     assert_eq!(unasked.status.code(), Some(2), "{}", text(&unasked.stderr));
     assert!(text(&unasked.stderr).contains("--confirm proofload_selftest"), "{}", text(&unasked.stderr));
+    let changing = bench.run(&[&selftest[..], &["--changes", "allowed"]].concat());
+    assert_eq!(changing.status.code(), Some(2), "{}", text(&changing.stderr));
+    assert!(text(&changing.stderr).contains("memory and cores of the whole server"), "{}", text(&changing.stderr));
     let foreign = bench.run(&[&selftest[..], &["--database", "proofload", "--confirm", "proofload"]].concat());
     assert_eq!(foreign.status.code(), Some(2), "{}", text(&foreign.stderr));
     assert_eq!(ground("proofload").state().expect("answers"), ScratchState::Foreign, "it is left as it is");
@@ -178,6 +185,7 @@ fn mongodb_passes_over_the_wire_and_a_server_that_refuses_rows_fails() {
             "meetings by procedures",
             "a build that is killed",
             "warehouse",
+            "upkeep",
         ],
     );
     assert_eq!(server.documents(&format!("{NAME}.usertable")), 0, "nothing is left");

@@ -324,3 +324,48 @@ fn results_do_not_change_places_and_void_does_not_become_valid() {
         assert!(proof.is_err() || proof.is_ok_and(|proof| !proof.faults.is_empty()), "{change}: the chain holds");
     }
 }
+
+#[test]
+fn what_does_not_prove_itself_is_not_continued_and_stays_as_it_is() {
+    let specimen = Specimen::new();
+    for change in [
+        "UPDATE document SET body = replace(body, '\"null\"', '\"sqlite\"') WHERE name = 'study.json'",
+        "DELETE FROM link WHERE id = (SELECT max(id) FROM link)",
+    ] {
+        let path = specimen.copy();
+        assert!(edit(&path, change) > 0, "{change}");
+        let before = std::fs::read(&path).expect("it is a file");
+        let error = Recorder::resume(&path, "proofload 0.1.0", BEGUN).expect_err("it is refused");
+        assert!(error.is_damaged(), "{change}: {error}");
+        let done = std::process::Command::new(env!("CARGO_BIN_EXE_proofload")).arg("resume").arg(&path).output();
+        let done = done.expect("it starts");
+        assert_eq!(done.status.code(), Some(10), "{change}: {}", String::from_utf8_lossy(&done.stderr));
+        assert!(std::fs::read(&path).expect("it is a file") == before, "{change}: a byte was written");
+    }
+    // Rows of one run make that run void, and no other.
+    let path = specimen.copy();
+    assert!(edit(&path, "UPDATE mark SET value = value + 1 WHERE id = 1") > 0);
+    Recorder::resume(&path, "proofload 0.1.0", BEGUN).expect("the others stand");
+}
+
+#[test]
+fn a_window_that_no_load_can_have_had_voids_and_takes_no_memory() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("foreign.proof");
+    Synthetic::of(40.0, 7).write(&path);
+    for (from, to) in [(5, 1_000_000_000_000), (u64::MAX >> 1, u64::MAX >> 1)] {
+        let at = WallTime(BEGUN.0 + 900_000_000);
+        let mut recorder = Recorder::resume(&path, "proofload 0.1.0", at).expect("it goes on");
+        let attempt = recorder.begin_attempt(0, at).expect("an attempt begins");
+        (0..3).for_each(|number| fill_second(&mut recorder, attempt, number));
+        let window = AttemptEvent::new(at, RunEvent::Window { from, to });
+        recorder.event(Some(attempt), &window).expect("an event fits");
+        recorder.finish(attempt, at).expect("the run is sealed");
+        recorder.close().expect("it closes");
+        let record = proofload_record::read(&path).expect("it is read");
+        assert_eq!(record.faults, Vec::<String>::new(), "its chain holds");
+        let told = render(&record, Format::Json).expect("it is rendered");
+        assert!(told.contains("beyond the 3 recorded seconds of load"), "{told}");
+        render(&record, Format::Html).expect("it is rendered");
+    }
+}

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use support::synthetic::Synthetic;
 use support::waiting::wait_until;
-use support::{Bench, small_study, text};
+use support::{Bench, kill, small_study, text};
 
 /// Size of the pseudo-terminal.
 const LINES: u16 = 24;
@@ -107,6 +107,90 @@ fn ctrl_c_leaves_a_screen_that_says_how_to_go_on() {
     assert!(shown.iter().any(|line| line.contains("· the only point  interrupted")), "{shown:#?}");
     assert_eq!(shown.last().map(String::as_str), Some("exit     75: interrupted; finished runs are kept"));
     bench.expect_no_process();
+}
+
+/// A study that is interrupted long before its end, on the null engine.
+fn long_study() -> String {
+    small_study("null", "", 1).replace("measure = \"2s\"", "measure = \"60s\"")
+}
+
+/// Waits until the load of the only run goes on.
+fn wait_for_load(bench: &Bench) {
+    wait_until("the load goes on", || {
+        proofload_record::read(&bench.path("small.proof"))
+            .is_ok_and(|record| record.attempts.first().is_some_and(|attempt| attempt.intervals.len() > 1))
+    });
+}
+
+/// The attempt was ended in order, not left open.
+#[track_caller]
+fn expect_ended_in_order(bench: &Bench) {
+    let record = proofload_record::read(&bench.path("small.proof")).expect("the record is read");
+    assert!(matches!(record.attempts[0].state, State::Failed { .. }), "{:?}", record.attempts[0].state);
+}
+
+/// `timeout` of GNU signals its child, and then the group that the child is in.
+#[test]
+fn signals_in_the_same_second_are_one_request_to_stop() {
+    let bench = Bench::new("twice");
+    bench.study(&long_study());
+    let run = bench.spawn(&["run", "study.toml", "--no-report"]);
+    wait_for_load(&bench);
+    let twice = format!("kill -TERM {0}; kill -INT {0}; kill -TERM {0}", run.id());
+    assert!(Command::new("sh").args(["-c", &twice]).status().is_ok_and(|status| status.success()));
+    let done = run.wait_with_output().expect("it ends");
+    let told = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(75), "{told}");
+    assert!(told.contains("interrupted; continue with: proofload resume small.proof"), "{told}");
+    expect_ended_in_order(&bench);
+    bench.expect_no_process();
+}
+
+/// An orderly end waits for agents, and one that is frozen answers to nothing.
+#[test]
+fn a_later_signal_ends_a_study_at_once() {
+    let bench = Bench::new("later");
+    bench.study(&long_study());
+    let mut run = bench.spawn(&["run", "study.toml", "--no-report"]);
+    wait_for_load(&bench);
+    let signal = |name: &str, pid: u32| {
+        Command::new("kill").args([name, &pid.to_string()]).stderr(Stdio::null()).status().expect("kill is there");
+    };
+    let agents = bench.processes().into_iter().filter(|(_, title)| title.contains(" agent"));
+    let agents: Vec<u32> = agents.map(|(pid, _)| pid).collect();
+    agents.iter().for_each(|pid| signal("-STOP", *pid));
+    wait_until("it ends", || {
+        signal("-TERM", run.id());
+        run.try_wait().expect("it is ours").is_some()
+    });
+    let done = run.wait_with_output().expect("it has ended");
+    agents.into_iter().for_each(kill);
+    let told = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(75), "{told}");
+    assert!(!told.contains("continue with"), "it ended in order, and waited for the agents: {told}");
+    bench.expect_no_process();
+}
+
+#[test]
+fn a_terminal_that_has_gone_stops_a_study_in_order() {
+    let bench = Bench::new("hangup");
+    bench.study(&long_study());
+    // The shell leads the session, and stays without its terminal to write down the exit code.
+    let program = env!("CARGO_BIN_EXE_proofload");
+    let line = format!("trap '' HUP; {program} run study.toml & echo $! > pid; wait $!; echo $? > code");
+    let mut command = Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").env("SHELL", "/bin/sh");
+    command.current_dir(bench.path(".")).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut terminal = command.spawn().expect("script is part of every Linux");
+    wait_for_load(&bench);
+    terminal.kill().expect("it is ours");
+    terminal.wait().expect("it ends");
+    let pid = std::fs::read_to_string(bench.path("pid")).expect("it was written");
+    assert!(Command::new("kill").args(["-HUP", pid.trim()]).status().is_ok_and(|status| status.success()));
+    let written = || std::fs::read_to_string(bench.path("code")).unwrap_or_default();
+    wait_until("the study ends", || written().ends_with('\n'));
+    assert_eq!(written().trim(), "75");
+    expect_ended_in_order(&bench);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod support;
 
 use proofload_record::{Attempt, Record, State};
 use proofload_report::findings::{FailureCount, Findings, evaluate};
+use proofload_report::metrics::QUERIES_PER_HOUR;
 use serde_json::Value;
 use std::process::Output;
 use support::waiting::wait_until;
@@ -160,7 +161,7 @@ fn check_calibration(attempt: &Attempt) {
 /// Queries per hour, to a hundredth.
 #[track_caller]
 fn check_rate(findings: &Findings<'_>, expected: f64) {
-    let rate = findings.points[0].result("queries_per_hour").expect("the point is valid").value();
+    let rate = findings.points[0].result(QUERIES_PER_HOUR).expect("the point is valid").value();
     assert!((rate / expected - 1.0).abs() < 0.01, "{rate} queries/h are not {expected}");
 }
 
@@ -230,7 +231,7 @@ fn queries_that_meet_their_cap_stay_in_the_record_and_the_others_count() {
     assert_eq!(point.runs[0].failures, FailureCount { failed, due: 24 }, "also those of the last second");
     let whole = point.runs[0].whole.as_ref().expect("rated whole");
     let seconds: f64 = whole.rounds.iter().map(|round| round.to - round.from).sum();
-    let rate = point.metric("queries_per_hour").expect("valid queries are rated").value();
+    let rate = point.metric(QUERIES_PER_HOUR).expect("valid queries are rated").value();
     assert!((rate / (done as f64 / seconds * 3_600.0) - 1.0).abs() < 0.01, "{rate} of {done} in {seconds} s");
     let report = text(&bench.run(&["report", "small.proof", "--format", "markdown"]).stdout);
     assert!(report.contains("queries with invalid executions: ") && report.contains("query\\_cap"), "{report}");

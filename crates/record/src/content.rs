@@ -74,6 +74,9 @@ pub enum State {
     Open,
 }
 
+/// Seconds that may be missing among those of a load, in each of which nobody counted: a host that stood still for an hour.
+const MOST_MISSING: u64 = 3_600;
+
 /// One try at a run of the plan.
 #[derive(Debug, Clone)]
 pub struct Attempt {
@@ -122,8 +125,19 @@ impl Attempt {
         self.events.iter().rev().find_map(|event| pick(&event.event))
     }
 
-    /// The measured window as interval numbers `[from, to)`.
+    /// The measured window as interval numbers `[from, to)`; `None` also for one that ends beyond [`Self::most_seconds`].
     pub fn window(&self) -> Option<(u64, u64)> {
+        self.told_window().filter(|(_, to)| *to <= self.most_seconds())
+    }
+
+    /// Number of seconds that its load can have had at most, by those that were recorded. Readers make room for no more: a record from
+    /// elsewhere may name any second.
+    pub fn most_seconds(&self) -> u64 {
+        self.intervals.len() as u64 + MOST_MISSING
+    }
+
+    /// The window as it was written, which may be none that its load can have had.
+    pub fn told_window(&self) -> Option<(u64, u64)> {
         self.last_event(|event| match event {
             RunEvent::Window { from, to } => Some((*from, *to)),
             _ => None,

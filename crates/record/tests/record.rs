@@ -75,6 +75,7 @@ fn check() -> Check {
         outcome: CheckOutcome::Met,
         offenders: vec![],
         sample: None,
+        lost: None,
     }
 }
 

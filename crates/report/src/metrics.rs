@@ -4,6 +4,7 @@
 //! Response and service times of one kind of operation are a family, `response_ns_p99.<kind>`: the table has those that a workload has
 //! columns for. Counters of an engine, `engine.<name>`, have the engine's names.
 
+pub use crate::metric_key::{LatencyKey, LatencyStatistic, MetricKey, PERCENTILES};
 use Better::{Higher, Lower, Neither};
 use Digits::{Tenths, Three, Whole};
 use proofload_analysis::quantity::Unit;
@@ -128,10 +129,14 @@ impl MetricName {
         if self.told.is_empty() { self.title.to_owned() } else { format!("{}, {}", self.title, self.told) }
     }
 
-    /// Kind of operation at the end of the name, as in `response_ns_p99.read`; `None` where it counts all work.
-    pub fn kind(&self) -> Option<&'static str> {
-        let (head, kind) = self.name.split_once('.')?;
-        (head.contains("_ns_") && kind != "all").then_some(kind)
+    /// Key among the metrics of a point.
+    pub fn key(&self) -> MetricKey {
+        MetricKey::from(self)
+    }
+
+    /// Kind of operation of a latency, as in `response_ns_p99.read`; `None` where it counts all work.
+    pub fn kind(&self) -> Option<String> {
+        self.key().latency().map(|latency| latency.kind.clone()).filter(|kind| kind != "all")
     }
 }
 
@@ -149,6 +154,8 @@ metrics! {
     THROUGHPUT = row("throughput", "Throughput", "1/s", Higher).head("Measured window").told("operations/s")
         .axis("Throughput", "operations per second").terminal("ops/s", Whole);
     TPM = row("tpm", "TPM", "1/min", Higher).told("per minute").axis("Throughput", "transactions per minute").terminal("TPM", Whole);
+    TPM_ENGINE = row("tpm_engine", "TPM by the engine's counters", "1/min", Neither).told("per minute");
+    TPM_ENGINE_RATIO = row("tpm_engine_ratio", "Engine's TPM by ours", "ratio", Neither).told("");
     NOPM = row("nopm", "NOPM, client", "1/min", Higher).told("per minute").axis("New orders", "per minute").terminal("NOPM", Whole);
     NOPM_DATABASE = row("nopm_database", "NOPM, database", "1/min", Higher).told("per minute");
     QUERIES_PER_HOUR = row("queries_per_hour", "Valid queries", "1/h", Higher).axis("Throughput", "valid queries per hour")
@@ -179,6 +186,7 @@ metrics! {
     CPU = row("cpu_percent", "CPU", "%", Neither).head("CPU, all").axis("Processor", "% of the cores").terminal("CPU %", Tenths);
     CPU_STEAL = row("cpu_steal_percent", "Steal", "%", Lower).told("% of the cores");
     DATABASE_CPU = row("database_cpu_percent", "CPU, database", "%", Neither).head("CPU");
+    WORK_PER_CPU = row("work_per_cpu_s", "Work per CPU second", "1/CPU s", Higher).told("units of work per CPU s");
     DRIVER_CPU = row("driver_cpu_percent", "Driver overhead, share of CPU", "%", Lower);
     CPU_TIME = row("cpu_seconds_per_s", "CPU time", "CPU s/s", Neither);
     DEVICE_READ_BANDWIDTH = row("device_read_mb_s", "Device reads", "MB/s", Neither).axis("Drive reads", "MB/s")
@@ -250,9 +258,9 @@ pub struct CostName {
 }
 
 impl CostName {
-    /// Name of the metric where the unit of work has this name.
-    pub fn name(&self, work: &str) -> String {
-        format!("{}_per_{work}", self.start)
+    /// Key of the metric where the unit of work has this name.
+    pub fn key(&self, work: &str) -> MetricKey {
+        MetricKey::Cost(self.start, work.to_owned())
     }
 
     /// Unit of its value.
@@ -302,6 +310,6 @@ mod tests {
             "Power, W Operations/s per W"
         );
         assert_eq!(READ_BYTES.told("query") + ", " + &READS.told("query"), "kB per query, per query");
-        assert_eq!((READ_P99.kind(), RESPONSE_P99.kind(), POWER.kind()), (Some("read"), None, None));
+        assert_eq!((READ_P99.kind().as_deref(), RESPONSE_P99.kind(), POWER.kind()), (Some("read"), None, None));
     }
 }

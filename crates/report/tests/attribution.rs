@@ -13,6 +13,7 @@ use proofload_record::{AttemptEvent, Record};
 use proofload_report::findings::evaluate;
 use proofload_report::findings::replication::replicated;
 use proofload_report::findings::slopes::slopes;
+use proofload_report::metrics::{LatencyStatistic, MetricKey};
 use proofload_report::{Format, render};
 use std::time::Duration;
 
@@ -35,7 +36,9 @@ fn split(record: &mut Record, shares: &[(SessionState, f64)]) {
         .points
         .iter()
         .map(|point| {
-            let response = point.metric("response_ns_mean.all").expect("it is measured").value() * 1e-9;
+            let response =
+                point.metric(MetricKey::response(LatencyStatistic::Mean, "all")).expect("it is measured").value()
+                    * 1e-9;
             point.throughput.as_ref().expect("it is measured").value * response
         })
         .collect();
@@ -91,7 +94,8 @@ fn the_time_of_a_transaction_is_told_only_where_it_adds_up() {
 #[test]
 fn what_a_commit_waits_for_is_told_beside_what_a_transaction_took_more() {
     let mut record = modes();
-    let response = evaluate(&record).points[1].metric("response_ns_mean.all").unwrap().value() * 1e-6;
+    let response =
+        evaluate(&record).points[1].metric(MetricKey::response(LatencyStatistic::Mean, "all")).unwrap().value() * 1e-6;
     calibrate(&mut record, Duration::from_micros(200));
     let found = evaluate(&record);
     let forecast = replicated(&found)[1].forecast.clone().unwrap();

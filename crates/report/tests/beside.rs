@@ -69,7 +69,7 @@ fn records_measured_at_once_are_compared_over_the_same_seconds() {
     let (baseline, candidate) = (at_once(1.0), at_once(0.9));
     let comparison = compared(&baseline, &candidate, &["tpm", "nopm", "response_ns_p99.all"]);
     for row in &comparison.rows[..2] {
-        assert_eq!(row.contrast.spread, Spread::AtOnce, "{}", row.metric.name);
+        assert_eq!(row.contrast.spread, Spread::AtOnce, "{}", row.metric.key);
         assert!((160..=180).contains(&row.ratio.n()), "six windows of 30 s at most: {:?}", row.ratio);
         assert!((0.88..0.92).contains(&row.ratio.value()), "{:?}", row.ratio);
     }
@@ -231,6 +231,11 @@ fn points_that_moved_are_compared_in_turns_only() {
         "{:?}",
         turned.warnings
     );
+    let runs = &turned.findings.1.points[0].runs;
+    let ahead = runs.iter().map(|run| run.judged.as_ref().map_or(0.0, |judged| judged.mean.ahead / judged.mean.value));
+    let ahead = ahead.sum::<f64>() / runs.len() as f64;
+    let (_, high) = turned.rows[0].contrast.bounds(0.05);
+    assert!(ahead > 0.001 && (high / turned.rows[0].ratio.value()).ln() >= 0.999 * ahead, "{ahead} {high}");
     let apart = compared(&baseline, &other, &["tpm"]);
     assert!(apart.rows.is_empty() && apart.void.len() == 2, "{:?}", apart.void);
     let mut single = [rising(1.0, "t"), rising(0.9, "t")];

@@ -385,7 +385,7 @@ fn nothing_differs_from_itself() {
             (row.ratio.value(), row.p_corrected, row.verdict),
             (1.0, 1.0, Verdict::NotShown),
             "{}",
-            row.metric.name
+            row.metric.key
         );
     }
     assert!(comparison.differences.is_empty());

@@ -9,7 +9,7 @@ use proofload_model::settings::Value;
 use proofload_record::{Record, SeriesPoint};
 use proofload_report::findings::comparison::{Comparison, ComparisonFilter, NamedRecord, compare};
 use proofload_report::findings::{
-    Estimand, PointFindings, Verdict, VoidClass, disturbed_from_outside, evaluate, judge_again,
+    Estimand, PointFindings, Verdict, Void, VoidClass, disturbed_from_outside, evaluate, judge_again,
 };
 use proofload_report::{ComparisonFormat, Format, render, render_comparison};
 
@@ -219,23 +219,105 @@ fn a_limit_that_was_reached_all_the_time_makes_the_host_irrelevant() {
     assert_eq!(point(&reads).estimand.unwrap().to_string(), "quiet host, bound by limits.read_iops");
 }
 
+/// Makes throughput fall by and by.
+fn let_fall(record: &mut Record) {
+    for interval in &mut record.attempts[0].intervals {
+        let slower = 1.0 - 0.015 * interval.index as f64;
+        for counts in &mut interval.counts {
+            counts.done = (counts.done as f64 * slower.max(0.1)) as u64;
+        }
+    }
+}
+
+/// Why a record is void whose throughput is made to fall.
+fn falling(mut record: Record) -> Void {
+    let_fall(&mut record);
+    fall_of(&record)
+}
+
+fn fall_of(record: &Record) -> Void {
+    let Verdict::Void(reasons) = point(record).verdict else { panic!("it moves") };
+    reasons.into_iter().find(|reason| reason.text.contains("still falling")).expect("that is said")
+}
+
 /// The same movement is the host's fault where others were seen at work, and otherwise the system's.
 #[test]
 fn movement_beside_others_may_be_measured_again() {
-    let moving = |share: f64| {
-        let mut record = beside(share);
-        for interval in &mut record.attempts[0].intervals {
-            let slower = 1.0 - 0.015 * interval.index as f64;
-            for counts in &mut interval.counts {
-                counts.done = (counts.done as f64 * slower.max(0.1)) as u64;
-            }
-        }
-        let Verdict::Void(reasons) = point(&record).verdict else { panic!("it moves") };
-        reasons.into_iter().find(|reason| reason.text.contains("still falling")).expect("that is said")
-    };
-    let (alone, beside) = (moving(0.0), moving(0.4));
+    let (alone, beside) = (falling(beside(0.0)), falling(beside(0.4)));
     assert_eq!((alone.class, beside.class), (VoidClass::NotSteady, VoidClass::Host));
     assert!(beside.text.ends_with("; meanwhile others took 40 % of the CPU (cc1 0.8 cores)"), "{}", beside.text);
+}
+
+/// A record beside others whose limit of CPU time, or of reads, was reached all the time.
+fn bound(share: f64, by_device: bool) -> Record {
+    let mut record = beside(share);
+    limited(&mut record, &limit::CPU, 0.4);
+    observe(&mut record.attempts[0], series::group::CPU, "", |second| if second % 2 == 0 { 0.397 } else { 0.399 });
+    if by_device {
+        limited(&mut record, &limit::READ_IOPS, 500.0);
+        observe(&mut record.attempts[0], series::group::READS, "vda", |_| 499.0);
+    }
+    record
+}
+
+/// Caches and sibling threads are shared whatever CPU time a group gets, so that only a limit of the device excuses others.
+#[test]
+fn a_reached_limit_of_cpu_time_excuses_nobody() {
+    // What others take varies, and the fall does not follow it.
+    let mut varying = bound(0.8, false);
+    let of_others = |series: &&mut SeriesPoint| series::foreign::CPU.is_of(&series.probe, &series.name);
+    for series in varying.attempts[0].series.iter_mut().filter(of_others) {
+        let taken = |second: usize| if (second / 10).is_multiple_of(2) { 1.7 } else { 1.5 };
+        series.samples.iter_mut().enumerate().for_each(|(second, sample)| sample.2 = taken(second));
+    }
+    let_fall(&mut varying);
+    assert_eq!(point(&varying).estimand, Some(Estimand::BoundBy("limits.cpu")));
+    assert_eq!(fall_of(&varying).class, VoidClass::Host);
+    assert_eq!(point(&bound(0.8, false)).estimand, Some(Estimand::BoundBy("limits.cpu")));
+    let beside = falling(bound(0.8, false));
+    assert_eq!(beside.class, VoidClass::Host, "{}", beside.text);
+    assert!(beside.text.contains("; meanwhile others took 80 % of the CPU"), "{}", beside.text);
+    assert_eq!(falling(bound(0.04, false)).class, VoidClass::NotSteady, "no more than is tolerated");
+    assert_eq!(falling(bound(0.8, true)).class, VoidClass::NotSteady, "bound by the device");
+    let repeated = |share: f64, by_device: bool| {
+        let record = bound(share, by_device);
+        disturbed_from_outside(&record.attempts[0], &record.study.settings)
+    };
+    assert!(repeated(0.8, false).is_some_and(|why| why.starts_with("others took 80 % of the CPU")));
+    assert_eq!((repeated(0.04, false), repeated(0.8, true)), (None, None));
+}
+
+/// Others who always take the same explain nothing by their variation: work that varies then may be theirs.
+#[test]
+fn work_per_cpu_second_is_told_and_decides_what_a_limit_of_cpu_time_may_claim() {
+    let json = json_of(&bound(0.8, false));
+    let metrics = &json["points"][0]["metrics"];
+    let value = |name: &str| metrics[name]["value"].as_f64().expect("it was observed");
+    assert!((value("work_per_cpu_s") / (value("throughput") / 0.398) - 1.0).abs() < 1e-3, "{metrics}");
+    assert!(metrics["work_per_cpu_s"]["ci95"].is_array(), "{metrics}");
+    assert!(json_of(&beside(0.8))["points"][0]["metrics"].get("work_per_cpu_s").is_none(), "no group was seen");
+    let page = render(&bound(0.8, false), Format::Markdown).expect("the record has points");
+    assert!(page.replace('\u{a0}', " ").contains("Work per CPU second"), "{page}");
+    let uneven = |share: f64, lost: bool| {
+        let mut record = bound(share, false);
+        let attempt = &mut record.attempts[0];
+        for interval in &mut attempt.intervals {
+            let faster = if (interval.index / 10).is_multiple_of(2) { 1.2 } else { 1.0 };
+            for counts in &mut interval.counts {
+                counts.done = (counts.done as f64 * faster) as u64;
+            }
+        }
+        if lost {
+            let (from, _) = attempt.window().expect("it was measured");
+            let of_group = |series: &&mut SeriesPoint| series::group::CPU.is_of(&series.probe, &series.name);
+            let used = attempt.series.iter_mut().filter(of_group);
+            used.for_each(|series| series.samples.retain(|(at, ..)| at.as_seconds().floor() as u64 != from + 3));
+        }
+        point(&record).estimand
+    };
+    assert_eq!(uneven(0.8, false), Some(Estimand::AsGiven));
+    assert_eq!(uneven(0.8, true), Some(Estimand::AsGiven), "a reading that is lost shifts no other");
+    assert_eq!(uneven(0.0, false), Some(Estimand::BoundBy("limits.cpu")), "nobody else was there");
 }
 
 /// Core 0 alone may be used; of core 1's steal nothing is the database's.

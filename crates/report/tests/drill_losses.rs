@@ -1,8 +1,9 @@
 //! Losses of drills: that one against a promise is told first though its drill is void, which losses break a promise, and what nobody looked at.
 
-use crate::drills::{changed, drills, drills_in, lose_ten, read, seconds, voids};
+use crate::drills::{changed, drills, drills_in, lose_ten, read, seconds, slow_link, voids};
 use proofload_model::drill::{LogFork, StandbyReach};
 use proofload_model::events::RunEvent;
+use proofload_model::facts::engine::DURABLE_COMMITS;
 use proofload_model::ledger::{LedgerPage, LedgerRange, WriteClass, WriteOutcome};
 use proofload_model::manager::ManagerKind;
 use proofload_model::samples::{Check, CheckOutcome};
@@ -46,6 +47,22 @@ fn a_broken_promise_is_told_first_though_its_drill_is_void() {
 }
 
 #[test]
+fn drills_whose_ledger_nobody_read_are_told_beside_the_losses() {
+    let mut record = drills("remote_flush", &[0.5, 0.6, 0.7]);
+    let unknown = "1 drill the ledger was not read, so losses are unknown there";
+    assert!(!page(&record).contains(unknown));
+    for event in &mut record.attempts[1].events {
+        if let RunEvent::Drilled(report) = &mut event.event {
+            report.prober.ledger.unread = Some("refused".to_owned());
+        }
+    }
+    let findings = evaluate(&record);
+    let point = &drilled(&findings)[0];
+    assert_eq!((point.ledgers.len(), point.unread), (2, 1));
+    check_told(&page(&record), &[unknown]);
+}
+
+#[test]
 fn no_loss_has_its_bound_and_an_outage_by_hand_its_missing_detection() {
     let page = page(&drills("remote_flush", &[0.5, 0.6, 0.7]));
     check_told(
@@ -68,7 +85,31 @@ fn a_loss_that_too_few_standbys_leave_open_breaks_no_promise() {
     assert_eq!(voids(&record), Vec::<String>::new());
     let page = page(&record);
     check_told(&page, &["which its mode does not exclude where too few standbys answer", "does not exclude a loss"]);
+    check_told(&page, &["in 1 drill too few standbys answered"]);
     assert!(!page.contains("promises no loss"), "{page}");
+}
+
+#[test]
+fn whether_a_primary_that_stays_may_lose_a_write_is_what_its_engine_said() {
+    let mut record = slow_link();
+    changed(&mut record, lose_ten);
+    let is_broken = |record: &Record| voids(record).iter().any(|void| void.contains("none may be lost"));
+    let promised = |record: &Record| drilled(&evaluate(record))[0].promises_none_lost;
+    let said = |durable: bool| {
+        let mut record = record.clone();
+        let fact = DURABLE_COMMITS.observed(durable, "the server");
+        record.attempts.iter_mut().for_each(|attempt| attempt.facts.push(fact.clone()));
+        record
+    };
+    // A spelling that only the server knows.
+    assert!(!is_broken(&said(false)) && !promised(&said(false)));
+    assert!(is_broken(&said(true)) && promised(&said(true)));
+    // Records from before engines said it have the settings of the study alone.
+    assert!(is_broken(&record) && promised(&record));
+    let mut before = record.clone();
+    let off = Value::Text("off".to_owned());
+    before.study.settings.0.insert("engine.settings.synchronous_commit".to_owned(), off);
+    assert!(!is_broken(&before) && !promised(&before));
 }
 
 #[test]
@@ -120,6 +161,7 @@ fn nobody_looks_at_the_protection_of_a_primary_that_was_left_alone() {
     changed(&mut record, |report| report.rejoin_asked_at = Some(report.fault_at + 1.0));
     assert!(is_asked(&record), "the old primary was told to follow");
     assert!(page(&record).contains("never in 1"));
+    check_told(&page(&record), &["Told to rejoin"]);
     check_told(&page(&record), &["the failed primary was rewound and followed the new one"]);
     changed(&mut record, |report| report.manager = Some(ManagerKind::Patroni));
     assert!(is_asked(&record), "its program was started again");
@@ -193,29 +235,63 @@ fn a_loss_without_a_fork_has_no_columns_of_one_and_none_has_no_table() {
     assert!(!page(&drills("async", &[0.5])).contains("Losses in detail"));
 }
 
-#[test]
-fn orders_that_the_load_lost_have_a_row_of_their_own() {
-    let mut record = lost_the_last_quarter(None);
-    let check = |name: &str, outcome, offenders: &[&str]| Check {
+/// A check of acknowledged orders that failed.
+fn of_orders(name: &str, offenders: &[&str], lost: Option<u64>) -> Check {
+    Check {
         group: "acknowledged".to_owned(),
         name: name.to_owned(),
         rule: "every acknowledged order is in the database".to_owned(),
         found: "400 acknowledged, 42 lost".to_owned(),
-        outcome,
+        outcome: CheckOutcome::Failed,
         offenders: offenders.iter().map(|offender| (*offender).to_owned()).collect(),
         sample: None,
-    };
-    record.attempts[0].checks.extend([
-        check("orders lost", CheckOutcome::Failed, &["w_id 1, d_id 2, o_id 3"]),
-        check("orders unasked", CheckOutcome::Failed, &["w_id 1, d_id 2, o_id 4"]),
-    ]);
+        lost,
+    }
+}
+
+#[test]
+fn orders_that_the_load_lost_have_a_row_of_their_own() {
+    let mut record = lost_the_last_quarter(None);
+    let lost = "w_id 1, d_id 2, o_id 3";
+    record.attempts[0]
+        .checks
+        .extend([of_orders("orders lost", &[lost], Some(42)), of_orders("orders unasked", &[lost], None)]);
     let findings = evaluate(&record);
     let names: Vec<&str> = losses(&findings)[0].checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(names, ["orders lost"]);
-    check_told(&page(&record), &["| work of the load | orders lost: 400 acknowledged, 42 lost |"]);
-    let unfit = check("orders lost", CheckOutcome::Failed, &[]);
-    record.attempts[0].checks = vec![unfit];
+    check_told(&page(&record), &["| work of the load: orders lost | 42 |"]);
+    record.attempts[0].checks = vec![of_orders("orders lost", &[], Some(0))];
     assert!(losses(&evaluate(&record))[0].checks.is_empty(), "keys that are too large to store are no loss");
+}
+
+#[test]
+fn a_check_counts_its_losses_whatever_its_name_and_older_records_name_theirs() {
+    let mut record = lost_the_last_quarter(None);
+    let checks = |record: &Record| losses(&evaluate(record))[0].checks.len();
+    record.attempts[0].checks = vec![of_orders("documents lost", &[], Some(3))];
+    assert_eq!(checks(&record), 1);
+    record.attempts[0].checks =
+        vec![of_orders("orders lost", &["w_id 1"], None), of_orders("documents lost", &["1"], None)];
+    assert_eq!(checks(&record), 1);
+    check_told(&page(&record), &["| work of the load: orders lost | 400 acknowledged, 42 lost |"]);
+    record.attempts[0].checks = vec![of_orders("orders lost", &[], None)];
+    assert_eq!(checks(&record), 0, "keys that are too large to store are no loss");
+}
+
+#[test]
+fn orders_that_a_mode_may_lose_void_no_drill() {
+    let failed = |mode: &str, group: &str| {
+        let mut record = drills(mode, &[0.5]);
+        let check = Check { group: group.to_owned(), ..of_orders("orders lost", &["w_id 1"], Some(42)) };
+        record.attempts[0].checks.push(check);
+        voids(&record)
+    };
+    for group in ["acknowledged", "conservation", "agreement"] {
+        assert_eq!(failed("async", group), Vec::<String>::new(), "{group}");
+        let found = failed("remote_flush", group);
+        assert!(found.len() == 1 && found[0].contains("orders lost: 400 acknowledged"), "{group}: {found:?}");
+    }
+    assert_eq!(failed("async", "consistency").len(), 1, "the twelve conditions hold whatever is lost");
 }
 
 #[test]

@@ -12,13 +12,14 @@ use proofload_model::series::{self, SeriesName};
 use proofload_model::settings::Value;
 use proofload_model::study::Factor;
 use proofload_model::time::{Offset, WallTime};
-use proofload_record::{Attempt, AttemptEvent, Record};
+use proofload_record::{Attempt, AttemptEvent, Record, State};
 use proofload_report::export::{NoHistory, Selection, TABLES, history, write_csv};
 use proofload_report::findings::comparison::{
     Comparison, ComparisonFilter, GateOutcome, NamedRecord, NotInTurns, Policy, Rules, Verdict, compare, gate,
 };
 use proofload_report::findings::drills::drilled;
 use proofload_report::findings::{VoidClass, evaluate};
+use proofload_report::metrics::WRITES_AWAY;
 use proofload_report::{Format, render};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -179,6 +180,7 @@ fn what_makes_a_drill_none_is_said() {
     };
     check_void(again, "a second failover");
     check_void(|report| report.prober.ledger.two_primaries_seconds = 0.5, "two primaries accepted writes for 0.500 s");
+    check_void(|report| report.prober.ledger.two_claimed_seconds = 2, "in 2 s an instance said that it takes writes");
     check_void(
         |report| report.prober.ledger.phantoms = 2,
         "2 of 10000 writes that had definitely failed are in the database",
@@ -286,7 +288,7 @@ fn a_primary_without_a_standby_says_so() {
 }
 
 /// The drills of a link that becomes slow, each after a wait of its own.
-fn slow_link() -> Record {
+pub(super) fn slow_link() -> Record {
     let mut record = drills("async", &[0.5, 0.7]);
     let rtt = Duration::from_millis(150);
     let levels = [
@@ -454,9 +456,10 @@ fn the_writes_of_a_drill_are_exported_as_a_history() {
     let mut page = Vec::new();
     history(&record, &Selection::default()).expect("there is one").write(&mut page).expect("memory takes it");
     let text = String::from_utf8(page).expect("it is text");
-    let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
-    assert_eq!(lines.len(), 22, "{text}");
-    assert_eq!(text.lines().next(), Some(r#"{"index":0,"type":"invoke","process":0,"f":"add","value":0,"time":0}"#));
+    // A reader of JSON takes one value of a file, so that lines of their own would be the first alone.
+    let lines: Vec<Json> = serde_json::from_str(&text).expect("it is one array");
+    assert_eq!((lines.len(), text.lines().count()), (22, 24), "an object a line, and two of brackets: {text}");
+    assert_eq!(text.lines().nth(1), Some(r#"{"index":0,"type":"invoke","process":0,"f":"add","value":0,"time":0},"#));
     let times: Vec<i64> = lines.iter().map(|line| line["time"].as_i64().unwrap()).collect();
     assert!(times.is_sorted(), "{times:?}");
     assert_eq!(lines[21]["value"], serde_json::json!([0, 1, 2, 6, 7, 8, 9]));
@@ -519,7 +522,7 @@ fn outages_are_compared_by_ranks_and_judged_by_a_gate() {
     assert_eq!(same.rows[0].verdict, Verdict::NotShown);
     assert_eq!(gate(&same, &rules(0.5, Policy::Fail, None)).unwrap().outcome, GateOutcome::Passed);
     let all = compared(&baseline, &slower, &[]);
-    assert!(all.rows.iter().any(|row| row.metric.name == "writes_away_s"), "drills are compared unasked");
+    assert!(all.rows.iter().any(|row| row.metric.key == WRITES_AWAY), "drills are compared unasked");
     let few = drills("async", &[0.2, 0.2, 0.2]);
     assert!(compared(&baseline, &few, &["writes_away_s"]).left_out[0].why.contains("too few for a rank test"));
 }
@@ -552,6 +555,31 @@ fn a_gate_fails_on_a_write_that_was_lost_against_a_promise_whatever_the_toleranc
     let comparison = compared(&none, &none, &[]);
     let found = gate(&comparison, &rules(0.99, Policy::Pass, Some(0))).unwrap();
     assert!(found.reasons[0].contains("has no drill") && found.outcome == GateOutcome::Failed, "{found:?}");
+}
+
+#[test]
+fn a_gate_fails_on_drills_whose_losses_nobody_read() {
+    let outages = [0.20, 0.21, 0.22, 0.23, 0.24, 0.25];
+    let reasons = |mode: &str, allowed: u64| {
+        let baseline = drills(mode, &outages);
+        let mut unread = baseline.clone();
+        for event in &mut unread.attempts[1].events {
+            if let RunEvent::Drilled(report) = &mut event.event {
+                report.prober.ledger.unread = Some("refused".to_owned());
+            }
+        }
+        unread.attempts[4].state = State::Failed { reason: "the load agent died".to_owned() };
+        let found =
+            gate(&compared(&baseline, &unread, &["writes_away_s"]), &rules(0.99, Policy::Pass, Some(allowed))).unwrap();
+        (found.outcome, found.reasons.join("; "))
+    };
+    for allowed in [0, 60] {
+        let (outcome, reasons) = reasons("remote_flush", allowed);
+        let told = "2 drills of B that may lose no write have no ledger that was read and adds up, so losses are";
+        assert!(outcome == GateOutcome::Failed && reasons.starts_with(told), "{outcome:?}: {reasons}");
+    }
+    let (_, reasons) = reasons("async", 0);
+    assert!(!reasons.contains("may lose no write"), "nothing is promised: {reasons}");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! What a figure may claim where the kernel hides what others do, and where others use the device.
 
 use crate::support::{Shape, json_of, observe, record};
+use proofload_model::facts::limit;
+use proofload_model::samples::Fact;
 use proofload_model::series;
-use proofload_record::Record;
-use proofload_report::findings::{Estimand, PointFindings, evaluate};
+use proofload_record::{Attempt, Record};
+use proofload_report::findings::{Estimand, PointFindings, disturbed_from_outside, evaluate};
 use proofload_report::{Format, render};
 
 fn point(record: &Record) -> PointFindings {
@@ -22,10 +24,44 @@ fn spun(ratio: f64) -> Record {
 
 /// Shows that nobody took any CPU.
 fn shown(record: &mut Record) {
+    show(&mut record.attempts[0], 0.0);
+}
+
+/// Shows that others used this share of both cores.
+fn show(attempt: &mut Attempt, share: f64) {
     for core in ["0", "1"] {
-        observe(&mut record.attempts[0], series::cores::STEAL, core, |_| 0.0);
+        observe(attempt, series::cores::STEAL, core, |_| 0.0);
     }
-    observe(&mut record.attempts[0], series::foreign::CPU, "", |_| 0.0);
+    observe(attempt, series::foreign::CPU, "", |_| 2.0 * share);
+}
+
+/// A record of one point for each of these: the share that others were seen to use; `None` where the spin probe alone tells of them.
+fn told_by(points: &[Option<f64>]) -> Record {
+    let mut record = record(&Shape::memory(points.len() as u32));
+    for attempt in &mut record.attempts {
+        match points[attempt.run.point as usize] {
+            Some(share) => show(attempt, share),
+            None => observe(attempt, series::spin::RATIO, "", |_| 1.01),
+        }
+    }
+    record
+}
+
+/// What the spin probe alone tells is said of the points where it does.
+#[test]
+fn points_that_are_quiet_by_the_spin_probe_are_named() {
+    let page = |points: &[Option<f64>]| {
+        render(&told_by(points), Format::Markdown).expect("the record has points").replace('\u{a0}', " ")
+    };
+    let (some, all) = (page(&[None, Some(0.0)]), page(&[None, None]));
+    let told = "Figures are those of a quiet host, by the spin probe for 64 MiB, where neither steal nor other processes can be seen.";
+    assert!(some.contains(told), "{some}");
+    assert!(all.contains("Figures are those of a quiet host, by the spin probe: neither steal"), "{all}");
+    let mixed = page(&[Some(0.4), None, Some(0.0)]);
+    let told = "took up to 40 % of the CPU: 64 MiB; quiet host: 256 MiB; quiet host, by the spin probe: 128 MiB.";
+    assert!(mixed.contains(told), "{mixed}");
+    let blind = page(&[Some(0.4), None]);
+    assert!(blind.contains("of the CPU: 64 MiB; quiet host, by the spin probe: 128 MiB."), "{blind}");
 }
 
 #[test]
@@ -114,4 +150,17 @@ fn writes_of_a_journal_say_nothing_of_others() {
     observe(attempt, series::device::WRITES, "vda", |_| 1_000.0);
     observe(attempt, series::group::WRITES, "vda", |_| 100.0);
     assert_eq!(point(&record).estimand, Some(Estimand::QuietHost));
+}
+
+/// What decides the class of a void point decides whether its run is repeated.
+#[test]
+fn a_run_beside_others_who_read_from_a_busy_device_is_repeated() {
+    let repeated = |record: &Record| disturbed_from_outside(&record.attempts[0], &record.study.settings);
+    let mut beside = beside_reads(600.0, 50.0);
+    assert!(repeated(&beside).is_some_and(|why| why.starts_with("others made 40 % of the reads to the device")));
+    assert_eq!(repeated(&beside_reads(1_000.0, 50.0)), None);
+    assert_eq!(repeated(&beside_reads(600.0, 5.0)), None, "a device that does next to nothing");
+    let read_back = Fact::observed("limit", &limit::READ_IOPS.name, "600".to_owned(), "test");
+    beside.attempts[0].facts.push(Fact { number: Some(600.0), ..read_back });
+    assert_eq!(repeated(&beside), None, "its own limit was reached all the time");
 }

@@ -4,6 +4,7 @@ use crate::support::{Shape, histogram, record};
 use proofload_model::samples::{Fact, OperationCounts};
 use proofload_record::Record;
 use proofload_report::findings::evaluate;
+use proofload_report::metrics::{MetricKey, PACED_EFFICIENCY};
 use proofload_report::{Format, render};
 
 /// A paced and a saturated point. In each second of the paced one a Delivery that took so long was done later.
@@ -33,7 +34,10 @@ fn paced(deferred_ns: u64) -> Record {
 fn what_is_done_later_is_no_throughput_and_nobody_waits_for_it() {
     let record = paced(79_000_000_000);
     let findings = evaluate(&record);
-    let value = |name: &str| findings.points[1].metric(name).as_ref().expect("it was measured").value();
+    let value = |name: &str| {
+        let key: MetricKey = name.parse().unwrap();
+        findings.points[1].metric(key).expect("it was measured").value()
+    };
     let by_kind: u64 = record.attempts.iter().find(|attempt| attempt.run.point == 1).map_or(0, |attempt| {
         let inside = attempt.intervals.iter().filter(|interval| (16..46).contains(&interval.index));
         inside.flat_map(|interval| &interval.counts[..5]).map(|counts| counts.done + counts.rolled_back).sum()
@@ -45,7 +49,7 @@ fn what_is_done_later_is_no_throughput_and_nobody_waits_for_it() {
     assert!((value("efficiency_percent") - 100.0 * new_orders / 50_420.0).abs() < 1e-9);
     assert!((value("paced_per_minute_and_scale") - new_orders / 4.0).abs() < 1e-6);
     assert!(new_orders > value("nopm"), "those rolled back count");
-    assert!(findings.points[0].metric("efficiency_percent").is_err(), "a saturated load has no ceiling");
+    assert!(findings.points[0].metric(PACED_EFFICIENCY).is_err(), "a saturated load has no ceiling");
     assert_eq!(findings.points[1].verdict.word(), "valid");
 }
 

@@ -31,6 +31,8 @@ fn what_a_mode_keeps_and_which_thread_pays_is_the_answer() {
         "{page}"
     );
     assert!(page.contains("a commit waited more than 0.5 s in 1 run and"), "{page}");
+    assert!(page.contains("In 1 run the server itself listed each such commit as waiting"), "{page}");
+    assert!(page.contains("is told by its settings alone") && !page.contains("some of several"), "{page}");
     assert!(page.contains("connected directly"), "{page}");
     let single = render(&crate::support::record(&Shape::memory(2)), Format::Markdown).unwrap();
     assert!(!single.contains("What protection costs"), "a study without standbys has no such section");

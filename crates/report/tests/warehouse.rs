@@ -13,6 +13,7 @@ use proofload_record::Record;
 use proofload_report::findings::comparison::{self, Comparison, ComparisonFilter, NamedRecord, compare};
 use proofload_report::findings::warehouse::{pairings, query_totals, rating, recorded_reference};
 use proofload_report::findings::{Verdict, Window, evaluate, evaluate_beside};
+use proofload_report::metrics::{MetricKey, QUERIES_PER_HOUR, SCAN_LOGICAL};
 use proofload_report::{ComparisonFormat, Format, ReportOptions, render, render_comparison, render_with};
 use std::time::Duration;
 
@@ -39,7 +40,8 @@ fn check_holds(text: &str, parts: &[&str]) {
 /// A metric of a point.
 #[track_caller]
 fn check_metric(record: &Record, point: usize, name: &str, expected: f64) {
-    let value = evaluate(record).points[point].metric(name).unwrap_or_else(|why| panic!("{name}: {why}")).value();
+    let key: MetricKey = name.parse().unwrap();
+    let value = evaluate(record).points[point].metric(key).unwrap_or_else(|why| panic!("{name}: {why}")).value();
     assert!((value / expected - 1.0).abs() < 0.02, "{name}: {value} is not {expected}");
 }
 
@@ -85,7 +87,7 @@ fn rates_follow_from_what_was_simulated() {
     check_metric(&record, 0, "scan_logical_mb_s", 195.0 * 1.25);
     check_metric(&record, 0, "hit_percent", 20.0);
     check_metric(&record, 0, "io_throughput_mb_s", 195.0 * 1.125);
-    let missing = evaluate(&record).points[1].metric("scan_logical_mb_s").unwrap_err();
+    let missing = evaluate(&record).points[1].metric(SCAN_LOGICAL).unwrap_err();
     assert_eq!(missing, "the engine has no such counter");
 }
 
@@ -107,7 +109,7 @@ fn a_run_of_rounds_is_rated_as_a_whole() {
     assert_eq!(voids(&record), [""; 0], "neither a detector nor throughput by the second is asked");
     check_metric(&record, 1, "queries_per_hour", 3_600.0 * (21.0 / 70.5 + 21.0 / 75.25));
     let findings = evaluate(&record);
-    let rate = findings.points[1].metric("queries_per_hour").unwrap();
+    let rate = findings.points[1].metric(QUERIES_PER_HOUR).unwrap();
     assert!(rate.interval().bounds().is_none(), "one run of a fixed number has no spread: {rate}");
     let run = &findings.points[1].runs[0];
     let window = run.window.map(Window::span);
@@ -131,7 +133,7 @@ fn a_run_of_rounds_is_rated_as_a_whole() {
         assert!(!render(&record, format).unwrap().contains("never settled"), "{format:?}");
     }
     let repeated = by_rounds(0, &[&[70.5], &[75.25]], 3);
-    let rate = evaluate(&repeated).points[1].metric("queries_per_hour").unwrap();
+    let rate = evaluate(&repeated).points[1].metric(QUERIES_PER_HOUR).unwrap();
     assert!(rate.interval().bounds().is_some() && rate.n() == 3, "repetitions give the interval: {rate}");
 }
 

@@ -27,3 +27,4 @@ mod test_clock;
 
 pub use host::HostRole;
 pub use password::random_password;
+pub use relay::BareRelay;

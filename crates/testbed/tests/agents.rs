@@ -9,7 +9,7 @@ use proofload_model::error::{Error, ErrorKind};
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::host::{self, Describe};
-use proofload_model::wire::{Event, Pong, Quit, Reply, Request};
+use proofload_model::wire::{Event, Ping, Pong, Quit, Reply, Request};
 use proofload_testbed::agents::{AgentEvent, AgentProcess, Handler, serve};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -174,6 +174,27 @@ fn the_heart_beats_during_a_long_request_and_a_kill_ends_it() {
     });
     assert!(!bench.agent.is_alive());
     assert_eq!(bench.lost_within(GLANCE), None, "we killed it ourselves");
+}
+
+/// Whoever writes to an agent that is frozen waits until it is killed, and must not keep others from killing it.
+#[test]
+fn an_agent_that_reads_nothing_any_more_is_killed_all_the_same() {
+    let Bench { agent, events: _events, folder: _folder } = Bench::start();
+    let agent = Arc::new(agent);
+    let pid = agent.ask(Ping, Some(LONG)).unwrap().pid;
+    let stopped = std::process::Command::new("kill").args(["-STOP", &pid.to_string()]).status().unwrap();
+    assert!(stopped.success());
+    let writer = Arc::clone(&agent);
+    // More than a pipe holds.
+    let asking = std::thread::spawn(move || ask(&writer, &"x".repeat(1 << 20), LONG));
+    std::thread::sleep(GLANCE);
+    let (done, killed) = channel();
+    std::thread::spawn(move || {
+        agent.kill();
+        let _gone = done.send(());
+    });
+    killed.recv_timeout(LONG).expect("it is killed");
+    assert!(asking.join().unwrap().unwrap_err().is_lost());
 }
 
 #[test]

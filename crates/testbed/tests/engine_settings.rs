@@ -6,10 +6,16 @@ mod support;
 use proofload_engine::Target;
 use proofload_model::intervention::{LimitMeter, ResourceClass};
 use proofload_model::wire::LimitsAsked;
-use proofload_model::wire::host::{ChangeLimits, Create, HostService as _, PrepareLimits, ReadMeters, Release, Stop};
+use proofload_model::wire::host::{
+    CatchUp, ChangeLimits, Create, HostService as _, PrepareLimits, ReadMeters, ReadWork, Release, Stop,
+};
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::time::{Duration, Instant};
 use support::{Bench, of, one};
+
+/// Far longer than a server that nobody uses has work of its own.
+const IDLE_WITHIN: Duration = Duration::from_secs(120);
 
 fn change(bench: &mut Bench, wanted: &[&str], shares: &[(&str, f64)]) -> Vec<(String, Option<f64>)> {
     let shares: BTreeMap<String, f64> = shares.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect();
@@ -45,7 +51,14 @@ fn check(engine: &str, settings: &[(&str, &str)], whole: &[(&str, f64)], changed
     assert_eq!(change(&mut bench, &wanted, &[]), named(whole), "what it does not have is not there");
     let lowered = [&[(whole[0].0, changed.1)], &whole[1..]].concat();
     assert_eq!(change(&mut bench, &wanted, &[(whole[0].0, changed.0)]), named(&lowered));
+    let of_engine = || wanted.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let began = Instant::now();
+    while !bench.ask(ReadWork { instance: one(), of_engine: of_engine() }).is_empty() {
+        assert!(began.elapsed() < IDLE_WITHIN, "nobody uses the server, and its work does not end");
+        std::thread::sleep(Duration::from_millis(100));
+    }
     assert_eq!(change(&mut bench, &wanted, &[]), named(whole), "it is put back");
+    assert_eq!(bench.ask(CatchUp { instance: one(), of_engine: of_engine() }), [""; 0], "little was left undone");
     change(&mut bench, &wanted, &[(whole[0].0, changed.0)]);
     let killed = Command::new("kill").args(["-KILL", &process]).status().expect("kill runs");
     assert!(killed.success());
@@ -54,8 +67,7 @@ fn check(engine: &str, settings: &[(&str, &str)], whole: &[(&str, f64)], changed
     bench.attach(&place);
     bench.ask(PrepareLimits { instance: one(), limits: LimitsAsked::default() });
     bench.start(&place);
-    let of_engine: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
-    let meters = bench.ask(ReadMeters { instance: one(), of_engine });
+    let meters = bench.ask(ReadMeters { instance: one(), of_engine: of_engine() });
     assert_eq!(told(&meters), named(whole), "nothing stays after a kill");
     assert!(meters.iter().all(|meter| (meter.class == ResourceClass::Bound) == (meter.asked == 1.0)));
     assert_eq!(change(&mut bench, &[], &[]), [], "nothing that was not asked for is read");

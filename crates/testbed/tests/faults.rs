@@ -127,14 +127,16 @@ fn a_standby_that_applies_nothing_holds_up_who_waits_for_that() {
 #[test]
 fn a_slow_disk_of_the_primary_is_slow_for_its_commits_and_comes_back() {
     let Some((mut pair, _)) = pair(ReplicationMode::Async, None) else { return };
-    let ask = MakeFault { instance: one(), kind: FaultKind::SlowDisk, strength: FaultStrength::WriteIops(2) };
-    match pair.bench.handle(ask) {
-        Err(error) if error.to_string().contains("this needs a control group") => println!("SKIPPED: {error}"),
-        made => drop(made.unwrap_or_else(|error| panic!("{error}"))),
+    for strength in [FaultStrength::WriteIops(2), FaultStrength::WriteBandwidth(BytesPerSecond(64 << 10))] {
+        let ask = MakeFault { instance: one(), kind: FaultKind::SlowDisk, strength };
+        match pair.bench.handle(ask) {
+            Err(error) if error.to_string().contains("this needs a control group") => println!("SKIPPED: {error}"),
+            made => drop(made.unwrap_or_else(|error| panic!("{strength}: {error}"))),
+        }
+        assert!(pair.bench.ask(UndoFault { instance: one() }).runs);
+        let facts = pair.bench.ask(Verify { instance: one() });
+        assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{strength}: {facts:?}");
     }
-    assert!(pair.bench.ask(UndoFault { instance: one() }).runs);
-    let facts = pair.bench.ask(Verify { instance: one() });
-    assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
     drop(pair.end());
 }
 

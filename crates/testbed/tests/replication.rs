@@ -3,15 +3,16 @@
 mod pair;
 mod support;
 
-use pair::{LONG, Pair, SHORT, bench, bench_of};
+use pair::{LONG, Pair, SHORT, bench, bench_of, until};
+use proofload_engine::Target;
 use proofload_model::commit_levels::CommitLevel;
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode};
 use proofload_model::time::Moment;
 use proofload_model::units::BytesPerSecond;
 use proofload_model::wire::host::{
-    BeginCommit, EndCommit, HoldStandby, MeasureLink, ReadReplication, StartProbes, Stop, StopProbes, TimeCommits,
-    WatchExisting,
+    BeginCommit, EndCommit, HoldStandby, MeasureLink, Protect, ReadReplication, SeeCommitWait, StartProbes, Stop,
+    StopProbes, TimeCommits, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, ScrapeSpec};
 use std::collections::BTreeMap;
@@ -56,8 +57,93 @@ fn any_one_of_two_goes_on_without_the_other_and_first_one_does_not() {
         assert_eq!(!ended, waits, "{confirmation} with the first standby held");
         pair.bench.ask(HoldStandby { instance: first, part: HeldPart::Link, held: false });
         assert!(pair.bench.ask(EndCommit { instance: one(), within: LONG }));
+        assert_eq!(pair.bench.ask(SeeCommitWait { instance: one() }), None, "no commit goes on");
         bench = pair.end();
     }
+}
+
+#[test]
+fn the_number_that_must_confirm_is_told_from_one_more_and_one_less() {
+    let Some((mut bench, place)) = bench() else { return };
+    for (confirmation, held, waits) in [
+        (Confirmation::Any(2), vec![3], false),
+        (Confirmation::Any(2), vec![1, 2], true),
+        (Confirmation::First(2), vec![3], false),
+        (Confirmation::First(2), vec![2], true),
+    ] {
+        let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, confirmation, 3);
+        pair.expect(None);
+        let hold = |pair: &mut Pair, to: bool| {
+            for number in &held {
+                let instance = InstanceName::standby(*number);
+                pair.bench.ask(HoldStandby { instance, part: HeldPart::Link, held: to });
+            }
+        };
+        hold(&mut pair, true);
+        let within = if waits { SHORT } else { LONG };
+        let ended = pair.bench.ask(BeginCommit { instance: one(), within });
+        assert_eq!(!ended, waits, "{confirmation} with {held:?} held");
+        if waits {
+            let listed = || pair.bench.ask(SeeCommitWait { instance: one() }) == Some(true);
+            until("the server lists the commit as one that waits for a standby", listed);
+        }
+        hold(&mut pair, false);
+        assert!(pair.bench.ask(EndCommit { instance: one(), within: LONG }));
+        bench = pair.end();
+    }
+}
+
+#[test]
+fn a_commit_that_is_slow_for_another_reason_is_not_listed_as_one_that_waits_for_a_standby() {
+    let Some((bench, place)) = bench() else { return };
+    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
+    pair.expect(None);
+    pair.sql("CREATE SCHEMA slow");
+    // In the place of the server's own, which writes the log of a test transaction.
+    pair.sql(
+        "CREATE FUNCTION slow.pg_logical_emit_message(boolean, text, text) RETURNS pg_lsn LANGUAGE plpgsql AS \
+         'BEGIN PERFORM pg_sleep(10); RETURN pg_catalog.pg_logical_emit_message($1, $2, $3); END'",
+    );
+    pair.sql("ALTER ROLE proofload SET search_path = slow, pg_catalog");
+    assert!(!pair.bench.ask(BeginCommit { instance: one(), within: SHORT }), "it sleeps");
+    assert_eq!(pair.bench.ask(SeeCommitWait { instance: one() }), Some(false));
+    assert!(pair.bench.ask(EndCommit { instance: one(), within: LONG }));
+    pair.end();
+}
+
+#[test]
+fn settings_that_were_emptied_and_restored_between_two_readings_are_seen() {
+    let Some((bench, place)) = bench() else { return };
+    let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteFlush, Confirmation::Any(1), 1);
+    pair.expect(None);
+    assert!(!pair.read().unprotected);
+    for statement in [
+        "ALTER SYSTEM SET synchronous_standby_names = ''",
+        "SELECT pg_reload_conf()",
+        "ALTER SYSTEM RESET synchronous_standby_names",
+        "SELECT pg_reload_conf()",
+    ] {
+        pair.sql(statement);
+    }
+    let is_reloaded = |why: String| why.contains("settings were reloaded between two readings");
+    until("the load of the settings is told", || {
+        let reading = pair.read();
+        reading.unprotected && reading.out_of_force.is_some_and(is_reloaded)
+    });
+    pair.expect(None);
+    // What Proofload asks for itself is no reason: neither a change of an experiment nor a mode.
+    let target = Target::new(place.clone(), Some(pair.address.clone()));
+    let live = pair::postgresql().live_settings().expect("it has some");
+    live.put(&target, &[("autovacuum".to_owned(), "off".to_owned())]).expect("it can be changed");
+    let reading = pair.read();
+    assert_eq!((reading.unprotected, reading.out_of_force), (false, None));
+    let standbys = vec![InstanceName::standby(1)];
+    let (mode, confirmation) = (ReplicationMode::RemoteApply, Confirmation::Any(1));
+    let asked = ReplicationAsked { mode, standbys, confirmation, presented_as: Vec::new() };
+    pair.bench.ask(Protect { instance: one(), asked });
+    let reading = pair.read();
+    assert_eq!((reading.unprotected, reading.out_of_force), (false, None));
+    pair.end();
 }
 
 #[test]

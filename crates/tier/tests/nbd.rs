@@ -7,9 +7,11 @@ mod support;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
-use proofload_tier::export::{NbdServer, TierVolume};
+use proofload_tier::Error;
+use proofload_tier::export::{BlockService, NbdServer, TierVolume};
 use proofload_tier::machine::CacheMode;
 use proofload_tier::tier::Tier;
 use support::{Call, MemoryDevice, TestClock, devices, format_settings, memory_devices, pool};
@@ -23,13 +25,17 @@ struct Bed {
 
 impl Bed {
     fn new() -> Self {
+        Self::serving(|volume| Arc::new(volume))
+    }
+
+    fn serving(wrap: impl FnOnce(TierVolume) -> Arc<dyn BlockService>) -> Self {
         let (cache, origins) = memory_devices(64, 64, 1);
         let devices = devices(&cache, &origins);
         Tier::format(&devices, &format_settings(8192, 64, 1)).unwrap();
         let tier = Tier::open(devices, pool(CacheMode::WriteBack, 1), Arc::new(TestClock::default())).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let server = NbdServer::start(&path, "data", Arc::new(TierVolume::new(Arc::new(tier), 0))).unwrap();
+        let server = NbdServer::start(&path, "data", wrap(TierVolume::new(Arc::new(tier), 0))).unwrap();
         Self { _folder: folder, path, cache, _server: server }
     }
 
@@ -57,6 +63,77 @@ impl Bed {
     }
 }
 
+/// A volume whose first 8 KiB are quick, and whose other reads wait until it is opened.
+struct HeldVolume {
+    inner: TierVolume,
+    /// Reads that wait, and whether they may go on.
+    held: Mutex<(usize, bool)>,
+    changed: Condvar,
+}
+
+impl HeldVolume {
+    /// Waits until so many reads wait at once.
+    fn wait_for(&self, reads: usize) {
+        let held = self.held.lock().unwrap();
+        let most = Duration::from_secs(60);
+        let (held, _) = self.changed.wait_timeout_while(held, most, |held| held.0 < reads).unwrap();
+        let waiting = held.0;
+        drop(held);
+        assert_eq!(waiting, reads, "reads that wait");
+    }
+
+    fn open(&self) {
+        self.held.lock().unwrap().1 = true;
+        self.changed.notify_all();
+    }
+}
+
+impl BlockService for HeldVolume {
+    fn bytes(&self) -> u64 {
+        self.inner.bytes()
+    }
+
+    fn reads_quickly(&self, at: u64, _length: u64) -> bool {
+        at < 8192
+    }
+
+    fn writes_quickly(&self, at: u64, _length: u64) -> bool {
+        at < 8192
+    }
+
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Error> {
+        if at >= 8192 {
+            let mut held = self.held.lock().unwrap();
+            held.0 += 1;
+            self.changed.notify_all();
+            held = self.changed.wait_while(held, |held| !held.1).unwrap();
+            held.0 -= 1;
+        }
+        self.inner.read(at, into)
+    }
+
+    fn write(&self, at: u64, from: &[u8]) -> Result<(), Error> {
+        self.inner.write(at, from)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.inner.flush()
+    }
+
+    fn discard(&self, at: u64, length: u64) -> Result<(), Error> {
+        self.inner.discard(at, length)
+    }
+}
+
+/// Opens a volume at the end of a test, also of one that fails, so that its server can end.
+struct OpenedAtEnd<'v>(&'v HeldVolume);
+
+impl Drop for OpenedAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
 /// Sends an option; returns kinds and data of its replies up to the last.
 fn option(stream: &mut UnixStream, option: u32, data: &[u8]) -> Vec<(u32, Vec<u8>)> {
     stream.write_all(b"IHAVEOPT").unwrap();
@@ -80,22 +157,45 @@ fn option(stream: &mut UnixStream, option: u32, data: &[u8]) -> Vec<(u32, Vec<u8
 
 /// Sends a request; returns the number of the error and the bytes of a read.
 fn request(stream: &mut UnixStream, (flags, kind): (u16, u16), at: u64, length: u32, data: &[u8]) -> (u32, Vec<u8>) {
+    send(stream, (flags, kind), 99, at, length, data);
+    let (cookie, code) = head(stream);
+    assert_eq!(cookie, 99);
+    let mut read = vec![0; if kind == 0 && code == 0 { length as usize } else { 0 }];
+    stream.read_exact(&mut read).unwrap();
+    (code, read)
+}
+
+/// Sends a request.
+fn send(stream: &mut UnixStream, (flags, kind): (u16, u16), cookie: u64, at: u64, length: u32, data: &[u8]) {
     let mut bytes = 0x2560_9513_u32.to_be_bytes().to_vec();
     bytes.extend(flags.to_be_bytes());
     bytes.extend(kind.to_be_bytes());
-    bytes.extend(99_u64.to_be_bytes());
+    bytes.extend(cookie.to_be_bytes());
     bytes.extend(at.to_be_bytes());
     bytes.extend(length.to_be_bytes());
     bytes.extend(data);
     stream.write_all(&bytes).unwrap();
+}
+
+/// Receives the head of a simple reply: the cookie and the number of the error.
+fn head(stream: &mut UnixStream) -> (u64, u32) {
     let mut head = [0; 16];
     stream.read_exact(&mut head).unwrap();
     assert_eq!(head[..4], 0x6744_6698_u32.to_be_bytes());
-    assert_eq!(head[8..], 99_u64.to_be_bytes());
     let code = u32::from_be_bytes(head[4..8].try_into().unwrap());
-    let mut read = vec![0; if kind == 0 && code == 0 { length as usize } else { 0 }];
-    stream.read_exact(&mut read).unwrap();
-    (code, read)
+    (u64::from_be_bytes(head[8..].try_into().unwrap()), code)
+}
+
+/// Receives a chunk of the structured reply to a cookie: flags, kind and payload.
+fn chunk(stream: &mut UnixStream, cookie: u64) -> (u16, u16, Vec<u8>) {
+    let mut head = [0; 20];
+    stream.read_exact(&mut head).unwrap();
+    assert_eq!(head[..4], 0x668e_33ef_u32.to_be_bytes());
+    assert_eq!(head[8..16], cookie.to_be_bytes());
+    let number = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
+    let mut payload = vec![0; u32::from_be_bytes(head[16..].try_into().unwrap()) as usize];
+    stream.read_exact(&mut payload).unwrap();
+    (number(4), number(6), payload)
 }
 
 #[test]
@@ -156,10 +256,77 @@ fn options_are_negotiated() {
     let bed = Bed::new();
     let mut stream = bed.greet();
     assert_eq!(option(&mut stream, 3, &[]), [(2, b"\0\0\0\x04data".to_vec()), (1, vec![])]);
-    assert_eq!(option(&mut stream, 8, &[])[0].0, (1 << 31) | 1, "structured replies");
+    assert_eq!(option(&mut stream, 9, &[])[0].0, (1 << 31) | 1, "metadata");
+    assert_eq!(option(&mut stream, 8, &[0])[0].0, (1 << 31) | 3);
+    assert_eq!(option(&mut stream, 8, &[]), [(1, vec![])]);
     let mut unknown = 5_u32.to_be_bytes().to_vec();
     unknown.extend(b"other\0\0");
     assert_eq!(option(&mut stream, 7, &unknown)[0].0, (1 << 31) | 6);
     assert_eq!(option(&mut stream, 7, &[0, 0])[0].0, (1 << 31) | 3);
     assert_eq!(option(&mut stream, 2, &[]), [(1, vec![])]);
+}
+
+#[test]
+fn hits_and_absorbed_writes_wait_for_no_miss() {
+    let mut volume = None;
+    let bed = Bed::serving(|inner| {
+        let held = Arc::new(HeldVolume { inner, held: Mutex::default(), changed: Condvar::new() });
+        volume = Some(Arc::clone(&held));
+        held
+    });
+    let volume = volume.unwrap();
+    let _opened = OpenedAtEnd(&volume);
+    let (mut stream, _) = bed.connect();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    for cookie in 1..=100 {
+        send(&mut stream, (0, 0), cookie, 8192, 512, &[]);
+    }
+    // As many as there are threads; the others wait for one.
+    volume.wait_for(32);
+    assert_eq!(request(&mut stream, (0, 1), 0, 512, &[7; 512]).0, 0);
+    assert_eq!(request(&mut stream, (0, 0), 0, 512, &[]), (0, vec![7; 512]));
+    volume.open();
+    let mut answered = Vec::new();
+    for _ in 0..100 {
+        let (cookie, code) = head(&mut stream);
+        stream.read_exact(&mut [1; 512]).unwrap();
+        assert_eq!(code, 0);
+        answered.push(cookie);
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, (1..=100).collect::<Vec<u64>>());
+}
+
+#[test]
+fn structured_replies_hold_data_holes_and_errors() {
+    let bed = Bed::new();
+    let flags = |replies: &[(u32, Vec<u8>)]| u16::from_be_bytes(replies[0].1[10..12].try_into().unwrap());
+    let mut stream = bed.greet();
+    let about = b"\0\0\0\x04data\0\0";
+    assert_eq!(flags(&option(&mut stream, 6, about)) & (1 << 7), 0, "one chunk, without structured replies");
+    assert_eq!(option(&mut stream, 8, &[]), [(1, vec![])]);
+    assert_eq!(flags(&option(&mut stream, 7, about)) & (1 << 7), 1 << 7);
+    assert_eq!(request(&mut stream, (0, 1), 4096, 4096, &[7; 4096]).0, 0, "a reply without data may be simple");
+
+    send(&mut stream, (0, 0), 5, 0, 12_288, &[]);
+    let place = |at: u64, rest: &[u8]| [&at.to_be_bytes()[..], rest].concat();
+    assert_eq!(chunk(&mut stream, 5), (0, 2, place(0, &4096_u32.to_be_bytes())));
+    assert_eq!(chunk(&mut stream, 5), (0, 1, place(4096, &[7; 4096])));
+    assert_eq!(chunk(&mut stream, 5), (1, 2, place(8192, &4096_u32.to_be_bytes())));
+
+    send(&mut stream, (4, 0), 6, 0, 8192, &[]);
+    let whole = [[0; 4096], [7; 4096]].concat();
+    assert_eq!(chunk(&mut stream, 6), (1, 1, place(0, &whole)), "one chunk, as asked for");
+
+    for (kind, length) in [(0, 4096), (4, 4096)] {
+        send(&mut stream, (0, kind), 7, 64 * 8192, length, &[]);
+        let (flags, kind, payload) = chunk(&mut stream, 7);
+        assert_eq!((flags, kind), (1, (1 << 15) | 1));
+        assert_eq!(payload[..4], 22_u32.to_be_bytes());
+        let text = String::from_utf8(payload[6..].to_vec()).unwrap();
+        assert_eq!(usize::from(u16::from_be_bytes([payload[4], payload[5]])), text.len());
+        assert!(text.contains("end of the device"), "{text}");
+    }
+    send(&mut stream, (0, 0), 8, 4096, 512, &[]);
+    assert_eq!(chunk(&mut stream, 8), (1, 1, place(4096, &[7; 512])), "an error ends no connection");
 }

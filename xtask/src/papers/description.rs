@@ -109,6 +109,7 @@ impl Relation {
 
 #[cfg(test)]
 mod tests {
+    use super::super::verdict::{RatioHere, RelationVerdict};
     use super::*;
 
     const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -139,8 +140,9 @@ mod tests {
             for relation in &paper.relations {
                 assert!(relation.printed.is_some() != relation.words.is_some(), "{}: {}", paper.id, relation.name);
                 if let Some(ratio) = relation.published() {
-                    let holds = super::super::verdict::ShapeVerdict::of(relation.expected, (ratio, ratio));
-                    assert_eq!(holds, super::super::verdict::ShapeVerdict::Same, "{}: {}", paper.id, relation.name);
+                    let exact = RatioHere { value: ratio, interval: (ratio, ratio) };
+                    let holds = RelationVerdict::of(relation.expected, Some(ratio), exact);
+                    assert_eq!(holds, RelationVerdict::SameSize, "{}: {}", paper.id, relation.name);
                 }
             }
             assert!(std::path::Path::new(&format!("{ROOT}/studies/quick/{}.toml", paper.study)).exists());

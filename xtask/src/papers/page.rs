@@ -3,7 +3,7 @@
 use super::description::{ClaimOfRatio, Paper, Relation};
 use super::measured::{self, Ratio};
 use super::run::PaperEvidence;
-use super::verdict::ShapeVerdict;
+use super::verdict::{RatioHere, RelationVerdict};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -11,8 +11,12 @@ const HEAD: &str = "\
 # The five published studies, repeated
 
 Five vendor papers, each beside its quick study on a small shared machine. Absolute figures cannot agree: other hardware, other databases, a thousandth of the size. Compared are
-*relations*: how much of the throughput an eighth of the memory keeps, what a cache or a standby is worth. A relation has the *same shape* if the whole 95 % interval of our ratio lies on
-the published side of 1 (or around 1, where the paper shows a plateau), the *other shape* if it lies elsewhere, and *cannot be told* otherwise. A paper has the same shape if all its relations do.
+*relations*: how much of the throughput an eighth of the memory keeps, what a cache or a standby is worth. A relation has the *same direction* if the whole 95 % interval of our ratio lies on
+the published side of 1 (or around 1, where the paper shows a plateau), and the *same size* if besides the published ratio lies inside that interval or within a factor of 1.5 of ours. It is *other* if the
+interval lies elsewhere, and *cannot be told* otherwise. A paper is as much alike as the least alike of its relations.
+
+What the words do not cover: the relations were chosen by us, most of them one or two for each paper; *same direction* is a sign and says nothing of how much; a factor of 1.5 is wide for ratios near 1; no
+publication gives an interval, so that chance in its own figures is not counted; that the *cause* is the same is not said by any of them. What bound the points here is told below where it was tested.
 
 This page is made from the records beside it: `make papers` runs the five studies and writes it anew (at most 90 min on two cores), `cargo xtask papers check` proves records, signatures and page.
 
@@ -23,16 +27,20 @@ pub(super) fn page(
     papers: &[Paper],
     evidence: impl Fn(&Paper) -> Result<PaperEvidence, String>,
 ) -> Result<String, String> {
-    let mut summary = "| paper | question | verdict | relations of the same shape |\n|---|---|---|---|\n".to_owned();
+    let mut summary =
+        "| paper | question | verdict | relations of the same direction | of the same size |\n|---|---|---|---|---|\n"
+            .to_owned();
     let mut sections = String::new();
     for paper in papers {
         let evidence = evidence(paper)?;
         let judged: Vec<JudgedRelation<'_>> =
             paper.relations.iter().map(|relation| judge(relation, &evidence.report)).collect();
-        let verdict = ShapeVerdict::of_all(judged.iter().map(|one| one.verdict));
-        let same = judged.iter().filter(|one| one.verdict == ShapeVerdict::Same).count();
-        let line =
-            format!("| {} | {} | **{}** | {same} of {} |\n", paper.id, paper.title, verdict.words(), judged.len());
+        let verdict = RelationVerdict::of_all(judged.iter().map(|one| one.verdict));
+        let count = |wanted: RelationVerdict| judged.iter().filter(|one| one.verdict == wanted).count();
+        let (size, all) = (count(RelationVerdict::SameSize), judged.len());
+        let direction = size + count(RelationVerdict::SameDirection);
+        let (id, title, words) = (&paper.id, &paper.title, verdict.words());
+        let line = format!("| {id} | {title} | **{words}** | {direction} of {all} | {size} of {all} |\n");
         summary.push_str(&line);
         section(&mut sections, paper, &evidence, (&judged, verdict)).map_err(|error| error.to_string())?;
     }
@@ -43,13 +51,17 @@ pub(super) fn page(
 struct JudgedRelation<'p> {
     relation: &'p Relation,
     found: Result<Ratio, String>,
-    verdict: ShapeVerdict,
+    verdict: RelationVerdict,
 }
 
 fn judge<'p>(relation: &'p Relation, report: &Value) -> JudgedRelation<'p> {
     let found = measured::ratio(report, &relation.here.of, &relation.here.to);
-    let interval = found.as_ref().ok().and_then(|ratio| ratio.interval.clone().ok());
-    let verdict = interval.map_or(ShapeVerdict::Unknown, |interval| ShapeVerdict::of(relation.expected, interval));
+    let here = found.as_ref().ok().and_then(|ratio| {
+        let interval = ratio.interval.clone().ok()?;
+        Some(RatioHere { value: ratio.value, interval })
+    });
+    let verdict = here
+        .map_or(RelationVerdict::Unknown, |here| RelationVerdict::of(relation.expected, relation.published(), here));
     JudgedRelation { relation, found, verdict }
 }
 
@@ -57,13 +69,13 @@ fn section(
     into: &mut String,
     paper: &Paper,
     evidence: &PaperEvidence,
-    (judged, verdict): (&[JudgedRelation<'_>], ShapeVerdict),
+    (judged, verdict): (&[JudgedRelation<'_>], RelationVerdict),
 ) -> std::fmt::Result {
     writeln!(into, "\n## {} · {}\n", paper.id, paper.title)?;
-    let of = |wanted: ShapeVerdict| judged.iter().filter(move |one| one.verdict == wanted);
-    let other: Vec<&str> = of(ShapeVerdict::Other).map(|one| one.relation.name.as_str()).collect();
-    let reasons = match (other.as_slice(), of(ShapeVerdict::Unknown).count()) {
-        ([], 0) => "all relations as published".to_owned(),
+    let of = |wanted: RelationVerdict| judged.iter().filter(move |one| one.verdict == wanted);
+    let other: Vec<&str> = of(RelationVerdict::Other).map(|one| one.relation.name.as_str()).collect();
+    let reasons = match (other.as_slice(), of(RelationVerdict::Unknown).count()) {
+        ([], 0) => "no relation is other than published".to_owned(),
         ([], open) => format!("{open} of {} relations cannot be told; the table says why", judged.len()),
         (other, 0) => format!("not as published: {}", other.join("; ")),
         (other, open) => format!("not as published: {}; {open} more cannot be told", other.join("; ")),
@@ -74,19 +86,26 @@ fn section(
     {
         writeln!(into, "Our record's answer: {answer}\n")?;
     }
-    writeln!(into, "| relation | published | here [95 % interval] | n | |\n|---|---|---|---|---|")?;
+    writeln!(
+        into,
+        "| relation | published | here [95 % interval] | published ÷ here | n | |\n|---|---|---|---|---|---|"
+    )?;
     for one in judged {
         let (here, n) = match &one.found {
             Ok(ratio) => (shown(ratio), ratio.samples.to_string()),
             Err(why) => (format!("none: {why}"), "0".to_owned()),
         };
         let claim = claim(one.relation);
-        writeln!(into, "| {} | {claim} | {here} | {n} | {} |", one.relation.name, one.verdict.words())?;
+        let factor = factor(one);
+        writeln!(into, "| {} | {claim} | {here} | {factor} | {n} | {} |", one.relation.name, one.verdict.words())?;
     }
     writeln!(into, "\n*Published* ({}): {}\n", paper.publisher, paper.published.join(" "))?;
     writeln!(into, "*Here*: {} {}\n", paper.here.join(" "), machine(&evidence.facts))?;
     for (point, found) in experiments(&evidence.report) {
         writeln!(into, "*What bound it here, tested by intervention, {point}*: {found}\n")?;
+    }
+    if let Some(next) = what_it_would_take(&evidence.report) {
+        writeln!(into, "*What bound it here* was not tested. *What it would take*: {next}\n")?;
     }
     if !paper.why.is_empty() {
         writeln!(into, "*Why figures differ*: {}\n", paper.why.join(" "))?;
@@ -107,6 +126,19 @@ fn section(
 fn experiments(report: &Value) -> impl Iterator<Item = (&str, &str)> {
     let points = report["attribution"].as_array().into_iter().flatten();
     points.filter_map(|point| Some((point["label"].as_str()?, point["text"].as_str()?)))
+}
+
+/// What the report says comes next, where no point was tested.
+fn what_it_would_take(report: &Value) -> Option<&str> {
+    let next = report.pointer("/answer/claims/next").and_then(Value::as_str);
+    next.filter(|text| !text.is_empty() && experiments(report).next().is_none())
+}
+
+/// How many times ours the published ratio is; empty where it is printed in words, or we have none.
+fn factor(one: &JudgedRelation<'_>) -> String {
+    let here = one.found.as_ref().ok().map(|ratio| ratio.value);
+    let factor = one.relation.published().zip(here).map(|(published, here)| digits(published / here));
+    factor.unwrap_or_default()
 }
 
 /// The commands that give such a record, without or with its experiment.
@@ -204,7 +236,13 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::description::Sides;
+    use super::super::verdict::SAME_SIZE;
     use super::*;
+
+    #[test]
+    fn the_factor_of_the_same_size_stands_at_the_head() {
+        assert!(HEAD.contains(&format!("within a factor of {SAME_SIZE} of ours")));
+    }
 
     #[test]
     fn days_have_their_dates() {
@@ -233,6 +271,35 @@ mod tests {
         let tested = serde_json::json!({ "attribution": [{ "label": "64MiB", "text": "Reads bind." }] });
         assert_eq!(experiments(&tested).collect::<Vec<_>>(), [("64MiB", "Reads bind.")]);
         assert_eq!(experiments(&serde_json::json!({})).count(), 0);
+    }
+
+    #[test]
+    fn what_was_not_tested_says_what_it_would_take() {
+        let next = serde_json::json!({ "next": "Confirm it." });
+        let mut report = serde_json::json!({ "answer": { "claims": next } });
+        assert_eq!(what_it_would_take(&report), Some("Confirm it."));
+        report["attribution"] = serde_json::json!([{ "label": "64MiB", "text": "Reads bind." }]);
+        assert_eq!(what_it_would_take(&report), None);
+    }
+
+    #[test]
+    fn a_relation_that_is_far_larger_here_is_no_same_size() {
+        let relation = |printed: Option<Sides<f64>>| Relation {
+            name: "updates, against reads".to_owned(),
+            words: None,
+            here: Sides { of: "/points/0/metrics/a".to_owned(), to: "/points/0/metrics/b".to_owned() },
+            expected: ClaimOfRatio::More,
+            printed,
+        };
+        let figure = |value: f64| serde_json::json!({ "value": value, "ci95": [0.99 * value, 1.01 * value], "n": 30 });
+        let metrics = serde_json::json!({ "a": figure(7.13), "b": figure(1.0) });
+        let report = serde_json::json!({ "points": [{ "verdict": "valid", "metrics": metrics }] });
+        let printed = relation(Some(Sides { of: 11.34, to: 5.54 }));
+        let judged = judge(&printed, &report);
+        assert_eq!((judged.verdict, factor(&judged)), (RelationVerdict::SameDirection, "0.287".to_owned()));
+        let in_words = relation(None);
+        let judged = judge(&in_words, &report);
+        assert_eq!((judged.verdict, factor(&judged)), (RelationVerdict::SameDirection, String::new()));
     }
 
     #[test]

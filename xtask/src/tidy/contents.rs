@@ -13,7 +13,10 @@ const BANNED: &[(&str, &[&str])] = &[
     ("crates/tier/src/", &["rusqlite", "tokio_postgres"]),
     ("crates/engine/src/", &["hdrhistogram"]),
     ("crates/load/src/", &["std::process::Command", "std::net", "std::env"]),
-    ("crates/record/src/", &["std::net", "std::thread", "tokio"]),
+    (
+        "crates/record/src/",
+        &["std::net", "std::thread::spawn", "std::thread::scope", "std::thread::Builder", "use std::thread", "tokio"],
+    ),
     ("crates/report/src/", &["std::net", "std::thread", "std::process", "std::env", "tokio", "rusqlite"]),
     ("crates/analysis/src/", &["std::fs", "std::io::stdin", "std::io::stdout", "std::io::stderr", "std::net"]),
     ("crates/analysis/src/", &["std::thread", "std::process", "std::env", "tokio"]),

@@ -1,6 +1,7 @@
 //! Shared code knows engines by their facets and dialects, never by their names: a name in it is a place that the next engine has to touch.
 //!
-//! Tests and comments may name them. The names are those of the folders of engines and of the files in `suites/engines/`.
+//! Tests and comments may name them. The names are those of the folders of engines and of the files in `suites/engines/`. So it is with
+//! names of an engine's settings: what one of them means, in whichever spelling, only the engine knows.
 
 use super::rules::Fault;
 use super::source::Source;
@@ -32,15 +33,38 @@ const WAIVERS: &[&str] = &[
     "crates/load/src/workloads/warehouse/answers/corruptions.rs",
 ];
 
-/// Finds names of engines in shared code.
+/// Names of settings of engines, or how they begin, and of what tells them.
+const SETTINGS: &[&str] = &["innodb_", "synchronous_commit", "pg_settings"];
+
+/// Files that may name settings of engines, and why.
+const SETTING_WAIVERS: &[&str] = &[
+    // Records from before engines said whether their commits are durable.
+    "crates/report/src/findings/drills.rs",
+    // Units of values in records are told by who gave them.
+    "crates/report/src/sections/facts.rs",
+];
+
+/// Finds names of engines and of their settings in shared code.
 pub(super) fn check(tree: &Tree) -> Vec<Fault> {
     let names = names(tree);
+    let settings: BTreeSet<String> = SETTINGS.iter().map(|name| (*name).to_owned()).collect();
     let shared = tree.rust().filter(|source| SHARED.iter().any(|folder| source.path.starts_with(folder)));
-    shared
-        .filter(|source| !WAIVERS.contains(&source.path.as_str()))
-        .flat_map(|source| of_file(source, &names))
-        .collect()
+    let of_source = |source: &Source| {
+        let mut faults = of_file(source, &names, NAMES_AN_ENGINE);
+        if !SETTING_WAIVERS.contains(&source.path.as_str()) {
+            faults.extend(of_file(source, &settings, NAMES_A_SETTING));
+        }
+        faults
+    };
+    shared.filter(|source| !WAIVERS.contains(&source.path.as_str())).flat_map(of_source).collect()
 }
+
+/// What is wrong with a name of an engine.
+const NAMES_AN_ENGINE: &str =
+    "names an engine; ask for a facet of it, or put the difference into its dialect.toml or suites/engines/";
+
+/// What is wrong with a name of a setting.
+const NAMES_A_SETTING: &str = "names a setting of an engine; let the engine say what it means, as a facet or as a fact";
 
 fn names(tree: &Tree) -> BTreeSet<String> {
     let paths = tree.sources().map(|source| source.path.as_str());
@@ -53,7 +77,7 @@ fn names(tree: &Tree) -> BTreeSet<String> {
     found.chain(ALIASES.iter().map(|name| (*name).to_owned())).collect()
 }
 
-fn of_file(source: &Source, names: &BTreeSet<String>) -> Vec<Fault> {
+fn of_file(source: &Source, names: &BTreeSet<String>, fault: &str) -> Vec<Fault> {
     let text = source.text.to_ascii_lowercase();
     let mut lines = BTreeSet::new();
     for at in names.iter().flat_map(|name| text.match_indices(name.as_str()).map(|(at, _)| at)) {
@@ -64,8 +88,6 @@ fn of_file(source: &Source, names: &BTreeSet<String>) -> Vec<Fault> {
             lines.insert(number);
         }
     }
-    let fault =
-        "names an engine; ask for a facet of it, or put the difference into its dialect.toml or suites/engines/";
     lines.into_iter().map(|line| Fault::new(&source.path, line, fault)).collect()
 }
 
@@ -84,9 +106,13 @@ mod tests {
             ("crates/load/src/a.rs", text),
             ("crates/load/src/b.rs", test),
             ("crates/load/src/c.rs", "const A: &str = \"null\";\nconst B: &str = \"postgres: \";\n"),
+            ("crates/load/src/d.rs", "// innodb_x\nconst A: &str = \"innodb_page_size\";\n"),
+            ("crates/report/src/findings/drills.rs", "const A: &str = \"synchronous_commit\";\n"),
             ("crates/proofload/src/a.rs", text),
             ("crates/model/src/settings/table.rs", text),
         ];
-        check_rule(check, &files, &["crates/load/src/a.rs:3", "crates/load/src/a.rs:5", "crates/load/src/c.rs:2"]);
+        let expected =
+            ["crates/load/src/a.rs:3", "crates/load/src/a.rs:5", "crates/load/src/c.rs:2", "crates/load/src/d.rs:2"];
+        check_rule(check, &files, &expected);
     }
 }

@@ -77,6 +77,31 @@ pub fn decide(knobs: &[Result<KnobElasticity, String>]) -> Vec<Decision> {
     .collect()
 }
 
+/// A decision on how a percentile of response times follows a resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResponseDecision {
+    /// The decision on the size of the elasticity, whatever its sign; its probability is two-sided.
+    pub decision: Decision,
+    /// True where less of the resource lengthens response times, false where it shortens them; `None` where neither is shown.
+    pub lengthens: Option<bool>,
+}
+
+/// Decides how a percentile of response times follows each resource, by the same rule and corrected among themselves. Less of a limit that
+/// binds lengthens response times, fewer users shorten them: the sign is told, and the size decided. Of an interval around a size its upper
+/// bound is the farther one from 0.
+pub fn decide_response(knobs: &[Result<KnobElasticity, String>]) -> Vec<ResponseDecision> {
+    let size = |found: KnobElasticity| KnobElasticity { value: found.value.abs(), ..found };
+    let sizes: Vec<Result<KnobElasticity, String>> = knobs.iter().map(|knob| knob.clone().map(size)).collect();
+    let all = decide(&sizes).into_iter().zip(knobs);
+    all.map(|(one, knob)| {
+        let is_shown = matches!(one.verdict, ResourceVerdict::Confirmed | ResourceVerdict::Contributes);
+        let lengthens = knob.as_ref().ok().filter(|_| is_shown).map(|found| found.value < 0.0);
+        let p = one.p.map(|p| (2.0 * p).min(1.0));
+        ResponseDecision { decision: Decision { p, ..one }, lengthens }
+    })
+    .collect()
+}
+
 /// The verdict on one estimate; `shown`: further blocks until it would be shown to be of account.
 fn verdict(found: &KnobElasticity, p: f64, shown: Option<u32>) -> ResourceVerdict {
     let (low, high) = found.bounds(0.05);
@@ -227,6 +252,27 @@ mod tests {
         assert!(matches!(all[0].verdict, ResourceVerdict::NotToldApart { .. }), "{all:?}");
         let p = holm(&[Some(0.01), None, Some(0.02), Some(0.02)]);
         assert_eq!(p, [Some(0.03), None, Some(0.04), Some(0.04)]);
+    }
+
+    #[test]
+    fn response_times_follow_either_way_and_the_sign_is_told() {
+        let none = Err("too few".to_owned());
+        let found =
+            decide_response(&[known(-0.99, 0.03), known(1.0, 0.05), known(-0.05, 0.03), known(-0.3, 0.4), none]);
+        let words: Vec<_> = found.iter().map(|one| (one.decision.verdict.word(), one.lengthens)).collect();
+        let expected = [
+            ("confirmed", Some(true)),
+            ("confirmed", Some(false)),
+            ("refuted", None),
+            ("not told apart", None),
+            ("not tested", None),
+        ];
+        assert_eq!(words, expected);
+        // An interval from −0.5 to 0.3 does not clear: its farther bound counts.
+        assert_eq!(decide_response(&[known(-0.1, 0.18)])[0].decision.verdict.word(), "not told apart");
+        let (one, two) =
+            (decide(&[known(0.5, 0.15)])[0].p.unwrap(), decide_response(&[known(-0.5, 0.15)])[0].decision.p);
+        assert!((two.unwrap() - 2.0 * one).abs() < 1e-12, "{one} {two:?}");
     }
 
     #[test]

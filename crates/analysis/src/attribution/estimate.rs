@@ -23,6 +23,8 @@ pub enum Treatment {
     Knob(usize),
     /// Every resource with the unit of a rate or a time but this one.
     AllBut(usize),
+    /// More of one resource, by its number: its elasticity upward says what more of it gives.
+    Raised(usize),
 }
 
 /// One visit of a complete block.

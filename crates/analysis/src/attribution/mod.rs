@@ -3,8 +3,10 @@
 
 mod decide;
 mod estimate;
+mod reach;
 mod sequence;
 
-pub use decide::{Decision, ResourceVerdict, decide};
+pub use decide::{Decision, ResourceVerdict, ResponseDecision, decide, decide_response};
 pub use estimate::{Experiment, KnobElasticity, KnobVisit, Movement, Treatment};
+pub use reach::{LimitReach, LimitUse};
 pub use sequence::{LEAST_BLOCKS, MOST_BLOCKS, PILOT_BLOCKS, kept, order, suffices};

@@ -163,3 +163,21 @@ fn sides_in_turns_are_compared_inside_blocks() {
     assert!(narrower > 5.0, "{narrower}");
     assert!(Contrast::in_turns(&[], &[]).is_err());
 }
+
+/// A candidate that was still rising may be faster than its runs say, and not slower.
+#[test]
+fn what_still_moved_widens_a_ratio_in_turns_on_its_side() {
+    let visits = |level: f64, ahead: f64| -> Vec<Visit> {
+        (0..6)
+            .map(|block| Visit { throughput: level * (1.0 + 0.001 * f64::from(block % 2)), taken: None, ahead })
+            .collect()
+    };
+    // Both vary alike, so that nothing but the movement widens the interval.
+    let contrast = |ahead: f64| Contrast::in_turns(&visits(950.0, ahead), &visits(1_000.0, 0.0)).expect("six blocks");
+    let (steady, rising, falling) = (contrast(0.0), contrast(0.1), contrast(-0.1));
+    let ((low, high), (_, up), (down, _)) = (steady.bounds(0.05), rising.bounds(0.05), falling.bounds(0.05));
+    assert!((up / high).ln() > 0.099 && (low / down).ln() > 0.099, "{high} {up} {low} {down}");
+    assert!((rising.bounds(0.05).0 / low).ln().abs() < 1e-9, "nothing speaks for a slower one");
+    assert!(steady.p() < 0.001 && falling.p() < 0.001, "{} {}", steady.p(), falling.p());
+    assert_eq!(rising.p(), 1.0, "five per cent slower, and ten may be to come");
+}

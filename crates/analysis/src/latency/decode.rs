@@ -2,8 +2,10 @@
 //! 270 kB for one second of load. What is not exactly of this form is left to the library, which also says what is wrong with it.
 
 use super::sparse::Bucket;
+use flate2::read::ZlibDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 use std::cell::RefCell;
+use std::io::Read;
 
 /// How a compressed histogram begins, and what is compressed. Source: HdrHistogram, encoding V2, with bytes per word left open.
 const COMPRESSED: u32 = 0x1c84_9314;
@@ -40,6 +42,18 @@ pub(super) fn decode(payload: &[u8]) -> Option<(Vec<Bucket>, u64)> {
     })
 }
 
+/// Bytes of counts that a histogram claims to have, for which the library makes room before it reads them; `None` for what the library
+/// refuses without them.
+pub(super) fn claimed(payload: &[u8]) -> Option<u32> {
+    let mut head = [0; 8];
+    match u32_at(payload, 0)? {
+        PLAIN => head.copy_from_slice(payload.get(..8)?),
+        COMPRESSED => ZlibDecoder::new(payload.get(8..)?).read_exact(&mut head).ok()?,
+        _ => return None,
+    }
+    u32_at(&head, 4)
+}
+
 /// Unpacks what is compressed; its length.
 fn inflate(payload: &[u8], inflate: &mut Decompress, plain: &mut [u8]) -> Option<usize> {
     let length = u32_at(payload, 4)? as usize;
@@ -72,7 +86,7 @@ fn buckets(plain: &[u8], found: &mut Vec<Bucket>) -> Option<u64> {
             found.push(Bucket::below(end, count));
             sum = sum.checked_add(count)?;
         }
-        place += 1;
+        place = place.checked_add(1)?;
     }
     Some(sum)
 }

@@ -1,6 +1,6 @@
 //! The filled buckets of a histogram, eight bytes each: a long load has some hundred million of them.
 
-use super::decode::decode;
+use super::decode::{claimed, decode};
 use crate::error::Error;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
@@ -21,6 +21,9 @@ const SPARE_BITS: u32 = 7;
 
 /// Parts from which on they are added in a table of all buckets instead of pairwise.
 const MANY: usize = 8;
+
+/// Most bytes of counts that are read: a histogram with five digits over all values has 113 MB, nine bytes for each of its buckets.
+const MOST_CLAIMED: u32 = 128 << 20;
 
 thread_local! {
     static READ: Cell<u64> = const { Cell::new(0) };
@@ -98,6 +101,12 @@ impl Sparse {
         READ.set(READ.get() + 1);
         if let Some((buckets, count)) = decode(payload) {
             return Ok(Self { buckets, count });
+        }
+        if let Some(bytes) = claimed(payload).filter(|bytes| *bytes > MOST_CLAIMED) {
+            return Err(Error::new(format!(
+                "failed to read a histogram of {} bytes: it claims {bytes} bytes of counts, more than any has",
+                payload.len()
+            )));
         }
         Deserializer::new()
             .deserialize::<u64, _>(&mut std::io::Cursor::new(payload))
@@ -313,6 +322,24 @@ mod tests {
         assert!(coarse.iter().all(Sparse::is_coarse) && !of(5).iter().all(Sparse::is_coarse));
         let fine = of(5);
         assert_eq!(Sparse::merged(&fine), fine.iter().fold(Sparse::default(), |sum, part| sum.plus(part)));
+    }
+
+    #[test]
+    fn a_histogram_that_claims_gigabytes_is_refused_before_there_is_room_for_them() {
+        let mut plain = vec![0; 8];
+        plain[..4].copy_from_slice(&0x1c84_9313_u32.to_be_bytes());
+        plain[4..].copy_from_slice(&u32::MAX.to_be_bytes());
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut zlib, &plain).expect("compresses");
+        let packed = zlib.finish().expect("compresses");
+        let mut payload = 0x1c84_9314_u32.to_be_bytes().to_vec();
+        payload.extend_from_slice(&u32::try_from(packed.len()).expect("a few bytes").to_be_bytes());
+        payload.extend_from_slice(&packed);
+        for payload in [plain, payload] {
+            assert_eq!(claimed(&payload), Some(u32::MAX));
+            let error = Sparse::from_v2_deflate(&payload).expect_err("it is refused").to_string();
+            assert!(error.contains("claims 4294967295 bytes of counts"), "{error}");
+        }
     }
 
     #[test]

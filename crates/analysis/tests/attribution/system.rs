@@ -1,5 +1,6 @@
 //! Closed systems whose truth is computed, not sampled: rates of limits over exact mean-value analysis of what is below them.
 
+use proofload_analysis::attribution::LimitUse;
 use proofload_analysis::queueing::{ClosedNetwork, Station};
 use proofload_analysis::random::Random;
 
@@ -46,14 +47,37 @@ impl System {
     /// Throughput with resources multiplied by these, per ms.
     pub(crate) fn throughput(&self, by: &[f64; KNOBS]) -> f64 {
         let users = self.users * by[USERS];
-        let rate = |knob: usize| match knob {
+        let limits = (0..self.rates.len()).map(|knob| self.rate(knob, by)).fold(f64::INFINITY, f64::min);
+        let lock = self.lock.map_or(f64::INFINITY, |(rate, share)| rate * by[ROWS] / (share / by[FLUSH] + 1.0 - share));
+        limits.min(lock).min(self.below(users, by[FLUSH], by[NETWORK]))
+    }
+
+    /// Rate that a limit allows with resources multiplied by these.
+    fn rate(&self, knob: usize, by: &[f64; KNOBS]) -> f64 {
+        match knob {
             READ => self.rates[knob] * by[knob] * by[MEMORY].powf(self.skew),
             WRITE if self.is_grouped => self.rates[knob] * by[knob] * by[USERS],
             _ => self.rates[knob] * by[knob],
-        };
-        let limits = (0..self.rates.len()).map(rate).fold(f64::INFINITY, f64::min);
-        let lock = self.lock.map_or(f64::INFINITY, |(rate, share)| rate * by[ROWS] / (share / by[FLUSH] + 1.0 - share));
-        limits.min(lock).min(self.below(users, by[FLUSH], by[NETWORK]))
+        }
+    }
+
+    /// What is used of a limit, untouched and lowered to this share; `None` of what is no limit.
+    pub(crate) fn used(&self, knob: usize, factor: f64) -> Option<LimitUse> {
+        let untouched = [1.0; KNOBS];
+        let mut lowered = untouched;
+        lowered[knob] = factor;
+        let share = |by: &[f64; KNOBS]| self.throughput(by) / self.rate(knob, by);
+        (knob < self.rates.len()).then(|| LimitUse {
+            mean: share(&untouched),
+            at_limit: None,
+            lowered: Some(share(&lowered)),
+        })
+    }
+
+    /// Whether a resource is a limit, or a time, that a hundredth more moves nothing of and a hundredth less neither: it does not bind now.
+    /// Of two equal limits each binds, although more of one alone gives nothing.
+    pub(crate) fn is_slack(&self, knob: usize) -> bool {
+        TIME_LIKE.contains(&knob) && self.truth(knob, 1.01) < 0.05 && self.truth(knob, 0.99) < 0.05
     }
 
     /// Throughput of stations alone; between two numbers of users on a straight line.

@@ -6,7 +6,8 @@ use proofload_model::data_file::DataFile;
 /// Name and text of each file.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/conformance.rs"));
 
-const KEYS: &[&str] = &["types", "of_list", "bump", "settings.*", "not_in_force.*", "foreign.*", "counters"];
+const KEYS: &[&str] =
+    &["types", "of_list", "bump", "settings.*", "not_in_force.*", "foreign.*", "counters", "moves", "cores"];
 
 /// Words of one engine.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +26,11 @@ pub struct Words {
     pub foreign: Vec<(String, String)>,
     /// Series that an observer reads of every version of the server.
     pub counters: Vec<String>,
+    /// Totals that transactions which write, and a checkpoint after them, make larger: the name of a series, or name and component with `/`
+    /// between.
+    pub moves: Vec<String>,
+    /// Setting of how many cores work, where a server that runs already takes it.
+    pub cores: Option<String>,
 }
 
 impl Words {
@@ -62,6 +68,8 @@ impl Words {
             bump: file.text("bump")?.map(str::to_owned),
             foreign: table("foreign")?,
             counters: texts("counters")?,
+            moves: texts("moves")?,
+            cores: file.text("cores")?.map(str::to_owned),
         })
     }
 
@@ -80,6 +88,16 @@ mod tests {
         for engine in crate::ENGINES.iter().filter(|engine| engine.facts().capabilities.sql) {
             let words = Words::of(*engine).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(words.types.iter().all(|word| !word.is_empty()), engine.about().keeps_data);
+        }
+    }
+
+    #[test]
+    fn every_server_that_is_observed_has_totals_that_must_move() {
+        for name in ["mariadb", "mysql", "postgresql", "sqlserver"] {
+            let words =
+                Words::of(crate::engine(name).expect("it is built in")).unwrap_or_else(|error| panic!("{error}"));
+            assert!(words.moves.len() > 3, "{name}: {:?}", words.moves);
+            assert_eq!(words.cores.is_some(), name == "sqlserver");
         }
     }
 

@@ -34,4 +34,16 @@ pub trait LiveSettings: Sync {
 
     /// Puts values in force in the running instance and for none of its later starts; answers once they are. Blocking.
     fn put(&self, instance: &Target, settings: &[(String, String)]) -> Result<(), Error>;
+
+    /// Tells whether work of a resource goes on in the running instance at this moment, which its settings may let end later; false of what
+    /// is no work. Blocking.
+    fn is_at_work(&self, _instance: &Target, _resource: &str) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// Does what work of a resource has left undone while it was off, as far as that takes a limited time; an error where it takes longer.
+    /// Blocking.
+    fn catch_up(&self, _instance: &Target, _resource: &str) -> Result<(), Error> {
+        Ok(())
+    }
 }

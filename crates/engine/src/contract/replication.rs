@@ -275,6 +275,12 @@ pub trait ReplicationWatch: Send {
         Ok(Vec::new())
     }
 
+    /// Tells whether the server lists the commit that goes on as one that waits for a standby: a commit that a busy disk makes long does
+    /// not. Nothing where an engine cannot tell, and where none goes on.
+    fn sees_commit_wait(&mut self) -> Result<Option<bool>, Error> {
+        Ok(None)
+    }
+
     /// Waits for the end of a commit that goes on; true once it has ended. None goes on: true.
     fn end_commit(&mut self, _within: Duration) -> Result<bool, Error> {
         Ok(true)

@@ -47,4 +47,14 @@ pub struct Table<'a> {
 pub trait RowSource {
     /// Calls `sink` with the next row's values, in the order of the table's columns; false when there is none left.
     fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool;
+
+    /// Columns by whose values, each larger than the one before, the rows come; empty where that is not known.
+    fn order(&self) -> &[&str] {
+        &[]
+    }
+
+    /// Number of rows that are left, about; `None` where that is not known.
+    fn expected(&self) -> Option<u64> {
+        None
+    }
 }

@@ -4,6 +4,7 @@ mod facts;
 mod mysql_family;
 mod parameters;
 mod place;
+mod program;
 mod registry;
 mod scratch;
 mod watchdog;

@@ -52,6 +52,23 @@ impl RowSource for Rows {
     }
 }
 
+/// Rows that come in the order of their key.
+struct OrderedRows(Rows);
+
+impl RowSource for OrderedRows {
+    fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        self.0.next(sink)
+    }
+
+    fn order(&self) -> &[&str] {
+        &["id"]
+    }
+
+    fn expected(&self) -> Option<u64> {
+        Some(10)
+    }
+}
+
 /// Checks what arrives, and keeps the number of rows.
 fn script(sql: &str, values: &[Parameter]) -> Vec<Part> {
     if sql.starts_with("SELECT TOP 0") {
@@ -93,8 +110,10 @@ fn rows_arrive_as_they_were_given_or_not_at_all() {
         let mut session = connect(&server).await;
         server.log();
         let rows = |end| Rows { next: 0, end, too_long: None };
+        // How the table is kept is asked first; see the next test.
+        let log = || server.log().into_iter().filter(|line| !line.contains("sys.indexes")).collect::<Vec<_>>();
         assert_eq!(session.append(&TABLE, &mut rows(20_000)).await.expect("appends"), 20_000);
-        assert_eq!(server.log(), [
+        assert_eq!(log(), [
             "batch SELECT TOP 0 [id], [amount], [name], [day], [moment] FROM [bulk]",
             "batch BEGIN TRANSACTION",
             "batch INSERT BULK [bulk] ([id] int, [amount] decimal(12, 2), [name] varchar(20), [day] date, [moment] datetime2(6))",
@@ -103,7 +122,7 @@ fn rows_arrive_as_they_were_given_or_not_at_all() {
         ]);
         let error = session.append(&TABLE, &mut Rows { next: 0, end: 9_000, too_long: Some(8_000) }).await.expect_err("it does not fit");
         assert!(error.to_string().contains("append to bulk") && error.to_string().contains("column name"), "{error}");
-        let log = server.log();
+        let log = log();
         assert_eq!(log[3..], ["8000 rows of id,amount,name,day,moment", "batch IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION"]);
         let error = session.append(&TABLE, &mut rows(3)).await.expect_err("a key is taken");
         assert_eq!(error.class(), ErrorClass::Data, "{error}");
@@ -117,4 +136,34 @@ fn rows_arrive_as_they_were_given_or_not_at_all() {
         let [save, undo] = ["batch SAVE TRANSACTION proofload_append", "batch IF XACT_STATE() = 1 ROLLBACK TRANSACTION proofload_append"];
         assert_eq!(control, [save, save, undo, "batch COMMIT"]);
     });
+}
+
+/// What rows are announced with to a table whose indexes are of these kinds, with the columns of their keys.
+fn check_hints(indexes: &'static [(i64, &'static str)], expected: &str) {
+    let server = TdsServer::start(Setup::default(), move |sql, values| {
+        if !sql.contains("sys.indexes") {
+            return script(sql, values);
+        }
+        let row = |(kind, column): &(i64, &str)| Part::Row(vec![Datum::Integer(*kind), Datum::text(column)]);
+        let columns = Part::Columns(vec![ColumnForm::Integer(4), ColumnForm::Text(128, true)]);
+        [columns].into_iter().chain(indexes.iter().map(row)).chain([Part::Count(indexes.len() as u64)]).collect()
+    });
+    runtime().block_on(async {
+        let mut session = connect(&server).await;
+        let mut rows = OrderedRows(Rows { next: 0, end: 10, too_long: None });
+        assert_eq!(session.append(&TABLE, &mut rows).await.expect("appends"), 10);
+    });
+    let log = server.log();
+    let announced = log.iter().find(|line| line.starts_with("batch INSERT BULK")).expect("rows are announced");
+    assert!(announced.ends_with(&format!("[moment] datetime2(6)){expected}")), "{announced}");
+}
+
+/// Loaders of a heap lock it together; in a clustered key rows need no sorting where they come in its order.
+#[test]
+fn rows_are_announced_as_suits_the_table() {
+    check_hints(&[(0, "")], " WITH (TABLOCK, ROWS_PER_BATCH = 10)");
+    check_hints(&[(0, ""), (2, "name")], " WITH (ROWS_PER_BATCH = 10)");
+    check_hints(&[(1, "id")], " WITH (ORDER ([id] ASC), ROWS_PER_BATCH = 10)");
+    check_hints(&[(1, "id"), (1, "day")], " WITH (ROWS_PER_BATCH = 10)");
+    check_hints(&[(5, "")], " WITH (ROWS_PER_BATCH = 10)");
 }

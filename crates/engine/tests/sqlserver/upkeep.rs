@@ -296,6 +296,18 @@ fn settings_of_the_server_are_changed_with_leave_and_put_back() {
     assert_eq!(last.as_deref(), Some("EXEC sys.sp_configure N'show advanced options', 0; RECONFIGURE"));
 }
 
+/// What a self-test asks before it changes anything: the values in force of settings that are only named, and nothing is sent that changes.
+#[test]
+fn values_in_force_are_told_of_what_is_asked_without_leave() {
+    let (server, state) = changed(Changed::untouched());
+    let asked = [("max_server_memory_mb", "2048"), ("online_schedulers", "1")];
+    let target = target(server.url("encrypt=none"), &asked);
+    let facts = runtime().block_on(sqlserver().verify_settings(&target)).expect("reads");
+    let value = |name: &str| facts.iter().find(|fact| fact.name == name).and_then(|fact| fact.effective.as_deref());
+    assert_eq!(asked.map(|(name, _)| value(name)), [Some("2147483647"), Some("64")]);
+    assert!(state.lock().expect("nobody panicked").settings.is_empty());
+}
+
 /// A run that was killed has left its limit of memory: one that asks for none is not measured under it.
 #[test]
 fn what_a_killed_run_has_left_is_put_back_or_voids_the_next() {
@@ -367,7 +379,7 @@ fn the_server_keeps_the_data_and_puts_them_back() {
                 vec![Part::Message("50 percent processed."), Part::Message("100 percent processed.")]
             }
             // What was noted after the backup is not in it.
-            sql if sql.starts_with("RESTORE") => {
+            sql if sql.contains("RESTORE DATABASE") => {
                 kept.clear();
                 vec![
                     Part::Message("99 percent processed."),
@@ -396,8 +408,8 @@ fn the_server_keeps_the_data_and_puts_them_back() {
     assert_eq!(
         done,
         [
-            "ALTER DATABASE [shop] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
-            "RESTORE DATABASE [shop] FROM DISK = N'/backups/o''shop.bak' WITH REPLACE, CHECKSUM, STATS = 5",
+            "ALTER DATABASE [shop] SET SINGLE_USER WITH ROLLBACK IMMEDIATE; \
+             RESTORE DATABASE [shop] FROM DISK = N'/backups/o''shop.bak' WITH REPLACE, CHECKSUM, STATS = 5",
             "ALTER DATABASE [shop] SET MULTI_USER"
         ]
     );
@@ -405,4 +417,104 @@ fn the_server_keeps_the_data_and_puts_them_back() {
     let expected =
         ["backing up the database 50 of 100", "backing up the database 100 of 100", "restoring the database 99 of 100"];
     assert_eq!(*heard.lock().expect("nobody panicked"), expected);
+}
+
+/// Restores while others get in before it so many times; how often it was tried, and the error.
+fn restored_beside_others(times: u32) -> (usize, Result<(), String>) {
+    let left = Mutex::new(times);
+    let server = TdsServer::start(Setup::default(), move |sql, _| {
+        let mut left = left.lock().expect("nobody panicked");
+        if !sql.contains("RESTORE DATABASE") || *left == 0 {
+            return Vec::new();
+        }
+        *left -= 1;
+        let message = "Exclusive access could not be obtained because the database is in use.";
+        vec![Part::Error { number: 3101, severity: 16, procedure: "", line: 1, message }]
+    });
+    let target = target(server.url("encrypt=none"), &[]);
+    let backups = sqlserver().backups().expect("the server keeps them");
+    let restored = runtime().block_on(backups.restore(&target, "sqlserver tprocc 1", &|_, _, _| {}));
+    let log = server.log();
+    let batches = |part: &str| log.iter().filter(|line| line.starts_with("batch ") && line.contains(part)).count();
+    assert_eq!(batches("SET MULTI_USER"), 1, "whatever came of it: {log:?}");
+    (batches("RESTORE DATABASE"), restored.map_err(|error| error.to_string()))
+}
+
+/// A client that takes the place of the one session is ended by the next try, three times at most.
+#[test]
+fn a_restore_is_tried_again_where_another_client_got_in_before_it() {
+    assert_eq!(restored_beside_others(0), (1, Ok(())));
+    assert_eq!(restored_beside_others(2), (3, Ok(())));
+    let (tries, error) = restored_beside_others(9);
+    let error = error.expect_err("others are always there before it");
+    assert!(tries == 3 && error.contains("stop what connects to database shop") && error.contains("3101"), "{error}");
+}
+
+/// What a server of this major version and edition is told before anything is made in it or read of it; `None`: it is taken.
+fn refusal(major: i64, edition: i64, version: &'static str) -> Option<String> {
+    let server = TdsServer::start(Setup::default(), move |sql, _| match sql {
+        sql if sql.starts_with("SELECT CAST(SERVERPROPERTY(") => {
+            let kinds = vec![ColumnForm::Integer(4), ColumnForm::Integer(4), ColumnForm::Text(128, true)];
+            let row = vec![Datum::Integer(major), Datum::Integer(edition), Datum::text(version)];
+            vec![Part::Columns(kinds), Part::Row(row), Part::Count(1)]
+        }
+        sql if sql.starts_with("SELECT count(*)") => integers(&[&[1]]),
+        sql if sql.starts_with("SELECT (SELECT") => about("proofload:1", "Latin1_General_100_BIN2_UTF8", 9),
+        _ => Vec::new(),
+    });
+    let target = target(server.url("encrypt=none"), &[]);
+    let created = runtime().block_on(sqlserver().create_database(&target));
+    let verified = runtime().block_on(sqlserver().verify_settings(&target)).map(drop);
+    let [created, verified] = [created, verified].map(|outcome| outcome.err().map(|error| error.to_string()));
+    assert_eq!(created, verified);
+    created
+}
+
+#[test]
+fn a_server_that_is_too_old_is_refused_with_its_version() {
+    assert_eq!([refusal(15, 3, "15.0.2000.5"), refusal(16, 2, "16.0.4150.1")], [None, None]);
+    assert_eq!([refusal(12, 5, "12.0.2000.8"), refusal(12, 8, "12.0.2000.8")], [None, None], "Azure's say nothing");
+    let refused = refusal(13, 3, "13.0.5026.0").expect("it is of 2016");
+    assert!(refused.contains("SQL Server 13.0.5026.0") && refused.contains("2019"), "{refused}");
+}
+
+/// A server with one column store, whose groups after a build are these: state, why they are small, number, rows.
+fn with_row_groups(groups: &'static [(&'static str, &'static str, i64, i64)]) -> TdsServer {
+    TdsServer::start(Setup::default(), move |sql, _| {
+        if sql.contains("i.type = 5") {
+            return texts(&[&["lineitem_columns", "lineitem"]]);
+        }
+        if !sql.contains("row_group_physical_stats") {
+            return Vec::new();
+        }
+        let text = ColumnForm::Text(128, true);
+        let columns = vec![text, text, text, ColumnForm::Integer(8), ColumnForm::Integer(8)];
+        let row = |(state, trimmed, count, rows): &(&str, &str, i64, i64)| {
+            let words = ["lineitem", *state, *trimmed].map(Datum::text);
+            Part::Row(words.into_iter().chain([count, rows].map(|number| Datum::Integer(*number))).collect())
+        };
+        let each = groups.iter().map(row);
+        [Part::Columns(columns)].into_iter().chain(each).chain([Part::Count(groups.len() as u64)]).collect()
+    })
+}
+
+/// A build is settled when all groups of a column store are compressed; what they are like is told.
+#[test]
+fn column_stores_are_compressed_or_the_build_has_failed() {
+    let settled =
+        |server: &TdsServer| runtime().block_on(sqlserver().after_build(&target(server.url("encrypt=none"), &[])));
+    let whole = with_row_groups(&[
+        ("COMPRESSED", "BULKLOAD", 7, 1_400_000),
+        ("COMPRESSED", "NO_TRIM", 2, 2_097_152),
+        ("TOMBSTONE", "", 1, 900),
+    ]);
+    settled(&whole).expect("what is left over counts for nothing");
+    let facts =
+        runtime().block_on(sqlserver().verify_settings(&target(whole.url("encrypt=none"), &[]))).expect("reads");
+    let fact = facts.iter().find(|fact| fact.name == "row_groups.lineitem").expect("it is told");
+    let expected = "7 COMPRESSED (BULKLOAD) with 1400000 rows; 2 COMPRESSED (NO_TRIM) with 2097152 rows";
+    assert_eq!(fact.effective.as_deref(), Some(expected));
+    let open = with_row_groups(&[("COMPRESSED", "NO_TRIM", 2, 2_097_152), ("OPEN", "", 1, 900)]);
+    let error = settled(&open).expect_err("a group is open").to_string();
+    assert!(error.contains("compress lineitem: 1 row groups with 900 rows are OPEN"), "{error}");
 }

@@ -50,9 +50,7 @@ fn fits(value: Value<'_>, kind: Kind, nullable: bool) -> bool {
     match (value, kind) {
         (Value::Null, _) => nullable,
         (Value::Integer(number), Kind::Integer) => i32::try_from(number).is_ok(),
-        (Value::Text(text), Kind::Text { limit }) => {
-            text.len() <= limit && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        }
+        (Value::Text(text), Kind::Text { limit }) => text.len() <= limit && text.iter().all(u8::is_ascii_alphanumeric),
         (Value::Hundredths(_), Kind::Hundredths)
         | (Value::TenThousandths(_), Kind::TenThousandths)
         | (Value::Timestamp(_), Kind::Timestamp) => true,

@@ -1,5 +1,6 @@
 //! A gate between operations: users of higher numbers wait there while it is lowered. None is stopped inside an operation, since a user
-//! that holds locks would stop all others. Open, it costs one read of a shared number per operation.
+//! that holds locks would stop all others. Open, it costs two reads of shared values per operation. Which users began an operation is
+//! noted, so that whoever lowers the gate can tell whether it holds.
 
 use super::context::UserContext;
 use std::sync::Arc;
@@ -18,15 +19,43 @@ struct GateState {
     active: AtomicU32,
     /// Whether any user passes here.
     is_used: AtomicBool,
+    /// Whether each user of this agent began an operation since they were last counted.
+    began: Box<[AtomicBool]>,
 }
 
 impl Default for GateState {
     fn default() -> Self {
-        Self { active: AtomicU32::new(u32::MAX), is_used: AtomicBool::new(false) }
+        Self { active: AtomicU32::new(u32::MAX), is_used: AtomicBool::new(false), began: Box::default() }
     }
 }
 
 impl Gate {
+    /// A gate that counts so many users of this agent.
+    pub(super) fn of(users: u32) -> Self {
+        let began = (0..users).map(|_| AtomicBool::new(false)).collect();
+        Self(Arc::new(GateState { began, ..GateState::default() }))
+    }
+
+    /// Users of this agent that are counted.
+    pub(super) fn users(&self) -> usize {
+        self.0.began.len()
+    }
+
+    /// Notes that a user of this agent begins an operation, by its number in the agent. It writes once per count only: client threads would
+    /// take the memory from each other.
+    pub(super) fn note(&self, user: u32) {
+        let is_unknown = |began: &&AtomicBool| !began.load(Ordering::Relaxed);
+        if let Some(began) = self.0.began.get(user as usize).filter(is_unknown) {
+            began.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts the users of this agent that began an operation since the last count; `None` where no user passes here.
+    pub(super) fn count_active(&self) -> Option<usize> {
+        let active = self.0.began.iter().filter(|began| began.swap(false, Ordering::Relaxed)).count();
+        self.is_installed().then_some(active)
+    }
+
     /// Lets the first so many users pass; `None`: all.
     pub(super) fn set(&self, active: Option<u32>) {
         self.0.active.store(active.unwrap_or(u32::MAX), Ordering::Relaxed);
@@ -73,5 +102,17 @@ mod tests {
         assert_eq!([0, 2, 3, 9].map(|user| gate.holds(user)), [false, false, true, true]);
         gate.clone().set(None);
         assert!(!gate.holds(9));
+    }
+
+    #[test]
+    fn users_that_begin_operations_are_counted_once_since_the_last_count() {
+        let gate = Gate::of(3);
+        gate.note(0);
+        assert_eq!(gate.count_active(), None, "nobody passes here");
+        gate.install();
+        [2, 0, 2, 2, 7].into_iter().for_each(|user| gate.note(user));
+        assert_eq!([gate.count_active(), gate.count_active()], [Some(2), Some(0)]);
+        gate.note(1);
+        assert_eq!((gate.count_active(), gate.users()), (Some(1), 3));
     }
 }

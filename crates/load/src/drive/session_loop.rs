@@ -67,6 +67,7 @@ async fn drive<U: VirtualUser>(context: &UserContext, origin: Moment, user: &mut
         }
         let kind = user.draw();
         let Some(operation) = next_operation(context, &mut progress, kind).await else { break };
+        context.gate.note(context.user);
         let (finished, well) = carry_out(context, user, (kind, operation), &mut progress).await?;
         number += 1;
         round.count(well, finished);

@@ -165,6 +165,21 @@ fn context(
     (context, collector)
 }
 
+#[test]
+fn whoever_begins_operations_is_counted_at_the_gate() {
+    let (clock, schedule) = (Arc::new(Simulated::default()), Arc::new(SaturatedSchedule) as Arc<dyn Schedule>);
+    let rounds = Rounds { user: 0, length: None, events: Arc::new(|_| {}) };
+    let (mut context, _collector) = context(&clock, (rounds, Reconnect::never()), &schedule, 5);
+    context.gate = Gate::of(3);
+    context.user = 1;
+    let origin = clock.now();
+    let script = |_: u64, _: u32| well(Duration::from_millis(1));
+    let mut user = Scripted { clock: Arc::clone(&clock), down_until: origin, number: 0, tries: 0, script };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    assert!(runtime.block_on(context.drive(origin, &mut user, Retry { at_most: 2 })).is_ok());
+    assert_eq!([context.gate.count_active(), context.gate.count_active()], [Some(1), Some(0)]);
+}
+
 pub(super) fn well(takes: Duration) -> Step {
     Step { takes, ends: Ok(Completion::Done) }
 }

@@ -15,6 +15,7 @@ use crate::events::LoadEvents;
 use crate::intervals::{Collector, Pauses, ThreadRecorder};
 use crate::workload::{SessionSpan, WorkloadRun};
 use proofload_model::error::Error;
+use proofload_model::intervention::{LimitMeter, ResourceClass, SETTLES, USERS};
 use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{IntervalSample, OperationCounts, add_counts};
 use proofload_model::time::{Clock, Moment};
@@ -79,7 +80,7 @@ impl ClientThreads {
         let collector = Arc::new(Collector::new(workload_run.kinds(), threads as usize, offered));
         let (start, started) = watch::channel(None);
         let (connected, mut connections) = mpsc::unbounded_channel();
-        let (stop, gate) = (StopFlag::default(), Gate::default());
+        let (stop, gate) = (StopFlag::default(), Gate::of(workload_run.sessions()));
         let finish = Finish::new(stop.clone());
         let handles = (0..threads)
             .map(|thread| {
@@ -135,6 +136,18 @@ impl ClientThreads {
     pub fn hold(&self, active: Option<u32>) -> bool {
         self.gate.set(active);
         self.gate.is_installed()
+    }
+
+    /// Counts the users of this agent that began an operation since the last count; `None` where users share sessions.
+    pub fn active_users(&self) -> LimitMeter {
+        LimitMeter {
+            setting: USERS.to_owned(),
+            class: ResourceClass::Structure,
+            settles: SETTLES,
+            asked: self.gate.users() as f64,
+            in_force: self.gate.count_active().map(|active| active as f64),
+            used: Vec::new(),
+        }
     }
 
     /// Stops the load and waits until operations in flight have ended. Returns the number of seconds and exact totals

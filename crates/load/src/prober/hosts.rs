@@ -3,7 +3,7 @@
 
 use super::tries::{ANSWERS_WITHIN, LONGEST_TRY};
 use proofload_engine::{AnySession, Engine, Error, ErrorClass, Session as _, Statement, Target, noting_reached};
-use proofload_model::time::Clock;
+use proofload_model::time::{Clock, Moment};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl Silence {
     }
 
     /// Waits while a host says nothing.
-    async fn until_it_ends(&self, node: usize) {
+    pub(super) async fn until_it_ends(&self, node: usize) {
         while self.silent[node].get() {
             self.ended.notified().await;
         }
@@ -65,6 +65,8 @@ impl Silence {
 pub(super) struct ProbeConnection {
     pub(super) session: AnySession,
     pub(super) node: usize,
+    /// When it was made.
+    pub(super) made: Moment,
 }
 
 /// Why a try gave no connection.
@@ -84,7 +86,7 @@ impl ProbeHosts {
         if !takes_writes {
             return Err(Error::new(ErrorClass::ConnectionLost, "", "the database does not take writes"));
         }
-        Ok(ProbeConnection { session, node })
+        Ok(ProbeConnection { session, node, made: self.clock.now() })
     }
 
     /// Connects to a host whatever its role; the session, and whether the host takes writes.
@@ -145,12 +147,12 @@ impl ProbeHosts {
             session.prepare(&self.statements).await?;
         }
         self.last.set(node);
-        Ok(ProbeConnection { session, node })
+        Ok(ProbeConnection { session, node, made: self.clock.now() })
     }
 
     /// Dials every host at once and prepares the statements at the first that takes writes.
     pub(super) async fn dial(self: &Rc<Self>, within: Duration) -> Result<ProbeConnection, Error> {
-        let ProbeConnection { session, node } = self.first_of(None, within).await?;
+        let ProbeConnection { session, node, .. } = self.first_of(None, within).await?;
         let prepared = tokio::time::timeout(within.min(LONGEST_TRY), self.prepare(session, node)).await;
         prepared.unwrap_or_else(|_late| Err(silent(within)))
     }

@@ -1,14 +1,14 @@
 //! The ledger: each write of the prober beside what the database holds afterwards. Pure.
 
+use super::claims::WriteClaim;
 use super::operation::{ProbeOperation, ProbeOutcome};
+use super::primaries::{leaders, shortest_failover, small, two_claimed, two_primaries};
+use super::reads::{ProbeRead, stale_reads};
 use proofload_model::drill::Ledger;
-use proofload_model::ledger::{Leader, LedgerRange, WriteClass};
-use proofload_model::time::{Moment, Offset};
+use proofload_model::ledger::{LedgerRange, WriteClass};
+use proofload_model::time::Moment;
 use std::collections::{HashMap, HashSet};
-
-/// Shortest time from the last acknowledgement of one instance to the first of the next, nanoseconds, that may be a failover back: a promotion
-/// alone takes as long. An instance that acknowledges again sooner had never stopped.
-const SHORTEST_FAILOVER_NS: i64 = 50_000_000;
+use std::time::Duration;
 
 /// Most numbers of lost writes that are listed beside the ranges.
 const MOST_TOLD: usize = 1000;
@@ -19,19 +19,29 @@ pub(super) struct Present {
     pub(super) numbers: Vec<i64>,
 }
 
-/// Compares writes, in the order of their numbers, with the numbers that are present; `seen`: numbers that readers have seen.
-pub(super) fn ledger(
-    writes: &[ProbeOperation],
-    present: &Result<Present, String>,
-    seen: &[i64],
-    origin: Moment,
-) -> Ledger {
-    let sent = writes.iter().filter(|write| write.sent.is_some()).count() as u64;
-    let leaders = leaders(writes, origin);
-    let two_primaries_seconds = two_primaries(&leaders);
-    let ledger = Ledger { sent, leaders, two_primaries_seconds, ..Ledger::default() };
+/// Answers that a prober had: writes in the order of their numbers, one in a period, answers of reads, and hosts that said that they take writes.
+pub(super) struct ProberAnswers<'a> {
+    pub(super) writes: &'a [ProbeOperation],
+    pub(super) reads: &'a [ProbeRead],
+    pub(super) claims: &'a [WriteClaim],
+    pub(super) period: Duration,
+}
+
+/// Compares writes with the numbers that are present.
+pub(super) fn ledger(observed: &ProberAnswers<'_>, present: &Result<Present, String>, origin: Moment) -> Ledger {
+    let ProberAnswers { writes, reads, claims, period } = *observed;
+    let (leaders, shortest) = (leaders(writes, origin), shortest_failover(period));
+    let ledger = Ledger {
+        sent: writes.iter().filter(|write| write.sent.is_some()).count() as u64,
+        two_primaries_seconds: two_primaries(&leaders, shortest),
+        two_claimed_seconds: two_claimed(claims, writes, origin, shortest),
+        stale_reads: stale_reads(reads, writes),
+        period_ns: u64::try_from(period.as_nanos()).unwrap_or(u64::MAX),
+        leaders,
+        ..Ledger::default()
+    };
     match present {
-        Ok(present) => compared(ledger, writes, present, (seen, origin)),
+        Ok(present) => compared(ledger, writes, present, (reads, origin)),
         Err(why) => Ledger { unread: Some(why.clone()), ..ledger },
     }
 }
@@ -40,16 +50,16 @@ fn compared(
     mut ledger: Ledger,
     writes: &[ProbeOperation],
     present: &Present,
-    (seen, origin): (&[i64], Moment),
+    (reads, origin): (&[ProbeRead], Moment),
 ) -> Ledger {
     ledger.read_from = Some(small(present.node));
     let mut numbers: HashSet<i64> = HashSet::with_capacity(present.numbers.len());
     let twice: HashSet<i64> = present.numbers.iter().copied().filter(|number| !numbers.insert(*number)).collect();
-    let seen: HashSet<i64> = seen.iter().copied().collect();
-    let is_present = |write: &ProbeOperation| numbers.contains(&number(write));
-    let last_present = last_sent_and_present(writes, &is_present);
+    let seen: HashSet<i64> = reads.iter().flat_map(|read| read.numbers.iter().copied()).collect();
+    let is_present = |write: &ProbeOperation| numbers.contains(&write.key());
+    let lives = ShownLives::of(writes, &is_present);
     for write in writes {
-        let is_twice = twice.contains(&number(write));
+        let is_twice = twice.contains(&write.key());
         let class = match (write.outcome, is_present(write)) {
             (ProbeOutcome::Acknowledged, true) => {
                 ledger.kept += 1;
@@ -63,19 +73,15 @@ fn compared(
                 continue;
             }
             (ProbeOutcome::Acknowledged, false) if write.warned => WriteClass::LostAsWarned,
-            // Of one node only the end of its log is lost.
-            (ProbeOutcome::Acknowledged, false)
-                if last_present.get(&write.node).is_some_and(|sent| *sent > write.ended) =>
-            {
-                WriteClass::Hole
-            }
+            // Of one life of a node only the end of its log is lost.
+            (ProbeOutcome::Acknowledged, false) if lives.go_on_after(write) => WriteClass::Hole,
             (ProbeOutcome::Acknowledged, false) => WriteClass::Lost,
             (ProbeOutcome::Unknown, true) if is_twice => {
                 ledger.unknown_present += 1;
                 WriteClass::Double
             }
             (ProbeOutcome::Unknown, true) => WriteClass::UnknownPresent,
-            (ProbeOutcome::Unknown, false) if seen.contains(&number(write)) => WriteClass::SeenAndLost,
+            (ProbeOutcome::Unknown, false) if seen.contains(&write.key()) => WriteClass::SeenAndLost,
             (ProbeOutcome::Unknown, false) => WriteClass::UnknownAbsent,
             (ProbeOutcome::Failed, true) if is_twice || write.is_duplicate => WriteClass::Double,
             (ProbeOutcome::Failed, true) => WriteClass::Phantom,
@@ -117,69 +123,30 @@ fn lose(ledger: &mut Ledger, write: &ProbeOperation, origin: Moment) {
     ledger.oldest_lost = Some(ledger.oldest_lost.map_or(ended, |oldest| oldest.min(ended)));
 }
 
-/// When each node was sent the last write that is present.
-fn last_sent_and_present(
-    writes: &[ProbeOperation],
-    is_present: &impl Fn(&ProbeOperation) -> bool,
-) -> HashMap<usize, Moment> {
-    let mut last: HashMap<usize, Moment> = HashMap::new();
-    for write in writes.iter().filter(|write| write.outcome != ProbeOutcome::Failed && is_present(write)) {
-        let Some(sent) = write.sent else { continue };
-        let latest = last.entry(write.node).or_insert(sent);
-        *latest = sent.max(*latest);
-    }
-    last
-}
+/// Stretches of the lives of nodes that present writes show: of each connection from when it was made until the last present write was sent over
+/// it. A connection outlives no server, so that what was acknowledged within such a stretch is not of the end of a log.
+struct ShownLives(HashMap<usize, Vec<(Moment, Moment)>>);
 
-/// Instances by the order in which they acknowledged.
-fn leaders(writes: &[ProbeOperation], origin: Moment) -> Vec<Leader> {
-    let mut acknowledged: Vec<(Moment, usize)> =
-        writes.iter().filter(|write| write.is_acknowledged()).map(|write| (write.ended, write.node)).collect();
-    acknowledged.sort_unstable();
-    let mut leaders: Vec<Leader> = Vec::new();
-    for (at, node) in acknowledged {
-        let (at, node) = (at.offset_from(origin), small(node));
-        match leaders.last_mut() {
-            Some(last) if last.node == node => last.to = at,
-            _ => leaders.push(Leader { node, from: at, to: at }),
+impl ShownLives {
+    fn of(writes: &[ProbeOperation], is_present: &impl Fn(&ProbeOperation) -> bool) -> Self {
+        let mut last: HashMap<(usize, Moment), Moment> = HashMap::new();
+        for write in writes.iter().filter(|write| write.outcome != ProbeOutcome::Failed && is_present(write)) {
+            let Some(sent) = write.sent else { continue };
+            let latest = last.entry((write.node, write.connected)).or_insert(sent);
+            *latest = sent.max(*latest);
         }
-    }
-    leaders
-}
-
-/// Seconds in which several instances took writes by turns. An instance takes writes from an acknowledgement to a later one of its own, unless
-/// it was away for so long before that it may have been made the primary again.
-fn two_primaries(leaders: &[Leader]) -> f64 {
-    let mut spans: Vec<Leader> = Vec::new();
-    let mut last: Option<Leader> = None;
-    for leader in leaders {
-        let is_at_once = last.is_some_and(|last| leader.from.0 - last.to.0 < SHORTEST_FAILOVER_NS);
-        match spans.iter_mut().rev().find(|span| span.node == leader.node) {
-            Some(span) if is_at_once => span.to = leader.to,
-            _ => spans.push(*leader),
+        let mut lives: HashMap<usize, Vec<(Moment, Moment)>> = HashMap::new();
+        for ((node, made), sent) in last {
+            lives.entry(node).or_default().push((made, sent));
         }
-        last = Some(*leader);
+        Self(lives)
     }
-    let pairs =
-        spans.iter().enumerate().flat_map(|(place, one)| spans.iter().skip(place + 1).map(move |other| (one, other)));
-    let mut together: Vec<(i64, i64)> =
-        pairs.map(|(one, other)| (one.from.max(other.from).0, one.to.min(other.to).0)).collect();
-    together.retain(|(from, to)| from < to);
-    together.sort_unstable();
-    let (mut sum, mut until) = (0, i64::MIN);
-    for (from, to) in together {
-        sum += (to - from.max(until)).max(0);
-        until = until.max(to);
+
+    /// Tells whether a later write of the life that acknowledged a write is present.
+    fn go_on_after(&self, write: &ProbeOperation) -> bool {
+        let within = |(made, sent): &(Moment, Moment)| *made <= write.ended && write.ended < *sent;
+        self.0.get(&write.node).is_some_and(|stretches| stretches.iter().any(within))
     }
-    Offset(sum).as_seconds()
-}
-
-fn small(node: usize) -> u32 {
-    u32::try_from(node).unwrap_or(u32::MAX)
-}
-
-fn number(write: &ProbeOperation) -> i64 {
-    i64::try_from(write.number).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

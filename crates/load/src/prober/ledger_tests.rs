@@ -17,7 +17,7 @@ pub(in super::super) fn write(number: u64, outcome: ProbeOutcome, node: usize) -
         warned: false,
         is_duplicate: false,
         node,
-        seen: None,
+        connected: Moment(0),
     }
 }
 
@@ -27,12 +27,21 @@ fn history(count: u64) -> Vec<ProbeOperation> {
 }
 
 fn present(writes: &[ProbeOperation]) -> Vec<i64> {
-    writes.iter().rev().map(number).collect()
+    writes.iter().rev().map(ProbeOperation::key).collect()
 }
 
 /// The ledger of writes beside numbers that the second node has.
 fn found_of(writes: &[ProbeOperation], numbers: Vec<i64>, seen: &[i64]) -> Ledger {
-    ledger(writes, &Ok(Present { node: 1, numbers }), seen, Moment(0))
+    ledger(&observed(writes, &[read_of(seen)]), &Ok(Present { node: 1, numbers }), Moment(0))
+}
+
+fn observed<'a>(writes: &'a [ProbeOperation], reads: &'a [ProbeRead]) -> ProberAnswers<'a> {
+    ProberAnswers { writes, reads, claims: &[], period: Duration::from_millis(5) }
+}
+
+/// A read that was sent before any write.
+fn read_of(numbers: &[i64]) -> ProbeRead {
+    ProbeRead { node: 0, connected: Moment(0), sent: Moment(0), numbers: numbers.to_vec() }
 }
 
 #[test]
@@ -50,6 +59,31 @@ fn planted_losses_are_counted_exactly() {
         let [range] = found.ranges.as_slice() else { panic!("one stretch is lost: {:?}", found.ranges.len()) };
         assert_eq!((range.first, range.took_us.len() as u64, range.node), (fork, planted, 0));
         assert_eq!(found.oldest_lost, Some(Offset(i64::try_from(fork * 5_000_000 + 2_000_000).unwrap())));
+    }
+}
+
+/// A history of three lives, of the first node, of another and of the first node again, each of 100 writes over connections of its own.
+fn history_of_lives(nodes: [usize; 3]) -> Vec<ProbeOperation> {
+    let of_life = |(life, node): (u64, usize)| {
+        let made = Moment(life * 100 * 5_000_000);
+        let one = move |number| ProbeOperation { connected: made, ..write(number, ProbeOutcome::Acknowledged, node) };
+        (100 * life..100 * (life + 1)).map(one)
+    };
+    (0..).zip(nodes).flat_map(of_life).collect()
+}
+
+#[test]
+fn a_tail_lost_by_a_restart_is_no_hole() {
+    // The same server started again, and one that leads again after another.
+    for nodes in [[0, 0, 0], [0, 1, 0]] {
+        let writes = history_of_lives(nodes);
+        let without = |lost: std::ops::Range<i64>| -> Vec<i64> {
+            present(&writes).into_iter().filter(|number| !lost.contains(number)).collect()
+        };
+        let tail = found_of(&writes, without(80..100), &[]);
+        assert_eq!((tail.lost, tail.holes, tail.kept), (20, 0, 280), "{nodes:?}");
+        let middle = found_of(&writes, without(70..90), &[]);
+        assert_eq!((middle.lost, middle.holes), (20, 20), "later ones of the same life are there: {nodes:?}");
     }
 }
 
@@ -165,7 +199,7 @@ fn sums_add_up_whatever_happens() {
 
 #[test]
 fn a_database_that_cannot_be_asked_leaves_nothing_counted_as_lost() {
-    let found = ledger(&history(10), &Err("no host answered".to_owned()), &[], Moment(0));
+    let found = ledger(&observed(&history(10), &[]), &Err("no host answered".to_owned()), Moment(0));
     assert_eq!((found.sent, found.kept, found.lost, found.read_from), (20, 0, 0, None));
     assert_eq!(found.unread.as_deref(), Some("no host answered"));
 }
@@ -191,7 +225,7 @@ fn a_thousand_histories_without_a_loss_are_never_called_lossy() {
             (0..400).map(|number| write(number, outcome(number, draw(2)), usize::from(number >= fork))).collect();
         let may_be_there = |one: &&ProbeOperation| one.outcome == ProbeOutcome::Unknown;
         let held = writes.iter().filter(|one| one.is_acknowledged() || (may_be_there(one) && one.number % 2 == 0));
-        let found = found_of(&writes, held.map(number).collect(), &[]);
+        let found = found_of(&writes, held.map(|one| one.key()).collect(), &[]);
         assert_eq!((found.lost, found.holes, found.phantoms, found.lost_as_warned), (0, 0, 0, 0), "fork {fork}");
     }
 }

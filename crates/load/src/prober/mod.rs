@@ -1,13 +1,18 @@
 //! The prober: writes, reads and new connections at fixed times beside the load, each with its outcome, to tell when a database was
 //! away and what it has lost. May not make anything fail. Lists and re-exports.
 
+mod claims;
 mod dialler;
 mod hosts;
 mod ledger;
 mod operation;
 mod outage;
 mod pages;
+#[cfg(test)]
+mod planted_tests;
 mod pool;
+mod primaries;
+mod reads;
 #[cfg(test)]
 #[path = "scripted_server_tests.rs"]
 mod scripted_server;

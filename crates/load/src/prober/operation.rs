@@ -35,14 +35,19 @@ pub(super) struct ProbeOperation {
     pub(super) is_duplicate: bool,
     /// Number of the instance that it was sent to.
     pub(super) node: usize,
-    /// The largest number that a read has seen.
-    pub(super) seen: Option<i64>,
+    /// When the connection that it was sent over was made.
+    pub(super) connected: Moment,
 }
 
 impl ProbeOperation {
     /// Tells whether it was acknowledged.
     pub(super) fn is_acknowledged(&self) -> bool {
         self.outcome == ProbeOutcome::Acknowledged
+    }
+
+    /// Number as the database has it.
+    pub(super) fn key(&self) -> i64 {
+        i64::try_from(self.number).unwrap_or(i64::MAX)
     }
 
     /// Microseconds from when it was due until it ended.

@@ -40,7 +40,7 @@ fn operation(number: u64, service: &Service) -> ProbeOperation {
         warned: false,
         is_duplicate: false,
         node: 0,
-        seen: None,
+        connected: Moment(0),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A server of PostgreSQL's protocol that does what a script says at each time: as much of it as a prober speaks. A part of tests.
 
-use std::collections::{BTreeMap, BTreeSet};
+use super::reads::MOST_ROWS;
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -28,8 +29,63 @@ const LATE: Duration = Duration::from_millis(1_100);
 /// What a host does at each time since the begin.
 pub(super) type Script = Arc<dyn Fn(Duration) -> Service + Send + Sync>;
 
-/// Numbers that are kept; hosts of one database share them.
-pub(super) type Rows = Arc<Mutex<BTreeSet<i64>>>;
+/// Rows that are kept; hosts of one database share them.
+pub(super) type Rows = Arc<SharedRows>;
+
+/// Rows of a database, with what its hosts do wrongly.
+#[derive(Default)]
+pub(super) struct SharedRows {
+    pub(super) held: Mutex<HeldRows>,
+    /// Further inserts that are kept and refused as duplicates.
+    pub(super) refused: AtomicUsize,
+    /// Further reads of all numbers that are refused.
+    pub(super) unreadable: AtomicUsize,
+}
+
+/// Numbers, each as often as it was inserted.
+#[derive(Default)]
+pub(super) struct HeldRows {
+    counts: BTreeMap<i64, usize>,
+    /// Inserts in the order in which they were kept.
+    log: Vec<i64>,
+}
+
+impl HeldRows {
+    pub(super) fn insert(&mut self, number: i64) {
+        *self.counts.entry(number).or_default() += 1;
+        self.log.push(number);
+    }
+
+    /// Inserts that were kept.
+    pub(super) fn len(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Removes so many of those that were inserted last but for some at the end; their numbers.
+    pub(super) fn remove(&mut self, count: usize, spared: usize) -> Vec<i64> {
+        let end = self.log.len().saturating_sub(spared);
+        let removed: Vec<i64> = self.log.drain(end.saturating_sub(count)..end).collect();
+        removed.iter().for_each(|number| {
+            self.counts.remove(number);
+        });
+        removed
+    }
+
+    /// The largest numbers.
+    fn newest(&self, most: usize) -> Vec<i64> {
+        self.counts.keys().rev().take(most).copied().collect()
+    }
+
+    /// Every number as often as it is there.
+    fn all(&self) -> Vec<i64> {
+        self.counts.iter().flat_map(|(number, count)| std::iter::repeat_n(*number, *count)).collect()
+    }
+}
+
+/// Takes one of those that are left; tells whether one was.
+fn takes_one(left: &AtomicUsize) -> bool {
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1)).is_ok()
+}
 
 /// A host. It ends when it is dropped.
 pub(super) struct ScriptedServer {
@@ -211,7 +267,7 @@ impl Session {
                 }
                 b'E' => {
                     self.waits_as_scripted()?;
-                    answers.extend(self.executed(bound));
+                    answers.extend(self.executed(bound)?);
                 }
                 b'S' => {
                     answers.extend(message(b'Z', b"I"));
@@ -266,7 +322,7 @@ impl Session {
 
     fn simple(&self, sql: &str) -> Vec<u8> {
         if sql.contains("DROP TABLE") {
-            self.host.rows.lock().unwrap().clear();
+            *self.host.rows.held.lock().unwrap() = HeldRows::default();
         }
         if sql.contains("transaction_read_only") {
             let word: &[u8] = if self.host.now() == Service::ReadOnly { b"on" } else { b"off" };
@@ -278,20 +334,31 @@ impl Session {
         message(b'C', b"SET\0")
     }
 
-    fn executed(&self, bound: i64) -> Vec<u8> {
+    /// The answer; `None`: the host has gone. What it does is looked up with the rows in hand: nobody changes them behind a host that takes writes.
+    fn executed(&self, bound: i64) -> Option<Vec<u8>> {
         let writes = self.statement.starts_with("INSERT");
-        if writes && self.host.now() == Service::ReadOnly {
-            return message(b'E', b"SERROR\0VERROR\0C25006\0Mcannot execute INSERT in a read-only transaction\0\0");
+        let mut rows = self.host.rows.held.lock().unwrap();
+        match self.host.now() {
+            Service::Gone | Service::Silent => return None,
+            Service::ReadOnly if writes => {
+                return Some(refused("25006", "cannot execute INSERT in a read-only transaction"));
+            }
+            _ => {}
         }
-        let mut rows = self.host.rows.lock().unwrap();
         if writes {
             rows.insert(bound);
-            return message(b'C', b"INSERT 0 1\0");
+            let is_refused = takes_one(&self.host.rows.refused);
+            return Some(match is_refused {
+                true => refused("23505", "duplicate key value violates unique constraint"),
+                false => message(b'C', b"INSERT 0 1\0"),
+            });
         }
-        let told: Vec<i64> = match self.statement.contains("max(op)") {
-            true => vec![rows.last().copied().unwrap_or(-1)],
-            false => rows.iter().copied().collect(),
-        };
+        let is_limited = self.statement.contains("LIMIT");
+        if !is_limited && takes_one(&self.host.rows.unreadable) {
+            return Some(refused("57014", "canceling statement due to user request"));
+        }
+        let told = if is_limited { rows.newest(MOST_ROWS) } else { rows.all() };
+        drop(rows);
         let mut answer: Vec<u8> = Vec::new();
         for number in told {
             let mut row = vec![0, 1, 0, 0, 0, 8];
@@ -299,7 +366,7 @@ impl Session {
             answer.extend(message(b'D', &row));
         }
         answer.extend(message(b'C', b"SELECT 1\0"));
-        answer
+        Some(answer)
     }
 
     fn sql(&self, name: &str) -> String {
@@ -332,6 +399,11 @@ fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     whole.extend(u32::try_from(body.len() + 4).unwrap().to_be_bytes());
     whole.extend(body);
     whole
+}
+
+/// An error with a code.
+fn refused(code: &str, text: &str) -> Vec<u8> {
+    message(b'E', format!("SERROR\0VERROR\0C{code}\0M{text}\0\0").as_bytes())
 }
 
 /// Description of one column of a type.

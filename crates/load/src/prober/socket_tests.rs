@@ -7,12 +7,12 @@ use super::thread::{Prober, WRITES_PER_CONNECTION, probe_hosts};
 use crate::workload::RunRequest;
 use proofload_engine::Target;
 use proofload_model::drill::{ProbeKind, ProberAsked, ProberReport};
+use proofload_model::ledger::LedgerPage;
 use proofload_model::load_share::LoadShare;
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::{DataLocation, Event, LoadSpec};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -32,11 +32,11 @@ impl Clock for RealClock {
     }
 }
 
-const RATE: u32 = 200;
+pub(super) const RATE: u32 = 200;
 /// Outages and drills of the sample that a test does unless it is told otherwise.
 const SAMPLE: u32 = 12;
 /// Tries to begin before the fault of a script, which a busy host may leave no time for.
-const TRIES: u32 = 5;
+pub(super) const TRIES: u32 = 5;
 /// Probers at work at once, in a sample and in more.
 const AT_ONCE: [u32; 2] = [4, 8];
 
@@ -44,12 +44,12 @@ const AT_ONCE: [u32; 2] = [4, 8];
 const ALLOWED_MS: f64 = 50.0;
 
 /// How often a test does its work.
-fn times(variable: &str, sample: u32) -> u32 {
+pub(super) fn times(variable: &str, sample: u32) -> u32 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(sample)
 }
 
 /// Uniform in [0, 1), the same for each number.
-fn draw(number: u32, salt: u64) -> f64 {
+pub(super) fn draw(number: u32, salt: u64) -> f64 {
     let mut state = (u64::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ salt;
     for _ in 0..3 {
         state ^= state << 13;
@@ -86,17 +86,20 @@ fn request(addresses: Vec<String>) -> RunRequest {
 }
 
 /// What came of a prober beside scripted hosts.
-struct Probed {
-    report: ProberReport,
-    /// Writes that it handed over as acknowledged.
-    handed: u64,
+pub(super) struct Probed {
+    pub(super) report: ProberReport,
+    /// Outcomes of writes that it handed over.
+    pub(super) pages: Vec<LedgerPage>,
     /// Its time zero by the scripts, seconds.
-    origin: f64,
-    hosts: Vec<ScriptedServer>,
+    pub(super) origin: f64,
+    pub(super) hosts: Vec<ScriptedServer>,
 }
 
+/// Pages that a prober has handed over so far.
+pub(super) type HandedPages = Arc<Mutex<Vec<LedgerPage>>>;
+
 /// Errors of one outage as it was found, ms.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct OutageErrors {
     begin: f64,
     end: f64,
@@ -125,7 +128,7 @@ impl OutageErrors {
 
 /// The first of so many tries that came about, or why the last one did not. On a busy host a thread stands still for seconds, and that of one
 /// connection of a server tells nobody so.
-fn tried<T>(times: u32, mut work: impl FnMut() -> Result<T, String>) -> Result<T, String> {
+pub(super) fn tried<T>(times: u32, mut work: impl FnMut() -> Result<T, String>) -> Result<T, String> {
     let mut outcome = work();
     for _ in 1..times {
         if outcome.is_ok() {
@@ -138,26 +141,42 @@ fn tried<T>(times: u32, mut work: impl FnMut() -> Result<T, String>) -> Result<T
 
 /// A prober beside scripted hosts; an error where it was not connected before a host went away.
 fn probed(scripts: Vec<Script>, until: Duration) -> Result<Probed, String> {
+    let wait = |begun: Instant, _: &HandedPages| {
+        std::thread::sleep(until.saturating_sub(begun.elapsed()));
+        Ok(())
+    };
+    probed_meanwhile(&Rows::default(), RATE, scripts, wait)
+}
+
+/// A prober beside scripted hosts, which ends when something else is done meanwhile; an error where that failed, or the prober was not connected
+/// before a host went away.
+pub(super) fn probed_meanwhile(
+    rows: &Rows,
+    rate: u32,
+    scripts: Vec<Script>,
+    meanwhile: impl FnOnce(Instant, &HandedPages) -> Result<(), String>,
+) -> Result<Probed, String> {
     let begun = Instant::now();
-    let rows = Rows::default();
     let hosts: Vec<ScriptedServer> =
-        scripts.into_iter().map(|script| ScriptedServer::start(begun, &rows, script)).collect();
+        scripts.into_iter().map(|script| ScriptedServer::start(begun, rows, script)).collect();
     let clock: Arc<dyn Clock> = Arc::new(RealClock(begun));
-    let handed = Arc::new(AtomicU64::new(0));
-    let adding = Arc::clone(&handed);
+    let pages = HandedPages::default();
+    let adding = Arc::clone(&pages);
     let events: crate::events::LoadEvents = Arc::new(move |event| {
         if let Event::LedgerPage(page) = event {
-            adding.fetch_add(page.acknowledged(), Ordering::Relaxed);
+            adding.lock().unwrap().push(page);
         }
     });
-    let asked = ProberAsked { rate: RATE, deadline: Duration::from_secs(1) };
+    let asked = ProberAsked { rate, deadline: Duration::from_secs(1) };
     let request = request(hosts.iter().map(|host| host.address.clone()).collect());
     let mut prober = Prober::connect(&request, asked, &clock, &events).map_err(|error| error.to_string())?;
     let origin = clock.now();
     prober.start(origin);
-    std::thread::sleep(until.saturating_sub(begun.elapsed()));
+    let done = meanwhile(begun, &pages);
     let report = prober.end().expect("the hosts serve at last");
-    Ok(Probed { report, handed: handed.load(Ordering::Relaxed), origin: origin.0 as f64 / 1e9, hosts })
+    done?;
+    let pages = pages.lock().unwrap().clone();
+    Ok(Probed { report, pages, origin: origin.0 as f64 / 1e9, hosts })
 }
 
 /// A prober that began in time before the fault of its scripts; an error where it did not.
@@ -233,7 +252,10 @@ fn measured(number: u32, longest: f64) -> Result<OutageErrors, String> {
     }
     let first = writes.outages.iter().find(|one| one.to.is_none_or(|to| origin + to.as_seconds() > from));
     let back = writes.outages.last().and_then(|last| last.to);
-    let (Some(first), Some(back)) = (first, back) else { return Err(told) };
+    let (Some(first), Some(back)) = (first, back) else {
+        println!("without a begin or an end, prober {prober_late:.1} ms late: {told}");
+        return Ok(OutageErrors { begin: f64::INFINITY, end: f64::INFINITY, prober_late, server_late });
+    };
     let (found_from, found_to) = (origin + first.from.as_seconds(), origin + back.as_seconds());
     let (begin, end) = (1e3 * (found_from - from), 1e3 * (found_to - from - length));
     let errors = OutageErrors { begin, end, prober_late, server_late };
@@ -243,7 +265,7 @@ fn measured(number: u32, longest: f64) -> Result<OutageErrors, String> {
     Ok(errors)
 }
 
-fn in_parallel<T: Send>(count: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
+pub(super) fn in_parallel<T: Send>(count: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     let (next, found) = (Mutex::new(0..count), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         let at_once = AT_ONCE[usize::from(count > SAMPLE)];
@@ -260,21 +282,50 @@ fn in_parallel<T: Send>(count: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     found.into_inner().unwrap()
 }
 
+/// Statistics of first tries. Those that are tried again are told apart and stay in them, else every error would be one that is allowed.
+fn told_of_first_tries<'a>(tries: impl Iterator<Item = &'a Result<OutageErrors, String>> + Clone) -> String {
+    let errors: Vec<&OutageErrors> = tries.clone().filter_map(|one| one.as_ref().ok()).collect();
+    let within = |ms: f64| errors.iter().filter(|one| one.larger() <= ms).count();
+    let largest = errors.iter().map(|one| one.larger()).fold(0.0, f64::max);
+    let late = errors.iter().map(|one| one.prober_late).fold(0.0, f64::max);
+    let again: Vec<&OutageErrors> = errors.iter().copied().filter(|one| one.within_allowed().is_err()).collect();
+    let of_again: Vec<String> = again.iter().map(|one| format!("{:.1} ms", one.larger())).collect();
+    format!(
+        "of {} first tries {} within 20 ms, {} within 50 ms, largest error {largest:.1} ms; prober at most {late:.1} ms \
+         late (p99); {} tried again, their first errors {}; {} did not come about at first",
+        errors.len(),
+        within(20.0),
+        within(50.0),
+        again.len(),
+        if of_again.is_empty() { "none".to_owned() } else { of_again.join(", ") },
+        tries.filter(|one| one.is_err()).count(),
+    )
+}
+
+#[test]
+fn errors_of_first_tries_stay_in_the_statistics() {
+    let error = |end: f64| OutageErrors { begin: 1.0, end, prober_late: 0.0, server_late: 0.0 };
+    let tries = [Ok(error(5.0)), Ok(error(30.0)), Ok(error(-700.0)), Err("it began late".to_owned())];
+    assert_eq!(
+        told_of_first_tries(tries.iter()),
+        "of 3 first tries 1 within 20 ms, 2 within 50 ms, largest error 700.0 ms; prober at most 0.0 ms late (p99); 1 \
+         tried again, their first errors 700.0 ms; 1 did not come about at first"
+    );
+}
+
 #[test]
 fn scripted_outages_on_real_sockets_are_found() {
     let count = times("PROOFLOAD_OUTAGES", SAMPLE);
     let longest = if count > SAMPLE { 60.0 } else { 1.5 };
-    let found = in_parallel(count, |number| tried(3, || measured(number, longest)?.within_allowed()));
-    let errors: Vec<&OutageErrors> = found.iter().flatten().collect();
-    let within = |ms: f64| errors.iter().filter(|one| one.larger() <= ms).count();
-    let largest = errors.iter().map(|one| one.larger()).fold(0.0, f64::max);
-    let late = errors.iter().map(|one| one.prober_late).fold(0.0, f64::max);
-    println!(
-        "{count} outages: {} within 20 ms, {} within 50 ms, largest error {largest:.1} ms; prober at most {late:.1} ms late (p99)",
-        within(20.0),
-        within(50.0)
-    );
-    let missed: Vec<&String> = found.iter().filter_map(|one| one.as_ref().err()).collect();
+    let measure = |number| measured(number, longest);
+    let found = in_parallel(count, |number| {
+        let first = measure(number);
+        let allowed = first.clone().and_then(OutageErrors::within_allowed);
+        let found = allowed.or_else(|_beyond| tried(2, || measure(number)?.within_allowed()));
+        (first, found)
+    });
+    println!("{count} outages: {}", told_of_first_tries(found.iter().map(|(first, _)| first)));
+    let missed: Vec<&String> = found.iter().filter_map(|(_, found)| found.as_ref().err()).collect();
     assert!(missed.is_empty(), "three times each: {missed:#?}");
 }
 
@@ -406,9 +457,11 @@ fn kept_in_drill(number: u32) -> Result<u64, String> {
         Arc::new(move |at| if at < from { Service::Well } else { dies }),
         Arc::new(move |at| if at < to { Service::ReadOnly } else { Service::Well }),
     ];
-    let Probed { report, handed, origin, .. } = probed(scripts, until)?;
+    let Probed { report, pages, origin, .. } = probed(scripts, until)?;
+    let handed: u64 = pages.iter().map(LedgerPage::acknowledged).sum();
     let ledger = report.ledger;
     let wrong = ledger.lost + ledger.holes + ledger.phantoms + ledger.lost_as_warned + ledger.seen_and_lost;
+    let wrong = wrong + ledger.stale_reads + ledger.two_claimed_seconds;
     assert!(wrong == 0 && ledger.unread.is_none(), "drill {number}: {ledger:?}");
     assert_eq!(handed, ledger.kept, "drill {number}: {ledger:?}");
     if origin + 0.1 >= fault || ledger.leaders.len() < 2 {

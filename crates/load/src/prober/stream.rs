@@ -4,6 +4,7 @@ use super::hosts::{ProbeConnection, ProbeHosts};
 use super::operation::{ProbeOperation, ProbeOutcome};
 use super::pages::LedgerPages;
 use super::pool::ProbePool;
+use super::reads::ProbeRead;
 use proofload_engine::{Error, ErrorClass, Flight, Session as _, StatementId, Value};
 use proofload_model::drill::ProbeKind;
 use proofload_model::time::{Clock, Moment};
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 /// The write: one number.
 pub(super) const WRITE: StatementId = StatementId(0);
-/// The read: the largest number that is there.
+/// The read: the largest numbers that are there.
 pub(super) const READ: StatementId = StatementId(1);
 
 /// A write is refused since the server is not the primary any more. Source: PostgreSQL manual, appendix A.
@@ -32,6 +33,8 @@ pub(super) struct ProbeStream {
     pub(super) pool: Rc<ProbePool>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) done: RefCell<Vec<ProbeOperation>>,
+    /// What reads were answered.
+    pub(super) reads: RefCell<Vec<ProbeRead>>,
     pub(super) pages: RefCell<LedgerPages>,
     pub(super) under_way: Cell<usize>,
 }
@@ -67,7 +70,7 @@ impl ProbeStream {
             warned: false,
             is_duplicate: false,
             node: 0,
-            seen: None,
+            connected: due,
         };
         match self.kind {
             ProbeKind::Connect => self.connect(&mut operation).await,
@@ -96,15 +99,18 @@ impl ProbeStream {
         let taken = self.pool.take(operation.due + self.deadline / 2).await;
         operation.ended = self.clock.now();
         let Some(mut connection) = taken else { return };
-        operation.node = connection.node;
-        operation.sent = Some(operation.ended);
-        let left = until.since(operation.ended);
+        let sent = operation.ended;
+        (operation.node, operation.connected, operation.sent) = (connection.node, connection.made, Some(sent));
+        let left = until.since(sent);
         let answered = tokio::time::timeout(left, self.fly(&mut connection, operation.number)).await;
         operation.ended = self.clock.now();
         match answered {
-            Ok(Ok(seen)) => {
+            Ok(Ok(numbers)) => {
                 operation.outcome = ProbeOutcome::Acknowledged;
-                operation.seen = seen;
+                if self.kind == ProbeKind::Read {
+                    let read = ProbeRead { node: connection.node, connected: connection.made, sent, numbers };
+                    self.reads.borrow_mut().push(read);
+                }
                 operation.warned = connection.session.take_warning();
                 self.pool.give_back(connection);
             }
@@ -121,8 +127,8 @@ impl ProbeStream {
         }
     }
 
-    /// Writes the number, or reads the largest.
-    async fn fly(&self, connection: &mut ProbeConnection, number: u64) -> Result<Option<i64>, Error> {
+    /// Writes the number, or reads the largest ones.
+    async fn fly(&self, connection: &mut ProbeConnection, number: u64) -> Result<Vec<i64>, Error> {
         let mut flight = Flight::new();
         let number = Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
         let call = match self.kind {
@@ -130,14 +136,33 @@ impl ProbeStream {
             ProbeKind::Read | ProbeKind::Connect => flight.call(READ, &[]),
         };
         connection.session.fly(&mut flight).await?;
-        Ok(flight.row(call, 0).and_then(|row| row.value(0).integer()))
+        let rows = (0..flight.rows(call)).filter_map(|row| flight.row(call, row));
+        Ok(rows.filter_map(|row| row.value(0).integer()).collect())
     }
 }
 
-/// What an error says of an operation that was sent: lost with its connection it may have been done.
+/// What an error says of an operation that was sent: lost with its connection it may have been done, and so may one whose answer was not understood,
+/// which is an error without a code of the server.
 fn outcome_of(error: &Error) -> ProbeOutcome {
-    match error.class() {
-        ErrorClass::ConnectionLost if error.code() != READ_ONLY => ProbeOutcome::Unknown,
-        _ => ProbeOutcome::Failed,
+    let is_lost = error.class() == ErrorClass::ConnectionLost && error.code() != READ_ONLY;
+    if is_lost || error.code().is_empty() { ProbeOutcome::Unknown } else { ProbeOutcome::Failed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_server_refuses_by_a_code_has_failed_for_certain() {
+        let check = |class: ErrorClass, code: &str, expected: ProbeOutcome| {
+            assert_eq!(outcome_of(&Error::new(class, code, "an error")), expected, "{class:?} {code:?}");
+        };
+        check(ErrorClass::Other, "23505", ProbeOutcome::Failed);
+        check(ErrorClass::ConnectionLost, READ_ONLY, ProbeOutcome::Failed);
+        check(ErrorClass::ConnectionLost, "57P01", ProbeOutcome::Unknown);
+        check(ErrorClass::ConnectionLost, "", ProbeOutcome::Unknown);
+        // An answer that is not understood: the write may have been committed.
+        check(ErrorClass::Data, "", ProbeOutcome::Unknown);
+        check(ErrorClass::Other, "", ProbeOutcome::Unknown);
     }
 }

@@ -1,17 +1,19 @@
 //! The prober's thread: connects, waits for time zero, runs its streams until it is told to stop, and looks for its writes.
 
+use super::claims::{WriteClaim, begin_asking};
 use super::dialler::Dialler;
 use super::hosts::{ProbeHosts, Silence};
-use super::ledger::{Present, ledger};
+use super::ledger::{Present, ProberAnswers, ledger};
 use super::operation::ProbeOperation;
 use super::outage::report;
 use super::pages::LedgerPages;
 use super::pool::ProbePool;
+use super::reads::{MOST_ROWS, ProbeRead};
 use super::stream::ProbeStream;
 use crate::events::LoadEvents;
 use crate::workload::RunRequest;
 use proofload_engine::{Error as EngineError, Session as _, Statement, Target};
-use proofload_model::drill::{Ledger, ProbeKind, ProberAsked, ProberReport};
+use proofload_model::drill::{ProbeKind, ProberAsked, ProberReport};
 use proofload_model::error::Error;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::Event;
@@ -148,6 +150,7 @@ async fn probe(
     let Ok(origin) = started.await else { return Err(Error::new("the prober was ended before time zero")) };
     let pools = streams.iter().map(|(stream, _)| Rc::clone(&stream.pool)).collect();
     tokio::task::spawn_local(Dialler::new(Rc::clone(&hosts), pools, wanted).keep_dialling());
+    let claims = begin_asking(&hosts);
     let run = |(stream, _): &(Rc<ProbeStream>, u32)| Rc::clone(stream).run(origin, Rc::clone(&stop));
     let running: Vec<_> = streams.iter().map(run).map(tokio::task::spawn_local).collect();
     let writes =
@@ -161,7 +164,8 @@ async fn probe(
     pages.abort();
     tell_page(writes.as_deref(), &events);
     let present = present(&hosts, clock).await.map_err(|error| error.to_string());
-    Ok(reported(&streams, &present, origin))
+    let claims = claims.take();
+    Ok(reported(&streams, &claims, &present, origin))
 }
 
 /// Hands over what became of writes, each second.
@@ -192,9 +196,10 @@ pub(super) fn probe_hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> Probe
         parameters: parameters.iter().map(|name| (*name).to_owned()).collect(),
         columns,
     };
+    let newest = format!("SELECT op FROM proofload_ledger ORDER BY op DESC LIMIT {MOST_ROWS}");
     let statements = vec![
         statement("write a number", "INSERT INTO proofload_ledger (op) VALUES (:op)", &["op"], 0),
-        statement("read the largest number", "SELECT coalesce(max(op), -1) FROM proofload_ledger", &[], 1),
+        statement("read the largest numbers", &newest, &[], 1),
     ];
     let (role_moves, silence) = (endpoints.role_moves(), Silence::of_none(targets.len()));
     ProbeHosts {
@@ -230,6 +235,7 @@ async fn stream(
         clock: Arc::clone(&hosts.clock),
         hosts: Rc::clone(hosts),
         done: RefCell::default(),
+        reads: RefCell::default(),
         pages: RefCell::new(LedgerPages::default()),
         under_way: Cell::new(0),
     }))
@@ -239,12 +245,8 @@ async fn stream(
 async fn present(hosts: &Rc<ProbeHosts>, clock: &Arc<dyn Clock>) -> Result<Present, EngineError> {
     let began = clock.now();
     loop {
-        let error = match hosts.dial(READ_WITHIN).await {
-            Ok(mut connection) => {
-                let rows = connection.session.query(PRESENT).await?;
-                let numbers = rows.iter().filter_map(|row| row.first()?.as_value().integer()).collect();
-                return Ok(Present { node: connection.node, numbers });
-            }
+        let error = match read_all(hosts).await {
+            Ok(present) => return Ok(present),
             Err(error) => error,
         };
         if clock.now().since(began) > READ_WITHIN {
@@ -254,7 +256,19 @@ async fn present(hosts: &Rc<ProbeHosts>, clock: &Arc<dyn Clock>) -> Result<Prese
     }
 }
 
-fn reported(streams: &[(Rc<ProbeStream>, u32)], present: &Result<Present, String>, origin: Moment) -> ProberReport {
+async fn read_all(hosts: &Rc<ProbeHosts>) -> Result<Present, EngineError> {
+    let mut connection = hosts.dial(READ_WITHIN).await?;
+    let rows = connection.session.query(PRESENT).await?;
+    let numbers = rows.iter().filter_map(|row| row.first()?.as_value().integer()).collect();
+    Ok(Present { node: connection.node, numbers })
+}
+
+fn reported(
+    streams: &[(Rc<ProbeStream>, u32)],
+    claims: &[WriteClaim],
+    present: &Result<Present, String>,
+    origin: Moment,
+) -> ProberReport {
     let sorted = |stream: &ProbeStream| {
         let mut done = stream.done.take();
         done.sort_by_key(|operation| operation.number);
@@ -264,15 +278,16 @@ fn reported(streams: &[(Rc<ProbeStream>, u32)], present: &Result<Present, String
         streams.iter().map(|(stream, rate)| (stream.kind, *rate, sorted(stream))).collect();
     let of = |wanted: ProbeKind| done.iter().filter(move |(kind, ..)| *kind == wanted).flat_map(|(.., list)| list);
     let writes: Vec<ProbeOperation> = of(ProbeKind::Write).copied().collect();
-    let seen: Vec<i64> = of(ProbeKind::Read).filter_map(|read| read.seen).collect();
+    let reads: Vec<ProbeRead> = streams.iter().flat_map(|(stream, _)| stream.reads.take()).collect();
+    let observed = ProberAnswers { writes: &writes, reads: &reads, claims, period: period(streams) };
     ProberReport {
         kinds: done.iter().map(|(kind, rate, list)| report(*kind, list, *rate, origin)).collect(),
-        ledger: Ledger { period_ns: period_ns(streams), ..ledger(&writes, present, &seen, origin) },
+        ledger: ledger(&observed, present, origin),
     }
 }
 
-/// Time between two writes, nanoseconds.
-fn period_ns(streams: &[(Rc<ProbeStream>, u32)]) -> u64 {
+/// Time between two writes.
+fn period(streams: &[(Rc<ProbeStream>, u32)]) -> Duration {
     let writes = streams.iter().find(|(stream, _)| stream.kind == ProbeKind::Write);
-    writes.map_or(0, |(stream, _)| u64::try_from(stream.period.as_nanos()).unwrap_or(u64::MAX))
+    writes.map_or(Duration::ZERO, |(stream, _)| stream.period)
 }

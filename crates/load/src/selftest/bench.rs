@@ -8,6 +8,16 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::sync::Arc;
 
+/// Leave to change the server that a self-test runs at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerLeave {
+    /// Nothing of the server is changed but the database of the self-test.
+    Refused,
+    /// The server backs that database up and restores it, and settings of the whole server are changed for a moment, as under
+    /// `engine.changes = "allowed"`.
+    Allowed,
+}
+
 /// An empty database of an engine, and what a part needs beside it.
 pub struct Bench {
     /// The engine.
@@ -20,6 +30,8 @@ pub struct Bench {
     pub reference_folder: PathBuf,
     /// The machine's clock.
     pub clock: Arc<dyn Clock>,
+    /// Leave to change the server beyond that database.
+    pub leave: ServerLeave,
     /// Starts a process that builds data of order entry in `target`, to be killed; `None` where there is no such program.
     pub build_apart: Option<Arc<dyn Fn() -> Result<Child, Error>>>,
 }

@@ -1,6 +1,7 @@
 //! The ground of a self-test: an empty database for each part, at a server by its URL or in a folder. Leaves nothing behind.
 
 use super::bench::Bench;
+use super::upkeep::with_leave;
 use crate::workloads::blocking_session::runtime;
 use proofload_engine::{Engine, ScratchDatabases, ScratchState, Target};
 use proofload_model::error::Error;
@@ -72,15 +73,37 @@ impl Ground {
             return Ok(Target::new(place, None));
         };
         runtime()?.block_on(server.scratch.make(&server.target, &server.database))?;
+        self.database(server)
+    }
+
+    /// The database at the server.
+    fn database(&self, server: &Server) -> Result<Target, Error> {
         let url = server.scratch.url(server.target.place.url.as_deref().unwrap_or_default(), &server.database)?;
         let place = location(self.engine, &self.folder, Some(url));
         Ok(Target::of(self.engine, place, Vec::new()))
     }
 
-    /// Removes the database and the data of the reference.
+    /// Puts back what a self-test with leave has changed of the server and did not put back, as one that was killed: its database holds the
+    /// old values, and goes.
+    fn put_back(&self, server: &Server) -> Result<(), Error> {
+        let Some(changes) = self.engine.server_changes() else { return Ok(()) };
+        if self.state()? != ScratchState::Marked {
+            return Ok(());
+        }
+        let target = with_leave(&self.database(server)?);
+        let done = runtime()?.block_on(changes.put_back(&target)).map_err(Error::from);
+        done.map_err(|error| {
+            let name = &server.database;
+            error.context(format!(
+                "put back settings of the server; the database {name} holds their old values and stays"
+            ))
+        })
+    }
+
+    /// Removes the database and the data of the reference; what a self-test left changed of the server is put back before.
     ///
     /// # Errors
-    /// It is not ours, or somebody is connected to it.
+    /// It is not ours, somebody is connected to it, or a setting of the server cannot be put back.
     pub fn clear(&self) -> Result<(), Error> {
         for folder in ["data", "reference"].map(|name| self.folder.join(name)) {
             match std::fs::remove_dir_all(&folder) {
@@ -89,6 +112,7 @@ impl Ground {
             }
         }
         let Some(server) = &self.server else { return Ok(()) };
+        self.put_back(server)?;
         Ok(runtime()?.block_on(server.scratch.remove(&server.target, &server.database))?)
     }
 
@@ -128,3 +152,6 @@ fn location(engine: &dyn Engine, folder: &Path, url: Option<String>) -> DataLoca
         tier: None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,10 +8,11 @@ mod ground;
 mod part;
 mod parts;
 mod settings;
+mod upkeep;
 mod whole_load;
 
-pub use bench::Bench;
-pub(crate) use counters::{commits, commits_since};
+pub use bench::{Bench, ServerLeave};
+pub(crate) use counters::{counters, counters_moved};
 pub use ground::Ground;
 pub use part::{SelftestPart, SelftestStep, StepOutcome, Steps};
 pub use parts::parts;

@@ -99,6 +99,7 @@ fn a_lost_update_is_found() {
     let ran = case.run(|case| case.script(undo)).expect("runs");
     assert_eq!(failed(&ran.checks), ["latest writes"]);
     let check = ran.checks.iter().find(|check| check.name == "latest writes").expect("it is there");
+    assert!(check.lost.is_some_and(|lost| lost > 0), "{check:?}");
     assert!(check.offenders[0].ends_with("was acknowledged, but the value is from the load"), "{:?}", check.offenders);
 }
 

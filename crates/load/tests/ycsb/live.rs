@@ -2,9 +2,9 @@
 
 use super::case::{Case, Ran, done, failed, settings};
 use proofload_load::{LoadRole, workload};
-use proofload_model::intervention::{HOLD, HOT_ROWS, POOL};
+use proofload_model::intervention::{HOLD, HOT_ROWS, POOL, USERS};
 use proofload_model::settings::Value;
-use proofload_model::wire::load::{ChangeLoad, LoadService as _, ReadLoad};
+use proofload_model::wire::load::{ChangeLoad, HoldUsers, LoadService as _, ReadLoad};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -130,6 +130,34 @@ fn transactions_are_held_longer_on_sqlite() {
                 Some(50.0),
                 "refused, and left alone"
             );
+        })
+        .expect("runs");
+    assert_eq!(failed(&ran.checks), [""; 0], "{:?}", ran.checks);
+}
+
+/// Waits until so many users began an operation since the count before, again and again.
+fn await_active(role: &mut LoadRole, users: f64) {
+    let (patience, mut seen) = (Instant::now(), Vec::new());
+    while seen.len() < 3 || seen[seen.len() - 3..].iter().any(|active| *active != Some(users)) {
+        assert!(patience.elapsed() < PATIENCE, "{users} never were active: {seen:?}");
+        std::thread::sleep(Duration::from_millis(500));
+        let meters = role.read_load(ReadLoad {}).expect("it is read");
+        seen.push(meters.iter().find(|meter| meter.setting == USERS).and_then(|meter| meter.in_force));
+    }
+}
+
+#[test]
+fn users_that_are_held_are_not_counted_as_active() {
+    let settings = [("mix", "c"), ("virtual_users", "3")];
+    let case = Case::new("sqlite", &settings).expect("SQLite is built in");
+    case.build().expect("loads");
+    let ran = case
+        .run_beside(|role| {
+            await_active(role, 3.0);
+            assert!(role.hold_users(HoldUsers { active: Some(2) }).expect("the load runs"));
+            await_active(role, 2.0);
+            assert!(role.hold_users(HoldUsers { active: None }).expect("the load runs"));
+            await_active(role, 3.0);
         })
         .expect("runs");
     assert_eq!(failed(&ran.checks), [""; 0], "{:?}", ran.checks);

@@ -7,7 +7,7 @@ mod value;
 
 pub use fact_name::{FactFamily, FactName, known};
 pub use table::{
-    FACTS, FAMILIES, calibration, client, data, engine, host, limit, load_agent, query, replication, storage, tier,
-    tool, usage,
+    FACTS, FAMILIES, HOST_IDENTITY, calibration, client, data, engine, host, limit, load_agent, query, replication,
+    storage, tier, tool, usage,
 };
 pub use value::{CoreSet, FactValue, Reading, in_list, list};

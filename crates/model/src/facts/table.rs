@@ -170,6 +170,7 @@ facts! {
         WAL_AUTOCHECKPOINT = "wal_autocheckpoint", "`wal_autocheckpoint`", Count("pages");
         THREADS = "threads", "`threads` (worker threads of one query)", Text;
         CACHE_SIZE = "cache_size", "`cache_size`", PagesOrKibibytes;
+        DURABLE_COMMITS = "durable_commits", "Commits are in the log before they are acknowledged", Answer;
         BUSY_TIMEOUT = "busy_timeout", "`busy_timeout`", Milliseconds;
         INSTANCE_COMMAND = "instance.command", "Command", Text, detail, passing;
         INSTANCE_USER = "instance.user", "Run as", Text;
@@ -340,3 +341,6 @@ facts! {
         * QUERY_FAILED = "query." .. ".failed", Text;
     }
 }
+
+/// Facts by which one host is told from another, on which figures of the first need not hold.
+pub static HOST_IDENTITY: &[FactName] = &[host::CPU, host::CORES, host::MEMORY, host::SYSTEM];

@@ -9,7 +9,7 @@ use super::folder_rules::folders;
 use super::host_rules::standby_hosts_need;
 use super::manager_rules::manager_needs;
 use super::purge_rules::purge_needs;
-use super::secret_rules::{password_in_url, secret_in_commands, secret_in_exporters};
+use super::secret_rules::{password_in_url, secret_in_commands, secret_in_exporters, secret_in_settings};
 use super::standby_rules::standbys_can;
 use super::thread_rules::thread_limit_needs;
 use super::tier_rules::tier_needs;
@@ -40,6 +40,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     exporters_need,
     password_in_url,
     secret_in_exporters,
+    secret_in_settings,
     secret_in_commands,
     warm_up_order,
     whole_seconds,

@@ -61,10 +61,13 @@ pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
 /// What is wrong with the strength of a point's fault; notes the settings that are used.
 fn strength(settings: &Settings, used: &mut BTreeSet<&'static str>) -> Option<(&'static str, String)> {
     let fault = FaultAsked::of(settings.text("drill.fault").ok()?)??;
-    let path = FaultStrength::setting(fault.kind)?;
-    used.insert(path);
+    let paths: Vec<&'static str> = FaultStrength::settings(fault.kind).collect();
+    used.extend(paths.iter().copied());
+    let given: Vec<&'static str> = paths.iter().copied().filter(|path| settings.get(path).is_some()).collect();
+    let path = given.first().or(paths.first()).copied()?;
     let reason = match FaultStrength::of(fault.kind, settings) {
-        Err(_) => format!("{fault} needs {path}, its strength"),
+        Err(_) if given.len() > 1 => format!("{fault} has one strength; remove {path} or {}", given[1]),
+        Err(_) => format!("{fault} needs {}, its strength", paths.join(" or ")),
         Ok(strength) if !is_stronger(strength, settings) => {
             format!("{strength} is not a fault: the point already has this without it; use a stronger one")
         }
@@ -83,6 +86,10 @@ fn is_stronger(strength: FaultStrength, settings: &Settings) -> bool {
         FaultStrength::WriteIops(rate) => {
             settings.count("limits.write_iops").is_ok_and(|had| rate < had)
                 || settings.get("limits.write_iops").is_none()
+        }
+        FaultStrength::WriteBandwidth(rate) => {
+            settings.bytes("limits.write_bandwidth").is_ok_and(|had| rate.0 < had.0)
+                || settings.get("limits.write_bandwidth").is_none()
         }
     }
 }

@@ -66,7 +66,7 @@ impl<'a> FactorReader<'a> {
             }
             None if self.is_table(setting) => Some(FactorTarget::Group),
             None => {
-                let mut wrong = unknown(setting, factor.line, self.catalogue);
+                let mut wrong = unknown(setting, factor.line, self.catalogue, self.faults.len());
                 let groups = if tables { groups(self.catalogue) } else { BTreeSet::new() };
                 if let Some(group) = nearest(setting, groups.into_iter()) {
                     wrong.suggestion = Some(group);
@@ -119,7 +119,7 @@ impl<'a> FactorReader<'a> {
     fn entry(&mut self, key: &Assignment) -> Option<(String, Value)> {
         let path = format!("{}.{}", self.setting, key.path);
         let Some(spec) = find(self.catalogue, &path, self.kinds) else {
-            self.tell(unknown(&path, key.line, self.catalogue));
+            self.tell(unknown(&path, key.line, self.catalogue, self.faults.len()));
             return None;
         };
         if !spec.factor {

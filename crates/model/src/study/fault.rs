@@ -32,16 +32,48 @@ impl fmt::Display for Fault {
     }
 }
 
-/// All faults, one a line, in the order of the file.
+/// Number of faults of one study that are told; the others are counted.
+pub const MOST_FAULTS_TOLD: usize = 1_000;
+
+/// The faults, one a line, in the order of the file; of more than [`MOST_FAULTS_TOLD`] the first, and the number of the others.
 pub fn faults_text(faults: &[Fault]) -> String {
-    faults.iter().map(|fault| format!("{fault}\n")).collect()
+    let told: String = faults.iter().take(MOST_FAULTS_TOLD).map(|fault| format!("{fault}\n")).collect();
+    match faults.len().saturating_sub(MOST_FAULTS_TOLD) {
+        0 => told,
+        more => format!("{told}and {more} more\n"),
+    }
 }
 
 /// The candidate nearest to `wrong`, if one is near enough to be a slip.
 pub(crate) fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+    let letters = wrong.chars().count();
+    let slips = |candidate: &str| (candidate.len() / 3).max(2);
     candidates
+        // A distance is never less than the difference of lengths; to find it takes time and memory by their product.
+        .filter(|candidate| candidate.chars().count().abs_diff(letters) <= slips(candidate))
         .map(|candidate| (strsim::damerau_levenshtein(wrong, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(2))
+        .filter(|(distance, candidate)| *distance <= slips(candidate))
         .min()
         .map(|(_, candidate)| candidate.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_faults_are_told_and_the_others_counted() {
+        let fault = Fault { line: Some(1), key: "a".to_owned(), reason: "wrong".to_owned(), suggestion: None };
+        let text = |count| faults_text(&vec![fault.clone(); count]);
+        assert_eq!(text(MOST_FAULTS_TOLD), "line 1: a: wrong\n".repeat(MOST_FAULTS_TOLD));
+        assert!(text(MOST_FAULTS_TOLD + 7).ends_with("a: wrong\nand 7 more\n"));
+    }
+
+    #[test]
+    fn a_slip_is_found_and_a_key_of_megabytes_is_none() {
+        let known = || ["workload.warehouses", "limits.memory"].into_iter();
+        assert_eq!(nearest("workload.warehuses", known()).as_deref(), Some("workload.warehouses"));
+        // The distance would take a table of 8 million rows.
+        assert_eq!(nearest(&"w".repeat(8 << 20), known()), None);
+    }
 }

@@ -2,7 +2,6 @@
 
 use super::contradictions::RuleContext;
 use super::factor::values_of;
-use super::typed::purged_devices;
 use crate::load_share::HOST_PLACEHOLDER;
 use crate::manager::manager;
 use crate::network::{NETWORK, is_in_namespaces};
@@ -44,7 +43,6 @@ pub(super) fn standby_hosts_need(look: &mut RuleContext<'_>) {
         let reason = "an existing server (engine.url) has its standbys on its own hosts; remove it";
         look.fault(STANDBY_HOSTS, reason.to_owned());
     }
-    purge_keeps_no_snapshot(look);
 }
 
 /// Namespaces are made on this machine for instances that we start and promote, as many at every point.
@@ -68,16 +66,6 @@ fn namespaces_need(look: &mut RuleContext<'_>) {
     if settings.get("engine.url").is_some() {
         let reason = "an existing server (engine.url) is reached through its own network; remove it";
         look.fault(NETWORK, reason.to_owned());
-    }
-    purge_keeps_no_snapshot(look);
-}
-
-/// A purge would clear the snapshot of a standby.
-fn purge_keeps_no_snapshot(look: &mut RuleContext<'_>) {
-    if !purged_devices(&look.study.settings).is_empty() {
-        let reason = "conflicts with a purge, which clears the folder that holds the standby's snapshot on its host; \
-                      remove one of the two";
-        look.fault("storage.purge.device", reason.to_owned());
     }
 }
 

@@ -24,7 +24,7 @@ pub use advice::{FEWEST_WAREHOUSES_FOR_A_USER, advice, too_few_warehouses};
 pub use factor::{Factor, values_of};
 pub(crate) use factor_rules::groups;
 pub(crate) use fault::nearest;
-pub use fault::{Fault, faults_text};
+pub use fault::{Fault, MOST_FAULTS_TOLD, faults_text};
 pub(crate) use read::take_apart;
 pub use read::{Assignment, parse_assignment};
 pub use search::{Goal, Search, load_of, search, value_of};

@@ -39,7 +39,11 @@ pub(super) fn purge_needs(look: &mut RuleContext<'_>) {
         ),
     );
     let different: BTreeSet<&String> = devices.iter().collect();
-    need(different.len() == devices.len(), "storage.purge.device", "a device is listed for two nodes".to_owned());
+    need(
+        different.len() == devices.len(),
+        "storage.purge.device",
+        "a device is listed for two nodes; name drives of different hosts by their links in /dev/disk/by-id".to_owned(),
+    );
     for device in &devices {
         let reason = format!("{device} contains a comma, which separates the devices of --yes");
         need(!device.contains(','), "storage.purge.device", reason);

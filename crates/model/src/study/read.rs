@@ -43,13 +43,18 @@ pub(crate) struct ParsedStudy {
     pub(crate) empty_tables: Vec<(String, Option<usize>)>,
 }
 
-/// Takes a study file apart; a fault of syntax leaves nothing else to say.
+/// Most keys, tables and levels of a study together. The largest study of this repository has some hundred; rules compare keys with each
+/// other, so that a study of millions would keep them busy for hours.
+const MOST_ENTRIES: usize = 20_000;
+
+/// Takes a study file apart; a fault of syntax, or too many entries, leave nothing else to say.
 pub(crate) fn take_apart(text: &str) -> ParsedStudy {
     let mut parsed = ParsedStudy::default();
+    let lines = LineStarts::of(text);
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
-            let line = error.span().map(|span| line_of(text, span.start));
+            let line = error.span().map(|span| lines.line_of(span.start));
             parsed.faults.push(Fault {
                 line,
                 key: String::new(),
@@ -60,9 +65,27 @@ pub(crate) fn take_apart(text: &str) -> ParsedStudy {
         }
     };
     for (key, item) in document.as_table().iter() {
-        if key == "factor" { take_factors(text, item, &mut parsed) } else { flatten(text, key, item, &mut parsed) }
+        if key == "factor" { take_factors(&lines, item, &mut parsed) } else { flatten(&lines, key, item, &mut parsed) }
+    }
+    let entries = parsed.entries();
+    if entries > MOST_ENTRIES {
+        let reason = format!(
+            "{entries} keys, tables and levels, at most {MOST_ENTRIES} are taken; is this another kind of file?"
+        );
+        let fault = Fault { line: None, key: String::new(), reason, suggestion: None };
+        return ParsedStudy { faults: vec![fault], ..ParsedStudy::default() };
     }
     parsed
+}
+
+impl ParsedStudy {
+    /// Number of its keys, tables without a key, and levels.
+    fn entries(&self) -> usize {
+        let of_level = |level: &LevelText| 1 + level.keys.as_ref().map_or(0, Vec::len);
+        let of_factor = |factor: &FactorText| factor.keys.len() + factor.levels.iter().map(of_level).sum::<usize>();
+        let of_factors: usize = self.factors.iter().map(of_factor).sum();
+        self.assignments.len() + self.empty_tables.len() + self.faults.len() + self.factors.len() + of_factors
+    }
 }
 
 /// Reads `key=value` of `--set`; the value is TOML, or a text when it is not.
@@ -77,7 +100,7 @@ pub fn parse_assignment(text: &str) -> Result<Assignment, Error> {
 }
 
 /// `[[factor]]` tables.
-fn take_factors(text: &str, item: &Item, parsed: &mut ParsedStudy) {
+fn take_factors(lines: &LineStarts, item: &Item, parsed: &mut ParsedStudy) {
     let tables: Option<Vec<&dyn TableLike>> = match item {
         Item::ArrayOfTables(tables) => Some(tables.iter().map(|table| table as &dyn TableLike).collect()),
         Item::Value(Toml::Array(items)) => {
@@ -88,7 +111,7 @@ fn take_factors(text: &str, item: &Item, parsed: &mut ParsedStudy) {
     let Some(tables) = tables else {
         let reason = "factors must be tables: use [[factor]] with setting and levels".to_owned();
         parsed.faults.push(Fault {
-            line: line_of_item(text, item),
+            line: lines.line_of_item(item),
             key: "factor".to_owned(),
             reason,
             suggestion: None,
@@ -98,18 +121,18 @@ fn take_factors(text: &str, item: &Item, parsed: &mut ParsedStudy) {
     for table in tables {
         let key = |(key, item): (&str, &Item)| {
             let value = item.clone().into_value().ok()?;
-            Some(Assignment { path: key.to_owned(), line: line_of_item(text, item), value })
+            Some(Assignment { path: key.to_owned(), line: lines.line_of_item(item), value })
         };
         let keys: Vec<Assignment> = table.iter().filter_map(key).collect();
-        parsed.factors.push(FactorText::of(keys, Some(text)));
+        parsed.factors.push(FactorText::of(keys, Some(lines)));
     }
 }
 
 impl FactorText {
-    /// A factor with these keys; lines are those of `text`.
-    pub(crate) fn of(keys: Vec<Assignment>, text: Option<&str>) -> Self {
+    /// A factor with these keys; without `lines` its values have none.
+    pub(crate) fn of(keys: Vec<Assignment>, lines: Option<&LineStarts>) -> Self {
         let list = keys.iter().find(|key| key.path == "levels");
-        let of_value = |value: &Toml| value.span().zip(text).map(|(span, text)| line_of(text, span.start));
+        let of_value = |value: &Toml| value.span().zip(lines).map(|(span, lines)| lines.line_of(span.start));
         let level = |value: &Toml| {
             let keys = value.as_inline_table().map(|_| {
                 let mut keys = Vec::new();
@@ -197,32 +220,68 @@ fn leaves(path: &str, value: &Toml, line: &impl Fn(&Toml) -> Option<usize>, foun
 }
 
 /// Leaves of a table, inline or not, with their dotted paths.
-fn flatten(text: &str, path: &str, item: &Item, parsed: &mut ParsedStudy) {
+fn flatten(lines: &LineStarts, path: &str, item: &Item, parsed: &mut ParsedStudy) {
     if let Some(table) = item.as_table_like() {
         if table.is_empty() {
-            parsed.empty_tables.push((path.to_owned(), line_of_item(text, item)));
+            parsed.empty_tables.push((path.to_owned(), lines.line_of_item(item)));
         }
         for (key, inner) in table.iter() {
-            flatten(text, &format!("{path}.{key}"), inner, parsed);
+            flatten(lines, &format!("{path}.{key}"), inner, parsed);
         }
     } else if let Some(value) = item.as_value() {
         parsed.assignments.push(Assignment {
             path: path.to_owned(),
-            line: line_of_item(text, item),
+            line: lines.line_of_item(item),
             value: value.clone(),
         });
     } else {
         let reason = "a list of tables is not allowed here".to_owned();
-        parsed.faults.push(Fault { line: line_of_item(text, item), key: path.to_owned(), reason, suggestion: None });
+        parsed.faults.push(Fault { line: lines.line_of_item(item), key: path.to_owned(), reason, suggestion: None });
     }
 }
 
-/// Line of an item, if it has a place.
-fn line_of_item(text: &str, item: &Item) -> Option<usize> {
-    item.span().map(|span| line_of(text, span.start))
+/// Where the lines of a text begin, so that a position is found without a walk through the text.
+pub(crate) struct LineStarts {
+    /// Positions behind each end of a line, upwards.
+    starts: Vec<usize>,
 }
 
-/// Line of a byte position, from 1.
-fn line_of(text: &str, position: usize) -> usize {
-    text.as_bytes()[..position.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+impl LineStarts {
+    fn of(text: &str) -> Self {
+        Self { starts: text.match_indices('\n').map(|(at, _)| at + 1).collect() }
+    }
+
+    /// Line of a byte position, from 1.
+    fn line_of(&self, position: usize) -> usize {
+        self.starts.partition_point(|start| *start <= position) + 1
+    }
+
+    /// Line of an item, if it has a place.
+    fn line_of_item(&self, item: &Item) -> Option<usize> {
+        item.span().map(|span| self.line_of(span.start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_in_the_line_that_its_newline_ends() {
+        let lines = LineStarts::of("a\n\nbc\n");
+        assert_eq!([0, 1, 2, 3, 5, 6, 99].map(|at| lines.line_of(at)), [1, 1, 2, 3, 3, 4, 4]);
+    }
+
+    #[test]
+    fn a_file_of_more_entries_than_a_study_has_is_refused_as_a_whole() {
+        let levels = |count: usize| format!("[[factor]]\nsetting = \"a.b\"\nlevels = [{}]\n", "1,".repeat(count));
+        let keys = |count: usize| (0..count).map(|key| format!("k{key} = 1\n")).collect::<String>();
+        for text in [levels(MOST_ENTRIES), keys(MOST_ENTRIES + 1)] {
+            let parsed = take_apart(&text);
+            assert!(parsed.assignments.is_empty() && parsed.factors.is_empty());
+            let [fault] = parsed.faults.as_slice() else { panic!("{:?}", parsed.faults) };
+            assert!(fault.reason.contains("at most 20000 are taken"), "{fault}");
+        }
+        assert!(take_apart(&keys(MOST_ENTRIES)).faults.is_empty());
+    }
 }

@@ -1,7 +1,9 @@
-//! Secrets that would enter a record, which is meant to be shared: in the addresses of servers and exporters and in the commands that start agents.
+//! Secrets that would enter a record, which is meant to be shared: in the addresses of servers and exporters, in settings of engines and
+//! failover managers, and in the commands that start agents.
 //! What names itself a secret is found; a secret in a path or under another name is not.
 
 use super::contradictions::RuleContext;
+use super::factor::values_of;
 use crate::standby_hosts::STANDBY_COMMAND;
 use std::collections::BTreeSet;
 
@@ -12,6 +14,16 @@ const SECRET_PARTS: [&str; 9] =
 /// Words of names that tell a secret when they stand alone.
 const SECRET_WORDS: [&str; 5] = ["auth", "key", "pass", "pwd", "sig"];
 
+/// Endings of settings whose value is a secret; many others are about passwords, such as `password_encryption`.
+const SECRET_ENDINGS: [&str; 9] =
+    ["password", "passwd", "passphrase", "_pwd", "token", "secret", "api_key", "credential", "credentials"];
+
+/// Values of a switch, which is none.
+const SWITCHES: [&str; 9] = ["", "on", "off", "true", "false", "yes", "no", "0", "1"];
+
+/// Tables of settings that are handed on under names of others.
+const TABLES: [&str; 2] = ["engine.settings.", "replication.manager_settings."];
+
 /// Endings of options that name a place of a secret, not the secret.
 const PLACES: [&str; 6] = ["file", "path", "stdin", "command", "env", "prompt"];
 
@@ -20,9 +32,54 @@ const PUTTY: [&str; 4] = ["plink", "pscp", "psftp", "putty"];
 
 /// Whether a URL names a password, for its user or among its parameters.
 pub fn holds_password(url: &str) -> bool {
-    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
-    let in_user = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
-    in_user || percent_decoded(url).to_ascii_lowercase().contains("password=")
+    gives_user_password(url) || gives_password(url)
+}
+
+/// Whether the user of a URL has a password. It may hold a `/` that nobody encoded, so that the user ends at the last `@` before the
+/// parameters.
+fn gives_user_password(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let before = rest.split('?').next().unwrap_or_default();
+    before.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+}
+
+/// Whether a text assigns a password, as parameters of a URL or as the words of a connection: `pwd=…`, `Password = …`.
+fn gives_password(text: &str) -> bool {
+    let text = percent_decoded(text);
+    let is_separator = |letter: char| letter.is_whitespace() || "=?&;,/#".contains(letter);
+    let mut names = text.match_indices('=').filter_map(|(at, _)| text[..at].trim_end().rsplit(is_separator).next());
+    names.any(is_password)
+}
+
+/// Whether a parameter of this name has a password or its like, and no place of one.
+fn is_password(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('-', "_");
+    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let tells =
+        SECRET_PARTS.iter().any(|part| name.contains(part)) || words.any(|word| ["pass", "pwd"].contains(&word));
+    tells && !PLACES.iter().any(|place| name.ends_with(place))
+}
+
+/// Settings that an engine or a failover manager is given under its own names have no secret.
+pub(super) fn secret_in_settings(look: &mut RuleContext<'_>) {
+    let study = look.study;
+    for path in look.given_paths() {
+        let Some(name) = TABLES.iter().find_map(|table| path.strip_prefix(table)) else { continue };
+        let values = values_of(&path, &study.settings, &study.factors);
+        if values.iter().any(|value| is_secret(name, &value.to_string())) {
+            let reason = "is a secret or contains one, which would be stored in the record; leave it to a file or to the \
+                          environment of the server";
+            look.fault(&path, reason.to_owned());
+        }
+    }
+}
+
+/// Whether a setting of this name has a secret for its value, or one in it.
+fn is_secret(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('-', "_");
+    let tells = SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    let is_switch = SWITCHES.contains(&value.to_ascii_lowercase().as_str());
+    tells && !is_switch || gives_password(value) || value.contains("://") && gives_user_password(value)
 }
 
 /// No password enters a study with the address of a server.
@@ -145,6 +202,57 @@ mod tests {
             ["http://db1:9100/metrics", "http://db1:9100/token", "http://db1:9100/metrics?collect[]=cpu&author=me"]
         {
             assert_eq!(secret_key(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_password_of_a_server_is_found_in_every_form() {
+        for url in [
+            "sqlserver://sa:Ge/heim@db/shop",
+            "postgresql://bench:secret@a:5432,b:5432/db",
+            "x:///d?pwd=secret",
+            "x:///d?user=u&passwd=secret",
+            "sqlserver://db;user=sa;Pwd=secret",
+            "host=db user=bench password = 'secret'",
+            "mongodb://db/?tlsCertificateKeyFilePassword=secret",
+            "x:///d?p%77d=secret",
+        ] {
+            assert!(holds_password(url), "{url}");
+        }
+        for url in [
+            "postgresql://bench@a:5432,b:5432/db?require_auth=scram-sha-256&passfile=/etc/pgpass&sslkey=/etc/key",
+            "sqlserver://bench@db1:1433/proofload?trust-server-certificate=true",
+            "mongodb://db/?authSource=admin&tlsCertificateKeyFile=/etc/key",
+            "host=db user=bench passfile=/etc/pgpass",
+            "http://db1:9100/metrics?collect[]=cpu",
+        ] {
+            assert!(!holds_password(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_secret_among_settings_is_found_and_what_is_about_passwords_is_none() {
+        for (name, value) in [
+            ("report_password", "geheim"),
+            ("report-password", "geheim"),
+            ("postgresql.authentication.replication.password", "geheim"),
+            ("primary_conninfo", "host=db user=standby password=geheim"),
+            ("archive_command", "curl http://me:geheim@backup/%f"),
+            ("consul.token", "geheim"),
+        ] {
+            assert!(is_secret(name, value), "{name}");
+        }
+        for (name, value) in [
+            ("password_encryption", "scram-sha-256"),
+            ("default_authentication_plugin", "mysql_native_password"),
+            ("disconnect_on_expired_password", "ON"),
+            ("default_password_lifetime", "90"),
+            ("key_buffer_size", "8MiB"),
+            ("ssl_key_file", "/etc/key"),
+            ("log_line_prefix", "%t:%r:%u@%d:[%p]: "),
+            ("optimizer_switch", "index_merge=off,mrr=on"),
+        ] {
+            assert!(!is_secret(name, value), "{name}");
         }
     }
 

@@ -31,9 +31,9 @@ impl Study {
         self.settings.text("study.title").unwrap_or_default()
     }
 
-    /// `study.repetitions`.
+    /// `study.repetitions`, at least one: the study of a record from elsewhere was not validated here.
     pub fn repetitions(&self) -> u32 {
-        self.settings.count("study.repetitions").unwrap_or(1)
+        self.settings.count("study.repetitions").unwrap_or(1).max(1)
     }
 
     /// `study.seed`.
@@ -57,7 +57,7 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
     let mut settings = Settings::default();
     let known = |path: &str| catalogue.settings().any(|spec| spec.path.starts_with(&format!("{path}.")));
     for (path, line) in parsed.empty_tables.iter().filter(|(path, _)| !known(path)) {
-        faults.push(unknown(path, *line, catalogue));
+        faults.push(unknown(path, *line, catalogue, faults.len()));
     }
     for assignment in &parsed.assignments {
         read_setting(assignment, (catalogue, &kinds), &mut settings, &mut faults);
@@ -149,7 +149,7 @@ fn read_setting(
 ) {
     let Assignment { path, line, value } = assignment;
     let Some(spec) = find(catalogue, path, kinds) else {
-        faults.push(unknown(path, *line, catalogue));
+        faults.push(unknown(path, *line, catalogue, faults.len()));
         return;
     };
     match spec.kind.read(value) {
@@ -198,9 +198,13 @@ pub(super) fn find<'a>(catalogue: &'a Catalogue, path: &str, kinds: &Kinds) -> O
     known.find(|spec| kinds.have(spec.scope)).or(first)
 }
 
-/// The fault of an unknown key.
-pub(super) fn unknown(path: &str, line: Option<usize>, catalogue: &Catalogue) -> Fault {
-    let suggestion = nearest(path, catalogue.settings().map(|spec| spec.path));
+/// Most faults of a study of which an unknown key gets a suggestion: each is compared with every setting.
+const MOST_SUGGESTED: usize = 20;
+
+/// The fault of an unknown key, behind `earlier` others.
+pub(super) fn unknown(path: &str, line: Option<usize>, catalogue: &Catalogue, earlier: usize) -> Fault {
+    let suggested = earlier < MOST_SUGGESTED;
+    let suggestion = suggested.then(|| nearest(path, catalogue.settings().map(|spec| spec.path))).flatten();
     Fault { line, key: path.to_owned(), reason: "unknown setting".to_owned(), suggestion }
 }
 

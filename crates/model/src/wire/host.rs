@@ -255,6 +255,12 @@ asks! {
         within: Duration,
     } -> bool;
 
+    /// Tell whether a primary lists the commit that goes on as one that waits for a standby; nothing where its engine cannot tell.
+    see_commit_wait: SeeCommitWait {
+        /// Name of the primary.
+        instance: InstanceName,
+    } -> Option<bool>;
+
     /// Wait for the end of a commit that goes on; tells whether it ended within a time.
     end_commit: EndCommit {
         /// Name of the primary.
@@ -417,6 +423,22 @@ asks! {
         /// Resources of its engine that count as live limits.
         of_engine: Vec<String>,
     } -> Vec<LimitMeter>;
+
+    /// Tell of which of these resources of an instance's engine work goes on now.
+    read_work: ReadWork {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Resources of its engine.
+        of_engine: Vec<String>,
+    } -> Vec<String>;
+
+    /// Do what work of these resources of an instance's engine left undone while it was off; answers what could not be done, in words.
+    catch_up: CatchUp {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Resources of its engine.
+        of_engine: Vec<String>,
+    } -> Vec<String>;
 
     /// Read a file of ours in order and around the page cache, under the prepared limits, to see how fast the device is. The file is
     /// written before, without limits, and removed afterwards.

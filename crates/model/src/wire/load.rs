@@ -157,7 +157,7 @@ asks! {
         values: BTreeMap<String, f64>,
     } -> Vec<LimitMeter>;
 
-    /// Read how what can be changed of this load stands.
+    /// Read how what can be changed of this load stands, and how many of its users began an operation since the last such request.
     read_load: ReadLoad {} -> Vec<LimitMeter>;
 
     /// End the load: no new operation starts, operations in flight finish.

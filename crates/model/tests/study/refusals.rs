@@ -2,6 +2,7 @@
 
 use super::{GOOD, catalogue};
 use proofload_model::plan::expand;
+use proofload_model::settings::Value;
 use proofload_model::study::{parse_assignment, validate};
 
 /// The faults of a changed study, one text each.
@@ -45,6 +46,15 @@ fn a_study_of_too_many_runs_is_refused_without_making_them() {
 }
 
 #[test]
+fn only_the_first_unknown_keys_are_compared_with_every_setting() {
+    let keys: String = (0..500).map(|key| format!("warehouses{key} = 1\n")).collect();
+    let faults = refusal(&format!("{GOOD}[workloax]\n{keys}"), &[]);
+    assert_eq!(faults.len(), 500);
+    let suggested = faults.iter().filter(|fault| fault.ends_with("did you mean workload.warehouses?"));
+    assert_eq!(suggested.count(), 20, "{:?}", &faults[..25]);
+}
+
+#[test]
 fn a_password_is_found_however_it_is_written() {
     for url in ["x:///d?user=u&pass%77ord=secret", "x:///d?Password=secret"] {
         let faults = refusal(GOOD, &["engine.kind=restorer", &format!("engine.url={url}")]);
@@ -60,10 +70,26 @@ fn a_secret_is_refused_wherever_it_would_enter_a_record() {
         faults.iter().any(|fault| fault.starts_with("observe.prometheus: the address 1 has the parameter token")),
         "{faults:?}"
     );
+    for set in [
+        "engine.settings.report_password=abc123",
+        "factor.engine.settings.primary_conninfo=[\"host=a password=abc123\", \"host=b\"]",
+    ] {
+        let faults = refusal(GOOD, &["engine.kind=server", set]);
+        let told = ": is a secret or contains one, which would be stored in the record";
+        assert!(faults.iter().any(|fault| fault.starts_with("engine.settings.") && fault.contains(told)), "{faults:?}");
+        assert!(faults.iter().all(|fault| !fault.contains("abc123")), "{faults:?}");
+    }
     let command = "agents.host=[\"sshpass\", \"-p\", \"abc123\", \"ssh\", \"db1\", \"proofload\", \"agent\"]";
     let faults = refusal(GOOD, &[command]);
     assert!(faults.iter().any(|fault| fault.starts_with("agents.host: contains a secret (sshpass -p)")), "{faults:?}");
     assert!(faults.iter().all(|fault| !fault.contains("abc123")), "{faults:?}");
+}
+
+#[test]
+fn a_study_that_was_not_validated_here_has_a_repetition() {
+    let mut study = validate(GOOD, &[], &catalogue()).expect("it is valid");
+    study.settings.0.insert("study.repetitions".to_owned(), Value::Integer(0));
+    assert_eq!(study.repetitions(), 1, "others divide by it");
 }
 
 #[test]
@@ -200,6 +226,19 @@ fn a_server_alone_can_fail_and_be_started_again() {
         let strength = if fits.starts_with("slow") { "drill.write_iops=10" } else { "drill.lasts=2s" };
         assert_eq!(with(&["engine.kind=server", &fault, strength]), [""; 0], "{fits}");
     }
+    let slow = ["engine.kind=server", "drill.fault=slow disk primary", "drill.write_bandwidth=1MB"];
+    assert_eq!(with(&slow), [""; 0]);
+    let slow = |more: &[&str]| with(&[&slow[..], more].concat());
+    assert_eq!(slow(&["limits.write_bandwidth=2MB"]), [""; 0]);
+    let same = slow(&["limits.write_bandwidth=1MB"]);
+    assert!(
+        same.len() == 1 && same[0].contains("drill.write_bandwidth: writes of 1") && same[0].contains("is not a fault"),
+        "{same:?}"
+    );
+    let both = slow(&["drill.write_iops=10"]);
+    assert!(both.len() == 1 && both[0].contains("remove drill.write_iops or drill.write_bandwidth"), "{both:?}");
+    let none = with(&["engine.kind=server", "drill.fault=slow disk primary"]);
+    assert!(none.len() == 1 && none[0].contains("needs drill.write_iops or drill.write_bandwidth"), "{none:?}");
     for (more, told) in [
         (&["engine.kind=server", "drill.fault=crash standby-1"][..], "drill.fault: this drill needs a standby"),
         (
@@ -287,4 +326,17 @@ fn hosts_of_standbys_are_refused_with_every_reason_at_once() {
     );
     let alone = refusal(GOOD, &["agents.address=10.0.0.1", "agents.standby=[\"ssh\"]"]);
     assert!(alone.len() == 2 && alone.iter().all(|fault| fault.contains("only used with standby hosts")), "{alone:?}");
+}
+
+#[test]
+fn each_standby_has_a_device_that_is_purged_also_on_a_host_of_its_own() {
+    let purged = ["engine.kind=server", "replication.mode=async", "storage.purge.device=/dev/a"];
+    let with = |more: &[&str]| refusal(GOOD, &[&purged[..], more].concat());
+    let both = "storage.purge.standby_devices=[\"/dev/b\"]";
+    assert_eq!(with(&[both]), [""; 0]);
+    assert_eq!(with(&[both, "agents.standby_hosts=[\"db2\"]"]), [""; 0], "each host keeps its snapshot elsewhere");
+    let one = with(&["agents.standby_hosts=[\"db2\"]"]);
+    assert!(one.len() == 1 && one[0].contains("lists 0 devices"), "{one:?}");
+    let same = with(&["storage.purge.standby_devices=[\"/dev/a\"]", "agents.standby_hosts=[\"db2\"]"]);
+    assert!(same.len() == 1 && same[0].contains("listed for two nodes"), "{same:?}");
 }

@@ -21,8 +21,9 @@ pub(crate) fn run(arguments: &AgentsArguments) -> Exit {
         Ok(checked) => checked,
         Err(error) => return output::failure(arguments.json, Exit::Failure, &error.to_string()),
     };
-    output::result(&if arguments.json { format!("{:#}", as_json(&checked)) } else { text(&checked) });
-    if checked.iter().all(is_ready) { Exit::Good } else { Exit::Failure }
+    let told = if arguments.json { format!("{:#}", as_json(&checked)) } else { text(&checked) };
+    let exit = if checked.iter().all(is_ready) { Exit::Good } else { Exit::Failure };
+    output::conclude(arguments.json, &told, exit)
 }
 
 /// Whether it answers and allows every limit.

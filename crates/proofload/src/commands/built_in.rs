@@ -15,14 +15,13 @@ pub(crate) fn engines(arguments: &EnginesArguments) -> Exit {
         (false, true) => engines_json(),
         (false, false) => engines_text(),
     };
-    output::result(&text);
-    Exit::Good
+    output::conclude(arguments.list.json, &text, Exit::Good)
 }
 
 /// Lists workloads.
 pub(crate) fn workloads(arguments: &ListArguments) -> Exit {
-    output::result(&if arguments.json { workloads_json() } else { workloads_text() });
-    Exit::Good
+    let text = if arguments.json { workloads_json() } else { workloads_text() };
+    output::conclude(arguments.json, &text, Exit::Good)
 }
 
 fn engines_text() -> String {

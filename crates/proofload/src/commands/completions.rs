@@ -9,6 +9,5 @@ use clap::CommandFactory;
 pub(crate) fn run(arguments: &CompletionsArguments) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Arguments::command(), "proofload", &mut script);
-    output::result(&String::from_utf8_lossy(&script));
-    Exit::Good
+    output::conclude(false, &String::from_utf8_lossy(&script), Exit::Good)
 }

@@ -1,7 +1,8 @@
 //! `confirm`: experiments with points of a finished record, which find out what bound them. The record grows; its results stay.
 
 use super::live_page::LivePage;
-use super::run::{continued, go, purges_named};
+use super::run::{continued, go, not_continued, purges_named};
+use super::server_named::servers_named;
 use crate::cli::ConfirmArguments;
 use crate::conductor::{ExperimentChoice, load_of};
 use crate::exit::Exit;
@@ -25,8 +26,7 @@ pub(crate) fn run(arguments: &ConfirmArguments) -> Exit {
     };
     let told = told(&record, &planned);
     if arguments.plan {
-        output::result(&told);
-        return Exit::Good;
+        return output::conclude(false, &told, Exit::Good);
     }
     let page = match LivePage::of(arguments.show.listen.as_deref()) {
         Ok(page) => page,
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ConfirmArguments) -> Exit {
     told.lines().for_each(output::note);
     let (recorder, record, mut assignment) = match continued(&arguments.record, arguments.yes.clone()) {
         Ok(continued) => continued,
-        Err(error) => return failed(Exit::Failure, &error.to_string()),
+        Err(error) => return not_continued(&error),
     };
     // Runs that are missing stay missing: `resume` makes them.
     assignment.finished = record.plan.runs.iter().map(|run| run.index).collect();
@@ -62,7 +62,9 @@ fn planned(arguments: &ConfirmArguments, record: &Record) -> Result<Planned, (Ex
     if !(least..=most).contains(&asked.step) {
         return Err((Exit::Usage, format!("--step {} is not between {least} and {most}", asked.step)));
     }
-    purges_named(&record.study, arguments.yes.as_deref()).map_err(|text| (Exit::Usage, text))?;
+    let yes = arguments.yes.as_deref();
+    let named = purges_named(&record.study, yes).and_then(|()| servers_named(&record.study, yes));
+    named.map_err(|text| (Exit::Usage, text))?;
     let choice =
         ExperimentChoice::of(&evaluate(record), &arguments.points, asked).map_err(|text| (Exit::Usage, text))?;
     match choice.refused.into_iter().next() {
@@ -78,11 +80,12 @@ fn told(record: &Record, planned: &Planned) -> String {
         let (resources, _) = resources(&settings, load_of(&settings));
         let names: Vec<&str> = resources.iter().map(|plan| plan.name.as_str()).collect();
         format!(
-            "point {}: lowers {} by {} % in up to {} blocks, at most {} of load after its warm-up\n",
+            "point {}: lowers {} by {} % in up to {} blocks with visits of {} s or longer, at most {} of load after its warm-up\n",
             run.point,
             names.join(", "),
             (100.0 * asked.step).round(),
             asked.blocks,
+            asked.visit_s,
             duration_words(asked.longest(&resources, &settings))
         )
     };

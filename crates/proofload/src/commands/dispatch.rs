@@ -1,8 +1,8 @@
 //! Hands a parsed command to the module that carries it out. Decides nothing else.
 
 use super::{
-    agents, built_in, compare, completions, confirm, doctor, export, gate, history, import, init, man, plan, report,
-    run, schema, selftest, sign, status, studies, tier, validate, verify, watch,
+    agents, built_in, compare, completions, confirm, doctor, export, gate, history, import, init, man, plan, release,
+    report, run, schema, selftest, sign, status, studies, tier, validate, verify, watch,
 };
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -30,6 +30,7 @@ pub(crate) fn dispatch(command: Command) -> Exit {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Engines(arguments) => built_in::engines(&arguments),
         Command::Selftest(arguments) => selftest::run(&arguments),
+        Command::Release(arguments) => release::run(&arguments),
         Command::Workloads(arguments) => built_in::workloads(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -43,7 +43,7 @@ fn carry_out(arguments: &ExportArguments) -> Result<(), (Exit, String)> {
         }
         (Some(file), _) if file.as_os_str() != "-" => to_file(&record, &selection, arguments, &tables, file),
         _ => output::stream(|out| one(&record, &selection, arguments.format, &tables, out))
-            .map_err(|error| format!("failed to write to standard output: {error}")),
+            .map_err(|error| output::not_written(&error)),
     };
     written.map_err(|text| (Exit::Failure, text))
 }

@@ -1,13 +1,13 @@
 //! `import`: results of other programs as a file that `report --beside` draws. Opens and writes files; how they are read is
 //! decided by `proofload_import`.
 
+use super::bounded_file::named_bytes_of;
 use super::target;
 use crate::cli::{ImportArguments, ImportForm};
 use crate::exit::Exit;
 use crate::output;
 use proofload_import::{Labels, SOURCE_FILE_MOST, SourceFile, faults_text, import, reference_text, study_text};
 use serde_json::{Value as Json, json};
-use std::io::Read;
 use std::path::Path;
 
 /// Imports results.
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &ImportArguments) -> Exit {
     match made(arguments).and_then(|made| write(arguments, &made.text).map(|()| made)) {
         Ok(made) => {
             if arguments.json {
-                output::result(&format!("{:#}", made.summary));
+                return output::conclude(true, &format!("{:#}", made.summary), Exit::Good);
             }
             Exit::Good
         }
@@ -54,7 +54,7 @@ fn made(arguments: &ImportArguments) -> Result<ImportOutput, String> {
     let mut sources = Vec::new();
     let mut faults = Vec::new();
     for file in &arguments.files {
-        match content(file, SOURCE_FILE_MOST) {
+        match named_bytes_of(file, SOURCE_FILE_MOST) {
             Ok(content) => sources.push(SourceFile { name: file.display().to_string(), content }),
             Err(fault) => faults.push(fault),
         }
@@ -95,17 +95,6 @@ fn study(sources: &[SourceFile], engine: &str) -> Result<String, String> {
     let name: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
     let study = study_text(&source.name, text, &name, engine);
     study.map_err(|faults| format!("nothing was imported:\n{}", faults_text(&faults)))
-}
-
-/// The bytes of a file of at most so many; the error names it.
-pub(crate) fn content(file: &Path, most: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(file).and_then(|open| open.take(most + 1).read_to_end(&mut bytes));
-    read.map_err(|error| format!("failed to read {}: {error}", file.display()))?;
-    if bytes.len() as u64 > most {
-        return Err(format!("{}: larger than {} MiB", file.display(), most >> 20));
-    }
-    Ok(bytes)
 }
 
 /// Makes the file; one that appeared in the meantime is left alone.

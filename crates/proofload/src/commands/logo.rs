@@ -1,21 +1,19 @@
 //! Reads the image of a logo, so that the record and each report of it can hold it. May not decode or change it.
 
+use super::bounded_file::bytes_of;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::path::Path;
 
 /// Largest image, bytes: it is in every report.
-const MOST_BYTES: usize = 64 * 1024;
+const MOST_BYTES: u64 = 64 * 1024;
 
 /// The image of a file as a `data:` URL.
 ///
 /// # Errors
 /// The file cannot be read, is larger than [`MOST_BYTES`], or is no PNG, JPEG or SVG.
 pub(super) fn embedded(file: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
-    if bytes.len() > MOST_BYTES {
-        return Err(format!("the image has {} bytes, at most {MOST_BYTES} are taken", bytes.len()));
-    }
+    let bytes = bytes_of(file, MOST_BYTES)?;
     let kind = kind(&bytes).ok_or("this is no PNG, JPEG or SVG image")?;
     Ok(format!("data:{kind};base64,{}", STANDARD.encode(bytes)))
 }
@@ -34,6 +32,19 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_image_beyond_the_bound_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("logo.svg");
+        let mut image = b"<svg/>".to_vec();
+        image.resize(64 * 1024, b' ');
+        std::fs::write(&path, &image).expect("it is written");
+        assert!(embedded(&path).is_ok_and(|url| url.starts_with("data:image/svg+xml;base64,")));
+        image.push(b' ');
+        std::fs::write(&path, &image).expect("it is written");
+        assert!(embedded(&path).is_err_and(|error| error.contains("at most 65536 are taken")));
+    }
 
     #[test]
     fn an_image_is_known_by_its_first_bytes() {

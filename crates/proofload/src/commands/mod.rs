@@ -1,6 +1,7 @@
 //! One file per command. Lists them.
 
 mod agents;
+mod bounded_file;
 mod built_in;
 mod compare;
 mod completions;
@@ -26,10 +27,12 @@ mod plan;
 mod plan_json;
 mod plan_times;
 mod refused_limits;
+mod release;
 mod report;
 mod run;
 mod schema;
 mod selftest;
+mod server_named;
 mod siblings;
 mod sign;
 mod ssh_keygen;

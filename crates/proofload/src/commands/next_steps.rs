@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+/// The way out on a host that never is quiet. A setting makes another study, so that it needs a record of its own.
+const LESS_CPU: &str = "proofload run STUDY.toml --set limits.cpu=N -o NEW.proof   makes a new record, with less CPU than the host always has";
+
 /// Next steps after a study with void points.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct NextSteps {
@@ -44,6 +47,8 @@ impl NextSteps {
                 if self.has_partner { "; without the partners of their runs, which leave the comparison" } else { "" };
             let points = counted(self.again, "void point");
             lines.push(format!("{}   measures {points} again{takes}{alone}", command(path)));
+            lines.push(format!("{}   does so once the host is quiet, after 2 h each at most", waiting(path)));
+            lines.push(LESS_CPU.to_owned());
         }
         lines
     }
@@ -54,6 +59,7 @@ impl NextSteps {
             let is_command = *class == VoidClass::Host && self.again > 0;
             json!({
                 "class": class.word(), "remedy": class.remedy(), "command": is_command.then(|| command(path)),
+                "wait_command": is_command.then(|| waiting(path)),
                 "takes_s": self.takes.filter(|_| is_command).map(|time| time.as_secs()),
             })
         };
@@ -63,6 +69,11 @@ impl NextSteps {
 
 fn command(path: &Path) -> String {
     format!("proofload resume {} --void", path.display())
+}
+
+/// The same that waits before each run.
+fn waiting(path: &Path) -> String {
+    format!("{} --wait 2h", command(path))
 }
 
 /// Planned time of runs, without building data; of one that ends by its work, as long as it took.
@@ -104,7 +115,10 @@ mod tests {
         let lines = steps.lines(path());
         assert_eq!(lines[..2], [VoidClass::Host, VoidClass::NotSteady].map(VoidClass::remedy));
         assert_eq!(lines[2], "proofload resume x.proof --void   measures 2 void points again, about 5 min");
+        let waiting = "proofload resume x.proof --void --wait 2h";
+        assert!(lines[3].starts_with(waiting) && lines[4].contains("--set limits.cpu=N -o NEW.proof"), "{lines:?}");
         let json = steps.json(path());
+        assert_eq!((&json[0]["wait_command"], &json[1]["wait_command"]), (&waiting.into(), &Json::Null));
         assert_eq!((&json[0]["class"], &json[0]["takes_s"]), (&"host".into(), &300.into()));
         assert_eq!(json[0]["command"], "proofload resume x.proof --void");
         assert_eq!((&json[1]["class"], &json[1]["command"]), (&"settling".into(), &Json::Null));

@@ -2,6 +2,7 @@
 
 use super::pilot::Pilot;
 use super::plan_times::{CalibrationPlan, in_all, total};
+use super::server_named::changed_servers;
 use super::study_needs::place;
 use super::verdict::counted;
 use crate::cli::PlanArguments;
@@ -15,6 +16,7 @@ use proofload_model::engines::verified_words;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand, most_runs};
 use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings};
+use proofload_model::standby_hosts::STANDBY_COMMAND;
 use proofload_model::study::{Goal, Study, preconditioning, purged_devices, search, values_of};
 use proofload_model::tier::tier_plan;
 use proofload_model::time::Clock;
@@ -49,10 +51,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> Exit {
         text(&file.study).map(|text| text + &pilot.as_ref().map(Pilot::text).unwrap_or_default())
     };
     match told {
-        Ok(text) => {
-            output::result(&text);
-            Exit::Good
-        }
+        Ok(text) => output::conclude(arguments.json, &text, Exit::Good),
         Err(error) => output::failure(arguments.json, Exit::Failure, &error.to_string()),
     }
 }
@@ -68,6 +67,11 @@ fn text(study: &Study) -> Result<String, Error> {
     text.push_str(&super::confirm::asked_text(study).unwrap_or_default());
     text.push_str(&verified_text(study));
     text.push_str(&destructive_text(study)?);
+    for server in changed_servers(study) {
+        text.push_str(&format!(
+            "settings of the whole server {server} are changed and put back after each run (engine.changes); run requires --yes {server}\n"
+        ));
+    }
     Ok(text)
 }
 
@@ -236,12 +240,15 @@ fn destructive_text(study: &Study) -> Result<String, Error> {
     let (devices, purged) = (destroyed(study)?, purged_devices(&study.settings));
     let folder = Path::new(study.settings.text("storage.path")?).join(study.name());
     let local = study.settings.list("agents.host").is_empty();
+    let has_own_hosts = !study.settings.list(STANDBY_COMMAND).is_empty();
+    let elsewhere = study.settings.list("storage.purge.standby_devices").iter().filter(|_| has_own_hosts);
+    let elsewhere: Vec<&String> = elsewhere.collect();
     let yes = devices.join(",");
     let line = |device: &String| {
         let when = if purged.contains(device) { " before each run" } else { "" };
         let lost = format!("DESTRUCTIVE: all data on {device} is lost{when}; run requires --yes {yes}\n");
         let refusal = if purged.contains(device) { purge_refusal } else { refusal };
-        let refused = local.then(|| refusal(device, &folder)).flatten();
+        let refused = (local && !elsewhere.contains(&device)).then(|| refusal(device, &folder)).flatten();
         lost + &refused.map(|why| format!("this machine would {why}\n")).unwrap_or_default()
     };
     Ok(devices.iter().map(line).collect())

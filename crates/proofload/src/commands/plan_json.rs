@@ -3,6 +3,7 @@
 use super::pilot::Pilot;
 use super::plan::{copies, data_sizes, destroyed, limits, space};
 use super::plan_times::{CalibrationPlan, total};
+use super::server_named::changed_servers;
 use super::study_needs::place;
 use crate::live::Expectation;
 use crate::run_times::{RunTimes, build_time, planned_runs};
@@ -35,6 +36,7 @@ pub(super) fn plan_json(study: &Study, pilot: Option<&Pilot>) -> Result<String, 
         },
         "limits": limits,
         "destroyed_devices": destroyed(study)?,
+        "changed_servers": changed_servers(study),
         "pilot": pilot.map(Pilot::json),
     });
     Ok(format!("{body:#}"))

@@ -89,7 +89,7 @@ fn beside(files: &[PathBuf]) -> Result<Vec<Reference>, String> {
         if is_record(file).map_err(|error| error.to_string())? {
             return recorded(file);
         }
-        let text = super::import::content(file, REFERENCE_FILE_MOST)?;
+        let text = super::bounded_file::named_bytes_of(file, REFERENCE_FILE_MOST)?;
         let text = String::from_utf8(text).map_err(|_| format!("{}: not a text file", file.display()))?;
         read_reference(&file.display().to_string(), &text)
     };

@@ -2,6 +2,7 @@
 
 use super::ending::{Ending, EndingStyle};
 use super::live_page::LivePage;
+use super::server_named::servers_named;
 use super::study_file::StudyFile;
 use crate::cli::{
     CheckArguments, PlanArguments, ProgressForm, ResumeArguments, ResumeVoid, RunArguments, ShowArguments, VoidPolicy,
@@ -39,7 +40,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         };
     file.tell_advice();
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.proof", file.study.name())));
-    if let Err(text) = destructive_steps_named(&file.study, arguments.yes.as_deref()) {
+    let yes = arguments.yes.as_deref();
+    if let Err(text) = destructive_steps_named(&file.study, yes).and_then(|()| servers_named(&file.study, yes)) {
         output::error(&text);
         return Exit::Usage;
     }
@@ -85,6 +87,7 @@ pub(super) fn begun(
         calibrations: Calibrations::default(),
         preconditioned: false,
         confirmed,
+        wait_for_quiet: None,
         experiments: Vec::new(),
     };
     Ok((recorder, assignment))
@@ -95,7 +98,7 @@ pub(super) fn continued(
     path: &Path,
     confirmed: Option<String>,
 ) -> Result<(Recorder, Record, Assignment), proofload_record::Error> {
-    // The lock first: what is read afterwards cannot change under us.
+    // The writer first: what is read afterwards cannot change under us.
     let recorder = Recorder::resume(path, PROGRAM, SystemClock.wall())?;
     let record = proofload_record::read(path)?;
     let assignment = Assignment {
@@ -105,9 +108,21 @@ pub(super) fn continued(
         finished: record.plan.runs.iter().map(|run| run.index).filter(|run| record.finished(*run).is_some()).collect(),
         preconditioned: record.events.iter().any(|event| event.event == RunEvent::Preconditioned),
         confirmed,
+        wait_for_quiet: None,
         experiments: Vec::new(),
     };
     Ok((recorder, record, assignment))
+}
+
+/// Says why a record is not continued.
+pub(super) fn not_continued(error: &proofload_record::Error) -> Exit {
+    output::error(&error.to_string());
+    exit_of(error)
+}
+
+/// The exit code of an error of a record.
+pub(super) fn exit_of(error: &proofload_record::Error) -> Exit {
+    if error.is_damaged() { Exit::NotProved } else { Exit::Failure }
 }
 
 /// Removes a record that holds no attempt; tells whether it did.
@@ -124,20 +139,21 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     };
     let (recorder, record, mut assignment) = match continued(&arguments.record, arguments.yes.clone()) {
         Ok(continued) => continued,
-        Err(error) => return failed(&error.to_string()),
+        Err(error) => return not_continued(&error),
     };
     if arguments.void.contains(&ResumeVoid::Again) {
         let again = void_runs(&record);
         output::note(&format!("measuring {} again", super::verdict::counted(again.len(), "void run")));
         assignment.finished.retain(|run| !again.contains(run));
     }
+    assignment.wait_for_quiet = arguments.wait;
     let yes = arguments.yes.as_deref();
     let named = if assignment.preconditioned {
         purges_named(&record.study, yes)
     } else {
         destructive_steps_named(&record.study, yes)
     };
-    if let Err(text) = named {
+    if let Err(text) = named.and_then(|()| servers_named(&record.study, yes)) {
         output::error(&text);
         return Exit::Usage;
     }

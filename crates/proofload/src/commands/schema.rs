@@ -9,10 +9,6 @@ use proofload_model::settings::{json_schema, reference_page};
 /// Prints it.
 pub(crate) fn run(arguments: &SchemaArguments) -> Exit {
     let catalogue = catalogue();
-    if arguments.reference {
-        output::result(&reference_page(&catalogue));
-    } else {
-        output::result(&format!("{:#}", json_schema(&catalogue)));
-    }
-    Exit::Good
+    let text = if arguments.reference { reference_page(&catalogue) } else { format!("{:#}", json_schema(&catalogue)) };
+    output::conclude(false, &text, Exit::Good)
 }

@@ -1,13 +1,14 @@
 //! `selftest`: asks leave, shows each step, keeps and signs the result; checks a result that was sent.
 
+use super::bounded_file::named_bytes_of;
 use super::{ssh_keygen, target, verify};
-use crate::cli_selftest::SelftestArguments;
+use crate::cli_selftest::{LeaveWord, SelftestArguments};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::selftest::{Refusal, SelftestOrder, check, is_passed};
 use proofload_engine::{Engine, ScratchState, Target, engine};
-use proofload_load::selftest::{SelftestStep, StepOutcome};
+use proofload_load::selftest::{SelftestStep, ServerLeave, StepOutcome};
 use proofload_load::workloads::tprocc::build_apart;
 use proofload_model::wire::DataLocation;
 use serde_json::{Value as Json, json};
@@ -43,6 +44,9 @@ fn refused(engine: &dyn Engine, arguments: &SelftestArguments) -> Option<String>
     if !about.keeps_data {
         return Some(format!("{} keeps no data: there is nothing to test", about.name));
     }
+    if arguments.url.is_none() && arguments.changes == LeaveWord::Allowed {
+        return Some("--changes allowed is about a server of yours; give its --url".to_owned());
+    }
     if arguments.url.is_some() && engine.scratch_databases().is_none() {
         return Some(format!("{} makes no databases at a server; leave out --url", about.name));
     }
@@ -77,6 +81,7 @@ fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Ex
         engine,
         url: arguments.url.as_deref(),
         database: &arguments.database,
+        leave: leave(arguments),
         consent: &consent,
         told: &told,
         interrupt: &interrupt,
@@ -92,8 +97,27 @@ fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Ex
         let signed = ssh_keygen::sign(&arguments.output, key).map_err(failure)?;
         target::write_file(&signature, arguments.overwrite, &signed).map_err(failure)?;
     }
-    output::result(&if arguments.json { format!("{document:#}") } else { verdict(&document) });
+    let told = if arguments.json { format!("{document:#}") } else { verdict(&document) };
+    output::result(&told).map_err(failure)?;
     Ok(if is_passed(&document) { Exit::Good } else { Exit::VerificationFailed })
+}
+
+fn leave(arguments: &SelftestArguments) -> ServerLeave {
+    match arguments.changes {
+        LeaveWord::Refused => ServerLeave::Refused,
+        LeaveWord::Allowed => ServerLeave::Allowed,
+    }
+}
+
+/// What is done to the server beside its database, for those who are asked.
+fn changes_told(arguments: &SelftestArguments) -> &'static str {
+    match arguments.changes {
+        LeaveWord::Refused => "",
+        LeaveWord::Allowed => {
+            "; it also has the server back that database up, into a file that stays, and restore it, and lowers memory and cores of the \
+             whole server for a moment"
+        }
+    }
 }
 
 /// Leave to make a database at somebody's server.
@@ -114,13 +138,15 @@ fn consent(engine: &dyn Engine, arguments: &SelftestArguments, state: ScratchSta
     }
     if !output::can_ask() {
         return Err(format!(
-            "a self-test creates the database {name} at your server and drops it; allow it by --confirm {name}"
+            "a self-test creates the database {name} at your server and drops it{}; allow it by --confirm {name}",
+            changes_told(arguments)
         ));
     }
     let left = if state == ScratchState::Marked { " One that an earlier self-test left is dropped first." } else { "" };
     output::prompt(&format!(
-        "This creates the database {name} at your {} server, loads it for some minutes and drops it.{left}\nType {name} to go on: ",
-        engine.about().name
+        "This creates the database {name} at your {} server, loads it for some minutes and drops it{}.{left}\nType {name} to go on: ",
+        engine.about().name,
+        changes_told(arguments)
     ));
     let mut answer = String::new();
     let heard = std::io::stdin().read_line(&mut answer);
@@ -168,8 +194,11 @@ fn build(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Exit {
     }
 }
 
+/// Largest result that is checked, bytes: one has some kilobytes.
+const RESULT_FILE_MOST: u64 = 16 << 20;
+
 fn check_result(arguments: &SelftestArguments, file: &Path) -> Exit {
-    let read = std::fs::read(file).map_err(|error| format!("failed to read {}: {error}", file.display()));
+    let read = named_bytes_of(file, RESULT_FILE_MOST);
     let parsed = read.and_then(|bytes| {
         serde_json::from_slice::<Json>(&bytes).map_err(|error| format!("{} is no JSON: {error}", file.display()))
     });
@@ -182,15 +211,15 @@ fn check_result(arguments: &SelftestArguments, file: &Path) -> Exit {
         if signature.exists() { ssh_keygen::signer(file, &signature, None, None) } else { Ok("none".to_owned()) };
     let fault = check(&document).or_else(|| signer.clone().err());
     let holds = fault.is_none();
-    if arguments.json {
+    let told = if arguments.json {
         let text = json!({ "form": 1, "holds": holds, "fault": fault, "signature": signer.ok(), "result": document });
-        output::result(&format!("{text:#}"));
+        format!("{text:#}")
     } else {
         let first = fault.map_or_else(|| "intact".to_owned(), |fault| format!("broken: {fault}"));
         let signed = signer.unwrap_or_else(|text| text);
-        output::result(&format!("{first}: {}\n{}  signature: {signed}\n", file.display(), verdict(&document)));
-    }
-    if holds { Exit::Good } else { Exit::NotProved }
+        format!("{first}: {}\n{}  signature: {signed}\n", file.display(), verdict(&document))
+    };
+    output::conclude(arguments.json, &told, if holds { Exit::Good } else { Exit::NotProved })
 }
 
 #[cfg(test)]

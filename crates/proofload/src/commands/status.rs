@@ -50,7 +50,7 @@ fn once(arguments: &StatusArguments) -> Result<Exit, String> {
         format!("{:#}", as_json(&status, &record, result.as_ref(), &arguments.record))
     } else {
         status.text(&record, result.as_ref(), &arguments.record)
-    });
+    })?;
     Ok(Exit::Good)
 }
 
@@ -74,7 +74,7 @@ fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
             break;
         }
         if arguments.json {
-            output::result(&as_json(&status, record, None, &arguments.record).to_string());
+            output::result(&as_json(&status, record, None, &arguments.record).to_string())?;
         } else if let Some(canvas) = &mut canvas {
             let (size, colours) = (canvas.size(), canvas.has_colours());
             let foot = format!("{} per second; Ctrl-C ends this view, not the study", status.work);
@@ -82,7 +82,7 @@ fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
         } else {
             let phases = status.phases();
             if printed.0 != phases || printed.1 >= EVERY {
-                output::result(&status.lines(ScreenSize::UNKNOWN).join("\n"));
+                output::result(&status.lines(ScreenSize::UNKNOWN).join("\n"))?;
                 printed = (phases, 0);
             }
             printed.1 += 1;
@@ -105,7 +105,7 @@ fn watch(arguments: &StatusArguments) -> Result<Exit, String> {
         as_json(&status, &record, Some(&result), &arguments.record).to_string()
     } else {
         status.text(&record, Some(&result), &arguments.record)
-    });
+    })?;
     Ok(Exit::Good)
 }
 
@@ -346,12 +346,11 @@ fn host_of(attempt: &Attempt, chosen: impl Fn(&[SeriesSample]) -> Option<&Series
         database: value(group::CPU).or((!is_grouped).then_some(0.0)),
         clients: value(foreign::CLIENT_CPU_THERE).or_else(|| value(foreign::CLIENT_CPU)),
     };
-    let sum = |one: SeriesName, other: SeriesName| {
-        let values = of(one).into_iter().chain(of(other)).map(|(_, value)| value);
-        values.reduce(|one, other| one + other)
-    };
-    let (requests, own) = (sum(device::READS, device::WRITES), sum(group::READS, group::WRITES));
-    (!busy.is_empty()).then(|| HostNow::of(second.processor(), busy.len()).with(requests, own, value(spin::RATIO)))
+    let sum = |wanted: SeriesName| of(wanted).into_iter().map(|(_, value)| value).reduce(|one, other| one + other);
+    // Reads of a standby on the same devices are not told apart from those of others.
+    let has_standbys = attempt.series.iter().any(|series| series.instance.is_standby());
+    let (reads, own) = (sum(device::READS).filter(|_| !has_standbys), sum(group::READS));
+    (!busy.is_empty()).then(|| HostNow::of(second.processor(), busy.len()).with(reads, own, value(spin::RATIO)))
 }
 
 fn is_open_search(record: &Record) -> bool {
@@ -396,5 +395,29 @@ mod tests {
         assert!(status.is_complete() && result.is_some());
         let decoded = histograms_read() - before;
         assert!((1..=stored as u64).contains(&decoded), "{decoded} of {stored}");
+    }
+
+    /// Writes say nothing of others: the kernel charges them to nobody, or to others than who asked for them.
+    #[test]
+    fn reads_alone_tell_what_others_do_with_a_device() {
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-3-memory.proof");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        std::fs::copy(stored, &path).expect("the record is copied");
+        let mut record = proofload_record::read(&path).expect("the record is read");
+        let attempt = &mut record.attempts[0];
+        let like = attempt.series.iter().find(|series| cores::BUSY.is_of(&series.probe, &series.name));
+        let like = like.expect("cores are observed").clone();
+        attempt.series.retain(|series| ![device::PROBE, group::PROBE].contains(&series.probe.as_str()));
+        for (wanted, value) in [(device::READS, 200.0), (device::WRITES, 1_000.0), (group::READS, 150.0)] {
+            let mut added = like.clone();
+            (added.probe, added.name) = (wanted.probe.to_owned(), wanted.name.to_owned());
+            added.component = "vda".to_owned();
+            added.samples.iter_mut().for_each(|sample| sample.2 = value);
+            attempt.series.push(added);
+        }
+        let (last, ..) = like.samples.last().expect("they were read");
+        let second = last.as_seconds().floor() as u64;
+        assert_eq!(host_at(attempt, second).and_then(|host| host.reads), Some(0.25));
     }
 }

@@ -26,17 +26,16 @@ fn carry_out(arguments: &StudiesArguments) -> Result<(), (Exit, String)> {
             let found = named(name)?;
             let mut told = row_json(found).map_err(failed)?;
             told["text"] = json!(found.text);
-            output::result(&format!("{:#}", json!({ "form": 1, "study": told })));
+            output::result(&format!("{:#}", json!({ "form": 1, "study": told }))).map_err(failed)
         }
-        (Some(name), _) => output::result(named(name)?.text),
-        (None, Some(name)) => copy(named(name)?, arguments)?,
+        (Some(name), _) => output::result(named(name)?.text).map_err(failed),
+        (None, Some(name)) => copy(named(name)?, arguments),
         (None, None) if arguments.json => {
             let rows: Vec<Json> = STUDIES.iter().map(row_json).collect::<Result<_, _>>().map_err(failed)?;
-            output::result(&format!("{:#}", json!({ "form": 1, "studies": rows })));
+            output::result(&format!("{:#}", json!({ "form": 1, "studies": rows }))).map_err(failed)
         }
-        (None, None) => output::result(&list().map_err(failed)?),
+        (None, None) => output::result(&list().map_err(failed)?).map_err(failed),
     }
-    Ok(())
 }
 
 fn named(name: &str) -> Result<&'static BuiltInStudy, (Exit, String)> {

@@ -1,17 +1,21 @@
 //! Reading a study file with its `--set` changes. Shared by the commands that take one.
 
+use super::bounded_file::bytes_of;
 use super::logo;
 use crate::catalogue::catalogue;
 use crate::conductor::refused_by_study;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::settings::Value;
-use proofload_model::study::{Fault, Study, advice, faults_text, parse_assignment, validate};
+use proofload_model::study::{Fault, MOST_FAULTS_TOLD, Study, advice, faults_text, parse_assignment, validate};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
 /// The setting that names the file of a logo.
 const LOGO: &str = "paper.logo";
+
+/// Largest study file, bytes: the largest of this repository has some kilobytes.
+const STUDY_FILE_MOST: u64 = 8 << 20;
 
 /// A study and its text.
 pub(crate) struct StudyFile {
@@ -59,19 +63,19 @@ impl Refusal {
     }
 }
 
-/// Faults for programs.
+/// The faults that are told, for programs.
 pub(crate) fn faults_json(faults: &[Fault]) -> Json {
     let fault = |fault: &Fault| {
         json!({
             "line": fault.line, "key": fault.key, "reason": fault.reason, "suggestion": fault.suggestion, "text": fault.to_string()
         })
     };
-    Json::Array(faults.iter().map(fault).collect())
+    Json::Array(faults.iter().take(MOST_FAULTS_TOLD).map(fault).collect())
 }
 
 /// Reads and checks.
 pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusal> {
-    let bytes = std::fs::read(path)
+    let bytes = bytes_of(path, STUDY_FILE_MOST)
         .map_err(|error| Refusal::Usage(format!("failed to read the study {}: {error}", path.display())))?;
     let text = String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))?;
     let (overrides, unreadable): (Vec<_>, Vec<_>) =

@@ -50,16 +50,14 @@ pub(super) fn say_written(path: &Path) {
 pub(super) fn write(path: Option<&Path>, overwrite: bool, text: &str) -> Result<(), String> {
     match path.filter(|path| path.as_os_str() != "-") {
         None => output::result(text),
-        Some(path) => write_file(path, overwrite, text.as_bytes())?,
+        Some(path) => write_file(path, overwrite, text.as_bytes()),
     }
-    Ok(())
 }
 
 /// Writes bytes to a file, or as they stand to standard output when none is named.
 pub(super) fn write_bytes(path: Option<&Path>, overwrite: bool, content: &[u8]) -> Result<(), String> {
     match path.filter(|path| path.as_os_str() != "-") {
-        None => output::stream(|out| out.write_all(content))
-            .map_err(|error| format!("failed to write to standard output: {error}")),
+        None => output::stream(|out| out.write_all(content)).map_err(|error| output::not_written(&error)),
         Some(path) => write_file(path, overwrite, content),
     }
 }

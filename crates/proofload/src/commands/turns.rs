@@ -3,7 +3,8 @@
 use super::compare::Failure;
 use super::duet::{expect_duet, weaknesses};
 use super::refused_limits::study_of;
-use super::run::{begun, continued, destructive_steps_named, shown_runs};
+use super::run::{begun, continued, destructive_steps_named, exit_of, shown_runs};
+use super::server_named::servers_named;
 use super::study_file::StudyFile;
 use crate::cli::{PairArguments, ProgressForm};
 use crate::clock::SystemClock;
@@ -47,6 +48,9 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
         (true, false) => return Err(alone(&files.baseline, &files.candidate)),
         (false, true) => return Err(alone(&files.candidate, &files.baseline)),
     };
+    for side in &sides {
+        servers_named(&side.assignment.study, pair.yes.as_deref()).map_err(|text| (Exit::Usage, text))?;
+    }
     let ran = run(&mut sides, at_once, pair.progress, &files);
     let closed = sides.map(|side| side.journal.close().map_err(|error| (Exit::Failure, error.to_string())));
     ran?;
@@ -84,7 +88,8 @@ fn new_sides(pair: &PairArguments, files: &RecordFiles) -> Result<[Side; 2], Fai
         study_of(path, &pair.set, false).map_err(|exit| (exit, format!("{} was not started", path.display())))
     };
     let (first, second) = (read(&pair.baseline)?, read(&pair.candidate)?);
-    [&first.study, &second.study].into_iter().try_for_each(expect_turns)?;
+    let yes = pair.yes.as_deref();
+    [&first.study, &second.study].into_iter().try_for_each(|study| expect_turns(study, yes))?;
     expect_data_apart(&first.study, &second.study)?;
     if pair.duet {
         expect_duet(&first.study, &second.study)?;
@@ -100,8 +105,9 @@ fn new_sides(pair: &PairArguments, files: &RecordFiles) -> Result<[Side; 2], Fai
 }
 
 /// A study that can be measured in turns.
-fn expect_turns(study: &Study) -> Result<(), Failure> {
-    destructive_steps_named(study, None).map_err(|text| (Exit::Usage, text))?;
+fn expect_turns(study: &Study, yes: Option<&str>) -> Result<(), Failure> {
+    let named = destructive_steps_named(study, None).and_then(|()| servers_named(study, yes));
+    named.map_err(|text| (Exit::Usage, text))?;
     if study.settings.get("search.setting").is_some() {
         let text = format!(
             "{} is a search, which cannot be measured in turns because its loads are not known in advance",
@@ -134,7 +140,7 @@ fn old_sides(files: &RecordFiles) -> Result<Option<([Side; 2], bool)>, Failure> 
     if records.iter().all(|record| record.plan.runs.iter().all(|run| record.finished(run.index).is_some())) {
         return Ok(None);
     }
-    let open = |path: &Path| continued(path, None).map_err(|error| failed(error.to_string()));
+    let open = |path: &Path| continued(path, None).map_err(|error| (exit_of(&error), error.to_string()));
     let side = |(recorder, _, assignment): (Recorder, Record, Assignment)| Side {
         assignment,
         journal: Journal::new(recorder, Arc::new(SystemClock)),

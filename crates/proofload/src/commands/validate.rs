@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Exit {
             let (points, runs) = (plan.points.len(), most_runs(&file.study));
             let open =
                 if runs > plan.runs.len() { format!(", and a search of at most {runs} runs") } else { String::new() };
-            output::result(&if arguments.json {
+            let text = if arguments.json {
                 let found = json!({
                     "form": 1, "file": path.to_string(), "valid": true, "study": file.study.name(), "points": points,
                     "runs": plan.runs.len(), "runs_at_most": runs, "faults": [],
@@ -27,13 +27,12 @@ pub(crate) fn run(arguments: &CheckArguments) -> Exit {
                 format!("{found:#}")
             } else {
                 format!("{path}: valid, {points} point{}{open}", if points == 1 { "" } else { "s" })
-            });
-            Exit::Good
+            };
+            output::conclude(arguments.json, &text, Exit::Good)
         }
         Err(Refusal::Faults { faults, .. }) if arguments.json => {
             let found = json!({ "form": 1, "file": path.to_string(), "valid": false, "faults": faults_json(&faults) });
-            output::result(&format!("{found:#}"));
-            Exit::StudyInvalid
+            output::conclude(true, &format!("{found:#}"), Exit::StudyInvalid)
         }
         Err(refusal) => refusal.tell(arguments.json),
     }

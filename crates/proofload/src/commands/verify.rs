@@ -24,8 +24,8 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Exit {
         Err(error) => return output::failure(arguments.json, Exit::Failure, &error.to_string()),
     };
     let text = if arguments.json { as_json(&answer) } else { as_text(&answer, &arguments.record) };
-    output::result(&text);
-    if answer.faults.is_empty() { Exit::Good } else { Exit::NotProved }
+    let exit = if answer.faults.is_empty() { Exit::Good } else { Exit::NotProved };
+    output::conclude(arguments.json, &text, exit)
 }
 
 fn answer(arguments: &VerifyArguments) -> Result<Answer, Error> {

@@ -17,10 +17,14 @@ const CLOCK_PATIENCE: Duration = Duration::from_secs(20);
 /// Largest error of a clock's offset, and of its drift: beyond it, what ends in one second would be put into another.
 pub(super) const CLOCK_WITHIN: Duration = Duration::from_millis(10);
 
-/// Longest silence before an agent is taken for lost. It says something at least once a second.
-const SILENCE: Duration = Duration::from_secs(15);
+/// Longest silence before an agent is taken for lost. It says something at least once a second, whatever it does; a host that is short of
+/// memory or processor time may keep it from that for a while. An agent gives its conductor as long.
+pub(super) const SILENCE: Duration = Duration::from_secs(60);
 
-/// Polls further apart than this prove no silence: the conductor itself was paused.
+/// Longest silence of one of several load agents while their load runs: the seconds of all others wait for its own.
+pub(super) const SILENCE_AMONG_SEVERAL: Duration = Duration::from_secs(15);
+
+/// Looks further apart than this prove no silence: the conductor itself was stopped. Time that a machine sleeps is not on the clock.
 const REGULAR_LOOKS: Duration = Duration::from_secs(3);
 
 /// Offset of an agent's monotonic clock to ours.
@@ -40,9 +44,7 @@ pub(crate) struct Agent {
     pub(super) clock: ClockOffset,
     /// Process id that the agent reports; with `ssh` in between, not the process that we started.
     pub(super) pid: u32,
-    /// Number of messages heard, and when it was last seen to grow.
-    heard: (u64, Moment),
-    looked: Moment,
+    silence: SilenceWatch,
 }
 
 impl Agent {
@@ -58,7 +60,8 @@ impl Agent {
             )));
         }
         let now = clock.now();
-        Ok(Self { name: name.to_owned(), process, events, clock: offset, pid, heard: (0, now), looked: now })
+        let silence = SilenceWatch::new(now);
+        Ok(Self { name: name.to_owned(), process, events, clock: offset, pid, silence })
     }
 
     /// A moment of our clock on the agent's.
@@ -71,20 +74,47 @@ impl Agent {
         Moment(its.0.saturating_add_signed(-self.clock.ahead_ns))
     }
 
-    /// True if the agent has been silent for longer than [`SILENCE`]. Must be polled; after a pause of our own we first hear what has come.
-    pub(super) fn is_silent(&mut self, now: Moment) -> bool {
-        let (messages, stood_still) = (self.process.messages_heard(), now.since(self.looked) > REGULAR_LOOKS);
-        self.looked = now;
-        if messages != self.heard.0 || stood_still {
-            self.heard = (messages, now);
-        }
-        now.since(self.heard.1) > SILENCE
+    /// True once, when the agent has been silent for longer than `longest` and its stream is still open. Must be polled.
+    pub(super) fn falls_silent(&mut self, now: Moment, longest: Duration) -> bool {
+        self.process.is_alive() && self.silence.begins(self.process.messages_heard(), now, longest)
+    }
+
+    /// Whether it was given up for its silence.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.silence.is_told
     }
 }
 
-/// Words for the loss of a silent agent.
-pub(super) fn silence_text() -> String {
-    format!("it has not answered for {} s", SILENCE.as_secs())
+/// Whether an agent still says something, by the number of its messages.
+struct SilenceWatch {
+    messages: u64,
+    /// When that number was last seen to grow, or the conductor had been stopped.
+    since: Moment,
+    looked: Moment,
+    is_told: bool,
+}
+
+impl SilenceWatch {
+    fn new(now: Moment) -> Self {
+        Self { messages: 0, since: now, looked: now, is_told: false }
+    }
+
+    /// True once, when nothing was heard for longer than `longest`. After a pause of our own we first hear what has come.
+    fn begins(&mut self, messages: u64, now: Moment, longest: Duration) -> bool {
+        let stood_still = now.since(self.looked) > REGULAR_LOOKS;
+        self.looked = now;
+        if messages != self.messages || stood_still {
+            (self.messages, self.since) = (messages, now);
+        }
+        let begins = !self.is_told && now.since(self.since) > longest;
+        self.is_told |= begins;
+        begins
+    }
+}
+
+/// Words for the loss of an agent that was silent for longer than `longest`.
+pub(super) fn silence_text(longest: Duration) -> String {
+    format!("it has not answered for {} s", longest.as_secs())
 }
 
 /// The offset between an agent's clock and ours, by exchanges of four stamps; and its process id. Source: Mills, RFC 5905, section 8.
@@ -102,4 +132,36 @@ pub(super) fn clock_offset(process: &AgentProcess, clock: &dyn Clock) -> Result<
         }
     }
     Ok((best, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Looks once a second at an agent that says nothing, from one second to another; whether it was given up.
+    fn looks(watch: &mut SilenceWatch, seconds: std::ops::RangeInclusive<u64>) -> bool {
+        seconds.map(|second| watch.begins(7, Moment(second * SECOND), SILENCE)).fold(false, |one, other| one | other)
+    }
+
+    #[test]
+    fn silence_is_told_once_after_its_time() {
+        let mut watch = SilenceWatch::new(Moment(0));
+        assert!(!looks(&mut watch, 1..=61), "heard at the first look, silent for 60 s");
+        assert!(looks(&mut watch, 62..=62));
+        assert!(!looks(&mut watch, 63..=300), "it is told once");
+        let mut watch = SilenceWatch::new(Moment(0));
+        let speaks = |second: u64| watch.begins(second, Moment(second * SECOND), SILENCE);
+        assert!(!(1..=300).map(speaks).fold(false, |one, other| one | other));
+    }
+
+    #[test]
+    fn a_conductor_that_was_stopped_hears_what_has_come_before_it_gives_anybody_up() {
+        let mut watch = SilenceWatch::new(Moment(0));
+        assert!(!looks(&mut watch, 1..=50));
+        // Stopped for ten minutes.
+        assert!(!looks(&mut watch, 650..=710), "the time begins anew");
+        assert!(looks(&mut watch, 711..=711));
+    }
 }

@@ -1,7 +1,7 @@
 //! The agents of a study: who is there. Starts and stops them, asks them, hears them. While a call waits for its
 //! answer, events are handed on all the same, and an interrupt ends the wait. May not know what is asked, nor what an event means.
 
-use super::agent::{Agent, silence_text};
+use super::agent::{Agent, SILENCE, SILENCE_AMONG_SEVERAL, silence_text};
 use super::heard::{Heard, Teller};
 use crate::interrupt::Interrupt;
 use proofload_model::deployment::HostName;
@@ -154,14 +154,15 @@ impl Agents {
         self.ask_all(vec![(Arc::clone(process), ask)], heard)?.pop().unwrap_or_else(|| Err(not_running()))
     }
 
-    /// Sends requests and hears events until all answers have come. An interrupt or a lost agent ends the wait with an error.
+    /// Sends requests and hears events until all answers have come. An interrupt or a lost agent ends the wait with an error; an agent that
+    /// says nothing any more is lost.
     fn ask_all<A: Ask>(
         &mut self,
         asks: Vec<(Arc<AgentProcess>, A)>,
         heard: &mut Heard<'_>,
     ) -> Result<Vec<Result<A::Answer, Error>>, Error> {
         let processes: Vec<_> = asks.iter().map(|(process, _)| Arc::clone(process)).collect();
-        let answers = std::thread::scope(|scope| {
+        let answers: Vec<Result<A::Answer, Error>> = std::thread::scope(|scope| {
             let ask_one = |(process, ask): (Arc<AgentProcess>, A)| scope.spawn(move || process.ask(ask, None));
             let waiting: Vec<_> = asks.into_iter().map(ask_one).collect();
             let mut patience = FIRST_LOOK;
@@ -180,7 +181,13 @@ impl Agents {
         });
         self.hear_all(heard)?;
         self.expect_no_interrupt()?;
-        Ok(answers)
+        Ok(answers.into_iter().map(|answer| answer.map_err(|error| self.cause_of(error, heard))).collect())
+    }
+
+    /// Why an agent gave no answer: its silence, where it was ended for that.
+    fn cause_of(&self, error: Error, heard: &Heard<'_>) -> Error {
+        let is_ended = self.hosts.values().chain(&self.load).any(Agent::is_given_up);
+        heard.state.trouble.clone().filter(|_| is_ended && error.is_lost()).unwrap_or(error)
     }
 
     /// Waits for events until one has come, or until `patience` is over.
@@ -210,19 +217,22 @@ impl Agents {
         Ok(heard.count() > before)
     }
 
-    /// Declares a silent agent among several load agents lost although its stream is still open.
+    /// Declares agents lost that say nothing any more although their streams are open, as behind a cut link, and ends them.
     fn look_for_silence(&mut self, heard: &mut Heard<'_>) -> Result<(), Error> {
-        if self.load.len() < 2 || heard.state.origin.is_none() {
-            return Ok(());
-        }
         let now = self.clock.now();
-        for agent in &mut self.load {
-            if agent.is_silent(now) && agent.process.is_alive() {
-                let process = Arc::clone(&agent.process);
-                // Takes seconds where it does not listen; the others are not kept at work for so long.
-                std::thread::spawn(move || process.kill());
-                heard.lose(&agent.name, &silence_text())?;
+        let are_several = self.load.len() > 1 && heard.state.origin.is_some();
+        let of_load = if are_several { SILENCE_AMONG_SEVERAL } else { SILENCE };
+        let hosts = self.hosts.values_mut().map(|agent| (agent, SILENCE, false));
+        let loaders = self.load.iter_mut().map(|agent| (agent, of_load, true));
+        for (agent, longest, is_loader) in hosts.chain(loaders) {
+            if !agent.falls_silent(now, longest) {
+                continue;
             }
+            let process = Arc::clone(&agent.process);
+            // Takes seconds where it does not listen; the others are not kept at work for so long.
+            std::thread::spawn(move || process.kill());
+            heard.state.loader_lost |= is_loader;
+            heard.lose(&agent.name, &silence_text(longest))?;
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, apart: &Deployment
         own.folder.clone_from(&instance.place.folder);
         own
     };
-    context.primary_alone(prepared).restore(&prepared.alone.primary().place.folder, true)?;
+    context.primary_alone(prepared).restore(|primary| primary.place.folder.clone(), true)?;
     context.primary_alone(prepared).prepare_to_build()?;
     let primary = context
         .primary_alone(prepared)

@@ -215,7 +215,7 @@ fn cost_of(
 /// Starts the instance under the limits but memory, with a session for probe queries.
 fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadCommand) -> Result<(), Error> {
     let mut testbed = context.primary_alone(prepared);
-    testbed.restore(&prepared.alone.primary().place.folder, prepared.procedure.restore_every_run)?;
+    testbed.restore(|primary| primary.place.folder.clone(), prepared.procedure.restore_every_run)?;
     testbed.prepare(|_| prepared.calibration_limits())?;
     let mut endpoints = Vec::new();
     if prepared.starts_instance() {

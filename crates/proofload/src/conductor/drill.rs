@@ -5,10 +5,10 @@ use super::fork;
 use super::managed_drill;
 use super::preparation::PreparedRun;
 use super::promotion::{Promotion, promote};
-use super::rejoin;
+use super::rejoin::{self, BEHIND_AT_MOST};
 use super::run_context::RunContext;
 use crate::live::Phase;
-use proofload_analysis::recovery::{BACK_FOR, first_recovered, missed};
+use proofload_analysis::recovery::{BACK_FOR, ThroughputBefore, missed, recovered_for_good};
 use proofload_model::deployment::{InstanceName, InstancePlan};
 use proofload_model::drill::{
     DrillAsked, DrillReport, FaultAsked, FaultInForce, FaultTarget, LogFork, ProberReport, Rejoin,
@@ -16,7 +16,9 @@ use proofload_model::drill::{
 use proofload_model::error::Error;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::ManagerKind;
+use proofload_model::replication::ReplicationReading;
 use proofload_model::time::Moment;
+use proofload_model::units::Bytes;
 use std::time::Duration;
 
 /// How often is looked whether standbys are in sync again.
@@ -36,7 +38,9 @@ pub(super) struct DrillCourse {
     pub(super) rejoin_asked_at: Option<f64>,
     pub(super) rejoined_at: Option<f64>,
     undone_at: Option<f64>,
-    before: f64,
+    before: ThroughputBefore,
+    /// Log that each standby may lack at most where the primary is protected again.
+    behind_at_most: Bytes,
     recovered_at: Option<f64>,
     pub(super) protected_again_at: Option<f64>,
     work_missed: f64,
@@ -44,7 +48,7 @@ pub(super) struct DrillCourse {
 
 impl DrillCourse {
     /// The course before anything was done, with the throughput of the users until then.
-    fn before(asked: &DrillAsked, manager: Option<ManagerKind>, before: f64) -> Self {
+    fn before(asked: &DrillAsked, manager: Option<ManagerKind>, before: ThroughputBefore) -> Self {
         Self {
             fault: asked.fault,
             strength: asked.strength,
@@ -59,6 +63,7 @@ impl DrillCourse {
             rejoined_at: None,
             undone_at: None,
             before,
+            behind_at_most: BEHIND_AT_MOST,
             recovered_at: None,
             protected_again_at: None,
             work_missed: 0.0,
@@ -84,7 +89,7 @@ impl DrillCourse {
             rejoin_asked_at: self.rejoin_asked_at,
             rejoined_at: self.rejoined_at,
             undone_at: self.undone_at,
-            before: self.before,
+            before: self.before.mean,
             recovered_at: self.recovered_at,
             work_missed: self.work_missed,
             protected_again_at: self.protected_again_at,
@@ -117,9 +122,10 @@ pub(super) fn carry_out(
     asked: &DrillAsked,
     (from, to): (usize, usize),
 ) -> Result<DrillCourse, Error> {
-    let before = mean(context.heard.state.throughput.get(from..to).unwrap_or_default());
+    let before = ThroughputBefore::of(context.heard.state.throughput.get(from..to).unwrap_or_default());
     context.heard.view.phase(Phase::Drilling);
     let mut course = DrillCourse::before(asked, prepared.manager.as_ref().map(|manager| manager.kind), before);
+    course.behind_at_most = behind_at_most(context, prepared);
     match asked.fault {
         None => {
             course.in_force = FaultTimes { begun: now(context), after: now(context), at: now(context) };
@@ -159,7 +165,7 @@ pub(super) fn carry_out(
         }
     }
     let end = course.recovered_at.map_or(context.heard.state.throughput.len(), |at| at as usize);
-    course.work_missed = missed(context.heard.state.throughput.get(began..end).unwrap_or_default(), before);
+    course.work_missed = missed(context.heard.state.throughput.get(began..end).unwrap_or_default(), before.mean);
     if let Some(fault) = replaced {
         context.testbed(prepared).end_faulty(&fault.instance())?;
     }
@@ -223,17 +229,19 @@ fn until_back(
     (course, began): (&mut DrillCourse, usize),
 ) -> Result<(), Error> {
     let mut leader = leader(prepared, asked, course)?;
+    let told_from = told_from(course.undone_at, course.promoted.as_ref().map(|promotion| promotion.at));
     let until = began + usize::try_from(asked.within.as_secs()).unwrap_or(usize::MAX / 2) + BACK_FOR;
+    let until = until.max(told_from);
     loop {
-        if leader.is_some_and(|leader| is_protected(context, prepared, leader)) {
+        if leader.is_some_and(|leader| is_protected(context, prepared, (leader, course.behind_at_most))) {
             course.protected_again_at = Some(now(context));
             leader = None;
         }
         let throughput = &context.heard.state.throughput;
-        let back = first_recovered(throughput.get(began..).unwrap_or_default(), course.before);
+        let back = recovered_for_good(throughput.get(began..).unwrap_or_default(), &course.before);
         course.recovered_at = back.map(|second| (began + second) as f64);
         let seconds = throughput.len();
-        if seconds >= until || (course.recovered_at.is_some() && leader.is_none()) {
+        if seconds >= until || (seconds >= told_from && course.recovered_at.is_some() && leader.is_none()) {
             return Ok(());
         }
         // A primary that hangs keeps a look at it waiting; the seconds of load tell the time.
@@ -246,6 +254,12 @@ fn until_back(
             return Err(Error::lost("the load ended during the drill"));
         }
     }
+}
+
+/// Seconds of load from which on is told whether the users have recovered: a fault may act at its end, so ten seconds after it was
+/// undone, and after another instance took its place, are looked at too.
+fn told_from(undone_at: Option<f64>, promoted_at: Option<f64>) -> usize {
+    undone_at.unwrap_or(0.0).max(promoted_at.unwrap_or(0.0)).ceil() as usize + BACK_FOR
 }
 
 /// The instance that leads after a fault and may be protected again; `None` where no standby is, and without a fault.
@@ -265,23 +279,39 @@ fn leader<'p>(
     found.map(Some).ok_or_else(|| Error::refused(format!("failed to watch {name}: no such instance")))
 }
 
-/// Whether the mode is in force with all standbys that are left, or every other instance follows as a manager says. One that cannot be asked
-/// is not protected.
-fn is_protected(context: &mut RunContext<'_>, prepared: &PreparedRun, leader: &InstancePlan) -> bool {
+/// Log that each standby of a protected primary may lack at most: twice what one lacked before the fault, and not less than a little.
+fn behind_at_most(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Bytes {
+    if prepared.replication.is_none() || prepared.manager.is_some() {
+        return BEHIND_AT_MOST;
+    }
+    // A primary that cannot be asked now says nothing of its standbys.
+    let read = context.testbed(prepared).read_replication().ok();
+    Bytes(2 * read.as_ref().map_or(0, most_unflushed).min(u64::MAX / 2)).max(BEHIND_AT_MOST)
+}
+
+/// Bytes of log that the standby lacks which is furthest behind.
+fn most_unflushed(seen: &ReplicationReading) -> u64 {
+    seen.standbys.iter().map(|standby| standby.unflushed.0).max().unwrap_or(0)
+}
+
+/// Whether the mode is in force with all standbys that are left and these have all but a little of the log, or every other instance
+/// follows as a manager says. One that cannot be asked is not protected.
+fn is_protected(
+    context: &mut RunContext<'_>,
+    prepared: &PreparedRun,
+    (leader, behind_at_most): (&InstancePlan, Bytes),
+) -> bool {
     if prepared.manager.is_some() {
         return managed_drill::is_protected(context, prepared);
     }
     let read = context.testbed(prepared).read_replication_of(leader);
-    read.is_ok_and(|reading| reading.out_of_force.is_none())
+    read.is_ok_and(|reading| is_caught_up(&reading, behind_at_most))
 }
 
-/// A second without a result counts as one without work.
-fn finite(done: f64) -> f64 {
-    if done.is_finite() { done } else { 0.0 }
-}
-
-fn mean(seconds: &[f64]) -> f64 {
-    seconds.iter().copied().map(finite).sum::<f64>() / seconds.len().max(1) as f64
+/// Whether the mode is in force with standbys that have all but so much of the log: one that just connected again streams, and has not
+/// caught up.
+fn is_caught_up(seen: &ReplicationReading, behind_at_most: Bytes) -> bool {
+    seen.out_of_force.is_none() && most_unflushed(seen) < behind_at_most.0
 }
 
 /// Now, in seconds from time zero.
@@ -317,6 +347,30 @@ impl RunContext<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::replication::StandbyReading;
+
+    #[test]
+    fn a_standby_that_streams_and_lacks_log_protects_nobody_yet() {
+        let seen = |unflushed, why: Option<&str>| {
+            let name = InstanceName::standby(1);
+            let unflushed = Bytes(unflushed);
+            let (unsent, unwritten, unapplied) = (unflushed, unflushed, unflushed);
+            let standbys = vec![StandbyReading { name, unsent, unwritten, unflushed, unapplied, lag: None }];
+            let out_of_force = why.map(str::to_owned);
+            ReplicationReading { unprotected: why.is_some(), out_of_force, log_end: None, standbys }
+        };
+        assert!(is_caught_up(&seen(1000, None), BEHIND_AT_MOST));
+        assert!(!is_caught_up(&seen(1 << 20, None), BEHIND_AT_MOST));
+        assert!(is_caught_up(&seen(1 << 20, None), Bytes(3 << 20)));
+        assert!(!is_caught_up(&seen(0, Some("standby-1 is not streaming")), BEHIND_AT_MOST));
+    }
+
+    #[test]
+    fn recovery_is_told_ten_seconds_after_the_end_of_a_fault() {
+        assert_eq!(told_from(None, None), BACK_FOR);
+        assert_eq!(told_from(Some(90.5), None), 91 + BACK_FOR);
+        assert_eq!(told_from(Some(90.5), Some(120.0)), 120 + BACK_FOR);
+    }
 
     #[test]
     fn phases_are_drawn_uniformly_from_the_seed() {

@@ -4,10 +4,14 @@
 use proofload_load::Rating;
 use proofload_model::intervention::{ConfirmAsked, LIVE_LIMITS, PointLoad, resources};
 use proofload_model::plan::{Run, expand};
+use proofload_model::samples::LatencyClock;
 use proofload_model::settings::Settings;
 use proofload_model::study::Study;
+use proofload_model::units::duration_words;
 use proofload_report::findings::attribution::chosen_points;
 use proofload_report::findings::{Findings, PointFindings};
+use proofload_report::metrics::{LatencyStatistic, MetricKey};
+use std::time::Duration;
 
 /// What to do where the load decides throughput.
 const INSTEAD: &str = "choose a point of the study that is saturated, or run the study without";
@@ -31,10 +35,10 @@ impl ExperimentChoice {
             let measured = findings.points.iter().find(|found| found.id == point);
             let why =
                 refusal(&settings).or_else(|| nothing_to_lower(&settings)).or_else(|| given_rate(&settings, measured));
-            match (run, why) {
-                (_, Some(why)) => choice.refused.push(format!("point {point}: {why}")),
-                (None, None) => choice.refused.push(format!("point {point} has no finished run")),
-                (Some(run), None) => choice.planned.push((*run, asked)),
+            match (run, why, as_long_as_needed(asked, &settings, measured)) {
+                (_, Some(why), _) | (Some(_), None, Err(why)) => choice.refused.push(format!("point {point}: {why}")),
+                (None, None, _) => choice.refused.push(format!("point {point} has no finished run")),
+                (Some(run), None, Ok(asked)) => choice.planned.push((*run, asked)),
             }
         }
         Ok(choice)
@@ -97,6 +101,30 @@ fn given_rate(settings: &Settings, measured: Option<&PointFindings>) -> Option<S
     })
 }
 
+/// What is asked of a point with visits as long as its operations need, or why that is too long.
+fn as_long_as_needed(
+    asked: ConfirmAsked,
+    settings: &Settings,
+    measured: Option<&PointFindings>,
+) -> Result<ConfirmAsked, String> {
+    // The response time of a load by a schedule has the wait for a user in it.
+    let clock = if settings.get("workload.rate").is_some() { LatencyClock::Service } else { LatencyClock::Response };
+    let mean = MetricKey::latency_of(clock, LatencyStatistic::Mean, "all");
+    let mean = measured.and_then(|point| point.metric(mean).ok());
+    mean.map_or(Ok(asked), |mean| lasting(asked, Duration::from_nanos(mean.value().max(0.0) as u64)))
+}
+
+fn lasting(asked: ConfirmAsked, mean: Duration) -> Result<ConfirmAsked, String> {
+    asked.with_response(mean).map_err(|seconds| {
+        format!(
+            "its operations take {} on average, so that a visit would take {seconds} s, which is more than {} s; choose a point with \
+             shorter operations or fewer users",
+            duration_words(mean),
+            ConfirmAsked::LONGEST_VISIT.as_secs()
+        )
+    })
+}
+
 /// What decides, beside its settings, what of a point can be changed.
 pub(crate) fn load_of(settings: &Settings) -> PointLoad {
     let workload = proofload_load::workload(settings.text("workload.kind").unwrap_or_default());
@@ -142,6 +170,16 @@ mod tests {
         check(&[("engine.url", text("postgresql://there"))], Some("existing server"));
         check(&[("workload.kind", text("tprocc")), ("workload.pacing", text("paced"))], Some("is paced"));
         check(&[("workload.kind", text("tprocc")), ("workload.pacing", text("saturated"))], None);
+    }
+
+    #[test]
+    fn visits_are_as_long_as_operations_need_or_refused() {
+        let mean = |millis: u64| lasting(ConfirmAsked::USUAL, Duration::from_millis(millis));
+        assert_eq!(mean(10), Ok(ConfirmAsked::USUAL));
+        assert_eq!(mean(900).map(|asked| asked.visit_s), Ok(18));
+        let why = mean(20_000).unwrap_err();
+        assert!(why.contains("a visit would take 400 s, which is more than 300 s"), "{why}");
+        assert_eq!(as_long_as_needed(ConfirmAsked::USUAL, &settings(&[]), None), Ok(ConfirmAsked::USUAL));
     }
 
     #[test]

@@ -15,7 +15,8 @@ const ROUND_TRIPS: u32 = 100;
 const ROUNDS: u32 = 10;
 
 /// How far the shortest round trip may be off what was asked: a share of it, and at least a time. The others tell what was kept from a core
-/// by others, as the servers are.
+/// by others, as the servers are. The floor is no bound on a result: what the relay lets go more than 100 µs late is judged in each second of the
+/// window. Source: docs/adr/0041-standbys-from-one-snapshot.md.
 const RTT_TOLERANCE: f64 = 0.05;
 const RTT_FLOOR: Duration = Duration::from_micros(300);
 

@@ -116,6 +116,7 @@ fn sums(agents: usize, faults: Vec<String>, totals: &[OperationCounts]) -> Check
         outcome: if faults.is_empty() { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: faults,
         sample: None,
+        lost: None,
     }
 }
 

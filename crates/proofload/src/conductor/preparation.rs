@@ -68,7 +68,8 @@ impl PreparedRun {
             proofload_engine::engine(engine_name).ok_or_else(|| Error::new(format!("unknown engine {engine_name}")))?;
         let limits = limits_asked(&settings);
         let sessions = workload.sessions(&settings);
-        let mut place = data_place(&settings, place_settings(engine, &settings, sessions))?;
+        let drill = drill(&settings)?;
+        let mut place = data_place(&settings, settings_in_place(engine, &settings, sessions, drill.as_ref()))?;
         let label = format!("{engine_name} {}", workload.data_label(&settings, study.seed()));
         let study_folder = place.folder.clone();
         place.folder = format!("{study_folder}/{}", folder_name(&label));
@@ -93,9 +94,7 @@ impl PreparedRun {
         deployment = deployment.with_standby_cpu(standby_cpu(&settings)).with_standby_thread(of_standbys.as_ref());
         let purged = purged_devices(&settings);
         if !purged.is_empty() {
-            // Data are built and kept beside the device that is purged.
-            let folder = &mut deployment.primary_mut().place.folder;
-            *folder = format!("{folder}.primary");
+            beside_snapshots(&mut deployment);
         }
         Ok(Self {
             run,
@@ -106,7 +105,7 @@ impl PreparedRun {
             is_one_machine: hosts.is_some_and(|hosts| hosts.is_one_machine),
             replication,
             manager,
-            drill: drill(&settings)?,
+            drill,
             experiment: None,
             procedure: procedure(&settings)?,
             engine,
@@ -116,6 +115,13 @@ impl PreparedRun {
             hosts: load_hosts(&settings)?,
             settings,
         })
+    }
+
+    /// Folder with the snapshot that an instance is restored from, on its host.
+    pub(crate) fn snapshot_of(&self, instance: &InstancePlan) -> String {
+        let of_its_host =
+            self.apart.as_ref().and_then(|apart| apart.instances.iter().find(|one| one.name == instance.name));
+        of_its_host.unwrap_or_else(|| self.alone.primary()).place.folder.clone()
     }
 
     /// The instance that takes the writes of the load.
@@ -238,8 +244,50 @@ impl PreparedRun {
     }
 }
 
-/// A deployment with the standbys of a replication, and its primary with the settings of the mode: all instances, where a manager may make any of
-/// them the primary. An existing server keeps its standbys; what connections ask for is the mode's.
+/// Settings of a place for so many sessions. Where a memory limit implies how many connections a server takes, a drill has room for those
+/// that it gives up; what a session may take of the memory stays that of the users, so that runs with and without drills are alike.
+fn settings_in_place(
+    engine: &dyn Engine,
+    settings: &Settings,
+    sessions: u32,
+    drill: Option<&DrillAsked>,
+) -> Vec<(String, String)> {
+    let mut found = place_settings(engine, settings, sessions);
+    let memory = settings.bytes("limits.memory").ok().filter(|_| engine.memory().is_some());
+    if let Some((drill, memory)) = drill.zip(memory) {
+        let more = u64::from(drill_connections(drill, sessions)).min(memory.0 / BYTES_FOR_A_CONNECTION);
+        // What the limit implies comes first, and goes on to be overruled by what the study says.
+        let implied = found.iter_mut().find(|(name, _)| name == MAX_CONNECTIONS);
+        if let Some((number, value)) = implied.and_then(|(_, value)| Some((value.parse::<u64>().ok()?, value))) {
+            *value = (number + more).to_string();
+        }
+    }
+    found
+}
+
+/// Setting of servers: how many connections they take.
+const MAX_CONNECTIONS: &str = "max_connections";
+/// Connections that a prober has open at once.
+const PROBER_CONNECTIONS: u32 = 24;
+/// Connections of a prober that wait for a commit.
+const PROBER_COMMITS: u32 = 12;
+/// Most connections for which a drill asks.
+const MOST_CONNECTIONS: u32 = 2_000;
+/// Bytes of a memory limit for each of them: PostgreSQL keeps about 25 kB of shared memory for one, mostly for 64 locks, which is a
+/// twentieth. Source: PostgreSQL manual, `max_locks_per_transaction`.
+const BYTES_FOR_A_CONNECTION: u64 = 512 << 10;
+
+/// Connections that a drill needs beside those of the users, at most: while commits hang, prober and users give theirs up at each
+/// deadline, and the server keeps what serves one until its commit ends.
+fn drill_connections(asked: &DrillAsked, users: u32) -> u32 {
+    let deadline = asked.prober.deadline.max(Duration::from_millis(1));
+    let deadlines = (asked.lasts + asked.within).as_nanos().div_ceil(deadline.as_nanos());
+    let given_up = u32::try_from(deadlines).unwrap_or(u32::MAX).saturating_mul(PROBER_COMMITS.saturating_add(users));
+    given_up.saturating_add(PROBER_CONNECTIONS).min(MOST_CONNECTIONS)
+}
+
+/// A deployment with the standbys of a replication, and its primary with the settings of the mode: all instances, where a manager may
+/// make any of them the primary. An existing server keeps its standbys; what connections ask for is the mode's.
 fn replicated(
     alone: Deployment,
     engine: &'static dyn Engine,
@@ -265,6 +313,18 @@ fn replicated(
     deployment
 }
 
+/// Puts the data of runs beside the folders that keep snapshots: data are built and kept beside the device that is purged, on each host.
+fn beside_snapshots(deployment: &mut Deployment) {
+    let of_primary = deployment.primary().host.clone();
+    for InstancePlan { role, host, place, .. } in &mut deployment.instances {
+        if *role == Role::Primary {
+            place.folder.push_str(".primary");
+        } else if *host != of_primary {
+            place.folder.push_str(".purged");
+        }
+    }
+}
+
 /// What is wrong with the hosts of standbys; refused by validation before.
 fn host_error(faults: &[HostFault]) -> Error {
     let texts: Vec<String> = faults.iter().map(|(path, reason)| format!("{path}: {reason}")).collect();
@@ -282,6 +342,88 @@ fn folder_name(label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::drill::{FaultRecovery, ProberAsked, Rejoin};
+    use proofload_model::fault_strength::FaultStrength;
+    use proofload_model::settings::Value;
+    use proofload_model::standby_hosts::{StandbyHost, StandbyHosts};
+
+    fn drilled(deadline: Duration, within: Duration) -> DrillAsked {
+        DrillAsked {
+            fault: None,
+            strength: FaultStrength::Whole,
+            phase: Duration::ZERO,
+            recovery: FaultRecovery::Promote,
+            lasts: Duration::from_secs(20),
+            promote_after: Duration::ZERO,
+            within,
+            rejoin: Rejoin::Restore,
+            prober: ProberAsked { rate: 10, deadline },
+        }
+    }
+
+    #[test]
+    fn a_drill_has_room_for_the_connections_that_it_gives_up() {
+        let seconds = Duration::from_secs;
+        assert_eq!(drill_connections(&drilled(seconds(10), seconds(40)), 8), 24 + 6 * 20);
+        assert_eq!(drill_connections(&drilled(seconds(7), seconds(40)), 8), 24 + 9 * 20);
+        assert_eq!(drill_connections(&drilled(seconds(1), seconds(120)), 64), 2_000);
+        assert_eq!(drill_connections(&drilled(Duration::ZERO, seconds(120)), u32::MAX), 2_000);
+    }
+
+    #[test]
+    fn room_for_a_drill_changes_connections_alone_and_never_what_a_study_says() {
+        let engine = proofload_engine::engine("postgresql").expect("it is built in");
+        let drill = drilled(Duration::from_secs(1), Duration::from_secs(120));
+        let check = |given: Vec<(&str, Value)>, expected: &[&str]| {
+            let settings = Settings(given.into_iter().map(|(path, value)| (path.to_owned(), value)).collect());
+            let (with, without) =
+                (settings_in_place(engine, &settings, 8, Some(&drill)), settings_in_place(engine, &settings, 8, None));
+            let connections: Vec<&str> =
+                with.iter().filter(|(name, _)| name == MAX_CONNECTIONS).map(|(_, value)| value.as_str()).collect();
+            assert_eq!(connections, expected);
+            let others = |all: &[(String, String)]| -> Vec<(String, String)> {
+                all.iter().filter(|(name, _)| name != MAX_CONNECTIONS).cloned().collect()
+            };
+            assert_eq!(others(&with), others(&without));
+        };
+        let limit = |mebibytes| ("limits.memory", Value::Bytes(Bytes::mebi(mebibytes)));
+        let own = || ("engine.settings.max_connections", Value::Text("50".to_owned()));
+        check(vec![limit(64)], &["152"]);
+        check(vec![limit(4096)], &["2024"]);
+        check(vec![limit(64), own()], &["152", "50"]);
+        check(vec![own()], &["50"]);
+        check(Vec::new(), &[]);
+    }
+
+    #[test]
+    fn a_purge_leaves_the_snapshot_of_every_host_alone() {
+        let place = DataLocation {
+            engine: "postgresql".to_owned(),
+            folder: "study/data".to_owned(),
+            url: None,
+            settings: Vec::new(),
+            tier: None,
+        };
+        let pair =
+            || Deployment::of_one(place.clone(), LimitsAsked::default()).with_standbys(&[InstanceName::standby(1)]);
+        let folders = |mut deployment: Deployment| {
+            beside_snapshots(&mut deployment);
+            deployment.instances.into_iter().map(|instance| instance.place.folder).collect::<Vec<_>>()
+        };
+        let beside = pair().instances[1].place.folder.clone();
+        assert_eq!(folders(pair()), ["study/data.primary", beside.as_str()], "a standby beside it has no snapshot");
+        let local = std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+        let hosts = StandbyHosts {
+            primary: local,
+            standbys: vec![StandbyHost { name: "db2".to_owned(), address: local }],
+            is_one_machine: true,
+            device: None,
+        };
+        let apart = pair().on_hosts(&hosts, "study");
+        let snapshot = apart.instances[1].place.folder.clone();
+        let purged = format!("{snapshot}.purged");
+        assert_eq!(folders(apart), ["study/data.primary", purged.as_str()]);
+    }
 
     #[test]
     fn labels_make_folders_that_stay_in_their_place() {

@@ -27,32 +27,81 @@ pub(super) fn wait(context: &mut RunContext<'_>, prepared: &PreparedRun, at_most
     let mut quiet = Duration::ZERO;
     loop {
         context.agents.expect_no_interrupt()?;
-        let check = context.testbed(prepared).check_quiet(LOOK)?;
-        let disturbance = disturbance(&check);
-        let taken = disturbance.observed();
-        // A hypervisor that hides steal hides it for as long as one waits. Where processes are hidden as well, computing tells.
-        let is_quiet = match spin_share(&check, &disturbance) {
-            Some(kept_off) => kept_off <= tolerated,
-            None => disturbance.foreign.is_some() && disturbance.at_least() <= tolerated,
-        };
-        if is_quiet {
+        let seen = Neighbours::of(context.testbed(prepared).check_quiet(LOOK)?, tolerated);
+        if seen.lets_begin() {
             quiet += LOOK;
         } else {
             (quiet, wanted) = (Duration::ZERO, QUIET_FOR);
         }
-        let processes = named(&check);
         let waited = context.agents.now().since(began);
         if quiet >= wanted || waited >= at_most {
+            let (taken, processes) = (seen.disturbance.observed(), seen.processes());
             let event = RunEvent::QuietChecked { taken, tolerated, seconds: waited.as_secs_f64(), processes };
             return context.heard.journal.event(event);
         }
-        let told = format!("{}; waiting until the host is quiet", taken_in_words(&disturbance, &processes));
+        let told = format!("{}; waiting until the host is quiet", seen.said());
         context.heard.view.progress(&told, waited.as_secs(), at_most.as_secs());
     }
 }
 
+/// What others did while the host was looked at.
+pub(crate) struct Neighbours {
+    pub(crate) check: QuietCheck,
+    pub(crate) disturbance: Disturbance,
+    /// Share of the processor, and of the time of a device, that they may take.
+    pub(crate) tolerated: f64,
+}
+
+impl Neighbours {
+    /// Makes it of a look.
+    pub(crate) fn of(check: QuietCheck, tolerated: f64) -> Self {
+        Self { disturbance: disturbance(&check), check, tolerated }
+    }
+
+    /// Whether a run that waits may begin: what can be seen of others is quiet. A hypervisor that hides steal hides it for as long as one
+    /// waits; where processes are hidden as well, computing tells.
+    fn lets_begin(&self) -> bool {
+        let is_quiet = match self.spin_share() {
+            Some(kept_off) => kept_off <= self.tolerated,
+            None => self.disturbance.foreign.is_some() && self.disturbance.at_least() <= self.tolerated,
+        };
+        is_quiet && !self.device_is_busy()
+    }
+
+    /// Share of its time in which a thread that computes had no core, where nothing else tells of others; `None` where something does.
+    pub(crate) fn spin_share(&self) -> Option<f64> {
+        let is_blind = self.disturbance.stolen.is_none() && self.disturbance.foreign.is_none();
+        let ratio = self.check.spin_ratio.filter(|_| is_blind)?;
+        Some((1.0 - 1.0 / ratio.max(1.0)).clamp(0.0, 1.0))
+    }
+
+    /// Whether others keep a device under the data busy for longer than is tolerated.
+    pub(crate) fn device_is_busy(&self) -> bool {
+        self.check.devices.is_some_and(|device| device.busy > self.tolerated)
+    }
+
+    /// What they took, in words.
+    pub(crate) fn said(&self) -> String {
+        let taken = match self.spin_share() {
+            Some(share) => {
+                format!("a thread that computed was kept from its core for {:.0} % of its time", 100.0 * share)
+            }
+            None => taken_in_words(&self.disturbance, &self.processes()),
+        };
+        let device = self.check.devices.filter(|_| self.device_is_busy());
+        let device =
+            device.map(|device| format!("; others kept the drive busy for {:.0} % of the time", 100.0 * device.busy));
+        taken + &device.unwrap_or_default()
+    }
+
+    /// The largest processes of others with their CPU time.
+    fn processes(&self) -> Vec<(String, f64)> {
+        self.check.processes.iter().map(|process| (process.name.clone(), process.cpu)).collect()
+    }
+}
+
 /// What others took while the host was looked at.
-pub(crate) fn disturbance(check: &QuietCheck) -> Disturbance {
+fn disturbance(check: &QuietCheck) -> Disturbance {
     let part = f64::from(check.cores) / f64::from(check.cores_of_host.max(1));
     let second = |seen: &ProcessorUse| {
         let ProcessorUse { used, stolen, foreign, clients } = *seen;
@@ -62,20 +111,10 @@ pub(crate) fn disturbance(check: &QuietCheck) -> Disturbance {
     Disturbance::of(&check.seconds.iter().map(second).collect::<Vec<_>>(), f64::from(check.cores))
 }
 
-/// Share of its time in which a thread that computes had no core, where nothing else tells of others; `None` where something does.
-pub(crate) fn spin_share(check: &QuietCheck, disturbance: &Disturbance) -> Option<f64> {
-    let ratio = check.spin_ratio.filter(|_| disturbance.stolen.is_none() && disturbance.foreign.is_none())?;
-    Some((1.0 - 1.0 / ratio.max(1.0)).clamp(0.0, 1.0))
-}
-
-/// The largest processes of others with their CPU time.
-pub(crate) fn named(check: &QuietCheck) -> Vec<(String, f64)> {
-    check.processes.iter().map(|process| (process.name.clone(), process.cpu)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::wire::host::DeviceUse;
 
     /// Two of 16 cores are the database's.
     fn check(used: f64) -> QuietCheck {
@@ -93,15 +132,32 @@ mod tests {
         }
     }
 
+    const BLIND: ProcessorUse = ProcessorUse { used: 0.4, stolen: None, foreign: None, clients: None };
+
+    /// A host that shows neither steal nor processes, with what computing took.
+    fn blind(spin_ratio: f64) -> QuietCheck {
+        QuietCheck { seconds: vec![BLIND; 10], spin_ratio: Some(spin_ratio), ..check(0.4) }
+    }
+
     #[test]
     fn computing_tells_where_nothing_else_does() {
-        let with = |second: ProcessorUse| {
-            let check = QuietCheck { seconds: vec![second; 10], spin_ratio: Some(1.25), ..check(0.4) };
-            spin_share(&check, &disturbance(&check))
+        let crowded = Neighbours::of(blind(1.25), 0.05);
+        assert!(crowded.spin_share().is_some_and(|share| (share - 0.2).abs() < 1e-9));
+        let told = "a thread that computed was kept from its core for 20 % of its time";
+        assert_eq!((crowded.lets_begin(), crowded.said().as_str()), (false, told));
+        assert!(Neighbours::of(blind(1.01), 0.05).lets_begin());
+        let seen = QuietCheck { seconds: vec![ProcessorUse { foreign: Some(0.0), ..BLIND }; 10], ..blind(1.25) };
+        assert_eq!(Neighbours::of(seen, 0.05).spin_share(), None, "processes are seen");
+    }
+
+    #[test]
+    fn a_run_waits_for_a_drive_that_others_keep_busy() {
+        let beside = |busy: f64| {
+            Neighbours::of(QuietCheck { devices: Some(DeviceUse { requests: 300.0, busy }), ..check(0.4) }, 0.05)
         };
-        let blind = ProcessorUse { used: 0.4, stolen: None, foreign: None, clients: None };
-        assert!(with(blind).is_some_and(|share| (share - 0.2).abs() < 1e-9));
-        assert_eq!(with(ProcessorUse { foreign: Some(0.0), ..blind }), None, "processes are seen");
+        assert!(Neighbours::of(check(0.4), 0.05).lets_begin(), "a drive that cannot be told");
+        assert!(beside(0.04).lets_begin() && !beside(0.3).lets_begin());
+        assert_eq!(beside(0.3).said(), "others took 0 % of the CPU; others kept the drive busy for 30 % of the time");
     }
 
     #[test]

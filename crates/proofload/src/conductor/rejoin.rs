@@ -17,7 +17,7 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Log that may be missing when commits begin to wait: a fraction of a second's.
-const BEHIND_AT_MOST: Bytes = Bytes(1 << 20);
+pub(super) const BEHIND_AT_MOST: Bytes = Bytes(1 << 20);
 
 /// Readings in a row, and their distance, in which it must follow: an instance that was not put back also appears to for moments.
 const READINGS: u32 = 10;

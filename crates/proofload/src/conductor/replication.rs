@@ -4,11 +4,12 @@
 use super::link_check;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
-use proofload_model::deployment::Deployment;
+use proofload_model::deployment::{Deployment, InstanceName};
 use proofload_model::error::Error;
 use proofload_model::events::{ReplicationProof, RunEvent};
 use proofload_model::facts::replication;
-use proofload_model::replication::{HeldPart, ReplicationAsked, ReplicationMode, link};
+use proofload_model::replication::{Confirmation, HeldPart, ReplicationAsked, ReplicationMode, link};
+use proofload_model::wire::host;
 use std::time::Duration;
 
 /// How long standbys may take until the mode is in force.
@@ -36,15 +37,20 @@ pub(super) fn establish(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
             &format!("a commit had not finished after {ENDS_WITHIN:?} although nothing was held"),
         ));
     }
-    let waited_for_apply = withhold(context, prepared, asked, HeldPart::Apply)?;
-    let waited_for_link = withhold(context, prepared, asked, HeldPart::Link)?;
+    let holds = holds(asked);
+    let mut seen = Vec::new();
+    for hold in &holds {
+        seen.extend(withhold(context, prepared, asked, hold)?);
+    }
     wait_until_in_force(context, &prepared.deployment, asked)?;
-    let mode = asked.mode;
+    let waited = |part| holds.iter().any(|hold| hold.part == part && hold.waits);
     context.heard.journal.event(RunEvent::ReplicationProved(ReplicationProof {
-        mode,
+        mode: asked.mode,
         in_force_after: seconds,
-        waited_for_link,
-        waited_for_apply,
+        waited_for_link: waited(HeldPart::Link),
+        waited_for_apply: waited(HeldPart::Apply),
+        seen_waiting: (!seen.is_empty()).then(|| seen.iter().all(|seen| *seen)),
+        count_proved: asked.mode.waits() && asked.standbys.len() > 1,
     }))
 }
 
@@ -87,34 +93,107 @@ pub(super) fn wait_until_in_force(
     }
 }
 
-/// Holds a part of what all standbys do, commits, and lets them go on; tells whether the commit waited, which must fit the mode.
+/// Standbys of which a part is held, and whether a commit must wait meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Hold {
+    part: HeldPart,
+    names: Vec<InstanceName>,
+    waits: bool,
+}
+
+impl Hold {
+    /// What is held, in words.
+    fn what(&self) -> String {
+        let names: Vec<&str> = self.names.iter().map(InstanceName::as_str).collect();
+        let part = match self.part {
+            HeldPart::Link => "received",
+            HeldPart::Apply => "applied",
+        };
+        format!("{} {part} no log", names.join(", "))
+    }
+}
+
+/// Holds that prove a mode and how many standbys must confirm. Of `any n`: with just n left a commit ends, with one less it waits. Of
+/// `first n`: it ends without those behind the first n, and waits for the last of these alone. All are held where it must never wait.
+fn holds(asked: &ReplicationAsked) -> Vec<Hold> {
+    let (all, count) = (&asked.standbys, asked.confirmation.count() as usize);
+    let left = all.len().saturating_sub(count);
+    let sets = match asked.confirmation {
+        Confirmation::Any(_) => [(&all[all.len() - left..], false), (&all[..(left + 1).min(all.len())], true)],
+        Confirmation::First(_) => {
+            let first = count.min(all.len());
+            [(&all[first..], false), (&all[first.saturating_sub(1)..first], true)]
+        }
+    };
+    let mut holds = Vec::new();
+    for part in [HeldPart::Apply, HeldPart::Link] {
+        if should_wait(asked.mode, part) {
+            let held = sets.iter().filter(|(names, _)| !names.is_empty());
+            holds.extend(held.map(|(names, waits)| Hold { part, names: names.to_vec(), waits: *waits }));
+        } else {
+            holds.push(Hold { part, names: all.clone(), waits: false });
+        }
+    }
+    holds
+}
+
+/// Holds a part of what standbys do, commits, and lets them go on; the commit must wait or end as the hold says. Tells whether the server
+/// listed one that waited as one that waits for a standby; nothing where none waited, and where the engine cannot tell.
 fn withhold(
     context: &mut RunContext<'_>,
     prepared: &PreparedRun,
     asked: &ReplicationAsked,
-    part: HeldPart,
-) -> Result<bool, Error> {
+    hold: &Hold,
+) -> Result<Option<bool>, Error> {
     // A commit that need not wait may take long beside a busy disk.
-    let within = if should_wait(asked.mode, part) { WAITS_AFTER } else { ENDS_WITHIN };
-    let held = context.testbed(prepared).hold_standbys(part, true);
+    let within = if hold.waits { WAITS_AFTER } else { ENDS_WITHIN };
+    let held = context.testbed(prepared).hold_standbys(&hold.names, hold.part, true);
     let ended = held.and_then(|()| commits(context, prepared, within));
-    // Also when something failed: nothing stays held.
-    context.testbed(prepared).hold_standbys(part, false)?;
-    let waited = !ended?;
-    let what = match part {
-        HeldPart::Link => "standbys received no log",
-        HeldPart::Apply => "standbys applied no log",
+    let found = match ended {
+        Ok(false) if hold.waits => look_at_wait(context, prepared),
+        ended => ended.map(|ended| (ended, None)),
     };
-    if waited && !context.testbed(prepared).end_commit(ENDS_WITHIN)? {
+    // Also when something failed: nothing stays held.
+    context.testbed(prepared).hold_standbys(&hold.names, hold.part, false)?;
+    let (ended, seen) = found?;
+    let what = hold.what();
+    if !ended && !context.testbed(prepared).end_commit(ENDS_WITHIN)? {
         return Err(unproved(
             asked,
             &format!("a commit that waited while {what} had not finished {ENDS_WITHIN:?} later"),
         ));
     }
-    match (waited, should_wait(asked.mode, part)) {
-        (true, false) => Err(unproved(asked, &format!("a commit waited while {what}"))),
-        (false, true) => Err(unproved(asked, &format!("a commit finished while {what}"))),
-        _ => Ok(waited),
+    match (ended, hold.waits) {
+        (false, false) => Err(unproved(asked, &format!("a commit waited while {what}"))),
+        (true, true) => Err(unproved(asked, &format!("a commit finished while {what}"))),
+        _ if seen == Some(false) => Err(unproved(
+            asked,
+            &format!(
+                "a commit did not finish within {ENDS_WITHIN:?} while {what}, but the server did not list it as waiting \
+                 for a standby; is the disk busy?"
+            ),
+        )),
+        _ => Ok(seen),
+    }
+}
+
+/// Looks at a commit that has not ended until the server lists it as one that waits for a standby, it ends, or the time is up: a busy
+/// disk makes a commit long, too. Tells whether it ended and whether it was listed; nothing of the latter where the engine cannot tell.
+fn look_at_wait(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(bool, Option<bool>), Error> {
+    let until = context.agents.now() + ENDS_WITHIN;
+    loop {
+        let mut testbed = context.testbed(prepared);
+        let primary = testbed.primary();
+        let seen = testbed.ask(primary, host::SeeCommitWait { instance: primary.name.clone() })?;
+        if seen != Some(false) {
+            return Ok((false, seen));
+        }
+        if testbed.end_commit(GLANCE)? {
+            return Ok((true, None));
+        }
+        if context.agents.now() > until {
+            return Ok((false, seen));
+        }
     }
 }
 
@@ -146,5 +225,31 @@ mod tests {
             .map(|mode| [HeldPart::Link, HeldPart::Apply].map(|part| should_wait(*mode, part)))
             .collect();
         assert_eq!(waits, [[false, false], [true, false], [true, false], [true, true]]);
+    }
+
+    #[test]
+    fn as_many_standbys_are_held_as_tell_how_many_must_confirm() {
+        let names = |numbers: &[u32]| numbers.iter().copied().map(InstanceName::standby).collect::<Vec<_>>();
+        let check =
+            |mode: &str, count: u32, confirmation: Confirmation, part: HeldPart, expected: &[(&[u32], bool)]| {
+                let standbys = (1..=count).map(InstanceName::standby).collect();
+                let mode = ReplicationMode::of(mode).expect("a mode");
+                let found = holds(&ReplicationAsked { mode, standbys, confirmation, presented_as: Vec::new() });
+                let found: Vec<_> = found.into_iter().filter(|hold| hold.part == part).collect();
+                let expected: Vec<_> =
+                    expected.iter().map(|(held, waits)| Hold { part, names: names(held), waits: *waits }).collect();
+                assert_eq!(found, expected, "{mode}, {confirmation} of {count}");
+            };
+        let link = HeldPart::Link;
+        check("remote_flush", 1, Confirmation::Any(1), link, &[(&[1], true)]);
+        check("remote_flush", 1, Confirmation::First(1), link, &[(&[1], true)]);
+        check("remote_flush", 3, Confirmation::Any(1), link, &[(&[2, 3], false), (&[1, 2, 3], true)]);
+        check("remote_flush", 3, Confirmation::Any(2), link, &[(&[3], false), (&[1, 2], true)]);
+        check("remote_flush", 2, Confirmation::Any(2), link, &[(&[1], true)]);
+        check("remote_flush", 3, Confirmation::First(1), link, &[(&[2, 3], false), (&[1], true)]);
+        check("remote_flush", 3, Confirmation::First(2), link, &[(&[3], false), (&[2], true)]);
+        check("remote_flush", 3, Confirmation::First(2), HeldPart::Apply, &[(&[1, 2, 3], false)]);
+        check("remote_apply", 2, Confirmation::Any(1), HeldPart::Apply, &[(&[2], false), (&[1, 2], true)]);
+        check("async", 2, Confirmation::Any(1), link, &[(&[1, 2], false)]);
     }
 }

@@ -69,8 +69,8 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
     if prepared.keeps_data() {
         let confirmed = context.confirmed.clone();
         context.testbed(prepared).purge(&prepared.purged, confirmed.as_deref())?;
-        let from = &prepared.alone.primary().place.folder;
-        context.testbed(prepared).restore(from, prepared.procedure.restore_every_run)?;
+        let anew = prepared.procedure.restore_every_run;
+        context.testbed(prepared).restore(|instance| prepared.snapshot_of(instance), anew)?;
     }
     context.heard.view.phase(Phase::Preparing);
     let facts = context.testbed(prepared).prepare(|instance| instance.limits.clone())?;

@@ -7,6 +7,7 @@ use super::preparation::PreparedRun;
 use super::testbed::Testbed;
 use proofload_model::deployment::{Deployment, InstanceName};
 use proofload_model::error::Error;
+use proofload_model::samples::Fact;
 use proofload_model::secret::Secret;
 use proofload_model::wire::{Ask, load};
 use proofload_testbed::random_password;
@@ -34,6 +35,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) password: Option<Secret>,
     /// Whether the load generator is under limits of its own.
     pub(crate) clients_limited: bool,
+    /// What makes the host under test another one, as this session found it: each attempt keeps it.
+    pub(crate) host_facts: Vec<Fact>,
 }
 
 impl<'a> RunContext<'a> {
@@ -47,6 +50,7 @@ impl<'a> RunContext<'a> {
             addresses: BTreeMap::new(),
             password: None,
             clients_limited: false,
+            host_facts: Vec::new(),
             confirmed: None,
             commits_known: BTreeSet::new(),
         }

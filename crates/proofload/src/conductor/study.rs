@@ -15,18 +15,21 @@ use crate::live::{Phase, RunEnd, View};
 use proofload_model::deployment::{HostName, InstanceName};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
-use proofload_model::facts::usage;
+use proofload_model::facts::{HOST_IDENTITY, usage};
 use proofload_model::intervention::ConfirmAsked;
 use proofload_model::load_share::load_hosts;
 use proofload_model::network::{NetworkMember, network_members};
 use proofload_model::plan::{Plan, Run};
+use proofload_model::samples::Fact;
 use proofload_model::standby_hosts::{STANDBY_COMMAND, StandbyHost, command_on, standby_hosts};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
+use proofload_model::units::duration_words;
 use proofload_report::findings::{evaluate, summarise};
 use proofload_testbed::network::sweep_networks;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What is to be done.
 pub(crate) struct Assignment {
@@ -40,6 +43,8 @@ pub(crate) struct Assignment {
     pub(crate) preconditioned: bool,
     /// The device that `--yes` names.
     pub(crate) confirmed: Option<String>,
+    /// How long each run of this session waits for a quiet host at most; `None`: as long as the study says.
+    pub(crate) wait_for_quiet: Option<Duration>,
     /// Experiments with points, by a run of each, once all runs are finished.
     pub(crate) experiments: Vec<(Run, ConfirmAsked)>,
 }
@@ -49,6 +54,13 @@ impl Assignment {
     fn missing(&self, tried: &BTreeSet<u32>) -> Vec<Run> {
         let runs = self.plan.runs.iter();
         runs.filter(|run| !self.finished.contains(&run.index) && !tried.contains(&run.index)).copied().collect()
+    }
+
+    /// A run of the plan that waits for a quiet host as long as this session lets it.
+    fn prepared(&self, run: Run) -> Result<PreparedRun, Error> {
+        let mut prepared = PreparedRun::of(&self.study, &self.plan, run)?;
+        prepared.procedure.wait_for_quiet = self.wait_for_quiet.unwrap_or(prepared.procedure.wait_for_quiet);
+        Ok(prepared)
     }
 }
 
@@ -151,7 +163,7 @@ fn experiment_with(
     (run, asked): (Run, ConfirmAsked),
 ) -> Result<Option<String>, Error> {
     context.agents.expect_no_interrupt()?;
-    let mut prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
+    let mut prepared = assignment.prepared(run)?;
     prepared.experiment = Some(asked);
     match one_run(assignment, context, commands, &prepared) {
         Ok(()) => Ok(None),
@@ -166,14 +178,24 @@ fn experiment_with(
 /// Describes the host and preconditions its storage, once per study.
 pub(super) fn begin(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<(), Error> {
     context.confirmed.clone_from(&assignment.confirmed);
+    if let Some(wait) = assignment.wait_for_quiet {
+        let wait = duration_words(wait);
+        let text = format!("each run of this session waits up to {wait} for a quiet host, as --wait says");
+        context.heard.journal.log("info", "conductor", &text)?;
+    }
     context.commits_known.extend(assignment.calibrations.commits().cloned());
     let folder = study_folder(&assignment.study)?;
     let commands = Commands::of(&assignment.study)?;
+    context.host_facts.clear();
     for HostCommand { host, instance, .. } in commands.hosts.iter().filter(|command| command.is_described) {
         let facts = hosts::describe(&mut context.agents, &mut context.heard, host, &folder)?;
         // The facts of a host that a standby has to itself are that standby's.
         let of_instance = |fact| instance.iter().fold(fact, |fact, instance| testbed::of(instance, fact));
-        context.heard.journal.facts(&facts.into_iter().map(of_instance).collect::<Vec<_>>())?;
+        let facts: Vec<Fact> = facts.into_iter().map(of_instance).collect();
+        context.heard.journal.facts(&facts)?;
+        let tells_hosts_apart =
+            |fact: &&Fact| !fact.instance.is_standby() && HOST_IDENTITY.iter().any(|name| name.is_of(fact));
+        context.host_facts.extend(facts.iter().filter(tells_hosts_apart).cloned());
     }
     if assignment.preconditioned { Ok(()) } else { precondition(assignment, context) }
 }
@@ -196,7 +218,7 @@ pub(super) fn attempt_behind(
     (run, cores_before): (Run, u32),
 ) -> Result<Option<String>, Error> {
     context.agents.expect_no_interrupt()?;
-    let mut prepared = PreparedRun::of(&assignment.study, &assignment.plan, run)?;
+    let mut prepared = assignment.prepared(run)?;
     for instance in &mut prepared.deployment.instances {
         instance.limits.cores_before += cores_before;
     }
@@ -224,6 +246,8 @@ fn one_run(
     let run = prepared.run;
     context.heard.show_begin(run.index);
     context.heard.journal.begin(run.index)?;
+    // A record may be carried on elsewhere.
+    context.heard.journal.facts(&context.host_facts)?;
     if let Some(asked) = prepared.experiment {
         context.heard.journal.event(RunEvent::ExperimentBegun(experiment(prepared, asked)))?;
     }
@@ -468,5 +492,40 @@ impl Commands {
         }
         let first = LoadCommand { name: "load".to_owned(), command: loads[0].command.clone() };
         Ok(Self { network: network_members(&study.settings), hosts, load: first, loads })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::plan::expand;
+    use proofload_model::study::validate;
+
+    #[test]
+    fn a_session_may_let_its_runs_wait_longer_than_the_study_says() {
+        let text = "[study]\nname = \"t\"\ntitle = \"t\"\nseed = 1\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\n\
+                    virtual_users = 1\n[engine]\nkind = \"null\"\n[procedure]\nwait_for_quiet = \"10s\"\n";
+        let study = validate(text, &[], &crate::catalogue::catalogue()).expect("it is valid");
+        let plan = expand(&study);
+        let run = plan.runs[0];
+        let mut assignment = Assignment {
+            study,
+            plan,
+            finished: BTreeSet::new(),
+            calibrations: Calibrations::default(),
+            preconditioned: false,
+            confirmed: None,
+            wait_for_quiet: None,
+            experiments: Vec::new(),
+        };
+        let waits = |assignment: &Assignment| {
+            assignment
+                .prepared(run)
+                .map(|prepared| prepared.procedure.wait_for_quiet)
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(waits(&assignment), Ok(Duration::from_secs(10)));
+        assignment.wait_for_quiet = Some(Duration::from_secs(7_200));
+        assert_eq!(waits(&assignment), Ok(Duration::from_secs(7_200)));
     }
 }

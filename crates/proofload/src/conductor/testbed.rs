@@ -203,15 +203,13 @@ impl<'t> Testbed<'t, '_> {
         Ok(())
     }
 
-    /// Gives every instance the data of the snapshot of a folder, or on a host of its own those of its own, where `anew`, and nothing of it
-    /// in the page cache.
-    pub(super) fn restore(&mut self, from: &str, anew: bool) -> Result<(), Error> {
+    /// Gives every instance the data of the snapshot in a folder of its host, where `anew`, and nothing of it in the page cache.
+    pub(super) fn restore(&mut self, from: impl Fn(&InstancePlan) -> String, anew: bool) -> Result<(), Error> {
         for instance in self.ours() {
             let InstancePlan { name, place, .. } = instance.clone();
             if anew {
                 self.heard.view.phase(Phase::Restoring);
-                let from = if instance.host == self.primary().host { from } else { &place.folder }.to_owned();
-                let ask = host::RestoreSnapshot { instance: name, place: place.clone(), from };
+                let ask = host::RestoreSnapshot { instance: name, place: place.clone(), from: from(instance) };
                 let copied = self.ask(instance, ask)?;
                 self.heard.journal.event_of(&instance.name, RunEvent::Restored(data_copy(copied)))?;
             }
@@ -467,10 +465,10 @@ impl<'t> Testbed<'t, '_> {
         self.ask(self.primary(), host::TimeCommits { instance: self.primary().name.clone(), levels, within })
     }
 
-    /// Holds a part of what every standby does, or lets all go on.
-    pub(super) fn hold_standbys(&mut self, part: HeldPart, held: bool) -> Result<(), Error> {
+    /// Holds a part of what some standbys do, or lets them go on.
+    pub(super) fn hold_standbys(&mut self, names: &[InstanceName], part: HeldPart, held: bool) -> Result<(), Error> {
         let mut outcome = Ok(());
-        for standby in self.deployment.standbys() {
+        for standby in self.deployment.standbys().filter(|standby| names.contains(&standby.name)) {
             let ask = host::HoldStandby { instance: standby.name.clone(), part, held };
             outcome = outcome.and(self.ask(standby, ask));
         }

@@ -46,7 +46,43 @@ pub(super) fn metrics(share: &PageShare) -> String {
             "Share of the cores that other processes used.",
             host.and_then(|now| now.foreign),
         );
+        gauge(
+            "host_foreign_reads",
+            "ratio",
+            "Share of the reads from the devices that were not the database's.",
+            host.and_then(|now| now.reads),
+        );
+        gauge(
+            "host_spin",
+            "ratio",
+            "Share of its time in which the spin probe had no core.",
+            host.and_then(|now| now.spin),
+        );
     }
     text.push_str("# EOF\n");
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::second::PageSecond;
+    use super::*;
+    use crate::live::HostNow;
+
+    /// What others did with the processor and with the devices has a gauge each; what was not observed has none.
+    #[test]
+    fn what_others_did_is_told_where_it_was_observed() {
+        let told = |host: HostNow| {
+            let share = PageShare::new();
+            share.add(PageSecond { index: 0, rate: None, response_ns_p99: None, device: None, host: Some(host) });
+            metrics(&share)
+        };
+        let all = told(HostNow { stolen: Some(0.5), foreign: Some(0.25), reads: Some(0.125), spin: Some(0.75) });
+        for (name, value) in [("stolen", "0.5"), ("foreign", "0.25"), ("foreign_reads", "0.125"), ("spin", "0.75")] {
+            let line = format!("proofload_host_{name}_ratio{{study=\"\"}} {value}\n");
+            assert!(all.contains(&line), "{line}{all}");
+        }
+        let none = told(HostNow::default());
+        assert!(!none.contains("proofload_host") && none.ends_with("# EOF\n"), "{none}");
+    }
 }

@@ -5,7 +5,7 @@ use super::local::{Folder, Instance};
 use crate::clock::SystemClock;
 use crate::interrupt::Interrupt;
 use proofload_engine::{Engine, ScratchState};
-use proofload_load::selftest::{Bench, Ground, SelftestPart, SelftestStep, parts};
+use proofload_load::selftest::{Bench, Ground, SelftestPart, SelftestStep, ServerLeave, parts};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
@@ -22,6 +22,8 @@ pub(crate) struct SelftestOrder<'a> {
     /// A server of the reader's; `None`: an instance of our own, or a folder.
     pub(crate) url: Option<&'a str>,
     pub(crate) database: &'a str,
+    /// Leave to change the server beyond that database.
+    pub(crate) leave: ServerLeave,
     /// SelftestOrder with what stands under the name of the database, before anything is made.
     pub(crate) consent: &'a dyn Fn(ScratchState) -> Result<(), String>,
     /// Told of each step that has ended.
@@ -80,12 +82,12 @@ fn add(asked: &SelftestOrder<'_>, document: &mut Document, name: &str, outcome: 
 }
 
 fn all_parts(asked: &SelftestOrder<'_>, ground: &Ground, reference: &'static dyn Engine) -> Result<Document, Refusal> {
-    let mut document = Document::new(head(asked, &bench(asked.engine, ground, reference)?.facts()?));
+    let mut document = Document::new(head(asked, &bench(asked, ground, reference)?.facts()?));
     for part in parts() {
         if asked.interrupt.asked() {
             return Err(Refusal::Interrupted);
         }
-        match bench(asked.engine, ground, reference) {
+        match bench(asked, ground, reference) {
             Ok(bench) => run_part(asked, part, &bench, &mut document),
             Err(error) => add(asked, &mut document, part.name, Err(error), 0.0),
         }
@@ -104,7 +106,7 @@ fn run_part(asked: &SelftestOrder<'_>, part: &SelftestPart, bench: &Bench, docum
 }
 
 /// An empty database for a part.
-fn bench(engine: &'static dyn Engine, ground: &Ground, reference: &'static dyn Engine) -> Result<Bench, Error> {
+fn bench(asked: &SelftestOrder<'_>, ground: &Ground, reference: &'static dyn Engine) -> Result<Bench, Error> {
     let target = ground.fresh()?;
     let place = target.place.clone();
     let start = move || -> Result<Child, Error> {
@@ -119,11 +121,12 @@ fn bench(engine: &'static dyn Engine, ground: &Ground, reference: &'static dyn E
         command.spawn().map_err(|error| Error::new(format!("start a process that builds: {error}")))
     };
     Ok(Bench {
-        engine,
+        engine: asked.engine,
         target,
         reference,
         reference_folder: ground.reference_folder()?,
         clock: Arc::new(SystemClock),
+        leave: asked.leave,
         build_apart: Some(Arc::new(start)),
     })
 }

@@ -87,6 +87,8 @@ impl Events {
             4.0 + wave(0.7),
             if second.is_multiple_of(9) { Value::Null } else { json!(1.5 + wave(0.01)) },
             3.0 + wave(0.2),
+            5.0 + wave(0.05),
+            Value::Null,
         ]);
         let mut head = self.state["head"].clone();
         head["done"] = run.into();

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
+pub(crate) mod left_behind;
 pub(crate) mod nbd;
 pub(crate) mod pools;
 pub(crate) mod servers;

@@ -184,6 +184,7 @@ impl Synthetic {
             outcome: CheckOutcome::Met,
             offenders: vec!["none\nat all".to_owned()],
             sample: None,
+            lost: None,
         };
         recorder.checks(attempt, &[check]).expect("a check fits");
         let line = LogLine {

@@ -110,10 +110,11 @@ fn position(event: &RunEvent) -> u64 {
 const LAST: u64 = 39;
 
 fn change(chance: &mut Chance) -> Change {
-    match chance.number() % 3 {
+    match chance.number() % 4 {
         0 => Change::Nothing,
         1 => Change::One(chance.text()),
-        _ => Change::AllBut(chance.text()),
+        2 => Change::AllBut(chance.text()),
+        _ => Change::Raised(chance.text()),
     }
 }
 
@@ -213,6 +214,8 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
             in_force_after: chance.seconds(),
             waited_for_link: chance.number().is_multiple_of(2),
             waited_for_apply: chance.number().is_multiple_of(2),
+            seen_waiting: chance.maybe(|chance| chance.number().is_multiple_of(2)),
+            count_proved: chance.number().is_multiple_of(2),
         }),
         31 => RunEvent::Drilled(Box::new(drilled(chance))),
         32 => RunEvent::CommitsCalibrated(commits(chance)),
@@ -275,6 +278,8 @@ fn drilled(chance: &mut Chance) -> DrillReport {
         leaders: vec![Leader { node: 1, from: offset(chance), to: offset(chance) }],
         read_from: chance.maybe(Chance::small),
         unread: chance.maybe(Chance::text),
+        two_claimed_seconds: chance.number(),
+        stale_reads: chance.number(),
         ..ledger
     };
     DrillReport {

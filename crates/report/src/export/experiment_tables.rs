@@ -33,6 +33,7 @@ pub(super) fn visits(record: &Record, selection: &Selection, emit: &mut Emit<'_>
             Change::Nothing => ("nothing", Cell::Empty),
             Change::One(name) => ("one", Cell::Text(name.as_str())),
             Change::AllBut(name) => ("all_but", Cell::Text(name.as_str())),
+            Change::Raised(name) => ("raised", Cell::Text(name.as_str())),
         };
         emit(&[
             Cell::Integer(attempt.id),

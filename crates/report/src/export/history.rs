@@ -1,5 +1,5 @@
-//! A drill's writes as a history: invocations and completions in the order of their times, one JSON object a line, as checkers of sets read
-//! it. The read at its end has what the database held when the drill was over.
+//! A drill's writes as a history: invocations and completions in the order of their times, one JSON array with an object a line, as
+//! checkers of sets read it. The read at its end has what the database held when the drill was over.
 //!
 //! Source of the form: histories of Jepsen, `type`, `process`, `f`, `value` and `time`; a process does one thing at a time and does nothing
 //! more once the outcome of one is not known.
@@ -100,13 +100,14 @@ struct HistoryStep {
 }
 
 impl History {
-    /// Writes it, one object a line.
+    /// Writes it as one JSON array, an object a line between the lines of its brackets.
     ///
     /// # Errors
     /// Those of the writer.
     pub fn write(&self, to: &mut dyn Write) -> Result<()> {
         let mut processes = Processes::default();
         let mut of_write: Vec<usize> = vec![0; self.writes.len()];
+        writeln!(to, "[")?;
         let mut lines = Lines { to, index: 0 };
         let steps = self.steps();
         for step in &steps {
@@ -124,7 +125,8 @@ impl History {
         }
         let (reader, last) = (processes.take(), steps.last().map_or(0, |step| step.at));
         lines.line("invoke", reader, ("read", Json::Null), last)?;
-        lines.line("ok", reader, ("read", json!(self.held)), last)
+        lines.line("ok", reader, ("read", json!(self.held)), last)?;
+        writeln!(lines.to, "\n]")
     }
 
     fn steps(&self) -> Vec<HistoryStep> {
@@ -170,7 +172,7 @@ impl Processes {
     }
 }
 
-/// Lines as they are written, counted.
+/// Lines as they are written, counted, with a comma between two.
 struct Lines<'w> {
     to: &'w mut dyn Write,
     index: u64,
@@ -180,9 +182,10 @@ impl Lines<'_> {
     fn line(&mut self, kind: &str, process: usize, (function, value): (&str, Json), at: i64) -> Result<()> {
         let index = self.index;
         self.index += 1;
-        writeln!(
+        let comma = if index == 0 { "" } else { ",\n" };
+        write!(
             self.to,
-            "{{\"index\":{index},\"type\":\"{kind}\",\"process\":{process},\"f\":\"{function}\",\"value\":{value},\"time\":{at}}}"
+            "{comma}{{\"index\":{index},\"type\":\"{kind}\",\"process\":{process},\"f\":\"{function}\",\"value\":{value},\"time\":{at}}}"
         )
     }
 }

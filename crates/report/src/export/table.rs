@@ -2,7 +2,7 @@
 
 use super::Selection;
 use super::column::{ExportColumn, boolean, integer, number, text};
-use super::drill_tables::{drills, ledger};
+use super::drill_tables::{drills, ledger, outages, prober};
 use super::experiment_tables::{visit_readings, visits};
 use super::tables::{
     checks, client, client_threads, documents, engine, errors, events, facts, latencies, levels, load_agents, logs,
@@ -93,16 +93,27 @@ tables! {
         integer("attempt"), integer("run"), text("probe"), text("name"), text("instance"), text("unit"),
         integer("offset_ns"), integer("span_ns"), number("value"), text("standby");
     drills, "a drill":
-        integer("attempt"), integer("run"), integer("point"), text("fault"), number("strength"), text("strength_unit"),
-        number("phase_s"), text("mode"), number("before_per_s"), number("fault_after_s"), number("fault_at_s"),
-        number("first_failed_s"), text("manager"), number("detected_s"), number("promote_asked_s"),
-        number("promoted_s"), text("promoted"), number("first_acknowledged_s"), number("undone_s"),
-        number("rejoin_asked_s"), number("rejoined_s"), number("recovered_s"), number("protected_again_s"),
-        number("writes_away_s"), number("reads_away_s"), number("connections_away_s"), integer("degraded_s"),
+        integer("attempt"), integer("run"), integer("point"), boolean("counts"), text("void_reasons"), text("fault"),
+        number("strength"), text("strength_unit"), number("phase_s"), text("mode"), number("before_per_s"),
+        number("fault_begun_s"), number("fault_after_s"), number("fault_at_s"), number("first_failed_s"),
+        text("manager"), number("detected_s"), number("promote_asked_s"), number("promoted_s"), text("promoted"),
+        number("first_acknowledged_s"), number("undone_s"), number("rejoin_asked_s"), number("rejoined_s"),
+        number("recovered_s"), number("protected_again_s"), integer("standbys_reached"), integer("standbys"),
+        boolean("reach_holds_all"), integer("timeline_before"), integer("timeline"), integer("fork_at_bytes"),
+        integer("old_log_end_bytes"), integer("log_lost_bytes"), number("writes_away_s"), number("reads_away_s"),
+        number("connections_away_s"), integer("write_blips"), integer("read_blips"), integer("connection_blips"),
+        number("write_lag_p99_ms"), number("read_lag_p99_ms"), number("connection_lag_p99_ms"), integer("degraded_s"),
         number("unprotected_s"), number("work_missed_s"), integer("sent"), integer("kept"), integer("lost"),
-        integer("lost_as_warned"), integer("lost_unprotected"), integer("unknown_present"), integer("unknown_absent"),
-        integer("phantoms"), integer("seen_and_lost"), integer("holes"), integer("doubles"), number("oldest_lost_s"),
-        number("two_primaries_s"), boolean("ledger_read");
+        integer("lost_as_warned"), integer("lost_unprotected"), integer("lost_against_promise"),
+        integer("unknown_present"), integer("unknown_absent"), integer("phantoms"), integer("seen_and_lost"),
+        integer("holes"), integer("doubles"), integer("stale_reads"), number("oldest_lost_s"),
+        number("two_primaries_s"), integer("two_claimed_s"), boolean("ledger_read");
+    outages, "an outage of a drill, for a kind of prober operation":
+        integer("attempt"), integer("run"), text("kind"), number("from_s"), number("to_s"), integer("failed"),
+        boolean("of_the_fault");
+    prober, "a kind of prober operation in a tenth of a second":
+        integer("attempt"), integer("run"), text("kind"), integer("tenth"), integer("acknowledged"),
+        integer("failed"), integer("unknown");
     ledger, "a prober write that was not simply acknowledged and kept":
         integer("attempt"), integer("run"), integer("number"), text("class"), integer("node"), integer("due_ns"),
         integer("ended_ns");
@@ -120,7 +131,7 @@ tables! {
         text("source"), boolean("holds"), text("standby");
     checks, "a check and its result":
         integer("attempt"), integer("run"), text("group"), text("name"), text("rule"), text("found"), text("outcome"),
-        text("offenders");
+        text("offenders"), integer("lost");
     events, "an event; belongs to the study if attempt is empty":
         integer("attempt"), integer("run"), integer("at_us"), integer("offset_ns"), text("name"), text("detail");
     logs, "a log line for the operator":

@@ -3,7 +3,8 @@
 use super::Selection;
 use super::table::{Cell, Emit, whole};
 use super::time::{load_started, time_zero_us};
-use crate::findings::{Estimand, Findings, PERCENTILES, evaluate};
+use crate::findings::{Estimand, Findings, evaluate};
+use crate::metrics::PERCENTILES;
 use proofload_analysis::latency::Sparse;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::{Fact, IntervalSample};
@@ -262,6 +263,7 @@ pub(super) fn checks(record: &Record, selection: &Selection, emit: &mut Emit<'_>
             let mut row = joined(&head(attempt), &words);
             row.push(Cell::Made(format!("{:?}", check.outcome)));
             row.push(Cell::Made(check.offenders.join("\n")));
+            row.push(optional(check.lost, whole));
             emit(&row)?;
         }
     }

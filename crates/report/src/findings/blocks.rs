@@ -4,6 +4,7 @@
 use super::disturbance::HostUse;
 use super::judge::is_judged_by_movement;
 use super::point::PointFindings;
+use super::run::RunFindings;
 use proofload_analysis::blocks::{Blocks, Visit};
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::Quantity;
@@ -81,10 +82,14 @@ pub(super) fn blocks(record: &Record, points: &[PointFindings]) -> Option<BlockF
 fn visit(point: &PointFindings, repetition: u32) -> Option<Visit> {
     let run = point.runs.iter().find(|run| run.run.repetition == repetition)?;
     let throughput = run.throughput().value();
-    let ahead = run.judged.as_ref().map_or(0.0, |judged| judged.mean.ahead / judged.mean.value);
     (throughput > 0.0).then(|| Visit {
         throughput,
         taken: run.host.as_ref().and_then(HostUse::taken_beside_limits),
-        ahead,
+        ahead: ahead(run),
     })
+}
+
+/// Displacement of a run's throughput by what still moved in it, as a share of it.
+pub(super) fn ahead(run: &RunFindings) -> f64 {
+    run.judged.as_ref().map_or(0.0, |judged| judged.mean.ahead / judged.mean.value)
 }

@@ -221,7 +221,7 @@ fn sized(
     let value =
         |measured: &super::Measured| measured.as_ref().map(|one| one.value()).map_err(|why| of_point(why.clone()));
     let per_second = point.throughput.as_ref().map_err(|why| of_point(why.clone()))?.value;
-    let headline = value(&point.metric(findings.workload.headline.name))?;
+    let headline = value(&point.metric(findings.workload.headline.key()))?;
     let (mut uses, mut requests) = (Vec::new(), 0.0);
     for (volume, found) in &one.volumes {
         let (reads, writes) = (value(&found.reads)? / per_second, value(&found.writes)? / per_second);

@@ -4,6 +4,7 @@ use super::estimate::{estimate, measured};
 use super::level::Measured;
 use super::run::Pair;
 use super::telemetry::of_primary;
+use crate::metrics::MetricKey;
 use proofload_analysis::quantity::Unit;
 use proofload_model::samples::IntervalSample;
 use proofload_model::series::engine::{ACTIVE_SESSIONS, PROBE};
@@ -17,7 +18,7 @@ pub(super) const DRIVER_CPU: &str = "driver_cpu";
 pub(super) const LOGICAL: [&str; 2] = ["logical_written", "logical_read"];
 
 /// Counters with their unit as metrics `engine.<name>`; those that did not move are left out.
-pub(super) fn engine_counters(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
+pub(super) fn engine_counters(runs: &[Pair<'_>]) -> BTreeMap<MetricKey, Measured> {
     let mut metrics = BTreeMap::new();
     for (name, unit) in embedded_names(runs) {
         put(&mut metrics, &name, unit, runs.iter().map(|pair| embedded(pair, &name)).collect());
@@ -28,11 +29,11 @@ pub(super) fn engine_counters(runs: &[Pair<'_>]) -> BTreeMap<String, Measured> {
     metrics
 }
 
-fn put(metrics: &mut BTreeMap<String, Measured>, name: &str, unit: String, windows: Option<Vec<Vec<f64>>>) {
+fn put(metrics: &mut BTreeMap<MetricKey, Measured>, name: &str, unit: String, windows: Option<Vec<Vec<f64>>>) {
     let moved = |windows: &Vec<Vec<f64>>| windows.iter().flatten().any(|value| *value != 0.0);
     let Some(windows) = windows.filter(moved) else { return };
     let slices: Vec<&[f64]> = windows.iter().map(Vec::as_slice).collect();
-    metrics.insert(format!("engine.{name}"), measured(&estimate(&slices), Unit(unit.into()), 1.0));
+    metrics.insert(MetricKey::Engine(name.to_owned()), measured(&estimate(&slices), Unit(unit.into()), 1.0));
 }
 
 fn push(names: &mut Vec<(String, String)>, name: &str, unit: &str) {
@@ -73,7 +74,7 @@ fn server_names(runs: &[Pair<'_>]) -> Vec<(String, String)> {
 }
 
 /// A server's counter over a run's window.
-fn server((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>> {
+pub(super) fn server((run, attempt): &Pair<'_>, name: &str) -> Option<Vec<f64>> {
     server_sums(attempt, run.window_seconds()?, name)
 }
 

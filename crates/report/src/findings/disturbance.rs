@@ -8,7 +8,9 @@ use super::telemetry::{self, Trace, average, cpu_allowed, total, traces};
 use super::verdict::silence;
 use crate::workloads::Workload;
 use proofload_analysis::distribution::mean;
-use proofload_analysis::disturbance::{Disturbance, HostSecond, ProcessorSecond, depends, was_reached};
+use proofload_analysis::disturbance::{
+    Disturbance, HostSecond, LimitedSecond, ProcessorSecond, depends, was_reached, work_per_unit, would_show,
+};
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::quiet::{ObservedSecond, QuietMean, quiet_mean};
 use proofload_model::facts::limit;
@@ -19,6 +21,9 @@ use proofload_model::study::procedure;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 use std::fmt;
+
+/// The limit that leaves a part of the host in the figures: caches and sibling threads are shared, whatever CPU time a group gets.
+const CPU_LIMIT: &str = "limits.cpu";
 
 /// Share of the processor from which what others took is told.
 const TOLD_FROM: f64 = 0.01;
@@ -83,6 +88,9 @@ pub struct HostUse {
     pub foreign_requests: Option<f64>,
     /// Why the device makes the figures as given, in words; `None` where it does not.
     pub device_reason: Option<String>,
+    /// What others did to a load that moved or was late, in words; `None` where they did too little for that, or a limit of the device was
+    /// reached all the time. A reached limit of CPU time is no excuse for others who took more than the study tolerates.
+    pub blamed: Option<String>,
     /// What a thread that computes saw; `None` where it did not run, since others were seen otherwise.
     pub spin: Option<SpinSeen>,
     /// Why that makes the figures as given, in words; `None` where it does not.
@@ -188,26 +196,48 @@ pub(super) fn host_use(attempt: &Attempt, stretch: (f64, f64), load: HostLoad<'_
     };
     let requests = foreign_requests(attempt, stretch, load.is_one_host);
     let spin = spin_seen(attempt, stretch);
+    let beyond = requests.as_ref().and_then(|requests| requests.beyond(tolerated));
     let seen = OthersSeen {
-        device_reason: requests.as_ref().and_then(|requests| requests.beyond(tolerated)),
+        is_device_busy: beyond.is_some(),
         is_blind: disturbance.stolen.is_none() && disturbance.foreign.is_none(),
         spin: spin.as_ref(),
     };
     let estimand = estimand(attempt, stretch, throughput, &disturbance, tolerated, &seen);
     let client = mean_of(series::foreign::CLIENT_WAIT).zip(mean_of(series::foreign::CLIENT_CPU));
     let is_given = estimand == Estimand::AsGiven;
-    HostUse {
+    let mut found = HostUse {
+        blamed: None,
         quiet: is_given.then(|| quiet(attempt, stretch, load, &disturbance)),
         processes: processes(attempt, stretch),
         foreign_requests: requests.and_then(|requests| requests.share()),
         spin_reason: seen.spin.filter(|_| is_given && seen.is_blind).and_then(|spin| spin.beyond(tolerated)),
-        device_reason: seen.device_reason.filter(|_| is_given),
+        device_reason: beyond.clone().filter(|_| is_given),
         spin,
         client_wait: client.filter(|(wait, cpu)| wait + cpu > 0.0).map(|(wait, cpu)| wait / (wait + cpu)),
         throttled: mean_of(series::group::THROTTLED).map(|percent| percent / 100.0),
         estimand,
         disturbance,
-    }
+    };
+    found.blamed = match &found.estimand {
+        Estimand::AsGiven => found.text(),
+        Estimand::BoundBy(setting) if *setting == CPU_LIMIT => {
+            taken_beyond(&found.disturbance, &found.processes, beyond, tolerated)
+        }
+        Estimand::QuietHost | Estimand::QuietBySpin | Estimand::BoundBy(_) => None,
+    };
+    found
+}
+
+/// What others took and did with the device in words, each where it was more than is tolerated.
+fn taken_beyond(
+    disturbance: &Disturbance,
+    processes: &[(String, f64)],
+    device: Option<String>,
+    tolerated: f64,
+) -> Option<String> {
+    let taken = (disturbance.at_least() > tolerated).then(|| taken_in_words(disturbance, processes));
+    let told: Vec<String> = taken.into_iter().chain(device).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// The mean over quiet seconds of a load that leaves nothing undone.
@@ -224,9 +254,7 @@ fn quiet(
         return Err("the run is rated as a whole, not second by second".to_owned());
     }
     disturbance.observed().ok_or("CPU use by others was not observed")?;
-    let cores = average(&telemetry::cores(attempt)).map(|trace| trace.within(stretch).samples).unwrap_or_default();
-    let read: BTreeMap<i64, f64> =
-        cores.iter().map(|(at, _)| at.floor() as i64).zip(disturbance.seconds.iter().copied()).collect();
+    let read = taken_by_second(attempt, stretch, disturbance);
     // A reading tells of the second before it, and its moment lies anywhere in its own.
     let taken = |second: i64| [second, second + 1].iter().filter_map(|at| read.get(at).copied()).reduce(f64::max);
     let first = stretch.0.floor() as i64;
@@ -235,9 +263,9 @@ fn quiet(
     quiet_mean(&seconds.collect::<Vec<_>>(), load.tolerated)
 }
 
-/// What happened outside the database while a finished attempt was measured, in words: others took more of the processor than the study
-/// tolerates and no limit of the study made that irrelevant, or made a relay of the study late; the load generator stood still, or telemetry is
-/// missing. Throughput is not looked at, so that measuring again does not choose the result.
+/// What happened outside the database while a finished attempt was measured, in words: others took more of the processor or of the device than
+/// the study tolerates and no limit of the device made that irrelevant, or they made a relay of the study late; the load generator stood still, or
+/// telemetry is missing. Throughput is not looked at, so that measuring again does not choose the result.
 pub fn disturbed_from_outside(attempt: &Attempt, settings: &Settings) -> Option<String> {
     let (from, to) = attempt.window()?;
     let stretch = (from as f64, to as f64);
@@ -258,11 +286,12 @@ pub fn disturbed_from_outside(attempt: &Attempt, settings: &Settings) -> Option<
         return Some(format!("{late}; meanwhile {others}"));
     }
     let tolerated = procedure(settings).ok()?.steal_tolerance;
-    let taken = disturbance.at_least();
-    if taken <= tolerated || reached(attempt, stretch).is_some() {
+    if reached(attempt, stretch).is_some_and(|(setting, _)| setting != CPU_LIMIT) {
         return None;
     }
-    Some(taken_in_words(&disturbance, &processes))
+    let requests = foreign_requests(attempt, stretch, is_one_host(settings));
+    let device = requests.and_then(|requests| requests.beyond(tolerated));
+    taken_beyond(&disturbance, &processes, device, tolerated)
 }
 
 /// Share of its demand that other guests of the hypervisor took from the host in a stretch; `None` where it was not observed. Processes of
@@ -318,8 +347,8 @@ fn processes(attempt: &Attempt, (from, to): (f64, f64)) -> Vec<(String, f64)> {
 
 /// What tells of others beside the use of the processor.
 struct OthersSeen<'a> {
-    /// Why the device makes the figures as given.
-    device_reason: Option<String>,
+    /// Whether others kept a device busy for longer than is tolerated.
+    is_device_busy: bool,
     /// Whether neither steal nor other processes were observed.
     is_blind: bool,
     spin: Option<&'a SpinSeen>,
@@ -335,35 +364,58 @@ fn estimand(
 ) -> Estimand {
     match reached(attempt, stretch) {
         // Nothing else was seen of others, so that what the work depends on was not looked at.
-        Some(("limits.cpu", _)) if seen.is_blind && seen.spin.is_some_and(|spin| !spin.is_quiet(tolerated)) => {
+        Some((CPU_LIMIT, _)) if seen.is_blind && seen.spin.is_some_and(|spin| !spin.is_quiet(tolerated)) => {
             Estimand::AsGiven
         }
         // A reached limit of CPU time takes away most of the host, not all: caches and sibling threads are shared.
-        Some(("limits.cpu", used)) => {
-            let work: Vec<f64> = throughput.iter().zip(&used).map(|(done, used)| done / used).collect();
-            if depends(&work, &disturbance.seconds) { Estimand::AsGiven } else { Estimand::BoundBy("limits.cpu") }
-        }
+        Some((CPU_LIMIT, limit)) => match leaks(attempt, stretch, throughput, (disturbance, tolerated), limit) {
+            true => Estimand::AsGiven,
+            false => Estimand::BoundBy(CPU_LIMIT),
+        },
         Some((setting, _)) => Estimand::BoundBy(setting),
-        None if seen.device_reason.is_some() => Estimand::AsGiven,
+        None if seen.is_device_busy => Estimand::AsGiven,
         None if seen.is_blind && seen.spin.is_some_and(|spin| spin.is_quiet(tolerated)) => Estimand::QuietBySpin,
         None if disturbance.observed().is_some_and(|taken| taken <= tolerated) => Estimand::QuietHost,
         None => Estimand::AsGiven,
     }
 }
 
-/// The first limit that was reached all the time, and what was used of it in each second.
-fn reached(attempt: &Attempt, stretch: (f64, f64)) -> Option<(&'static str, Vec<f64>)> {
-    limits_used(attempt).find_map(|(setting, limit, trace)| {
-        let used = trace.within(stretch).values();
-        was_reached(&used, limit).then_some((setting, used))
-    })
+/// The limit that was reached all the time, one of the device before that of CPU time, since it leaves nothing of the host in the figures.
+fn reached(attempt: &Attempt, stretch: (f64, f64)) -> Option<(&'static str, f64)> {
+    let all = limits_used(attempt).filter(|(_, limit, trace)| was_reached(&trace.within(stretch).values(), *limit));
+    all.map(|(setting, limit, _)| (setting, limit)).min_by_key(|(setting, _)| *setting == CPU_LIMIT)
+}
+
+/// Whether a load under a reached limit of CPU time depends on its neighbours, or nobody can tell: work per CPU second, held against what
+/// others took in the same second. Where these took no more than is tolerated there is nothing to tell, nor of a load that is rated as a whole.
+fn leaks(attempt: &Attempt, stretch: (f64, f64), throughput: &[f64], seen: (&Disturbance, f64), limit: f64) -> bool {
+    let (disturbance, tolerated) = seen;
+    if throughput.len() as f64 != stretch.1 - stretch.0 {
+        return false;
+    }
+    let used = by_second(total(&traces(attempt, series::group::CPU)), stretch);
+    let taken = taken_by_second(attempt, stretch, disturbance);
+    let first = stretch.0.floor() as i64;
+    let second = |(second, done): (i64, &f64)| {
+        Some(LimitedSecond { done: *done, used: *used.get(&second)?, taken: *taken.get(&second)? })
+    };
+    let seconds: Vec<LimitedSecond> = (first..).zip(throughput).filter_map(second).collect();
+    let (work, taken) = work_per_unit(&seconds, limit);
+    let is_quiet = disturbance.observed().is_some_and(|taken| taken <= tolerated);
+    depends(&work, &taken) || !(is_quiet || would_show(&work, &taken))
+}
+
+/// What others took in each second in which the cores were read.
+fn taken_by_second(attempt: &Attempt, stretch: (f64, f64), disturbance: &Disturbance) -> BTreeMap<i64, f64> {
+    let cores = average(&telemetry::cores(attempt)).map(|trace| trace.within(stretch).samples).unwrap_or_default();
+    cores.iter().map(|(at, _)| at.floor() as i64).zip(disturbance.seconds.iter().copied()).collect()
 }
 
 /// Limits of CPU time and of the device with their use: setting, limit as read back, use in the limit's unit.
 pub(super) fn limits_used(attempt: &Attempt) -> impl Iterator<Item = (&'static str, f64, Trace)> + '_ {
     let facts = &attempt.facts;
     let limits = [
-        ("limits.cpu", cpu_allowed(attempt), series::group::CPU),
+        (CPU_LIMIT, cpu_allowed(attempt), series::group::CPU),
         ("limits.read_iops", limit::READ_IOPS.number(facts), series::group::READS),
         ("limits.write_iops", limit::WRITE_IOPS.number(facts), series::group::WRITES),
         ("limits.read_bandwidth", limit::READ_BANDWIDTH.number(facts), series::group::READ_BYTES),

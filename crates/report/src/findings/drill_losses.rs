@@ -9,9 +9,8 @@ use proofload_model::ledger::{LedgerRange, WriteClass, WriteOutcome};
 use proofload_model::samples::{Check, CheckOutcome};
 use proofload_record::Attempt;
 
-/// Group of the checks that compare what users were told with the database, and those of them that count what is lost.
-const ACKNOWLEDGED: &str = "acknowledged";
-const OF_LOSSES: &[&str] = &["orders lost", "latest writes"];
+/// Checks that look for what users were told is there, in records from before checks counted what they did not find.
+const OF_LOSSES: &[(&str, &str)] = &[("acknowledged", "orders lost"), ("acknowledged", "latest writes")];
 
 /// Loss of one finished drill, void or not.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,8 +90,11 @@ fn loss(attempt: &Attempt, point: u32) -> Option<DrillLoss<'_>> {
 }
 
 fn found_lost(check: &Check) -> bool {
-    let is_of_losses = check.group == ACKNOWLEDGED && OF_LOSSES.contains(&check.name.as_str());
-    is_of_losses && check.outcome == CheckOutcome::Failed && !check.offenders.is_empty()
+    let is_named = || OF_LOSSES.contains(&(check.group.as_str(), check.name.as_str()));
+    match check.lost {
+        Some(lost) => lost > 0,
+        None => is_named() && check.outcome == CheckOutcome::Failed && !check.offenders.is_empty(),
+    }
 }
 
 /// Ages at the fault of all acknowledgements that were lost, seconds.

@@ -8,9 +8,10 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{DrillAsked, DrillReport, Ledger, ProbeKind, drill};
 use proofload_model::ledger::LedgerPage;
 use proofload_model::replication::replication;
+use proofload_model::samples::Fact;
 use proofload_model::series::replication;
 use proofload_model::settings::Settings;
-use proofload_record::Attempt;
+use proofload_record::{Attempt, State};
 
 /// Lost writes that are told by number.
 const NUMBERS_TOLD: usize = 20;
@@ -41,18 +42,29 @@ pub(super) fn of_drill(attempt: &Attempt, settings: &Settings) -> Vec<Void> {
 
 /// Whether no acknowledged write of a drill may be lost: its mode and fault promise it, and every acknowledged write is on one of the standbys
 /// that answered before the promotion, as far as one was promoted by hand.
-pub(super) fn none_may_be_lost(report: &DrillReport, asked: &DrillAsked, settings: &Settings) -> bool {
-    promises_none_lost(asked, settings) && report.reach.is_none_or(|reach| reach.holds_all)
+pub(super) fn none_may_be_lost(report: &DrillReport, asked: &DrillAsked, settings: &Settings, facts: &[Fact]) -> bool {
+    promises_none_lost(asked, settings, facts) && report.reach.is_none_or(|reach| reach.holds_all)
 }
 
 /// Acknowledged writes that a drill lost though its mode promises that none is: without a warning, while the mode was in force. 0 for a run
 /// without a drill.
 pub(super) fn lost_against_promise(attempt: &Attempt, settings: &Settings) -> u64 {
     let Some((asked, report)) = drill(settings).ok().flatten().zip(report_of(attempt)) else { return 0 };
-    if !none_may_be_lost(report, &asked, settings) {
+    if !none_may_be_lost(report, &asked, settings, &attempt.facts) {
         return 0;
     }
     report.prober.ledger.lost.saturating_sub(unprotected(attempt, report, settings).lost)
+}
+
+/// Whether nothing tells the losses of an attempt at a drill that may lose nothing: it did not finish, has no report, or its ledger was not
+/// read or does not add up.
+pub(super) fn is_loss_unknown(attempt: &Attempt, asked: &DrillAsked, settings: &Settings) -> bool {
+    match report_of(attempt).filter(|_| attempt.state == State::Finished) {
+        Some(report) => {
+            none_may_be_lost(report, asked, settings, &attempt.facts) && !of_ledger(attempt, report).is_empty()
+        }
+        None => promises_none_lost(asked, settings, &attempt.facts),
+    }
 }
 
 fn of_promise(attempt: &Attempt, settings: &Settings) -> Vec<String> {
@@ -173,8 +185,8 @@ fn of_defects(ledger: &Ledger) -> Vec<String> {
         (ledger.phantoms, "writes that had definitely failed are in the database"),
         (
             ledger.holes,
-            "writes are lost although later writes of the same node exist: there were two primaries, or another node \
-             was read",
+            "writes are lost although later ones of the same life of a node exist: there were two primaries, or another \
+             node was read",
         ),
         (ledger.doubles, "writes, each sent once, are in the database twice or were refused as duplicates"),
     ];
@@ -182,6 +194,12 @@ fn of_defects(ledger: &Ledger) -> Vec<String> {
     let mut found: Vec<String> = counted.map(|(count, what)| format!("{count} of {sent} {what}")).collect();
     if ledger.two_primaries_seconds > 0.0 {
         found.push(format!("two primaries accepted writes for {:.3} s", ledger.two_primaries_seconds));
+    }
+    if ledger.two_claimed_seconds > 0 {
+        found.push(format!(
+            "in {} s an instance said that it takes writes while another acknowledged some: there were two primaries",
+            ledger.two_claimed_seconds
+        ));
     }
     found
 }

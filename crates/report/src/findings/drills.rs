@@ -10,12 +10,14 @@ use proofload_model::drill::{
     DrillAsked, DrillReport, FaultAsked, FaultKind, Ledger, Outage, ProbeKind, ProbeReport, drill,
 };
 use proofload_model::events::RunEvent;
+use proofload_model::facts::engine::DURABLE_COMMITS;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::ledger::LedgerPage;
 use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::replication::{ReplicationMode, replication};
+use proofload_model::samples::Fact;
 use proofload_model::settings::Settings;
-use proofload_record::{Attempt, Record};
+use proofload_record::{Attempt, Record, State};
 
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
@@ -39,12 +41,14 @@ pub struct DrilledPoint<'r> {
     pub promises_none_lost: bool,
     /// Drills that count, in the order of their runs.
     pub drills: Vec<DrillOf<'r>>,
-    /// UnprotectedTime time of each of these drills, and their degraded seconds.
+    /// Unprotected time of each of these drills, and their degraded seconds.
     pub aftermath: Vec<(UnprotectedTime, u64)>,
     /// Drills that are void.
     pub void: usize,
     /// Ledgers of all finished drills, void ones included: a broken promise makes a drill void, and must be counted.
     pub ledgers: Vec<DrillLedger<'r>>,
+    /// Finished drills whose ledger was not read, so that nothing is known of their losses.
+    pub unread: usize,
 }
 
 /// Ledger of a finished drill, with how its losses count.
@@ -215,15 +219,23 @@ pub(crate) fn pages(attempt: &Attempt) -> impl Iterator<Item = &LedgerPage> {
 
 /// Whether no acknowledged write may be lost: where the primary stays, or commits wait for a standby. All that a crash leaves here, it leaves
 /// in memory too, so that written is as good as flushed.
-pub(super) fn promises_none_lost(asked: &DrillAsked, settings: &Settings) -> bool {
+pub(super) fn promises_none_lost(asked: &DrillAsked, settings: &Settings, facts: &[Fact]) -> bool {
     let mode = replication(settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode);
-    mode.waits() || !asked.replaces_the_primary() && has_durable_commits(settings)
+    mode.waits() || !asked.replaces_the_primary() && has_durable_commits(settings, facts)
 }
 
-/// Whether a server's own log has every acknowledged commit after the end of its processes, unless a setting gives that up.
+/// Whether a server's own log has every acknowledged commit after the end of its processes, as the engine said at the start of the run.
+fn has_durable_commits(settings: &Settings, facts: &[Fact]) -> bool {
+    match DURABLE_COMMITS.text(facts) {
+        Some(said) => said == "true",
+        None => was_durable(settings),
+    }
+}
+
+/// What studies say of it, for records from before engines said it.
 ///
 /// Source: PostgreSQL manual, `synchronous_commit`; MariaDB manual, `innodb_flush_log_at_trx_commit`: with 0 the log is written once a second.
-fn has_durable_commits(settings: &Settings) -> bool {
+fn was_durable(settings: &Settings) -> bool {
     const GIVE_UP: [(&str, &str); 3] =
         [("synchronous_commit", "off"), ("synchronous_commit", "false"), ("innodb_flush_log_at_trx_commit", "0")];
     let is_set = |(name, value): &(&str, &str)| {
@@ -232,15 +244,36 @@ fn has_durable_commits(settings: &Settings) -> bool {
     !GIVE_UP.iter().any(is_set)
 }
 
-/// Acknowledged writes that finished drills of each point lost though its mode promises that none is, void drills included. Empty for a record
-/// without drills.
-pub fn lost_against_promise(record: &Record) -> Vec<(u32, u64)> {
+/// Acknowledged writes that an attempt's drill lost though none may be lost; 0 for an attempt without a drill.
+pub(crate) fn lost_in_drill(attempt: &Attempt, settings: &Settings) -> u64 {
+    drill_verdict::lost_against_promise(attempt, settings)
+}
+
+/// Losses of a point's drills against the promise of its mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PointLosses {
+    /// Its number.
+    pub point: u32,
+    /// Acknowledged writes that finished drills lost though none may be lost, void drills included.
+    pub lost: u64,
+    /// Drills that were begun, may lose none, and have no ledger that tells whether they did.
+    pub unknown: usize,
+}
+
+/// Losses of each point's drills against the promise of its mode. Empty for a record without drills.
+pub fn lost_against_promise(record: &Record) -> Vec<PointLosses> {
     let of_point = |point: u32| {
         let settings = record.plan.settings(&record.study, point);
-        drill(&settings).ok().flatten()?;
+        let asked = drill(&settings).ok().flatten()?;
         let runs = record.plan.runs.iter().filter(|run| run.point == point);
-        let attempts = runs.filter_map(|run| record.finished(run.index));
-        Some((point, attempts.map(|attempt| drill_verdict::lost_against_promise(attempt, &settings)).sum()))
+        let last = |index: u32| record.attempts.iter().rev().find(|attempt| attempt.run.index == index);
+        let attempts: Vec<&Attempt> =
+            runs.filter_map(|run| record.finished(run.index).or_else(|| last(run.index))).collect();
+        let is_unknown = |attempt: &&&Attempt| drill_verdict::is_loss_unknown(attempt, &asked, &settings);
+        let unknown = attempts.iter().filter(is_unknown).count();
+        let finished = attempts.iter().filter(|attempt| attempt.state == State::Finished);
+        let lost = finished.map(|attempt| drill_verdict::lost_against_promise(attempt, &settings)).sum();
+        Some(PointLosses { point, lost, unknown })
     };
     record.plan.points.iter().filter_map(|point| of_point(point.id)).collect()
 }
@@ -253,12 +286,13 @@ pub fn drilled<'r>(findings: &Findings<'r>) -> Vec<DrilledPoint<'r>> {
 fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<DrilledPoint<'r>> {
     let settings = findings.record.plan.settings(&findings.record.study, point.id);
     let asked = drill(&settings).ok().flatten()?;
-    let (mut drills, mut aftermath, mut ledgers) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut drills, mut aftermath, mut ledgers, mut unread) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for run in &point.runs {
         let Some(attempt) = findings.record.finished(run.run.index) else { continue };
         let Some(report) = report_of(attempt) else { continue };
         let after = unprotected(attempt, report, &settings);
-        ledgers.extend(ledger(report, &after, (&asked, &settings)));
+        unread += usize::from(report.prober.ledger.unread.is_some());
+        ledgers.extend(ledger(report, &after, (&asked, &settings, attempt.facts.as_slice())));
         if run.voids.is_empty() {
             drills.push(DrillOf { attempt: run.attempt, report });
             aftermath.push((after, degraded_seconds(attempt, report)));
@@ -271,22 +305,29 @@ fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<D
         manager: manager(&settings).ok().flatten().map(|asked| asked.kind),
         replaces_the_primary: asked.replaces_the_primary(),
         mode: replication(&settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode),
-        promises_none_lost: promises_none_lost(&asked, &settings),
+        promises_none_lost: promises_none_lost(&asked, &settings, facts_of(findings, point)),
         void: point.runs.len() - drills.len(),
         aftermath,
         drills,
         ledgers,
+        unread,
     })
+}
+
+/// Facts of the first finished run of a point; all its runs have the same settings.
+fn facts_of<'f>(findings: &'f Findings<'_>, point: &PointFindings) -> &'f [Fact] {
+    let first = point.runs.iter().find_map(|run| findings.record.finished(run.run.index));
+    first.map_or(&[][..], |attempt| attempt.facts.as_slice())
 }
 
 /// The ledger of a drill; `None` where it was not read, so that nothing is known of losses.
 fn ledger<'r>(
     report: &'r DrillReport,
     unprotected: &UnprotectedTime,
-    (asked, settings): (&DrillAsked, &Settings),
+    (asked, settings, facts): (&DrillAsked, &Settings, &[Fact]),
 ) -> Option<DrillLedger<'r>> {
     let ledger = &report.prober.ledger;
-    let promised = drill_verdict::none_may_be_lost(report, asked, settings);
+    let promised = drill_verdict::none_may_be_lost(report, asked, settings, facts);
     ledger.unread.is_none().then(|| DrillLedger {
         ledger,
         unprotected: unprotected.lost,

@@ -5,6 +5,8 @@ use super::evaluate::Findings;
 use super::level::Measured;
 use super::point::PointFindings;
 use super::time_split::MILLISECONDS;
+use crate::metrics::{LatencyStatistic, MetricKey};
+use crate::workloads::Workload;
 use proofload_analysis::order_statistics::median;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::commit_levels::{CommitCalibration, CommitLevel};
@@ -14,9 +16,6 @@ use proofload_model::study::values_of;
 
 /// Share of the forecast by which the measured may differ from it and still count as explained.
 const EXPLAINED_WITHIN: f64 = 0.2;
-
-/// Kinds of operations that write nothing, so that their end waits for nobody, by `workload.kind`.
-const READ_ONLY: &[(&str, &[&str])] = &[("tprocc", &["order_status", "stock_level"]), ("ycsb", &["read", "scan"])];
 
 /// How the interval of a difference comes about.
 const METHOD: &str = "both intervals combined in quadrature";
@@ -104,21 +103,18 @@ pub(super) fn forecast(
         .into_iter()
         .find(|one| one.level == CommitLevel::of(mode))
         .and_then(|one| one.added)?;
-    let writes = share_of_writes(findings.workload.kind, point);
+    let writes = share_of_writes(findings.workload, point);
     let added = commit.scaled(writes, MILLISECONDS);
     let beside = alone.and_then(|alone| beside(findings, point, alone, &added));
     Some(Forecast { commit, writes, added, beside })
 }
 
 /// Share of the operations of the window that write.
-fn share_of_writes(workload: &str, point: &PointFindings) -> f64 {
-    let count = |kind: &str| point.metric(&format!("response_ns_mean.{kind}")).map_or(0, |mean| mean.n()) as f64;
-    let reads: f64 = READ_ONLY
-        .iter()
-        .filter(|(kind, _)| *kind == workload)
-        .flat_map(|(_, kinds)| kinds.iter())
-        .map(|kind| count(kind))
-        .sum();
+fn share_of_writes(workload: &Workload, point: &PointFindings) -> f64 {
+    let mean = |kind: &str| point.metric(MetricKey::response(LatencyStatistic::Mean, kind));
+    let count = |kind: &str| mean(kind).map_or(0, |mean| mean.n()) as f64;
+    let kinds = workload.kinds.iter().map(|(kind, _)| *kind);
+    let reads: f64 = kinds.filter(|kind| (workload.is_read)(kind)).map(count).sum();
     let all = count("all");
     if all > 0.0 { 1.0 - reads / all } else { 1.0 }
 }
@@ -162,7 +158,7 @@ fn measured(
 
 /// Mean response time of all transactions, ms.
 fn mean_response(point: &PointFindings) -> Measured {
-    Ok(point.result("response_ns_mean.all")?.scaled(1e-6, MILLISECONDS))
+    Ok(point.result(MetricKey::response(LatencyStatistic::Mean, "all"))?.scaled(1e-6, MILLISECONDS))
 }
 
 /// A quantity and so many times another one.

@@ -4,9 +4,6 @@ use proofload_analysis::latency::Sparse;
 use proofload_model::samples::{IntervalSample, LatencyClock, is_deferred};
 use std::collections::BTreeMap;
 
-/// Percentiles of response times: the end of the metric's name and the share.
-pub const PERCENTILES: &[(&str, f64)] = &[("p50", 0.50), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
-
 /// How the reason starts when a percentile is left out for want of samples.
 pub const FEWER_THAN: &str = "fewer than ";
 

@@ -9,9 +9,9 @@ use super::run::{Pair, RunFindings};
 use super::telemetry::{self, Trace, cpu_allowed, mean_of_cores, steal, total, traces};
 use crate::metrics::{
     CPU, CPU_STEAL, CostName, DATABASE_CPU, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_QUEUE, DEVICE_READ_BANDWIDTH,
-    DEVICE_READ_REQUESTS, DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS, FAILED, FLUSHES, MAJOR_FAULTS, MetricName,
-    PACED, PACED_BY_SCALE, PACED_EFFICIENCY, READ_BYTES, READS, READS_AWAY, REFAULTS, THROUGHPUT, WRITES, WRITES_AWAY,
-    WRITTEN_BYTES,
+    DEVICE_READ_REQUESTS, DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS, FAILED, FLUSHES, MAJOR_FAULTS, MetricKey,
+    MetricName, PACED, PACED_BY_SCALE, PACED_EFFICIENCY, READ_BYTES, READS, READS_AWAY, REFAULTS, RUN_THROUGHPUT,
+    RUN_TIME, THROUGHPUT, WORK_PER_CPU, WRITES, WRITES_AWAY, WRITTEN_BYTES,
 };
 use crate::workloads::{CountedKind, Workload, workload};
 use proofload_analysis::bootstrap::{Estimate, METHOD_RUNS};
@@ -52,70 +52,72 @@ pub(super) const OUTAGES: &[(MetricName, ProbeKind)] =
     &[(WRITES_AWAY, ProbeKind::Write), (READS_AWAY, ProbeKind::Read)];
 
 /// The series that a metric of device or memory is observed by.
-pub(super) fn series_of(metric: &str) -> Option<SeriesName> {
-    OF_HOST.iter().find(|(known, ..)| known.name == metric).map(|(_, probed, _)| *probed)
+pub(super) fn series_of(metric: &MetricKey) -> Option<SeriesName> {
+    OF_HOST.iter().find(|(known, ..)| *metric == *known).map(|(_, probed, _)| *probed)
 }
 
-/// Makes the metrics of one workload from its runs and their throughput.
-type OwnMetrics = fn(&[Pair<'_>], &Result<Estimate, String>) -> Vec<(MetricName, Measured)>;
-
-/// Metrics that one workload adds, by `workload.kind`.
-const OF_WORKLOADS: &[(&str, OwnMetrics)] = &[(super::warehouse::KIND, super::warehouse::metrics)];
-
-/// All metrics of a point by name. `response_ns_p99.new_order` is the percentile of one kind of operation,
+/// All metrics of a point by key. `response_ns_p99.new_order` is the percentile of one kind of operation,
 /// `response_ns_p99.all` of all together.
-pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<String, Measured> {
+pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<MetricKey, Measured> {
     let workload = workload(settings);
     let mut metrics = BTreeMap::new();
     let per_second = throughput(runs);
-    let mut put = |name: &str, value: Measured| {
-        metrics.insert(name.to_owned(), value);
+    let mut put = |key: MetricKey, value: Measured| {
+        metrics.insert(key, value);
     };
-    put(THROUGHPUT.name, measured(&per_second, THROUGHPUT.quantity_unit(), 1.0));
+    put(THROUGHPUT.key(), measured(&per_second, THROUGHPUT.quantity_unit(), 1.0));
     for (metric, factor) in workload.rates {
-        put(metric.name, measured(&per_second, metric.quantity_unit(), *factor));
+        put(metric.key(), measured(&per_second, metric.quantity_unit(), *factor));
     }
     for (place, counted) in workload.counted.iter().enumerate() {
-        put(counted.metric.name, by_clients(runs, place, counted));
-        put(counted.metric_database.name, by_database(runs, place, counted.metric_database));
+        put(counted.metric.key(), by_clients(runs, place, counted));
+        put(counted.metric_database.key(), by_database(runs, place, counted.metric_database));
     }
-    put(FAILED.name, failed_percent(runs));
-    put(CPU.name, cores(runs, mean_of_cores));
+    put(FAILED.key(), failed_percent(runs));
+    put(CPU.key(), cores(runs, mean_of_cores));
     let of_database = cores(runs, database_cpu);
     if of_database.is_ok() {
-        put(DATABASE_CPU.name, of_database);
+        put(DATABASE_CPU.key(), of_database);
+    }
+    if let Some(work) = work_per_cpu(runs, &per_second) {
+        put(WORK_PER_CPU.key(), Ok(work));
     }
     let stolen = cores(runs, steal);
     if stolen.is_ok() {
-        put(CPU_STEAL.name, stolen);
+        put(CPU_STEAL.key(), stolen);
     }
     for (metric, probed, factor) in OF_HOST {
         let unit = metric.quantity_unit();
-        put(metric.name, observed(runs, *probed).and_then(|estimate| measured(&Ok(estimate), unit, *factor)));
+        put(metric.key(), observed(runs, *probed).and_then(|estimate| measured(&Ok(estimate), unit, *factor)));
     }
     let work = workload.work.one;
     for (cost, probed, factor) in PER_OPERATION {
         let quantity = observed(runs, *probed).and_then(|above| Ok(ratio(&above, &per_second.clone()?)));
-        put(&cost.name(work), quantity.map(|quantity| quantity.scaled(*factor, cost.quantity_unit(work))));
+        put(cost.key(work), quantity.map(|quantity| quantity.scaled(*factor, cost.quantity_unit(work))));
     }
     for (metric, value) in super::device_requests::of_requests(runs) {
-        put(metric.name, value);
+        put(metric.key(), value);
     }
+    let of_whole_run = [RUN_TIME.name, RUN_THROUGHPUT.name];
     for (metric, value) in super::efficiency::efficiency(runs, &per_second, settings) {
-        if workload.tells_absence || value.is_ok() && !metric.name.starts_with("run_") {
-            metrics.insert(metric.name.to_owned(), value);
+        if workload.tells_absence || value.is_ok() && !of_whole_run.contains(&metric.name) {
+            metrics.insert(metric.key(), value);
         }
     }
+    for (metric, value) in super::engine_tpm::engine_tpm(runs, &per_second, workload, settings) {
+        metrics.insert(metric.key(), value);
+    }
     for (metric, value) in paced(runs, workload, settings) {
-        metrics.insert(metric.name.to_owned(), value);
+        metrics.insert(metric.key(), value);
     }
-    for (_, own) in OF_WORKLOADS.iter().filter(|(kind, _)| *kind == workload.kind) {
-        metrics.extend(own(runs, &per_second).into_iter().map(|(metric, value)| (metric.name.to_owned(), value)));
+    if workload.rates_queries {
+        let of_queries = super::warehouse::metrics(runs, &per_second);
+        metrics.extend(of_queries.into_iter().map(|(metric, value)| (metric.key(), value)));
     }
-    metrics.extend(outages(runs).into_iter().map(|(metric, value)| (metric.name.to_owned(), value)));
+    metrics.extend(outages(runs).into_iter().map(|(metric, value)| (metric.key(), value)));
     super::percentiles::latencies(runs, workload, &mut metrics);
     metrics.extend(super::counters::engine_counters(runs));
-    metrics.into_iter().map(|(name, value)| (name, value.map(informative))).collect()
+    metrics.into_iter().map(|(key, value)| (key, value.map(informative))).collect()
 }
 
 /// Transactions per second over the windows of all runs; of runs that are rated whole by their rounds.
@@ -185,8 +187,8 @@ fn outages(runs: &[Pair<'_>]) -> Vec<(MetricName, Measured)> {
 }
 
 /// The kind of operations whose outages a metric is the median of.
-pub(super) fn outage_of(metric: &str) -> Option<ProbeKind> {
-    OUTAGES.iter().find(|(known, _)| known.name == metric).map(|(_, kind)| *kind)
+pub(super) fn outage_of(metric: &MetricKey) -> Option<ProbeKind> {
+    OUTAGES.iter().find(|(known, _)| *metric == *known).map(|(_, kind)| *kind)
 }
 
 fn failed_percent(runs: &[Pair<'_>]) -> Measured {
@@ -208,6 +210,13 @@ fn database_cpu(attempt: &Attempt) -> Option<Trace> {
         *value *= 100.0 / all;
     }
     Some(trace)
+}
+
+/// What was done for each second of CPU time of the database's group; `None` where that was not seen or used none.
+fn work_per_cpu(runs: &[Pair<'_>], per_second: &Result<Estimate, String>) -> Option<Quantity> {
+    let used = observed(runs, series::group::CPU).ok().filter(|used| used.value > 0.0)?;
+    let work = ratio(per_second.as_ref().ok()?, &used);
+    work.value().is_finite().then(|| work.scaled(1.0, WORK_PER_CPU.quantity_unit()))
 }
 
 /// A share of the cores' time, %.

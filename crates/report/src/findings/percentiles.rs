@@ -1,8 +1,9 @@
 //! The metrics of a point that are made from its runs' response and service times.
 
-use super::latencies::{ByKind, FEWER_THAN, PERCENTILES, all_kinds};
+use super::latencies::{ByKind, FEWER_THAN, all_kinds};
 use super::level::Measured;
 use super::run::{Pair, RunFindings};
+use crate::metrics::{LatencyStatistic, MetricKey, PERCENTILES};
 use crate::workloads::{Clocks, Workload};
 use proofload_analysis::distribution::{student_quantile, variance};
 use proofload_analysis::latency::{Latencies, Sparse};
@@ -11,7 +12,7 @@ use proofload_model::samples::LatencyClock;
 use std::collections::BTreeMap;
 
 /// `response_ns_p99.read` and the others; `.all` for all kinds together. Service times where the workload tells them apart.
-pub(super) fn latencies(runs: &[Pair<'_>], workload: &Workload, metrics: &mut BTreeMap<String, Measured>) {
+pub(super) fn latencies(runs: &[Pair<'_>], workload: &Workload, metrics: &mut BTreeMap<MetricKey, Measured>) {
     of_clock(runs, workload, LatencyClock::Response, |run| &run.latencies, metrics);
     let stored = runs.iter().all(|(run, _)| run.services.is_some());
     if workload.clocks == Clocks::Both && stored {
@@ -25,7 +26,7 @@ fn of_clock<'a>(
     workload: &Workload,
     clock: LatencyClock,
     pick: impl Fn(&'a RunFindings) -> &'a ByKind,
-    metrics: &mut BTreeMap<String, Measured>,
+    metrics: &mut BTreeMap<MetricKey, Measured>,
 ) {
     let mut kinds: Vec<String> = runs.iter().flat_map(|(run, _)| run.kinds.clone()).collect();
     workload.sort_kinds(&mut kinds);
@@ -47,12 +48,12 @@ struct Name {
 }
 
 impl Name {
-    fn of(&self, statistic: &str, kind: &str) -> String {
-        format!("{}_ns_{statistic}.{kind}", self.clock.word())
+    fn of(&self, statistic: LatencyStatistic, kind: &str) -> MetricKey {
+        MetricKey::latency_of(self.clock, statistic, kind)
     }
 }
 
-fn put(name: &Name, kind: &str, per_run: &[&[Sparse]], metrics: &mut BTreeMap<String, Measured>) {
+fn put(name: &Name, kind: &str, per_run: &[&[Sparse]], metrics: &mut BTreeMap<MetricKey, Measured>) {
     let merged = Latencies::new(per_run.iter().copied().flatten());
     // The scatter of repetitions is told by two of them at least.
     let scattered = if per_run.len() < 2 { &[][..] } else { per_run };
@@ -63,10 +64,10 @@ fn put(name: &Name, kind: &str, per_run: &[&[Sparse]], metrics: &mut BTreeMap<St
     for (statistic, share) in PERCENTILES {
         let values: Vec<f64> = each.iter().filter_map(|run| run.percentile(*share)).map(|value| value as f64).collect();
         let quantity = finite(widened(merged.percentile(*share), &values));
-        metrics.insert(name.of(statistic, kind), quantity.and_then(|quantity| enough(quantity, *share, name.beyond)));
+        metrics.insert(name.of(*statistic, kind), quantity.and_then(|quantity| enough(quantity, *share, name.beyond)));
     }
     let means: Vec<f64> = each.iter().filter(|run| run.count() > 0).map(Sparse::mean).collect();
-    metrics.insert(name.of("mean", kind), finite(widened(merged.mean(), &means)));
+    metrics.insert(name.of(LatencyStatistic::Mean, kind), finite(widened(merged.mean(), &means)));
 }
 
 /// A percentile, if the sample is so large that `beyond` values lie beyond it; with fewer it is the accident of a few samples.

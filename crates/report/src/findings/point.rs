@@ -6,7 +6,7 @@ use super::level::Measured;
 use super::metrics::{metrics, throughput};
 use super::run::{Pair, RunFindings, run};
 use super::void::Void;
-use crate::metrics::RELATIVE;
+use crate::metrics::{MetricKey, RELATIVE};
 use crate::numbers::short;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::Quantity;
@@ -95,8 +95,8 @@ pub struct PointFindings {
     pub verdict: Verdict,
     /// What its figures may claim; `None` without a finished run, and in records from before that was told.
     pub estimand: Option<Estimand>,
-    /// Metrics by name. Of a void point they are context, never a result.
-    pub metrics: BTreeMap<String, Measured>,
+    /// Metrics by key. Of a void point they are context, never a result.
+    pub metrics: BTreeMap<MetricKey, Measured>,
     /// Transactions per second.
     pub throughput: Result<Estimate, String>,
     /// Throughput in per cent of the largest valid point's.
@@ -104,18 +104,19 @@ pub struct PointFindings {
 }
 
 impl PointFindings {
-    /// A metric by name.
-    pub fn metric(&self, name: &str) -> Measured {
-        if name == RELATIVE.name {
+    /// A metric by its key.
+    pub fn metric(&self, key: impl Into<MetricKey>) -> Measured {
+        let key: MetricKey = key.into();
+        if key == RELATIVE {
             return self.relative.clone();
         }
-        self.metrics.get(name).cloned().unwrap_or_else(|| Err("this workload has no such metric".to_owned()))
+        self.metrics.get(&key).cloned().unwrap_or_else(|| Err("this workload has no such metric".to_owned()))
     }
 
     /// A metric, if the point is valid.
-    pub fn result(&self, name: &str) -> Measured {
+    pub fn result(&self, key: impl Into<MetricKey>) -> Measured {
         match &self.verdict {
-            Verdict::Valid | Verdict::Wide => self.metric(name),
+            Verdict::Valid | Verdict::Wide => self.metric(key),
             verdict => Err(format!("the point is {}", verdict.word())),
         }
     }

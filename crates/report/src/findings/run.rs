@@ -308,7 +308,7 @@ fn ended(interval: &IntervalSample) -> u64 {
 
 fn per_second(attempt: &Attempt, window: Option<Window>) -> Vec<f64> {
     let last = attempt.intervals.iter().map(|interval| interval.index + 1).max().unwrap_or(0);
-    let length = last.max(window.map_or(0, |window| window.to)).min(10_000_000);
+    let length = last.max(window.map_or(0, |window| window.to)).min(attempt.most_seconds());
     let mut values = vec![f64::NAN; length as usize];
     for interval in &attempt.intervals {
         let value = values.get_mut(interval.index as usize).filter(|_| !interval.client.has_paused());

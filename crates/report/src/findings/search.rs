@@ -5,7 +5,7 @@ use super::factor::{between, level_text, setting_title};
 use super::level::Measured;
 use super::point::{PointFindings, Verdict, point};
 use super::search_blocks::SideBySide;
-use crate::metrics::THROUGHPUT;
+use crate::metrics::{LatencyStatistic, MetricKey, THROUGHPUT};
 use proofload_analysis::search::{Ending, MeasuredLoad, Outcome, Question, SearchAnswer, Step, Try, next};
 use proofload_analysis::{quantity::Quantity, search};
 use proofload_model::events::RunEvent;
@@ -127,7 +127,7 @@ fn one(
             point: *place,
             load: point.level(&asked.setting).and_then(load_of).unwrap_or(f64::NAN),
             whys: whys.get(&u64::from(point.id)).cloned().unwrap_or_default(),
-            value: point.result(&metric(&asked.goal)),
+            value: metric(&asked.goal).and_then(|metric| point.result(metric)),
             of_largest: None,
         }
     };
@@ -166,10 +166,15 @@ fn label(levels: &BTreeMap<String, Value>) -> String {
 }
 
 /// The metric that a goal looks at.
-fn metric(goal: &Goal) -> String {
+fn metric(goal: &Goal) -> Result<MetricKey, String> {
     match goal {
-        Goal::Max { .. } => THROUGHPUT.name.to_owned(),
-        Goal::Percentile { statistic, operation, .. } => format!("response_ns_{statistic}.{operation}"),
+        Goal::Max { .. } => Ok(THROUGHPUT.key()),
+        Goal::Percentile { statistic, operation, .. } => {
+            let known = LatencyStatistic::from_word(statistic);
+            known
+                .map(|known| MetricKey::response(known, operation))
+                .ok_or_else(|| format!("there is no percentile {statistic}"))
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::observed::in_windows;
 use super::point::PointFindings;
 use super::run::Pair;
 use super::telemetry::traces;
+use crate::metrics::{LatencyStatistic, MetricKey};
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_model::series::sessions;
 use proofload_model::session_state::SessionState;
@@ -54,7 +55,7 @@ impl TimeSplit {
 
 /// The split of a point, or why there is none.
 pub(super) fn time_split(point: &PointFindings, runs: &[Pair<'_>]) -> Result<TimeSplit, String> {
-    let response = point.metric("response_ns_mean.all")?.value() * 1e-6;
+    let response = point.metric(MetricKey::response(LatencyStatistic::Mean, "all"))?.value() * 1e-6;
     let throughput = point.throughput.clone()?;
     let mut parts = Vec::new();
     for state in SessionState::ALL {

@@ -1,7 +1,7 @@
 //! Every reason why a run is void. May not find anything out: it judges what others have found.
 
 use super::audits::Audit;
-use super::disturbance::{Estimand, HostUse, taken_from_relays};
+use super::disturbance::{HostUse, taken_from_relays};
 use super::drill_verdict::{none_may_be_lost, of_drill};
 use super::drills::{promises_none_lost, report_of};
 use super::links::late_relays;
@@ -82,6 +82,13 @@ pub(super) fn of_start(
             "all operations were done after {seconds} s, before a window could be measured: raise their number"
         );
         return vec![Void::not_steady(text)];
+    }
+    if let Some((from, to)) = attempt.told_window().filter(|_| attempt.window().is_none()) {
+        let seconds = attempt.intervals.len();
+        let text = format!(
+            "the recorded window, from second {from} to {to}, is beyond the {seconds} recorded seconds of load"
+        );
+        return vec![Void::verification(text)];
     }
     let void = match (whole, window, warm_up) {
         (Some(whole), _, _) => whole.voids(),
@@ -187,9 +194,9 @@ pub(super) fn of_limits(pacing: Option<&Pacing>) -> Vec<Void> {
         .collect()
 }
 
-/// What others took, in words, where it was more than the study tolerates and no limit of the study made it irrelevant.
+/// What others took, in words, where it was more than the study tolerates and no limit of the device made it irrelevant.
 fn disturbed(host: Option<&HostUse>) -> Option<String> {
-    host.filter(|host| host.estimand == Estimand::AsGiven).and_then(HostUse::text)
+    host.and_then(|host| host.blamed.clone())
 }
 
 /// A load generator that was the limit. One that started late since its threads waited for a core that others had is the host's fault.
@@ -218,8 +225,8 @@ pub(super) fn of_drill_and_checks(attempt: &Attempt, settings: &Settings, audits
 fn nothing_may_be_lost(attempt: &Attempt, settings: &Settings) -> bool {
     let Some(asked) = drill(settings).ok().flatten() else { return true };
     match report_of(attempt) {
-        Some(report) => none_may_be_lost(report, &asked, settings),
-        None => promises_none_lost(&asked, settings),
+        Some(report) => none_may_be_lost(report, &asked, settings, &attempt.facts),
+        None => promises_none_lost(&asked, settings, &attempt.facts),
     }
 }
 

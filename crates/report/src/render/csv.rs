@@ -23,15 +23,15 @@ pub(crate) fn csv(findings: &Findings<'_>) -> String {
 /// The rows of a point; its share of the largest is a ratio where it was formed inside repetitions.
 fn point_rows(point: &PointFindings, profile: Option<&String>, in_blocks: bool) -> String {
     let mut text = String::new();
-    let relative = std::iter::once((RELATIVE.name, &point.relative));
-    let metrics = point.metrics.iter().map(|(name, value)| (name.as_str(), value));
-    for (name, value) in metrics.chain(relative) {
-        let (metric, kind) = name.split_once('.').unwrap_or((name, ""));
+    let relative = std::iter::once((RELATIVE.key(), &point.relative));
+    let metrics = point.metrics.iter().map(|(key, value)| (key.clone(), value));
+    for (key, value) in metrics.chain(relative) {
+        let (metric, kind) = key.family();
         let levels = point.levels.iter().map(|(_, value)| value.to_string());
         let start = std::iter::once(point.id.to_string()).chain(profile.cloned()).chain(levels);
-        let is_ratio = in_blocks && name == RELATIVE.name;
+        let is_ratio = in_blocks && key == RELATIVE;
         let claim = if is_ratio { Estimand::RATIO } else { point.estimand_name().unwrap_or_default() };
-        let middle = [point.verdict.word(), claim, metric, kind].map(str::to_owned);
+        let middle = [point.verdict.word().to_owned(), claim.to_owned(), metric, kind.unwrap_or_default()];
         text.push_str(&row(start.chain(middle).chain(numbers(value))));
     }
     text

@@ -1,7 +1,7 @@
 //! JSON of the findings: keys are stable, every number has unit, interval and sample size, or says why it has none.
 
 use crate::blocks::Opening;
-use crate::findings::warehouse::{KIND, Rating, rating};
+use crate::findings::warehouse::{Rating, rating};
 use crate::findings::{
     BlockFindings, Curve, CurveGroup, EarlierAttempt, Findings, HostUse, Measured, NOT_CONFIRMED, PointFindings,
     Ranking, RunFindings, WholeRun, WindowReach, reach,
@@ -119,15 +119,12 @@ fn earlier_json(earlier: &EarlierAttempt) -> Json {
 /// `name.kind` becomes an object below `name`.
 fn metrics_json(point: &PointFindings) -> Map<String, Json> {
     let mut metrics: Map<String, Json> = Map::new();
-    for (name, value) in &point.metrics {
-        match name.split_once('.') {
-            None => {
-                metrics.insert(name.clone(), measured(value));
+    for (key, value) in &point.metrics {
+        match key.family() {
+            (name, None) => {
+                metrics.insert(name, measured(value));
             }
-            Some((metric, kind)) => {
-                let kinds = metrics.entry(metric).or_insert_with(|| json!({}));
-                kinds[kind] = measured(value);
-            }
+            (family, Some(kind)) => metrics.entry(family).or_insert_with(|| json!({}))[kind] = measured(value),
         }
     }
     metrics
@@ -325,7 +322,7 @@ fn ranking_json(ranking: &Ranking) -> Json {
 /// The rating of a warehouse point: what bound it, how sure that is, and what it rests on. Null for points of other workloads
 /// and without a finished run.
 fn point_rating(findings: &Findings<'_>, point: &PointFindings) -> Json {
-    if findings.record.study.settings.text("workload.kind") != Ok(KIND) {
+    if !findings.workload.rates_queries {
         return Json::Null;
     }
     rating(findings, point).map_or(Json::Null, |rating| rating_json(&rating))

@@ -1,6 +1,6 @@
 //! Attribution by intervention as JSON.
 
-use crate::findings::attribution::{PointAttribution, ResourceAttribution, conclusion};
+use crate::findings::attribution::{PointAttribution, RaiseResult, ResourceAttribution, conclusion};
 use crate::findings::{Findings, PointFindings};
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use serde_json::{Value as Json, json};
@@ -16,12 +16,14 @@ fn point(findings: &Findings<'_>, found: &PointAttribution) -> Json {
         "point": found.point, "label": of.map(PointFindings::label), "step": found.experiment.asked.step,
         "blocks": found.blocks, "blocks_made": found.made, "blocks_at_most": found.experiment.asked.blocks,
         "seed": found.experiment.seed, "design": "sequential", "ended": found.ended,
+        "attempts": found.attempts,
         "reference": {
             "x": found.reference, "recorded": found.recorded, "cv": found.spread,
             "moved": found.movement.map(|movement| movement.share),
         },
         "resources": found.resources.iter().map(resource).collect::<Vec<_>>(),
         "joint": found.joint.as_ref().map(|joint| json!({ "left": joint.left, "E_raised": elasticity(&joint.relief) })),
+        "raise": found.raise.as_ref().map(raise),
         "unexplained": found.unexplained.as_ref().map(elasticity), "not_tried": found.experiment.not_tried,
         "text": conclusion(found).join(" "),
     })
@@ -35,13 +37,37 @@ fn resource(one: &ResourceAttribution) -> Json {
     };
     json!({
         "name": one.plan.name, "title": one.title, "kind": one.plan.class.word(), "true": one.true_step,
-        "reached": one.reached, "reached_in_blocks": one.full_blocks,
+        "reached": one.reached, "reached_in_blocks": one.full_blocks, "in_force": one.levels,
+        "seconds_at_limit": one.limit_use.and_then(|used| used.at_limit),
+        "reached_when_lowered": one.limit_use.and_then(|used| used.lowered),
         "E": {
             "x": one.throughput.as_ref().ok().map(elasticity), "p99": one.response.as_ref().ok().map(elasticity),
         },
-        "p99_why": one.response.as_ref().err(), "holm_p": one.decision.p, "verdict": one.decision.verdict.word(),
+        "on_p99": response(one), "p99_why": one.response.as_ref().err(),
+        "holm_p": one.decision.p, "verdict": one.decision.verdict.word(),
         "why": why, "blocks_needed": more, "n": one.throughput.as_ref().map_or(0, |elasticity| elasticity.blocks),
         "visits": one.visits,
+    })
+}
+
+/// What more of a limit gave, or why that was not found.
+fn raise(raise: &RaiseResult) -> Json {
+    json!({
+        "name": raise.resource, "in_force": raise.levels, "used": raise.used, "visits": raise.visits,
+        "E": raise.throughput.as_ref().ok().map(elasticity), "why": raise.throughput.as_ref().err(),
+    })
+}
+
+/// The verdict on the 99th percentile of response times.
+fn response(one: &ResourceAttribution) -> Json {
+    let found = &one.on_response;
+    let more = match &found.decision.verdict {
+        ResourceVerdict::NotToldApart { blocks } => *blocks,
+        _ => None,
+    };
+    json!({
+        "verdict": found.decision.verdict.word(), "holm_p": found.decision.p, "less_lengthens": found.lengthens,
+        "blocks_needed": more,
     })
 }
 

@@ -42,9 +42,7 @@ pub(crate) fn text(findings: &Findings<'_>) -> String {
 /// The workload's columns, those of kinds that no run has left out.
 fn columns(findings: &Findings<'_>) -> Vec<MetricName> {
     let kinds = findings.kinds();
-    let met = |column: &&MetricName| {
-        column.kind().is_none_or(|kind| kinds.is_empty() || kinds.iter().any(|known| known == kind))
-    };
+    let met = |column: &&MetricName| column.kind().is_none_or(|kind| kinds.is_empty() || kinds.contains(&kind));
     findings.workload.terminal.iter().filter(met).copied().collect()
 }
 
@@ -60,8 +58,8 @@ fn row(point: &PointFindings, columns: &[MetricName]) -> Vec<String> {
 }
 
 fn value(point: &PointFindings, column: &MetricName) -> String {
-    let Ok(quantity) = point.metric(column.name) else { return "-".to_owned() };
-    let shown = if column.name.contains("_ns_") { quantity.value() * 1e-6 } else { quantity.value() };
+    let Ok(quantity) = point.metric(column.key()) else { return "-".to_owned() };
+    let shown = if column.key().latency().is_some() { quantity.value() * 1e-6 } else { quantity.value() };
     match column.digits {
         Digits::Whole => grouped(shown, 0),
         Digits::Tenths => grouped(shown, 1),

@@ -4,7 +4,9 @@ use crate::blocks::{
     Axis, Block, Cell, Chart, DotRows, Figure, Group, Inline, Notice, Prose, Table, cells, columns, prose,
 };
 use crate::findings::Findings;
-use crate::findings::attribution::{PointAttribution, ResourceAttribution, conclusion, name_of, quantity, sentence_of};
+use crate::findings::attribution::{
+    PointAttribution, ResourceAttribution, conclusion, name_of, quantity, sentence_of, size_change,
+};
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::ResourceClass;
@@ -13,25 +15,46 @@ use proofload_model::intervention::ResourceClass;
 const ONE_FOR_ONE: (f64, f64) = (0.7, 1.3);
 
 pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let Some(first) = findings.attributions.first() else { return Vec::new() };
-    let asked = first.experiment.asked;
-    let step = short((100.0 * asked.step).round());
+    if findings.attributions.is_empty() {
+        return Vec::new();
+    }
     let mut blocks = vec![Block::Paragraph(prose![
         "While the load ran, each resource was lowered by ",
-        step,
-        " % in turn, in randomised blocks with the untouched point. The elasticity is the relative change of the result per relative change of \
+        steps(findings),
+        " in turn, in randomised blocks with the untouched point. The elasticity is the relative change of the result per relative change of \
          the resource: 1 means that the result follows it one for one, 0 that it does not follow. ",
         Inline::Strong(prose!["Confirmed"]),
         " means that lowering it costs throughput about one for one, after correction for all resources that were tested; ",
         Inline::Strong(prose!["refuted"]),
-        " that it does not bind within the step. That a resource binds now and that more of it would help are two claims; the second rests on \
-         visits in which all other limits were lowered together."
+        " that it does not bind within the step. A limit that is not reached now, but once it is lowered, contributes at most. That a resource binds now and that more of it would help are two claims; the second rests on \
+         visits in which a confirmed limit was raised by the same step, or all other limits were lowered together."
     ])];
     for found in &findings.attributions {
         blocks.extend(of_point(findings, found));
     }
     blocks.push(Block::Table(table(findings)));
     blocks
+}
+
+/// `30 %`, or `20 % (64 MiB) and 30 % (256 MiB)` where points were tested by different steps.
+fn steps(findings: &Findings<'_>) -> String {
+    let step = |found: &PointAttribution| format!("{} %", short((100.0 * found.experiment.asked.step).round()));
+    let mut each: Vec<(String, Vec<String>)> = Vec::new();
+    for found in &findings.attributions {
+        let (step, label) = (step(found), label(findings, found));
+        match each.iter_mut().find(|(known, _)| *known == step) {
+            Some((_, labels)) => labels.push(label),
+            None => each.push((step, vec![label])),
+        }
+    }
+    match each.as_slice() {
+        [(step, _)] => step.clone(),
+        several => {
+            let told: Vec<String> =
+                several.iter().map(|(step, labels)| format!("{step} ({})", labels.join(", "))).collect();
+            told.join(" and ")
+        }
+    }
 }
 
 fn of_point(findings: &Findings<'_>, found: &PointAttribution) -> Vec<Block> {
@@ -126,7 +149,7 @@ fn table(findings: &Findings<'_>) -> Table {
         columns: columns! {
             words("Point"), words("Resource"), words("Kind"), words("Change"), words("Used before"), counts("Visits"),
             quantities("Elasticity of throughput", "d ln X / d ln R"),
-            quantities("Elasticity of p99", "d ln p99 / d ln R"), words("Verdict")
+            quantities("Elasticity of p99", "d ln p99 / d ln R"), words("Verdict"), words("Verdict on p99")
         },
         rows: rows.collect(),
         note: note(findings),
@@ -141,7 +164,8 @@ fn row(label: &str, one: &ResourceAttribution) -> Vec<Cell> {
     cells! {
         label.to_owned(), one.title.clone(), one.plan.class.word(), true_change(one),
         one.reached.map_or_else(|| Cell::Gap("not counted".to_owned()), |share| Cell::datum(percent(share))),
-        Cell::Count(one.visits as u64), elasticity(&one.throughput), elasticity(&one.response), verdict(one)
+        Cell::Count(one.visits as u64), elasticity(&one.throughput), elasticity(&one.response), verdict(one),
+        verdict_on_response(one)
     }
 }
 
@@ -156,6 +180,22 @@ fn verdict(one: &ResourceAttribution) -> String {
         ResourceVerdict::NotTested { why } => format!("not tested: {why}"),
         other => other.word().to_owned(),
     }
+}
+
+/// What is said of the 99th percentile. *Confirmed* stays a word of throughput.
+fn verdict_on_response(one: &ResourceAttribution) -> String {
+    let found = &one.on_response;
+    let follows = match &found.decision.verdict {
+        ResourceVerdict::Confirmed => "follows one for one",
+        ResourceVerdict::Contributes => "follows in part",
+        ResourceVerdict::Refuted { .. } => return "does not follow".to_owned(),
+        ResourceVerdict::NotToldApart { blocks: Some(blocks) } => {
+            return format!("not told apart; {blocks} more blocks");
+        }
+        other => return other.word().to_owned(),
+    };
+    let way = if found.lengthens == Some(true) { "less lengthens it" } else { "less shortens it" };
+    format!("{follows}: {way}")
 }
 
 fn note(findings: &Findings<'_>) -> Prose {
@@ -180,8 +220,11 @@ fn note(findings: &Findings<'_>) -> Prose {
     ]
 }
 
-/// The change that took place: a share, or that work was off.
+/// The change that took place: a share, of memory both sizes, or that work was off.
 fn true_change(one: &ResourceAttribution) -> Cell {
+    if let Some(sizes) = size_change(one) {
+        return Cell::datum(sizes);
+    }
     match one.true_step {
         Some(step) => Cell::datum(percent(step)),
         None if one.plan.class == ResourceClass::Bound && one.visits > 0 => Cell::datum("off".to_owned()),

@@ -5,8 +5,8 @@ use super::charts::{capital, measured_cell, milliseconds};
 use crate::blocks::{
     Axis, Bars, Block, Cell, Chart, Column, Figure, Group, Panel, Role, Sample, Series, Table, cells, columns, prose,
 };
-use crate::findings::{Findings, PERCENTILES, PointFindings};
-use crate::metrics::{RUN_TIME, THROUGHPUT};
+use crate::findings::{Findings, PointFindings};
+use crate::metrics::{LatencyStatistic, MetricKey, PERCENTILES, RUN_TIME, THROUGHPUT};
 use crate::numbers::{count, short};
 use proofload_import::{Reference, ReferenceOperation, ReferencePoint, percentile_title};
 
@@ -54,10 +54,15 @@ fn ours<'f>(findings: &'f Findings<'_>) -> Vec<&'f PointFindings> {
     if valid.len() > MOST_POINTS { findings.largest().into_iter().collect() } else { valid }
 }
 
+/// Mean response time of a kind.
+fn mean_of(kind: &str) -> MetricKey {
+    MetricKey::response(LatencyStatistic::Mean, kind)
+}
+
 /// Kinds of which this study or another has a latency.
 fn kinds(findings: &Findings<'_>, theirs: &[Theirs<'_>]) -> Vec<String> {
     let mut kinds = findings.kinds();
-    let own = |kind: &str| findings.valid().any(|point| point.metric(&format!("response_ns_mean.{kind}")).is_ok());
+    let own = |kind: &str| findings.valid().any(|point| point.metric(mean_of(kind)).is_ok());
     kinds.retain(|kind| own(kind) || theirs.iter().any(|point| drawn(point, kind).is_some()));
     kinds
 }
@@ -91,7 +96,7 @@ fn four(value: f64) -> String {
 fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]) -> Table {
     let mut rows = Vec::new();
     for point in ours {
-        let throughput = measured_cell(point.metric(THROUGHPUT.name));
+        let throughput = measured_cell(point.metric(THROUGHPUT));
         rows.push(cells![own_name(findings, point), throughput, Cell::Empty, Cell::Empty, Cell::Empty]);
     }
     for point in theirs {
@@ -129,7 +134,7 @@ fn latencies(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<
             rows.extend(operations.map(|operation| their_row(findings, point, operation)));
         }
     }
-    let titles = PERCENTILES.iter().filter_map(|(name, _)| percentile_title(name));
+    let titles = PERCENTILES.iter().filter_map(|(statistic, _)| percentile_title(statistic.word()));
     let mut columns = columns![words("Operation"), words("Results"), words("Time"), counts("Completed")];
     columns.extend([Column::quantities("Mean", "ms")]);
     columns.extend(titles.map(|title| Column::quantities(title, "ms")));
@@ -143,12 +148,12 @@ fn latencies(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<
 }
 
 fn own_row(findings: &Findings<'_>, point: &PointFindings, kind: &str) -> Vec<Cell> {
-    let metric = |name: &str| measured_cell(milliseconds(point.metric(&format!("response_ns_{name}.{kind}"))));
-    let completed = point.metric(&format!("response_ns_mean.{kind}")).map_or(Cell::Empty, |mean| Cell::Count(mean.n()));
+    let metric = |statistic| measured_cell(milliseconds(point.metric(MetricKey::response(statistic, kind))));
+    let completed = point.metric(mean_of(kind)).map_or(Cell::Empty, |mean| Cell::Count(mean.n()));
     let title = findings.workload.kind_title(kind);
     let mut row = cells![title, own_name(findings, point), "response", completed];
-    row.push(metric("mean"));
-    row.extend(PERCENTILES.iter().map(|(name, _)| metric(name)));
+    row.push(metric(LatencyStatistic::Mean));
+    row.extend(PERCENTILES.iter().map(|(statistic, _)| metric(*statistic)));
     row
 }
 
@@ -157,7 +162,7 @@ fn their_row(findings: &Findings<'_>, point: &Theirs<'_>, operation: &ReferenceO
     let title = findings.workload.kind_title(&operation.kind);
     let mut row = cells![title, their_name(point), operation.clock.word(), completed];
     row.push(published(operation.milliseconds("mean")));
-    row.extend(PERCENTILES.iter().map(|(name, _)| published(operation.milliseconds(name))));
+    row.extend(PERCENTILES.iter().map(|(statistic, _)| published(operation.milliseconds(statistic.word()))));
     row
 }
 
@@ -172,7 +177,7 @@ fn names(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]
 
 fn means(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]) -> Figure {
     let mean = |point: &PointFindings, kind: &str| {
-        let quantity = milliseconds(point.result(&format!("response_ns_mean.{kind}"))).ok()?;
+        let quantity = milliseconds(point.result(mean_of(kind))).ok()?;
         Some((quantity.value(), quantity.interval().bounds()))
     };
     let group = |kind: &String| {
@@ -209,10 +214,10 @@ fn percentiles(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Their
 }
 
 fn panel(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>], kind: &str) -> Panel {
-    let places = || PERCENTILES.iter().enumerate().map(|(place, (name, _))| (place as f64, *name));
+    let places = || PERCENTILES.iter().enumerate().map(|(place, (statistic, _))| (place as f64, *statistic));
     let own = ours.iter().enumerate().map(|(number, point)| {
-        let sample = |(x, name): (f64, &str)| {
-            let quantity = milliseconds(point.result(&format!("response_ns_{name}.{kind}"))).ok()?;
+        let sample = |(x, statistic): (f64, LatencyStatistic)| {
+            let quantity = milliseconds(point.result(MetricKey::response(statistic, kind))).ok()?;
             Some(Sample { x, y: quantity.value(), interval: quantity.interval().bounds() })
         };
         Series {
@@ -225,11 +230,12 @@ fn panel(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]
         let operation = drawn(point, kind);
         // A logarithmic axis has no place for nothing.
         let value = |name: &str| operation?.milliseconds(name).filter(|ms| *ms > 0.0);
-        let sample = |(x, name): (f64, &str)| Some(Sample { x, y: value(name)?, interval: None });
+        let sample =
+            |(x, statistic): (f64, LatencyStatistic)| Some(Sample { x, y: value(statistic.word())?, interval: None });
         Series { name: their_name(point), role: Role::Reference, samples: places().filter_map(sample).collect() }
     });
     let series: Vec<Series> = own.chain(other).filter(|series| !series.samples.is_empty()).collect();
-    let ticks = places().filter_map(|(x, name)| Some((x, percentile_title(name)?))).collect();
+    let ticks = places().filter_map(|(x, statistic)| Some((x, percentile_title(statistic.word())?))).collect();
     let title = findings.workload.kind_title(kind);
     let words: Vec<String> = series.iter().map(describe).collect();
     Panel {

@@ -2,7 +2,7 @@
 
 use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Role, Sample, Scale, Series, Table, columns};
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, level_number, level_text, setting_title};
-use crate::metrics::MetricName;
+use crate::metrics::{MetricKey, MetricName};
 pub(super) use crate::numbers::capital;
 use crate::numbers::grouped;
 use proofload_analysis::knee::Knee;
@@ -131,7 +131,7 @@ fn x_of(point: &PointFindings, curve: &Curve) -> Option<f64> {
 }
 
 fn sample(point: &PointFindings, x: Option<f64>, shown: &MetricName) -> Option<Sample> {
-    let quantity = shown_value(point, shown.name).ok().filter(|quantity| quantity.value().is_finite())?;
+    let quantity = shown_value(point, shown.key()).ok().filter(|quantity| quantity.value().is_finite())?;
     Some(Sample { x: x?, y: quantity.value(), interval: quantity.interval().bounds() })
 }
 
@@ -189,7 +189,7 @@ pub(super) fn level_words(findings: &Findings<'_>, setting: &str, number: f64) -
 
 /// A table of points: a column for the levels, one for each metric, and the verdict.
 pub(super) fn points_table(findings: &Findings<'_>, metrics: &[MetricName]) -> Table {
-    table_of_points(findings, metrics.iter().map(|metric| (Column::metric(metric), metric.name)).collect())
+    table_of_points(findings, metrics.iter().map(|metric| (Column::metric(metric), metric.key())).collect())
 }
 
 impl Column {
@@ -204,9 +204,9 @@ impl Column {
     }
 }
 
-/// The same with columns that are made elsewhere, each with the name of its metric.
-pub(super) fn table_of_points(findings: &Findings<'_>, columns: Vec<(Column, &str)>) -> Table {
-    let (columns, metrics): (Vec<Column>, Vec<&str>) = columns.into_iter().unzip();
+/// The same with columns that are made elsewhere, each with the key of its metric.
+pub(super) fn table_of_points(findings: &Findings<'_>, columns: Vec<(Column, MetricKey)>) -> Table {
+    let (columns, metrics): (Vec<Column>, Vec<MetricKey>) = columns.into_iter().unzip();
     let mut heads = columns![point(findings)];
     heads.extend(columns);
     heads.push(Column::words("Verdict"));
@@ -220,9 +220,10 @@ pub(super) fn table_of_points(findings: &Findings<'_>, columns: Vec<(Column, &st
 }
 
 /// A metric as tables and axes show it: times in ns as ms.
-pub(super) fn shown_value(point: &PointFindings, metric: &str) -> Measured {
-    let value = point.metric(metric);
-    if metric.contains("_ns_") { milliseconds(value) } else { value }
+pub(super) fn shown_value(point: &PointFindings, key: impl Into<MetricKey>) -> Measured {
+    let key: MetricKey = key.into();
+    let value = point.metric(&key);
+    if key.latency().is_some() { milliseconds(value) } else { value }
 }
 
 /// A measured value as a cell.

@@ -30,7 +30,7 @@ pub(super) fn opening(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Openi
 /// Rows of the metric that is compared first, the throughput.
 fn main_rows<'c>(comparison: &'c Comparison<'_>) -> Vec<&'c Row> {
     let Some(first) = comparison.rows.first() else { return Vec::new() };
-    comparison.rows.iter().filter(|row| row.metric.name == first.metric.name).collect()
+    comparison.rows.iter().filter(|row| row.metric.key == first.metric.key).collect()
 }
 
 fn verdict(comparison: &Comparison<'_>, gate: Option<&Gate>) -> (OpeningState, Prose) {

@@ -53,7 +53,7 @@ fn bill(findings: &Findings<'_>) -> Vec<Block> {
 /// The price for each thousand of the headline figure.
 fn price_of(findings: &Findings<'_>, point: &PointFindings, price: f64) -> Option<Quantity> {
     use proofload_analysis::quantity::Interval;
-    let value = point.result(findings.workload.headline.name).ok().filter(|value| value.value() > 0.0)?;
+    let value = point.result(findings.workload.headline.key()).ok().filter(|value| value.value() > 0.0)?;
     let each = |rate: f64| price / (rate / PER);
     let interval = match value.interval() {
         Interval::Known { low, high, method } if *low > 0.0 => Interval::known(each(*high), each(*low), method.clone()),

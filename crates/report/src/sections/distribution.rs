@@ -119,7 +119,7 @@ fn against_throughput(findings: &Findings<'_>) -> Option<Figure> {
     let headline = findings.workload.headline;
     let valid = |index: &usize| Some(&findings.points[*index]).filter(|point| point.verdict.is_valid());
     let sample = |point: &PointFindings| {
-        let (rate, p99) = (point.result(headline.name).ok()?, shown_value(point, RESPONSE_P99.name).ok()?);
+        let (rate, p99) = (point.result(headline.key()).ok()?, shown_value(point, RESPONSE_P99).ok()?);
         Some(Sample { x: rate.value(), y: p99.value(), interval: p99.interval().bounds() })
     };
     let series: Vec<Series> = curve
@@ -141,9 +141,8 @@ fn against_throughput(findings: &Findings<'_>) -> Option<Figure> {
     let alt = format!("Line chart of the 99th percentile against throughput. {}.", told.join(", "));
     let points: Vec<&PointFindings> =
         curve.groups.iter().flat_map(|group| group.points.iter().filter_map(valid)).collect();
-    let row = |point: &&PointFindings| {
-        cells![point.label(), point.result(headline.name), shown_value(point, RESPONSE_P99.name)]
-    };
+    let row =
+        |point: &&PointFindings| cells![point.label(), point.result(headline.key()), shown_value(point, RESPONSE_P99)];
     Some(Figure {
         id: "figure-load",
         caption: prose!["99th percentile of response times against throughput; the load increases along the line."],

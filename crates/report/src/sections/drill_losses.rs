@@ -1,7 +1,7 @@
 //! Each loss of a drill in detail: amount, age and share of what was lost, and where the log forked.
 
 use super::drills::seconds;
-use crate::blocks::{Cell, Column, Table, cells, prose};
+use crate::blocks::{Cell, Column, Prose, Table, cells, prose};
 use crate::findings::drill_losses::{DrillLoss, losses};
 use crate::findings::{Findings, PointFindings};
 use crate::numbers::short;
@@ -50,12 +50,10 @@ pub(super) fn table(findings: &Findings<'_>) -> Option<Table> {
 fn rows(findings: &Findings<'_>, loss: &DrillLoss<'_>, has_fork: bool) -> Vec<Vec<Cell>> {
     let point = findings.points.iter().find(|point| point.id == loss.point);
     let label = point.map(PointFindings::label).unwrap_or_default();
-    let head = |what: &'static str, lost: Cell| {
-        cells![label.clone(), loss.attempt.to_string(), Cell::Prose(prose![what]), lost]
-    };
+    let head = |what: Prose, lost: Cell| cells![label.clone(), loss.attempt.to_string(), Cell::Prose(what), lost];
     let mut rows = Vec::new();
     if loss.lost > 0 {
-        let mut row = head("writes of the prober", Cell::Count(loss.lost));
+        let mut row = head(prose!["writes of the prober"], Cell::Count(loss.lost));
         row.extend([share(loss), ages(loss)]);
         if has_fork {
             row.extend(loss.fork.map_or_else(|| vec![Cell::Empty; 4], |fork| fork_cells(&fork)));
@@ -63,7 +61,9 @@ fn rows(findings: &Findings<'_>, loss: &DrillLoss<'_>, has_fork: bool) -> Vec<Ve
         rows.push(row);
     }
     for check in &loss.checks {
-        let mut row = head("work of the load", Cell::datum(format!("{}: {}", check.name, check.found)));
+        // Records of older versions have the count in words alone.
+        let lost = check.lost.map_or_else(|| Cell::datum(check.found.clone()), Cell::Count);
+        let mut row = head(prose!["work of the load: ", check.name.clone()], lost);
         row.resize(row.len() + if has_fork { 6 } else { 2 }, Cell::Empty);
         rows.push(row);
     }

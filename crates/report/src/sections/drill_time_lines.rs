@@ -22,6 +22,7 @@ const NAME_WIDTH: f64 = 0.2;
 /// Time that is drawn before and, at least, after a fault, seconds.
 const DRAWN_BEFORE: f64 = 3.0;
 const DRAWN_AFTER: f64 = 12.0;
+
 /// The median drill of each fault, tenth by tenth.
 pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
     let drawn: Vec<(String, &DrillOf<'_>)> =
@@ -37,8 +38,9 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Fi
         cells! {
             label.clone(), at(outage.map(|outage| outage.from.as_seconds())), at(drill.report.detected_at),
             at(drill.report.promote_asked_at), at(drill.report.promoted_at), at(drill.report.undone_at),
-            at(drill.report.rejoined_at), at(outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
-            at(drill.report.protected_again_at), at(drill.report.recovered_at.map(|at| at.max(drill.report.fault_at)))
+            at(drill.report.rejoin_asked_at), at(drill.report.rejoined_at),
+            at(outage.and_then(|outage| outage.to).map(|to| to.as_seconds())), at(drill.report.protected_again_at),
+            at(drill.report.recovered_at.map(|at| at.max(drill.report.fault_at)))
         }
     };
     Figure {
@@ -56,8 +58,9 @@ pub(super) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Fi
             columns: columns! {
                 words("Point"), quantities("First write not acknowledged", "s"), quantities("Detected", "s"),
                 quantities("Promotion requested", "s"), quantities("Promoted", "s"), quantities("Undone", "s"),
-                quantities("Rejoined", "s"), quantities("First write acknowledged", "s"),
-                quantities("Protected again", "s"), quantities("Users recovered", "s")
+                quantities("Told to rejoin", "s"), quantities("Rejoined", "s"),
+                quantities("First write acknowledged", "s"), quantities("Protected again", "s"),
+                quantities("Users recovered", "s")
             },
             rows: drawn.iter().map(row).collect(),
             note: Prose::new(),
@@ -163,14 +166,14 @@ fn instants(drill: &DrillOf<'_>) -> Vec<(&'static str, f64)> {
     let outage = write_outages(drill).into_iter().next();
     let all = [
         ("in force", Some(report.fault_at)),
-        ("first write failed", outage.map(|outage| outage.from.as_seconds())),
+        ("first write not acknowledged", outage.map(|outage| outage.from.as_seconds())),
         ("detected by the manager", report.detected_at),
         ("promotion requested", report.promote_asked_at),
         ("promoted", report.promoted_at),
         ("undone", report.undone_at),
         ("told to rejoin", report.rejoin_asked_at),
         ("rejoined", report.rejoined_at),
-        ("writes restored", outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
+        ("first write acknowledged", outage.and_then(|outage| outage.to).map(|to| to.as_seconds())),
         ("protected again", report.protected_again_at),
         ("users recovered", report.recovered_at.map(|at| at.max(report.fault_at))),
     ];

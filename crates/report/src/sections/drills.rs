@@ -13,6 +13,7 @@ use proofload_model::drill::{Ledger, ProbeKind, drill};
 use proofload_model::facts::replication;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::ReplicationMode;
+use proofload_model::time::Offset;
 use std::collections::BTreeMap;
 
 /// The section.
@@ -248,7 +249,8 @@ fn why_not_asked(point: &DrilledPoint<'_>) -> Option<&'static str> {
     })
 }
 
-/// What a reader must know before a median is believed: two groups of outages, time without protection, losses that cannot be excluded.
+/// What a reader must know before a figure is believed: two groups of outages, ledgers that nobody read, time without protection, losses
+/// that cannot be excluded.
 fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose> {
     let mut told = Prose::new();
     for point in points {
@@ -271,6 +273,14 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
                 " s, so the median of all is of little use. "
             ]);
         }
+        if point.unread > 0 {
+            told.extend(prose![
+                Inline::Strong(prose![label.clone()]),
+                ": of ",
+                in_number(point.unread),
+                " the ledger was not read, so losses are unknown there and are not in the counts. "
+            ]);
+        }
         if let Some(why) = why_not_asked(point) {
             told.extend(prose![Inline::Strong(prose![label.clone()]), why]);
         }
@@ -291,8 +301,8 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
             told.extend(prose![
                 Inline::Strong(prose![label]),
                 ": in ",
-                open,
-                " drills too few standbys answered before the promotion, so the mode alone does not exclude a loss. "
+                in_number(open),
+                " too few standbys answered before the promotion, so the mode alone does not exclude a loss. "
             ]);
         }
     }
@@ -319,6 +329,7 @@ fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
             count(|ledger| ledger.unknown_present),
             count(|ledger| ledger.unknown_absent),
             count(|ledger| ledger.seen_and_lost),
+            count(|ledger| ledger.stale_reads),
             bound(point),
         ]
     };
@@ -335,6 +346,7 @@ fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
             Column::quantities("Unknown, found", ""),
             Column::quantities("Unknown, not found", ""),
             Column::quantities("Read, then lost", ""),
+            Column::quantities("Stale reads", ""),
             Column::words("Drills with loss"),
         ],
         rows: points.iter().map(row).collect(),
@@ -362,8 +374,7 @@ fn bound(point: &DrilledPoint<'_>) -> Cell {
     }
 }
 
-/// Each drill as a dot.
-/// Outages as dots.
+/// Outages as dots, one for each drill; behind them each outage by itself.
 pub(super) fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figure {
     let samples = |(place, point): (usize, &DrilledPoint<'_>)| {
         let dot =
@@ -387,6 +398,7 @@ pub(super) fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figu
             [Cell::datum(label(findings, point)), Cell::datum(drill.attempt.to_string()), waited]
                 .into_iter()
                 .chain(cells)
+                .chain([Cell::datum(each_outage(drill))])
                 .collect()
         })
         .collect();
@@ -414,6 +426,7 @@ pub(super) fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figu
                 Column::quantities("Writes", "s"),
                 Column::quantities("Reads", "s"),
                 Column::quantities("Connections", "s"),
+                Column::words("Each outage of writes, from the fault (s)"),
             ],
             rows,
             note: Prose::new(),
@@ -424,7 +437,22 @@ pub(super) fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figu
 fn in_words(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<String> {
     let away: Vec<f64> = point.drills.iter().map(|drill| drill.outage(ProbeKind::Write)).collect();
     let (least, most) = (away.iter().copied().reduce(f64::min)?, away.iter().copied().reduce(f64::max)?);
-    Some(format!("{}: {} to {} s in {} drills.", label(findings, point), short(least), short(most), away.len()))
+    Some(format!("{}: {} to {} s in {}.", label(findings, point), short(least), short(most), in_number(away.len())))
+}
+
+/// Every outage of writes of a drill, in seconds from the fault; one before it was found in force begins below 0.
+fn each_outage(drill: &DrillOf<'_>) -> String {
+    let from_fault = |at: Offset| short(at.as_seconds() - drill.report.fault_at);
+    let told = drill.outages(ProbeKind::Write).map(|outage| {
+        let to = outage.to.map_or_else(|| "the end".to_owned(), from_fault);
+        format!("{} to {to}", from_fault(outage.from))
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// So many drills in words.
+fn in_number(drills: usize) -> String {
+    if drills == 1 { "1 drill".to_owned() } else { format!("{drills} drills") }
 }
 
 /// How this was found out, and what it does not say.

@@ -34,7 +34,7 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
         return Vec::new();
     }
-    let has = |row: &&EfficiencyRow| findings.points.iter().any(|point| point.metric(row.0.name).is_ok());
+    let has = |row: &&EfficiencyRow| findings.points.iter().any(|point| point.metric(row.0.key()).is_ok());
     let (shown, gaps): (Vec<&EfficiencyRow>, Vec<&EfficiencyRow>) = ROWS.iter().partition(has);
     if shown.is_empty() && !findings.workload.tells_absence {
         return Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 fn missing(points: &[&PointFindings], gaps: &[&EfficiencyRow]) -> String {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for (metric, _) in gaps {
-        let why = points.iter().find_map(|point| point.metric(metric.name).err()).unwrap_or_default();
+        let why = points.iter().find_map(|point| point.metric(metric.key()).err()).unwrap_or_default();
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, titles)) => titles.push(metric.title_with_unit()),
             None => reasons.push((why, vec![metric.title_with_unit()])),
@@ -68,7 +68,7 @@ fn missing(points: &[&PointFindings], gaps: &[&EfficiencyRow]) -> String {
 /// Few points: one column each.
 fn wide(points: &[&PointFindings], shown: &[&EfficiencyRow]) -> Table {
     let row = |(metric, source): &&EfficiencyRow| {
-        let values = points.iter().map(|point| measured_cell(point.metric(metric.name)));
+        let values = points.iter().map(|point| measured_cell(point.metric(metric.key())));
         [Cell::Prose(prose![metric.title_with_unit()])]
             .into_iter()
             .chain(values)
@@ -87,7 +87,7 @@ fn wide(points: &[&PointFindings], shown: &[&EfficiencyRow]) -> Table {
 fn long(findings: &Findings<'_>, points: &[&PointFindings], shown: &[&EfficiencyRow]) -> Table {
     let rows = shown.iter().flat_map(|(metric, source)| {
         points.iter().map(move |point| {
-            let value = measured_cell(point.metric(metric.name));
+            let value = measured_cell(point.metric(metric.key()));
             cells![Cell::Prose(prose![metric.title_with_unit()]), point.label(), value, Cell::Prose(prose![*source])]
         })
     });

@@ -4,10 +4,11 @@ use super::charts::{factor_axis, factors_title, milliseconds, shown_value};
 use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, columns, prose,
 };
-use crate::findings::{FEWER_THAN, Findings, Measured, PERCENTILES, PointFindings, level_number};
-use crate::metrics::RESPONSE_P99;
+use crate::findings::{FEWER_THAN, Findings, Measured, PointFindings, level_number};
+use crate::metrics::{LatencyStatistic, MetricKey, PERCENTILES, RESPONSE_P99};
 use crate::numbers::short;
 use crate::workloads::Clocks;
+use proofload_model::samples::LatencyClock;
 
 /// Kinds of work up to which the table stands open.
 const MOST_ROWS: usize = 8;
@@ -56,18 +57,21 @@ fn columns(first: Vec<Column>) -> Vec<Column> {
         .collect()
 }
 
-/// One row of figures: the start of the metrics' names, and how the row is called where several clocks are told apart.
-type Clock = (&'static str, Option<&'static str>);
+/// One row of figures: the clock of its metrics, and how the row is called where several clocks are told apart.
+type Clock = (LatencyClock, Option<&'static str>);
 
 /// The clocks of a point's rows.
 fn clocks(findings: &Findings<'_>, point: &PointFindings) -> Vec<Clock> {
-    let stored = point.metrics.keys().any(|name| name.starts_with("service_ns_"));
+    let of_service = |key: &MetricKey| key.latency().is_some_and(|latency| latency.clock == LatencyClock::Service);
+    let stored = point.metrics.keys().any(of_service);
     let saturated = point.runs.iter().all(|run| run.offered.is_none());
     match findings.workload.clocks {
-        Clocks::Response => vec![("response", None)],
-        Clocks::Both if stored => vec![("response", Some("response")), ("service", Some("service"))],
-        Clocks::Both if saturated => vec![("response", Some("response = service"))],
-        Clocks::Both => vec![("response", Some("response; service not recorded"))],
+        Clocks::Response => vec![(LatencyClock::Response, None)],
+        Clocks::Both if stored => {
+            [LatencyClock::Response, LatencyClock::Service].map(|clock| (clock, Some(clock.word()))).to_vec()
+        }
+        Clocks::Both if saturated => vec![(LatencyClock::Response, Some("response = service"))],
+        Clocks::Both => vec![(LatencyClock::Response, Some("response; service not recorded"))],
     }
 }
 
@@ -76,7 +80,7 @@ fn service_words(findings: &Findings<'_>) -> Prose {
     let mut clocks = findings.points.iter().flat_map(|point| clocks(findings, point));
     match findings.workload.clocks {
         Clocks::Response => Prose::new(),
-        Clocks::Both if clocks.any(|(metric, _)| metric == "service") => prose![
+        Clocks::Both if clocks.any(|(clock, _)| clock == LatencyClock::Service) => prose![
             " Service time counts from the actual start: if it is short and response time is long, operations waited \
              for a free user."
         ],
@@ -89,10 +93,10 @@ fn service_words(findings: &Findings<'_>) -> Prose {
 
 /// The rows of one kind: its name, the clock where several are told apart, and the figures.
 fn kind_rows(findings: &Findings<'_>, point: &PointFindings, kind: &str) -> Vec<Vec<Cell>> {
-    let row = |(metric, word): Clock| {
+    let row = |(clock, word): Clock| {
         let head = [Cell::datum(findings.workload.kind_title(kind))];
-        let clock = word.map(|word| Cell::Prose(prose![word]));
-        head.into_iter().chain(clock).chain(cells(point, metric, kind)).collect()
+        let named = word.map(|word| Cell::Prose(prose![word]));
+        head.into_iter().chain(named).chain(cells(point, clock, kind)).collect()
     };
     clocks(findings, point).into_iter().map(row).collect()
 }
@@ -103,10 +107,10 @@ fn heads(findings: &Findings<'_>) -> Vec<Column> {
     [Column::words(findings.workload.work.one_capital)].into_iter().chain(clock).collect()
 }
 
-fn cells(point: &PointFindings, clock: &str, kind: &str) -> Vec<Cell> {
-    let mean = shown_value(point, &format!("{clock}_ns_mean.{kind}"));
-    let percentiles = PERCENTILES.iter().map(|(name, _)| shown_value(point, &format!("{clock}_ns_{name}.{kind}")));
-    std::iter::once(mean).chain(percentiles).map(cell).collect()
+fn cells(point: &PointFindings, clock: LatencyClock, kind: &str) -> Vec<Cell> {
+    let percentiles = PERCENTILES.iter().map(|(statistic, _)| *statistic);
+    let shown = |statistic| shown_value(point, MetricKey::latency_of(clock, statistic, kind));
+    std::iter::once(LatencyStatistic::Mean).chain(percentiles).map(shown).map(cell).collect()
 }
 
 /// A percentile of too few samples was measured, and says nothing.
@@ -200,10 +204,10 @@ fn panel(findings: &Findings<'_>, kind: &str) -> Panel {
     let series: Vec<Series> = PERCENTILES
         .iter()
         .enumerate()
-        .map(|(number, (name, _))| Series {
+        .map(|(number, (statistic, _))| Series {
             name: TITLES[number].to_owned(),
             role: if findings.curve.is_ok() { Role::Measured(number) } else { Role::Dots(number) },
-            samples: samples(findings, &format!("response_ns_{name}.{kind}")),
+            samples: samples(findings, &MetricKey::response(*statistic, kind)),
         })
         .filter(|series| !series.samples.is_empty())
         .collect();
@@ -233,7 +237,7 @@ fn panel(findings: &Findings<'_>, kind: &str) -> Panel {
     }
 }
 
-fn samples(findings: &Findings<'_>, metric: &str) -> Vec<Sample> {
+fn samples(findings: &Findings<'_>, metric: &MetricKey) -> Vec<Sample> {
     let sample = |x: Option<f64>, point: &PointFindings| {
         let quantity = milliseconds(point.result(metric)).ok()?;
         Some(Sample { x: x?, y: quantity.value(), interval: quantity.interval().bounds() })

@@ -11,7 +11,7 @@ const MOST_ROWS: usize = 8;
 
 /// The run as a whole, as papers of this workload print it.
 pub(super) fn whole_run(findings: &Findings<'_>) -> Option<Block> {
-    let by_count = |point: &&PointFindings| point.metric(RUN_THROUGHPUT.name).is_ok();
+    let by_count = |point: &&PointFindings| point.metric(RUN_THROUGHPUT).is_ok();
     let rows: Vec<Vec<Cell>> = findings.points.iter().filter(by_count).map(whole_row).collect();
     (!rows.is_empty()).then(|| {
         let table = Block::Table(Table {
@@ -35,8 +35,8 @@ fn whole_row(point: &PointFindings) -> Vec<Cell> {
     let ended = || point.runs.iter().filter_map(|run| run.completed);
     let first: Vec<String> = ended().filter_map(|run| run.first_user_ended).map(crate::numbers::short).collect();
     cells! {
-        point.label(), Cell::Count(ended().map(|run| run.operations).sum()), point.metric(RUN_TIME.name),
-        point.metric(RUN_THROUGHPUT.name), point.metric(THROUGHPUT.name),
+        point.label(), Cell::Count(ended().map(|run| run.operations).sum()), point.metric(RUN_TIME),
+        point.metric(RUN_THROUGHPUT), point.metric(THROUGHPUT),
         if first.is_empty() { Cell::Gap("was not recorded".to_owned()) } else { Cell::datum(first.join(", ")) }
     }
 }

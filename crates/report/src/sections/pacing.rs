@@ -39,8 +39,8 @@ fn reached(findings: &Findings<'_>, rules: &PacedRules) -> Table {
         let pacing = point.runs.iter().find_map(|run| run.pacing.as_ref())?;
         let [terminals, sessions, later] = pacing.seats.map(number);
         Some(cells! {
-            point.label(), terminals, sessions, later, point.metric(PACED_BY_SCALE.name),
-            number(pacing.ceiling_per_minute), point.metric(PACED_EFFICIENCY.name)
+            point.label(), terminals, sessions, later, point.metric(PACED_BY_SCALE),
+            number(pacing.ceiling_per_minute), point.metric(PACED_EFFICIENCY)
         })
     };
     Table {

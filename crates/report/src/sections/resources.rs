@@ -7,7 +7,7 @@ use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
     COSTS, CPU, CostName, DATABASE_CPU, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_LATENCY, DEVICE_QUEUE,
     DEVICE_READ_BANDWIDTH, DEVICE_READ_REQUESTS, DEVICE_READ_SIZE, DEVICE_WRITE_BANDWIDTH, DEVICE_WRITE_REQUESTS,
-    DEVICE_WRITE_SIZE, DEVICE_WRITTEN_PER_LOG_BYTE, MetricName,
+    DEVICE_WRITE_SIZE, DEVICE_WRITTEN_PER_LOG_BYTE, MetricKey, MetricName, WORK_PER_CPU,
 };
 
 /// Points up to which what a unit of work cost stands open.
@@ -27,6 +27,7 @@ const USE: &[MetricName] = &[
     DEVICE_BUSY.headed_as("Busy"),
     CPU.headed(),
     DATABASE_CPU,
+    WORK_PER_CPU,
 ];
 
 /// Work of more kinds than this is too unlike for a mean of all.
@@ -37,10 +38,10 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 fn of_storage(findings: &Findings<'_>) -> Vec<Block> {
-    let has = |metric: &&MetricName| findings.points.iter().any(|point| point.metric(metric.name).is_ok());
+    let has = |metric: &&MetricName| findings.points.iter().any(|point| point.metric(metric.key()).is_ok());
     let shown: Vec<&MetricName> = USE.iter().filter(has).collect();
     if shown.is_empty() {
-        let why = findings.points.iter().find_map(|point| point.metric(DEVICE_BUSY.name).err()).unwrap_or_default();
+        let why = findings.points.iter().find_map(|point| point.metric(DEVICE_BUSY).err()).unwrap_or_default();
         return vec![Block::Notice(Notice::Gap, prose!["storage: ", why, "."])];
     }
     let of_work = Block::Table(of_work(findings));
@@ -58,7 +59,7 @@ fn of_storage(findings: &Findings<'_>) -> Vec<Block> {
 /// Requests per second at each point.
 fn of_seconds(findings: &Findings<'_>, shown: &[&MetricName]) -> Table {
     let mut table =
-        table_of_points(findings, shown.iter().map(|metric| (Column::metric(metric), metric.name)).collect());
+        table_of_points(findings, shown.iter().map(|metric| (Column::metric(metric), metric.key())).collect());
     table.id = "table-device";
     table.caption = prose!["The block device that stores the data, and the CPU: means over the measured window."];
     table.note = prose![
@@ -71,18 +72,23 @@ fn of_seconds(findings: &Findings<'_>, shown: &[&MetricName]) -> Table {
              own processes, relative to the CPU time that it may use."
         ]);
     }
+    if shown.iter().any(|metric| metric.name == WORK_PER_CPU.name) {
+        table.note.extend(prose![
+            " Work per CPU second: completed units of work for each second of CPU time of the database's group; it falls where \
+             others slow the database down on the CPU time that it gets."
+        ]);
+    }
     table
 }
 
 /// What a unit of work cost.
 fn of_work(findings: &Findings<'_>) -> Table {
     let work = findings.workload.work;
-    let names: Vec<String> = COSTS.iter().map(|cost| cost.name(work.one)).collect();
-    let column = |cost: &CostName| Column::quantities(cost.title, &cost.told(work.one));
-    let mut columns: Vec<(Column, &str)> = COSTS.iter().map(column).zip(names.iter().map(String::as_str)).collect();
-    let tells_its_log = |point: &PointFindings| point.metric(DEVICE_WRITTEN_PER_LOG_BYTE.name).is_ok();
+    let column = |cost: &CostName| (Column::quantities(cost.title, &cost.told(work.one)), cost.key(work.one));
+    let mut columns: Vec<(Column, MetricKey)> = COSTS.iter().map(column).collect();
+    let tells_its_log = |point: &PointFindings| point.metric(DEVICE_WRITTEN_PER_LOG_BYTE).is_ok();
     if findings.points.iter().any(tells_its_log) {
-        columns.push((Column::metric(&DEVICE_WRITTEN_PER_LOG_BYTE.headed()), DEVICE_WRITTEN_PER_LOG_BYTE.name));
+        columns.push((Column::metric(&DEVICE_WRITTEN_PER_LOG_BYTE.headed()), DEVICE_WRITTEN_PER_LOG_BYTE.key()));
     }
     let mut table = table_of_points(findings, columns);
     table.id = "table-storage";
@@ -95,12 +101,12 @@ fn engine_counters(findings: &Findings<'_>) -> Option<Block> {
     let mut names: Vec<String> = findings
         .points
         .iter()
-        .flat_map(|point| point.metrics.keys().filter_map(|name| name.strip_prefix("engine.").map(str::to_owned)))
+        .flat_map(|point| point.metrics.keys().filter_map(|key| key.engine_counter().map(str::to_owned)))
         .collect();
     names.sort();
     names.dedup();
     let rows = names.iter().flat_map(|name| {
-        let value = move |point: &PointFindings| point.metric(&format!("engine.{name}"));
+        let value = move |point: &PointFindings| point.metric(MetricKey::Engine(name.clone()));
         let unit =
             findings.points.iter().find_map(|point| value(point).ok()).map(|quantity| quantity.unit().to_string());
         let label = format!("{}, {}", name.replace('_', " "), unit.unwrap_or_default());

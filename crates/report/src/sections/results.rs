@@ -5,7 +5,7 @@ use super::offered;
 use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::Findings;
 use crate::findings::warehouse::rating;
-use crate::metrics::MetricName;
+use crate::metrics::{MetricName, TPM_ENGINE, TPM_ENGINE_RATIO};
 
 pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let table = Block::Table(results_table(findings));
@@ -24,8 +24,11 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 /// Every point with its main figures.
 pub(crate) fn results_table(findings: &Findings<'_>) -> Table {
     let kinds = findings.kinds();
-    let met = |column: &&MetricName| column.kind().is_none_or(|kind| kinds.iter().any(|known| known == kind));
-    let columns: Vec<MetricName> = findings.workload.results.iter().filter(met).copied().collect();
+    let met = |column: &&MetricName| column.kind().is_none_or(|kind| kinds.contains(&kind));
+    let of_engine = |column: &&MetricName| [TPM_ENGINE.name, TPM_ENGINE_RATIO.name].contains(&column.name);
+    let is_told = |column: &&MetricName| findings.points.iter().any(|point| point.metrics.contains_key(&column.key()));
+    let columns = findings.workload.results.iter().filter(met).filter(|column| !of_engine(column) || is_told(column));
+    let columns: Vec<MetricName> = columns.copied().collect();
     let mut table = points_table(findings, &columns);
     table.id = "table-results";
     table.caption = prose!["Results by point, with 95 % confidence intervals and the number of samples."];

@@ -51,5 +51,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     clocks: Clocks::Response,
     beyond_percentile: 10,
     paced: None,
+    is_read: |_| false,
+    rates_queries: false,
     tells_absence: false,
 };

@@ -3,6 +3,7 @@
 use super::workload::{Clocks, CountedKind, PacedRules, SPEC, Work, Workload};
 use crate::metrics::{
     CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, NEW_ORDER_P99, NOPM, NOPM_DATABASE, OBSERVED, RELATIVE, TPM,
+    TPM_ENGINE, TPM_ENGINE_RATIO,
 };
 use proofload_model::settings::Settings;
 
@@ -29,7 +30,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     ],
     tails: &["new_order"],
     figure: &[TPM.drawn(), NOPM.drawn()],
-    results: &[TPM, NOPM, NOPM_DATABASE, RELATIVE, CPU, NEW_ORDER_P99.headed()],
+    results: &[TPM, TPM_ENGINE, TPM_ENGINE_RATIO, NOPM, NOPM_DATABASE, RELATIVE, CPU, NEW_ORDER_P99.headed()],
     results_note: "Values of void points show what was observed in their window; they are context, not results. TPM \
         counts completed transactions of all types, those rolled back by design included and failures excluded. CPU \
         is the mean over the cores that the database may run on.",
@@ -104,6 +105,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         source: "clauses 5.2.5.3, 5.2.5.7 and 2.7.2",
         least: ("workload.warehouses", "warehouse", 9.0),
     }),
+    is_read: |kind| matches!(kind, "order_status" | "stock_level"),
+    rates_queries: false,
     tells_absence: false,
 };
 

@@ -151,6 +151,8 @@ pub(super) const WORKLOAD: Workload = Workload {
     clocks: Clocks::Response,
     beyond_percentile: 10,
     paced: None,
+    is_read: |_| true,
+    rates_queries: true,
     tells_absence: true,
 };
 

@@ -80,6 +80,10 @@ pub struct Workload {
     pub beyond_percentile: u64,
     /// The rules of a paced load of it; `None` where it cannot be paced.
     pub paced: Option<PacedRules>,
+    /// Tells whether a kind of operation writes nothing, so that its end waits for no standby.
+    pub is_read: fn(&str) -> bool,
+    /// Whether its queries are rated one by one: a point has metrics of scans and sizes, and a comparison has pairs of queries.
+    pub rates_queries: bool,
     /// Whether sections on stalls, failures and efficiency say so when there is nothing to report.
     pub tells_absence: bool,
 }
@@ -188,6 +192,17 @@ mod tests {
             assert_eq!(one.compared.first(), Some(&one.headline.name), "{}", one.kind);
             assert!(one.tails.iter().all(|tail| one.kinds.iter().any(|(kind, _)| kind == tail)), "{}", one.kind);
         }
+    }
+
+    #[test]
+    fn kinds_that_only_read_are_told_from_those_that_write() {
+        let reads = |workload: &Workload| {
+            let kinds = workload.kinds.iter().map(|(kind, _)| *kind);
+            kinds.filter(|kind| (workload.is_read)(kind)).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(reads(&super::super::tprocc::WORKLOAD), "order_status, stock_level");
+        assert_eq!(reads(&super::super::ycsb::WORKLOAD), "read, scan");
+        assert_eq!(reads(&super::super::warehouse::WORKLOAD).split(", ").count(), 22);
     }
 
     #[test]

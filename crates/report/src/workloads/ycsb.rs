@@ -114,6 +114,8 @@ pub(super) const WORKLOAD: Workload = Workload {
     clocks: Clocks::Both,
     beyond_percentile: 10,
     paced: None,
+    is_read: |kind| matches!(kind, "read" | "scan"),
+    rates_queries: false,
     tells_absence: true,
 };
 

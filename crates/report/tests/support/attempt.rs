@@ -228,6 +228,7 @@ fn checks(broken: bool) -> Vec<Check> {
         outcome,
         offenders: Vec::new(),
         sample: None,
+        lost: None,
     };
     let mut checks: Vec<Check> = (1..=12)
         .map(|number| {

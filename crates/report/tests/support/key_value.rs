@@ -123,6 +123,7 @@ fn attempt(shape: &KeyValue, run: Run, id: i64) -> Attempt {
             outcome: CheckOutcome::Met,
             offenders: Vec::new(),
             sample: None,
+            lost: None,
         }],
         agents: Default::default(),
         seal_holds: Some(true),

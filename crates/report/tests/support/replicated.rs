@@ -39,6 +39,8 @@ pub(crate) fn replicated_often(repetitions: u32) -> Record {
             in_force_after: 0.05,
             waited_for_link: true,
             waited_for_apply: false,
+            seen_waiting: Some(true),
+            count_proved: false,
         };
         attempt.events.push(AttemptEvent::new(WallTime(0), RunEvent::ReplicationProved(proof)));
     }

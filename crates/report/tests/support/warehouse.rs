@@ -175,6 +175,7 @@ fn attempt(shape: &Appliance, store: &Store, run: Run, id: i64) -> Attempt {
             outcome: CheckOutcome::Met,
             offenders: Vec::new(),
             sample: None,
+            lost: None,
         }],
         agents: Default::default(),
         seal_holds: Some(true),

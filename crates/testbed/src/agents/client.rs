@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// Lines of an agent's stderr that are kept for error texts.
@@ -253,9 +253,9 @@ impl AgentProcess {
     /// Ends it: closes its input, on which it releases everything; kills what still lives after some seconds.
     pub fn kill(&self) {
         self.quitting.store(true, Ordering::Release);
-        drop(lock(&self.stdin).take());
         let mut child = lock(&self.child);
         for _ in 0..CLOSING_LOOKS {
+            self.close_input();
             if !matches!(child.try_wait(), Ok(None)) {
                 return;
             }
@@ -263,6 +263,15 @@ impl AgentProcess {
         }
         crate::sys::kill_group(child.id());
         let _reaped = child.wait();
+    }
+
+    /// Closes its input unless somebody writes to it: one who writes to an agent that does not read goes on when the agent has ended.
+    fn close_input(&self) {
+        match self.stdin.try_lock() {
+            Ok(mut stdin) => drop(stdin.take()),
+            Err(TryLockError::Poisoned(poisoned)) => drop(poisoned.into_inner().take()),
+            Err(TryLockError::WouldBlock) => {}
+        }
     }
 }
 

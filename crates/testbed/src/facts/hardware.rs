@@ -59,6 +59,11 @@ pub(crate) fn memory() -> Option<Bytes> {
     meminfo(&std::fs::read_to_string("/proc/meminfo").unwrap_or_default(), "MemTotal")
 }
 
+/// Memory of this machine that processes can have without swap, as the kernel estimates it.
+pub(crate) fn available_memory() -> Option<Bytes> {
+    meminfo(&std::fs::read_to_string("/proc/meminfo").unwrap_or_default(), "MemAvailable")
+}
+
 /// Value of the first line `key : value`.
 fn field<'a>(info: &'a str, key: &str) -> Option<&'a str> {
     info.lines()

@@ -8,7 +8,7 @@ mod tools;
 
 pub(crate) use describe::chosen;
 pub use describe::describe;
-pub(crate) use hardware::{is_guest, memory};
+pub(crate) use hardware::{available_memory, is_guest, memory};
 pub(crate) use kernel::control_groups;
 pub(crate) use storage::free;
 pub(crate) use tools::fio_version;

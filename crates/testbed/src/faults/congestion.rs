@@ -17,6 +17,9 @@ const RTT_FLOOR: Duration = Duration::from_micros(150);
 /// How far the rate may be above what was asked, as a share of it. Below it is what others leave of the link.
 const RATE_TOLERANCE: f64 = 0.1;
 
+/// How many times as fast a link is without a fault whose end a transfer shows.
+const MUCH_FASTER: u64 = 4;
+
 /// The fault.
 pub(super) enum Congestion {
     Latency,
@@ -43,6 +46,9 @@ impl FaultMaker for Congestion {
 
     fn expect_in_force(&self, site: &FaultSite<'_>) -> Result<(), Error> {
         let relay = site.relay()?;
+        // What is measured may be as slow for another reason.
+        let (found, asked) = (relay.law(), slow(relay.asked(), site.strength));
+        expect(found == asked, || format!("the link has {found:?}, not {asked:?}"))?;
         match site.strength {
             FaultStrength::Rtt(rtt) => {
                 let shortest = relay.round_trips(ROUND_TRIPS)?.into_iter().min().unwrap_or_default();
@@ -73,6 +79,15 @@ impl FaultMaker for Congestion {
             FaultStrength::Rtt(rtt) => {
                 let shortest = relay.round_trips(ROUND_TRIPS)?.into_iter().min().unwrap_or_default();
                 expect(shortest < rtt, || format!("a round trip takes {shortest:?}"))
+            }
+            // A link that is hardly faster without the fault is full of what has waited for it.
+            FaultStrength::Bandwidth(rate)
+                if relay.asked().rate.is_none_or(|asked| asked.0 >= MUCH_FASTER * rate.0) =>
+            {
+                let found = relay.transferred(rate)?;
+                expect(found.0 as f64 > rate.0 as f64 * (1.0 + RATE_TOLERANCE), || {
+                    format!("the link transfers {found}")
+                })
             }
             _ => Ok(()),
         }

@@ -2,7 +2,7 @@
 //! killed: a process that waits for a slow device ends too late.
 
 use super::fault::{FaultMaker, FaultSite, expect};
-use super::synced_writes::SyncedWrites;
+use super::synced_writes::{BLOCK, SyncedWrites};
 use crate::limits::{Controller, WriteRate};
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
@@ -13,6 +13,9 @@ use std::time::Duration;
 
 /// Time that the synced writes take by which a rate is proved.
 const PROVED_IN: Duration = Duration::from_millis(500);
+
+/// Most of them: they overwrite a file, which takes room beside the data.
+const PROVED_BY_AT_MOST: u32 = 8192;
 
 /// Share of the time that a rate implies which they must take: the kernel counts in slices of a tenth of a second.
 const AT_LEAST: f64 = 0.7;
@@ -73,10 +76,7 @@ impl FaultMaker for Disk {
             Self::Slow => {
                 let slow = rate(site.strength)?;
                 limits.expect_writes(slow)?;
-                let WriteRate::Requests(per_second) = slow else { return Ok(()) };
-                let count = ((per_second as f64 * PROVED_IN.as_secs_f64()).ceil() as u32).max(1) + 1;
-                // The first one waits for nobody.
-                let implied = Duration::from_secs_f64(f64::from(count - 1) / per_second.max(1) as f64);
+                let (count, implied) = proof(slow);
                 // What has not ended by then is as slow as asked: others in the group write as well, and take turns away.
                 let least = implied.mul_f64(AT_LEAST);
                 let took = writes.carry_out(count, least)?;
@@ -109,10 +109,23 @@ impl FaultMaker for Disk {
 fn rate(strength: FaultStrength) -> Result<WriteRate, Error> {
     match strength {
         FaultStrength::WriteIops(rate) => Ok(WriteRate::Requests(u64::from(rate))),
+        FaultStrength::WriteBandwidth(rate) => Ok(WriteRate::Bytes(rate.0)),
         other => {
             Err(Error::refused(format!("failed to slow the disk down: {other:?} is not a strength of a disk fault")))
         }
     }
+}
+
+/// Synced writes by which a rate is proved, and the time that it implies for them.
+fn proof(rate: WriteRate) -> (u32, Duration) {
+    let per_second = match rate {
+        WriteRate::Requests(requests) => requests as f64,
+        WriteRate::Bytes(bytes) => bytes as f64 / BLOCK as f64,
+    };
+    let per_second = per_second.max(1.0);
+    // The first one waits for nobody.
+    let held_back = ((per_second * PROVED_IN.as_secs_f64()).ceil() as u32).clamp(1, PROVED_BY_AT_MOST);
+    (held_back + 1, Duration::from_secs_f64(f64::from(held_back) / per_second))
 }
 
 /// Refuses data on the file system of the machine: its journal waits for what stands still, and so does everybody.
@@ -130,4 +143,18 @@ fn refuse_shared(data: &Path) -> Result<(), Error> {
          set storage.volume, or set storage.path to a separate file system",
         data.display()
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_proved_by_as_many_writes_as_it_holds_back_for_half_a_second() {
+        assert_eq!(proof(WriteRate::Requests(20)), (11, Duration::from_millis(500)));
+        assert_eq!(proof(WriteRate::Requests(1)), (2, Duration::from_secs(1)));
+        assert_eq!(proof(WriteRate::Bytes(20 * BLOCK as u64)), (11, Duration::from_millis(500)));
+        let (count, implied) = proof(WriteRate::Bytes(1 << 30));
+        assert_eq!((count, implied), (8193, Duration::from_micros(62_500)), "no more than 64 MiB are written");
+    }
 }

@@ -17,7 +17,7 @@ const WRITER: &str = "/bin/dd";
 const KILL: i32 = 9;
 
 /// Bytes of one write.
-const BLOCK: usize = 8 << 10;
+pub(super) const BLOCK: usize = 8 << 10;
 
 /// Name of the file, beside the data folder.
 const FILE: &str = "synced-writes";

@@ -325,6 +325,18 @@ fn every_word_has_a_maker() {
 }
 
 #[test]
+fn a_link_that_is_slow_by_itself_is_not_taken_for_the_fault() {
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    let bench = Bench::start(place.path());
+    let (fault, site) = (of(FaultKind::Latency).unwrap(), bench.site(FaultKind::Latency, false));
+    bench.relay.set_law(LinkLaw { delay: Duration::from_millis(30), rate: None });
+    let refused = fault.expect_in_force(&site).unwrap_err().to_string();
+    assert!(refused.contains("the link has") && refused.contains("20ms"), "{refused}");
+    bench.relay.set_law(LinkLaw { delay: Duration::from_millis(20), rate: None });
+    fault.expect_in_force(&site).unwrap();
+}
+
+#[test]
 fn a_disk_that_others_use_is_neither_stalled_nor_filled() {
     let place = tempfile::tempdir_in("/var/tmp").unwrap();
     let bench = Bench::start(place.path());

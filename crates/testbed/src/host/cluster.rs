@@ -4,6 +4,7 @@
 use super::held::engine;
 use super::remains::InstanceRemains;
 use super::replication::facet;
+use super::switch_order::{SwitchOrder, settled_leader};
 use crate::agents::EventSink;
 use crate::host::served_by;
 use crate::instances::{self, Launch, Server, StopSignals, User};
@@ -31,9 +32,6 @@ pub(super) const SIGNALS: StopSignals = StopSignals { polite: END, firm: END, pa
 
 /// How long the first node may take to lead: a limit against waiting for ever. Beside work that kept the disk busy one took 90 s.
 const LEADS_WITHIN: Duration = Duration::from_secs(300);
-
-/// How long an order to switch over may take to be carried out by the manager's command.
-const SWITCHED_WITHIN: Duration = Duration::from_secs(120);
 
 /// How long a manager may take until it tells its settings: a turn of Patroni's loop lasts 10 s.
 const SETTINGS_WITHIN: Duration = Duration::from_secs(30);
@@ -290,14 +288,25 @@ impl ManagedCluster {
     pub(super) fn switch_over(&self, leader: &InstanceName) -> Result<(), Error> {
         let leader = self.plan.node(leader.as_str()).ok_or_else(|| Error::new(format!("no such node: {leader}")))?;
         let (command, folder) = self.manager.switch_over(&self.plan, leader)?;
-        let (tools, events) = (self.tools.clone(), Arc::clone(&self.events));
-        std::thread::spawn(move || {
-            if let Err(error) = tools.run(&command, &folder, SWITCHED_WITHIN) {
-                let text = format!("failed to switch over: {error}");
-                events(proofload_model::wire::Event::Log { level: "warning".to_owned(), text });
-            }
-        });
+        let order = SwitchOrder {
+            manager: self.manager,
+            plan: self.plan.clone(),
+            tools: self.tools.clone(),
+            events: Arc::clone(&self.events),
+            leader: leader.name.to_string(),
+            command,
+            folder,
+        };
+        std::thread::spawn(move || order.give());
         Ok(())
+    }
+
+    /// Waits until every node is where the manager wants it, but not for ever.
+    pub(super) fn until_settled(&self) {
+        if settled_leader(self.manager, &self.plan, &self.tools).is_none() {
+            let text = "the cluster does not stand still before the order to switch over".to_owned();
+            (self.events)(proofload_model::wire::Event::Log { level: "warning".to_owned(), text });
+        }
     }
 
     /// Makes the folder of a process anew, with its files.

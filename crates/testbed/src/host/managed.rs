@@ -91,6 +91,10 @@ pub(super) fn make_fault(role: &mut HostRole, ask: MakeFault) -> Result<FaultInF
     match cluster {
         Some(cluster) => {
             let cluster: &ManagedCluster = cluster;
+            if kind == FaultKind::Switchover {
+                // Before the fault begins: the wait is none of its outage.
+                cluster.until_settled();
+            }
             held.make_fault(kind, strength, Some(&|| cluster.switch_over(&name)))
         }
         None => held.make_fault(kind, strength, None),

@@ -9,6 +9,7 @@ mod replay;
 mod replication;
 mod role;
 mod sweep;
+mod switch_order;
 mod used;
 
 pub(crate) use remains::InstanceRemains;

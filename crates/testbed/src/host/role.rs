@@ -27,14 +27,14 @@ use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Admit, Attach, BeforeRewind, BeginCommit, ChangeLimits, CheckQuiet, CopyInstance, Create, DataEnd, Describe,
-    Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll, HoldStandby, HostService,
-    IsFenced, JoinLimits, KnowBeside, LabelSnapshot, LimitProcess, MakeFault, MeasureLink, MeasureReads, MountVolume,
-    Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge, QuietCheck,
-    ReadCluster, ReadDataEnd, ReadFork, ReadLogEndAfter, ReadMeters, ReadReceived, ReadReplication, ReadUsage,
-    ReadUsed, ReadsMeasured, Release, Request, RestoreSnapshot, Rewind, SaveSnapshot, SnapshotCopy, Start,
-    StartArbiter, StartLink, StartManaged, StartProbes, StartedInstance, Stop, StopArbiter, StopProbes, Sweep,
-    TimeCommits, TryLimits, UndoFault, Verify, WatchExisting,
+    Admit, Attach, BeforeRewind, BeginCommit, CatchUp, ChangeLimits, CheckQuiet, CopyInstance, Create, DataEnd,
+    Describe, Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll, HoldStandby,
+    HostService, IsFenced, JoinLimits, KnowBeside, LabelSnapshot, LimitProcess, MakeFault, MeasureLink, MeasureReads,
+    MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge,
+    QuietCheck, ReadCluster, ReadDataEnd, ReadFork, ReadLogEndAfter, ReadMeters, ReadReceived, ReadReplication,
+    ReadUsage, ReadUsed, ReadWork, ReadsMeasured, Release, Request, RestoreSnapshot, Rewind, SaveSnapshot,
+    SeeCommitWait, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes, StartedInstance, Stop,
+    StopArbiter, StopProbes, Sweep, TimeCommits, TryLimits, UndoFault, Verify, WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -324,6 +324,10 @@ impl HostService for HostRole {
         Ok(self.watch(&ask.instance)?.time_commits(&ask.levels, ask.within, &*clock)?)
     }
 
+    fn see_commit_wait(&mut self, ask: SeeCommitWait) -> Result<Option<bool>, Error> {
+        Ok(self.watch(&ask.instance)?.sees_commit_wait()?)
+    }
+
     fn end_commit(&mut self, ask: EndCommit) -> Result<bool, Error> {
         Ok(self.watch(&ask.instance)?.end_commit(ask.within)?)
     }
@@ -421,6 +425,14 @@ impl HostService for HostRole {
 
     fn read_meters(&mut self, ask: ReadMeters) -> Result<Vec<LimitMeter>, Error> {
         self.held(&ask.instance).meters(&ask.of_engine)
+    }
+
+    fn read_work(&mut self, ask: ReadWork) -> Result<Vec<String>, Error> {
+        self.held(&ask.instance).engine_at_work(&ask.of_engine)
+    }
+
+    fn catch_up(&mut self, ask: CatchUp) -> Result<Vec<String>, Error> {
+        self.held(&ask.instance).engine_catches_up(&ask.of_engine)
     }
 
     fn measure_reads(&mut self, ask: MeasureReads) -> Result<ReadsMeasured, Error> {

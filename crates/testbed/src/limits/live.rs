@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const ROUNDING: f64 = 1e-6;
 
 impl AppliedLimits {
-    /// Sets live limits to shares of what was asked for, and all others to what was asked for; how they stand then.
+    /// Sets live limits to shares of what was asked for, less or more, and all others to what was asked for; how they stand then.
     ///
     /// # Errors
     /// A share of a limit that was not asked for or cannot be changed, one that the kernel refuses, or one that is not in force afterwards.
@@ -144,7 +144,10 @@ mod tests {
         let half = most_cpu_used(&applied, 0.15);
         let elasticity = (half / whole).ln() / 0.5_f64.ln();
         assert!((0.85..1.15).contains(&elasticity), "{whole} and {half}");
-        // The verification of a run finds a limit that is still lowered, and none once it is restored.
+        // The verification of a run finds a limit that is still lowered or raised, and none once it is restored.
+        assert!(applied.verify().iter().any(|fact| fact.holds == Some(false)));
+        let raised = meter(&applied.change(&shares("limits.cpu", 1.5)).unwrap(), "limits.cpu");
+        assert_eq!(raised.in_force, Some(0.45));
         assert!(applied.verify().iter().any(|fact| fact.holds == Some(false)));
         let restored = meter(&applied.change(&BTreeMap::new()).unwrap(), "limits.cpu");
         assert_eq!(restored.in_force, Some(0.3));
@@ -191,6 +194,8 @@ mod tests {
         let refused = applied.change(&shares("limits.memory", 0.1)).unwrap_err().to_string();
         assert!(refused.contains("cannot be reclaimed"), "{refused}");
         assert_eq!(meter(&applied.meters(), "limits.memory").in_force, Some(f64::from(192 << 20)), "it is as it was");
+        let raised = meter(&applied.change(&shares("limits.memory", 1.25)).unwrap(), "limits.memory");
+        assert_eq!(raised.in_force, Some(f64::from(320 << 20)));
         let restored = meter(&applied.change(&BTreeMap::new()).unwrap(), "limits.memory");
         assert_eq!(restored.in_force, Some(f64::from(256 << 20)));
         assert!(applied.verify().iter().all(|fact| fact.holds != Some(false)), "{:?}", applied.verify());

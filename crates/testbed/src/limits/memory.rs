@@ -123,7 +123,7 @@ impl LiveLimit for Memory {
         state.asked.memory.map(|memory| memory.0 as f64)
     }
 
-    /// What cannot be reclaimed must fit, with a tenth to spare: else the kernel kills.
+    /// What cannot be reclaimed must fit, with a tenth to spare: else the kernel kills. What is raised must be free on the host.
     fn set_rate(&self, state: &LimitState, rate: f64) -> Result<f64, Error> {
         let bytes = rate as u64 / PAGE * PAGE;
         let group = group_of(state, bytes)?;
@@ -135,6 +135,8 @@ impl LiveLimit for Memory {
                 Bytes((least / SPARE) as u64)
             )));
         }
+        let asked = state.asked.memory.map_or(bytes, |asked| asked.0);
+        host_has(bytes.saturating_sub(asked), crate::facts::available_memory())?;
         set(group, bytes)?;
         Ok(bytes as f64)
     }
@@ -148,6 +150,17 @@ impl LiveLimit for Memory {
 
     fn used(&self, _state: &LimitState) -> Vec<f64> {
         Vec::new()
+    }
+}
+
+/// Finds so much more memory than was asked for on the host; where the kernel does not say what is free, it is tried.
+fn host_has(more: u64, free: Option<Bytes>) -> Result<(), Error> {
+    match free.filter(|free| more > free.0) {
+        Some(free) => Err(Error::refused(format!(
+            "memory cannot be raised by {}: {free} of the host can be had; give it less of the host in limits.memory, or more memory",
+            Bytes(more)
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -238,6 +251,14 @@ fn amount(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_raised_by_what_the_host_has_free() {
+        assert!(host_has(0, Some(Bytes(0))).is_ok(), "less was asked for, or the same");
+        assert!(host_has(64 << 20, Some(Bytes(64 << 20))).is_ok() && host_has(64 << 20, None).is_ok());
+        let refused = host_has(128 << 20, Some(Bytes(64 << 20))).unwrap_err().to_string();
+        assert!(refused.contains("cannot be raised by 128MiB: 64MiB of the host can be had"), "{refused}");
+    }
 
     #[test]
     fn no_limit_is_told_in_the_words_of_both_versions() {

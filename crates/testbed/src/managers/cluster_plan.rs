@@ -13,6 +13,7 @@ pub(crate) fn folder(place: &Path) -> PathBuf {
 }
 
 /// A cluster.
+#[derive(Clone)]
 pub(crate) struct ClusterPlan {
     pub(crate) asked: ManagerAsked,
     pub(crate) mode: ReplicationMode,

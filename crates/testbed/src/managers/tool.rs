@@ -9,12 +9,16 @@ use std::io::{Read as _, Seek as _};
 use std::path::Path;
 use std::process::Child;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const KILL: i32 = 9;
 
 /// How often is looked whether it has ended.
 const GLANCE: Duration = Duration::from_millis(5);
+
+/// Files for answers so far, so that each has a name of its own.
+static ANSWERS: AtomicU64 = AtomicU64::new(0);
 
 /// Whoever runs commands of managers.
 #[derive(Clone)]
@@ -46,7 +50,9 @@ impl Tool {
     fn start(command: &CommandLine, folder: &Path, user: Option<&User>) -> Result<Self, Error> {
         let name = format!("{} {}", command.program.display(), command.arguments.first().map_or("", String::as_str));
         let failed = |error: std::io::Error| Error::new(format!("failed to run {name}: {error}"));
-        let path = folder.join(format!("answer.{}", std::process::id()));
+        // An order and a question may run in one folder at once.
+        let number = ANSWERS.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!("answer.{}.{number}", std::process::id()));
         let mut file = std::fs::OpenOptions::new();
         let output = file.create(true).truncate(true).read(true).write(true).open(&path).map_err(failed)?;
         // Open is enough; nobody else reads it.

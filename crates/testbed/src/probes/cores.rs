@@ -29,13 +29,14 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
 impl Probe for Cores {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let text = read_file("/proc/stat")?;
+        self.rates.turn(span);
         let mut readings = Vec::new();
         let mut busy_of_counted = Vec::new();
         let all: Vec<(usize, Times)> = text.lines().filter_map(core_line).collect();
         let tells_steal = self.is_of_host && tells_steal(&all, self.is_guest);
         for (core, times) in all {
             let mut percent = |series: SeriesName, ticks: u64| {
-                let rate = self.rates.per_second(&format!("{core}{}", series.name), ticks as f64, span)?;
+                let rate = self.rates.per_second(&format!("{core}{}", series.name), ticks as f64)?;
                 let percent = (rate / TICKS_PER_SECOND * 100.0).min(100.0);
                 readings.push(series.reading(core.to_string(), percent));
                 Some(percent)

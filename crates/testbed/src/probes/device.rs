@@ -22,19 +22,23 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
 
 impl Probe for Device {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
-        let mut readings = Vec::new();
-        for (device, rates) in &mut self.devices {
-            readings.extend(read(device, rates, span)?);
-        }
-        Ok(readings)
+        let counters: Result<Vec<DeviceCounters>, Error> =
+            self.devices.iter().map(|(device, _)| device_counters(device)).collect();
+        let each = self.devices.iter_mut().zip(counters?);
+        Ok(each.flat_map(|((device, rates), counters)| readings(device, rates, &counters, span)).collect())
     }
 }
 
-fn read(device: &BlockDevice, rates: &mut Rates, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
-    let counters = device_counters(device)?;
+fn readings(
+    device: &BlockDevice,
+    rates: &mut Rates,
+    counters: &DeviceCounters,
+    span: Option<Duration>,
+) -> Vec<Reading> {
+    rates.turn(span);
     let mut readings = Vec::new();
     let mut rate = |series: SeriesName, total: f64| {
-        if let Some(value) = rates.per_second(series.name, total, span) {
+        if let Some(value) = rates.per_second(series.name, total) {
             readings.push(series.reading(device.name.as_str(), value));
         }
     };
@@ -50,7 +54,7 @@ fn read(device: &BlockDevice, rates: &mut Rates, span: Option<Duration>) -> Resu
     if span.is_some() {
         readings.push(names::IN_FLIGHT.reading(device.name.as_str(), counters.in_flight));
     }
-    Ok(readings)
+    readings
 }
 
 /// Reads the counters of a device since the machine started.

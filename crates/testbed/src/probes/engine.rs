@@ -33,11 +33,13 @@ fn open(subject: &mut Subject) -> OpenedProbe {
 
 impl Probe for Engine {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
+        let observed = self.observer.observe()?;
+        self.rates.turn(span);
         let mut readings = Vec::new();
-        for mut seen in self.observer.observe()? {
+        for mut seen in observed {
             if seen.cumulative {
                 let key = format!("{} {}", seen.reading.name, seen.reading.component);
-                let Some(rate) = self.rates.per_second(&key, seen.reading.value, span) else { continue };
+                let Some(rate) = self.rates.per_second(&key, seen.reading.value) else { continue };
                 seen.reading.value = rate;
             }
             if span.is_some() {
@@ -48,7 +50,7 @@ impl Probe for Engine {
         if !roles.is_empty() {
             *self.thread_roles.lock().unwrap_or_else(PoisonError::into_inner) = roles.iter().cloned().collect();
         }
-        self.read_roles(span);
+        self.read_roles();
         Ok(readings)
     }
 
@@ -59,12 +61,12 @@ impl Probe for Engine {
 
 impl Engine {
     /// CPU time of each role, % of one core, under the names of the probe of threads.
-    fn read_roles(&mut self, span: Option<Duration>) {
+    fn read_roles(&mut self) {
         self.of_threads.clear();
         let mut total = None;
         for of_role in self.observer.role_times().iter().filter(|_| self.is_elsewhere) {
             let key = format!("role {}", of_role.role);
-            let Some(cores) = self.rates.per_second(&key, of_role.time.as_secs_f64(), span) else { continue };
+            let Some(cores) = self.rates.per_second(&key, of_role.time.as_secs_f64()) else { continue };
             *total.get_or_insert(0.0) += cores * 100.0;
             self.of_threads.push(threads::ROLE.reading(of_role.role.as_str(), cores * 100.0));
             self.of_threads.push(threads::ROLE_THREADS.reading(of_role.role.as_str(), f64::from(of_role.threads)));

@@ -93,7 +93,8 @@ impl Probe for Foreign {
         let busy = busy_ticks(&read_file("/proc/stat")?) / TICKS_PER_SECOND;
         let group = self.group.as_ref().and_then(|dir| cpu_time(dir).ok()).map_or(0.0, |time| time.total.as_secs_f64());
         let (ours, theirs) = (self.of_ours.read(&self.ours), self.of_theirs.read(&self.theirs));
-        let mut rate = |key: &str, total: f64| self.rates.per_second(key, total, span);
+        self.rates.turn(span);
+        let mut rate = |key: &str, total: f64| self.rates.per_second(key, total);
         let (busy, group) = (rate("busy", busy), rate("group", group));
         let (clients, wait) = (rate("clients", ours.cpu), rate("wait", ours.waited));
         let theirs = rate("theirs", theirs.cpu);

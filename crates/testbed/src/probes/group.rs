@@ -45,9 +45,10 @@ impl Group {
 impl Probe for Group {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let time = cpu_time(&self.cpu)?;
+        self.rates.turn(span);
         let mut readings: Vec<Reading> = self.throttled().into_iter().collect();
         let mut rate = |series: SeriesName, component: &str, total: f64| {
-            let value = self.rates.per_second(&format!("{} {component}", series.name), total, span);
+            let value = self.rates.per_second(&format!("{} {component}", series.name), total);
             readings.extend(value.map(|value| series.reading(component, value)));
         };
         rate(group::CPU, "", time.total.as_secs_f64());

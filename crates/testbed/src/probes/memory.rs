@@ -54,11 +54,12 @@ impl Probe for Memory {
                 let usage = read_file(folder.join("memory.current"))
                     .or_else(|_| read_file(folder.join("memory.usage_in_bytes")))?;
                 let stat = read_file(folder.join("memory.stat"))?;
+                self.rates.turn(span);
                 let mut readings = vec![memory::CURRENT.reading("", usage.trim().parse().unwrap_or(f64::NAN))];
                 readings
                     .extend(LEVELS.iter().filter_map(|(series, keys)| Some(series.reading("", find(&stat, keys)?))));
                 for (series, keys) in COUNTERS {
-                    let rate = find(&stat, keys).and_then(|total| self.rates.per_second(series.name, total, span));
+                    let rate = find(&stat, keys).and_then(|total| self.rates.per_second(series.name, total));
                     readings.extend(rate.map(|rate| series.reading("", rate)));
                 }
                 Ok(readings)

@@ -49,8 +49,14 @@ impl Miniatures {
         Self { plan, has_warming, pairs: Vec::new(), rate: 1.0, next: 0, sampled: 0, lost: 0, rates: Rates::default() }
     }
 
+    /// Begins a reading, also one in which the tier is not open and nothing is read.
+    pub(super) fn turn(&mut self, span: Option<Duration>) {
+        self.rates.turn(span);
+    }
+
     /// Serves what was sampled since the reading before; nothing where the tier keeps no sample.
     pub(super) fn read(&mut self, client: &ControlClient, span: Option<Duration>) -> Vec<Reading> {
+        self.turn(span);
         loop {
             let Ok(piece) = client.sampled_since(self.next) else { return Vec::new() };
             self.serve(&piece);
@@ -58,7 +64,7 @@ impl Miniatures {
                 break;
             }
         }
-        self.readings(span)
+        self.readings()
     }
 
     fn serve(&mut self, piece: &SamplePiece) {
@@ -81,10 +87,10 @@ impl Miniatures {
         self.pairs.iter_mut().flat_map(|pair| [&mut pair.own, &mut pair.lru]).for_each(each);
     }
 
-    fn readings(&mut self, span: Option<Duration>) -> Vec<Reading> {
+    fn readings(&mut self) -> Vec<Reading> {
         let mut readings = Vec::new();
         let mut put = |series: &proofload_model::series::SeriesName, component: &str, total: f64| {
-            let rate = self.rates.per_second(&format!("{} {component}", series.name), total, span);
+            let rate = self.rates.per_second(&format!("{} {component}", series.name), total);
             readings.extend(rate.map(|rate| series.reading(component, rate)));
         };
         put(&tier::SAMPLED, "", self.sampled as f64);
@@ -173,13 +179,16 @@ mod tests {
     #[test]
     fn counts_of_the_sample_are_told_as_those_of_all_references_for_each_size_that_it_can_say() {
         let mut miniatures = Miniatures::new(plan(false), false);
-        assert_eq!(miniatures.readings(None), [], "the base of rates");
+        miniatures.turn(None);
+        assert_eq!(miniatures.readings(), [], "the base of rates");
         miniatures.serve(&piece());
-        miniatures.readings(None);
+        miniatures.turn(None);
+        miniatures.readings();
         let mut again = piece();
         again.first = miniatures.next;
         miniatures.serve(&again);
-        let readings = miniatures.readings(Some(Duration::from_secs(2)));
+        miniatures.turn(Some(Duration::from_secs(2)));
+        let readings = miniatures.readings();
         let at = |percent: u64| SizedVolume { volume: TierVolume::Data, size: Bytes(81_920 * percent) }.to_string();
         assert_eq!(value(&readings, &tier::SAMPLED, ""), Some(250.0));
         assert_eq!(value(&readings, &tier::SAMPLE_LOST, ""), Some(0.0), "one was lost before, none since");

@@ -18,12 +18,16 @@ pub(super) fn open(_subject: &mut Subject) -> OpenedProbe {
 
 impl Probe for Pressure {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
-        let mut readings = Vec::new();
+        let mut texts = Vec::new();
         for resource in ["cpu", "io", "memory"] {
-            let text = read_file(format!("/proc/pressure/{resource}"))?;
+            texts.push((resource, read_file(format!("/proc/pressure/{resource}"))?));
+        }
+        self.rates.turn(span);
+        let mut readings = Vec::new();
+        for (resource, text) in texts {
             for (series, micros) in text.lines().filter_map(total) {
                 let key = format!("{resource} {}", series.name);
-                if let Some(rate) = self.rates.per_second(&key, micros, span) {
+                if let Some(rate) = self.rates.per_second(&key, micros) {
                     readings.push(series.reading(resource, (rate / 1e6 * 100.0).min(100.0)));
                 }
             }

@@ -32,16 +32,17 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
 
 impl Probe for RelayProbe {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
+        self.rates.turn(span);
         let mut readings = Vec::new();
         for counts in self.meter.read() {
             let direction = match counts.way {
                 Way::ToPrimary => TO_PRIMARY,
                 Way::ToStandby => self.back,
             };
-            let cpu = self.rates.per_second(&format!("cpu {direction}"), counts.cpu.as_secs_f64(), span);
+            let cpu = self.rates.per_second(&format!("cpu {direction}"), counts.cpu.as_secs_f64());
             readings.extend(cpu.map(|cpu| relay::CPU.reading(direction, cpu)));
             let all = counts.late.releases() as f64;
-            let releases = self.rates.per_second(direction, all, span);
+            let releases = self.rates.per_second(direction, all);
             readings.extend(releases.map(|releases| relay::RELEASES.reading(direction, releases)));
             let late = self.before.get(direction).map(|before| counts.late.since(before));
             for (series, share) in [(relay::LATE_P50, 0.5), (relay::LATE_P99, 0.99)] {

@@ -21,10 +21,11 @@ pub(super) fn open(subject: &mut Subject) -> OpenedProbe {
 impl Probe for Replication {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         let seen = self.watch.read()?;
+        self.rates.turn(span);
         let why = seen.out_of_force.unwrap_or_default();
         let mut readings = vec![replication::OUT_OF_FORCE.reading(why.as_str(), f64::from(u8::from(!why.is_empty())))];
         readings.push(replication::UNPROTECTED.reading("", f64::from(u8::from(seen.unprotected))));
-        let log = seen.log_end.and_then(|end| self.rates.per_second("log", end.0 as f64, span));
+        let log = seen.log_end.and_then(|end| self.rates.per_second("log", end.0 as f64));
         readings.extend(log.map(|log| replication::LOG.reading("", log)));
         for standby in seen.standbys {
             let behind = [

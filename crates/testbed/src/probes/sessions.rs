@@ -117,7 +117,8 @@ impl Probe for Sessions {
         if let Some(failure) = seen.failure.filter(|_| !std::mem::replace(&mut self.told_failure, true)) {
             return Err(failure);
         }
-        let cost = self.cost_of(seen.reader, span);
+        self.rates.turn(span);
+        let cost = self.cost_of(seen.reader);
         let Some(span) = span else { return Ok(Vec::new()) };
         // A second in which nobody answered has no states, and says so.
         let mut readings = vec![sessions::LOOKS.reading("", f64::from(seen.looks) / span.as_secs_f64())];
@@ -132,11 +133,11 @@ impl Probe for Sessions {
 
 impl Sessions {
     /// CPU time of the process that answers, where it is one of the server on this host.
-    fn cost_of(&mut self, reader: Option<u32>, span: Option<Duration>) -> Option<f64> {
+    fn cost_of(&mut self, reader: Option<u32>) -> Option<f64> {
         let reader =
             reader.filter(|reader| self.server.is_some_and(|server| sys::descendants(server).contains(reader)))?;
         let used = self.cost.read(&BTreeSet::from([reader])).cpu;
-        self.rates.per_second("cost", used, span)
+        self.rates.per_second("cost", used)
     }
 }
 

@@ -65,12 +65,15 @@ impl Probe for TierProbe {
     fn read(&mut self, span: Option<Duration>) -> Result<Vec<Reading>, Error> {
         // It is open only while sessions are.
         let Ok(client) = ControlClient::connect(&self.tier.socket) else {
+            self.rates.turn(span);
+            self.miniatures.turn(span);
             self.disk = None;
             self.latencies.forget();
             return Ok(Vec::new());
         };
         let reading =
             client.reading().map_err(|error| Error::new(format!("failed to read the cache tier: {error}")))?;
+        self.rates.turn(span);
         let mut readings = self.readings(&reading, span);
         readings.extend(self.latencies.readings(reading.pool.volumes, span));
         readings.extend(self.miniatures.read(&client, span));
@@ -108,7 +111,7 @@ impl TierProbe {
             let name = volume.class.name();
             for (series, count) in COUNTERS {
                 let key = format!("{name} {}", series.name);
-                let rate = self.rates.per_second(&key, count(&volume.counters), span);
+                let rate = self.rates.per_second(&key, count(&volume.counters));
                 readings.extend(rate.map(|rate| series.reading(name, rate)));
             }
             readings.push(tier::IN_USE.reading(name, f64::from(volume.lines) * line));
@@ -122,7 +125,7 @@ impl TierProbe {
     /// (Little's law).
     fn disk(&mut self, disk: &DiskReading, span: Option<Duration>) -> Vec<Reading> {
         let mut readings = Vec::new();
-        let busy = self.rates.per_second("busy", disk.busy.as_secs_f64(), span);
+        let busy = self.rates.per_second("busy", disk.busy.as_secs_f64());
         readings.extend(busy.map(|busy| tier::DISK_BUSY.reading("", 100.0 * busy / self.tier.drives)));
         let now = (disk.requests(), disk.modelled, disk.late_sum);
         let before = self.disk.replace(now).filter(|before| before.0 <= now.0);

@@ -195,13 +195,18 @@ impl Relay {
     /// # Errors
     /// The bytes do not arrive.
     pub(crate) fn bandwidth(&self) -> Result<Option<BytesPerSecond>, Error> {
-        let law = self.law();
-        let Some(rate) = law.rate else { return Ok(None) };
-        // Half a second of it, and at most 8 MiB.
+        self.law().rate.map(|rate| self.transferred(rate)).transpose()
+    }
+
+    /// Measures the rate in one direction, whether there is a limit or not, by what a rate transfers in half a second, at most 8 MiB.
+    ///
+    /// # Errors
+    /// The bytes do not arrive.
+    pub(crate) fn transferred(&self, rate: BytesPerSecond) -> Result<BytesPerSecond, Error> {
         let bytes = (rate.0 / 2).clamp(LEAST_MEASURED, MOST_MEASURED);
         let took = transfer(&self.link.directions, bytes as usize, &*self.link.clock)?;
-        let took = took.saturating_sub(2 * law.delay);
-        Ok(Some(BytesPerSecond((bytes as f64 / took.as_secs_f64().max(1e-9)) as u64)))
+        let took = took.saturating_sub(2 * self.law().delay);
+        Ok(BytesPerSecond((bytes as f64 / took.as_secs_f64().max(1e-9)) as u64))
     }
 }
 

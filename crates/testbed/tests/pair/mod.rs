@@ -14,7 +14,7 @@ use proofload_model::replication::{
 };
 use proofload_model::wire::host::{
     Attach, BeginCommit, Create, EndCommit, HoldStandby, LabelSnapshot, PrepareLimits, ReadReplication,
-    RestoreSnapshot, SaveSnapshot, Start, StartLink, Stop,
+    RestoreSnapshot, SaveSnapshot, SeeCommitWait, Start, StartLink, Stop,
 };
 use proofload_model::wire::{DataLocation, LimitsAsked};
 use std::process::{Child, Command, Stdio};
@@ -163,6 +163,11 @@ impl Pair {
         self.hold(part, true);
         let within = if expected { SHORT } else { LONG };
         let ended = self.bench.ask(BeginCommit { instance: one(), within });
+        if !ended {
+            // A busy disk makes a commit long before it waits.
+            let listed = || self.bench.ask(SeeCommitWait { instance: one() }) == Some(true);
+            until("the server lists the commit as one that waits for a standby", listed);
+        }
         self.hold(part, false);
         assert!(self.bench.ask(EndCommit { instance: one(), within: LONG }), "a commit waits for ever");
         !ended

@@ -8,6 +8,7 @@ mod loop_device;
 mod mounts;
 mod nbd;
 mod nbd_options;
+mod nbd_reply;
 #[cfg(any(feature = "fuse", feature = "ublk"))]
 mod processes;
 #[cfg(feature = "fuse")]
@@ -17,7 +18,6 @@ mod service;
 mod ublk;
 #[cfg(any(feature = "fuse", feature = "ublk"))]
 mod waiting;
-#[cfg(any(feature = "fuse", feature = "ublk"))]
 mod workers;
 
 #[cfg(feature = "fuse")]

@@ -1,24 +1,24 @@
 //! A server of the network block device protocol, on a Unix socket or any stream.
 //!
-//! One thread reads the requests of a connection, some threads serve them, replies go out as they are ready. It prints
-//! nothing, and a client that breaks the protocol loses its connection and nothing else.
+//! One thread reads the requests of a connection and serves those that wait for no slow device, some threads serve the others, replies
+//! go out as they are ready. It prints nothing, and a client that breaks the protocol loses its connection and nothing else.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use super::nbd_options::{ExportOffer, Negotiation, broken, negotiate, read_u32, read_u64};
+use super::nbd_reply::{self, ReplyForm, RequestFault};
 use super::service::BlockService;
+use super::workers::Workers;
 use crate::control::place::{SocketPlace, connect};
 use crate::error::Error;
 
 const REQUEST: u32 = 0x2560_9513;
-const SIMPLE_REPLY: u32 = 0x6744_6698;
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
@@ -28,6 +28,8 @@ const TRIM: u16 = 4;
 const WRITE_ZEROES: u16 = 6;
 /// The flag of a write that must be durable before its reply.
 const FORCE_ACCESS: u16 = 1;
+/// The flag of a read that is answered in one chunk.
+const ONE_CHUNK: u16 = 1 << 2;
 
 /// Numbers of errors in replies.
 const INPUT_OUTPUT: u32 = 5;
@@ -35,10 +37,9 @@ const INVALID: u32 = 22;
 
 /// Bytes of a read or write, at most. Source: the protocol's default.
 const MOST_BYTES: u32 = 32 << 20;
-/// Threads that serve the requests of one connection.
-const WORKERS: usize = 4;
-/// Requests that wait for a thread; the client waits beyond.
-const WAITING: usize = 16;
+/// Requests that wait for a thread; the client waits beyond. The kernel's client has so many under way at most.
+/// Source: Linux, drivers/block/nbd.c, `queue_depth`.
+const WAITING: usize = 128;
 
 /// One request.
 struct NbdRequest {
@@ -50,42 +51,47 @@ struct NbdRequest {
     data: Vec<u8>,
 }
 
-/// Serves one connection until the client disconnects. `reader` and `writer` are the two directions of one stream.
+impl NbdRequest {
+    /// Whether it waits for no slow device as things are.
+    fn is_quick(&self, service: &dyn BlockService) -> bool {
+        match self.kind {
+            READ => service.reads_quickly(self.at, self.length.into()),
+            WRITE => self.flags & FORCE_ACCESS == 0 && service.writes_quickly(self.at, self.length.into()),
+            _ => false,
+        }
+    }
+}
+
+/// Serves one connection until the client disconnects. `stream` and `writer` are the two directions of one stream.
 ///
 /// # Errors
 ///
 /// When the connection breaks or the client breaks the protocol.
-pub fn serve_connection<S: Read + Write + Send>(
+pub fn serve_connection<S: Read + Write + Send + 'static>(
     mut stream: S,
-    mut writer: S,
-    service: &dyn BlockService,
+    writer: S,
+    service: &Arc<dyn BlockService>,
     name: &str,
 ) -> Result<(), Error> {
     let failed = |error: io::Error| Error::device("served", "a client of the block device", 0, error);
     let offer = ExportOffer { name, bytes: service.bytes(), most_bytes: MOST_BYTES };
-    if negotiate(&mut stream, &offer).map_err(failed)? == Negotiation::Abort {
-        return Ok(());
-    }
+    let form = match negotiate(&mut stream, &offer).map_err(failed)? {
+        Negotiation::Abort => return Ok(()),
+        Negotiation::Transmission(form) => form,
+    };
     let mut reader = BufReader::with_capacity(64 << 10, stream);
-    let (sender, receiver) = sync_channel(WAITING);
-    let (receiver, writer) = (Mutex::new(receiver), Mutex::new(&mut writer));
-    std::thread::scope(|scope| {
-        for _ in 0..WORKERS {
-            scope.spawn(|| work(&receiver, &writer, service));
+    let replier = Arc::new(Replier { service: Arc::clone(service), writer: Mutex::new(writer), form });
+    // Of this connection, so that no other waits for its client; what they were handed is answered before they end.
+    let workers = Workers::start("nbd-slow", WAITING).map_err(failed)?;
+    while let Some(request) = read_request(&mut reader).map_err(failed)? {
+        if request.is_quick(&**service) {
+            replier.answer(request);
+        } else {
+            let replier = Arc::clone(&replier);
+            workers.hand_over(move || replier.answer(request));
         }
-        let sender = sender;
-        loop {
-            match read_request(&mut reader) {
-                Ok(Some(request)) => {
-                    if sender.send(request).is_err() {
-                        return Ok(());
-                    }
-                }
-                Ok(None) => return Ok(()),
-                Err(error) => return Err(failed(error)),
-            }
-        }
-    })
+    }
+    Ok(())
 }
 
 /// Reads a request; `None` when the client disconnects.
@@ -108,34 +114,42 @@ fn read_request(reader: &mut impl Read) -> io::Result<Option<NbdRequest>> {
     Ok((kind != DISCONNECT).then_some(NbdRequest { flags, kind, cookie, at, length, data }))
 }
 
-/// Serves requests until there are no more.
-fn work<W: Write>(requests: &Mutex<Receiver<NbdRequest>>, writer: &Mutex<W>, service: &dyn BlockService) {
-    loop {
-        let next = requests.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(mut request) = next else { return };
-        let code = serve(&mut request, service);
-        let mut reply = Vec::with_capacity(16 + request.data.len());
-        reply.extend(SIMPLE_REPLY.to_be_bytes());
-        reply.extend(code.to_be_bytes());
-        reply.extend(request.cookie.to_be_bytes());
-        if request.kind == READ && code == 0 {
-            reply.extend_from_slice(&request.data);
-        }
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+/// Does requests of one connection and answers them.
+struct Replier<W> {
+    service: Arc<dyn BlockService>,
+    writer: Mutex<W>,
+    form: ReplyForm,
+}
+
+impl<W: Write> Replier<W> {
+    fn answer(&self, mut request: NbdRequest) {
+        let done = serve(&mut request, &*self.service);
+        let cookie = request.cookie;
+        let reply = match (self.form, request.kind, done) {
+            (ReplyForm::Structured, READ, Ok(())) => {
+                nbd_reply::read(cookie, request.at, &request.data, request.flags & ONE_CHUNK != 0)
+            }
+            (ReplyForm::Structured, _, Err(fault)) => nbd_reply::error(cookie, &fault),
+            (_, READ, Ok(())) => nbd_reply::simple(cookie, 0, &request.data),
+            (_, _, Ok(())) => nbd_reply::simple(cookie, 0, &[]),
+            (_, _, Err(fault)) => nbd_reply::simple(cookie, fault.number, &[]),
+        };
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         // A client that is gone is noticed by the thread that reads its requests.
         drop(writer.write_all(&reply).and_then(|()| writer.flush()));
     }
 }
 
-/// Does a request; returns the number of its error, 0 for success.
-fn serve(request: &mut NbdRequest, service: &dyn BlockService) -> u32 {
+/// Does a request.
+fn serve(request: &mut NbdRequest, service: &dyn BlockService) -> Result<(), RequestFault> {
+    let invalid = |text: &str| Err(RequestFault { number: INVALID, text: text.to_owned() });
     let end = request.at.checked_add(u64::from(request.length));
     let inside = end.is_some_and(|end| end <= service.bytes());
     if request.kind != FLUSH && !inside {
-        return INVALID;
+        return invalid("the request ends behind the end of the device");
     }
     let done = match request.kind {
-        READ if request.length > MOST_BYTES => return INVALID,
+        READ if request.length > MOST_BYTES => return invalid("the read is longer than 32 MiB"),
         READ => {
             request.data = vec![0; request.length as usize];
             service.read(request.at, &mut request.data)
@@ -143,13 +157,13 @@ fn serve(request: &mut NbdRequest, service: &dyn BlockService) -> u32 {
         WRITE => service.write(request.at, &request.data),
         FLUSH => service.flush(),
         TRIM | WRITE_ZEROES => service.discard(request.at, u64::from(request.length)),
-        _ => return INVALID,
+        _ => return invalid("requests of this kind are not known"),
     };
     let durable = match (request.kind, request.flags & FORCE_ACCESS) {
         (WRITE | TRIM | WRITE_ZEROES, FORCE_ACCESS) => done.and_then(|()| service.flush()),
         _ => done,
     };
-    if durable.is_ok() { 0 } else { INPUT_OUTPUT }
+    durable.map_err(|error| RequestFault { number: INPUT_OUTPUT, text: error.to_string() })
 }
 
 /// A server on a Unix socket, until it is dropped.
@@ -192,7 +206,7 @@ fn accept(socket: &UnixListener, stop: &AtomicBool, open: &Connections, name: &s
             let service = service.clone();
             scope.spawn(move || {
                 // What a client did wrong ends its connection; there is nobody else to tell.
-                drop(serve_connection(stream, writer, &*service, name));
+                drop(serve_connection(stream, writer, &service, name));
                 let ended = open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
                 drop(ended.map(|stream| stream.shutdown(std::net::Shutdown::Both)));
             });

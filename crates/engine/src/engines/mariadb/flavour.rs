@@ -3,7 +3,7 @@
 use crate::contract::{LiveChange, LiveSetting};
 use crate::engines::mysql_family::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, ReplicationWords,
-    SeveralStatements, StatusVariable,
+    SeveralStatements, StatusVariable, pipelining_setting,
 };
 use proofload_model::replication::Confirmation;
 use std::time::Duration;
@@ -42,6 +42,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
     name: "mariadb",
     product: "MariaDB",
     title: "MariaDB, started locally or reached by URL",
+    settings: &[pipelining_setting("mariadb")],
     version_word: Some("MariaDB"),
     client_group: "[client-mariadb]",
     change_method: "ALTER USER … IDENTIFIED VIA mysql_native_password USING PASSWORD('…')",

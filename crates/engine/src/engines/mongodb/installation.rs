@@ -1,6 +1,7 @@
 //! Finds `mongod` on this machine. May not start a server.
 
 use crate::contract::Error;
+use crate::engines::program::{ANSWERS_WITHIN, said_within};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -28,8 +29,9 @@ pub(super) fn find() -> Result<Program, Error> {
         )
     })?;
     let failed = |text: String| Error::other(format!("failed to get the version of {}: {text}", path.display()));
-    let output = Command::new(&path).arg("--version").output().map_err(|error| failed(error.to_string()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    let mut command = Command::new(&path);
+    command.arg("--version");
+    let text = said_within(command, ANSWERS_WITHIN).map_err(|error| failed(error.to_string()))?.stdout;
     let version = version(&text).ok_or_else(|| failed(format!("it printed {text:?}")))?;
     Ok(Program { version: version.to_owned(), path })
 }

@@ -3,7 +3,7 @@
 
 use crate::engines::mysql_family::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames,
-    ReplicationWords, SeveralStatements, StatusVariable,
+    ReplicationWords, SeveralStatements, StatusVariable, pipelining_setting,
 };
 use proofload_model::replication::Confirmation;
 
@@ -20,6 +20,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
     name: "mysql",
     product: "MySQL",
     title: "MySQL, started locally or reached by URL",
+    settings: &[pipelining_setting("mysql")],
     version_word: None,
     client_group: "[mysql]",
     change_method: "ALTER USER … IDENTIFIED WITH caching_sha2_password BY '…'",

@@ -3,6 +3,7 @@
 use super::flavour::{Flavour, InstanceRecipe};
 use super::isolation;
 use super::log_position::FILE_BYTES;
+use super::pipelining;
 use super::quantity::server_text;
 use crate::contract::Error;
 use std::fmt::Write as _;
@@ -107,7 +108,7 @@ pub(super) fn my_cnf(
     for (name, value) in DEFAULTS.iter().chain(defaults).chain(of_log) {
         line(name, value);
     }
-    for (name, value) in settings.iter().filter(|(name, _)| canonical(name) != BINARY_LOG) {
+    for (name, value) in settings.iter().filter(|(name, _)| canonical(name) != BINARY_LOG && name != pipelining::NAME) {
         allowed(flavour, name, value)?;
         // Of its two names only the first is an option of a configuration.
         line(if isolation::is_isolation(name) { isolation::NAMES[0] } else { name.as_str() }, &server_text(value));
@@ -198,6 +199,13 @@ mod tests {
         check("!include", "/etc/passwd", None);
         check("max_connections = 1 #", "1", None);
         check("max_connections", "1\nport = 1", None);
+    }
+
+    #[test]
+    fn how_sessions_send_is_no_option_of_the_server() {
+        let settings = [(pipelining::NAME.to_owned(), "off".to_owned())];
+        let text = my_cnf(&mariadb::FLAVOUR, Path::new("/data"), &settings, 1).expect("it is none of the server's");
+        assert!(!text.contains(pipelining::NAME), "{text}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ impl<F: FamilyMember> Engine for F {
             title: F::FLAVOUR.title,
             keeps_data: true,
             minimum_memory_bytes: F::FLAVOUR.memory.minimum_mib << 20,
-            settings: &[],
+            settings: F::FLAVOUR.settings,
         }
     }
 

@@ -4,6 +4,7 @@ use super::replication_words::ReplicationWords;
 use super::statistics::StatusVariable;
 use crate::contract::{Error, LiveSetting};
 use crate::engines::{mariadb, mysql};
+use proofload_model::settings::SettingSpec;
 
 /// Every server of the family.
 const ALL: &[&Flavour] = &[&mariadb::FLAVOUR, &mysql::FLAVOUR];
@@ -23,6 +24,8 @@ pub(in crate::engines) struct Flavour {
     pub(in crate::engines) product: &'static str,
     /// One line for lists.
     pub(in crate::engines) title: &'static str,
+    /// Settings of Proofload's own, below `engine.`.
+    pub(in crate::engines) settings: &'static [SettingSpec],
     /// Word in a version that tells the server; `None` for the one whose version has none.
     pub(in crate::engines) version_word: Option<&'static str>,
     /// Group of the client's option file beside `[client]` that a password is taken from.

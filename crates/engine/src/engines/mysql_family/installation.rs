@@ -2,6 +2,7 @@
 
 use super::flavour::{Flavour, ProgramNames};
 use crate::contract::Error;
+use crate::engines::program::{ANSWERS_WITHIN, said_within};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -61,12 +62,10 @@ pub(super) fn find(flavour: &Flavour) -> Result<Programs, Error> {
 /// What the server program says of its version: `mariadbd  Ver 10.11.19-MariaDB-… for debian-linux-gnu`.
 fn version_text(server: &Path) -> Result<String, Error> {
     let failed = |text: String| Error::other(format!("ask {} for its version: {text}", server.display()));
-    let output = Command::new(server).arg("--version").output().map_err(|error| failed(error.to_string()))?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    } else {
-        Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
-    }
+    let mut command = Command::new(server);
+    command.arg("--version");
+    let said = said_within(command, ANSWERS_WITHIN).map_err(|error| failed(error.to_string()))?;
+    if said.status.success() { Ok(said.stdout) } else { Err(failed(said.stderr.trim().to_owned())) }
 }
 
 fn of_text(text: &str) -> Option<String> {

@@ -81,17 +81,12 @@ async fn load(connection: &mut ServerConnection, table: &Table<'_>, rows: &mut d
 
 /// Asks the server to take rows.
 async fn begin(connection: &mut ServerConnection, sql: &str) -> Result<(), Error> {
+    connection.offer_file(FILE);
     connection.queue_text(sql)?;
     connection.flush().await?;
     let packet = connection.receive().await?;
     match packet.kind {
-        Answer::File if connection.body(&packet)[1..] == *FILE.as_bytes() => {
-            connection.begin_file();
-            Ok(())
-        }
-        Answer::File => {
-            Err(Error::other("the server asks for a file of this host that nobody offered; nothing is sent"))
-        }
+        Answer::File => Ok(()),
         Answer::Failed => {
             let error = connection.error(&packet);
             let remedy = match error.code() {

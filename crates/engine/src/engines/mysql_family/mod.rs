@@ -15,6 +15,7 @@ mod log_position;
 mod memory;
 mod observer;
 mod password;
+mod pipelining;
 mod probe;
 mod quantity;
 mod recipe;
@@ -32,6 +33,7 @@ pub(in crate::engines) use flavour::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames,
     SeveralStatements,
 };
+pub(in crate::engines) use pipelining::setting as pipelining_setting;
 pub(in crate::engines) use replication_words::ReplicationWords;
 pub(in crate::engines) use session::FamilySession;
 pub(in crate::engines) use statistics::StatusVariable;

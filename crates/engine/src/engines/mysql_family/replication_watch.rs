@@ -10,10 +10,12 @@ use super::probe::{PATIENCE, runtime};
 use super::replication::NEVER_ALONE;
 use super::replication_words::ReplicationWords;
 use super::session::connect;
+use super::sessions::state;
 use super::wire::ServerConnection;
 use crate::contract::{Error, ReplicationWatch, Target};
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading, StandbyReading};
+use proofload_model::session_state::SessionState;
 use proofload_model::units::Bytes;
 use std::time::Duration;
 use tokio::task::{JoinHandle, JoinSet};
@@ -47,6 +49,8 @@ pub(super) struct PrimaryWatch {
     link: Option<ServerConnection>,
     standbys: Vec<WatchedStandby>,
     commit: Option<JoinHandle<Result<(), Error>>>,
+    /// Number of the connection of the last commit.
+    connection: Option<u64>,
     /// Whether the table for commits is there.
     has_table: bool,
     /// Commits that had returned without a confirmation at the reading before.
@@ -81,6 +85,7 @@ impl PrimaryWatch {
             link: None,
             standbys: standbys.iter().map(watched).collect::<Result<_, Error>>()?,
             commit: None,
+            connection: None,
             has_table: false,
             unconfirmed: None,
             runtime: runtime()?,
@@ -130,8 +135,15 @@ impl ReplicationWatch for PrimaryWatch {
 
     fn begin_commit(&mut self, within: Duration) -> Result<bool, Error> {
         let (address, has_table) = (self.primary.clone(), std::mem::replace(&mut self.has_table, true));
-        let commit = async move {
+        let opened = self.runtime.block_on(async {
             let mut connection = connect(&address, None).await?;
+            let number = connection.rows("SELECT connection_id()").await?.into_iter().flatten().next().flatten();
+            Ok::<_, Error>((connection, number.and_then(|number| number.parse::<u64>().ok())))
+        });
+        let (mut connection, number) =
+            opened.map_err(|error| error.context("failed to connect for a test transaction"))?;
+        self.connection = number;
+        let commit = async move {
             if !has_table {
                 connection.text(TABLE, |_| {}).await?;
             }
@@ -139,6 +151,27 @@ impl ReplicationWatch for PrimaryWatch {
         };
         self.commit = Some(self.runtime.spawn(commit));
         self.end_commit(within)
+    }
+
+    fn sees_commit_wait(&mut self) -> Result<Option<bool>, Error> {
+        let Some(number) = self.connection.filter(|_| self.commit.is_some()) else { return Ok(None) };
+        let (primary, link) = (&self.primary, &mut self.link);
+        let look = async {
+            let link = match link {
+                Some(link) => link,
+                None => link.insert(connect(primary, None).await?),
+            };
+            link.rows(&format!("SELECT command, state FROM information_schema.processlist WHERE id = {number}")).await
+        };
+        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
+        let outcome = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(late) });
+        if outcome.is_err() {
+            self.link = None;
+        }
+        let rows = outcome.map_err(|error| error.context("failed to read what the test transaction waits for"))?;
+        let text = |row: &[Option<String>], place: usize| row.get(place).cloned().flatten().unwrap_or_default();
+        let waits = |row: &Vec<Option<String>>| state(&text(row, 0), &text(row, 1), false) == SessionState::Standby;
+        Ok(Some(rows.iter().any(waits)))
     }
 
     fn end_commit(&mut self, within: Duration) -> Result<bool, Error> {

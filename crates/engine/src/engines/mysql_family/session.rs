@@ -8,7 +8,7 @@
 use super::address::ServerAddress;
 use super::flavour::SeveralStatements;
 use super::wire::{Answer, Packet, PreparedStatement, ServerConnection, WireRow, broken, prepare};
-use super::{load_data, settings};
+use super::{load_data, pipelining, settings};
 use crate::contract::{
     Action, Control, Error, ErrorClass, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value,
 };
@@ -71,6 +71,9 @@ impl FamilySession {
         let address = ServerAddress::of(target)?;
         let mut connection = connect(&address, Some(&address.database)).await?;
         settings::apply(target, &mut connection).await?;
+        if !pipelining::of_session(target, &address).await? {
+            connection.send_one_at_a_time();
+        }
         Ok(Self { connection, entries: Vec::new(), transaction: Transaction::None, flying: false, spoilt: false })
     }
 
@@ -116,10 +119,15 @@ impl FamilySession {
         self.connection.settle().await?;
         if self.flying {
             self.flying = false;
-            self.entries.iter_mut().flat_map(|entry| &mut entry.parts).for_each(|part| part.prepared.forget_types());
+            self.forget_types();
             self.take_back().await?;
         }
         Ok(())
+    }
+
+    /// Has each statement tell its types anew, as when nobody knows which of those that were queued the server has taken.
+    fn forget_types(&mut self) {
+        self.entries.iter_mut().flat_map(|entry| &mut entry.parts).for_each(|part| part.prepared.forget_types());
     }
 
     /// Rolls back after an error, where anything may be open.
@@ -344,13 +352,9 @@ async fn land_answer(
                 }
             }
             Answer::Failed => return Ok(outcome.and(Err(connection.error(&packet)))),
-            Answer::File => {
-                connection.begin_file();
-                connection.end_file()?;
-                connection.flush().await?;
-                outcome = outcome.and(Err(Error::other("a prepared statement asks for a file of this host")));
+            Answer::File | Answer::Prepared { .. } | Answer::Described => {
+                return Err(broken("no answer to an execution"));
             }
-            Answer::Prepared { .. } | Answer::Described => return Err(broken("no answer to an execution")),
         }
     }
 }
@@ -464,6 +468,7 @@ impl crate::contract::Session for FamilySession {
                 Ok(end) => end,
                 Err(error) => {
                     self.connection.forget_queue();
+                    self.forget_types();
                     self.flying = false;
                     self.transaction = before.0;
                     self.take_back().await?;
@@ -515,3 +520,6 @@ impl crate::contract::Session for FamilySession {
 
     fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }
+
+#[cfg(test)]
+mod tests;

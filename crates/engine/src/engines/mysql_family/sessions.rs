@@ -65,7 +65,7 @@ fn sessions(row: &[Option<String>]) -> Option<(SessionState, u32)> {
 }
 
 /// The state of a session; `is_blocked`: it waits for a row, of which its own state says nothing. A wait for a page that is read is not told.
-fn state(command: &str, state: &str, is_blocked: bool) -> SessionState {
+pub(super) fn state(command: &str, state: &str, is_blocked: bool) -> SessionState {
     match (command, state) {
         ("Sleep", _) | (_, "Reading from net" | "Writing to net" | "Receiving from client" | "Sending to client") => {
             SessionState::Client

@@ -4,9 +4,10 @@
 use super::address::ServerAddress;
 use super::configuration::{canonical, check_query_cache};
 use super::isolation;
+use super::pipelining;
 use super::quantity::{fulfils, literal};
 use super::session::connect;
-use super::wire::{ServerConnection, check_pipelining};
+use super::wire::ServerConnection;
 use crate::contract::{Error, Target};
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
@@ -53,9 +54,10 @@ struct InForce {
     of_session: bool,
 }
 
-/// The last value that is asked for each name, in the server's spelling.
+/// The last value that is asked for each of the server's names.
 fn asked(target: &Target) -> BTreeMap<&str, &str> {
-    target.place.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    let of_server = target.place.settings.iter().filter(|(name, _)| name != pipelining::NAME);
+    of_server.map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
 /// Errors that a setting is the server's, or cannot be changed.
@@ -103,11 +105,7 @@ pub(super) async fn apply(target: &Target, connection: &mut ServerConnection) ->
 pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let address = ServerAddress::of(target)?;
     let mut connection = connect(&address, Some(&address.database)).await?;
-    if !target.is_ours() {
-        check_pipelining(&mut connection)
-            .await
-            .map_err(|error| error.context(format!("try {}", address.in_words())))?;
-    }
+    let sending = pipelining::verify(target, &address).await?;
     apply(target, &mut connection).await?;
     let known = read(&mut connection).await?;
     let source = address.flavour.statements.settings_source;
@@ -119,6 +117,7 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
         engine::SETTING.of(name).compared(*value, found.map(|found| shown(name, found)), holds, known)
     };
     let mut facts: Vec<Fact> = asked.iter().map(compared).collect();
+    facts.push(sending);
     let is_asked = |name: &str| asked.keys().any(|asked| canonical(asked) == name);
     for name in OBSERVED.iter().chain(address.flavour.observed).filter(|name| !is_asked(name)) {
         if let Some(found) = known.get(*name) {
@@ -127,7 +126,18 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     }
     let block = known.get("innodb_page_size").and_then(|found| found.value.parse().ok());
     facts.extend(block.map(|bytes| engine::BLOCK_SIZE.observed(Bytes(bytes), "innodb_page_size")));
+    let waits = known.get(LOG_AT_COMMIT).map(|found| is_durable(&found.value));
+    facts.push(engine::DURABLE_COMMITS.found(waits, format!("{LOG_AT_COMMIT} as {source} has it")));
     Ok(facts)
+}
+
+/// The setting by which a commit writes the server's own log, or does not.
+const LOG_AT_COMMIT: &str = "innodb_flush_log_at_trx_commit";
+
+/// Whether a commit is in the server's own log before it is acknowledged, by the value that the server has: with 0 the log is written once
+/// a second, with 2 written and not flushed, which the end of the server's processes leaves. Source: MariaDB and MySQL manuals.
+fn is_durable(log_at_commit: &str) -> bool {
+    log_at_commit != "0"
 }
 
 /// What the server says of a setting; of the level of isolation under whichever name it has.
@@ -174,6 +184,12 @@ mod tests {
         assert!(
             is_said_first("transaction_isolation") && is_said_first("lock-wait-timeout") && !is_said_first("sql_mode")
         );
+    }
+
+    #[test]
+    fn a_log_that_is_written_once_a_second_lags_behind_commits() {
+        assert!(["1", "2", "3"].into_iter().all(is_durable));
+        assert!(!is_durable("0"));
     }
 
     #[test]

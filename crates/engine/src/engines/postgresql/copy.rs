@@ -6,12 +6,14 @@ use super::numeric::Digits;
 use super::values::{days, decimal, text, timestamp};
 use super::wire::{Connection, Tag, affected};
 use crate::contract::{Column, ColumnKind, Error, ErrorClass, RowSource, Table, Value};
-use bytes::{BufMut as _, BytesMut};
+use bytes::{BufMut as _, Bytes, BytesMut};
 use postgres_protocol::message::frontend;
 
 /// Signature, flags and the length of an empty extension.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// A message is sent when it has so many bytes: large enough that its cost is lost in the rows', small enough to stay in cache.
+/// What comes before a message's rows: its tag, and its length, which is written when it is known.
+const HEAD: &[u8; 5] = b"d\0\0\0\0";
+/// A message is sent when its rows have so many bytes: large enough that its cost is lost in the rows', small enough to stay in cache.
 const MESSAGE_BYTES: usize = 64 << 10;
 /// Room for the row that ends a message.
 const SPARE_BYTES: usize = 8 << 10;
@@ -28,25 +30,26 @@ pub(super) async fn append(
 ) -> Result<u64, Error> {
     let context = |error: Error| error.context(format!("failed to append to {}", table.name));
     begin(connection, &copy_sql(table)).await.map_err(context)?;
-    let mut rows_to_send = Vec::with_capacity(MESSAGE_BYTES + SPARE_BYTES);
-    rows_to_send.extend_from_slice(HEADER);
+    let mut message = open_message(connection.queue());
+    message.extend_from_slice(HEADER);
     let mut misfit = None;
-    while rows.next(&mut |row| misfit = write_row(table, row, &mut rows_to_send).err()) {
+    while rows.next(&mut |row| misfit = write_row(table, row, &mut message).err()) {
         if misfit.is_some() {
             break;
         }
-        if rows_to_send.len() >= MESSAGE_BYTES {
-            queue_message(connection.queue(), &mut rows_to_send);
+        if message.len() >= HEAD.len() + MESSAGE_BYTES {
+            queue_message(connection.queue(), &mut message);
             connection.flush().await.map_err(context)?;
             if let Some(error) = connection.refusal().map_err(context)? {
                 misfit = Some(context(error));
                 break;
             }
+            message = open_message(connection.queue());
         }
     }
     if misfit.is_none() {
-        rows_to_send.extend_from_slice(&END);
-        queue_message(connection.queue(), &mut rows_to_send);
+        message.extend_from_slice(&END);
+        queue_message(connection.queue(), &mut message);
     }
     connection.end_copy(misfit.is_none());
     let ended = end(connection).await.map_err(context);
@@ -92,13 +95,20 @@ async fn end(connection: &mut Connection) -> Result<u64, Error> {
     }
 }
 
-/// Queues the rows as one message, and empties them.
-fn queue_message(out: &mut BytesMut, rows: &mut Vec<u8>) {
-    let length = u32::try_from(rows.len() + 4).expect("a message ends soon after 64 KiB");
-    out.put_u8(b'd');
-    out.put_u32(length);
-    out.put_slice(rows);
-    rows.clear();
+/// Begins a message in the memory of the queue, from which all is sent. It is a vector meanwhile: to add to one costs less.
+fn open_message(queue: &mut BytesMut) -> Vec<u8> {
+    debug_assert!(queue.is_empty(), "what is queued comes before the rows");
+    let mut message: Vec<u8> = std::mem::take(queue).into();
+    message.reserve(MESSAGE_BYTES + SPARE_BYTES);
+    message.extend_from_slice(HEAD);
+    message
+}
+
+/// Makes the message the queue, without copying it.
+fn queue_message(queue: &mut BytesMut, message: &mut Vec<u8>) {
+    let length = u32::try_from(message.len() - 1).expect("a message ends soon after 64 KiB");
+    message[1..HEAD.len()].copy_from_slice(&length.to_be_bytes());
+    *queue = BytesMut::from(Bytes::from(std::mem::take(message)));
 }
 
 fn copy_sql(table: &Table) -> String {
@@ -136,7 +146,11 @@ fn write_row(table: &Table, row: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), 
 fn write_field(column: &Column, value: Value<'_>, out: &mut Vec<u8>) -> Option<()> {
     match column.kind {
         ColumnKind::Integer { bits: 16 } => put(out, i16::try_from(value.integer()?).ok()?.to_be_bytes()),
-        ColumnKind::Integer { bits: 32 } => put(out, i32::try_from(value.integer()?).ok()?.to_be_bytes()),
+        ColumnKind::Integer { bits: 32 } => {
+            let number = i32::try_from(value.integer()?).ok()?.cast_unsigned();
+            // Most fields are of this kind: length and number are written as one.
+            out.extend_from_slice(&(4 << 32 | u64::from(number)).to_be_bytes());
+        }
         ColumnKind::Integer { .. } => put(out, value.integer()?.to_be_bytes()),
         ColumnKind::Decimal { scale } => {
             let digits = Digits::of(decimal(value)?.rescale(scale)?);
@@ -166,4 +180,154 @@ fn write_field(column: &Column, value: Value<'_>, out: &mut Vec<u8>) -> Option<(
 fn put<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
     out.extend_from_slice(&(N as i32).to_be_bytes());
     out.extend_from_slice(&bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Decimal;
+    use crate::engines::wire::Socket;
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+
+    const INTEGERS: Table<'static> =
+        Table { name: "t", columns: &[Column { name: "i", kind: ColumnKind::Integer { bits: 32 } }] };
+
+    /// A message: its tag and its body.
+    type TaggedBody = (u8, Vec<u8>);
+
+    /// Rows that are there.
+    struct Given<'r>(std::slice::Iter<'r, Vec<Value<'r>>>);
+
+    impl RowSource for Given<'_> {
+        fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
+            let row = self.0.next();
+            if let Some(row) = row {
+                sink(row);
+            }
+            row.is_some()
+        }
+    }
+
+    /// Takes rows as a server does, until the client goes; what came, message by message.
+    fn serve(mut stream: UnixStream) -> Vec<TaggedBody> {
+        let mut messages = Vec::new();
+        let mut head = [0; 5];
+        while stream.read_exact(&mut head).is_ok() {
+            let [tag, length @ ..] = head;
+            let mut body = vec![0; u32::from_be_bytes(length) as usize - 4];
+            stream.read_exact(&mut body).expect("a message comes whole");
+            let answer: &[u8] = match tag {
+                b'Q' => b"G\0\0\0\x07\x01\0\0",
+                b'c' => b"C\0\0\0\x0bCOPY 3\0Z\0\0\0\x05I",
+                b'f' => b"E\0\0\0\x0cC57014\0\0Z\0\0\0\x05I",
+                _ => b"",
+            };
+            stream.write_all(answer).expect("the client reads");
+            messages.push((tag, body));
+        }
+        messages
+    }
+
+    /// Appends each of these sets of rows on one connection; the outcomes, and what came.
+    fn append_each(table: Table<'_>, sets: &[Vec<Vec<Value<'_>>>]) -> (Vec<Option<u64>>, Vec<TaggedBody>) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        ours.set_nonblocking(true).expect("a socket");
+        let server = std::thread::spawn(|| serve(theirs));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let outcomes = runtime.block_on(async {
+            let ours = tokio::net::UnixStream::from_std(ours).expect("a socket");
+            let mut connection = Connection::on(Socket::Unix(ours));
+            let mut outcomes = Vec::new();
+            for rows in sets {
+                outcomes.push(append(&mut connection, &table, &mut Given(rows.iter())).await.ok());
+            }
+            outcomes
+        });
+        (outcomes, server.join().expect("a server that ends"))
+    }
+
+    #[test]
+    fn a_row_of_every_kind_has_the_servers_form() {
+        let kinds = [
+            ColumnKind::Integer { bits: 16 },
+            ColumnKind::Integer { bits: 32 },
+            ColumnKind::Integer { bits: 64 },
+            ColumnKind::Decimal { scale: 2 },
+            ColumnKind::Text,
+            ColumnKind::Time,
+            ColumnKind::Integer { bits: 32 },
+        ];
+        let columns = kinds.map(|kind| Column { name: "c", kind });
+        let row = vec![
+            Value::Integer(-2),
+            Value::Integer(-2),
+            Value::Integer(-2),
+            Value::Decimal(Decimal { units: 30_000_000, scale: 2 }),
+            Value::Text("OE"),
+            Value::Time(946_684_800_000_001),
+            Value::Null,
+        ];
+        let (outcomes, came) = append_each(Table { name: "t", columns: &columns }, &[vec![row]]);
+        let expected = [
+            HEADER,
+            b"\0\x07",
+            b"\0\0\0\x02\xff\xfe",
+            b"\0\0\0\x04\xff\xff\xff\xfe",
+            b"\0\0\0\x08\xff\xff\xff\xff\xff\xff\xff\xfe",
+            b"\0\0\0\x0a\0\x01\0\x01\0\0\0\x02\0\x1e",
+            b"\0\0\0\x02OE",
+            b"\0\0\0\x08\0\0\0\0\0\0\0\x01",
+            b"\xff\xff\xff\xff",
+            b"\xff\xff",
+        ]
+        .concat();
+        assert_eq!(outcomes, [Some(3)]);
+        assert_eq!(came[1], (b'd', expected));
+        assert_eq!(came[2..], [(b'c', Vec::new()), (b'X', Vec::new())]);
+    }
+
+    #[test]
+    fn rows_of_several_messages_come_whole_and_in_their_order() {
+        let rows: Vec<_> = (0..20_000).map(|number| vec![Value::Integer(number)]).collect();
+        let written: Vec<u8> =
+            (0..20_000_i32).flat_map(|number| [&b"\0\x01\0\0\0\x04"[..], &number.to_be_bytes()].concat()).collect();
+        let expected = [HEADER, &written[..], &END[..]].concat();
+        let no_rows = [HEADER, &END[..]].concat();
+        let (outcomes, came) = append_each(INTEGERS, &[rows.clone(), Vec::new(), rows]);
+        assert_eq!(outcomes, [Some(3), Some(3), Some(3)]);
+        let copies: Vec<_> = came.split(|(tag, _)| *tag == b'Q').skip(1).collect();
+        for (copy, expected) in copies.iter().zip([&expected, &no_rows, &expected]) {
+            let parts: Vec<&[u8]> = copy.iter().filter(|(tag, _)| *tag == b'd').map(|(_, rows)| &rows[..]).collect();
+            assert_eq!(&parts.concat(), expected);
+            for part in &parts[..parts.len() - 1] {
+                assert!((MESSAGE_BYTES..MESSAGE_BYTES + 10).contains(&part.len()), "{}", part.len());
+            }
+        }
+        assert_eq!(copies.len(), 3);
+        assert_eq!(copies[0].len(), 5, "200 kB are four messages, and one says that they end");
+    }
+
+    #[test]
+    fn a_message_is_queued_where_it_was_written() {
+        let mut queue = BytesMut::with_capacity(16);
+        let mut message = open_message(&mut queue);
+        message.extend_from_slice(b"rows");
+        let place = message.as_ptr();
+        queue_message(&mut queue, &mut message);
+        assert_eq!((queue.as_ptr(), &queue[..]), (place, &b"d\0\0\0\x08rows"[..]));
+        queue.clear();
+        let next = open_message(&mut queue);
+        assert_eq!(next.as_ptr(), place);
+    }
+
+    #[test]
+    fn rows_up_to_one_that_does_not_fit_are_given_up() {
+        let mut rows: Vec<_> = (0..10_000).map(|number| vec![Value::Integer(number)]).collect();
+        rows.push(vec![Value::Text("ten")]);
+        let (outcomes, came) = append_each(INTEGERS, &[rows, Vec::new()]);
+        assert_eq!(outcomes, [None, Some(3)]);
+        let tags: Vec<u8> = came.iter().map(|(tag, _)| *tag).collect();
+        assert_eq!(tags, b"QdfQdcX");
+    }
 }

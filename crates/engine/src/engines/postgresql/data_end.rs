@@ -2,6 +2,7 @@
 
 use super::installation;
 use crate::contract::Error;
+use crate::engines::program::{ANSWERS_WITHIN, said_within};
 use proofload_model::wire::host::DataEnd;
 use std::path::Path;
 use std::process::Command;
@@ -13,12 +14,14 @@ const STOPPED: &[&str] = &["shut down", "shut down in recovery"];
 pub(super) fn read(folder: &Path) -> Result<DataEnd, Error> {
     let program = installation::with(&["pg_controldata"])?.join("pg_controldata");
     let failed = |text: &str| Error::other(format!("failed to read the control file of {}: {text}", folder.display()));
-    let output = Command::new(&program).arg(folder).env("LC_ALL", "C").output();
-    let output = output.map_err(|error| failed(&format!("{}: {error}", program.display())))?;
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).trim()));
+    let mut command = Command::new(&program);
+    command.arg(folder).env("LC_ALL", "C");
+    let said = said_within(command, ANSWERS_WITHIN);
+    let said = said.map_err(|error| failed(&format!("{}: {error}", program.display())))?;
+    if !said.status.success() {
+        return Err(failed(said.stderr.trim()));
     }
-    of(&String::from_utf8_lossy(&output.stdout)).map_err(|text| failed(&text))
+    of(&said.stdout).map_err(|text| failed(&text))
 }
 
 fn of(text: &str) -> Result<DataEnd, String> {

@@ -55,6 +55,8 @@ fn class(code: &str) -> ErrorClass {
         "53100" | "53200" | "53400" => ErrorClass::OutOfSpace,
         // The server shuts down, has crashed or does not accept sessions yet.
         "57P01" | "57P02" | "57P03" => ErrorClass::ConnectionLost,
+        // Too many connections: none is to be had now, and one may be later.
+        "53300" => ErrorClass::ConnectionLost,
         // A write is refused as read only: the server is not the primary any more.
         "25006" => ErrorClass::ConnectionLost,
         // A procedure finds no row, or several, where one must be.
@@ -80,6 +82,7 @@ mod tests {
             ("57P01", ErrorClass::ConnectionLost),
             ("25006", ErrorClass::ConnectionLost),
             ("53100", ErrorClass::OutOfSpace),
+            ("53300", ErrorClass::ConnectionLost),
             ("22003", ErrorClass::Data),
             ("23505", ErrorClass::Data),
             ("P0002", ErrorClass::Data),

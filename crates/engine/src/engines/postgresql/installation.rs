@@ -1,6 +1,7 @@
 //! Finds PostgreSQL's programs on this machine. May not start a server.
 
 use crate::contract::Error;
+use crate::engines::program::{ANSWERS_WITHIN, said_within};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -67,8 +68,9 @@ fn is_complete(folder: &Path) -> bool {
 }
 
 fn by_pg_config() -> Option<PathBuf> {
-    let output = Command::new("pg_config").arg("--bindir").output().ok()?;
-    Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
+    let mut command = Command::new("pg_config");
+    command.arg("--bindir");
+    Some(PathBuf::from(said_within(command, ANSWERS_WITHIN).ok()?.stdout.trim()))
 }
 
 /// Folders of the distributions, newest version first.
@@ -89,8 +91,9 @@ fn versioned() -> Vec<PathBuf> {
 fn version(folder: &Path) -> Result<String, Error> {
     let program = folder.join("postgres");
     let failed = |text: String| Error::other(format!("failed to get the version of {}: {text}", program.display()));
-    let output = Command::new(&program).arg("--version").output().map_err(|error| failed(error.to_string()))?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut command = Command::new(&program);
+    command.arg("--version");
+    let text = said_within(command, ANSWERS_WITHIN).map_err(|error| failed(error.to_string()))?.stdout;
     let version = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
     version.map(str::to_owned).ok_or_else(|| failed(format!("it printed {text:?}")))
 }

@@ -11,6 +11,9 @@ use std::time::Duration;
 
 /// Line before what an experiment has changed.
 const MARK: &str = "# Changed while running; the next start removes it.\n";
+/// Setting by which whoever reads the server's settings tells a change of ours from one of others: the number of changes since the start.
+const CHANGE: &str = "proofload.change";
+const SETTING_OR_NOTHING: &str = "SELECT coalesce(current_setting($1, true), '')";
 /// How long a reload may take.
 const WITHIN: Duration = Duration::from_secs(20);
 /// Time between two looks whether a reload has come.
@@ -35,6 +38,22 @@ const KNOWN: &[LiveSetting] = &[
     },
 ];
 
+/// Questions whether work of a resource goes on. A checkpointer without a checkpoint waits in its main loop. Source: PostgreSQL manual, "The
+/// Cumulative Statistics System", `pg_stat_activity` and wait events of type `Activity`.
+const AT_WORK: &[(&str, &str)] = &[
+    ("engine.autovacuum", "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'autovacuum worker')"),
+    (
+        "engine.checkpoints",
+        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'checkpointer' \
+         AND wait_event IS DISTINCT FROM 'CheckpointerMain')",
+    ),
+];
+
+/// Statements that do what work left undone while it was off.
+const LEFT_UNDONE: &[(&str, &str)] = &[("engine.autovacuum", "VACUUM"), ("engine.checkpoints", "CHECKPOINT")];
+/// How long such a statement may take, in the server's spelling: well below [`WITHIN`].
+const CAUGHT_UP_WITHIN: &str = "SET statement_timeout = '10s'";
+
 impl LiveSettings for Postgresql {
     fn known(&self) -> &'static [LiveSetting] {
         KNOWN
@@ -57,20 +76,44 @@ impl LiveSettings for Postgresql {
             let row = client.query_one("SELECT current_setting('config_file')", &[]).await.map_err(failed)?;
             let file: String = row.get(0);
             let text = std::fs::read_to_string(&file).map_err(|error| Error::other(format!("read {file}: {error}")))?;
-            let text = with(&text, settings);
+            let row = client.query_one(SETTING_OR_NOTHING, &[&CHANGE]).await;
+            let before: String = row.map_err(failed)?.get(0);
+            let change = (CHANGE.to_owned(), (before.parse::<u64>().unwrap_or(0) + 1).to_string());
+            let settings: Vec<(String, String)> = settings.iter().cloned().chain([change]).collect();
+            let text = with(&text, &settings);
             std::fs::write(&file, text).map_err(|error| Error::other(format!("write {file}: {error}")))?;
             client.batch_execute("SELECT pg_reload_conf()").await.map_err(failed)?;
             // The files are read again within moments, and nobody is told.
-            for (name, value) in settings {
-                while client.query_one("SELECT current_setting($1)", &[name]).await.map_err(failed)?.get::<_, &str>(0)
-                    != value
-                {
+            for (name, value) in &settings {
+                loop {
+                    let row = client.query_one(SETTING_OR_NOTHING, &[name]).await.map_err(failed)?;
+                    if row.get::<_, &str>(0) == value {
+                        break;
+                    }
                     tokio::time::sleep(LOOK).await;
                 }
             }
             Ok(())
         })
         .map_err(|error| error.context("failed to change settings of a running instance"))
+    }
+
+    fn is_at_work(&self, instance: &Target, resource: &str) -> Result<bool, Error> {
+        let Some((_, question)) = AT_WORK.iter().find(|(known, _)| *known == resource) else { return Ok(false) };
+        ask(instance, WITHIN, async |client| {
+            let row = client.query_one(*question, &[]).await.map_err(failed)?;
+            Ok(row.get::<_, bool>(0))
+        })
+        .map_err(|error| error.context(format!("failed to read whether work of {resource} goes on")))
+    }
+
+    fn catch_up(&self, instance: &Target, resource: &str) -> Result<(), Error> {
+        let Some((_, statement)) = LEFT_UNDONE.iter().find(|(known, _)| *known == resource) else { return Ok(()) };
+        ask(instance, WITHIN, async |client| {
+            client.batch_execute(CAUGHT_UP_WITHIN).await.map_err(failed)?;
+            client.batch_execute(statement).await.map_err(failed)
+        })
+        .map_err(|error| error.context(format!("failed to do by {statement} what {resource} left undone")))
     }
 }
 
@@ -103,6 +146,15 @@ mod tests {
                 assert!(one.settles <= most, "{name}, {}: {:?} is longer than {most:?}", one.resource, one.settles);
             }
         }
+    }
+
+    #[test]
+    fn all_work_that_can_be_off_can_be_asked_for_and_caught_up() {
+        let work = KNOWN.iter().filter(|one| one.resource != "engine.durability");
+        let names: Vec<&str> = work.map(|one| one.resource).collect();
+        // A flush of commits is no work of its own.
+        assert_eq!(names, AT_WORK.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        assert_eq!(names, LEFT_UNDONE.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     }
 
     fn pair(name: &str, value: &str) -> (String, String) {

@@ -5,12 +5,11 @@ use super::failure::failed;
 use super::installation;
 use super::replication::ask;
 use crate::contract::{Error, Target};
+use crate::engines::program::said_within;
 use proofload_model::drill::LogFork;
 use proofload_model::units::Bytes;
-use std::io::{self, Read as _};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::process::Command;
 use std::time::Duration;
 
 /// How long a promoted instance is asked: it is loaded, and a new connection to it may take several seconds.
@@ -79,35 +78,9 @@ pub(super) fn old_end(folder: &Path, fork: &LogFork) -> Result<Bytes, Error> {
         .arg(format!("--start={:X}/{:X}", fork.at.0 >> 32, fork.at.0 & 0xFFFF_FFFF))
         .env("LC_ALL", "C");
     let ended = said_within(command, READING);
-    let (status, text) = ended.map_err(|error| failed(&format!("{}: {error}", program.display())))?;
-    end_of(&text, fork).ok_or_else(|| failed(&format!("{PROGRAM} ended with {status}: {}", text.trim())))
-}
-
-/// Runs a program to its end; its exit status, and what it said on stderr. One that takes longer is killed, and its end is not waited for:
-/// it may hang in the kernel.
-fn said_within(mut command: Command, limit: Duration) -> io::Result<(ExitStatus, String)> {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    command.spawn().and_then(|child| end_within(child, limit))
-}
-
-/// The same of a program that was started.
-fn end_within(mut child: Child, limit: Duration) -> io::Result<(ExitStatus, String)> {
-    let stderr = child.stderr.take();
-    let (sender, said) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = stderr.map_or(Ok(0), |mut stderr| stderr.read_to_end(&mut bytes));
-        // Nobody listens after the limit.
-        drop(sender.send(read.map(|_| String::from_utf8_lossy(&bytes).into_owned())));
-    });
-    if let Ok(text) = said.recv_timeout(limit) {
-        return Ok((child.wait()?, text?));
-    }
-    let killed = child.kill();
-    std::thread::spawn(move || child.wait());
-    killed?;
-    let text = format!("it was killed after {limit:?} without an end; does the file system of the log hang?");
-    Err(io::Error::new(io::ErrorKind::TimedOut, text))
+    let said = ended.map_err(|error| failed(&format!("{}: {error}", program.display())))?;
+    let text = said.stderr;
+    end_of(&text, fork).ok_or_else(|| failed(&format!("{PROGRAM} ended with {}: {}", said.status, text.trim())))
 }
 
 /// The end of a log by what the program says; the begin of the last whole record where it does not say where the next one should be.
@@ -160,20 +133,6 @@ mod tests {
         let page =
             "unexpected pageaddr 0/5A8000 in WAL segment 000000010000000000000001, LSN 0/15AA000, offset 5939200";
         check(&format!("{last}{page}"), Some(0x15A_A000));
-    }
-
-    fn shell(script: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        command
-    }
-
-    #[test]
-    fn a_program_that_hangs_is_not_waited_for() {
-        let (status, text) = said_within(shell("echo told >&2; exit 3"), READING).expect("it ends");
-        assert_eq!((status.code(), text.as_str()), (Some(3), "told\n"));
-        let hangs = said_within(shell("exec sleep 600"), Duration::from_millis(100)).expect_err("it hangs");
-        assert!(hangs.kind() == io::ErrorKind::TimedOut && hangs.to_string().contains("100ms"), "{hangs}");
     }
 
     #[test]

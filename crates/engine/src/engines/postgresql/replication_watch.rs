@@ -17,11 +17,14 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Row};
 
-/// What is in force for a user's connection that is open, and what would be for a new one.
+/// What is in force for a user's connection that is open, and what would be for a new one; then when the server was started and its
+/// settings were loaded, and which change of ours they have.
 const IN_FORCE: &str = "SELECT current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), \
      (SELECT string_agg(DISTINCT value, ', ') FROM pg_db_role_setting, unnest(setconfig) AS value \
       WHERE value LIKE 'synchronous_commit=%'), \
-     (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::int8";
+     (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::int8, \
+     extract(epoch FROM pg_postmaster_start_time())::float8, extract(epoch FROM pg_conf_load_time())::float8, \
+     coalesce(current_setting('proofload.change', true), '')";
 
 /// Standbys as the primary sees them; a place that a standby has not told yet counts from the begin of the log. The lag in time is that of
 /// the last log whose application a standby told; after a while without log it is null, and then nothing is missing, or nothing is known.
@@ -31,8 +34,15 @@ const STANDBYS: &str = "SELECT application_name, state = 'streaming', sync_state
      coalesce(extract(epoch FROM replay_lag), CASE WHEN replay_lsn >= here THEN 0 END)::float8 \
      FROM pg_stat_replication, pg_current_wal_flush_lsn() AS here ORDER BY application_name";
 
+/// Whether a session waits for a standby. Source: PostgreSQL manual, "Wait Events of Type IPC".
+const WAITS: &str = "SELECT coalesce(wait_event_type = 'IPC' AND wait_event = 'SyncRep', false) \
+     FROM pg_stat_activity WHERE pid = $1";
+
 /// A commit that writes log, and waits as every writing transaction does, but changes no table.
 const COMMIT: &str = "BEGIN; SELECT pg_logical_emit_message(true, 'proofload', 'proof'); COMMIT";
+
+/// Why a mode may not have been in force between two readings.
+const RELOADED: &str = "settings were reloaded between two readings, which Proofload did not ask for";
 
 /// Choice of what a commit waits for, by whom it is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +60,10 @@ pub(super) struct PrimaryWatch {
     /// Declared before the runtime, on which their drivers run.
     client: Option<Client>,
     commit: Option<JoinHandle<Result<(), Error>>>,
+    /// Process that serves the connection of the last commit.
+    backend: Option<i32>,
+    /// What the reading before found of the server's settings.
+    loaded: Option<LoadedSettings>,
     config: ServerConfig,
     runtime: tokio::runtime::Runtime,
 }
@@ -58,30 +72,82 @@ impl PrimaryWatch {
     pub(super) fn new(primary: &Target, asked: &ReplicationAsked, asker: Asker) -> Result<Self, Error> {
         let mut config = connection::config(primary)?;
         config.connect_timeout(PATIENCE);
-        Ok(Self { asked: asked.clone(), asker, client: None, commit: None, config, runtime: runtime()? })
+        Ok(Self {
+            asked: asked.clone(),
+            asker,
+            client: None,
+            commit: None,
+            backend: None,
+            loaded: None,
+            config,
+            runtime: runtime()?,
+        })
+    }
+
+    /// Asks the primary by the connection that is kept, which is opened anew after a failure.
+    fn ask<T>(&mut self, question: impl AsyncFnOnce(&Client) -> Result<T, Error>) -> Result<T, Error> {
+        let (client, config) = (&mut self.client, &self.config);
+        let asked = async {
+            if client.is_none() {
+                *client = Some(connection::open(config.clone()).await?);
+            }
+            question(client.as_ref().expect("opened above")).await
+        };
+        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
+        let outcome = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await.unwrap_or_else(late) });
+        if outcome.is_err() {
+            self.client = None;
+        }
+        outcome
+    }
+
+    /// Whether somebody had the server load its settings between two readings. A failover manager does so by itself, and a server of
+    /// others has its own reasons.
+    fn was_reloaded(&mut self, loaded: LoadedSettings) -> bool {
+        let is_ours_alone = self.asker == Asker::Server && self.asked.presented_as.is_empty();
+        let reloaded = self.loaded.as_ref().is_some_and(|before| loaded.by_others_since(before));
+        self.loaded = Some(loaded);
+        is_ours_alone && self.asked.mode.waits() && reloaded
+    }
+}
+
+/// When the settings of a server were loaded.
+#[derive(Debug, Clone, PartialEq)]
+struct LoadedSettings {
+    /// When the server was started, seconds.
+    started: f64,
+    /// When its settings were loaded, seconds. A session has its own time of it, which is never before the server's.
+    loaded: f64,
+    /// Number of the last change that Proofload made while it ran.
+    change: String,
+}
+
+impl LoadedSettings {
+    /// Whether they were loaded since a reading, by neither a start nor a change of ours.
+    fn by_others_since(&self, before: &Self) -> bool {
+        self.loaded > before.loaded && self.started <= before.started && self.change == before.change
     }
 }
 
 impl ReplicationWatch for PrimaryWatch {
     fn read(&mut self) -> Result<ReplicationReading, Error> {
-        let (client, config, asked, asker) = (&mut self.client, &self.config, &self.asked, self.asker);
-        let read = async {
-            if client.is_none() {
-                *client = Some(connection::open(config.clone()).await?);
-            }
-            read(client.as_ref().expect("opened above"), asked, asker).await
-        };
-        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late) });
-        if outcome.is_err() {
-            self.client = None;
+        let (asked, asker) = (self.asked.clone(), self.asker);
+        let outcome = self.ask(async |client| read(client, &asked, asker).await);
+        let (mut reading, loaded) =
+            outcome.map_err(|error| error.context("failed to read the primary's replication status"))?;
+        if self.was_reloaded(loaded) {
+            // What was in force meanwhile, nobody knows.
+            reading.unprotected = true;
+            reading.out_of_force.get_or_insert_with(|| RELOADED.to_owned());
         }
-        outcome.map_err(|error| error.context("failed to read the primary's replication status"))
+        Ok(reading)
     }
 
     fn begin_commit(&mut self, within: Duration) -> Result<bool, Error> {
         let config = self.config.clone();
         let opened = self.runtime.block_on(connection::open(config))?;
+        let backend = self.runtime.block_on(opened.query_one("SELECT pg_backend_pid()", &[])).map_err(failed)?;
+        self.backend = Some(backend.try_get(0).map_err(failed)?);
         let commit = async move { opened.batch_execute(COMMIT).await.map_err(failed) };
         self.commit = Some(self.runtime.spawn(commit));
         self.end_commit(within)
@@ -97,6 +163,15 @@ impl ReplicationWatch for PrimaryWatch {
         timed.map_err(|error| error.context("failed to time commits by commit level"))
     }
 
+    fn sees_commit_wait(&mut self) -> Result<Option<bool>, Error> {
+        let Some(backend) = self.backend.filter(|_| self.commit.is_some()) else { return Ok(None) };
+        let seen = self.ask(async |client| {
+            let row = client.query_opt(WAITS, &[&backend]).await.map_err(failed)?;
+            row.map_or(Ok(false), |row| row.try_get(0).map_err(failed))
+        });
+        seen.map(Some).map_err(|error| error.context("failed to read what the test transaction waits for"))
+    }
+
     fn end_commit(&mut self, within: Duration) -> Result<bool, Error> {
         let Some(commit) = &mut self.commit else { return Ok(true) };
         let ended = self.runtime.block_on(async { tokio::time::timeout(within, commit).await });
@@ -110,7 +185,11 @@ impl ReplicationWatch for PrimaryWatch {
     }
 }
 
-async fn read(client: &Client, asked: &ReplicationAsked, asker: Asker) -> Result<ReplicationReading, Error> {
+async fn read(
+    client: &Client,
+    asked: &ReplicationAsked,
+    asker: Asker,
+) -> Result<(ReplicationReading, LoadedSettings), Error> {
     let force = client.query_one(IN_FORCE, &[]).await.map_err(failed)?;
     let rows = client.query(STANDBYS, &[]).await.map_err(failed)?;
     let rows: Vec<StandbyRow> =
@@ -121,12 +200,18 @@ async fn read(client: &Client, asked: &ReplicationAsked, asker: Asker) -> Result
         Asker::Server => (out_of_force(asked, &settings, &rows), settings_differ(asked, &settings)),
         Asker::Connection => (out_of_force_by_url(asked, &settings, &rows), settings_differ_by_url(asked, &settings)),
     };
-    Ok(ReplicationReading {
+    let loaded = LoadedSettings {
+        started: force.try_get(4).map_err(failed)?,
+        loaded: force.try_get(5).map_err(failed)?,
+        change: force.try_get(6).map_err(failed)?,
+    };
+    let reading = ReplicationReading {
         unprotected: asked.mode.waits() && unprotected.is_some(),
         out_of_force,
         log_end: Some(bytes(force.try_get(3).map_err(failed)?)),
         standbys: rows.into_iter().map(|row| row.reading).collect(),
-    })
+    };
+    Ok((reading, loaded))
 }
 
 /// A row of the primary's view.
@@ -274,6 +359,17 @@ mod tests {
         check(ReplicationMode::Async, ["on", "", ""], &[row("standby-1", true, false)], None);
         check(ReplicationMode::Async, ["on", NAMES, ""], &good, Some("synchronous_standby_names"));
         check(ReplicationMode::RemoteApply, ["on", NAMES, ""], &good, Some("but remote_apply needs remote_apply"));
+    }
+
+    #[test]
+    fn a_load_of_settings_by_others_is_told_from_a_start_and_a_change_of_ours() {
+        let at = |started, loaded, change: &str| LoadedSettings { started, loaded, change: change.to_owned() };
+        let before = at(10.0, 20.0, "1");
+        assert!(at(10.0, 20.3, "1").by_others_since(&before));
+        assert!(!at(10.0, 20.0, "1").by_others_since(&before));
+        assert!(!at(10.0, 19.9, "1").by_others_since(&before), "a new session has the server's time of the same load");
+        assert!(!at(30.0, 30.0, "").by_others_since(&before), "a start");
+        assert!(!at(10.0, 20.3, "2").by_others_since(&before), "a change of ours");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A session of PostgreSQL: statements prepared at connect, flights pipelined over our own end of the protocol.
 //!
-//! All calls of a flight leave before the first answer is awaited. The server answers in order. It is asked to synchronise where a
+//! All calls of a flight leave before the first answer is step. The server answers in order. It is asked to synchronise where a
 //! transaction ends and after each call outside of one, because an error skips what follows up to there: inside a transaction nothing
 //! after an error runs, outside of one the later calls of the flight still do.
 
@@ -79,6 +79,78 @@ impl Course {
             Action::Run(_) => {}
         }
         Step { sent, sync: sent && (is_last || !self.open) }
+    }
+}
+
+/// What of a call's answer comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LandingStep {
+    /// The call is looked at: whether it was sent.
+    Start,
+    /// Rows, or the end of the statement.
+    Answer,
+    /// That the server is ready, after a synchronisation.
+    Ready,
+}
+
+/// How far the answers of a flight have been taken.
+#[derive(Debug)]
+struct Landing {
+    course: Course,
+    /// The call whose answer is taken.
+    index: usize,
+    step: LandingStep,
+    /// Whether the server was asked to synchronise after the call.
+    synced: bool,
+    /// What was wrong with the call.
+    fault: Option<Error>,
+    /// The first fault of the flight.
+    outcome: Result<(), Error>,
+}
+
+impl Landing {
+    fn new(course: Course) -> Self {
+        Self { course, index: 0, step: LandingStep::Start, synced: false, fault: None, outcome: Ok(()) }
+    }
+
+    /// Looks at the next call; whether it has an answer.
+    #[inline]
+    fn start(&mut self, flight: &Flight) -> bool {
+        let step = self.course.step(flight.action(self.index), self.index + 1 == flight.len());
+        if step.sent {
+            (self.step, self.synced) = (LandingStep::Answer, step.sync);
+        } else {
+            self.index += 1;
+        }
+        step.sent
+    }
+
+    /// Notes a fault, and passes over the calls that the server skips.
+    #[cold]
+    fn skip(&mut self, flight: &Flight, error: Error) {
+        if self.outcome.is_ok() {
+            self.outcome = Err(error);
+        }
+        while !self.synced {
+            self.index += 1;
+            self.synced = self.course.step(flight.action(self.index), self.index + 1 == flight.len()).sync;
+        }
+    }
+
+    /// The answer has ended.
+    #[inline]
+    fn end_answer(&mut self) {
+        if self.synced {
+            self.step = LandingStep::Ready;
+        } else {
+            self.end_call();
+        }
+    }
+
+    /// Nothing more comes of the call.
+    #[inline]
+    fn end_call(&mut self) {
+        (self.step, self.index) = (LandingStep::Start, self.index + 1);
     }
 }
 
@@ -161,56 +233,68 @@ impl PostgresqlSession {
     }
 
     /// Takes the answers of all calls. An error skips the calls up to the next synchronisation; the first one is returned.
-    async fn land(&mut self, flight: &mut Flight, mut course: Course) -> Result<(), Error> {
-        let mut outcome = Ok(());
-        let mut index = 0;
-        while index < flight.len() {
-            let step = course.step(flight.action(index), index + 1 == flight.len());
-            if step.sent {
-                let mut synced = step.sync;
-                if let Err(error) = self.land_call(flight, index).await? {
-                    if outcome.is_ok() {
-                        outcome = Err(error.context(self.name(flight, index)));
-                    }
-                    while !synced {
-                        index += 1;
-                        synced = course.step(flight.action(index), index + 1 == flight.len()).sync;
-                    }
-                }
-                if synced {
-                    while self.connection.receive().await?.tag != Tag::READY {}
-                }
-            }
-            index += 1;
+    async fn land(&mut self, flight: &mut Flight, course: Course) -> Result<(), Error> {
+        let mut landing = Landing::new(course);
+        while !self.land_received(flight, &mut landing)? {
+            self.connection.receive_more().await?;
         }
-        outcome
+        landing.outcome
     }
 
-    /// Copies the answer of one call into the flight, up to the statement's end. The outer error is the connection's.
-    #[inline]
-    async fn land_call(&mut self, flight: &mut Flight, index: usize) -> Result<Result<(), Error>, Error> {
-        let readers: &[Reader] = match flight.action(index) {
-            Action::Run(id) => &self.entries[usize::from(id.0)].prepared.readers,
-            Action::Control(_) => &[],
-        };
-        flight.start_answer(index, readers.len());
-        let mut outcome = Ok(());
+    /// Takes the answers that have come, without waiting; whether they are all. The error is the connection's.
+    fn land_received(&mut self, flight: &mut Flight, landing: &mut Landing) -> Result<bool, Error> {
         loop {
-            let message = self.connection.receive().await?;
+            match landing.step {
+                LandingStep::Start if landing.index == flight.len() => return Ok(true),
+                LandingStep::Start => {
+                    if landing.start(flight) {
+                        let width = readers(&self.entries, flight.action(landing.index)).len();
+                        flight.start_answer(landing.index, width);
+                    }
+                }
+                LandingStep::Answer => {
+                    if !self.land_answer(flight, landing)? {
+                        return Ok(false);
+                    }
+                    if let Some(error) = landing.fault.take() {
+                        let error = error.context(self.name(flight, landing.index));
+                        landing.skip(flight, error);
+                    }
+                    landing.end_answer();
+                }
+                LandingStep::Ready => match self.connection.next_received()? {
+                    Some(message) if message.tag == Tag::READY => landing.end_call(),
+                    Some(_) => {}
+                    None => return Ok(false),
+                },
+            }
+        }
+    }
+
+    /// Copies what has come of the answer of a call into the flight; whether the answer has ended. The error is the connection's.
+    #[inline]
+    fn land_answer(&mut self, flight: &mut Flight, landing: &mut Landing) -> Result<bool, Error> {
+        let index = landing.index;
+        let readers = readers(&self.entries, flight.action(index));
+        while let Some(message) = self.connection.next_received()? {
             match message.tag {
-                Tag::ROW if outcome.is_ok() => {
+                Tag::ROW if landing.fault.is_none() => {
                     let mut keep = |value: Value<'_>| flight.answer_value(index, value);
-                    outcome = read_row(&self.connection, &message, readers, &mut keep);
+                    landing.fault = read_row(&self.connection, &message, readers, &mut keep).err();
                 }
                 Tag::COMPLETE => {
                     flight.end_answer(index, affected(self.connection.body(&message)));
-                    return Ok(outcome);
+                    return Ok(true);
                 }
-                Tag::EMPTY => return Ok(outcome),
-                Tag::ERROR => return Ok(Err(self.connection.error(&message))),
+                Tag::EMPTY => return Ok(true),
+                Tag::ERROR => {
+                    landing.fault = Some(self.connection.error(&message));
+                    return Ok(true);
+                }
                 _ => {}
             }
         }
+        Ok(false)
     }
 
     /// What call `index` is called in errors.
@@ -247,6 +331,15 @@ impl PostgresqlSession {
                 _ => {}
             }
         }
+    }
+}
+
+/// How the columns of a call's answer are read.
+#[inline]
+fn readers(entries: &[Entry], action: Action) -> &[Reader] {
+    match action {
+        Action::Run(id) => &entries[usize::from(id.0)].prepared.readers,
+        Action::Control(_) => &[],
     }
 }
 
@@ -334,4 +427,81 @@ impl crate::contract::Session for PostgresqlSession {
     }
 
     fn counters(&mut self, _into: &mut Vec<Reading>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::StatementId;
+    use crate::engines::wire::Socket;
+    use tokio::net::UnixStream;
+
+    /// A message of the server.
+    fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len()).expect("short") + 4;
+        [&[tag][..], &length.to_be_bytes(), body].concat()
+    }
+
+    /// Lands a transaction of one statement, whose answer is this, sent in pieces.
+    async fn landed(answer: &[u8], piece: usize) -> (Result<(), Error>, Flight, State) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        let prepared = PreparedStatement::new("s0", &[], vec![Reader::Int4]).expect("no parameters");
+        let entry = Entry { name: "read".to_owned(), prepared, order: Vec::new(), parameters: 0 };
+        let connection = Connection::on(Socket::Unix(ours));
+        let mut session = PostgresqlSession { connection, controls: Vec::new(), entries: vec![entry], spoilt: false };
+        let mut flight = Flight::new();
+        flight.control(Control::Begin);
+        flight.call(StatementId(0), &[]);
+        flight.control(Control::Commit);
+        let course = session.course();
+        let write = async {
+            for part in answer.chunks(piece) {
+                theirs.writable().await.expect("it is open");
+                assert_eq!(theirs.try_write(part).expect("it fits"), part.len());
+                tokio::task::yield_now().await;
+            }
+        };
+        let (outcome, ()) = futures_util::future::join(session.land(&mut flight, course), write).await;
+        (outcome, flight, session.connection.state())
+    }
+
+    fn run(work: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(work);
+    }
+
+    #[test]
+    fn answers_are_taken_whole_in_whatever_pieces_they_come() {
+        let row = [&1u16.to_be_bytes()[..], &4u32.to_be_bytes(), &42u32.to_be_bytes()].concat();
+        let begun = [message(b'2', b""), message(b'C', b"BEGIN\0")].concat();
+        let (bound, row) = (message(b'2', b""), message(b'D', &row));
+        let notice = message(b'N', b"VWARNING\0\0");
+        let ends = [message(b'C', b"SELECT 2\0"), message(b'2', b""), message(b'C', b"COMMIT\0")].concat();
+        let ready = message(b'Z', b"I");
+        let answer = [begun, bound, row.clone(), notice, row, ends, ready].concat();
+        run(async {
+            for piece in [1, 2, 3, 7, 20, 1_000] {
+                let (outcome, flight, state) = landed(&answer, piece).await;
+                assert_eq!((outcome.is_ok(), state), (true, State::Idle), "{piece}");
+                assert_eq!((flight.rows(1), flight.answer(1).affected()), (2, 2));
+                assert_eq!(flight.row(1, 1).map(|row| row.value(0)), Some(Value::Integer(42)));
+            }
+        });
+    }
+
+    #[test]
+    fn an_error_skips_the_rest_of_a_transaction_and_is_told_with_its_statement() {
+        let begun = [message(b'2', b""), message(b'C', b"BEGIN\0")].concat();
+        let failed =
+            [message(b'2', b""), message(b'E', b"C22012\0Mdivision by zero\0\0"), message(b'Z', b"E")].concat();
+        let answer = [begun, failed].concat();
+        run(async {
+            for piece in [1, 5, 1_000] {
+                let (outcome, _, state) = landed(&answer, piece).await;
+                let text = outcome.expect_err("the statement failed").to_string();
+                assert!(text.contains("read") && text.contains("division by zero"), "{text}");
+                assert_eq!(state, State::Failed);
+            }
+        });
+    }
 }

@@ -91,7 +91,18 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
             facts.push(engine::SETTING.of(name).observed(found.shown, "pg_settings"));
         }
     }
+    let waits = read(&client, LOCAL_WAIT).await?.map(|found| is_durable(&found.setting));
+    facts.push(engine::DURABLE_COMMITS.found(waits, format!("{LOCAL_WAIT} as pg_settings has it")));
     Ok(facts)
+}
+
+/// The setting by which a commit waits for the server's own log, or does not. Source: PostgreSQL manual, "Asynchronous Commit".
+const LOCAL_WAIT: &str = "synchronous_commit";
+
+/// Whether a commit is in the server's own log before it is acknowledged, by the value that the server has: it writes `off` for `no`, `0`
+/// and `false`, too.
+fn is_durable(synchronous_commit: &str) -> bool {
+    synchronous_commit != "off"
 }
 
 /// The fact of a setting that was asked for.
@@ -127,4 +138,15 @@ async fn read(client: &Client, name: &str) -> Result<Option<InForce>, Error> {
         pending_restart: row.try_get(3).map_err(context)?,
         shown: row.try_get(4).map_err(context)?,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_asynchronous_commits_are_acknowledged_before_they_are_in_the_log() {
+        assert!(["on", "local", "remote_write", "remote_apply"].into_iter().all(is_durable));
+        assert!(!is_durable("off"));
+    }
 }

@@ -8,6 +8,7 @@ use super::session::connect;
 use super::wire::{ServerConnection, quoted};
 use super::{changes, wire};
 use crate::contract::{Backups, Error, OwnedValue, ProgressTeller, Target, Work};
+use std::time::Duration;
 
 /// Name of the setting in a target.
 const FILE: &str = "backup";
@@ -15,6 +16,12 @@ const FILE: &str = "backup";
 const KEPT: &str = "proofload_kept";
 /// The message that says how far a backup or a restore is.
 const PERCENT: u32 = 3211;
+/// Errors that somebody else is in the database, or in the place of its one session. Source: Microsoft's documentation, "Database engine events
+/// and errors".
+const IN_USE: &[&str] = &["3101", "5064"];
+/// How often a restore is tried while others are in the database, and how long is waited in between.
+const TRIES: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(500);
 
 impl Backups for Sqlserver {
     fn is_kept<'a>(&'a self, target: &'a Target, label: &'a str) -> Work<'a, bool> {
@@ -76,19 +83,40 @@ async fn restore(target: &Target, label: &str, progress: ProgressTeller<'_>) -> 
     let file = file(target, name);
     let mut master = connect(&address, database::MASTER).await?;
     let context = |error: Error| error.context(format!("restore database {name} from {file} on the server"));
-    master
-        .text(&format!("ALTER DATABASE {} SET SINGLE_USER WITH ROLLBACK IMMEDIATE", quoted(name)))
-        .await
-        .map_err(context)?;
-    let restore =
-        format!("RESTORE DATABASE {} FROM DISK = {} WITH REPLACE, CHECKSUM, STATS = 5", quoted(name), text(&file));
-    let restored = told(&mut master, &restore, "restoring the database", progress).await;
+    let restored = restore_alone(&mut master, name, &file, progress).await;
     // Also after a failure, so that somebody can look.
     let opened = master.text(&format!("ALTER DATABASE {} SET MULTI_USER", quoted(name))).await;
     restored.and(opened).map_err(context)?;
     drop(master);
     let mut connection = connect(&address, name).await?;
     note(&mut connection, &mark(&file, label)).await
+}
+
+/// Ends all other sessions of the database and restores it in one batch, so that next to nobody takes the place of the one session in
+/// between. A client that did, as one that connects again by itself, is ended by the next try.
+async fn restore_alone(
+    master: &mut ServerConnection,
+    name: &str,
+    file: &str,
+    progress: ProgressTeller<'_>,
+) -> Result<(), Error> {
+    let (database, disk) = (quoted(name), text(file));
+    let batch = format!(
+        "ALTER DATABASE {database} SET SINGLE_USER WITH ROLLBACK IMMEDIATE; \
+         RESTORE DATABASE {database} FROM DISK = {disk} WITH REPLACE, CHECKSUM, STATS = 5"
+    );
+    let mut left = TRIES;
+    loop {
+        left -= 1;
+        match told(master, &batch, "restoring the database", progress).await {
+            Err(error) if IN_USE.contains(&error.code()) && left > 0 => tokio::time::sleep(PAUSE).await,
+            Err(error) if IN_USE.contains(&error.code()) => {
+                let advice = format!("other clients took it {TRIES} times; stop what connects to database {name}");
+                return Err(error.context(advice));
+            }
+            ended => return ended,
+        }
+    }
 }
 
 /// Runs a statement and tells how far it is.

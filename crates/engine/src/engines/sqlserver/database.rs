@@ -2,8 +2,8 @@
 
 use super::address::ServerAddress;
 use super::session::connect;
-use super::settings;
 use super::wire::{ServerConnection, quoted};
+use super::{row_groups, settings, version};
 use crate::contract::{Error, OwnedValue, Target, Value};
 
 /// The extended property on a database that is ours, with the number of its format.
@@ -47,6 +47,7 @@ pub(super) async fn create(target: &Target) -> Result<(), Error> {
     let address = ServerAddress::of(target)?;
     let name = &address.database;
     let mut master = connect(&address, MASTER).await?;
+    version::check(&mut master).await?;
     if !is_listed(&mut master, name).await? {
         let context =
             |error: Error| error.context(format!("create database {name}; the account needs CREATE ANY DATABASE"));
@@ -91,7 +92,8 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
     let mut connection = connect(&address, &address.database).await?;
     let stores = "SELECT CAST(i.name AS nvarchar(128)), CAST(t.name AS nvarchar(128)) FROM sys.indexes i \
                   JOIN sys.tables t ON t.object_id = i.object_id WHERE i.type = 5 ORDER BY t.name";
-    for row in connection.rows(stores).await.map_err(|error| error.context("list the study's column stores"))? {
+    let stores = connection.rows(stores).await.map_err(|error| error.context("list the study's column stores"))?;
+    for row in &stores {
         if let [OwnedValue::Text(index), OwnedValue::Text(table)] = &row[..] {
             let compress = format!(
                 "ALTER INDEX {} ON {} REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)",
@@ -100,6 +102,9 @@ pub(super) async fn settle(target: &Target) -> Result<(), Error> {
             );
             connection.text(&compress).await.map_err(|error| error.context(format!("compress {table}")))?;
         }
+    }
+    if !stores.is_empty() {
+        row_groups::expect_compressed(&mut connection).await?;
     }
     connection.text("EXEC sys.sp_updatestats").await.map_err(|error| error.context("update statistics"))?;
     connection.text("CHECKPOINT").await.map_err(|error| error.context("write a checkpoint"))

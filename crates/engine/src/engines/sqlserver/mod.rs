@@ -13,12 +13,14 @@ mod memory_use;
 mod observer;
 mod password;
 mod replica_group;
+mod row_groups;
 mod scratch;
 mod script;
 mod session;
 mod settings;
 mod statement_entry;
 mod thread_times;
+mod version;
 mod wire;
 
 pub use engine::Sqlserver;

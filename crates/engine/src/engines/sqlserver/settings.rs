@@ -3,7 +3,7 @@
 
 use super::changes::{self, CORES, SCHEDULERS};
 use super::wire::{ServerConnection, quoted};
-use super::{database, memory_use};
+use super::{database, memory_use, row_groups, version};
 use crate::contract::{Error, OwnedValue, Target};
 use proofload_model::facts::{client, engine};
 use proofload_model::samples::Fact;
@@ -165,6 +165,7 @@ fn statement(name: &str, value: &str, database: &str, known: &BTreeMap<String, I
 /// Facts of all settings asked, and of those that a reader wants to know.
 pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     let (mut connection, name) = database::open(target).await?;
+    version::check(&mut connection).await?;
     apply(target, &mut connection, &name).await?;
     let asked = asked(target);
     let known = read(&mut connection, &asked).await?;
@@ -191,6 +192,7 @@ pub(super) async fn verify(target: &Target) -> Result<Vec<Fact>, Error> {
     if let Some(limit) = memory_in_force(&asked, &known) {
         facts.push(memory_use::verify(&mut connection, limit).await);
     }
+    facts.extend(row_groups::facts(&mut connection).await);
     facts.push(engine::BLOCK_SIZE.observed(PAGE, "the documentation of SQL Server"));
     Ok(facts)
 }

@@ -120,6 +120,24 @@ impl BufferedSocket {
         Some(place)
     }
 
+    /// Takes a message that came in parts, each behind a head, and moves their bodies of so many bytes together; where they lie then.
+    pub(in crate::engines) fn take_parts(&mut self, head: usize, parts: &[usize]) -> Option<Range<usize>> {
+        let whole: usize = parts.iter().map(|body| head + body).sum();
+        if whole > self.end - self.start {
+            return None;
+        }
+        let from = self.start + head;
+        let (mut next, mut end) = (self.start, from);
+        for body in parts {
+            let place = next + head..next + head + body;
+            next = place.end;
+            self.input.copy_within(place, end);
+            end += body;
+        }
+        self.start = next;
+        Some(from..end)
+    }
+
     /// The bytes of a body, until more is received.
     #[inline]
     pub(in crate::engines) fn body(&self, place: &Range<usize>) -> &[u8] {

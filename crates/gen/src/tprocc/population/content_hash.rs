@@ -89,7 +89,7 @@ impl RowHash {
             Value::Hundredths(money) => self.hundredths(money),
             Value::TenThousandths(rate) => self.ten_thousandths(rate),
             Value::Timestamp(time) => self.timestamp(time),
-            Value::Text(text) => self.text(text.as_bytes()),
+            Value::Text(text) => self.text(text),
         }
     }
 

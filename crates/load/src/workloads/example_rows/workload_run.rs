@@ -160,6 +160,7 @@ impl WorkloadRun for ExampleRun {
             outcome: if difference.is_none() { CheckOutcome::Met } else { CheckOutcome::Failed },
             offenders: difference.into_iter().collect(),
             sample: None,
+            lost: None,
         }])
     }
 }

@@ -33,6 +33,10 @@ const PROCEDURES: &str = "procedures.sql";
 /// Files that go with procedures.
 const WITH_PROCEDURES: &[&str] = &[PROCEDURES, "calls.sql", "routines.sql"];
 
+/// File of the statements with which New-Order and Payment take one flight, of dialects in which a statement that writes
+/// may stand beside others.
+const ONE_FLIGHT: &str = "one_flight.sql";
+
 /// How the workload speaks to one kind of engine.
 #[derive(Debug)]
 pub(super) struct Dialect {
@@ -58,6 +62,11 @@ impl Dialect {
         self.suite.names_in(PROCEDURES)
     }
 
+    /// Tells whether New-Order and Payment as statements take one flight.
+    pub(super) fn has_one_flight(&self) -> bool {
+        !self.suite.names_in(ONE_FLIGHT).is_empty()
+    }
+
     /// The dialect of an engine under departures; the error names those that there are.
     pub(super) fn of(engine: &dyn Engine, departures: Departures) -> Result<Self, Error> {
         let dialect = SUITES.dialect(engine.facts().name)?;
@@ -76,7 +85,7 @@ pub(super) fn with_procedures() -> Vec<&'static str> {
 
 /// The files of a dialect, those that others replace statements of first.
 fn files(dialect: &dialect::Dialect) -> Vec<SuiteFile<'static>> {
-    FILES.iter().chain(WITH_PROCEDURES).flat_map(|name| dialect.layers(name)).collect()
+    FILES.iter().chain(WITH_PROCEDURES).chain([&ONE_FLIGHT]).flat_map(|name| dialect.layers(name)).collect()
 }
 
 /// The statements of files under departures: of the lines that depend on one, those that hold.
@@ -158,6 +167,15 @@ mod tests {
         assert_eq!(with_procedures(), ["mariadb", "mysql", "postgresql", "sqlserver"]);
     }
 
+    #[test]
+    fn a_dialect_has_all_statements_of_one_flight_or_none() {
+        for (name, files) in all() {
+            let suite = suite(&files, Departures::NONE).unwrap();
+            let found = suite.names_in(ONE_FLIGHT).len();
+            assert_eq!(found, if name == "postgresql" { 5 } else { 0 }, "{name}");
+        }
+    }
+
     /// What is sent to each engine; taken from suites in which no dialect shared a file with another.
     #[test]
     fn statements_of_each_engine_are_these() {
@@ -171,7 +189,7 @@ mod tests {
             [
                 [17_346_116_025_727_023_701, 3_502_351_767_001_395_097],
                 [17_346_116_025_727_023_701, 3_502_351_767_001_395_097],
-                [7_907_177_375_310_308_031, 14_079_768_566_315_901_820],
+                [2_580_428_781_274_946_449, 16_038_481_077_062_866_786],
                 [15_608_016_625_685_187_981, 14_370_097_166_221_135_245],
                 [8_967_112_158_781_130_021, 16_844_582_458_852_066_769]
             ]

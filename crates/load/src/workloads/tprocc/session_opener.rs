@@ -7,6 +7,8 @@ pub(super) struct SessionOpener {
     pub(super) engine: &'static dyn Engine,
     pub(super) target: Target,
     pub(super) statements: Vec<Statement>,
+    /// Whether the statements have New-Order and Payment in one flight.
+    pub(super) in_one_flight: bool,
 }
 
 impl SessionOpener {

@@ -25,6 +25,8 @@ pub(super) struct SessionWork {
     pub(super) clock: Arc<dyn Clock>,
     /// Form in which transactions reach the engine.
     pub(super) form: Form,
+    /// Whether New-Order and Payment as statements take one flight.
+    pub(super) in_one_flight: bool,
     /// Departures of the transactions from the clauses.
     pub(super) departures: Departures,
     /// Whether the engine keeps data. One that does not answers everything with ones, from which nothing can be
@@ -42,6 +44,7 @@ impl SessionWork {
     ) -> Result<Self, Error> {
         Ok(Self {
             session: opener.session().await?,
+            in_one_flight: opener.in_one_flight,
             opener,
             first: Flight::new(),
             second: Flight::new(),

@@ -18,29 +18,43 @@ macro_rules! statements {
 }
 
 statements! {
-    STATEMENTS:
-    NEW_ORDER_WAREHOUSE = 0: "new_order_warehouse",
-    NEW_ORDER_DISTRICT = 1: "new_order_district",
-    NEW_ORDER_CUSTOMER = 2: "new_order_customer",
-    NEW_ORDER_ITEM = 3: "new_order_item",
-    NEW_ORDER_STOCK = 4: "new_order_stock",
-    NEW_ORDER_ORDER = 5: "new_order_order",
-    NEW_ORDER_QUEUE = 6: "new_order_queue",
-    NEW_ORDER_LINE = 7: "new_order_line",
-    PAYMENT_WAREHOUSE = 8: "payment_warehouse",
-    PAYMENT_DISTRICT = 9: "payment_district",
-    PAYMENT_CUSTOMER_BY_ID = 10: "payment_customer_by_id",
-    PAYMENT_CUSTOMER_BY_NAME = 11: "payment_customer_by_name",
-    PAYMENT_CUSTOMER_DATA = 12: "payment_customer_data",
-    PAYMENT_HISTORY = 13: "payment_history",
-    ORDER_STATUS_CUSTOMER_BY_ID = 14: "order_status_customer_by_id",
-    ORDER_STATUS_CUSTOMER_BY_NAME = 15: "order_status_customer_by_name",
-    ORDER_STATUS_ORDER = 16: "order_status_order",
-    DELIVERY_TAKE = 17: "delivery_take",
-    DELIVERY_ORDER = 18: "delivery_order",
-    DELIVERY_LINES = 19: "delivery_lines",
-    DELIVERY_CUSTOMER = 20: "delivery_customer",
-    STOCK_LEVEL = 21: "stock_level",
+    SHARED:
+    PAYMENT_WAREHOUSE = 0: "payment_warehouse",
+    PAYMENT_DISTRICT = 1: "payment_district",
+    ORDER_STATUS_CUSTOMER_BY_ID = 2: "order_status_customer_by_id",
+    ORDER_STATUS_CUSTOMER_BY_NAME = 3: "order_status_customer_by_name",
+    ORDER_STATUS_ORDER = 4: "order_status_order",
+    DELIVERY_TAKE = 5: "delivery_take",
+    DELIVERY_ORDER = 6: "delivery_order",
+    DELIVERY_LINES = 7: "delivery_lines",
+    DELIVERY_CUSTOMER = 8: "delivery_customer",
+    STOCK_LEVEL = 9: "stock_level",
+}
+
+// New-Order and Payment in two flights, or in one: the numbers of both go on from those of the others.
+statements! {
+    TWO_FLIGHTS:
+    NEW_ORDER_WAREHOUSE = 10: "new_order_warehouse",
+    NEW_ORDER_DISTRICT = 11: "new_order_district",
+    NEW_ORDER_CUSTOMER = 12: "new_order_customer",
+    NEW_ORDER_ITEM = 13: "new_order_item",
+    NEW_ORDER_STOCK = 14: "new_order_stock",
+    NEW_ORDER_ORDER = 15: "new_order_order",
+    NEW_ORDER_QUEUE = 16: "new_order_queue",
+    NEW_ORDER_LINE = 17: "new_order_line",
+    PAYMENT_CUSTOMER_BY_ID = 18: "payment_customer_by_id",
+    PAYMENT_CUSTOMER_BY_NAME = 19: "payment_customer_by_name",
+    PAYMENT_CUSTOMER_DATA = 20: "payment_customer_data",
+    PAYMENT_HISTORY = 21: "payment_history",
+}
+
+statements! {
+    ONE_FLIGHT:
+    NEW_ORDER_ENTRY = 10: "new_order_entry",
+    NEW_ORDER_SUPPLY = 11: "new_order_supply",
+    NEW_ORDER_LINES = 12: "new_order_lines",
+    PAYMENT_BOOKING_BY_ID = 13: "payment_booking_by_id",
+    PAYMENT_BOOKING_BY_NAME = 14: "payment_booking_by_name",
 }
 
 statements! {
@@ -54,11 +68,12 @@ statements! {
 
 /// The statements of a form in a dialect, in the order of the constants.
 pub(super) fn of(dialect: &Dialect, form: Form) -> Result<Vec<Statement>, Error> {
-    let names = match form {
-        Form::Statements => STATEMENTS,
-        Form::Procedures => CALLS,
+    let lists: &[&[&str]] = match form {
+        Form::Statements if dialect.has_one_flight() => &[SHARED, ONE_FLIGHT],
+        Form::Statements => &[SHARED, TWO_FLIGHTS],
+        Form::Procedures => &[CALLS],
     };
-    names.iter().map(|name| dialect.suite.statement(name).cloned()).collect()
+    lists.iter().copied().flatten().map(|name| dialect.suite.statement(name).cloned()).collect()
 }
 
 #[cfg(test)]
@@ -67,12 +82,21 @@ mod tests {
 
     #[test]
     fn numbers_are_places_in_the_list() {
-        let at = |id: StatementId| STATEMENTS[usize::from(id.0)];
-        assert_eq!((STATEMENTS.len(), CALLS.len()), (22, 5));
-        assert_eq!(at(NEW_ORDER_WAREHOUSE), "new_order_warehouse");
-        assert_eq!(at(PAYMENT_CUSTOMER_DATA), "payment_customer_data");
-        assert_eq!(at(DELIVERY_TAKE), "delivery_take");
-        assert_eq!(at(STOCK_LEVEL), "stock_level");
-        assert_eq!(CALLS[usize::from(CALL_DELIVERY.0)], "call_delivery");
+        let two = [SHARED, TWO_FLIGHTS].concat();
+        let one = [SHARED, ONE_FLIGHT].concat();
+        let at = |list: &[&'static str], id: StatementId| list[usize::from(id.0)];
+        assert_eq!((two.len(), one.len(), CALLS.len()), (22, 15, 5));
+        for list in [&two, &one] {
+            assert_eq!(at(list, PAYMENT_WAREHOUSE), "payment_warehouse");
+            assert_eq!(at(list, DELIVERY_TAKE), "delivery_take");
+            assert_eq!(at(list, STOCK_LEVEL), "stock_level");
+        }
+        assert_eq!(at(&two, NEW_ORDER_WAREHOUSE), "new_order_warehouse");
+        assert_eq!(at(&two, NEW_ORDER_LINE), "new_order_line");
+        assert_eq!(at(&two, PAYMENT_HISTORY), "payment_history");
+        assert_eq!(at(&one, NEW_ORDER_ENTRY), "new_order_entry");
+        assert_eq!(at(&one, NEW_ORDER_LINES), "new_order_lines");
+        assert_eq!(at(&one, PAYMENT_BOOKING_BY_NAME), "payment_booking_by_name");
+        assert_eq!(at(CALLS, CALL_DELIVERY), "call_delivery");
     }
 }

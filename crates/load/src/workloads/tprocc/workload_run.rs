@@ -80,7 +80,8 @@ impl TproccRun {
             return Err(fault.into());
         }
         let statements = statements::of(&dialect, settings.form)?;
-        let opener = Arc::new(SessionOpener { engine: request.engine, target: request.target.clone(), statements });
+        let (engine, target, in_one_flight) = (request.engine, request.target.clone(), dialect.has_one_flight());
+        let opener = Arc::new(SessionOpener { engine, target, statements, in_one_flight });
         let inputs = settings.inputs(&request.spec)?;
         Ok(Self { request, settings, dialect, opener, inputs, run: Mutex::default(), queues: Mutex::default() })
     }

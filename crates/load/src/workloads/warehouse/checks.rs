@@ -23,6 +23,7 @@ pub(super) fn golden(tallies: &[Tally]) -> Check {
         },
         offenders: tallies.iter().flat_map(|tally| &tally.differences).take(MOST_OFFENDERS).cloned().collect(),
         sample: None,
+        lost: None,
     }
 }
 
@@ -52,5 +53,6 @@ pub(super) fn agreement(tallies: &[Tally], plan: &Plan) -> Check {
         },
         offenders,
         sample: None,
+        lost: None,
     }
 }

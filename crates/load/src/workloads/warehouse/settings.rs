@@ -1,8 +1,8 @@
 //! The workload's settings: what a study may say, and what it comes to. May not touch a database.
 
-use super::data::{GENERATOR, ORDERS_PER_CHUNK, Table};
+use super::data::{GENERATOR, Table};
 use super::mix::{EACH, Mix, Rounds};
-use super::suite::{Class, Layout, OWN, SCAN, is_probe, kinds, known, parallelism};
+use super::suite::{Class, Layout, OWN, SCAN, chunk_orders, is_probe, kinds, known, parallelism};
 use crate::division::each_has_one;
 use crate::workload::{Calibration, Work};
 use proofload_model::catalogue::Contradiction;
@@ -59,6 +59,8 @@ impl Calibrate {
 #[derive(Debug, Clone)]
 pub(super) struct WarehouseSettings {
     pub(super) scale: f64,
+    /// Orders of a chunk that is loaded and noted at once, as the dialect has them.
+    pub(super) chunk_orders: u64,
     pub(super) layout: Layout,
     pub(super) streams: u32,
     pub(super) rounds: Option<u64>,
@@ -83,6 +85,7 @@ impl WarehouseSettings {
         Ok(Self {
             scale: settings.number("workload.scale_factor")?,
             layout: layout(settings)?,
+            chunk_orders: chunk_orders(settings.text("engine.kind")?)?,
             streams: settings.count("workload.streams")?.max(1),
             rounds: count("workload.rounds")?.map(u64::from),
             inputs: inputs(settings)?,
@@ -105,7 +108,7 @@ impl WarehouseSettings {
             ("data", "TPC-H-derived".to_owned()),
             ("generator", GENERATOR.to_owned()),
             ("scale factor", self.scale.to_string()),
-            ("orders per chunk", ORDERS_PER_CHUNK.to_string()),
+            ("orders per chunk", self.chunk_orders.to_string()),
             ("layout", self.layout.store.word().to_owned()),
         ]
     }

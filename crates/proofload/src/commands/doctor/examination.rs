@@ -1,8 +1,8 @@
 //! What was found, in the order of the questions that a user has.
 
-use super::study::{self, Neighbours};
+use super::study;
 use crate::cli::DoctorArguments;
-use crate::conductor::quiet_check;
+use crate::conductor::quiet_check::{self, Neighbours};
 use crate::exit::Exit;
 use crate::output;
 use proofload_testbed::doctor::{Diagnosis, State, diagnose, machine};
@@ -53,8 +53,9 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Exit {
             Err(refusal) => return refusal.tell(arguments.json),
         },
     };
-    output::result(&if arguments.json { examination.json() } else { examination.text() });
-    if examination.study.is_some() && !examination.can_run() { Exit::Failure } else { Exit::Good }
+    let text = if arguments.json { examination.json() } else { examination.text() };
+    let is_missing = examination.study.is_some() && !examination.can_run();
+    output::conclude(arguments.json, &text, if is_missing { Exit::Failure } else { Exit::Good })
 }
 
 fn of_machine() -> Examination {

@@ -2,7 +2,7 @@
 
 use crate::clock::SystemClock;
 use crate::commands::{plan, refused_limits};
-use crate::conductor::quiet_check::{self, disturbance, named, spin_share};
+use crate::conductor::quiet_check::{self, Neighbours};
 use proofload_analysis::disturbance::Disturbance;
 use proofload_engine::{ENGINES, Engine};
 use proofload_model::error::Error;
@@ -10,8 +10,7 @@ use proofload_model::plan::expand;
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::units::Bytes;
-use proofload_model::wire::host::{CheckQuiet, DeviceUse, QuietCheck};
-use proofload_report::findings::taken_in_words;
+use proofload_model::wire::host::{CheckQuiet, DeviceUse};
 use proofload_testbed::doctor::{self, Diagnosis, State};
 use proofload_testbed::quiet_check::{SPIN, check_quiet};
 use serde_json::{Value as Json, json};
@@ -28,13 +27,6 @@ const CROWDED: f64 = 2.0;
 /// it and as much for the journal of its file system. Twice that; ours.
 const SLOW_SYNC: Duration = Duration::from_millis(50);
 
-/// What others did while the host was looked at.
-pub(super) struct Neighbours {
-    check: QuietCheck,
-    disturbance: Disturbance,
-    tolerated: f64,
-}
-
 /// Looks at the host.
 pub(super) fn neighbours(study: &Study, folder: &Path) -> Result<Neighbours, Error> {
     let folder = folder.to_string_lossy().into_owned();
@@ -43,37 +35,13 @@ pub(super) fn neighbours(study: &Study, folder: &Path) -> Result<Neighbours, Err
     let ask = CheckQuiet { folder, time: quiet_check::LOOK, cores, cores_before: 0 };
     let check = check_quiet(&ask, &SystemClock)?;
     let tolerated = study.settings.number("procedure.steal_tolerance").unwrap_or(1.0);
-    Ok(Neighbours { disturbance: disturbance(&check), check, tolerated })
+    Ok(Neighbours::of(check, tolerated))
 }
 
 impl Neighbours {
     fn is_quiet(&self) -> bool {
         let taken = self.disturbance.observed().or_else(|| self.spin_share());
         taken.is_some_and(|taken| taken <= self.tolerated) && !self.device_is_busy()
-    }
-
-    /// Share of its time in which a thread that computes had no core, where nothing else tells of others.
-    fn spin_share(&self) -> Option<f64> {
-        spin_share(&self.check, &self.disturbance)
-    }
-
-    /// Whether others keep a device under the data busy for longer than the study tolerates.
-    fn device_is_busy(&self) -> bool {
-        self.check.devices.is_some_and(|device| device.busy > self.tolerated)
-    }
-
-    /// What they took, in words.
-    fn said(&self) -> String {
-        let taken = match self.spin_share() {
-            Some(share) => {
-                format!("a thread that computed was kept from its core for {:.0} % of its time", 100.0 * share)
-            }
-            None => taken_in_words(&self.disturbance, &named(&self.check)),
-        };
-        let device = self.check.devices.filter(|_| self.device_is_busy());
-        let device =
-            device.map(|device| format!("; others kept the drive busy for {:.0} % of the time", 100.0 * device.busy));
-        taken + &device.unwrap_or_default()
     }
 
     /// The answer in words.
@@ -349,7 +317,7 @@ pub(super) fn unused_engines(study: &Study) -> Diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofload_model::wire::host::ProcessorUse;
+    use proofload_model::wire::host::{ProcessorUse, QuietCheck};
 
     fn seen(second: ProcessorUse, spin_ratio: Option<f64>, busy: f64) -> Neighbours {
         let check = QuietCheck {
@@ -363,7 +331,7 @@ mod tests {
             sync_p99: None,
             devices: Some(DeviceUse { requests: 300.0, busy }),
         };
-        Neighbours { disturbance: disturbance(&check), check, tolerated: 0.05 }
+        Neighbours::of(check, 0.05)
     }
 
     const OPEN: ProcessorUse = ProcessorUse { used: 0.4, stolen: Some(0.0), foreign: Some(0.0), clients: Some(0.4) };

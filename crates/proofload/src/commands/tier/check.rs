@@ -48,8 +48,9 @@ pub(super) fn run(arguments: &CheckPoolArguments) -> Exit {
     };
     match look(arguments, &places) {
         Ok(found) => {
-            output::result(&if arguments.json { as_json(&found) } else { as_text(&found, arguments) });
-            if found.is_sound() { Exit::Good } else { Exit::VerificationFailed }
+            let text = if arguments.json { as_json(&found) } else { as_text(&found, arguments) };
+            let exit = if found.is_sound() { Exit::Good } else { Exit::VerificationFailed };
+            output::conclude(arguments.json, &text, exit)
         }
         Err(text) => output::failure(arguments.json, Exit::Failure, &text),
     }

@@ -30,8 +30,9 @@ pub(super) fn run(arguments: &DrainArguments) -> Exit {
     };
     match drained {
         Ok(drained) => {
-            output::result(&if arguments.json { as_json(&drained) } else { as_text(&drained, within) });
-            if drained.status.dirty_lines == 0 { Exit::Good } else { Exit::Failure }
+            let text = if arguments.json { as_json(&drained) } else { as_text(&drained, within) };
+            let exit = if drained.status.dirty_lines == 0 { Exit::Good } else { Exit::Failure };
+            output::conclude(arguments.json, &text, exit)
         }
         Err(text) => output::failure(arguments.json, Exit::Failure, &text),
     }

@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &DumpArguments) -> Exit {
         );
     match written {
         Ok(()) => Exit::Good,
-        Err(error) => output::failure(arguments.json, Exit::Failure, &format!("failed to write the dump: {error}")),
+        Err(error) => output::failure(arguments.json, Exit::Failure, &output::not_written(&error)),
     }
 }
 

@@ -50,8 +50,8 @@ pub(super) fn end(served: ServerParts, tier: Arc<Tier>, within: Duration) -> Exi
     match outcome.recv_timeout(within) {
         Ok(Ok(left)) => {
             left.iter().for_each(|text| output::error(text));
-            output::result(&format!("stopped: the pool is closed, {} dirty lines remain in the cache", count(dirty)));
-            Exit::Good
+            let told = format!("stopped: the pool is closed, {} dirty lines remain in the cache", count(dirty));
+            output::conclude(false, &told, Exit::Good)
         }
         Ok(Err(text)) => output::failure(false, Exit::Failure, &format!("failed to close the pool: {text}")),
         Err(RecvTimeoutError::Timeout) => {

@@ -27,10 +27,7 @@ pub(super) fn run(arguments: &FormatArguments) -> Exit {
         Err(exit) => return exit,
     };
     match format(arguments, &wanted) {
-        Ok(text) => {
-            output::result(&text);
-            Exit::Good
-        }
+        Ok(text) => output::conclude(false, &text, Exit::Good),
         Err((exit, text)) => output::failure(false, exit, &text),
     }
 }

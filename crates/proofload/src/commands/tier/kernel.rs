@@ -117,8 +117,8 @@ fn take_down(arguments: &KernelTakeDownArguments) -> Exit {
                 true => kernel_json::taken_down(order.system, &outcome),
                 false => kernel_text::taken_down(order.system, &outcome, within),
             };
-            output::result(&text);
-            if outcome.left == Bytes(0) { Exit::Good } else { Exit::Failure }
+            let exit = if outcome.left == Bytes(0) { Exit::Good } else { Exit::Failure };
+            output::conclude(arguments.json, &text, exit)
         }
         Err(error) => failure(arguments.json, &error),
     }
@@ -134,10 +134,7 @@ fn in_place(json: bool, order: &CacheOrder, what: &str, found: &CacheStatistics)
 
 fn told(json: bool, done: Result<String, Error>) -> Exit {
     match done {
-        Ok(text) => {
-            output::result(&text);
-            Exit::Good
-        }
+        Ok(text) => output::conclude(json, &text, Exit::Good),
         Err(error) => failure(json, &error),
     }
 }

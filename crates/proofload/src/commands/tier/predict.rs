@@ -17,10 +17,7 @@ pub(super) fn run(arguments: &PredictArguments) -> Exit {
         Err(exit) => return exit,
     };
     match text(arguments, &sizes) {
-        Ok(text) => {
-            output::result(&text);
-            Exit::Good
-        }
+        Ok(text) => output::conclude(arguments.json, &text, Exit::Good),
         Err(why) => output::failure(arguments.json, Exit::Failure, &why),
     }
 }

@@ -97,9 +97,9 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
 
 fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String> {
     let text = |error: proofload_tier::Error| error.to_string();
-    let interrupt = Interrupt::install().map_err(|error| format!("failed to listen to signals: {error}"))?;
     // Before any thread: each inherits it.
     let guarded = guard();
+    let interrupt = Interrupt::install().map_err(|error| format!("failed to listen to signals: {error}"))?;
     // Before the pool is opened: a refusal leaves it as it was.
     let left = arguments.ublk.then(ublk::release_left).transpose()?;
     let page_cache = devices::page_cache(arguments.devices.page_cache);
@@ -112,7 +112,10 @@ fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String
     }
     let tier = Arc::new(tier);
     let (served, stops) = start(arguments, wanted, &tier, opened, left)?;
-    output::result(&told(arguments, wanted, &tier, &[guarded, served.lines()].concat()));
+    if let Err(text) = output::result(&told(arguments, wanted, &tier, &[guarded, served.lines()].concat())) {
+        // The pool serves all the same.
+        output::error(&text);
+    }
     wait(&interrupt, &stops, &tier, wanted);
     Ok(end(served, tier, wanted.within))
 }

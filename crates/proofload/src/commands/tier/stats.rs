@@ -73,8 +73,8 @@ pub(super) fn run(arguments: &StatsArguments) -> Exit {
     };
     match figures(arguments, over) {
         Ok(figures) => {
-            output::result(&if arguments.json { stats_json::of(&figures) } else { stats_text::of(&figures) });
-            Exit::Good
+            let text = if arguments.json { stats_json::of(&figures) } else { stats_text::of(&figures) };
+            output::conclude(arguments.json, &text, Exit::Good)
         }
         Err(error) => output::failure(arguments.json, Exit::Failure, &error.to_string()),
     }

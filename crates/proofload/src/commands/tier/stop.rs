@@ -28,8 +28,8 @@ pub(super) fn run(arguments: &StopArguments) -> Exit {
     let begun = SystemClock.now();
     while SystemClock.now().since(begun) < within {
         if !arguments.control.exists() {
-            output::result("stopped: the pool is closed, and its control socket is gone");
-            return Exit::Good;
+            let told = "stopped: the pool is closed, and its control socket is gone";
+            return output::conclude(false, told, Exit::Good);
         }
         SystemClock.sleep(LOOK);
     }

@@ -52,26 +52,20 @@ fn collect(point: &PointFindings, labels: &Labels, at_us: i64, families: &mut Fa
     for (metric, quantity) in &point.metrics {
         let Ok(quantity) = quantity else { continue };
         let (unit, factor) = base(&quantity.unit().0);
-        let mut labels = labels.with("metric", metric);
-        let name = match latency(metric) {
-            Some((clock, statistic, kind)) => {
-                labels.add("statistic", statistic);
-                labels.add("kind", kind);
-                format!("proofload_result_{clock}_seconds")
+        let text = metric.to_string();
+        let mut labels = labels.with("metric", &text);
+        let name = match metric.latency() {
+            Some(latency) => {
+                labels.add("statistic", latency.statistic.word());
+                labels.add("kind", &latency.kind);
+                format!("proofload_result_{}_seconds", latency.clock.word())
             }
-            None => format!("proofload_result_{}", named(metric, &unit)),
+            None => format!("proofload_result_{}", named(&text, &unit)),
         };
         let bounds = quantity.interval().bounds().map(|(low, high)| (low * factor, high * factor));
         let figure = Figure { labels, value: quantity.value() * factor, bounds, n: quantity.n(), at_us };
         families.entry(family_name(&name)).or_insert_with(|| (unit, Vec::new())).1.push(figure);
     }
-}
-
-/// `response_ns_p99.read` as clock, statistic and kind.
-fn latency(metric: &str) -> Option<(&str, &str, &str)> {
-    let (head, kind) = metric.split_once('.')?;
-    let (clock, statistic) = head.split_once("_ns_")?;
-    Some((clock, statistic, kind))
 }
 
 fn family(name: &str, unit: &str, figures: &[Figure], page: &mut Page<'_>) -> Result<()> {

@@ -4,7 +4,7 @@
 use super::family::{Family, Labels, Page, family_name};
 use super::run::Run;
 use super::units::{base, named};
-use crate::findings::PERCENTILES;
+use crate::metrics::PERCENTILES;
 use proofload_analysis::latency::Sparse;
 use proofload_model::samples::{IntervalSample, LatencyClock, OfferedLoad, OperationCounts};
 use std::collections::{BTreeMap, BTreeSet};

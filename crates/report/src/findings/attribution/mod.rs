@@ -2,16 +2,23 @@
 //! is decided while load runs is what a reader of the record finds.
 
 mod choose;
+mod gains;
+mod hosts;
+mod limit_use;
+mod memory;
 mod next;
 mod point;
+mod raise;
 mod together;
 mod visits;
 mod words;
 
 pub use choose::chosen_points;
+pub(crate) use memory::size_change;
 pub use next::{ExpectedBlocks, NextBlock, expected_blocks, next_block};
 pub(crate) use point::quantity;
 pub use point::{JointVisit, PointAttribution, ResourceAttribution, attributions};
+pub use raise::RaiseResult;
 pub(crate) use visits::{VisitResult, visit_results};
 pub(crate) use words::name_of;
 pub use words::{conclusion, sentence_of};

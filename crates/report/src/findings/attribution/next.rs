@@ -1,10 +1,12 @@
 //! Which visits the next block makes, or why there is none.
 
+use super::raise::{Raise, wanted};
 use super::visits::PointVisits;
 use proofload_analysis::attribution::{
-    KnobElasticity, LEAST_BLOCKS, PILOT_BLOCKS, ResourceVerdict, Treatment, decide, kept, order, suffices,
+    Decision, Experiment as Estimates, KnobElasticity, LEAST_BLOCKS, PILOT_BLOCKS, ResourceVerdict, Treatment, decide,
+    kept, order, suffices,
 };
-use proofload_model::intervention::{Change, Experiment};
+use proofload_model::intervention::{Change, Experiment, RAISED_BLOCKS, ResourcePlan};
 use proofload_record::Record;
 
 /// What comes next.
@@ -29,7 +31,7 @@ pub enum NextBlock {
 /// The next block of an experiment with a point, from what its record shows so far.
 pub fn next_block(record: &Record, point: u32, experiment: &Experiment) -> NextBlock {
     let shown = PointVisits::of(record, point).filter(|shown| shown.experiment == *experiment);
-    let Some(shown) = shown else { return visits(0, experiment, &every(experiment), None) };
+    let Some(shown) = shown else { return visits(0, experiment, &every(experiment), [None, None]) };
     let blocks = u32::try_from(shown.complete).unwrap_or(u32::MAX);
     let estimates = shown.of_throughput();
     let counted = estimates.blocks();
@@ -50,14 +52,36 @@ pub fn next_block(record: &Record, point: u32, experiment: &Experiment) -> NextB
     if left.is_empty() && counted >= PILOT_BLOCKS {
         return NextBlock::Enough { blocks, why: "no resource needs a further block".to_owned() };
     }
-    if found.len() == left.len() && suffices(counted, &found) {
+    let is_sure = found.len() == left.len() && suffices(counted, &found);
+    let raise = wanted(&shown, &estimates, &decisions(&shown, &estimates));
+    if is_sure && raise.is_none() {
         return NextBlock::Enough { blocks, why: "every resource that was kept is sure to bind".to_owned() };
     }
     if blocks >= experiment.asked.blocks {
         return NextBlock::Enough { blocks, why: format!("all {blocks} blocks were made") };
     }
     let joint = (counted >= PILOT_BLOCKS).then(|| leader(&shown, experiment, &left)).flatten();
-    visits(shown.next, experiment, &left, joint)
+    // What is confirmed is raised in blocks that follow the others, or in the last ones of those that are asked for.
+    let is_last = is_sure || blocks.saturating_add(RAISED_BLOCKS) >= experiment.asked.blocks;
+    let raise = raise.filter(|raise| is_last || raise.has_begun).map(Raise::change);
+    visits(shown.next, experiment, &left, [joint, raise])
+}
+
+/// What is said of each resource so far.
+fn decisions(shown: &PointVisits, estimates: &Estimates) -> Vec<Decision> {
+    let plans = &shown.experiment.resources;
+    let is_moved = estimates.movement().is_some_and(|movement| movement.is_moved);
+    let each = plans.iter().enumerate().map(|(place, plan)| match shown.fault(plan) {
+        Some(why) => Err(why),
+        None if is_moved => Err("the untouched point moved".to_owned()),
+        None => estimates.elasticity(Treatment::Knob(place)).ok_or_else(|| "fewer than two complete blocks".to_owned()),
+    });
+    let decided = decide(&each.collect::<Vec<_>>()).into_iter().zip(plans);
+    let given = |(decision, plan): (Decision, &ResourcePlan)| match shown.limit_use(plan) {
+        Some(used) => decision.given(&used),
+        None => decision,
+    };
+    decided.map(given).collect()
 }
 
 /// How many blocks an experiment has and will have.
@@ -87,7 +111,13 @@ pub fn expected_blocks(record: &Record, point: u32, experiment: &Experiment) -> 
         _ => None,
     });
     let least = u32::try_from(LEAST_BLOCKS).unwrap_or(u32::MAX).saturating_sub(made).max(1);
-    Some(ExpectedBlocks { made, likely: open.max().unwrap_or(0).max(least).min(most), most })
+    let raises = wanted(&shown, &estimates, &decisions(&shown, &estimates));
+    let (begun, after) = match raises {
+        Some(raise) if raise.has_begun => (raise.left, 0),
+        raise => (0, raise.map_or(0, |raise| raise.left)),
+    };
+    let likely = open.max().unwrap_or(0).max(least).max(begun).saturating_add(after).min(most);
+    Some(ExpectedBlocks { made, likely, most })
 }
 
 fn every(experiment: &Experiment) -> Vec<usize> {
@@ -113,9 +143,9 @@ fn leader(shown: &PointVisits, experiment: &Experiment, left: &[usize]) -> Optio
     Some(Change::AllBut(experiment.resources[*first].name.clone()))
 }
 
-fn visits(number: u32, experiment: &Experiment, left: &[usize], joint: Option<Change>) -> NextBlock {
+fn visits(number: u32, experiment: &Experiment, left: &[usize], more: [Option<Change>; 2]) -> NextBlock {
     let mut planned = vec![Change::Nothing; 2];
     planned.extend(left.iter().map(|place| Change::One(experiment.resources[*place].name.clone())));
-    planned.extend(joint);
+    planned.extend(more.into_iter().flatten());
     NextBlock::Visit { number, order: order(&planned, experiment.seed, number) }
 }

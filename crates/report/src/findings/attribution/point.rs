@@ -1,13 +1,20 @@
 //! What experiments with one point say of each of its resources.
 
+use super::hosts::differences;
+use super::raise::{RaiseResult, raise_result};
 use super::visits::PointVisits;
 use super::words::title_of;
 use crate::findings::run_throughput_of;
-use proofload_analysis::attribution::{Decision, Experiment as Estimates, KnobElasticity, Movement, Treatment, decide};
+use proofload_analysis::attribution::{
+    Decision, Experiment as Estimates, KnobElasticity, LimitUse, Movement, ResponseDecision, Treatment, decide,
+    decide_response,
+};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{Change, Experiment, ResourcePlan, is_quota};
+use proofload_model::settings::Settings;
 use proofload_record::Record;
+use std::collections::BTreeSet;
 
 /// How the interval of an elasticity comes about.
 const METHOD: &str = "elasticities inside randomised blocks, Student's quantile; blocks were chosen sequentially";
@@ -24,9 +31,13 @@ pub struct ResourceAttribution {
     pub title: String,
     /// The change that took place, as a share; `None` without a visit.
     pub true_step: Option<f64>,
+    /// What the untouched point and visits of it alone had in force, on average; `None` without one of them.
+    pub levels: Option<(f64, f64)>,
     /// Share of the limit that the untouched point used; `None` where it is not counted.
     pub reached: Option<f64>,
-    /// Blocks in which the untouched point reached it, where only those count; `None` where all do.
+    /// What was used of a limit that only acts once it is reached; `None` of what acts in another way.
+    pub limit_use: Option<LimitUse>,
+    /// Blocks in which the untouched point reached it, where those are most and only they count; `None` where all do.
     pub full_blocks: Option<usize>,
     /// Elasticity of throughput, or why there is none.
     pub throughput: Result<KnobElasticity, String>,
@@ -34,6 +45,8 @@ pub struct ResourceAttribution {
     pub response: Result<KnobElasticity, String>,
     /// The verdict.
     pub decision: Decision,
+    /// The verdict on the 99th percentile of response times.
+    pub on_response: ResponseDecision,
     /// Visits of this resource alone.
     pub visits: usize,
 }
@@ -60,6 +73,14 @@ pub struct PointAttribution {
     pub made: usize,
     /// Why there are no more; `None` where it was broken off.
     pub ended: Option<String>,
+    /// Attempts at experiments with the point that made a visit: after each somebody may have looked before more were made.
+    pub attempts: usize,
+    /// True where each user has data of its own, so that fewer users use less of it.
+    pub has_homes: bool,
+    /// What the host of the point's runs has otherwise than that of the experiment, in words.
+    pub of_runs: Vec<String>,
+    /// What the host of earlier attempts has otherwise, in words; those do not count.
+    pub of_earlier: Vec<String>,
     /// Throughput of the untouched point, operations per second; `None` without a complete block.
     pub reference: Option<f64>,
     /// The same as the record has it from the point's runs.
@@ -72,6 +93,8 @@ pub struct PointAttribution {
     pub resources: Vec<ResourceAttribution>,
     /// The joint visit.
     pub joint: Option<JointVisit>,
+    /// What more of a limit that is confirmed gives; `None` where none is, or no block was left for it.
+    pub raise: Option<RaiseResult>,
     /// What none of the resources with the unit of a time explains of throughput.
     pub unexplained: Option<KnobElasticity>,
 }
@@ -104,19 +127,29 @@ fn attribution(record: &Record, point: u32) -> Option<PointAttribution> {
         .map(|movement| format!("the untouched point moved by {:.0} % while it was tested", 100.0 * movement.share));
     let one = |(place, plan): (usize, &ResourcePlan)| found(&shown, &throughput, (place, plan), moved.as_ref());
     let each: Vec<Result<KnobElasticity, String>> = shown.experiment.resources.iter().enumerate().map(one).collect();
-    let (decisions, full) = (decide(&each), shown.full_blocks());
-    let resources = shown.experiment.resources.iter().enumerate().zip(each.into_iter().zip(decisions));
+    let full = shown.full_blocks();
+    let plans = || shown.experiment.resources.iter().enumerate();
+    let responses = plans().zip(&each).map(|(plan, found)| found_of_response(&response, plan, found.is_ok()));
+    let responses: Vec<Result<KnobElasticity, String>> = responses.collect();
+    let decided = decide(&each).into_iter().zip(decide_response(&responses));
+    let resources = plans().zip(each.into_iter().zip(responses).zip(decided));
     let resources: Vec<ResourceAttribution> = resources
-        .map(|((place, plan), (throughput, decision))| ResourceAttribution {
+        .map(|((_, plan), ((throughput, response), (decision, on_response)))| ResourceAttribution {
             true_step: shown.true_step(&plan.name),
+            levels: shown.untouched(&plan.name).zip(shown.lowered(&plan.name)),
             reached: shown.reached(&plan.name),
-            full_blocks: full.get(plan.name.as_str()).map(std::collections::BTreeSet::len),
-            response: found_of_response(&response, (place, plan), throughput.is_ok()),
+            full_blocks: full.get(plan.name.as_str()).map(BTreeSet::len),
             title: title_of(&plan.name, &settings),
             visits: shown.visits_of(&plan.name),
+            decision: match shown.limit_use(plan) {
+                Some(used) => decision.given(&used),
+                None => decision,
+            },
+            limit_use: shown.limit_use(plan),
             plan: plan.clone(),
             throughput,
-            decision,
+            response,
+            on_response,
         })
         .collect();
     let ended =
@@ -125,20 +158,32 @@ fn attribution(record: &Record, point: u32) -> Option<PointAttribution> {
             _ => None,
         });
     let (joint, unexplained) = whole(&shown, &throughput, &resources);
+    let decisions: Vec<Decision> = resources.iter().map(|one| one.decision.clone()).collect();
+    let raise = raise_result(&shown, &throughput, &decisions, moved.as_ref());
     Some(PointAttribution {
         point,
         blocks: throughput.blocks(),
         made: shown.complete,
         ended,
+        attempts: shown.attempts,
+        has_homes: has_homes(&settings),
+        of_runs: of_runs(record, point, &shown),
+        of_earlier: shown.elsewhere.into_iter().collect(),
         reference: throughput.reference(),
         recorded: recorded(record, point),
         spread: throughput.spread(),
         movement,
         resources,
         joint,
+        raise,
         unexplained,
         experiment: shown.experiment,
     })
+}
+
+/// Whether each user works on a warehouse of its own.
+fn has_homes(settings: &Settings) -> bool {
+    settings.get("workload.warehouses").is_some() && settings.boolean("workload.all_warehouses") != Ok(true)
 }
 
 /// The elasticity to a resource, or why there is none.
@@ -197,6 +242,14 @@ fn whole(
     let all: Vec<Treatment> = time_like.into_iter().map(Treatment::Knob).collect();
     let unexplained = by_joint.or_else(|| estimates.sum(&all)).map(KnobElasticity::rest);
     (joint, unexplained)
+}
+
+/// What the hosts of the point's runs have otherwise than that of the experiment.
+fn of_runs(record: &Record, point: u32, shown: &PointVisits) -> Vec<String> {
+    let runs = record.plan.runs.iter().filter(|run| run.point == point && !run.sentinel);
+    let attempts = runs.filter_map(|run| record.finished(run.index));
+    let found: BTreeSet<String> = attempts.flat_map(|attempt| differences(&attempt.facts, &shown.facts)).collect();
+    found.into_iter().collect()
 }
 
 /// Throughput of the point as its runs have it.

@@ -1,14 +1,10 @@
 //! Several resources that are confirmed, in a sentence by what they are: a number of things and a time that act on one another are one cause.
 
+use super::memory::{KEEPERS, READS, through_reads};
 use super::point::{PointAttribution, ResourceAttribution};
-use super::words::{numbers, relief};
+use super::words::{numbers, relief, within};
+use crate::numbers::capital;
 use proofload_model::intervention::{CLIENTS_CPU, CLIENTS_RTT, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass};
-
-/// Resources that keep what need not be read again.
-const KEEPERS: &[&str] = &["limits.memory", "engine.cache"];
-
-/// Limits of reads.
-const READS: &[&str] = &["limits.read_iops", "limits.read_bandwidth"];
 
 /// What goes on while a lock or a connection is held, by the resource that it takes.
 const HELD_DURING: &[(&str, &str)] = &[
@@ -21,22 +17,28 @@ const HELD_DURING: &[(&str, &str)] = &[
 
 /// What is said of several limits that are confirmed.
 pub(super) fn several_bind(found: &PointAttribution, several: &[&ResourceAttribution]) -> Vec<String> {
-    let left = found.joint.as_ref().map(|joint| relief(found, &joint.left));
-    std::iter::once(cause(several)).chain(left).collect()
+    let raised = found.raise.as_ref().map(|raise| &raise.resource);
+    let raised = raised.filter(|name| several.iter().any(|one| one.plan.name == **name));
+    let left = raised.or(found.joint.as_ref().map(|joint| &joint.left)).map(|name| relief(found, name));
+    let acts = |one: &&ResourceAttribution| {
+        through_reads(found, one).map(|through| format!("{} acts {through}.", capital(&one.title)))
+    };
+    std::iter::once(cause(found, several)).chain(several.iter().filter_map(acts)).chain(left).collect()
 }
 
-fn cause(several: &[&ResourceAttribution]) -> String {
+fn cause(found: &PointAttribution, several: &[&ResourceAttribution]) -> String {
+    let near = several.iter().map(|one| within(found, one)).find(|words| !words.is_empty()).unwrap_or_default();
     let (things, times): (Vec<_>, Vec<_>) =
         several.iter().copied().partition(|one| one.plan.class == ResourceClass::Structure);
     let are_all =
         |of: &[&ResourceAttribution], known: &[&str]| of.iter().all(|one| known.contains(&one.plan.name.as_str()));
     let is_generator = times.iter().any(|one| one.plan.name == CLIENTS_CPU);
     if things.is_empty() || times.is_empty() || is_generator {
-        return format!("Confirmed by intervention: {} bind together.", listed(several, " and "));
+        return format!("Confirmed by intervention: {} bind together{near}.", listed(several, " and "));
     }
     if are_all(&things, KEEPERS) && are_all(&times, READS) {
         return format!(
-            "Throughput is bound by {}, confirmed by intervention; {} acts through it: what it holds is not read.",
+            "Throughput is bound by {}{near}, confirmed by intervention; {} acts through it: what it holds is not read.",
             listed(&times, " and "),
             listed(&things, " and ")
         );
@@ -46,10 +48,10 @@ fn cause(several: &[&ResourceAttribution]) -> String {
     } else if are_all(&things, &[POOL]) {
         "a connection pool that is too small, whose connections are busy"
     } else {
-        return format!("Confirmed by intervention: {} bind together.", listed(several, " and "));
+        return format!("Confirmed by intervention: {} bind together{near}.", listed(several, " and "));
     };
     format!(
-        "Throughput is bound by {cause} during {}, confirmed by intervention: {}.",
+        "Throughput is bound by {cause} during {}, confirmed by intervention{near}: {}.",
         during(&times),
         listed(several, ", ")
     )

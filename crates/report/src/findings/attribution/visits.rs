@@ -1,15 +1,17 @@
 //! Visits of complete blocks with their results, from the seconds of the record.
 
+use super::hosts::differences;
+use super::limit_use::{share_used, shares_of_seconds};
 use crate::findings::all_kinds;
 use crate::findings::disturbance::stolen_in;
 use crate::findings::latencies::decoded;
-use proofload_analysis::attribution::{Experiment as Estimates, KnobVisit, PILOT_BLOCKS, Treatment};
+use proofload_analysis::attribution::{Experiment as Estimates, KnobVisit, LimitUse, PILOT_BLOCKS, Treatment};
 use proofload_analysis::latency::Sparse;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    Change, ENGINE, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS, changed,
+    Change, ENGINE, Experiment, InterventionVisit, ResourceClass, ResourcePlan, USERS, changed, raised,
 };
-use proofload_model::samples::{IntervalSample, LatencyClock, OperationCounts};
+use proofload_model::samples::{Fact, IntervalSample, LatencyClock, OperationCounts};
 use proofload_record::{Attempt, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +22,10 @@ const RESPONSE_POWERS: std::ops::RangeInclusive<f64> = -4.0..=0.0;
 const BEYOND: f64 = 10.0;
 /// A limit may be read back this far from what was asked, as a share: allowances are rounded.
 const ROUNDING: f64 = 0.02;
-/// A limit of which the untouched point used this share was reached.
-const FULL: f64 = 0.95;
 /// Blocks in which a limit must have been reached so that only those count for it.
 const LEAST_FULL: usize = 2;
+/// What is said where nothing was read back.
+const UNREADABLE: &str = "its value could not be read back, or changed within a visit";
 /// More than this of a limit cannot be used if it is in force, as a factor, and seconds by which what is used may run ahead: allowances are
 /// given by period, and a visit does not begin with one.
 const MOST_USED: f64 = 1.05;
@@ -40,6 +42,8 @@ pub(crate) struct VisitResult {
     pub(crate) response_p99: f64,
     /// Share of the demand that a hypervisor took; `None` where it does not say.
     pub(crate) stolen: Option<f64>,
+    /// Share of its seconds in which each limit was reached that is observed by the second; empty where something was changed.
+    pub(crate) at_limit: BTreeMap<String, f64>,
 }
 
 /// Everything that experiments with a point have shown.
@@ -53,34 +57,59 @@ pub(super) struct PointVisits {
     pub(super) next: u32,
     /// Complete blocks.
     pub(super) complete: usize,
+    /// Attempts at experiments with the point that made a visit, those of other experiments included.
+    pub(super) attempts: usize,
+    /// What the hosts of attempts have otherwise that do not count; empty where all were made on the host of the last.
+    pub(super) elsewhere: BTreeSet<String>,
+    /// Facts of the last attempt.
+    pub(super) facts: Vec<Fact>,
 }
 
 impl PointVisits {
     /// What the experiments with a point have shown; `None` without any.
     pub(super) fn of(record: &Record, point: u32) -> Option<Self> {
         let attempts: Vec<&Attempt> = record.experiments.iter().filter(|attempt| attempt.run.point == point).collect();
-        let begun = |attempt: &&Attempt| attempt.experiment().cloned();
-        let experiment = attempts.iter().rev().find_map(begun)?;
+        let last = attempts.iter().rev().find(|attempt| attempt.is_experiment())?;
+        let experiment = last.experiment()?.clone();
         // Visits by another step, or of other resources, belong to another experiment.
         let is_same = |attempt: &&&Attempt| {
-            begun(attempt).is_some_and(|other| {
+            attempt.experiment().is_some_and(|other| {
                 other.asked.step == experiment.asked.step && other.resources == experiment.resources
             })
         };
-        let mut shown = Self { experiment: experiment.clone(), results: Vec::new(), next: 0, complete: 0 };
+        let has_visit =
+            |attempt: &&&Attempt| attempt.events.iter().any(|event| matches!(event.event, RunEvent::Visited(_)));
+        let mut shown = Self {
+            experiment: experiment.clone(),
+            results: Vec::new(),
+            next: 0,
+            complete: 0,
+            attempts: attempts.iter().filter(has_visit).count(),
+            elsewhere: BTreeSet::new(),
+            facts: last.facts.clone(),
+        };
         for attempt in attempts.iter().filter(is_same) {
-            shown.take(attempt);
+            shown.count_blocks(attempt);
+            match differences(&attempt.facts, &last.facts) {
+                same if same.is_empty() => shown.take(attempt),
+                // A ratio of one host says nothing of another.
+                others => shown.elsewhere.extend(others),
+            }
         }
         Some(shown)
     }
 
-    /// Takes the complete blocks of an attempt.
-    fn take(&mut self, attempt: &Attempt) {
+    /// Counts the blocks that an attempt began, so that no number is used again.
+    fn count_blocks(&mut self, attempt: &Attempt) {
         let begun = attempt.events.iter().filter_map(|event| match &event.event {
             RunEvent::BlockBegun { number, .. } => Some(number + 1),
             _ => None,
         });
         self.next = begun.fold(self.next, u32::max);
+    }
+
+    /// Takes the complete blocks of an attempt.
+    fn take(&mut self, attempt: &Attempt) {
         let complete = visit_results(attempt).into_iter().filter(|(_, is_complete)| *is_complete);
         let before = self.results.len();
         self.results.extend(complete.map(|(result, _)| result));
@@ -98,6 +127,7 @@ impl PointVisits {
             Change::Nothing => Some(Treatment::Reference),
             Change::One(name) => self.place(name).map(Treatment::Knob),
             Change::AllBut(name) => self.place(name).map(Treatment::AllBut),
+            Change::Raised(name) => self.place(name).map(Treatment::Raised),
         }
     }
 
@@ -115,8 +145,9 @@ impl PointVisits {
         let full = self.full_blocks();
         let visit = |result: &VisitResult| {
             let is_moot = |plan: &ResourcePlan| {
-                let lowered = result.visit.change.lowers(&plan.name, plan.class);
-                lowered && full.get(plan.name.as_str()).is_some_and(|blocks| !blocks.contains(&result.visit.block))
+                let change = &result.visit.change;
+                let is_changed = change.lowers(&plan.name, plan.class) || change.raises(&plan.name);
+                is_changed && full.get(plan.name.as_str()).is_some_and(|blocks| !blocks.contains(&result.visit.block))
             };
             if self.experiment.resources.iter().any(is_moot) {
                 return None;
@@ -145,8 +176,8 @@ impl PointVisits {
                     0.0
                 }
             }
-            Change::One(name) => {
-                self.untouched(name).zip(in_force(visit, name)).map_or(0.0, |(all, low)| (low / all).ln())
+            Change::One(name) | Change::Raised(name) => {
+                self.untouched(name).zip(in_force(visit, name)).map_or(0.0, |(all, found)| (found / all).ln())
             }
         }
     }
@@ -157,12 +188,17 @@ impl PointVisits {
 
     /// What the untouched point has in force of a resource.
     pub(super) fn untouched(&self, name: &str) -> Option<f64> {
-        let values: Vec<f64> = self.references().filter_map(|result| in_force(&result.visit, name)).collect();
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        mean_of(self.references().filter_map(|result| in_force(&result.visit, name)))
     }
 
-    /// Limits that the untouched point reached in some blocks, with those: a host that gives less than a limit allows leaves it without effect
-    /// in the others, which then say nothing of it. What was used in untouched visits decides, never the result of a lowered one.
+    /// The most users that began an operation in a visit of the untouched point.
+    fn most_users(&self) -> f64 {
+        self.references().filter_map(|result| in_force(&result.visit, USERS)).fold(0.0, f64::max)
+    }
+
+    /// Limits that the untouched point reached in most blocks, with those: a host that gives less than a limit allows leaves it without effect
+    /// in the others, which then say nothing of it. What was used in untouched visits decides, never the result of a lowered one. Where fewer
+    /// than most were full all blocks count: a few in which more was used by chance are those with more throughput, too.
     pub(super) fn full_blocks(&self) -> BTreeMap<&str, BTreeSet<u32>> {
         let mut found = BTreeMap::new();
         // What slows every operation need not be full to be felt.
@@ -174,8 +210,8 @@ impl PointVisits {
                 *of_block = of_block.min(share);
             }
             let full: BTreeSet<u32> =
-                least.iter().filter(|(_, share)| **share >= FULL).map(|(block, _)| *block).collect();
-            if full.len() >= LEAST_FULL && full.len() < least.len() {
+                least.iter().filter(|(_, share)| LimitUse::is_full(**share)).map(|(block, _)| *block).collect();
+            if full.len() >= LEAST_FULL && 2 * full.len() > least.len() && full.len() < least.len() {
                 found.insert(plan.name.as_str(), full);
             }
         }
@@ -186,10 +222,32 @@ impl PointVisits {
         self.results.iter().filter(|result| result.visit.change == Change::Nothing)
     }
 
-    /// Share of a limit that the untouched point used; `None` where that is not counted.
+    /// Share of a limit that the untouched point used in the blocks that count for it; `None` where that is not counted.
     pub(super) fn reached(&self, name: &str) -> Option<f64> {
-        let shares: Vec<f64> = self.references().filter_map(|result| share_used(&result.visit, name)).collect();
-        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+        mean_of(self.counted(name, &Change::Nothing).filter_map(|result| share_used(&result.visit, name)))
+    }
+
+    /// What was used of a limit that only acts once it is reached; `None` of what acts in another way, or is not counted.
+    pub(super) fn limit_use(&self, plan: &ResourcePlan) -> Option<LimitUse> {
+        let mean = self.reached(&plan.name).filter(|_| plan.class == ResourceClass::Capacity)?;
+        let (nothing, alone) = (Change::Nothing, Change::One(plan.name.clone()));
+        let references = self.counted(&plan.name, &nothing);
+        let at_limit = mean_of(references.filter_map(|result| result.at_limit.get(&plan.name).copied()));
+        let lowered = self.counted(&plan.name, &alone).filter_map(|result| share_used(&result.visit, &plan.name));
+        Some(LimitUse { mean, at_limit, lowered: mean_of(lowered) })
+    }
+
+    /// Visits with a change in the blocks that count for a resource.
+    fn counted<'a>(&'a self, name: &str, change: &'a Change) -> impl Iterator<Item = &'a VisitResult> {
+        let full = self.full_blocks().remove(name);
+        let counts = move |block: u32| full.as_ref().is_none_or(|full| full.contains(&block));
+        self.results.iter().filter(move |result| result.visit.change == *change && counts(result.visit.block))
+    }
+
+    /// What is in force of a resource in visits in which it alone is changed; `None` without one.
+    pub(super) fn lowered(&self, name: &str) -> Option<f64> {
+        let visits = self.results.iter().filter(|result| result.visit.change == Change::One(name.to_owned()));
+        mean_of(visits.filter_map(|result| in_force(&result.visit, name)))
     }
 
     /// The change that a resource was seen to take, as a share; `None` without a visit.
@@ -215,17 +273,16 @@ impl PointVisits {
             };
             return (!self.results.is_empty()).then(|| why.to_owned());
         };
-        for result in &self.results {
+        // Visits that raise it are judged apart: what lowering it costs stands without them.
+        for result in self.results.iter().filter(|result| !result.visit.change.raises(name)) {
             let visit = &result.visit;
-            let reading = visit.reading(name);
-            let Some(found) = reading.and_then(|reading| reading.in_force) else {
-                return Some("its value could not be read back, or changed within a visit".to_owned());
-            };
+            let Some(found) = in_force(visit, name) else { return Some(UNREADABLE.to_owned()) };
             let is_changed = visit.change.lowers(name, plan.class);
-            let expected = if is_changed { changed(name, untouched, self.experiment.asked.step) } else { untouched };
-            // Users are whole.
+            let whole = if name == USERS { self.most_users() } else { untouched };
+            let lowered = changed(name, whole, self.experiment.asked.step);
+            let expected = if is_changed { lowered } else { whole };
             let is_as_asked = match plan.class {
-                _ if name == USERS => found <= untouched,
+                _ if name == USERS => are_as_asked(found, is_changed, (whole, lowered)),
                 ResourceClass::Bound => (found - expected).abs() <= ROUNDING,
                 _ => (found / expected - 1.0).abs() <= ROUNDING,
             };
@@ -235,14 +292,48 @@ impl PointVisits {
         }
         // In a few visits a queue may still be ahead of what follows it.
         let enough = self.complete >= PILOT_BLOCKS;
-        [false, true].into_iter().filter(|_| enough).find_map(|is_lowered| self.excess(plan, is_lowered))
+        [false, true].into_iter().filter(|_| enough).find_map(|is_lowered| {
+            self.excess(plan, |change| !change.raises(name) && change.lowers(name, plan.class) == is_lowered)
+        })
     }
 
-    /// Words for more use of a resource than it allows, over all visits in which it was lowered, or was not: the kernel counts a request when
-    /// it is made, so that what a checkpoint queues under a limit counts for the visit in which it began.
-    fn excess(&self, plan: &ResourcePlan, is_lowered: bool) -> Option<String> {
-        let at_level = self.results.iter().map(|result| &result.visit);
-        let at_level = at_level.filter(|visit| visit.change.lowers(&plan.name, plan.class) == is_lowered);
+    /// Why visits in which a resource was raised do not count: it was not put in force as asked, or more was used than it allows.
+    pub(super) fn raise_fault(&self, plan: &ResourcePlan) -> Option<String> {
+        let name = &plan.name;
+        let expected = raised(self.untouched(name)?, self.experiment.asked.step);
+        for result in self.raises_of(name) {
+            let Some(found) = in_force(&result.visit, name) else { return Some(UNREADABLE.to_owned()) };
+            if (found / expected - 1.0).abs() > ROUNDING {
+                return Some(format!("{found} was in force in a visit that asked for {expected}"));
+            }
+        }
+        let enough = self.raises_of(name).count() >= PILOT_BLOCKS;
+        self.excess(plan, |change| change.raises(name)).filter(|_| enough)
+    }
+
+    /// Visits in which a resource was raised.
+    pub(super) fn raises_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a VisitResult> {
+        self.results.iter().filter(move |result| result.visit.change.raises(name))
+    }
+
+    /// What is in force of a resource in visits in which it is raised; `None` without one.
+    pub(super) fn raised_level(&self, name: &str) -> Option<f64> {
+        mean_of(self.raises_of(name).filter_map(|result| in_force(&result.visit, name)))
+    }
+
+    /// What was used of a resource per second by the untouched point and by visits in which it was raised, in the blocks that have one;
+    /// `None` where that is not counted.
+    pub(super) fn used_when_raised(&self, name: &str) -> Option<(f64, f64)> {
+        let blocks: BTreeSet<u32> = self.raises_of(name).map(|result| result.visit.block).collect();
+        let used = |result: &VisitResult| result.visit.reading(name)?.used;
+        let beside = self.references().filter(|result| blocks.contains(&result.visit.block));
+        mean_of(beside.filter_map(used)).zip(mean_of(self.raises_of(name).filter_map(used)))
+    }
+
+    /// Words for more use of a resource than it allows, over all visits with such a change: the kernel counts a request when it is made, so
+    /// that what a checkpoint queues under a limit counts for the visit in which it began.
+    fn excess(&self, plan: &ResourcePlan, is_of_level: impl Fn(&Change) -> bool) -> Option<String> {
+        let at_level = self.results.iter().map(|result| &result.visit).filter(|visit| is_of_level(&visit.change));
         let (mut used, mut allowed) = (0.0, 0.0);
         let (mut seconds, mut limit) = (0.0, 0.0);
         for visit in at_level {
@@ -285,10 +376,15 @@ pub(crate) fn visit_results(attempt: &Attempt) -> Vec<(VisitResult, bool)> {
     found
 }
 
-/// Share of a limit that was used in a visit.
-fn share_used(visit: &InterventionVisit, name: &str) -> Option<f64> {
-    let reading = visit.reading(name)?;
-    Some(reading.used? / reading.in_force?)
+fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    (count > 0.0).then(|| sum / count)
+}
+
+/// Whether as many users began operations in a visit as were asked for, of so many in the untouched point and in a lowered visit. A few of
+/// them may wait in one operation for the whole visit.
+fn are_as_asked(found: f64, is_lowered: bool, (whole, lowered): (f64, f64)) -> bool {
+    if is_lowered { (2.0 * lowered - whole..=f64::midpoint(whole, lowered)).contains(&found) } else { found > lowered }
 }
 
 fn in_force(visit: &InterventionVisit, name: &str) -> Option<f64> {
@@ -306,6 +402,7 @@ fn result(attempt: &Attempt, visit: &InterventionVisit) -> VisitResult {
         throughput: if is_whole { done as f64 / seconds as f64 } else { f64::NAN },
         response_p99: if is_whole { response_p99(&inside) } else { f64::NAN },
         stolen: stolen_in(attempt, (visit.from as f64, visit.to as f64)),
+        at_limit: if visit.change == Change::Nothing { shares_of_seconds(attempt, visit) } else { BTreeMap::new() },
     }
 }
 

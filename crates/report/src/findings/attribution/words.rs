@@ -1,9 +1,12 @@
 //! Attribution in sentences. *Confirmed* stands here and nowhere else.
 
+use super::gains::gains;
+use super::memory::{size_cost, through_reads};
 use super::point::{PointAttribution, ResourceAttribution};
+use super::raise;
 use super::together::several_bind;
 use crate::numbers::{capital, short};
-use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
+use proofload_analysis::attribution::{KnobElasticity, LimitReach, ResourceVerdict};
 use proofload_model::intervention::{
     CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, DURABILITY, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass,
     THREAD_CPU, USERS,
@@ -43,10 +46,10 @@ const REACHED: f64 = 97.0;
 /// Use of a limit that would make a reader suspect it, as a share.
 const SUSPECT: f64 = 0.85;
 /// Upper bound up to which what others take is nothing.
-const NOTHING: f64 = 0.3;
+pub(super) const NOTHING: f64 = 0.3;
 
 /// Lower bound from which on what others take is something.
-const OF_ACCOUNT: f64 = 0.15;
+pub(super) const OF_ACCOUNT: f64 = 0.15;
 
 /// The name of a resource in sentences.
 pub(crate) fn name_of(resource: &str) -> &str {
@@ -92,7 +95,9 @@ pub fn conclusion(found: &PointAttribution) -> Vec<String> {
             numbers(users)
         ));
     }
+    sentences.extend(raise_of_others(found));
     sentences.extend(generator(&limits));
+    sentences.extend(gains(found));
     sentences.extend(queueing(found, &limits));
     sentences.extend(found.with_verdict("contributes").map(|one| sentence_of(found, one)));
     sentences.extend(found.with_verdict("refuted").filter(|one| is_suspect(one)).map(|one| sentence_of(found, one)));
@@ -101,6 +106,8 @@ pub fn conclusion(found: &PointAttribution) -> Vec<String> {
     sentences.extend(undecided(found));
     sentences.extend(unexplained(found));
     sentences.extend(other_host(found));
+    sentences.extend(other_attempts(found));
+    sentences.extend(looked_at(found));
     sentences
 }
 
@@ -109,13 +116,19 @@ pub fn sentence_of(found: &PointAttribution, one: &ResourceAttribution) -> Strin
     let name = capital(&one.title);
     let used = match one.reached.map(|share| 100.0 * share) {
         Some(percent) if percent >= REACHED => format!(" was {} % used and", short(percent.round())),
+        Some(percent) if is_in_bursts(one) => {
+            format!(", {} % used on average and reached in bursts,", short(percent.round()))
+        }
         Some(percent) => format!(", {} % used,", short(percent.round())),
         None => String::new(),
     };
     let cost = |elasticity: &KnobElasticity| cost(found, one, elasticity);
     match (&one.decision.verdict, &one.throughput) {
         (ResourceVerdict::Confirmed, Ok(elasticity)) => format!("{name}{used} is confirmed: {}.", cost(elasticity)),
-        (ResourceVerdict::Contributes, Ok(elasticity)) => format!("{name}{used} contributes: {}.", cost(elasticity)),
+        (ResourceVerdict::Contributes, Ok(elasticity)) => match not_reached(found, one) {
+            Some(why) => format!("{name} contributes: {why}; {}.", cost(elasticity)),
+            None => format!("{name}{used} contributes: {}.", cost(elasticity)),
+        },
         (ResourceVerdict::Refuted { .. }, Ok(elasticity)) => format!("{name}{used} is refuted: {}.", cost(elasticity)),
         (ResourceVerdict::NotToldApart { blocks }, _) => {
             let more = blocks.map_or_else(
@@ -129,17 +142,54 @@ pub fn sentence_of(found: &PointAttribution, one: &ResourceAttribution) -> Strin
     }
 }
 
+/// Whether throughput follows a limit that is reached in bursts; what it does not follow need not have any.
+fn is_in_bursts(one: &ResourceAttribution) -> bool {
+    is_followed(one) && one.limit_use.is_some_and(|used| used.reach() == LimitReach::InBursts)
+}
+
+fn is_followed(one: &ResourceAttribution) -> bool {
+    matches!(one.decision.verdict, ResourceVerdict::Confirmed | ResourceVerdict::Contributes)
+}
+
+/// What was used of a limit that throughput follows although it is not reached; `None` of others.
+fn not_reached(found: &PointAttribution, one: &ResourceAttribution) -> Option<String> {
+    let mean = one.limit_use.filter(|used| used.reach() == LimitReach::Not)?.mean;
+    let percent = (100.0 * mean).round();
+    Some(if mean > 1.0 - found.experiment.asked.step {
+        format!("{} % was used, so that it binds from {} % less on, not now", short(percent), short(100.0 - percent))
+    } else {
+        format!("{} % was used on average, so that it was reached for a part of the time at most", short(percent))
+    })
+}
+
+/// Words for how much less of a limit or a time binds, as far as is known of one that was lowered: ` within 30 %`. Empty of numbers of things.
+pub(super) fn within(found: &PointAttribution, one: &ResourceAttribution) -> String {
+    let step = short((100.0 * found.experiment.asked.step).round());
+    if one.plan.class.is_time_like() { format!(" within {step} %") } else { String::new() }
+}
+
+/// Whether a resource is a time: one that is lowered is longer.
+pub(super) fn is_a_time(resource: &str) -> bool {
+    TIMES.contains(&resource)
+}
+
 /// What changing a resource by the step costs: `20 % less costs 19 % (elasticity 0.96 [0.90, 1.02])`; of one that was raised, what that gives.
 fn cost(found: &PointAttribution, one: &ResourceAttribution, elasticity: &KnobElasticity) -> String {
     if one.plan.class == ResourceClass::Bound {
         return off(found, elasticity);
+    }
+    if let Some(cost) = size_cost(one, elasticity) {
+        return match through_reads(found, one).filter(|_| is_followed(one)) {
+            Some(through) => format!("{cost}, {through}"),
+            None => cost,
+        };
     }
     let step = one.true_step.map_or(found.experiment.asked.step, |step| -step);
     let percent = 100.0 * (1.0 - (elasticity.value * (1.0 - step).ln()).exp());
     let verb = if percent.round() < 0.0 { "gives" } else { "costs" };
     let (change, word) = match step {
         raised if raised < 0.0 => (-raised, "more"),
-        step if TIMES.contains(&one.plan.name.as_str()) => (1.0 / (1.0 - step) - 1.0, "longer"),
+        step if is_a_time(&one.plan.name) => (1.0 / (1.0 - step) - 1.0, "longer"),
         step => (step, "less"),
     };
     format!(
@@ -168,16 +218,42 @@ fn one_binds(found: &PointAttribution, one: &ResourceAttribution) -> Vec<String>
     let cost = one.throughput.as_ref().map(|elasticity| cost(found, one, elasticity)).unwrap_or_default();
     // The first sentence stands alone on the first screen.
     let void = if one.plan.name == CLIENTS_CPU { "; the point is no result of the database" } else { "" };
-    vec![
-        format!("Throughput is bound by {name}, confirmed by intervention: {cost}{void}."),
-        relief(found, &one.plan.name),
-    ]
+    let near = within(found, one);
+    let bursts = is_in_bursts(one).then(|| sentence_of_bursts(one)).flatten();
+    let first = format!("Throughput is bound by {name}{near}, confirmed by intervention: {cost}{void}.");
+    [first, relief(found, &one.plan.name)].into_iter().chain(bursts).collect()
 }
 
-/// What more of a resource would give, which is another claim than that it binds.
+fn sentence_of_bursts(one: &ResourceAttribution) -> Option<String> {
+    let mean = one.limit_use?.mean;
+    Some(format!("It is reached in bursts: {} % of it was used on average.", short((100.0 * mean).round())))
+}
+
+/// What raising a limit gave that is not confirmed any more once all blocks are made.
+fn raise_of_others(found: &PointAttribution) -> Option<String> {
+    let raise = found.raise.as_ref()?;
+    let is_confirmed = found.with_verdict("confirmed").any(|one| one.plan.name == raise.resource);
+    raise::sentence(found, raise).filter(|_| !is_confirmed)
+}
+
+/// What more of a resource would give, which is another claim than that it binds: by raising it, else by lowering all others.
 pub(super) fn relief(found: &PointAttribution, resource: &str) -> String {
+    let raise = found.raise.as_ref().filter(|raise| raise.resource == resource);
+    if let Some(told) = raise.and_then(|raise| raise::sentence(found, raise)) {
+        return told;
+    }
+    let by_others = joint_relief(found, resource);
+    match raise.and_then(|raise| Some((raise.visits, raise.throughput.as_ref().err()?))) {
+        Some((0, why)) => format!("{by_others} It was not raised: {why}."),
+        Some((_, why)) => format!("{by_others} That it was raised does not count: {why}."),
+        None => by_others,
+    }
+}
+
+/// What lowering all other resources says of more of one.
+fn joint_relief(found: &PointAttribution, resource: &str) -> String {
     let step = short((100.0 * found.experiment.asked.step).round());
-    let is_time = TIMES.contains(&resource);
+    let is_time = is_a_time(resource);
     let (more, a_more) = if is_time { ("A shorter one", "a shorter one") } else { ("More of it", "more of it") };
     let Some(joint) = found.joint.as_ref().filter(|joint| joint.left == resource) else {
         return match not_lowered(found) {
@@ -308,8 +384,14 @@ fn unexplained(found: &PointAttribution) -> Option<String> {
     ))
 }
 
-/// A note where the untouched point is not what the record has.
+/// A note where the experiment was made on another host than the runs, or the untouched point is not what the record has.
 fn other_host(found: &PointAttribution) -> Option<String> {
+    if !found.of_runs.is_empty() {
+        return Some(format!(
+            "The experiment was made on another host than the runs ({}): what is said holds for the host of the experiment.",
+            found.of_runs.join("; ")
+        ));
+    }
     let (now, then) = (found.reference?, found.recorded?);
     ((now / then).ln().abs() > 0.25).then(|| {
         format!(
@@ -321,8 +403,31 @@ fn other_host(found: &PointAttribution) -> Option<String> {
     })
 }
 
+/// A note on attempts that do not count because of their host.
+fn other_attempts(found: &PointAttribution) -> Option<String> {
+    (!found.of_earlier.is_empty()).then(|| {
+        format!(
+            "Earlier attempts at this experiment were made on another host ({}): their blocks do not count.",
+            found.of_earlier.join("; ")
+        )
+    })
+}
+
+/// Experiments between which somebody may have looked and decided to go on.
+fn looked_at(found: &PointAttribution) -> Option<String> {
+    (found.attempts > 1).then(|| {
+        format!(
+            "The experiments with this point were made in {} attempts; that results could be looked at in between is not \
+             counted in any interval.",
+            found.attempts
+        )
+    })
+}
+
+/// The elasticity with its interval; of memory what the change of its size costs.
 pub(super) fn numbers(one: &ResourceAttribution) -> String {
-    one.throughput.as_ref().map_or_else(Clone::clone, interval)
+    let told = |elasticity: &KnobElasticity| size_cost(one, elasticity).unwrap_or_else(|| interval(elasticity));
+    one.throughput.as_ref().map_or_else(Clone::clone, told)
 }
 
 /// `0.96 [0.90, 1.02]`.

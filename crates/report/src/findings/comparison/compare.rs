@@ -10,11 +10,12 @@ use super::differences::{Difference, differences};
 use super::estimands::unlike;
 use super::filter::{ComparisonFilter, keep, metrics};
 use super::metric::{Better, Metric};
-use super::outcome::outcome;
+use super::outcome::{is_throughput, outcome};
 use super::pairing::{ComparedFactor, Pair, Which, factors, pairs};
 use super::query_pairs::{QueryPair, paired_times, query_pairs};
 use super::same_seconds::{SameSeconds, same_seconds};
 use crate::error::Error;
+use crate::findings::blocks::ahead;
 use crate::metrics::QUERY_TIME;
 use crate::workloads::{named_profile, profile};
 use proofload_analysis::blocks::Visit;
@@ -215,7 +216,7 @@ impl Comparison<'_> {
     pub(crate) fn by_metric(&self) -> Vec<(&Metric, Vec<usize>)> {
         let mut metrics: Vec<(&Metric, Vec<usize>)> = Vec::new();
         for (place, row) in self.rows.iter().enumerate() {
-            match metrics.iter_mut().find(|(known, _)| known.name == row.metric.name) {
+            match metrics.iter_mut().find(|(known, _)| known.key == row.metric.key) {
                 Some((_, places)) => places.push(place),
                 None => metrics.push((&row.metric, vec![place])),
             }
@@ -366,20 +367,24 @@ fn row(
     beside: Option<&Beside>,
 ) -> Result<Row, String> {
     let of = |(findings, point): Side<'_, '_>, letter: &str| {
-        let outcome = outcome(findings.record, point, findings.workload, &metric.name);
-        outcome.and_then(|outcome| Ok((outcome, point.metric(&metric.name)?))).map_err(|why| format!("{letter}: {why}"))
+        let outcome = outcome(findings.record, point, findings.workload, &metric.key);
+        outcome.and_then(|outcome| Ok((outcome, point.metric(&metric.key)?))).map_err(|why| format!("{letter}: {why}"))
     };
     let (ours, baseline) = of(baseline_side, "A")?;
     let (theirs, candidate) = of(candidate_side, "B")?;
     let beside = beside.filter(|beside| beside.is_enough());
-    let in_turns = beside.and_then(|beside| turns((baseline_side.1, &ours), (candidate_side.1, &theirs), beside));
-    let same_seconds = beside.and_then(|beside| same_seconds(&metric.name, baseline_side, candidate_side, beside));
+    // What still moves displaces throughput; of other metrics it does not say which way.
+    let moves = is_throughput(baseline_side.0.workload, &metric.key);
+    let ahead = |run: &RunFindings| if moves { ahead(run) } else { 0.0 };
+    let in_turns =
+        beside.and_then(|beside| turns((baseline_side.1, &ours), (candidate_side.1, &theirs), beside, ahead));
+    let same_seconds = beside.and_then(|beside| same_seconds(&metric.key, baseline_side, candidate_side, beside));
     let contrast = match (&same_seconds, &in_turns) {
         (Some(seconds), _) => Contrast::at_once(duet(&seconds.iter().map(SameSeconds::run).collect::<Vec<_>>())?),
-        (None, _) if outage_of(&metric.name).is_some() => Contrast::of_ranks(&theirs.runs, &ours.runs)?,
+        (None, _) if outage_of(&metric.key).is_some() => Contrast::of_ranks(&theirs.runs, &ours.runs)?,
         (None, Some((ours, theirs))) => Contrast::in_turns(theirs, ours)?,
         // Queries are pairs, so that one run a side can be compared.
-        (None, None) if metric.name == QUERY_TIME.name && ours.runs.len().min(theirs.runs.len()) < 2 => {
+        (None, None) if metric.key == QUERY_TIME && ours.runs.len().min(theirs.runs.len()) < 2 => {
             let (ours, theirs) = paired_times(baseline_side, candidate_side)?;
             Contrast::of_pairs(&theirs, &ours)?
         }
@@ -441,6 +446,7 @@ fn turns(
     ours: (&PointFindings, &Outcome),
     theirs: (&PointFindings, &Outcome),
     beside: &Beside,
+    ahead: impl Fn(&RunFindings) -> f64,
 ) -> Option<(Vec<Visit>, Vec<Visit>)> {
     let sides = [ours, theirs];
     if sides.iter().any(|(point, outcome)| point.runs.len() != outcome.runs.len()) {
@@ -451,7 +457,7 @@ fn turns(
         let visit = |(run, value): (&RunFindings, &f64)| {
             // Of two at once each is the other's neighbour: what the one takes follows from how fast it is.
             let taken = run.host.as_ref().and_then(HostUse::taken_beside_limits).filter(|_| !beside.at_once);
-            (run.run.repetition, Visit { throughput: *value, taken, ahead: 0.0 })
+            (run.run.repetition, Visit { throughput: *value, taken, ahead: ahead(run) })
         };
         runs.filter(|(run, _)| beside.together.contains(&run.run.repetition)).map(visit).collect()
     };

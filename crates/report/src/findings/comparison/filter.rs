@@ -5,7 +5,8 @@ use super::super::factor::{between, level_text};
 use super::metric::{Metric, known, metrics_of};
 use super::pairing::Pair;
 use crate::error::Error;
-use crate::metrics::WRITES_AWAY;
+use crate::metrics::{MetricKey, WRITES_AWAY};
+use std::collections::BTreeSet;
 
 /// What was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub(super) fn metrics(
     let asked: Vec<&str> = chosen.metrics.iter().map(String::as_str).collect();
     let mut names = if asked.is_empty() { workload.compared.to_vec() } else { asked };
     let drilled =
-        |findings: &Findings<'_>| findings.points.iter().any(|point| point.metrics.contains_key(WRITES_AWAY.name));
+        |findings: &Findings<'_>| findings.points.iter().any(|point| point.metrics.contains_key(&WRITES_AWAY.key()));
     if chosen.metrics.is_empty() && drilled(baseline) && drilled(candidate) {
         names.push(WRITES_AWAY.name);
     }
@@ -70,19 +71,15 @@ pub(super) fn metrics(
         // The workload's own list has percentile by percentile; kind by kind reads better.
         metrics.sort_by_key(|metric| kind_place(metric, &kinds));
     }
-    let mut seen: Vec<String> = Vec::new();
-    metrics.retain(|metric| {
-        let new = !seen.contains(&metric.name);
-        seen.push(metric.name.clone());
-        new
-    });
+    let mut seen: BTreeSet<MetricKey> = BTreeSet::new();
+    metrics.retain(|metric| seen.insert(metric.key.clone()));
     Ok(metrics)
 }
 
 /// Where the kind of a metric stands among the workload's; what has no kind comes first.
 fn kind_place(metric: &Metric, kinds: &[String]) -> usize {
-    let kind = metric.name.split_once('.').map(|(_, kind)| kind);
-    kind.map_or(0, |kind| 1 + kinds.iter().position(|known| known == kind).unwrap_or(kinds.len()))
+    let (_, kind) = metric.key.family();
+    kind.map_or(0, |kind| 1 + kinds.iter().position(|known| *known == kind).unwrap_or(kinds.len()))
 }
 
 /// Keeps the pairs that were asked for. The error names a level that no pair has.

@@ -1,7 +1,7 @@
 //! Decides whether the candidate may pass. A gate fails when a loss beyond the tolerance is shown, passes when every loss beyond it is excluded,
 //! and cannot tell in between.
 
-use super::super::drills::lost_against_promise;
+use super::super::drills::{PointLosses, lost_against_promise};
 use super::super::point::PointFindings;
 use super::compare::{Comparison, LEVEL, Row};
 use super::metric::{Better, Metric};
@@ -69,8 +69,9 @@ pub struct Rules {
 impl Rules {
     /// The tolerance of a metric: its own, that of an ending `.*`, or the common one.
     fn of(&self, metric: &Metric) -> f64 {
-        let family = || metric.name.split_once('.').map(|(head, _)| format!("{head}.*"));
-        let own = self.of_metric.get(&metric.name).or_else(|| self.of_metric.get(&family()?));
+        let (family, kind) = metric.key.family();
+        let of_family = || kind.and_then(|_| self.of_metric.get(&format!("{family}.*")));
+        let own = self.of_metric.get(&metric.key.to_string()).or_else(of_family);
         own.copied().unwrap_or(self.tolerance)
     }
 }
@@ -156,8 +157,8 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
     let regressed = count(Finding::Regressed);
     let open = count(Finding::Undecided) + comparison.left_out.len();
     let missing = missing(comparison);
-    let broken = rules.lost.and_then(|allowed| broken_promises(comparison, allowed));
-    let mut reasons: Vec<String> = broken.iter().cloned().collect();
+    let broken = rules.lost.map(|allowed| broken_promises(comparison, allowed)).unwrap_or_default();
+    let mut reasons = broken.clone();
     if regressed > 0 {
         reasons.push(format!("{} shown to exceed the tolerance", losses(regressed)));
     }
@@ -181,7 +182,7 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
         ));
     }
     let failed =
-        broken.is_some() || regressed > 0 || rows.is_empty() || (!missing.is_empty() && rules.void == Policy::Fail);
+        !broken.is_empty() || regressed > 0 || rows.is_empty() || (!missing.is_empty() && rules.void == Policy::Fail);
     let outcome = match (failed, open) {
         (true, _) => GateOutcome::Failed,
         (false, 0) => GateOutcome::Passed,
@@ -195,23 +196,36 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
     Ok(Gate { outcome, passes, reasons, rows, not_alternated })
 }
 
-/// Acknowledged writes that the candidate lost against a promise, when they are more than allowed; or that it has no drill to tell.
-fn broken_promises(comparison: &Comparison<'_>, allowed: u64) -> Option<String> {
+/// Acknowledged writes that the candidate lost against a promise, when they are more than allowed; drills of it that may lose none and do
+/// not tell; or that it has no drill at all.
+fn broken_promises(comparison: &Comparison<'_>, allowed: u64) -> Vec<String> {
     let found = lost_against_promise(comparison.candidate.record);
     if found.is_empty() {
-        return Some("B has no drill, so lost writes cannot be checked".to_owned());
+        return vec!["B has no drill, so lost writes cannot be checked".to_owned()];
     }
-    let lost: u64 = found.iter().map(|(_, lost)| lost).sum();
     let label = |id: u32| comparison.findings.1.points.iter().find(|point| point.id == id).map(PointFindings::label);
-    let losing = found.iter().filter(|(_, lost)| *lost > 0);
-    let points: Vec<String> =
-        losing.map(|(id, lost)| format!("{lost} at {}", label(*id).unwrap_or_default())).collect();
-    (lost > allowed).then(|| {
-        format!(
-            "{lost} acknowledged writes were lost in B under modes that promise no loss; {allowed} are allowed: {}",
-            points.join(", ")
-        )
-    })
+    let at_points = |count: fn(&PointLosses) -> u64| {
+        let counted = found.iter().map(|point| (count(point), point.point)).filter(|(count, _)| *count > 0);
+        let told = counted.map(|(count, id)| format!("{count} at {}", label(id).unwrap_or_default()));
+        told.collect::<Vec<_>>().join(", ")
+    };
+    let mut reasons = Vec::new();
+    let lost: u64 = found.iter().map(|point| point.lost).sum();
+    if lost > allowed {
+        let points = at_points(|point| point.lost);
+        reasons.push(format!(
+            "{lost} acknowledged writes were lost in B under modes that promise no loss; {allowed} are allowed: \
+             {points}"
+        ));
+    }
+    let have = match found.iter().map(|point| point.unknown).sum::<usize>() {
+        0 => return reasons,
+        1 => "1 drill of B that may lose no write has".to_owned(),
+        unknown => format!("{unknown} drills of B that may lose no write have"),
+    };
+    let points = at_points(|point| point.unknown as u64);
+    reasons.push(format!("{have} no ledger that was read and adds up, so losses are unknown: {points}"));
+    reasons
 }
 
 fn losses(count: usize) -> String {
@@ -296,5 +310,5 @@ fn judge(row: &Row, tolerance: f64) -> Result<(f64, f64, bool), Error> {
 }
 
 fn undirected(metric: &Metric) -> Error {
-    Error::new(format!("{} has no better direction; a gate needs a throughput or a time", metric.name))
+    Error::new(format!("{} has no better direction; a gate needs a throughput or a time", metric.key))
 }

@@ -1,40 +1,20 @@
 //! Metrics that can be compared: what each is called, and whether more of it is better.
 
-use super::super::latencies::PERCENTILES;
 use super::super::metrics::OUTAGES;
 pub use crate::metrics::Better;
-use crate::metrics::{MetricName, THROUGHPUT};
+use crate::metrics::{LatencyKey, LatencyStatistic, MetricKey, MetricName, PERCENTILES, THROUGHPUT};
 use crate::workloads::Workload;
+use proofload_model::samples::LatencyClock;
 
 /// A metric of a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metric {
-    /// Its name among the metrics of a point.
-    pub name: String,
+    /// Its key among the metrics of a point.
+    pub key: MetricKey,
     /// What it is called in tables.
     pub title: String,
     /// Which direction is better.
     pub better: Better,
-}
-
-/// A latency of one clock and kind: the statistic is `mean` or a percentile.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct LatencyName<'m> {
-    /// Whether it is of service times instead of response times.
-    pub(super) service: bool,
-    /// The share of a percentile; `None` for the mean.
-    pub(super) share: Option<f64>,
-    /// Kind of operation, or `all`.
-    pub(super) kind: &'m str,
-}
-
-/// Reads `response_ns_p99.new_order`.
-pub(super) fn latency(name: &str) -> Option<LatencyName<'_>> {
-    let (head, kind) = name.split_once('.')?;
-    let service = head.starts_with("service_ns_");
-    let statistic = head.strip_prefix("response_ns_").or_else(|| head.strip_prefix("service_ns_"))?;
-    let share = PERCENTILES.iter().find(|(known, _)| *known == statistic).map(|(_, share)| *share);
-    (share.is_some() || statistic == "mean").then_some(LatencyName { service, share, kind })
 }
 
 /// Metrics of throughput: the workload's names for it.
@@ -61,24 +41,25 @@ pub(in super::super) fn metrics_of(name: &str, workload: &Workload, kinds: &[Str
 }
 
 fn one(name: &str, workload: &Workload, kinds: &[String]) -> Option<Metric> {
-    let metric = |title: String, better: Better| Some(Metric { name: name.to_owned(), title, better });
-    if let Some(latency) = latency(name) {
-        let known = latency.kind == "all" || kinds.iter().any(|kind| kind == latency.kind);
-        return metric(latency_title(&latency, workload), Better::Lower).filter(|_| known);
+    let key: MetricKey = name.parse().ok()?;
+    if let Some(latency) = key.latency() {
+        let known = latency.kind == "all" || kinds.contains(&latency.kind);
+        let title = latency_title(latency, workload);
+        return known.then_some(Metric { key, title, better: Better::Lower });
     }
     let outages: Vec<MetricName> = OUTAGES.iter().map(|(metric, _)| *metric).collect();
     let own = [rates(workload).as_slice(), workload.rated, workload.observed, &outages].concat();
-    let row = own.iter().find(|row| row.name == name)?;
-    metric(row.title.to_owned(), row.better)
+    let row = own.iter().find(|row| key == **row)?;
+    Some(Metric { key, title: row.title.to_owned(), better: row.better })
 }
 
-fn latency_title(latency: &LatencyName<'_>, workload: &Workload) -> String {
-    let kind = if latency.kind == "all" { "All kinds".to_owned() } else { workload.kind_title(latency.kind) };
-    let statistic = match latency.share {
+fn latency_title(latency: &LatencyKey, workload: &Workload) -> String {
+    let kind = if latency.kind == "all" { "All kinds".to_owned() } else { workload.kind_title(&latency.kind) };
+    let statistic = match latency.statistic.share() {
         None => "mean".to_owned(),
         Some(share) => format!("p{}", crate::numbers::short(100.0 * share)),
     };
-    let clock = if latency.service { "service time" } else { "response time" };
+    let clock = if latency.clock == LatencyClock::Service { "service time" } else { "response time" };
     format!("{kind} {statistic}, {clock}")
 }
 
@@ -86,8 +67,9 @@ fn latency_title(latency: &LatencyName<'_>, workload: &Workload) -> String {
 pub(super) fn known(workload: &Workload) -> Vec<String> {
     let mut names: Vec<String> = rates(workload).iter().map(|row| row.name.to_owned()).collect();
     names.extend(workload.rated.iter().filter(|row| row.better == Better::Lower).map(|row| row.name.to_owned()));
-    names.extend(["response_ns_mean", "response_ns_p50"].map(|head| format!("{head}.<kind>")));
-    names.extend(PERCENTILES[1..].iter().map(|(name, _)| format!("response_ns_{name}.<kind>")));
+    let percentiles = PERCENTILES.iter().map(|(statistic, _)| *statistic);
+    let statistics = std::iter::once(LatencyStatistic::Mean).chain(percentiles);
+    names.extend(statistics.map(|statistic| MetricKey::response(statistic, "<kind>").to_string()));
     names.extend(workload.observed.iter().map(|row| row.name.to_owned()));
     names.extend(OUTAGES.iter().map(|(row, _)| row.name.to_owned()));
     names
@@ -128,8 +110,8 @@ mod tests {
 
     #[test]
     fn latencies_of_the_table_have_the_titles_of_their_family() {
-        let kinds: Vec<String> = METRICS.iter().filter_map(|row| row.kind()).map(str::to_owned).collect();
-        let latencies: Vec<&MetricName> = METRICS.iter().filter(|row| latency(row.name).is_some()).collect();
+        let kinds: Vec<String> = METRICS.iter().filter_map(MetricName::kind).collect();
+        let latencies: Vec<&MetricName> = METRICS.iter().filter(|row| row.key().latency().is_some()).collect();
         assert_eq!(latencies.len(), 9);
         for row in latencies {
             let has = |workload: &&Workload| {

@@ -8,8 +8,7 @@ use super::super::observed::{cpu_windows, device_windows};
 use super::super::point::PointFindings;
 use super::super::run::{Pair, RunFindings};
 use super::super::warehouse::geometric_means;
-use super::metric::{LatencyName, latency};
-use crate::metrics::{CPU, QUERY_TIME, RUN_THROUGHPUT, RUN_TIME};
+use crate::metrics::{CPU, LatencyKey, MetricKey, QUERY_TIME, RUN_THROUGHPUT, RUN_TIME};
 use crate::workloads::Workload;
 use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::contrast::{Outcome, Within};
@@ -18,6 +17,7 @@ use proofload_analysis::latency::{Latencies, Sparse};
 use proofload_analysis::order_statistics::median;
 use proofload_analysis::quantity::Unit;
 use proofload_model::drill::{ProbeKind, drill};
+use proofload_model::samples::LatencyClock;
 use proofload_record::Record;
 
 /// Number of values that must lie beyond a percentile on each side; with fewer it is the accident of a few samples.
@@ -28,34 +28,34 @@ pub(super) fn outcome(
     record: &Record,
     point: &PointFindings,
     workload: &Workload,
-    name: &str,
+    key: &MetricKey,
 ) -> Result<Outcome, String> {
     let runs: Vec<&RunFindings> = point.runs.iter().collect();
-    if let Some(latency) = latency(name) {
-        return latency_outcome(point, &latency);
+    if let Some(latency) = key.latency() {
+        return latency_outcome(point, latency);
     }
-    if let Some(place) = workload.counted.iter().position(|counted| counted.metric.name == name) {
+    if let Some(place) = workload.counted.iter().position(|counted| *key == counted.metric) {
         let clients = |run: &&RunFindings| run.counted.get(place)?.clients.clone();
         return of_windows(runs.iter().map(clients).collect(), "it was not counted");
     }
-    if let Some(place) = workload.counted.iter().position(|counted| counted.metric_database.name == name) {
+    if let Some(place) = workload.counted.iter().position(|counted| *key == counted.metric_database) {
         let database = |run: &&RunFindings| run.counted.get(place)?.database;
         return of_values(runs.iter().map(database).collect(), "two readings of a counter have no spread");
     }
     let pairs: Vec<Pair<'_>> = runs.iter().filter_map(|run| Some((*run, attempt(record, run)?))).collect();
-    match name {
-        _ if name == RUN_TIME.name => of_values(completed(&runs, |seconds, _| seconds), "a single run has no spread"),
-        _ if name == RUN_THROUGHPUT.name => {
+    match key {
+        _ if *key == RUN_TIME => of_values(completed(&runs, |seconds, _| seconds), "a single run has no spread"),
+        _ if *key == RUN_THROUGHPUT => {
             of_values(completed(&runs, |seconds, operations| operations / seconds), "a total has no spread")
         }
-        _ if name == QUERY_TIME.name => of_values(
+        _ if *key == QUERY_TIME => of_values(
             Some(geometric_means(&pairs)?),
             "a single run has no spread between \
             runs",
         ),
-        _ if name == CPU.name => of_windows(cpu_windows(&pairs), "CPU utilization was not observed"),
-        _ if outage_of(name).is_some() => outages(record, &pairs, outage_of(name)),
-        _ => match series_of(name) {
+        _ if *key == CPU => of_windows(cpu_windows(&pairs), "CPU utilization was not observed"),
+        _ if outage_of(key).is_some() => outages(record, &pairs, outage_of(key)),
+        _ => match series_of(key) {
             Some(probed) => of_windows(device_windows(&pairs, probed), "it was not observed"),
             None => throughput(&runs),
         },
@@ -63,11 +63,11 @@ pub(super) fn outcome(
 }
 
 /// Whether a metric is the throughput of all units of work, in whatever unit of time.
-pub(super) fn is_throughput(workload: &Workload, name: &str) -> bool {
-    let by_database = workload.counted.iter().any(|counted| counted.metric_database.name == name);
-    let other = [RUN_TIME.name, RUN_THROUGHPUT.name, QUERY_TIME.name, CPU.name].contains(&name);
-    let other = other || outage_of(name).is_some();
-    !(by_database || other || latency(name).is_some() || series_of(name).is_some())
+pub(super) fn is_throughput(workload: &Workload, key: &MetricKey) -> bool {
+    let by_database = workload.counted.iter().any(|counted| *key == counted.metric_database);
+    let other = [RUN_TIME, RUN_THROUGHPUT, QUERY_TIME, CPU].map(MetricKey::from).contains(key);
+    let other = other || outage_of(key).is_some();
+    !(by_database || other || key.latency().is_some() || series_of(key).is_some())
 }
 
 /// The outage of each drill. One that is shorter than the time between two operations is not told from one as long.
@@ -122,7 +122,7 @@ fn of_windows(windows: Option<Vec<Vec<f64>>>, why_not: &str) -> Result<Outcome, 
     Ok(Outcome { value: mean(&runs), runs, within })
 }
 
-fn latency_outcome(point: &PointFindings, latency: &LatencyName<'_>) -> Result<Outcome, String> {
+fn latency_outcome(point: &PointFindings, latency: &LatencyKey) -> Result<Outcome, String> {
     if let Some(why) = point.overload() {
         return Err(format!("response times of an overloaded point are not meaningful: {why}"));
     }
@@ -133,7 +133,7 @@ fn latency_outcome(point: &PointFindings, latency: &LatencyName<'_>) -> Result<O
     if each.iter().any(|run| run.count() == 0) {
         return Err("no operation of this kind completed".to_owned());
     }
-    let Some(share) = latency.share else {
+    let Some(share) = latency.statistic.share() else {
         let value = merged.total().mean();
         let within = merged.mean_error().and_then(|(error, freedom)| Within::of_error(value, error, freedom));
         return Ok(Outcome { value, runs: each.iter().map(Sparse::mean).collect(), within });
@@ -148,11 +148,12 @@ fn latency_outcome(point: &PointFindings, latency: &LatencyName<'_>) -> Result<O
 }
 
 /// Histograms of the seconds of a run's window.
-fn seconds(run: &RunFindings, latency: &LatencyName<'_>) -> Result<Vec<Sparse>, String> {
+fn seconds(run: &RunFindings, latency: &LatencyKey) -> Result<Vec<Sparse>, String> {
     let none = || "service times were not recorded".to_owned();
-    let by_kind: &ByKind = if latency.service { run.services.as_ref().ok_or_else(none)? } else { &run.latencies };
+    let of_service = latency.clock == LatencyClock::Service;
+    let by_kind: &ByKind = if of_service { run.services.as_ref().ok_or_else(none)? } else { &run.latencies };
     if latency.kind == "all" {
         return Ok(all_kinds(by_kind));
     }
-    by_kind.get(latency.kind).cloned().ok_or_else(|| "no operation of this kind became due".to_owned())
+    by_kind.get(&latency.kind).cloned().ok_or_else(|| "no operation of this kind became due".to_owned())
 }

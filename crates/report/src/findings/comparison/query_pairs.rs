@@ -2,7 +2,7 @@
 
 use super::super::evaluate::Findings;
 use super::super::point::PointFindings;
-use super::super::warehouse::{Class, KIND, query_times, query_totals};
+use super::super::warehouse::{Class, query_times, query_totals};
 use super::compare::Side;
 use super::pairing::Pair;
 
@@ -31,7 +31,7 @@ pub(super) fn query_pairs(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate
     let mut found = Vec::new();
     for (index, pair) in pairs.iter().enumerate() {
         let (Some(ours), Some(theirs)) = (pair.baseline, pair.candidate) else { continue };
-        if baseline.workload.kind != KIND || ![ours, theirs].into_iter().all(|point| point.verdict.is_valid()) {
+        if !baseline.workload.rates_queries || ![ours, theirs].into_iter().all(|point| point.verdict.is_valid()) {
             continue;
         }
         let times = |findings, point| query_times(&point_totals(findings, point)).unwrap_or_default();

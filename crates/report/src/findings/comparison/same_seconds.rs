@@ -6,6 +6,7 @@ use super::super::run::RunFindings;
 use super::super::window::Window;
 use super::beside::Beside;
 use super::outcome::is_throughput;
+use crate::metrics::MetricKey;
 use proofload_analysis::duet::DuetRun;
 
 /// One run of both.
@@ -24,7 +25,7 @@ impl SameSeconds {
 /// The seconds of each pair of runs that were beside each other, by repetition; `None` where the two were not measured at once, and for a
 /// metric that has no value each second.
 pub(super) fn same_seconds(
-    metric: &str,
+    metric: &MetricKey,
     (baseline, ours): (&Findings<'_>, &PointFindings),
     (candidate, theirs): (&Findings<'_>, &PointFindings),
     beside: &Beside,
@@ -50,8 +51,8 @@ pub(super) fn same_seconds(
 }
 
 /// Values of a run's window, one a second: of all units of work, or of a kind that clients count.
-fn of_window(metric: &str, findings: &Findings<'_>, run: &RunFindings) -> Option<Vec<f64>> {
-    match findings.workload.counted.iter().position(|counted| counted.metric.name == metric) {
+fn of_window(metric: &MetricKey, findings: &Findings<'_>, run: &RunFindings) -> Option<Vec<f64>> {
+    match findings.workload.counted.iter().position(|counted| *metric == counted.metric) {
         Some(place) => run.counted.get(place)?.clients.clone(),
         None => (run.whole.is_none() && is_throughput(findings.workload, metric)).then(|| run.measured().to_vec()),
     }

@@ -2,7 +2,7 @@
 
 use super::super::comparison::metrics_of;
 use super::super::{Findings, PointFindings, evaluate, level_of, setting_title};
-use crate::metrics::{Better, QUERY_TIME};
+use crate::metrics::{Better, LatencyKey, LatencyStatistic, MetricKey, QUERY_TIME};
 use proofload_model::facts::engine;
 use proofload_model::settings::Value;
 use proofload_model::time::WallTime;
@@ -108,14 +108,13 @@ fn named_levels(point: &PointFindings) -> String {
 
 fn kept(findings: &Findings<'_>, point: &PointFindings) -> HistoryPoint {
     let workload = findings.workload;
-    let wanted = workload.compared.iter().filter(|name| {
-        **name == workload.headline.name || name.starts_with("response_ns_p99.") || **name == QUERY_TIME.name
-    });
     let kinds = findings.kinds();
-    let metrics = wanted.flat_map(|name| metrics_of(name, workload, &kinds));
+    let p99 = |latency: &LatencyKey| latency.statistic == LatencyStatistic::P99;
+    let wanted = |key: &MetricKey| *key == workload.headline || *key == QUERY_TIME || key.latency().is_some_and(p99);
+    let metrics = workload.compared.iter().flat_map(|name| metrics_of(name, workload, &kinds));
     let value = |metric: super::super::comparison::Metric| {
-        let quantity = point.metric(&metric.name).ok()?;
-        let is_time = metric.name.contains("_ns_");
+        let quantity = point.metric(&metric.key).ok()?;
+        let is_time = metric.key.latency().is_some();
         let factor = if is_time { 1e-6 } else { 1.0 };
         Some(HistoryValue {
             title: metric.title,
@@ -124,7 +123,7 @@ fn kept(findings: &Findings<'_>, point: &PointFindings) -> HistoryPoint {
             value: factor * quantity.value(),
             interval: quantity.interval().bounds().map(|(low, high)| (factor * low, factor * high)),
             n: quantity.n(),
-            metric: metric.name,
+            metric: metric.key.to_string(),
         })
     };
     HistoryPoint {
@@ -132,6 +131,6 @@ fn kept(findings: &Findings<'_>, point: &PointFindings) -> HistoryPoint {
         is_valid: point.verdict.is_valid(),
         verdict: point.verdict.word().to_owned(),
         estimand: point.estimand_name().map(str::to_owned),
-        values: metrics.filter_map(value).collect(),
+        values: metrics.filter(|metric| wanted(&metric.key)).filter_map(value).collect(),
     }
 }

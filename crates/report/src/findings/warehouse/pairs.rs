@@ -5,6 +5,7 @@ use super::super::factor::level_text;
 use super::super::level::Measured;
 use super::super::point::PointFindings;
 use super::data::{KIND, LAYOUT, layout};
+use crate::metrics::MetricKey;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_import::{Reference, ReferencePoint};
 use proofload_model::settings::Value;
@@ -26,8 +27,9 @@ pub struct Pairing<'f> {
 
 impl Pairing<'_> {
     /// A metric of the column store in multiples of the row store's.
-    pub fn ratio(&self, metric: &str) -> Measured {
-        quotient(&self.columns.result(metric)?, &self.rows.result(metric)?)
+    pub fn ratio(&self, metric: impl Into<MetricKey>) -> Measured {
+        let metric: MetricKey = metric.into();
+        quotient(&self.columns.result(&metric)?, &self.rows.result(metric)?)
     }
 }
 

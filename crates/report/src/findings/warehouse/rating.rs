@@ -115,11 +115,11 @@ fn bound(
     attempt: &Attempt,
     calibration: &Calibration,
 ) -> Result<BoundFinding, String> {
-    let (database, all) = (point.metric(DATABASE_CPU.name)?, point.metric(CPU.name)?.value());
+    let (database, all) = (point.metric(DATABASE_CPU)?, point.metric(CPU)?.value());
     // Of the cores; what the database may use of them may be less.
-    let own = core_count(attempt).and_then(|cores| Some(100.0 * point.metric(CPU_TIME.name).ok()?.value() / cores));
+    let own = core_count(attempt).and_then(|cores| Some(100.0 * point.metric(CPU_TIME).ok()?.value() / cores));
     let shared = own.is_some_and(|own| own < OWN_SHARE * all);
-    let used = WindowUse { cpu_percent: database, device_mb_s: point.metric(SCAN_PHYSICAL.name)? };
+    let used = WindowUse { cpu_percent: database, device_mb_s: point.metric(SCAN_PHYSICAL)? };
     let verdict = verdict(&used, calibration);
     let mut reasons = reasons(used.cpu_percent.value(), &verdict);
     // Why, where a calibration was tried.
@@ -161,7 +161,7 @@ fn maximum(findings: &Findings<'_>, data: &WarehouseData) -> Measured {
 
 /// What a query costs, and what the machine can do.
 fn demand(point: &PointFindings, data: &WarehouseData, calibration: &Calibration) -> Result<(Demand, Machine), String> {
-    let value = |metric: MetricName| point.metric(metric.name).map(|quantity| quantity.value());
+    let value = |metric: MetricName| point.metric(metric.key()).map(|quantity| quantity.value());
     let per_query = 3600.0 / value(QUERIES_PER_HOUR)?;
     let demand = Demand {
         device: Megabytes(value(SCAN_PHYSICAL)? * per_query),
@@ -216,7 +216,7 @@ fn against(
         scale_factor: data.scale_factor.clone().unwrap_or_else(unknown),
         generator: data.generator.clone().unwrap_or_else(unknown),
         queries: format!("{queries} by {mix}"),
-        queries_per_hour_per_tb: point.result(QUERIES_PER_HOUR_PER_TB.name)?.value(),
+        queries_per_hour_per_tb: point.result(QUERIES_PER_HOUR_PER_TB)?.value(),
     };
     let level =
         |other: &ReferencePoint, name: &str| other.level(name).map_or("not published".to_owned(), str::to_owned);

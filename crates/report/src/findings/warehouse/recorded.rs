@@ -72,7 +72,7 @@ fn recorded_point(record: &Record, point: &PointFindings, settings: &Settings) -
         }
     }
     let metric = |shown: &MetricName| {
-        let found = point.result(shown.name).ok()?;
+        let found = point.result(shown.key()).ok()?;
         let figure = PublishedFigure { value: found.value(), unit: found.unit().to_string(), from: None };
         Some((shown.name.to_owned(), figure))
     };

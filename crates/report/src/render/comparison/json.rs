@@ -77,7 +77,7 @@ fn row(comparison: &Comparison<'_>, row: &Row) -> Json {
     let [ours, theirs] = row.estimand_names();
     let finite = |value: f64| if value.is_finite() && value > 0.0 { json!(value) } else { Json::Null };
     json!({
-        "point": levels(comparison, row.pair), "metric": row.metric.name, "title": row.metric.title,
+        "point": levels(comparison, row.pair), "metric": row.metric.key.to_string(), "title": row.metric.title,
         "better": row.metric.better.word(), "baseline": row.baseline.to_json(), "candidate": row.candidate.to_json(),
         "ratio": row.ratio.to_json(), "spread": row.contrast.spread.word(),
         "estimand": { "baseline": ours, "candidate": theirs, "ratio": comparison.ratio_estimand(row) },
@@ -88,5 +88,7 @@ fn row(comparison: &Comparison<'_>, row: &Row) -> Json {
 }
 
 fn left_out(comparison: &Comparison<'_>, left: &LeftOut) -> Json {
-    json!({ "point": levels(comparison, left.pair), "metric": left.metric.name, "title": left.metric.title, "why": left.why })
+    json!({
+        "point": levels(comparison, left.pair), "metric": left.metric.key.to_string(), "title": left.metric.title, "why": left.why,
+    })
 }

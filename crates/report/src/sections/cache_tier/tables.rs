@@ -27,7 +27,7 @@ pub(super) fn configurations(findings: &Findings<'_>, points: &[CachedPoint]) ->
         } else {
             format!("{} · {}", point.label(), point.verdict.word())
         };
-        let mut cells = cells![label, shown_value(point, headline.name)];
+        let mut cells = cells![label, shown_value(point, headline.key())];
         cells.push(one.times.clone().map_or(Cell::Empty, measured_cell));
         cells.extend(hits(&one.both, !one.plan.cache.size.is_nothing()));
         Some(cells)

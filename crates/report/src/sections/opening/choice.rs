@@ -43,7 +43,7 @@ fn answer(findings: &Findings<'_>, best: &PointFindings, ranked: &[(&PointFindin
     let level: Vec<String> =
         ranked.iter().filter(|(_, standing)| standing.is_level()).map(|(point, _)| name(findings, point)).collect();
     let headline = findings.workload.headline;
-    let Ok(largest) = best.result(headline.name) else { return Prose::new() };
+    let Ok(largest) = best.result(headline.key()) else { return Prose::new() };
     let value = Inline::brief(&largest, headline.axis_unit);
     let lead = match level.as_slice() {
         [_] => prose!["Throughput is largest", at(findings, best), ", ", value, ". "],

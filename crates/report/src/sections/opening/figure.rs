@@ -61,7 +61,7 @@ fn quiet(mut panel: Panel) -> Panel {
 /// Metric of the drive that is drawn: reads, or writes where there are next to no reads.
 fn drive(findings: &Findings<'_>) -> Option<MetricName> {
     let most = |metric: MetricName| {
-        let values = findings.points.iter().filter_map(|point| point.metric(metric.name).ok());
+        let values = findings.points.iter().filter_map(|point| point.metric(metric.key()).ok());
         values.map(|value| value.value()).filter(|value| value.is_finite()).reduce(f64::max)
     };
     match (most(DEVICE_READ_BANDWIDTH), most(DEVICE_WRITE_BANDWIDTH)) {
@@ -75,12 +75,12 @@ fn drive(findings: &Findings<'_>) -> Option<MetricName> {
 fn bars(findings: &Findings<'_>) -> Bars {
     let headline = findings.workload.headline;
     let value = |point: &PointFindings| {
-        let quantity = point.result(headline.name).ok()?;
+        let quantity = point.result(headline.key()).ok()?;
         Some((quantity.value(), quantity.interval().bounds()))
     };
     let group = |point: &PointFindings| Group { label: point.label(), values: vec![value(point)] };
     let observed = |point: &PointFindings| {
-        let quantity = shown_value(point, headline.name).ok().filter(|quantity| quantity.value().is_finite())?;
+        let quantity = shown_value(point, headline.key()).ok().filter(|quantity| quantity.value().is_finite())?;
         Some((quantity.value(), quantity.interval().bounds()))
     };
     Bars {

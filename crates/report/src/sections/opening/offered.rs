@@ -20,7 +20,7 @@ fn is_offered(point: &PointFindings) -> bool {
 
 /// Valid points that kept up with their 99th percentiles in ms, the shortest first.
 fn kept<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, Quantity)> {
-    let p99 = |point: &PointFindings| point.result(RESPONSE_P99.name).ok();
+    let p99 = |point: &PointFindings| point.result(RESPONSE_P99).ok();
     let mut all: Vec<(&PointFindings, Quantity)> = findings
         .valid()
         .filter(|point| point.overload().is_none())
@@ -68,7 +68,7 @@ fn held(findings: &Findings<'_>, kept: &[(&PointFindings, Quantity)]) -> Prose {
     let headline = findings.workload.headline;
     let mut text = Prose::new();
     for (point, p99) in kept.iter().take(3) {
-        let Ok(rate) = point.result(headline.name) else { continue };
+        let Ok(rate) = point.result(headline.key()) else { continue };
         let lead = if text.is_empty() { "" } else { "; " };
         text.extend(prose! {
             lead, Inline::ranged(&rate, headline.axis_unit), " with ", point.label(), ", p99 ",

@@ -31,7 +31,7 @@ pub(super) fn tell(findings: &Findings<'_>) -> TopicText {
 
 fn answer(findings: &Findings<'_>, point: &PointFindings) -> Prose {
     let headline = findings.workload.headline;
-    let Ok(value) = point.result(headline.name) else { return Prose::new() };
+    let Ok(value) = point.result(headline.key()) else { return Prose::new() };
     let name = (findings.workload.name)(&findings.record.study.settings);
     let mut text = prose![name, " reached ", Inline::brief(&value, headline.axis_unit)];
     if !point.levels.is_empty() {

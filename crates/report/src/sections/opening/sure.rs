@@ -38,8 +38,7 @@ fn widest(findings: &Findings<'_>) -> Prose {
 
 /// What the figures are figures of.
 fn claim(findings: &Findings<'_>) -> Prose {
-    let told: Vec<(&PointFindings, &Estimand)> =
-        findings.valid().filter_map(|point| Some((point, point.estimand.as_ref()?))).collect();
+    let told: Vec<Claimed<'_>> = findings.valid().filter_map(|point| Some((point, point.estimand.as_ref()?))).collect();
     let given = told.iter().filter(|(_, estimand)| **estimand == Estimand::AsGiven).count();
     let bound = told.iter().filter(|(_, estimand)| matches!(estimand, Estimand::BoundBy(_))).count();
     match (given, told.len()) {
@@ -47,12 +46,17 @@ fn claim(findings: &Findings<'_>) -> Prose {
         (0, all) if bound == all => {
             prose!["A limit of the study was always reached, so other load on the host had no effect. "]
         }
-        (0, _) if told.iter().any(|(_, estimand)| **estimand == Estimand::QuietBySpin) => {
-            prose![
+        (0, all) => match by_spin(told) {
+            (by_spin, _) if by_spin.is_empty() => prose!["Figures are those of a quiet host. "],
+            (by_spin, _) if by_spin.len() == all => prose![
                 "Figures are those of a quiet host, by the spin probe: neither steal nor other processes can be seen here. "
-            ]
-        }
-        (0, _) => prose!["Figures are those of a quiet host. "],
+            ],
+            (by_spin, _) => prose![
+                "Figures are those of a quiet host, by the spin probe for ",
+                named(findings, &by_spin),
+                ", where neither steal nor other processes can be seen. "
+            ],
+        },
         (given, all) if given == all => [
             prose!["Figures are as given by this host"],
             others(findings),
@@ -64,16 +68,28 @@ fn claim(findings: &Findings<'_>) -> Prose {
                 told.into_iter().partition(|(_, estimand)| **estimand == Estimand::AsGiven);
             let lead =
                 [prose!["As given by this host"], others(findings), prose![": ", named(findings, &given)]].concat();
-            [lead, prose!["; quiet host: ", named(findings, &quiet), ". "]].concat()
+            let (by_spin, quiet) = by_spin(quiet);
+            let mut kinds = Vec::from([("; quiet host: ", quiet), ("; quiet host, by the spin probe: ", by_spin)]);
+            kinds.retain(|(_, points)| !points.is_empty());
+            let kinds = kinds.iter().flat_map(|(kind, points)| prose![*kind, named(findings, points)]);
+            lead.into_iter().chain(kinds).chain(prose![". "]).collect()
         }
     }
+}
+
+/// A point and what its figures may claim.
+type Claimed<'f> = (&'f PointFindings, &'f Estimand);
+
+/// Parts the points whose host was seen quiet by the spin probe alone from the others.
+fn by_spin(told: Vec<Claimed<'_>>) -> (Vec<Claimed<'_>>, Vec<Claimed<'_>>) {
+    told.into_iter().partition(|(_, estimand)| **estimand == Estimand::QuietBySpin)
 }
 
 /// Points that are named before the others are counted.
 const NAMED: usize = 6;
 
 /// Points by name, the first of many.
-fn named(findings: &Findings<'_>, told: &[(&PointFindings, &Estimand)]) -> String {
+fn named(findings: &Findings<'_>, told: &[Claimed<'_>]) -> String {
     let mut names: Vec<String> =
         told.iter().take(NAMED).map(|(point, _)| super::words::name(findings, point)).collect();
     // A name may have commas of its own.

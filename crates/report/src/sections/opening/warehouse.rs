@@ -3,13 +3,13 @@
 use super::choice;
 use super::topic::{Topic, TopicText};
 use crate::blocks::{Inline, Prose, prose};
-use crate::findings::warehouse::{KIND, rating};
+use crate::findings::warehouse::rating;
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::FAILED;
 use proofload_analysis::warehouse::Confidence;
 
 pub(super) const TOPIC: Topic = Topic {
-    applies: |findings| findings.workload.kind == KIND && findings.valid().next().is_some(),
+    applies: |findings| findings.workload.rates_queries && findings.valid().next().is_some(),
     tell,
     figure: None,
 };
@@ -37,7 +37,7 @@ fn bound(findings: &Findings<'_>, point: &PointFindings) -> Prose {
 fn failed(findings: &Findings<'_>) -> Prose {
     let mut text = Prose::new();
     for point in findings.valid() {
-        let Ok(share) = point.result(FAILED.name) else { continue };
+        let Ok(share) = point.result(FAILED) else { continue };
         if share.value() > 0.0 {
             text.extend(prose![Inline::ranged(&share, "%"), " of the queries failed with ", point.label(), ". "]);
         }

@@ -81,7 +81,7 @@ fn possible(share: &Quantity) -> Quantity {
 /// Reads of the drive for a unit of work at two points.
 fn reads(findings: &Findings<'_>, first: &PointFindings, last: &PointFindings) -> Prose {
     let work = findings.workload.work;
-    let of = |point: &PointFindings| point.result(&READS.name(work.one)).ok();
+    let of = |point: &PointFindings| point.result(READS.key(work.one)).ok();
     let (Some(low), Some(high)) = (of(first), of(last)) else { return Prose::new() };
     if low.value().max(high.value()) < FEW_READS {
         return Prose::new();

@@ -2,6 +2,7 @@
 
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{Curve, Findings, PointFindings, Standing, level_number, level_of, level_text, setting_title};
+use crate::metrics::{LatencyStatistic, MetricKey};
 use crate::sections::charts::capital;
 use crate::sections::date;
 use crate::sections::setup::{fact, varies, whole};
@@ -98,10 +99,10 @@ pub(super) fn shown_losses<'f>(
 /// A point's headline figure with its interval and its most telling percentile: `35,373 TPM [34,173–37,096] at 256 MiB; New-Order p99 35 ms`.
 pub(super) fn reached(findings: &Findings<'_>, point: &PointFindings) -> Prose {
     let headline = findings.workload.headline;
-    let Ok(value) = point.result(headline.name) else { return Prose::new() };
+    let Ok(value) = point.result(headline.key()) else { return Prose::new() };
     let mut text = prose![Inline::ranged(&value, headline.axis_unit), at(findings, point)];
     for kind in tails(findings) {
-        let Ok(p99) = point.result(&format!("response_ns_p99.{kind}")) else { continue };
+        let Ok(p99) = point.result(MetricKey::response(LatencyStatistic::P99, kind)) else { continue };
         let whose = if kind == "all" { String::new() } else { format!("{} ", findings.workload.kind_title(kind)) };
         text.extend(prose!["; ", whose, "p99 ", ranged_time(&p99)]);
     }

@@ -3,16 +3,16 @@
 use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
 use crate::findings::replication::{ReplicatedPoint, users};
 use crate::findings::{Findings, PointFindings};
-use crate::metrics::MetricName;
+use crate::metrics::{LatencyStatistic, MetricKey, MetricName};
 use crate::sections::charts::{measured_cell, shown_value};
 use proofload_model::study::{FEWEST_WAREHOUSES_FOR_A_USER, too_few_warehouses as few_of};
 
 /// What sessions of the load are called by their processes: user and database of an instance that is ours.
 const SESSIONS: &str = "proofload proofload";
 
-/// Response times of the table: metric and head.
-const RESPONSES: &[(&str, &str)] =
-    &[("response_ns_mean.all", "Mean response time"), ("response_ns_p50.all", "p50"), ("response_ns_p99.all", "p99")];
+/// Response times of the table: statistic and head.
+const RESPONSES: &[(LatencyStatistic, &str)] =
+    &[(LatencyStatistic::Mean, "Mean response time"), (LatencyStatistic::P50, "p50"), (LatencyStatistic::P99, "p99")];
 
 /// The point of a finding.
 pub(super) fn point<'a>(findings: &'a Findings<'_>, replicated: &ReplicatedPoint) -> Option<&'a PointFindings> {
@@ -39,9 +39,10 @@ pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Tabl
         let point = point(findings, replicated)?;
         let users = users(findings, replicated.point).map_or(Cell::Empty, Cell::Count);
         let mut cells = vec![Cell::datum(point.label()), users];
-        cells.extend(rates.iter().map(|metric| measured_cell(shown_value(point, metric.name))));
+        cells.extend(rates.iter().map(|metric| measured_cell(shown_value(point, metric.key()))));
         cells.extend(is_kept.then(|| replicated.kept.clone().map_or(Cell::Empty, measured_cell)));
-        cells.extend(RESPONSES.iter().map(|(metric, _)| measured_cell(shown_value(point, metric))));
+        let response = |statistic| measured_cell(shown_value(point, MetricKey::response(statistic, "all")));
+        cells.extend(RESPONSES.iter().map(|(statistic, _)| response(*statistic)));
         cells.push(Cell::Verdict(point.verdict.is_valid(), point.verdict.word()));
         Some(cells)
     };

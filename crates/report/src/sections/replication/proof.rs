@@ -7,6 +7,7 @@ use crate::findings::links::measured_round_trip;
 use crate::findings::replication::ReplicatedPoint;
 use crate::numbers::short;
 use proofload_model::events::{ReplicationProof, RunEvent};
+use proofload_model::replication::ReplicationMode;
 
 /// What was proved before the runs.
 pub(super) fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
@@ -39,10 +40,34 @@ pub(super) fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Pro
         runs_of(waiting),
         " and completed in the others, as their modes require; while they applied none, it waited in ",
         runs_of(applying),
+        seen(&proofs),
         ". The mode was read every second; a second in which it was not in force voids the point. Standbys were \
          started from the primary's snapshot and ",
         network(findings, points),
     ]
+}
+
+/// Tells what else than its length showed a wait, and what no test tells.
+fn seen(proofs: &[ReplicationProof]) -> String {
+    let listed = proofs.iter().filter(|proof| proof.seen_waiting == Some(true)).count();
+    let counted = proofs.iter().filter(|proof| proof.count_proved).count();
+    let is_write_or_flush =
+        |proof: &ReplicationProof| matches!(proof.mode, ReplicationMode::RemoteWrite | ReplicationMode::RemoteFlush);
+    let mut text = String::new();
+    if listed > 0 {
+        text += &format!(". In {} the server itself listed each such commit as waiting for a standby", runs_of(listed));
+    }
+    if counted > 0 {
+        text += &format!(
+            ". In {} some of several standbys were held: with the number left that must confirm a commit completed, with \
+             one less it waited",
+            runs_of(counted)
+        );
+    }
+    if proofs.iter().any(is_write_or_flush) {
+        text += ". Whether a standby writes or flushes before it confirms is told by its settings alone";
+    }
+    text
 }
 
 /// A number of runs.

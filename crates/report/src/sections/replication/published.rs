@@ -5,13 +5,15 @@ use crate::blocks::{Block, Cell, Column, Table, prose};
 use crate::findings::forecast::quotient;
 use crate::findings::replication::{MODE, ReplicatedPoint, replicated};
 use crate::findings::{Findings, PointFindings};
+use crate::metrics::{LatencyStatistic, MetricKey};
 use crate::numbers::short;
 use proofload_import::{Reference, ReferencePoint};
 use proofload_model::replication::ReplicationMode;
 
-/// Figures of a published point: throughput first, then times; name in the file, and our metric.
+/// Figures of a published point: throughput first, then times; name in the file, and our statistic.
 const THROUGHPUTS: &[&str] = &["tpm", "throughput"];
-const TIMES: &[(&str, &str)] = &[("latency_mean", "response_ns_mean.all"), ("latency_p99", "response_ns_p99.all")];
+const TIMES: &[(&str, LatencyStatistic)] =
+    &[("latency_mean", LatencyStatistic::Mean), ("latency_p99", LatencyStatistic::P99)];
 
 /// The table; nothing where the study names no published results by mode.
 pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
@@ -71,8 +73,9 @@ fn own_row(findings: &Findings<'_>, one: &ReplicatedPoint, base: &PointFindings)
         return Some(cells);
     }
     cells.push(Cell::Quantity(one.kept.clone()?.ok()?));
-    cells.extend(TIMES.iter().map(|(_, metric)| {
-        let ratio = quotient(&point.metric(metric), &base.metric(metric));
+    cells.extend(TIMES.iter().map(|(_, statistic)| {
+        let metric = MetricKey::response(*statistic, "all");
+        let ratio = quotient(&point.metric(&metric), &base.metric(&metric));
         ratio.map_or_else(Cell::Gap, Cell::Quantity)
     }));
     Some(cells)

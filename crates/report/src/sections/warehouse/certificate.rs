@@ -134,7 +134,7 @@ const MOST_DRIVER: f64 = 1.0;
 /// What the load generator took of an embedded engine's CPU time; `None` where every engine is a server.
 fn driver(findings: &Findings<'_>, rated: &[(&PointFindings, Rating)]) -> Option<Block> {
     let row = |(point, _): &(&PointFindings, Rating)| {
-        let share = point.metric(DRIVER_CPU.name).ok()?.value();
+        let share = point.metric(DRIVER_CPU).ok()?.value();
         let verdict = Cell::Verdict(
             share <= MOST_DRIVER,
             if share <= MOST_DRIVER { "within 1\u{a0}%" } else { "above 1\u{a0}%" },

@@ -102,7 +102,7 @@ fn own_row(name: String, words: &'static str, point: &PointFindings) -> Vec<Cell
 
 /// A ratio in a column of another unit is words.
 fn multiple(pair: &Pairing<'_>, metric: &MetricName) -> Cell {
-    match pair.ratio(metric.name) {
+    match pair.ratio(metric.key()) {
         Ok(ratio) => Cell::datum(ratio_words(ratio.value(), ratio.interval().bounds())),
         Err(_) => Cell::Empty,
     }
@@ -145,7 +145,7 @@ fn bars(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Bars {
     let group = |shown: &MetricName| {
         let own = pairs
             .iter()
-            .map(|pair| pair.ratio(shown.name).ok().map(|ratio| (ratio.value(), ratio.interval().bounds())));
+            .map(|pair| pair.ratio(shown.key()).ok().map(|ratio| (ratio.value(), ratio.interval().bounds())));
         let theirs = published.iter().map(|(_, row_store, column_store)| {
             let of = |point: &ReferencePoint| point.metrics.get(published_name(shown)).map(|figure| figure.value);
             Some((of(column_store)? / of(row_store)?, None))

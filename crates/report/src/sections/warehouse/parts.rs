@@ -19,7 +19,7 @@ pub(super) fn point_cell(point: &PointFindings) -> Cell {
 
 /// A metric of a point as a cell.
 pub(super) fn metric(point: &PointFindings, metric: MetricName) -> Cell {
-    measured_cell(point.metric(metric.name))
+    measured_cell(point.metric(metric.key()))
 }
 
 /// A number without an interval, and why it has none.

@@ -54,7 +54,7 @@ fn groups<'f>(findings: &'f Findings<'_>) -> Vec<(String, Vec<(f64, &'f PointFin
 }
 
 fn row(label: &str, streams: f64, point: &PointFindings, before: Option<&PointFindings>) -> Vec<Cell> {
-    let rate = |point: &PointFindings| point.metric(QUERIES_PER_HOUR.name);
+    let rate = |point: &PointFindings| point.metric(QUERIES_PER_HOUR);
     let each = rate(point).map(|rate| rate.scaled(1.0 / streams, rate.unit().clone()));
     let gain = before.map(|before| Ok::<f64, String>(100.0 * rate(point)?.value() / rate(before)?.value()));
     vec![

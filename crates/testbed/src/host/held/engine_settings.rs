@@ -5,9 +5,15 @@ use proofload_engine::{LiveChange, LiveSetting, LiveSettings, Target};
 use proofload_model::error::Error;
 use proofload_model::intervention::{LIVE_ENGINE, LimitMeter, ResourceClass};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Sizes are set in whole mebibytes: servers round them to blocks of theirs.
 const STEP: f64 = (1 << 20) as f64;
+
+/// Looks whether work goes on, and the time between two.
+const LOOKS: u32 = 3;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Values that a server started with, of all settings that are changed.
 #[derive(Debug)]
@@ -43,6 +49,33 @@ impl InstanceResources {
     pub(super) fn engine_meters(&mut self, wanted: &[String]) -> Result<Vec<LimitMeter>, Error> {
         let Some(server) = self.changeable(wanted)? else { return Ok(Vec::new()) };
         Ok(server.wanted.iter().map(|one| server.meter(one)).collect())
+    }
+
+    /// Resources among these of which work goes on now, at each of several looks: a process that only wakes works for a moment.
+    pub(in crate::host) fn engine_at_work(&mut self, wanted: &[String]) -> Result<Vec<String>, Error> {
+        let clock = Arc::clone(&self.clock);
+        let Some(server) = self.changeable(wanted)? else { return Ok(Vec::new()) };
+        let mut working: Vec<&'static str> = server.wanted.iter().map(|one| one.resource).collect();
+        for look in 0..LOOKS {
+            if look > 0 && !working.is_empty() {
+                clock.sleep(BETWEEN_LOOKS);
+            }
+            let mut still = Vec::new();
+            for resource in working {
+                if server.facet.is_at_work(server.target, resource)? {
+                    still.push(resource);
+                }
+            }
+            working = still;
+        }
+        Ok(working.into_iter().map(str::to_owned).collect())
+    }
+
+    /// Has the server do what work of these resources left undone; what could not be done, in words.
+    pub(in crate::host) fn engine_catches_up(&mut self, wanted: &[String]) -> Result<Vec<String>, Error> {
+        let Some(server) = self.changeable(wanted)? else { return Ok(Vec::new()) };
+        let undone = |one: &&'static LiveSetting| server.facet.catch_up(server.target, one.resource).err();
+        Ok(server.wanted.iter().filter_map(undone).map(|error| error.to_string()).collect())
     }
 
     /// The server that runs here with those of `wanted` that it has; `None` where it has none of them.

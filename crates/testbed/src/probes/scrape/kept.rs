@@ -28,13 +28,14 @@ impl SelectedSeries {
             return readings;
         }
         let Self { patterns, counters, rates } = self;
+        rates.turn(span);
         for sample in samples(text).filter(|sample| patterns.iter().any(|pattern| fits(pattern, sample.name))) {
             let counter = *counters
                 .entry(sample.name.to_owned())
                 .or_insert_with(|| is_counter(text, sample.name) || sample.name.ends_with("_total"));
             let key = || format!("{}{{{}}}", sample.name, sample.labels());
             let (value, unit) = match counter {
-                true => (rates.per_second(&key(), sample.value, span), "1/s"),
+                true => (rates.per_second(&key(), sample.value), "1/s"),
                 false => (Some(sample.value), ""),
             };
             readings.extend(value.map(|value| reading(sample.name, sample.labels(), unit, value)));

@@ -45,17 +45,18 @@ impl Source for Endpoint {
 impl Endpoint {
     fn understand(&mut self, text: &str, span: Option<Duration>) -> Result<Vec<ProbeReadings>, Error> {
         let device = self.the_device(text)?;
+        self.rates.turn(span);
         let parts = [
-            (series::cores::PROBE, self.cores(text, span)),
+            (series::cores::PROBE, self.cores(text)),
             (series::device::PROBE, device.map(|device| self.of_device(text, &device, span)).unwrap_or_default()),
-            (series::memory::PROBE, self.memory(text, span)),
+            (series::memory::PROBE, self.memory(text)),
             ("scraped", self.kept.read(text, span)),
         ];
         Ok(parts.into_iter().filter(|(_, readings)| !readings.is_empty()).collect())
     }
 
     /// Use of each core, per cent, and their mean.
-    fn cores(&mut self, text: &str, span: Option<Duration>) -> Vec<Reading> {
+    fn cores(&mut self, text: &str) -> Vec<Reading> {
         let mut by_core: BTreeMap<&str, BTreeMap<&'static str, (SeriesName, f64)>> = BTreeMap::new();
         for sample in samples(text) {
             let Some((_, label)) = CPU.iter().find(|(metric, _)| *metric == sample.name) else { continue };
@@ -75,7 +76,7 @@ impl Endpoint {
         let (mut readings, mut busy) = (Vec::new(), Vec::new());
         for (core, seconds) in by_core {
             for (name, (series, total)) in seconds {
-                let rate = self.rates.per_second(&format!("core {core} {name}"), total, span);
+                let rate = self.rates.per_second(&format!("core {core} {name}"), total);
                 let Some(percent) = rate.map(|rate| (rate * 100.0).min(100.0)) else { continue };
                 if series == series::cores::BUSY {
                     busy.push(percent);
@@ -118,7 +119,7 @@ impl Endpoint {
         let mut readings = Vec::new();
         for sample in samples(text).filter(|sample| device_of(sample) == Some(device)) {
             if let Some(counter) = DEVICES.iter().find(|counter| counter.metric == sample.name) {
-                readings.extend(self.rate(counter, device, sample.value, span));
+                readings.extend(self.rate(counter, device, sample.value));
             }
             let level = DEVICE_LEVELS.iter().find(|(metric, _)| *metric == sample.name);
             readings.extend(level.filter(|_| span.is_some()).map(|(_, series)| series.reading(device, sample.value)));
@@ -126,12 +127,12 @@ impl Endpoint {
         readings
     }
 
-    fn memory(&mut self, text: &str, span: Option<Duration>) -> Vec<Reading> {
+    fn memory(&mut self, text: &str) -> Vec<Reading> {
         let value = |wanted: &str| samples(text).find(|sample| sample.name == wanted).map(|sample| sample.value);
         let mut readings = Vec::new();
         for counter in MEMORY {
             let total = value(counter.metric);
-            readings.extend(total.and_then(|total| self.rate(counter, "", total, span)));
+            readings.extend(total.and_then(|total| self.rate(counter, "", total)));
         }
         for (all, left) in MEMORY_IN_USE {
             if let (Some(all), Some(left)) = (value(all), value(left)) {
@@ -141,8 +142,8 @@ impl Endpoint {
         readings
     }
 
-    fn rate(&mut self, counter: &Counter, component: &str, total: f64, span: Option<Duration>) -> Option<Reading> {
-        let rate = self.rates.per_second(&format!("{component} {}", counter.metric), total, span)? * counter.factor;
+    fn rate(&mut self, counter: &Counter, component: &str, total: f64) -> Option<Reading> {
+        let rate = self.rates.per_second(&format!("{component} {}", counter.metric), total)? * counter.factor;
         let value = if counter.is_idle { (counter.factor - rate).clamp(0.0, counter.factor) } else { rate };
         Some(counter.series.reading(component, value))
     }

@@ -1,7 +1,7 @@
 //! What the packets of an answer are, and how far an answer has come. Kept in the connection, so that whoever goes away in between leaves
 //! it where the next one can go on. May not know what a row means.
 
-use super::packet::{PacketReader, broken};
+use super::packet::{MOST_BYTES, PacketReader, broken};
 use crate::contract::Error;
 use crate::engines::mysql_family::failure;
 use std::ops::Range;
@@ -124,7 +124,8 @@ impl Course {
                 self.phase = Phase::Start;
                 return Ok((Answer::Failed, true));
             }
-            (Phase::Rows, Some(0xFE)) => self.done(body, true),
+            // A row of such a length may begin so too.
+            (Phase::Rows, Some(0xFE)) if body.len() < MOST_BYTES => self.done(body, true),
             (Phase::Rows, Some(_)) => Some(Answer::Row),
             (Phase::Start, Some(0)) if asked == RequestKind::Prepare => self.prepared(body),
             (Phase::Start, Some(0 | 0xFE)) => self.done(body, false),

@@ -3,13 +3,15 @@
 
 use super::answer::{self, Answer, Course, Packet, RequestKind};
 use super::handshake::{self, SessionSocket};
-use super::packet::{self, HEAD, PacketReader};
+use super::packet::{self, HEAD, MOST_BYTES, PacketReader};
+use super::turns::WaitingCommands;
 use crate::contract::{Error, ErrorClass};
 use crate::engines::mysql_family::address::ServerAddress;
 use crate::engines::mysql_family::flavour::Flavour;
 use crate::engines::wire::{BufferedSocket, Socket};
 use bytes::{BufMut as _, BytesMut};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Goodbye.
 const QUIT: &[u8] = b"\x01\0\0\0\x01";
@@ -23,11 +25,15 @@ const QUERY: u8 = 3;
 pub(in crate::engines::mysql_family) struct ServerConnection {
     flavour: &'static Flavour,
     buffered: BufferedSocket,
+    /// Commands that wait for the answer to the one before; `None` where they are sent together.
+    waiting: Option<WaitingCommands>,
     /// Answers that the server has still to give.
     owed: VecDeque<RequestKind>,
     course: Course,
     /// Number of the packet received last.
     number: u8,
+    /// Name of the file that is offered with the statement under way, until the server asks for it.
+    offered: Option<&'static str>,
     /// A file of ours is being sent and its end is not.
     sending_file: bool,
 }
@@ -43,15 +49,27 @@ impl ServerConnection {
     }
 
     /// A connection whose server waits for what comes next.
-    pub(super) fn on(socket: Socket, caches_columns: bool, flavour: &'static Flavour) -> Self {
+    pub(in crate::engines::mysql_family) fn on(
+        socket: Socket,
+        caches_columns: bool,
+        flavour: &'static Flavour,
+    ) -> Self {
         Self {
             flavour,
             buffered: BufferedSocket::new(socket),
+            waiting: None,
             owed: VecDeque::with_capacity(64),
             course: Course::new(caches_columns),
             number: 0,
+            offered: None,
             sending_file: false,
         }
+    }
+
+    /// Sends each command when the one before is answered, for a server that does not take several together. The answers come as they
+    /// would otherwise.
+    pub(in crate::engines::mysql_family) fn send_one_at_a_time(&mut self) {
+        self.waiting = Some(WaitingCommands::default());
     }
 
     /// What server it is to.
@@ -74,12 +92,12 @@ impl ServerConnection {
     /// Queues a text of statements.
     #[inline]
     pub(in crate::engines::mysql_family) fn queue_text(&mut self, sql: &str) -> Result<(), Error> {
-        let out = self.buffered.queue();
+        let out = self.out();
         let start = packet::begin(out);
         out.put_u8(QUERY);
         out.put_slice(sql.as_bytes());
         packet::end(out, start, 0)?;
-        self.owed.push_back(RequestKind::Command);
+        self.owe(RequestKind::Command);
         Ok(())
     }
 
@@ -90,15 +108,35 @@ impl ServerConnection {
         asked: Option<RequestKind>,
         write: impl FnOnce(&mut BytesMut) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let out = self.buffered.queue();
+        let out = self.out();
         let start = packet::begin(out);
         let written = write(out).and_then(|()| packet::end(out, start, 0));
         if written.is_err() {
             out.truncate(start);
             return written;
         }
-        self.owed.extend(asked);
+        if let Some(asked) = asked {
+            self.owe(asked);
+        }
         Ok(())
+    }
+
+    /// Where commands are queued.
+    #[inline]
+    fn out(&mut self) -> &mut BytesMut {
+        match &mut self.waiting {
+            Some(waiting) => waiting.queue(),
+            None => self.buffered.queue(),
+        }
+    }
+
+    /// Notes that what has been queued asks for an answer.
+    #[inline]
+    fn owe(&mut self, asked: RequestKind) {
+        self.owed.push_back(asked);
+        if let Some(waiting) = &mut self.waiting {
+            waiting.end();
+        }
     }
 
     /// Forgets what has been queued since the last was sent, as when one of several commands cannot be written.
@@ -106,6 +144,9 @@ impl ServerConnection {
         // Between two calls nothing is unsent and nothing owed; see `settle`.
         self.buffered.forget_queue();
         self.owed.clear();
+        if let Some(waiting) = &mut self.waiting {
+            waiting.clear();
+        }
     }
 
     /// Runs statements separated by semicolons; hands out the rows' bytes. The error is that of the statement that failed.
@@ -123,12 +164,6 @@ impl ServerConnection {
             match packet.kind {
                 Answer::Failed => outcome = Err(self.error(&packet)),
                 Answer::Row => row(self.body(&packet)),
-                Answer::File => {
-                    self.begin_file();
-                    self.end_file()?;
-                    self.flush().await?;
-                    outcome = Err(Error::other("the server asks for a file of this host, and has none to ask for"));
-                }
                 _ => {}
             }
         }
@@ -170,9 +205,9 @@ impl ServerConnection {
         (rows, outcome)
     }
 
-    /// A file of ours follows, in packets.
-    pub(in crate::engines::mysql_family) fn begin_file(&mut self) {
-        self.sending_file = true;
+    /// Offers a file by this name with the statement that is queued next and sent alone. Once the server asks for it, its parts follow.
+    pub(in crate::engines::mysql_family) fn offer_file(&mut self, name: &'static str) {
+        self.offered = Some(name);
     }
 
     /// Queues a part of a file.
@@ -195,6 +230,7 @@ impl ServerConnection {
     pub(in crate::engines::mysql_family) async fn settle(&mut self) -> Result<(), Error> {
         self.buffered.expect_open()?;
         if !self.owed.is_empty() || self.buffered.has_queued() {
+            self.forget_waiting();
             if self.sending_file {
                 self.end_file()?;
             }
@@ -206,17 +242,37 @@ impl ServerConnection {
                 }
             }
         }
+        self.offered = None;
         Ok(())
     }
 
-    /// Sends all that is queued. While the server does not take it, its answers are received, so that neither waits for the other.
+    /// Forgets commands that were never sent, and whose caller has gone away.
+    fn forget_waiting(&mut self) {
+        if let Some(waiting) = &mut self.waiting {
+            self.owed.truncate(self.owed.len() - waiting.count());
+            waiting.clear();
+        }
+    }
+
+    /// Sends all that is queued, or what has its turn. While the server does not take it, its answers are received, so that neither waits
+    /// for the other.
     pub(in crate::engines::mysql_family) async fn flush(&mut self) -> Result<(), Error> {
+        if let Some(waiting) = &mut self.waiting
+            && self.owed.len() == waiting.count()
+            && let Some(command) = waiting.take()
+        {
+            self.buffered.queue().put_slice(&command);
+        }
         self.buffered.flush().await.map_err(|error| self.buffered.lose(&error))
     }
 
     /// The next packet that answers us, waiting for it.
     #[inline]
     pub(in crate::engines::mysql_family) async fn receive(&mut self) -> Result<Packet, Error> {
+        if self.waiting.is_some() {
+            // The answer before may have ended: the next command has its turn.
+            self.flush().await?;
+        }
         let body = loop {
             match self.received() {
                 Some(body) => break body,
@@ -225,6 +281,7 @@ impl ServerConnection {
         };
         let Some(asked) = self.owed.front() else { return Err(self.unasked(&body)) };
         match self.course.take(*asked, self.buffered.body(&body)) {
+            Ok((Answer::File, _)) => self.asked_for_file(body),
             Ok((kind, ends)) => {
                 if ends {
                     self.owed.pop_front();
@@ -262,17 +319,51 @@ impl ServerConnection {
 
     /// The body of the next packet that has arrived whole.
     #[inline]
-    fn received(&mut self) -> Option<std::ops::Range<usize>> {
-        let mut reading = PacketReader(self.buffered.received());
-        let [first, second, third, number] = reading.array()?;
-        let length = u32::from_le_bytes([first, second, third, 0]) as usize;
+    fn received(&mut self) -> Option<Range<usize>> {
+        let (length, number) = PacketReader(self.buffered.received()).head()?;
+        if length == MOST_BYTES {
+            return self.received_parts();
+        }
         let body = self.buffered.take(HEAD, length)?;
         self.number = number;
         Some(body)
     }
 
+    /// The joined bodies of a packet that goes on in the next ones, once the last of them has arrived.
+    #[cold]
+    fn received_parts(&mut self) -> Option<Range<usize>> {
+        let mut reading = PacketReader(self.buffered.received());
+        let mut parts = Vec::new();
+        let last = loop {
+            let (length, number) = reading.head()?;
+            reading.bytes(length)?;
+            parts.push(length);
+            if length < MOST_BYTES {
+                break number;
+            }
+        };
+        let body = self.buffered.take_parts(HEAD, &parts)?;
+        self.number = last;
+        Some(body)
+    }
+
+    /// The server asks for a file: the offered one, or the connection is given up, since it would wait for bytes that nobody sends.
+    #[cold]
+    fn asked_for_file(&mut self, body: Range<usize>) -> Result<Packet, Error> {
+        let asked = self.buffered.body(&body).get(1..).unwrap_or_default();
+        if self.offered.take().is_some_and(|offered| offered.as_bytes() == asked) {
+            self.sending_file = true;
+            return Ok(Packet { kind: Answer::File, body });
+        }
+        self.buffered.give_up();
+        Err(Error::other(
+            "the server asks for a file of this host that nobody offered: nothing is sent, and the connection is given up; \
+             LOAD DATA LOCAL cannot be used in statements and scripts",
+        ))
+    }
+
     /// A packet that answers nothing: the server ends the session and says why.
-    fn unasked(&mut self, body: &std::ops::Range<usize>) -> Error {
+    fn unasked(&mut self, body: &Range<usize>) -> Error {
         self.buffered.give_up();
         match self.buffered.body(body) {
             told @ [0xFF, ..] => answer::error(told),
@@ -324,6 +415,55 @@ mod tests {
             drop(theirs);
         };
         let _either = futures_util::future::join(read, write).await;
+    }
+
+    fn packet(said: &mut Vec<u8>, body: &[u8]) {
+        let length = u32::try_from(body.len()).expect("it is short");
+        said.extend_from_slice(&length.to_le_bytes()[..3]);
+        said.push(1);
+        said.extend_from_slice(body);
+    }
+
+    /// The answer to a text: one row with one field, which has so many bytes with its length.
+    fn one_row(length: usize) -> Vec<u8> {
+        let mut row = vec![0xFE];
+        row.extend_from_slice(&(length as u64 - 9).to_le_bytes());
+        row.resize(length, b'x');
+        let mut said = Vec::new();
+        packet(&mut said, &[1, 1]);
+        packet(&mut said, b"\x03def");
+        row.chunks(MOST_BYTES).for_each(|part| packet(&mut said, part));
+        if length.is_multiple_of(MOST_BYTES) {
+            packet(&mut said, &[]);
+        }
+        packet(&mut said, &[0xFE, 0, 0, 2, 0, 0, 0]);
+        said
+    }
+
+    #[test]
+    fn a_packet_that_goes_on_in_the_next_ones_is_read_as_one() {
+        for length in [MOST_BYTES, MOST_BYTES + 5, 2 * MOST_BYTES + 1] {
+            let said = one_row(length);
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let rows = runtime.block_on(async {
+                let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+                let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+                let write = async {
+                    let mut left = said.as_slice();
+                    while !left.is_empty() {
+                        theirs.writable().await.expect("it is open");
+                        match theirs.try_write(left) {
+                            Ok(count) => left = &left[count..],
+                            Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "{error}"),
+                        }
+                    }
+                };
+                futures_util::future::join(connection.rows("SELECT 1"), write).await.0
+            });
+            let found: Vec<_> =
+                rows.expect("it is read").into_iter().map(|row| row[0].as_ref().map(String::len)).collect();
+            assert_eq!(found, [Some(length - 9)]);
+        }
     }
 
     proptest! {

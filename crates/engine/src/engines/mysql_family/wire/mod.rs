@@ -10,11 +10,12 @@ mod handshake;
 mod packet;
 mod pipelining;
 mod prepared;
+mod turns;
 mod values;
 
 pub(super) use answer::{Answer, Packet};
 pub(super) use connection::ServerConnection;
 pub(super) use packet::broken;
-pub(super) use pipelining::check_pipelining;
+pub(super) use pipelining::{PATIENCE, takes_pipelining};
 pub(super) use prepared::{PreparedStatement, WireRow, prepare};
 pub(super) use values::write_text_field;

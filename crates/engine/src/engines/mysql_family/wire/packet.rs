@@ -75,6 +75,13 @@ impl<'a> PacketReader<'a> {
         self.bytes(N)?.try_into().ok()
     }
 
+    /// The head of a packet: bytes of its body, and its number.
+    #[inline]
+    pub(super) fn head(&mut self) -> Option<(usize, u8)> {
+        let [first, second, third, number] = self.array()?;
+        Some((u32::from_le_bytes([first, second, third, 0]) as usize, number))
+    }
+
     /// One byte.
     #[inline]
     pub(super) fn byte(&mut self) -> Option<u8> {

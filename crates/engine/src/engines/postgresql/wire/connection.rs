@@ -52,7 +52,7 @@ impl Connection {
     }
 
     /// A connection whose server waits for what comes next.
-    fn on(socket: Socket) -> Self {
+    pub(in crate::engines::postgresql) fn on(socket: Socket) -> Self {
         Self { buffered: BufferedSocket::new(socket), owed: 0, copying: false, state: State::Idle, warned: false }
     }
 
@@ -174,20 +174,33 @@ impl Connection {
     /// The next message that answers us, waiting for it. Of notices only is kept whether one was a warning.
     pub(in crate::engines::postgresql) async fn receive(&mut self) -> Result<Message, Error> {
         loop {
-            match self.received()? {
-                Some(message) if message.tag == Tag::NOTICE => {
-                    self.warned |= message::is_warning(self.body(&message));
+            if let Some(message) = self.next_received()? {
+                return Ok(message);
+            }
+            self.receive_more().await?;
+        }
+    }
+
+    /// The next message that answers us, if it has come whole.
+    #[inline]
+    pub(in crate::engines::postgresql) fn next_received(&mut self) -> Result<Option<Message>, Error> {
+        while let Some(message) = self.received()? {
+            match message.tag {
+                Tag::NOTICE => self.warned |= message::is_warning(self.body(&message)),
+                Tag::SETTING | Tag::NOTIFICATION => {}
+                Tag::READY => {
+                    self.note_ready(&message);
+                    return Ok(Some(message));
                 }
-                Some(message) if matches!(message.tag, Tag::SETTING | Tag::NOTIFICATION) => {}
-                Some(message) => {
-                    if message.tag == Tag::READY {
-                        self.note_ready(&message);
-                    }
-                    return Ok(message);
-                }
-                None => self.buffered.receive().await?,
+                _ => return Ok(Some(message)),
             }
         }
+        Ok(None)
+    }
+
+    /// Waits until more has come, for whoever has taken all that was there.
+    pub(in crate::engines::postgresql) async fn receive_more(&mut self) -> Result<(), Error> {
+        self.buffered.receive().await
     }
 
     /// What the server has said against the rows that it is being sent, if it has: looked at without waiting.

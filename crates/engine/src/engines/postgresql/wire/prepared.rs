@@ -61,7 +61,12 @@ impl PreparedStatement {
         self.writers.len()
     }
 
-    fn new(name: &str, parameters: &[Type], readers: Vec<Reader>) -> Result<Self, Error> {
+    /// A statement that the server knows by this name.
+    pub(in crate::engines::postgresql) fn new(
+        name: &str,
+        parameters: &[Type],
+        readers: Vec<Reader>,
+    ) -> Result<Self, Error> {
         let writers = parameters.iter().map(Writer::of).collect::<Result<Vec<_>, _>>()?;
         let count = u16::try_from(writers.len()).expect("the server counts them with 16 bits");
         let mut head = vec![0];

@@ -51,3 +51,18 @@ pub(super) fn shape(table: Table) -> engine::Table<'static> {
     };
     engine::Table { name: table.name(), columns }
 }
+
+/// The key by which the rows of a table are drawn, each larger than the one before; history has none.
+pub(super) fn key(table: Table) -> &'static [&'static str] {
+    match table {
+        Table::Warehouse => &["w_id"],
+        Table::District => &["d_w_id", "d_id"],
+        Table::Customer => &["c_w_id", "c_d_id", "c_id"],
+        Table::History => &[],
+        Table::NewOrder => &["no_w_id", "no_d_id", "no_o_id"],
+        Table::Orders => &["o_w_id", "o_d_id", "o_id"],
+        Table::OrderLine => &["ol_w_id", "ol_d_id", "ol_o_id", "ol_number"],
+        Table::Item => &["i_id"],
+        Table::Stock => &["s_w_id", "s_i_id"],
+    }
+}

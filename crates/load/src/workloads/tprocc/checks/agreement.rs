@@ -28,6 +28,7 @@ fn new_orders(before: &Totals, after: &Totals, tally: &Tally) -> Check {
         outcome: if range.contains(&i128::from(gained)) { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: Vec::new(),
         sample: None,
+        lost: None,
     }
 }
 
@@ -57,5 +58,6 @@ fn clients(evidence: &Evidence<'_>) -> Check {
         outcome: if offenders.is_empty() { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders,
         sample: None,
+        lost: None,
     }
 }

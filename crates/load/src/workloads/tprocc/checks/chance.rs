@@ -27,6 +27,7 @@ pub(super) fn check(name: &str, rule: String, found: String, outcome: CheckOutco
         outcome,
         offenders: Vec::new(),
         sample: None,
+        lost: None,
     }
 }
 

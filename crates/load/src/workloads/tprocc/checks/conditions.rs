@@ -165,6 +165,7 @@ pub(crate) fn checks(found: &[ConditionResult]) -> Vec<Check> {
         outcome: if found.count == 0 { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: found.offenders.clone(),
         sample: None,
+        lost: None,
     };
     found.iter().map(check).collect()
 }

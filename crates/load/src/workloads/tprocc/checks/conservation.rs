@@ -84,5 +84,6 @@ fn check(sum: &Sum, unknown: u64) -> Check {
         outcome,
         offenders: Vec::new(),
         sample: None,
+        lost: None,
     }
 }

@@ -54,6 +54,7 @@ mod tests {
             outcome: CheckOutcome::Met,
             offenders: Vec::new(),
             sample: None,
+            lost: None,
         };
         let told = &excused(vec![met.clone()], profile)[0];
         let outcome = if expected.is_some() { CheckOutcome::NotApplicable } else { CheckOutcome::Met };

@@ -115,7 +115,7 @@ impl OrderComparison {
     }
 
     fn checks(self, unknown: u64, unfit: u64) -> Vec<Check> {
-        let acknowledged = self.acknowledged;
+        let (acknowledged, lost) = (self.acknowledged, self.lost.count);
         let check = |name: &str, rule: &str, faults: Faults, allowed: u64, words: &str| Check {
             group: "acknowledged".to_owned(),
             name: name.to_owned(),
@@ -124,6 +124,7 @@ impl OrderComparison {
             outcome: if faults.count <= allowed { CheckOutcome::Met } else { CheckOutcome::Failed },
             offenders: faults.first,
             sample: None,
+            lost: None,
         };
         let mut checks = vec![
             check("orders lost", "every acknowledged order is in the database", self.lost, 0, "lost"),
@@ -142,6 +143,7 @@ impl OrderComparison {
                 &format!("more in the database, {unknown} with unknown outcome"),
             ),
         ];
+        checks[0].lost = Some(lost);
         if unfit > 0 {
             for check in &mut checks {
                 check.outcome = CheckOutcome::Failed;
@@ -186,5 +188,15 @@ mod tests {
         check(&[], &[ORDER], 0, &["orders unasked"]);
         check(&[ORDER], &[], 1, &["orders lost"]);
         check(&[ORDER], &[AcknowledgedOrder { c_id: 8, ..ORDER }], 1, &["orders changed"]);
+    }
+
+    #[test]
+    fn lost_orders_are_counted_by_the_check_that_looks_for_them_alone() {
+        let orders: Vec<AcknowledgedOrder> = (1..=12).map(|o_id| AcknowledgedOrder { o_id, ..ORDER }).collect();
+        let mut compared = OrderComparison::default();
+        compared.merge(&orders, &orders[..1]);
+        let checks = compared.checks(0, 0);
+        let lost: Vec<Option<u64>> = checks.iter().map(|check| check.lost).collect();
+        assert_eq!((lost, checks[0].offenders.len()), (vec![Some(11), None, None], TOLD));
     }
 }

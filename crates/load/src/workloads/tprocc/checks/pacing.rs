@@ -23,7 +23,7 @@ pub(super) fn checks(evidence: &Evidence<'_>) -> Vec<Check> {
 }
 
 fn check(name: String, rule: String, found: String, outcome: CheckOutcome) -> Check {
-    Check { group: "pacing".to_owned(), name, rule, found, outcome, offenders: Vec::new(), sample: None }
+    Check { group: "pacing".to_owned(), name, rule, found, outcome, offenders: Vec::new(), sample: None, lost: None }
 }
 
 /// Every Delivery that was answered has been done.

@@ -79,6 +79,7 @@ pub(crate) fn without_data(evidence: &Evidence<'_>) -> Vec<Check> {
         outcome: CheckOutcome::NotApplicable,
         offenders: Vec::new(),
         sample: None,
+        lost: None,
     };
     let of_data = ["consistency", "conservation", "acknowledged", "agreement", "inputs"].map(check);
     of_data.into_iter().chain(pacing::checks(evidence)).collect()

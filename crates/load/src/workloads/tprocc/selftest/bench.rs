@@ -111,7 +111,12 @@ impl OltpBench {
     /// A session with the workload's statements prepared, and its runtime.
     pub(in crate::workloads::tprocc) fn work(&self) -> Result<(Runtime, SessionWork), Error> {
         let statements = statements::of(&self.dialect, self.settings.form)?;
-        let opener = SessionOpener { engine: self.request.engine, target: self.request.target.clone(), statements };
+        let opener = SessionOpener {
+            engine: self.request.engine,
+            target: self.request.target.clone(),
+            statements,
+            in_one_flight: self.dialect.has_one_flight(),
+        };
         let keeps_data = self.request.engine.facts().capabilities.durable;
         let opened = SessionWork::open(Arc::new(opener), &self.settings, SteppingClock::new(), keeps_data);
         let runtime = runtime()?;
@@ -241,7 +246,7 @@ fn value<'a>(column: &Column, found: proofload_engine::Value<'a>) -> Option<Valu
         (Kind::Hundredths, _) => Value::Hundredths(Hundredths(found.units(2)?)),
         (Kind::TenThousandths, _) => Value::TenThousandths(TenThousandths(found.units(4)?)),
         (Kind::Timestamp, _) => Value::Timestamp(Timestamp(found.integer()?)),
-        (Kind::Text { .. }, proofload_engine::Value::Text(text)) => Value::Text(text),
+        (Kind::Text { .. }, proofload_engine::Value::Text(text)) => Value::Text(text.as_bytes()),
         (Kind::Text { .. }, _) => return None,
     })
 }

@@ -5,7 +5,7 @@ use super::super::settings::Form;
 use super::super::user::User;
 use super::kills::{BUILD_CHANGES, build_with_kills};
 use super::{OltpBench, isolation, races};
-use crate::selftest::{Bench, SelftestPart, Steps, commits, commits_since};
+use crate::selftest::{Bench, SelftestPart, Steps, counters, counters_moved};
 use crate::workload::WorkloadRun as _;
 use crate::workloads::tprocc::procedures;
 use proofload_engine::Engine;
@@ -76,14 +76,14 @@ fn equal_data(bench: &Bench, steps: &mut Steps<'_>, form: &str) -> Result<(), Er
     let (kept, drawn) = (oltp.kept()?, oltp.draws());
     let hashes = vec![("load".to_owned(), hash_text(kept)), ("load as drawn".to_owned(), hash_text(drawn))];
     steps.end_with(&name("rows of the load are those that were drawn"), same(kept, drawn), hashes);
-    let seen = commits(bench)?;
+    let seen = counters(bench)?;
     let (before, (user, counts)) = (oltp.before()?, oltp.run_user(0, TRANSACTIONS)?);
     let found = oltp.verify(&before, &user, &counts)?;
     drop_session(user);
     steps.end(&name("conditions of consistency"), met(&found, "consistency"));
     steps.end(&name("operations are conserved, acknowledged and agreed on"), all_met(&found));
     match seen {
-        Some(seen) => steps.end(&name("counters of the server move"), commits_since(bench, seen, written(&counts))),
+        Some(seen) => steps.end(&name("counters of the server move"), counters_moved(bench, seen, written(&counts))),
         None => steps.skip(&name("counters of the server move"), "the engine runs in the load agent: it has no server"),
     }
     let equal = name("600 transactions leave the data of the reference");

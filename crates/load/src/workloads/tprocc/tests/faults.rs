@@ -38,7 +38,7 @@ const FAULTS: &[Fault] = &[
               UPDATE district SET d_next_o_id = d_next_o_id - 1 WHERE d_w_id = 1 AND d_id = 1",
         broken: &["orders", "d_next_o_id", "order lines", "ol_quantity", "new_order", "orders lost", "new orders"] },
     Fault { name: "somebody else enters an order",
-        sql: "INSERT INTO orders SELECT d_next_o_id, 1, 1, 1, (SELECT max(o_entry_d) FROM orders), NULL, 1, 1 FROM district WHERE d_w_id = 1 AND d_id = 1;
+        sql: "INSERT INTO orders SELECT d_next_o_id, 1, 1, 1, entered, NULL, 1, 1 FROM district, (SELECT max(o_entry_d) AS entered FROM orders) AS youngest WHERE d_w_id = 1 AND d_id = 1;
               INSERT INTO new_order SELECT d_next_o_id, 1, 1 FROM district WHERE d_w_id = 1 AND d_id = 1;
               INSERT INTO order_line SELECT d_next_o_id, 1, 1, 1, 1, 1, NULL, 5, 100, 'x' FROM district WHERE d_w_id = 1 AND d_id = 1;
               UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 1",
@@ -143,6 +143,11 @@ fn every_fault_is_found_by_the_checks_that_it_breaks() {
 #[test]
 fn every_fault_is_found_after_a_run_by_procedures() {
     check_all("postgresql", "procedures");
+}
+
+#[test]
+fn every_fault_is_found_on_mariadb_after_a_run_by_procedures() {
+    check_all("mariadb", "procedures");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod kills;
 mod many;
 mod meeting;
 mod model;
+mod one_flight;
 mod paced;
 mod peers;
 mod procedures;

@@ -318,14 +318,14 @@ fn cell(value: Value<'_>) -> Cell {
         | Value::Hundredths(Hundredths(number))
         | Value::TenThousandths(TenThousandths(number))
         | Value::Timestamp(Timestamp(number)) => Cell::Number(number),
-        Value::Text(text) => Cell::Text(text.to_owned()),
+        Value::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
     }
 }
 
 fn value<'a>(column: &Column, cell: &'a Cell) -> Value<'a> {
     match (cell, column.kind) {
         (Cell::Null, _) => Value::Null,
-        (Cell::Text(text), _) => Value::Text(text),
+        (Cell::Text(text), _) => Value::Text(text.as_bytes()),
         (Cell::Number(number), Kind::Integer | Kind::Text { .. }) => Value::Integer(*number),
         (Cell::Number(number), Kind::Hundredths) => Value::Hundredths(Hundredths(*number)),
         (Cell::Number(number), Kind::TenThousandths) => Value::TenThousandths(TenThousandths(*number)),

@@ -11,7 +11,7 @@ use proofload_gen::tprocc::inputs::Delivery;
 /// so.
 #[test]
 fn every_statement_is_prepared_once_at_connect() {
-    for (form, count) in [("statements", 22), ("procedures", 5)] {
+    for (form, count) in [("statements", 15), ("procedures", 5)] {
         let Some(case) = Case::built("postgresql", &[("form", form)]) else { return };
         let mut all = statements::of(&case.dialect, case.settings.form).unwrap();
         assert_eq!(all.len(), count);

@@ -38,6 +38,12 @@ fn a_clean_run_by_procedures_passes_every_check() {
     check_clean_run("postgresql", "procedures");
 }
 
+#[test]
+fn a_clean_run_on_mariadb_passes_every_check() {
+    check_clean_run("mariadb", "statements");
+    check_clean_run("mariadb", "procedures");
+}
+
 /// The fixture engine has its folder, its line in the registry and its suites, and nothing else knows it.
 #[cfg(feature = "fixtures")]
 #[test]

@@ -82,6 +82,12 @@ fn drawn_transactions_by_procedures_do_what_the_clauses_say() {
     check("postgresql", "procedures", draws);
 }
 
+#[test]
+fn drawn_transactions_do_on_mariadb_what_the_clauses_say() {
+    check("mariadb", "statements", draws);
+    check("mariadb", "procedures", draws);
+}
+
 /// Cases that draws reach seldom: one item on every line so that its stock wraps several times within an order, remote
 /// and local lines of one item, the unused item last, every customer paying so that bad credit is rewritten beyond its
 /// limit.
@@ -110,8 +116,19 @@ fn rare_transactions_do_on_sqlite_what_the_clauses_say() {
 }
 
 #[test]
+fn rare_transactions_do_on_postgresql_what_the_clauses_say() {
+    check("postgresql", "statements", rare);
+}
+
+#[test]
 fn rare_transactions_by_procedures_do_what_the_clauses_say() {
     check("postgresql", "procedures", rare);
+}
+
+#[test]
+fn rare_transactions_do_on_mariadb_what_the_clauses_say() {
+    check("mariadb", "statements", rare);
+    check("mariadb", "procedures", rare);
 }
 
 /// Orders with an unused item leave no trace in the data, and no error in the server's log.

@@ -27,15 +27,19 @@ fn named(customer: &CustomerBy) -> [Value<'_>; 2] {
     }
 }
 
-/// New-Order. The procedure has committed, or rolled back because a line has no item.
-pub(super) async fn new_order(work: &mut SessionWork, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+/// Items, suppliers and quantities of the lines of an order.
+pub(super) fn lists(input: &NewOrder) -> [[i32; MAX_LINES]; 3] {
     let [mut items, mut suppliers, mut quantities] = [[0; MAX_LINES]; 3];
-    let lines = input.lines();
-    for (place, line) in lines.iter().enumerate() {
+    for (place, line) in input.lines().iter().enumerate() {
         (items[place], suppliers[place], quantities[place]) = (line.ol_i_id, line.ol_supply_w_id, line.ol_quantity);
     }
-    let [items, suppliers, quantities] =
-        [&items, &suppliers, &quantities].map(|list| Value::Integers(&list[..lines.len()]));
+    [items, suppliers, quantities]
+}
+
+/// New-Order. The procedure has committed, or rolled back because a line has no item.
+pub(super) async fn new_order(work: &mut SessionWork, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    let lists = lists(input);
+    let [items, suppliers, quantities] = lists.each_ref().map(|list| Value::Integers(&list[..input.lines().len()]));
     let (w_id, d_id, c_id, date) = (int(input.w_id), int(input.d_id), int(input.c_id), work.date());
     call(work, sql::CALL_NEW_ORDER, &[w_id, d_id, c_id, date, items, suppliers, quantities]).await?;
     let answer = only(&work.first, 0, "tprocc_new_order")?;

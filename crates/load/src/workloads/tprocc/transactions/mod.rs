@@ -2,6 +2,7 @@
 
 mod by_procedure;
 pub(super) mod delivery;
+mod in_one_flight;
 pub(super) mod new_order;
 pub(super) mod order_status;
 pub(super) mod payment;

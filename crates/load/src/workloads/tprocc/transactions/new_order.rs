@@ -1,7 +1,7 @@
-//! New-Order (clause 2.4): as statements two flights. Nothing of the first needs the order's number, which the second
-//! uses.
+//! New-Order (clause 2.4): as statements two flights, or one in dialects that have the texts for it. Nothing of the first
+//! needs the order's number, which the second uses.
 
-use super::by_procedure;
+use super::{by_procedure, in_one_flight};
 use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only, wrong};
 use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
@@ -24,23 +24,23 @@ pub(crate) struct NewOrderOutput {
 
 /// The lines of one item of one supplier: one stock row, updated once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Supply {
+pub(super) struct Supply {
     /// First, because stock rows are locked in the order of warehouse and item.
-    w_id: i32,
-    i_id: i32,
-    quantity: i32,
-    lines: i32,
+    pub(super) w_id: i32,
+    pub(super) i_id: i32,
+    pub(super) quantity: i32,
+    pub(super) lines: i32,
 }
 
 /// The stock rows of an order, sorted.
 #[derive(Debug, Clone, Copy)]
-struct Supplies {
+pub(super) struct Supplies {
     all: [Supply; MAX_LINES],
     count: usize,
 }
 
 impl Supplies {
-    fn of(input: &NewOrder) -> Self {
+    pub(super) fn of(input: &NewOrder) -> Self {
         let mut supplies = Self { all: [Supply::default(); MAX_LINES], count: 0 };
         for line in input.lines() {
             match supplies.place(line.ol_supply_w_id, line.ol_i_id) {
@@ -59,8 +59,13 @@ impl Supplies {
         supplies
     }
 
+    /// Stock rows in the order in which they are locked.
+    pub(super) fn rows(&self) -> &[Supply] {
+        &self.all[..self.count]
+    }
+
     fn place(&self, w_id: i32, i_id: i32) -> Option<usize> {
-        self.all[..self.count].iter().position(|supply| (supply.w_id, supply.i_id) == (w_id, i_id))
+        self.rows().iter().position(|supply| (supply.w_id, supply.i_id) == (w_id, i_id))
     }
 }
 
@@ -76,6 +81,7 @@ const NO_DIST_INFO: &str = "------------------------";
 /// Runs one New-Order.
 pub(crate) async fn run(work: &mut SessionWork, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     match work.form {
+        Form::Statements if work.in_one_flight => in_one_flight::new_order(work, input).await,
         Form::Statements => by_statements(work, input).await,
         Form::Procedures => by_procedure::new_order(work, input).await,
     }
@@ -107,7 +113,7 @@ fn ask(flight: &mut Flight, (input, supplies): (&NewOrder, &Supplies), departure
     for line in input.lines() {
         flight.call(sql::NEW_ORDER_ITEM, &[int(line.ol_i_id)]);
     }
-    for supply in &supplies.all[..supplies.count] {
+    for supply in supplies.rows() {
         let remote_lines = if supply.w_id == input.w_id { 0 } else { supply.lines };
         let all =
             [int(supply.w_id), int(supply.i_id), d_id, int(supply.quantity), int(supply.lines), int(remote_lines)];
@@ -188,8 +194,7 @@ mod tests {
         all_lines[..5].copy_from_slice(&[line(7, 2, 1), line(9, 1, 2), line(7, 2, 3), line(3, 2, 4), line(7, 1, 5)]);
         let input = NewOrder { w_id: 1, d_id: 1, c_id: 1, ol_cnt: 5, all_lines, rolls_back: false };
         let supplies = Supplies::of(&input);
-        let found: Vec<_> =
-            supplies.all[..supplies.count].iter().map(|s| (s.w_id, s.i_id, s.quantity, s.lines)).collect();
+        let found: Vec<_> = supplies.rows().iter().map(|s| (s.w_id, s.i_id, s.quantity, s.lines)).collect();
         assert_eq!(found, [(1, 7, 5, 1), (1, 9, 2, 1), (2, 3, 4, 1), (2, 7, 4, 2)]);
     }
 }

@@ -1,7 +1,7 @@
 //! Payment (clause 2.5): as statements two flights, the second with the history row and, for bad credit, the rewritten
-//! c_data.
+//! c_data, or one in dialects that have the texts for it.
 
-use super::by_procedure;
+use super::{by_procedure, in_one_flight};
 use crate::workloads::tprocc::session_work::{Columns as _, SessionWork, int, only};
 use crate::workloads::tprocc::settings::Form;
 use crate::workloads::tprocc::statements as sql;
@@ -21,13 +21,15 @@ pub(crate) struct PaymentOutput {
     pub(crate) c_balance: i64,
 }
 
-const WAREHOUSE: usize = 1;
-const DISTRICT: usize = 2;
-const CUSTOMER: usize = 3;
+/// Places of the calls of the first flight, or of the one.
+pub(super) const WAREHOUSE: usize = 1;
+pub(super) const DISTRICT: usize = 2;
+pub(super) const CUSTOMER: usize = 3;
 
 /// Runs one Payment.
 pub(crate) async fn run(work: &mut SessionWork, input: &Payment) -> Result<PaymentOutput, Error> {
     match work.form {
+        Form::Statements if work.in_one_flight => in_one_flight::payment(work, input).await,
         Form::Statements => by_statements(work, input).await,
         Form::Procedures => by_procedure::payment(work, input).await,
     }
@@ -42,7 +44,8 @@ async fn by_statements(work: &mut SessionWork, input: &Payment) -> Result<Paymen
     Ok(output)
 }
 
-fn amount(input: &Payment) -> Value<'static> {
+/// Amount of a Payment, as a parameter.
+pub(super) fn amount(input: &Payment) -> Value<'static> {
     Value::Decimal(Decimal { units: input.h_amount.0, scale: 2 })
 }
 

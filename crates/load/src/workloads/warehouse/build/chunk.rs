@@ -19,9 +19,14 @@ struct ChunkRowSource {
     /// ISO dates of the row, where dates go as text.
     texts: [String; MOST_COLUMNS],
     content: Content,
+    expected: u64,
 }
 
 impl RowSource for ChunkRowSource {
+    fn expected(&self) -> Option<u64> {
+        Some(self.expected)
+    }
+
     fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
         if !self.rows.next(&mut self.row) {
             return false;
@@ -69,6 +74,7 @@ pub(super) fn append(session: &mut BlockingSession, chunk: Chunk, scale: f64, da
         dates,
         texts: Default::default(),
         content: Content::default(),
+        expected: chunk.expected_rows(scale),
     };
     let taken = session.runtime.block_on(session.session.append(&shape, &mut source))?;
     if taken != source.content.rows {

@@ -142,7 +142,7 @@ impl<'j> Load<'j> {
 
     /// Loads every chunk of an agent's part that is not noted.
     fn load_own(&self, manifest: &Manifest, turns: &Turns) -> Result<(), Error> {
-        let numbered = (0..).zip(Chunk::all(self.settings.scale));
+        let numbered = (0..).zip(Chunk::all(self.settings.scale, self.settings.chunk_orders));
         let all: Vec<Chunk> = numbered.filter(|(number, _)| turns.has(*number)).map(|(_, chunk)| chunk).collect();
         let missing: Vec<Chunk> = all.iter().copied().filter(|chunk| !manifest.has(&chunk_entry(*chunk))).collect();
         let loaded = AtomicU64::new((all.len() - missing.len()) as u64);

@@ -3,11 +3,12 @@
 use super::generate::{Rows, order_key};
 use super::tables::Table;
 
-/// Orders of a chunk; their line items, four times as many, are a chunk too. Part of what the manifest must agree with.
+/// Orders of a chunk, unless the dialect says otherwise; their line items, four times as many, are a chunk too. Part of what the manifest
+/// must agree with.
 pub(crate) const ORDERS_PER_CHUNK: u64 = 12_500;
 
-/// Rows of a chunk of another table.
-const ROWS_PER_CHUNK: u64 = 4 * ORDERS_PER_CHUNK;
+/// Rows of a chunk of another table, for each order of one.
+const ROWS_PER_ORDER: u64 = 4;
 
 /// A part of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,17 +20,22 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// Every chunk at a scale factor, in the order of loading.
-    pub(crate) fn all(scale: f64) -> Vec<Self> {
+    /// Every chunk at a scale factor with so many orders in each, in the order of loading.
+    pub(crate) fn all(scale: f64, orders: u64) -> Vec<Self> {
         let of_table = |table: Table| {
             let parts = match table {
-                Table::LineItem | Table::Orders => Table::Orders.rows(scale).div_ceil(ORDERS_PER_CHUNK),
-                _ => table.rows(scale).div_ceil(ROWS_PER_CHUNK),
+                Table::LineItem | Table::Orders => Table::Orders.rows(scale).div_ceil(orders),
+                _ => table.rows(scale).div_ceil(ROWS_PER_ORDER * orders),
             };
             let parts = i32::try_from(parts.max(1)).unwrap_or(i32::MAX);
             (1..=parts).map(move |part| Self { table, part, parts })
         };
         Table::ALL.into_iter().flat_map(of_table).collect()
+    }
+
+    /// Number of its rows, about: parts are equal, but for line items, whose number is known when they are made.
+    pub(crate) fn expected_rows(self, scale: f64) -> u64 {
+        self.table.rows(scale).div_ceil(u64::try_from(self.parts).unwrap_or(1).max(1))
     }
 
     /// Its rows.

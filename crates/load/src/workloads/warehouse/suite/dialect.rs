@@ -7,6 +7,7 @@ use super::parameters::Draw;
 use super::query::Query;
 use crate::workloads::dialect::{self, BuildSteps, STANDARD, Suites};
 use crate::workloads::suite::{Suite, SuiteFile};
+use crate::workloads::warehouse::data::ORDERS_PER_CHUNK;
 use crate::workloads::warehouse::settings::NAME;
 use proofload_engine::Engine;
 use proofload_model::error::Error;
@@ -14,7 +15,7 @@ use proofload_model::error::Error;
 /// The suites of this workload. `parser`, `parser_refuses` and `engine_refuses` are for the test that parses every
 /// text.
 pub(super) const SUITES: Suites =
-    Suites { workload: NAME, keys: &["dates", "parser", "parser_refuses", "engine_refuses"] };
+    Suites { workload: NAME, keys: &["dates", "chunk_orders", "parser", "parser_refuses", "engine_refuses"] };
 
 /// Files of statements that every dialect has beside the queries.
 const FILES: &[&str] =
@@ -51,6 +52,12 @@ pub(crate) struct Dialect {
 /// Checks that there is a dialect for an engine; the error names those that there are.
 pub(crate) fn known(engine: &str) -> Result<(), Error> {
     SUITES.dialect(engine).map(drop)
+}
+
+/// Orders of each chunk of a load, as the dialect of an engine has them.
+pub(crate) fn chunk_orders(engine: &str) -> Result<u64, Error> {
+    let given = SUITES.dialect(engine)?.description.count("chunk_orders")?;
+    Ok(given.map_or(ORDERS_PER_CHUNK, |orders| u64::from(orders.max(1))))
 }
 
 /// The statement of `session.sql` that says how many threads a query may work with.
@@ -120,6 +127,7 @@ pub(super) fn queries(dialect: &dialect::Dialect) -> Result<Vec<Query>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workloads::warehouse::data::{Chunk, Table};
 
     /// Its own count has 32 bits: fewer than the rows of the largest table from a scale factor of 358 on.
     #[test]
@@ -130,6 +138,18 @@ mod tests {
             if ["q01", super::files::SCAN].contains(&query.name) {
                 assert!(sql.contains("COUNT_BIG(*)") && !sql.contains("count(*)"), "{sql}");
             }
+        }
+    }
+
+    /// Rows of a chunk go into compressed groups at once where they are 102,400 or more. Source: Microsoft's documentation, "Columnstore indexes -
+    /// Data loading guidance".
+    #[test]
+    fn chunks_of_sqlserver_fill_row_groups() {
+        assert_eq!(["duckdb", "postgresql"].map(|name| chunk_orders(name).unwrap()), [ORDERS_PER_CHUNK; 2]);
+        let orders = chunk_orders("sqlserver").unwrap();
+        for chunk in Chunk::all(10.0, orders) {
+            let least = if chunk.table == Table::Orders { orders } else { chunk.table.rows(10.0).min(102_400) };
+            assert!(chunk.expected_rows(10.0) >= least, "{chunk:?}");
         }
     }
 

@@ -10,7 +10,7 @@ mod parsed;
 mod query;
 mod rule;
 
-pub(super) use dialect::{Dates, Dialect, PARALLELISM, known, parallelism};
+pub(super) use dialect::{Dates, Dialect, PARALLELISM, chunk_orders, known, parallelism};
 pub(super) use files::{SCAN, golden, is_probe, kinds};
 pub(super) use layout::{Layout, Moment, OWN};
 pub(super) use parameters::Draw;

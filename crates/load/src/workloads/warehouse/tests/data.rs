@@ -20,6 +20,15 @@ fn official(table: Table, scale: f64) -> String {
     lines.concat()
 }
 
+/// The official file of a table, from our rows.
+pub(super) fn lines(table: Table, scale: f64) -> String {
+    let (mut lines, mut row, mut rows) = (String::new(), Row::new(), Rows::new(table, scale, 1, 1));
+    while rows.next(&mut row) {
+        row.write_line(table, &mut lines);
+    }
+    lines
+}
+
 fn content(table: Table, mut rows: Rows) -> Content {
     let (mut content, mut row) = (Content::default(), Row::new());
     while rows.next(&mut row) {
@@ -31,16 +40,13 @@ fn content(table: Table, mut rows: Rows) -> Content {
 #[test]
 fn our_lines_are_the_official_ones_and_parts_are_the_whole() {
     for table in Table::ALL {
-        let (mut lines, mut row, mut rows) = (String::new(), Row::new(), Rows::new(table, 0.01, 1, 1));
-        while rows.next(&mut row) {
-            row.write_line(table, &mut lines);
-        }
+        let lines = lines(table, 0.01);
         let whole = content(table, Rows::new(table, 0.01, 1, 1));
         assert!(lines == official(table, 0.01), "{}", table.name());
         assert_eq!(whole.bytes, lines.len() as u64, "{}", table.name());
         assert_eq!(Content::read(&whole.text(table), table), Some(whole));
         let mut sum = Content::default();
-        let chunks = Chunk::all(0.01).into_iter().filter(|chunk| chunk.table == table);
+        let chunks = Chunk::all(0.01, 12_500).into_iter().filter(|chunk| chunk.table == table);
         chunks.for_each(|chunk| sum.merge(&content(table, chunk.rows(0.01))));
         assert_eq!(sum, whole, "{}", table.name());
         if table != Table::LineItem {

@@ -3,16 +3,18 @@
 //! request nothing is done.
 
 use super::case::Case;
+use super::data::lines;
 use super::official;
 use crate::workload::WorkloadRun as _;
 use crate::workloads::warehouse::answers::{Answer, compare, read_csv, write_csv};
-use crate::workloads::warehouse::data::GENERATOR;
+use crate::workloads::warehouse::data::{GENERATOR, Table};
 use crate::workloads::warehouse::suite::{Dialect, Draw, Query, golden};
 use proofload_engine::engine;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The chore's request: `write 1` or `check 0.1`.
+/// The chore's request: `write 1`, `check 0.1`, `check 0.1 mariadb` for one engine against the stored answers, or `tables 0.01 FOLDER` for the
+/// official table files alone, which another program is asked with.
 const ASKED: &str = "PROOFLOAD_ANSWERS";
 
 /// The engines that must agree, each with the settings that a scale factor of 1 wants.
@@ -27,6 +29,28 @@ const ENGINES: [(&str, &[(&str, &str)]); 2] = [
             ("max_wal_size", "8GB"),
             ("synchronous_commit", "off"),
             ("jit", "off"),
+        ],
+    ),
+];
+
+/// Settings that a scale factor of 1 wants of engines that are only compared with what is stored.
+const CHECKED_ALONE: &[(&str, &[(&str, &str)])] = &[
+    (
+        "mariadb",
+        &[
+            ("innodb_buffer_pool_size", "2GiB"),
+            ("innodb_log_file_size", "1GiB"),
+            ("innodb_flush_log_at_trx_commit", "2"),
+            ("tmp_table_size", "256MiB"),
+            ("max_heap_table_size", "256MiB"),
+        ],
+    ),
+    (
+        "mysql",
+        &[
+            ("innodb_buffer_pool_size", "2GiB"),
+            ("innodb_redo_log_capacity", "1GiB"),
+            ("innodb_flush_log_at_trx_commit", "2"),
         ],
     ),
 ];
@@ -96,11 +120,42 @@ fn agreed(scale: &str, queries: usize, engines: &[&str], official: Option<usize>
     text
 }
 
+/// The settings that a scale factor of 1 wants of an engine.
+fn settings_of(name: &str) -> &'static [(&'static str, &'static str)] {
+    let mut known = ENGINES.iter().chain(CHECKED_ALONE);
+    known.find(|(engine, _)| *engine == name).map_or(&[][..], |(_, settings)| *settings)
+}
+
+/// Compares one engine's answers with the stored ones and, at scale factor 1, with those of the official kit.
+fn check_alone(name: &str, scale: &str) {
+    let (found, case) = answered(name, settings_of(name), scale);
+    let queries = &case.dialect.queries;
+    let mut wrong = differences(queries, &stored(queries, case.settings.scale), &found);
+    if scale == "1" {
+        wrong.extend(official::differences(queries, &found.answers));
+    }
+    assert!(wrong.is_empty(), "{} does not give the stored answers:\n{}", found.engine, wrong.join("\n"));
+    eprintln!("{} gives the {} stored answers at scale factor {scale}", found.engine, queries.len());
+}
+
+/// Writes the official table files.
+fn write_tables(scale: f64, folder: &Path) {
+    for table in Table::ALL {
+        std::fs::write(folder.join(format!("{}.tbl", table.name())), lines(table, scale)).unwrap();
+    }
+}
+
 #[test]
 fn engines_agree_on_golden_answers_when_the_chore_asks() {
     let Some(asked) = std::env::var_os(ASKED) else { return };
     let asked = asked.into_string().unwrap();
-    let (task, scale) = asked.split_once(' ').expect("a task and a scale factor");
+    let mut words = asked.splitn(3, ' ');
+    let (task, scale) = words.next().zip(words.next()).expect("a task and a scale factor");
+    match (task, words.next()) {
+        ("tables", Some(folder)) => return write_tables(scale.parse().unwrap(), Path::new(folder)),
+        (_, Some(engine)) => return check_alone(engine, scale),
+        (_, None) => {}
+    }
     let [(one, case), (other, _)] = ENGINES.map(|(name, settings)| answered(name, settings, scale));
     let queries = &case.dialect.queries;
     let mut wrong = differences(queries, &one.answers, &other);

@@ -12,7 +12,7 @@ fn check_resuming(engine: &str) {
     let load = case.load();
     let manifest = load.begin().unwrap();
     assert!(!manifest.is_complete());
-    let chunks = Chunk::all(case.settings.scale);
+    let chunks = Chunk::all(case.settings.scale, case.settings.chunk_orders);
     let mut session = case.session();
     for chunk in &chunks[..4] {
         load.load_chunk(&mut session, *chunk).unwrap();
@@ -60,7 +60,7 @@ fn a_chunk_committed_late_is_taken_as_loaded() {
     let Some(case) = Case::new("postgresql", &[("check_load", "full")]) else { return };
     let load = case.load();
     load.begin().unwrap();
-    let chunk = Chunk::all(case.settings.scale)[0];
+    let chunk = Chunk::all(case.settings.scale, case.settings.chunk_orders)[0];
     let (mut held, mut watch) = (case.session(), case.session());
     held.script("BEGIN").unwrap();
     let content = load.append_chunk(&mut held, chunk).unwrap().text(chunk.table);

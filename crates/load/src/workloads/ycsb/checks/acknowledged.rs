@@ -39,6 +39,7 @@ pub(super) fn check(session: &mut BlockingStore, plan: &Plan, tallies: &[Tally],
         },
         offenders,
         sample: None,
+        lost: Some(lost as u64),
     })
 }
 

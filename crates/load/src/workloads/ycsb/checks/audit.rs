@@ -37,6 +37,7 @@ fn share(kind: Kind, asked: f64, due: u64, total: u64) -> Option<Check> {
         outcome,
         offenders: Vec::new(),
         sample: None,
+        lost: None,
     })
 }
 

@@ -27,6 +27,7 @@ pub(super) fn check(inserts: Inserts, found: u64) -> Check {
         outcome: if (least..=most).contains(&found) { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: Vec::new(),
         sample: None,
+        lost: None,
     }
 }
 

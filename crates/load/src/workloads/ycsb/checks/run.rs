@@ -64,6 +64,7 @@ impl CheckEvidence<'_> {
             outcome: if checked > 0 { CheckOutcome::Met } else { CheckOutcome::NotApplicable },
             offenders: Vec::new(),
             sample: None,
+            lost: None,
         }
     }
 }
@@ -77,5 +78,6 @@ fn of_data(read: &read_back::ReadBack) -> Check {
         outcome: if read.wrong == 0 { CheckOutcome::Met } else { CheckOutcome::Failed },
         offenders: read.offenders.clone(),
         sample: None,
+        lost: None,
     }
 }

@@ -1,0 +1,16 @@
+//! The command line of `release`. Words only: `commands::release` does the work.
+
+use clap::Args;
+
+/// What `release` takes.
+#[derive(Debug, Args)]
+pub(crate) struct ReleaseArguments {
+    /// The engine, as in `engine.kind`
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) engine: String,
+    /// The server and the database of the study, as in `engine.url`
+    pub(crate) url: String,
+    /// Allow it by repeating HOST/DATABASE of the URL
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) yes: Option<String>,
+}

@@ -1,0 +1,77 @@
+//! A server whose own settings a study changes is named twice, as a device whose data are lost.
+
+use proofload_model::settings::Value;
+use proofload_model::study::{Study, values_of};
+
+/// Servers that a study changes beyond its database, each as host and database of its URL.
+pub(super) fn changed_servers(study: &Study) -> Vec<String> {
+    let values = |path: &'static str| values_of(path, &study.settings, &study.factors);
+    let text = |value: &Value| match value {
+        Value::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let mut words = values("engine.changes").into_iter().filter_map(text);
+    if !words.any(|word| word == "allowed") {
+        return Vec::new();
+    }
+    values("engine.url").into_iter().filter_map(text).map(|url| host_and_database(&url)).collect()
+}
+
+/// Settings of a server are changed only when it is named twice.
+pub(super) fn servers_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
+    let servers = changed_servers(study);
+    // A URL of several hosts has commas itself.
+    let named = format!(",{},", confirmed.unwrap_or_default());
+    if servers.iter().all(|server| named.contains(&format!(",{server},"))) {
+        return Ok(());
+    }
+    Err(format!(
+        "this study changes settings of the whole server {} and puts them back at the end of each run (engine.changes); to confirm, add --yes {}",
+        servers.join(" and "),
+        servers.join(",")
+    ))
+}
+
+/// What stands between the account and the options of a URL.
+pub(super) fn host_and_database(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split('?').next().unwrap_or(rest);
+    let (hosts, database) = rest.split_once('/').unwrap_or((rest, ""));
+    let hosts = hosts.rsplit_once('@').map_or(hosts, |(_, hosts)| hosts);
+    if database.is_empty() { hosts.to_owned() } else { format!("{hosts}/{database}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::settings::Settings;
+
+    fn study(url: &str, changes: &str) -> Study {
+        let mut settings = Settings::default();
+        for (path, text) in [("engine.url", url), ("engine.changes", changes)] {
+            settings.0.insert(path.to_owned(), Value::Text(text.to_owned()));
+        }
+        Study { settings, factors: Vec::new() }
+    }
+
+    #[test]
+    fn a_server_that_is_changed_is_named_as_its_url_has_it() {
+        let named = |url: &str| changed_servers(&study(url, "allowed"));
+        assert_eq!(named("sqlserver://bench@db1:1433/shop?encrypt=none"), ["db1:1433/shop"]);
+        assert_eq!(named("sqlserver://db1"), ["db1"]);
+        assert_eq!(named("sqlserver://me@a,b:1433/s@le"), ["a,b:1433/s@le"]);
+        assert!(changed_servers(&study("sqlserver://db1/shop", "refused")).is_empty());
+    }
+
+    #[test]
+    fn without_its_name_nothing_is_started() {
+        let check = |url: &str, confirmed: Option<&str>| servers_named(&study(url, "allowed"), confirmed);
+        let refused = check("sqlserver://me@db1/shop", None).expect_err("it is not named");
+        assert!(refused.ends_with("add --yes db1/shop"), "{refused}");
+        assert!(check("sqlserver://me@db1/shop", Some("db1/sho")).is_err());
+        assert!(check("sqlserver://me@db1/shop", Some("other/db1/shop")).is_err());
+        assert_eq!(check("sqlserver://me@db1/shop", Some("db1/shop")), Ok(()));
+        assert_eq!(check("sqlserver://me@a,b/shop", Some("/dev/sdb,a,b/shop")), Ok(()));
+        assert_eq!(servers_named(&study("sqlserver://db1", "refused"), None), Ok(()));
+    }
+}

@@ -79,15 +79,30 @@ fn last_significant_lag(lags: &[f64], threshold: f64, quiet: usize) -> usize {
 /// Sources: Andrews and Monahan, Econometrica 60 (1992), for pre-whitening; Kendall, Biometrika 41
 /// (1954), for the bias; Künsch, Annals of Statistics 17 (1989), for the variance of blocks.
 pub fn long_run(residuals: &[f64], parameters: usize) -> LongRun {
-    long_run_with(residuals, parameters, block_length)
+    long_run_with(residuals, parameters, block_length, MOST_CORRELATED)
 }
 
 /// Long-run variance like [`long_run`], with the innovations taken as independent: several times faster, for screening.
 pub fn long_run_of_first_order(residuals: &[f64], parameters: usize) -> LongRun {
-    long_run_with(residuals, parameters, |_| 1)
+    long_run_with(residuals, parameters, |_| 1, MOST_CORRELATED)
 }
 
-fn long_run_with(residuals: &[f64], parameters: usize, block: fn(&[f64]) -> usize) -> LongRun {
+/// Largest lag-one autocorrelation by which a series is pre-whitened.
+const MOST_CORRELATED: f64 = 0.97;
+
+/// The same of the means over some twenty parts of a series. An estimate from so few may be anything: the correlation is taken to be at
+/// most this, and the degrees of freedom at least so many, or else one series in ten gets an interval without end.
+const MOST_CORRELATED_PARTS: f64 = 0.7;
+const FEWEST_FREEDOM_OF_PARTS: f64 = 4.0;
+
+/// Long-run variance like [`long_run`], of the means over some twenty parts of a series: what is faster than a part is averaged out, so that
+/// slow noise is seen behind it.
+pub(super) fn long_run_of_parts(residuals: &[f64], parameters: usize) -> LongRun {
+    let found = long_run_with(residuals, parameters, block_length, MOST_CORRELATED_PARTS);
+    LongRun { freedom: found.freedom.max(FEWEST_FREEDOM_OF_PARTS), ..found }
+}
+
+fn long_run_with(residuals: &[f64], parameters: usize, block: fn(&[f64]) -> usize, most: f64) -> LongRun {
     let n = residuals.len() as f64;
     let spread: f64 = residuals.iter().map(|e| e * e).sum();
     if residuals.len() < parameters + 4 || spread <= 0.0 {
@@ -95,7 +110,7 @@ fn long_run_with(residuals: &[f64], parameters: usize, block: fn(&[f64]) -> usiz
     }
     let raw = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / spread;
     let lost = parameters.min(2) as f64;
-    let phi = ((raw + lost / n) / (1.0 - (1.0 + 2.0 * lost) / n).max(0.5)).clamp(-0.5, 0.97);
+    let phi = ((raw + lost / n) / (1.0 - (1.0 + 2.0 * lost) / n).max(0.5)).clamp(-0.5, most);
     let mut innovations: Vec<f64> = residuals.windows(2).map(|pair| pair[1] - phi * pair[0]).collect();
     let centre = mean(&innovations);
     innovations.iter_mut().for_each(|u| *u -= centre);

@@ -6,8 +6,8 @@ use super::blocks::{BlockDifference, LEAST_FREEDOM, LEAST_SPREAD, MOST_EFFECT, l
 use super::distribution::mean;
 use super::equations::solve;
 
-/// Degrees of freedom of the error that a window states of itself: it is made of ten batches.
-const FREEDOM_OF_WINDOW: f64 = 9.0;
+/// Degrees of freedom of the error that a window states of itself: of twenty parts whose dependence is estimated.
+const FREEDOM_OF_WINDOW: f64 = 6.0;
 
 /// One run of one level in one block.
 #[derive(Clone, Copy, Debug, PartialEq)]

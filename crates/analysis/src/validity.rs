@@ -79,7 +79,7 @@ pub enum VoidReason {
     Change(Change),
     /// Movement over the window that is shown, also without its first quarter.
     Moving {
-        /// Rise over the window as a share of its mean.
+        /// Rise over the window, or the step within it, as a share of its mean.
         movement: Quantity,
     },
     /// An interval too wide to say anything.

@@ -1,15 +1,16 @@
 //! The verdict on a measured load of fixed length: the part of it that is kept, its mean with an interval that holds what may still
 //! move, and whether that is a result. Asks whether movement is shown, not whether steadiness is; a change that returns is noise.
 
+use super::autocorrelation::long_run_of_parts;
 use super::bootstrap::{Estimate, FEWEST_SAMPLES, mean_of};
-use super::distribution::{mean, student_quantile, variance};
+use super::distribution::{mean, student_quantile};
 use super::quantity::{Interval, Quantity, Unit};
-use super::trend::{Care, Trend, trend};
+use super::trend::{Care, trend};
 use super::validity::{VoidReason, gap_or_silence};
 use proofload_model::study::Procedure;
 
-/// Batches into which a window is divided.
-const BATCHES: usize = 10;
+/// Parts into which a window is divided to see its noise.
+const PARTS: usize = 20;
 
 /// A 95 % interval whose half-width is a larger share of the mean says nothing.
 const LARGEST_HALF_WIDTH: f64 = 0.30;
@@ -17,40 +18,39 @@ const LARGEST_HALF_WIDTH: f64 = 0.30;
 /// Shares of the load that may be cut away at its begin, in the order in which they are tried.
 const CUTS: [f64; 3] = [0.0, 0.125, 0.25];
 
-/// What movement is held against.
+/// Probabilities of error at which movement is found.
 struct Bars {
-    /// Standard errors of the slope over ten batches.
-    slope: f64,
-    /// Standard deviations of batch means, of the difference between the first and the last third.
-    step: f64,
-    /// Probability of error of the trend.
-    chance: f64,
+    line: f64,
+    /// Of one split. The best of many is tested: of windows with first-order noise (36 to 330 s, lag-one correlation 0 to 0.8) 3 to 7 %
+    /// pass where movement is suspected, 1 to 2 % where it is shown.
+    split: f64,
 }
 
-/// Share of a movement that cannot be excluded by which the mean may be displaced: half of it at most, and half of that is counted.
-const COUNTED: f64 = 0.25;
-
-/// The same where movement is suspected: all of it.
-const COUNTED_IF_SUSPECTED: f64 = 0.5;
-
 /// Bars over which movement is suspected: 5 %.
-const SUSPECTED: Bars = Bars { slope: STUDENT_8, step: 3.5, chance: 0.05 };
+const SUSPECTED: Bars = Bars { line: 0.05, split: 0.003 };
 
 /// Bars over which it is shown: 1 %.
-const SHOWN: Bars = Bars { slope: 3.355, step: 4.5, chance: 0.01 };
+const SHOWN: Bars = Bars { line: 0.01, split: 0.0006 };
 
-/// Share of a window's mean that the mean of ten batches with these deviations may be away from the truth: Student's quantile for
-/// nine degrees of freedom.
-const STUDENT_9: f64 = 2.262;
+/// Fewest seconds before and after a split, and fewest as a share of the window.
+const SHORTEST_SIDE: (usize, f64) = (3, 0.03);
 
-/// The same quantile for the eight degrees of freedom that a slope over ten batches leaves.
-const STUDENT_8: f64 = 2.306;
+/// Share of the window after which a step cannot be told from an excursion that will return: it is left to the interval.
+const LATEST_SPLIT: f64 = 0.85;
 
-/// Sum of the squared distances of ten batches from their middle, in batches.
-const SPREAD_OF_TEN: f64 = 82.5;
+/// Standard errors from which on the last level is put into the interval: of a line, and of the best split. In a load that
+/// does not move it is independent of the error of the mean, and to one side: its intervals cover little more for it.
+const AHEAD_FROM: (f64, f64) = (1.0, 3.5);
+
+/// Fewest degrees of freedom of the error of a line.
+const LEAST_FREEDOM: f64 = 4.0;
 
 /// How the interval of a window comes about.
-const METHOD: &str = "means of ten batches and block bootstrap; largest change that cannot be excluded";
+const METHOD: &str =
+    "means of twenty parts with their dependence counted, Student's quantile; last level that cannot be excluded";
+
+/// How the interval of a movement comes about.
+const METHOD_OF_SHIFTS: &str = "least squares with the dependence of the seconds counted, Student's quantile";
 
 /// What is asked of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,10 +102,9 @@ impl JudgedWindow {
 /// Judges throughput per second of a load of fixed length (NaN for a missing second).
 ///
 /// The whole load is tried, then the load without its first eighth, then without its first quarter. The first of them in which no
-/// movement is suspected is kept; where it is suspected in all three, the shortest in which it is not shown, with a wider interval.
-/// Movement is looked for in the slope over ten batches, in the trend of the seconds with their dependence counted, and between the
-/// first and the last third. Nothing is cut out of the middle or from the end.
-/// Sources: batch means after Law and Carson, Operations Research 27 (1979); cutting at the begin only after White and Robinson (MSER).
+/// movement is suspected is kept; where it is suspected in all three, the shortest in which it is not shown. Movement is looked for as a
+/// line through the seconds and as a step between the two levels that fit them best. Nothing is cut out of the middle or from the end.
+/// Sources: cutting at the begin only after White and Robinson (MSER); the bars are set by simulation, `tests/window`.
 pub fn judge_window(seconds: &[f64], rule: &WindowRule) -> JudgedWindow {
     if let Some(reason) = gap_or_silence(seconds) {
         return JudgedWindow::without_movement(seconds, WindowVerdict::Void(reason));
@@ -113,122 +112,156 @@ pub fn judge_window(seconds: &[f64], rule: &WindowRule) -> JudgedWindow {
     let (mut moving, mut suspected) = (None, None);
     for share in CUTS {
         let cut = (seconds.len() as f64 * share) as usize;
-        let Some(window) = Batches::of(&seconds[cut..]) else { break };
-        if !window.moves(rule.movement, &SUSPECTED) {
-            return window.judged(cut, rule.precision, COUNTED);
+        let Some(window) = Findings::of(&seconds[cut..]) else { break };
+        let judged = window.judged(cut, rule.precision);
+        let Some(shift) = window.moves(rule.movement, &SUSPECTED) else { return judged };
+        if cut > 0 && window.moves(rule.movement, &SHOWN).is_none() {
+            suspected = Some(judged.clone());
         }
-        if cut > 0 && !window.moves(rule.movement, &SHOWN) {
-            suspected = Some(window.judged(cut, rule.precision, COUNTED_IF_SUSPECTED));
-        }
-        moving.get_or_insert_with(|| window.judged(cut, rule.precision, COUNTED_IF_SUSPECTED));
+        moving.get_or_insert_with(|| {
+            let reason = VoidReason::Moving { movement: shift.quantity(judged.mean.n) };
+            JudgedWindow { verdict: WindowVerdict::Void(reason), ..judged }
+        });
     }
-    match (suspected, moving) {
-        (Some(suspected), _) => suspected,
-        (None, Some(moving)) => {
-            let reason = moving.movement.clone().map(|movement| VoidReason::Moving { movement });
-            JudgedWindow { verdict: WindowVerdict::Void(reason.unwrap_or(VoidReason::NoThroughput)), ..moving }
-        }
-        (None, None) => JudgedWindow::without_movement(seconds, WindowVerdict::Wide),
-    }
+    suspected.or(moving).unwrap_or_else(|| JudgedWindow::without_movement(seconds, WindowVerdict::Wide))
 }
 
-/// The mean of a window's seconds with the interval of [`judge_window`]; for what is counted beside throughput.
+/// The mean of a window's seconds with the interval of [`judge_window`], whatever they count: throughput or one kind of operation.
 pub fn mean_of_window(seconds: &[f64]) -> Estimate {
     let complete = seconds.iter().all(|second| second.is_finite());
-    let window = complete.then(|| Batches::of(seconds)).flatten();
-    window.map_or_else(|| mean_of(seconds), |window| window.estimate(COUNTED))
+    let found = complete.then(|| Findings::of(seconds)).flatten();
+    found.map_or_else(|| mean_of(seconds), |found| found.mean)
 }
 
-/// A window in ten batches of equal length; up to nine seconds at its begin belong to none.
-struct Batches<'s> {
-    seconds: &'s [f64],
-    means: [f64; BATCHES],
-    /// Mean of all seconds.
-    mean: f64,
-    /// Slope per batch and its standard error, as shares of the mean.
-    slope: f64,
-    slope_error: f64,
-    /// Standard deviation of the batch means as a share of the mean.
-    deviation: f64,
+/// A change of level within a window, as shares of its mean.
+#[derive(Clone, Copy, Debug)]
+struct Shift {
+    size: f64,
+    error: f64,
+    freedom: f64,
+    /// Distance of the last level from the mean of the window, as far as it cannot be excluded.
+    ahead: f64,
 }
 
-impl<'s> Batches<'s> {
-    /// `None` for fewer seconds than batches, or without a positive mean.
-    fn of(seconds: &'s [f64]) -> Option<Self> {
-        let (length, centre) = (seconds.len() / BATCHES, mean(seconds));
-        if seconds.len() < FEWEST_SAMPLES.max(BATCHES) || centre <= 0.0 || !centre.is_finite() {
+impl Shift {
+    /// The rise of the least-squares line; the last level lies half of it above the mean.
+    fn of_line(seconds: &[f64]) -> Option<Self> {
+        let line = trend(seconds, 1, Care::Deciding)?;
+        let shift = Self { size: line.rise, error: line.error, freedom: line.freedom.max(LEAST_FREEDOM), ahead: 0.0 };
+        Some(Self { ahead: ((shift.size.abs() + shift.half_width()) / 2.0).copysign(shift.size), ..shift })
+    }
+
+    /// The step between the two levels that fit the seconds best, given as shares of the mean less one, and the number of seconds before it.
+    fn of_best_split(seconds: &[f64]) -> (Self, usize) {
+        let at = best_split(seconds);
+        let (before, after) = (mean(&seconds[..at]), mean(&seconds[at..]));
+        let level = |second: usize| if second < at { before } else { after };
+        let residuals: Vec<f64> = seconds.iter().enumerate().map(|(second, y)| y - level(second)).collect();
+        let noise = long_run_of_parts(&parts(&residuals), 2);
+        let one_second = noise.variance * seconds.len() as f64 / PARTS.min(seconds.len()) as f64;
+        let error_after = (one_second / (seconds.len() - at) as f64).sqrt();
+        let error = (one_second / at as f64).sqrt().hypot(error_after);
+        let last = mean(&seconds[seconds.len() - (seconds.len() - at).div_ceil(3)..]);
+        let further = if after > 0.0 { last.max(after) } else { last.min(after) };
+        let ahead = further + (2.0 * error_after).copysign(after);
+        (Self { size: after - before, error, freedom: noise.freedom, ahead }, at)
+    }
+
+    fn half_width(&self) -> f64 {
+        student_quantile(0.975, self.freedom) * self.error
+    }
+
+    fn quantity(&self, n: u64) -> Quantity {
+        let (low, high) = (self.size - self.half_width(), self.size + self.half_width());
+        Quantity::new(self.size, Unit::RATIO, n, Interval::known(low, high, METHOD_OF_SHIFTS))
+    }
+
+    /// Whether it is larger than `smallest` and than what has this probability by chance.
+    fn exceeds(&self, chance: f64, smallest: f64) -> bool {
+        self.size.abs() > (student_quantile(1.0 - chance / 2.0, self.freedom) * self.error).max(smallest)
+    }
+
+    /// The distance of the last level if the shift is more than so many standard errors.
+    fn ahead_from(&self, errors: f64) -> f64 {
+        if self.size.abs() > errors * self.error { self.ahead } else { 0.0 }
+    }
+}
+
+/// Means over parts of equal length, to a second; every second belongs to one.
+fn parts(seconds: &[f64]) -> Vec<f64> {
+    let (length, count) = (seconds.len(), PARTS.min(seconds.len()));
+    (0..count).map(|part| mean(&seconds[part * length / count..(part + 1) * length / count])).collect()
+}
+
+/// Number of seconds before the split that leaves the smallest sum of squares; `centred` has the mean zero.
+fn best_split(centred: &[f64]) -> usize {
+    let length = centred.len();
+    let side = SHORTEST_SIDE.0.max((SHORTEST_SIDE.1 * length as f64).ceil() as usize);
+    let sums = centred.iter().scan(0.0, |sum, y| {
+        *sum += y;
+        Some(*sum)
+    });
+    let gain = |(at, sum): (usize, f64)| (at, sum * sum / (at * (length - at)) as f64);
+    let splits = (1..).zip(sums).take(length - side).skip(side - 1).map(gain);
+    splits.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(side, |(at, _)| at)
+}
+
+/// What is found in a window: its mean with an interval, and what moves in it.
+struct Findings {
+    mean: Estimate,
+    line: Shift,
+    split: Shift,
+    /// Share of the window before the split.
+    before_split: f64,
+}
+
+impl Findings {
+    /// `None` for too few seconds, or without a positive mean.
+    fn of(seconds: &[f64]) -> Option<Self> {
+        let (length, centre) = (seconds.len(), mean(seconds));
+        if length < FEWEST_SAMPLES || centre <= 0.0 || !centre.is_finite() {
             return None;
         }
-        let mut means = [0.0; BATCHES];
-        let batches = seconds[seconds.len() - length * BATCHES..].chunks_exact(length);
-        means.iter_mut().zip(batches).for_each(|(place, batch)| *place = mean(batch) / centre);
-        let (level, from_middle) = (mean(&means), |batch: usize| batch as f64 - 4.5);
-        let slope = (0..).zip(&means).map(|(batch, y)| from_middle(batch) * y).sum::<f64>() / SPREAD_OF_TEN;
-        let residual = |(batch, y): (usize, &f64)| (y - level - slope * from_middle(batch)).powi(2);
-        let squares: f64 = means.iter().enumerate().map(residual).sum();
-        Some(Self {
-            seconds,
-            means,
-            mean: centre,
-            slope,
-            slope_error: (squares / 8.0 / SPREAD_OF_TEN).sqrt(),
-            deviation: variance(&means).sqrt(),
-        })
-    }
-
-    /// Rise over the window as a share of the mean.
-    fn rise(&self) -> f64 {
-        BATCHES as f64 * self.slope
-    }
-
-    /// Half the width of its 95 % interval.
-    fn rise_half_width(&self) -> f64 {
-        BATCHES as f64 * STUDENT_8 * self.slope_error
-    }
-
-    /// Whether movement of at least `smallest` is shown.
-    fn moves(&self, smallest: f64, bars: &Bars) -> bool {
-        let rises = self.rise().abs() > (BATCHES as f64 * bars.slope * self.slope_error).max(smallest);
-        let third = |batches: &[f64]| mean(batches);
-        let step = (third(&self.means[BATCHES - 3..]) - third(&self.means[..3])).abs();
-        let steps = step > bars.step * self.deviation * (2.0_f64 / 3.0).sqrt() && step > smallest;
-        rises || steps || self.trends(smallest, bars.chance)
-    }
-
-    fn trends(&self, smallest: f64, chance: f64) -> bool {
-        let found = trend(self.seconds, 1, Care::Deciding);
-        let bar = |found: &Trend| student_quantile(1.0 - chance / 2.0, found.freedom) * found.error;
-        found.is_some_and(|found| found.rise.abs() > bar(&found).max(smallest))
-    }
-
-    /// The mean. Its half-width is the root mean square of what the batches and the bootstrap say, each of which is too narrow for some
-    /// kind of noise. The counted share of a movement that cannot be excluded is added on the side to which it moves.
-    fn estimate(&self, counted: f64) -> Estimate {
-        let bootstrap = mean_of(self.seconds);
-        let by_batches = STUDENT_9 * self.deviation * self.mean / (BATCHES as f64).sqrt();
-        let by_bootstrap = 2.0 * bootstrap.standard_error;
-        let freedom = (BATCHES - 1) as f64;
-        let half = by_batches.hypot(by_bootstrap) / std::f64::consts::SQRT_2;
-        let movement = self.rise().abs() + self.rise_half_width();
-        Estimate {
-            standard_error: half / student_quantile(0.975, freedom),
-            freedom,
-            ahead: (movement * self.mean * counted).copysign(self.slope),
+        let centred: Vec<f64> = seconds.iter().map(|second| second / centre - 1.0).collect();
+        let line = Shift::of_line(seconds)?;
+        let (split, at) = Shift::of_best_split(&centred);
+        let parts = parts(&centred);
+        let level = mean(&parts);
+        let noise = long_run_of_parts(&parts.iter().map(|part| part - level).collect::<Vec<_>>(), 1);
+        let ahead = [line.ahead_from(AHEAD_FROM.0), split.ahead_from(AHEAD_FROM.1)];
+        let ahead = if ahead[0].abs() > ahead[1].abs() { ahead[0] } else { ahead[1] };
+        let mean = Estimate {
+            value: centre,
+            standard_error: centre * (noise.variance / parts.len() as f64).sqrt(),
+            freedom: noise.freedom,
+            ahead: centre * ahead,
+            n: length as u64,
+            block: noise.block * length.div_ceil(parts.len()),
+            missing: None,
             method: METHOD,
-            ..bootstrap
-        }
+        };
+        Some(Self { mean, line, split, before_split: at as f64 / length as f64 })
     }
 
-    fn judged(&self, cut: usize, precision: f64, counted: f64) -> JudgedWindow {
-        let (estimate, rise, half) = (self.estimate(counted), self.rise(), self.rise_half_width());
-        let verdict = match estimate.relative_half_width() {
-            share if share <= precision => WindowVerdict::Valid,
-            share if share <= LARGEST_HALF_WIDTH => WindowVerdict::Wide,
-            share => WindowVerdict::Void(VoidReason::Useless { half_width: share }),
+    /// The movement of more than `smallest` that is found at these bars.
+    fn moves(&self, smallest: f64, bars: &Bars) -> Option<&Shift> {
+        let rises = self.line.exceeds(bars.line, smallest).then_some(&self.line);
+        let steps = self.before_split < LATEST_SPLIT && self.split.exceeds(bars.split, smallest);
+        rises.or(steps.then_some(&self.split))
+    }
+
+    /// The verdict: precise by the whole interval, of no use by what noise alone makes of it.
+    fn judged(&self, cut: usize, precision: f64) -> JudgedWindow {
+        let noise = Estimate { ahead: 0.0, ..self.mean.clone() }.relative_half_width();
+        let verdict = if noise > LARGEST_HALF_WIDTH {
+            WindowVerdict::Void(VoidReason::Useless { half_width: noise })
+        } else if self.mean.relative_half_width() <= precision {
+            WindowVerdict::Valid
+        } else {
+            WindowVerdict::Wide
         };
-        let interval = Interval::known(rise - half, rise + half, "slope over ten batches, Student's quantile");
-        let movement = Quantity::new(rise, Unit::RATIO, self.seconds.len() as u64, interval);
-        JudgedWindow { cut, mean: estimate, movement: Some(movement), verdict }
+        let movement = Some(self.line.quantity(self.mean.n));
+        JudgedWindow { cut, mean: self.mean.clone(), movement, verdict }
     }
 }
 
@@ -286,12 +319,61 @@ mod tests {
 
     #[test]
     fn a_movement_that_ends_is_cut_and_one_that_goes_on_voids() {
-        let settles = judge_window(&load(120, 0.01, |t| 1.0 - 0.4 * (1.0 - t as f64 / 28.0).max(0.0)), &RULE);
-        assert_eq!((settles.cut, &settles.verdict), (15, &WindowVerdict::Valid), "{settles:?}");
+        for (seconds, cut) in [(14.0, 15), (28.0, 30)] {
+            let shape = |t: usize| 1.0 - 0.4 * (1.0 - t as f64 / seconds).max(0.0);
+            let settles = judge_window(&load(120, 0.01, shape), &RULE);
+            assert_eq!((settles.cut, &settles.verdict), (cut, &WindowVerdict::Valid), "{settles:?}");
+        }
         let falls = judge_window(&load(120, 0.01, |t| 1.0 - 0.002 * t as f64), &RULE);
         assert!(matches!(falls.verdict, WindowVerdict::Void(VoidReason::Moving { .. })), "{falls:?}");
         let steps = judge_window(&load(120, 0.01, |t| if t < 70 { 1.0 } else { 0.8 }), &RULE);
         assert!(matches!(steps.verdict, WindowVerdict::Void(VoidReason::Moving { .. })), "{steps:?}");
+    }
+
+    /// A step down to `level` at this share of the load.
+    fn stepped(at: f64, level: f64) -> JudgedWindow {
+        judge_window(&load(120, 0.02, |t| if (t as f64) < 120.0 * at { 1.0 } else { level }), &RULE)
+    }
+
+    #[test]
+    fn a_step_is_found_where_it_is_and_noise_has_none() {
+        let seconds = load(120, 0.02, |t| if t < 84 { 1.0 } else { 0.9 });
+        let found = Findings::of(&seconds).expect("enough seconds");
+        assert!((found.before_split - 0.7).abs() < 0.02, "{}", found.before_split);
+        assert!(found.split.exceeds(SHOWN.split, RULE.movement) && found.split.size < -0.09, "{:?}", found.split);
+        let noise = Findings::of(&load(120, 0.02, |_| 1.0)).expect("enough seconds");
+        assert!(!noise.split.exceeds(SUSPECTED.split, 0.0), "{:?}", noise.split);
+        let void = stepped(0.8, 0.9).verdict;
+        assert!(matches!(void, WindowVerdict::Void(VoidReason::Moving { .. })), "{void:?}");
+    }
+
+    #[test]
+    fn the_interval_reaches_the_level_of_a_late_step() {
+        for at in [0.88, 0.92, 0.96] {
+            let late = stepped(at, 0.9);
+            assert_eq!(late.verdict, WindowVerdict::Wide, "{at}: {late:?}");
+            let (low, high) = late.mean.interval().bounds().expect("an interval");
+            assert!(low < 900.0 && high < 1_050.0, "{at}: [{low}, {high}]");
+        }
+    }
+
+    #[test]
+    fn every_second_belongs_to_a_part_and_counts_for_the_same_interval_everywhere() {
+        let nineteen = load(19, 0.0, |t| if t == 0 { 0.0 } else { 1.0 });
+        assert!(mean_of_window(&nineteen).standard_error > 0.0, "the first second counts");
+        for shape in [0.0, 0.05, 0.15] {
+            let seconds = load(120, 0.05, |t| 1.0 + shape * t as f64 / 120.0);
+            let judged = judge_window(&seconds, &RULE);
+            assert_eq!(judged.mean, mean_of_window(&seconds[judged.cut..]));
+        }
+    }
+
+    #[test]
+    fn few_operations_a_second_are_of_use_though_their_trend_is_uncertain() {
+        let mut random = crate::random::Random::stream(4, 1);
+        let counts: Vec<f64> = (0..60).map(|_| (0..20).filter(|_| random.uniform() < 0.1).count() as f64).collect();
+        let few = judge_window(&counts, &RULE);
+        assert_eq!(few.verdict, WindowVerdict::Wide, "{few:?}");
     }
 
     #[test]

@@ -235,34 +235,90 @@ fn an_unreadable_place_behind_the_journal_refuses_nothing() {
     assert_eq!(bed.open().lines_of(0).1, 303);
 }
 
-#[test]
-fn what_a_loss_of_power_leaves_of_the_last_commit_is_not_taken_for_damage() {
-    // The last commit has several blocks: each of them is lost in turn, and the others are kept.
+/// A pool whose last commit has several blocks behind a checkpoint, the cache as it was before that commit, the first block, and their number.
+fn commit_of_several_blocks() -> (Bed, Vec<u8>, u64, u64) {
     let (bed, tier) = Bed::dirty();
     tier.checkpoint().unwrap();
-    let geometry = Geometry::new(8192, LINES).unwrap();
     let start = CacheInspection::of(&*bed.cache).unwrap().superblock.journal_start;
     (300..500).for_each(|block| tier.write(0, block * BLOCK, &[1; BLOCK as usize]).unwrap());
     let before = bed.cache.bytes_now();
     tier.flush(0).unwrap();
-    let blocks = 200_u64.div_ceil(u64::from(geometry.records_per_block()));
+    let blocks = 200_u64.div_ceil(u64::from(geometry().records_per_block()));
     assert!(blocks >= 2);
-    for lost in 0..blocks {
-        let crashed = bed.after_crash();
-        let at = geometry.byte_of_journal(start + lost) as usize;
-        let mut bytes = crashed.cache.bytes_now();
+    (bed, before, start, blocks)
+}
+
+fn geometry() -> Geometry {
+    Geometry::new(8192, LINES).unwrap()
+}
+
+impl Bed {
+    /// The devices after a loss of power that kept all but one block of the journal, which is as it was before.
+    fn without_block(&self, before: &[u8], block: u64) -> Self {
+        let Bed { cache, origins } = self.after_crash();
+        let at = geometry().byte_of_journal(block) as usize;
+        let mut bytes = cache.bytes_now();
         bytes[at..at + 4096].copy_from_slice(&before[at..at + 4096]);
-        let crashed = Bed { cache: MemoryDevice::new(bytes), origins: crashed.origins };
+        Bed { cache: MemoryDevice::new(bytes), origins }
+    }
+}
+
+#[test]
+fn what_a_loss_of_power_leaves_of_the_last_commit_is_not_taken_for_damage() {
+    // The last commit has several blocks: each of them is lost in turn, and the others are kept.
+    let (bed, before, start, blocks) = commit_of_several_blocks();
+    for lost in 0..blocks {
+        let crashed = bed.without_block(&before, start + lost);
         let tier = crashed.open();
         assert_eq!(tier.lines_of(0).1, 300, "block {lost}");
         // The next opening goes on over the rest, and loses its own last commit in the same way.
         tier.write(0, 300 * BLOCK, &[2; BLOCK as usize]).unwrap();
         tier.flush(0).unwrap();
         assert_eq!(crashed.after_crash().open().lines_of(0).1, 301, "block {lost}");
-        let at = geometry.byte_of_journal(start) as usize;
-        let mut bytes = crashed.after_crash().cache.bytes_now();
-        bytes[at..at + 4096].fill(0);
-        let crashed = Bed { cache: MemoryDevice::new(bytes), origins: crashed.after_crash().origins };
+        let crashed = crashed.without_block(&vec![0; before.len()], start);
         assert_eq!(crashed.open().lines_of(0).1, 300, "block {lost}");
     }
+}
+
+#[test]
+fn what_a_loss_of_power_leaves_of_a_commit_is_not_replayed_behind_a_later_checkpoint() {
+    let (bed, before, start, blocks) = commit_of_several_blocks();
+    for (lost, is_closed) in (0..blocks).flat_map(|lost| [(lost, true), (lost, false)]) {
+        let crashed = bed.without_block(&before, start + lost);
+        let tier = crashed.open();
+        tier.write(0, 300 * BLOCK, &[2; BLOCK as usize]).unwrap();
+        tier.flush(0).unwrap();
+        // The journal of the checkpoint begins in the middle of what the commit left.
+        if is_closed {
+            tier.close().unwrap();
+        } else {
+            tier.checkpoint().unwrap();
+        }
+        let what = format!("block {lost}, closed: {is_closed}");
+        for _ in 0..2 {
+            let crashed = crashed.after_crash();
+            assert_eq!(CacheInspection::of(&*crashed.cache).unwrap().journal_records, 0, "{what}");
+            assert_eq!(crashed.open().lines_of(0).1, 301, "{what}");
+        }
+    }
+}
+
+#[test]
+fn what_two_openings_left_of_their_last_commits_is_not_joined() {
+    let (bed, before, start, blocks) = commit_of_several_blocks();
+    // The first block is kept, which has no end.
+    let mut crashed = bed.without_block(&before, start + 1);
+    (2..blocks).for_each(|block| crashed = crashed.without_block(&before, start + block));
+    let tier = crashed.open();
+    assert_eq!(tier.lines_of(0).1, 300);
+    let before = crashed.cache.bytes_now();
+    (300..500).for_each(|block| tier.write(0, block * BLOCK, &[3; BLOCK as usize]).unwrap());
+    tier.flush(0).unwrap();
+    let rest = crashed.without_block(&before, start);
+    assert_eq!(rest.open().lines_of(0).1, 300);
+    // A commit behind it proves that it was whole, so that its first block was damaged.
+    tier.write(0, 500 * BLOCK, &[3; BLOCK as usize]).unwrap();
+    tier.flush(0).unwrap();
+    let error = crashed.without_block(&before, start).try_open().err().unwrap().to_string();
+    assert!(error.contains(&format!("block {start} of the cache's journal")), "{error}");
 }

@@ -16,21 +16,26 @@ const BLOCK: u64 = 8192;
 const BLOCKS: u64 = 512;
 const THREADS: u64 = 4;
 
-/// Writes and reads the blocks of one thread; returns what each of them holds in the end.
-fn work(tier: &Tier, thread: u64) -> Vec<u8> {
+/// Writes and reads the blocks of one thread, whole, by halves, and by parts of sectors; returns what each of them holds in the end.
+fn work(tier: &Tier, thread: u64) -> Vec<Vec<u8>> {
     let mut dice = Dice(thread + 77);
-    let mut model = vec![0_u8; (BLOCKS / THREADS) as usize];
+    let mut model = vec![vec![0_u8; BLOCK as usize]; (BLOCKS / THREADS) as usize];
     for step in 0..1_500_u64 {
         let place = dice.below(BLOCKS / THREADS);
         let at = (place * THREADS + thread) * BLOCK;
         if dice.one_in(2) {
             let byte = (step % 250) as u8 + 1;
-            tier.write(0, at, &[byte; BLOCK as usize]).unwrap();
-            model[place as usize] = byte;
+            let (from, length) = match dice.below(3) {
+                0 => (0, BLOCK),
+                1 => (dice.below(2) * BLOCK / 2, BLOCK / 2),
+                _ => (dice.below(BLOCK - 100), 100),
+            };
+            tier.write(0, at + from, &vec![byte; length as usize]).unwrap();
+            model[place as usize][from as usize..(from + length) as usize].fill(byte);
         } else {
-            let mut bytes = [0; BLOCK as usize];
+            let mut bytes = vec![0; BLOCK as usize];
             tier.read(0, at, &mut bytes).unwrap();
-            assert_eq!(bytes, [model[place as usize]; BLOCK as usize], "thread {thread} step {step}");
+            assert!(bytes == model[place as usize], "thread {thread} step {step}");
         }
         if dice.one_in(100) {
             tier.flush(0).unwrap();
@@ -50,7 +55,7 @@ fn check(mode: CacheMode) {
     let clock = Arc::new(MachineClock::new());
     let tier = Arc::new(Tier::open(devices.clone(), pool(mode, 1), clock.clone()).unwrap());
     let maintenance = Maintenance::start(&tier);
-    let models: Vec<Vec<u8>> = std::thread::scope(|scope| {
+    let models: Vec<Vec<Vec<u8>>> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..THREADS)
             .map(|thread| {
                 scope.spawn({
@@ -68,8 +73,8 @@ fn check(mode: CacheMode) {
     for block in 0..BLOCKS {
         let mut bytes = [0; BLOCK as usize];
         tier.read(0, block * BLOCK, &mut bytes).unwrap();
-        let wanted = models[(block % THREADS) as usize][(block / THREADS) as usize];
-        assert_eq!(bytes, [wanted; BLOCK as usize], "block {block}");
+        let wanted = &models[(block % THREADS) as usize][(block / THREADS) as usize];
+        assert!(bytes == wanted[..], "block {block}");
     }
 }
 
@@ -81,4 +86,9 @@ fn threads_see_their_writes_in_write_back() {
 #[test]
 fn threads_see_their_writes_in_write_through() {
     check(CacheMode::WriteThrough);
+}
+
+#[test]
+fn threads_see_their_writes_in_write_around() {
+    check(CacheMode::WriteAround);
 }

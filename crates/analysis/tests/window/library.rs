@@ -37,10 +37,22 @@ pub(super) enum TraceKind {
     Step,
     /// A ramp, then a level.
     Ramp,
+    /// A step that stays, in the last fifth.
+    LateStep,
+    /// A level, then a ramp to the end.
+    LateRamp,
+    /// Two levels, each for a third to a sixth of the load on average.
+    Regimes,
+    /// Seconds without throughput, one to three of 330.
+    RareZeros,
+    /// Deep stalls at a fixed period, three to nine in the load.
+    FewPeriods,
+    /// Counts of a few operations a second.
+    FewEvents,
 }
 
 impl TraceKind {
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 21] = [
         Self::White,
         Self::Memory,
         Self::LongMemory,
@@ -56,11 +68,20 @@ impl TraceKind {
         Self::TwoParts,
         Self::Step,
         Self::Ramp,
+        Self::LateStep,
+        Self::LateRamp,
+        Self::Regimes,
+        Self::RareZeros,
+        Self::FewPeriods,
+        Self::FewEvents,
     ];
 
     /// Whether its level stays.
     pub(super) fn is_stationary(self) -> bool {
-        !matches!(self, Self::Decay | Self::WarmUp | Self::TwoParts | Self::Step | Self::Ramp)
+        !matches!(
+            self,
+            Self::Decay | Self::WarmUp | Self::TwoParts | Self::Step | Self::Ramp | Self::LateStep | Self::LateRamp
+        )
     }
 
     /// Coefficient of variation and lag-one correlation of its noise, for a load of `length` seconds.
@@ -73,6 +94,7 @@ impl TraceKind {
             Self::Memory => (log_uniform(random, 0.02, 0.2), most * random.uniform()),
             Self::LongMemory => (log_uniform(random, 0.02, 0.1), 0.95),
             Self::Skewed => (log_uniform(random, 0.05, 0.2), most.min(0.8) * random.uniform()),
+            Self::FewEvents => (0.0, 0.0),
             _ => (log_uniform(random, 0.01, 0.1), 0.7 * random.uniform()),
         }
     }
@@ -91,6 +113,12 @@ impl TraceKind {
             Self::TwoParts => shapes::two_parts(random, length),
             Self::Step => shapes::step(random, length),
             Self::Ramp => shapes::ramp(random, length),
+            Self::LateStep => shapes::late_step(random, length),
+            Self::LateRamp => shapes::late_ramp(random, length),
+            Self::Regimes => shapes::regimes(random, length),
+            Self::RareZeros => shapes::rare_zeros(random, length),
+            Self::FewPeriods => shapes::few_periods(random, length),
+            Self::FewEvents => shapes::few_events(random, length),
         }
     }
 }

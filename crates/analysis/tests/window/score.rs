@@ -4,13 +4,14 @@
 use super::library::{Trace, TraceKind, trace};
 use proofload_analysis::distribution::mean;
 use proofload_analysis::window::{JudgedWindow, WindowRule, WindowVerdict, judge_window};
+use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 /// The rule of a study's defaults.
 const RULE: WindowRule = WindowRule { precision: 0.05, movement: 0.02 };
 
-/// Traces of each kind: optimised builds score more.
-const TRACES: u64 = if cfg!(debug_assertions) { 150 } else { 1_000 };
+/// Traces of each kind.
+const TRACES: u64 = 1_000;
 
 /// Counts of the traces of one kind.
 #[derive(Default)]
@@ -21,9 +22,19 @@ struct Score {
     covered: usize,
     within_5: usize,
     within_2: usize,
-    moved: usize,
-    held: usize,
-    half_widths: f64,
+    half_widths: Vec<f64>,
+    moved: MovementScore,
+}
+
+/// Counts of the traces that move by 5 % or more.
+#[derive(Default)]
+struct MovementScore {
+    traces: usize,
+    refused: usize,
+    /// Results whose interval holds the truth.
+    covered: usize,
+    /// Other results whose movement is not larger than the one that is told as not excluded.
+    bounded: usize,
 }
 
 impl Score {
@@ -36,7 +47,7 @@ impl Score {
         let covers = low <= truth && truth <= high;
         if stands {
             self.covered += usize::from(covers);
-            self.half_widths += (high - low) / 2.0 / judged.mean.value;
+            self.half_widths.push((high - low) / 2.0 / judged.mean.value);
             let error = (judged.mean.value / truth - 1.0).abs();
             let valid = judged.verdict == WindowVerdict::Valid;
             self.valid += usize::from(valid);
@@ -45,28 +56,43 @@ impl Score {
             self.within_2 += usize::from(valid && error <= 0.02);
         }
         if movement(&trace.shape.seconds) >= 0.05 {
-            self.moved += 1;
-            self.held +=
-                usize::from(!stands || covers || bound(&judged) >= movement(&trace.shape.seconds[judged.cut..]));
+            let bounded = bound(&judged) >= movement(&trace.shape.seconds[judged.cut..]);
+            self.moved.traces += 1;
+            self.moved.refused += usize::from(!stands);
+            self.moved.covered += usize::from(stands && covers);
+            self.moved.bounded += usize::from(stands && !covers && bounded);
         }
     }
 
     fn line(&self, kind: TraceKind) -> String {
-        let of = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
         let results = self.valid + self.wide;
+        let moved = &self.moved;
         format!(
-            "{:<14} valid {:>5.1} wide {:>5.1} void {:>5.1} | covers {:>5.1}, half-width {:>4.1} | of valid within 5 %: {:>5.1}, 2 %: {:>5.1} | movement held {:>5.1} of {}",
+            "{:<14} results {:>5.1} (valid {:>5.1}) | covers {:>5.1}, half-width {:>4.1} | of valid within 5 %: {:>5.1}, 2 %: {:>5.1} | of {:>4} that move refused {:>5.1}, covered {:>5.1}, by the bound {:>4.1}",
             format!("{kind:?}"),
-            of(self.valid, self.traces),
-            of(self.wide, self.traces),
-            of(self.traces - results, self.traces),
-            of(self.covered, results),
-            100.0 * self.half_widths / results.max(1) as f64,
-            of(self.within_5, self.valid),
-            of(self.within_2, self.valid),
-            of(self.held, self.moved),
-            self.moved
+            share(results, self.traces),
+            share(self.valid, self.traces),
+            share(self.covered, results),
+            100.0 * self.half_width(),
+            share(self.within_5, self.valid),
+            share(self.within_2, self.valid),
+            moved.traces,
+            share(moved.refused, moved.traces),
+            share(moved.covered, moved.traces),
+            share(moved.bounded, moved.traces),
         )
+    }
+
+    /// Share of those that move that are refused or have the truth in their interval, per cent.
+    fn held(&self) -> f64 {
+        share(self.moved.refused + self.moved.covered, self.moved.traces)
+    }
+
+    /// Median half-width of the results, as a share of their mean.
+    fn half_width(&self) -> f64 {
+        let mut sorted = self.half_widths.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
     }
 }
 
@@ -94,7 +120,7 @@ fn table(length: usize) -> Vec<(TraceKind, Score)> {
     TraceKind::ALL.into_iter().map(score).collect()
 }
 
-/// The table that both tests look at.
+/// The table that two tests look at.
 fn of_330_seconds() -> &'static [(TraceKind, Score)] {
     static TABLE: OnceLock<Vec<(TraceKind, Score)>> = OnceLock::new();
     TABLE.get_or_init(|| table(330))
@@ -104,29 +130,81 @@ fn share(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-#[test]
-fn stationary_loads_are_results_whose_intervals_cover_and_movement_is_refused_or_inside() {
-    for (kind, score) in of_330_seconds() {
-        let results = score.valid + score.wide;
-        if kind.is_stationary() {
-            // Eight correlation times in the load are too few for the goal.
-            let fewest = if *kind == TraceKind::LongMemory { 87.0 } else { 93.0 };
-            assert!(share(results, score.traces) >= 95.0, "{kind:?}: results");
-            assert!(share(score.covered, results) >= fewest, "{kind:?}: covers {}", share(score.covered, results));
-            assert!(share(score.within_5, score.valid) >= 95.0, "{kind:?}: within 5 %");
-        } else {
-            assert!(share(score.held, score.moved) >= 95.0, "{kind:?}: held {}", share(score.held, score.moved));
+/// What is demanded of the results of a stationary kind: their least share, and how many of their intervals cover; all in per cent.
+struct Demand {
+    results: f64,
+    covers: RangeInclusive<f64>,
+    /// Whether valid means are within 2 and 5 % of the truth as often as they should be.
+    is_precise: bool,
+}
+
+impl Demand {
+    fn of(kind: TraceKind) -> Self {
+        let usual = Self { results: 95.0, covers: 93.0..=97.5, is_precise: true };
+        match kind {
+            // What recurs at a fixed period averages out better than what recurs by chance.
+            TraceKind::PeriodicStalls | TraceKind::FewPeriods => Self { covers: 93.0..=99.5, ..usual },
+            // One window in seven holds none of them.
+            TraceKind::RareZeros => Self { covers: 88.0..=97.5, ..usual },
+            // A window that holds two levels or less cannot be told from one in which a step stays.
+            TraceKind::Regimes => Self { results: 80.0, covers: 80.0..=97.5, is_precise: false },
+            // The half-width that is asked for is near the one that chance leaves, so luck decides which are valid.
+            TraceKind::FewEvents => Self { is_precise: false, ..usual },
+            _ => usual,
         }
     }
 }
 
 #[test]
+fn stationary_loads_are_results_whose_intervals_cover_and_movement_is_refused_or_inside() {
+    for (kind, score) in of_330_seconds() {
+        let (demand, results) = (Demand::of(*kind), score.valid + score.wide);
+        if kind.is_stationary() {
+            let covered = share(score.covered, results);
+            assert!(share(results, score.traces) >= demand.results, "{kind:?}: results");
+            assert!(demand.covers.contains(&covered), "{kind:?}: covers {covered}");
+            let precise = share(score.within_5, score.valid) >= 95.0 && share(score.within_2, score.valid) >= 80.0;
+            assert!(precise || !demand.is_precise, "{kind:?}: valid means are off");
+        } else {
+            assert!(score.held() >= 95.0, "{kind:?}: held {}", score.held());
+        }
+    }
+}
+
+#[test]
+fn loads_of_a_minute_are_judged_as_well_as_they_allow() {
+    let (mut valid, mut within_5, mut within_2) = (0, 0, 0);
+    for (kind, score) in table(60) {
+        let results = score.valid + score.wide;
+        // Fewer than four correlation times, or none of what is rare, in a minute.
+        let is_short = matches!(kind, TraceKind::LongMemory | TraceKind::Regimes | TraceKind::RareZeros);
+        if kind.is_stationary() && !is_short {
+            let covered = share(score.covered, results);
+            assert!(share(results, score.traces) >= 93.0, "{kind:?}: results");
+            assert!((92.0..=99.5).contains(&covered), "{kind:?}: covers {covered}");
+            valid += score.valid;
+            within_5 += score.within_5;
+            within_2 += score.within_2;
+        } else if !kind.is_stationary() {
+            // The last three to twelve seconds say little of the level that follows.
+            let is_late = matches!(kind, TraceKind::LateStep | TraceKind::LateRamp);
+            assert!(score.held() >= if is_late { 80.0 } else { 90.0 }, "{kind:?}: held {}", score.held());
+        }
+    }
+    assert!(share(within_5, valid) >= 95.0 && share(within_2, valid) >= 80.0, "{within_2} and {within_5} of {valid}");
+}
+
+#[test]
 fn longer_is_no_worse() {
     let (shorter, longer) = (table(165), table(660));
+    let is_asked = |kind: TraceKind| kind.is_stationary() && kind != TraceKind::Regimes;
     for (short, long) in [(shorter.as_slice(), of_330_seconds()), (of_330_seconds(), longer.as_slice())] {
-        for ((kind, short), (_, long)) in short.iter().zip(long).filter(|((kind, _), _)| kind.is_stationary()) {
+        for ((kind, short), (_, long)) in short.iter().zip(long).filter(|((kind, _), _)| is_asked(*kind)) {
             let results = |score: &Score| share(score.valid + score.wide, score.traces);
             assert!(results(long) >= results(short) - 4.0, "{kind:?}: {} after {}", results(long), results(short));
+            // Beyond nominal nothing is gained.
+            let covers = |score: &Score| share(score.covered, score.valid + score.wide).min(95.0);
+            assert!(covers(long) >= covers(short) - 4.0, "{kind:?}: {} after {}", covers(long), covers(short));
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::library::log_uniform;
 use crate::random::Random;
 
-/// Throughput per second without noise, and its mean in the long run; NaN of one that moves for ever.
+/// Throughput per second without noise, and its mean in the long run; of one that moves, its level at the end of the load or
+/// that to which it tends.
 pub(super) struct Shape {
     pub(super) seconds: Vec<f64>,
     pub(super) level: f64,
@@ -40,6 +41,11 @@ fn waiting(random: &mut Random, mean: f64) -> f64 {
 pub(super) fn periodic_stalls(random: &mut Random, length: usize) -> Shape {
     let period = between(random, 4.0, length as f64 / 10.0);
     let stall = between(random, 1.0, (period / 3.0).max(1.2));
+    stalls(random, length, period, stall)
+}
+
+/// Stalls of `stall` seconds at a fixed period, from a random phase on.
+fn stalls(random: &mut Random, length: usize, period: f64, stall: f64) -> Shape {
     let (depth, mut at) = (between(random, 0.2, 1.0), -period * random.uniform());
     let mut shape = Shape { level: 1.0 - depth * stall / period, ..Shape::flat(length) };
     while at < length as f64 {
@@ -47,6 +53,12 @@ pub(super) fn periodic_stalls(random: &mut Random, length: usize) -> Shape {
         at += period;
     }
     shape
+}
+
+pub(super) fn few_periods(random: &mut Random, length: usize) -> Shape {
+    let period = length as f64 / between(random, 3.0, 9.0);
+    let stall = period * between(random, 0.1, 0.3);
+    stalls(random, length, period, stall)
 }
 
 pub(super) fn random_stalls(random: &mut Random, length: usize) -> Shape {
@@ -102,7 +114,7 @@ pub(super) fn excursion(random: &mut Random, length: usize) -> Shape {
 
 pub(super) fn decay(random: &mut Random, length: usize) -> Shape {
     let rate = log_uniform(random, 0.05, 0.5) / length as f64;
-    Shape::of(length, f64::NAN, |second| (-rate * second).exp())
+    Shape::of(length, (-rate * length as f64).exp(), |second| (-rate * second).exp())
 }
 
 pub(super) fn warm_up(random: &mut Random, length: usize) -> Shape {
@@ -131,4 +143,47 @@ pub(super) fn step(random: &mut Random, length: usize) -> Shape {
 pub(super) fn ramp(random: &mut Random, length: usize) -> Shape {
     let (end, by) = (length as f64 * between(random, 0.2, 1.0), change(random, 0.5));
     Shape::of(length, 1.0, |second| 1.0 - by * (1.0 - second / end).max(0.0))
+}
+
+pub(super) fn late_step(random: &mut Random, length: usize) -> Shape {
+    let (at, by) = (length as f64 * between(random, 0.8, 0.97), change(random, 0.3));
+    Shape::of(length, 1.0, |second| if second < at { 1.0 - by } else { 1.0 })
+}
+
+pub(super) fn late_ramp(random: &mut Random, length: usize) -> Shape {
+    let (whole, by) = (length as f64, change(random, 0.3));
+    let begin = whole * between(random, 0.4, 0.8);
+    Shape::of(length, 1.0, |second| 1.0 - by * ((whole - second) / (whole - begin)).min(1.0))
+}
+
+pub(super) fn regimes(random: &mut Random, length: usize) -> Shape {
+    let (stay, depth) = (length as f64 * between(random, 60.0, 120.0) / 330.0, between(random, 0.05, 0.3));
+    let mut shape = Shape { level: 1.0 - depth / 2.0, ..Shape::flat(length) };
+    let mut at = if random.uniform() < 0.5 { 0.0 } else { waiting(random, stay) };
+    while at < length as f64 {
+        let end = at + waiting(random, stay);
+        shape.lower(at, end, depth);
+        at = end + waiting(random, stay);
+    }
+    shape
+}
+
+pub(super) fn rare_zeros(random: &mut Random, length: usize) -> Shape {
+    let chance = between(random, 0.003, 0.01);
+    let mut shape = Shape { level: 1.0 - chance, ..Shape::flat(length) };
+    shape.seconds.iter_mut().filter(|_| random.uniform() < chance).for_each(|second| *second = 0.0);
+    shape
+}
+
+/// Operations that end independently, two to 20 a second, as shares of their number.
+pub(super) fn few_events(random: &mut Random, length: usize) -> Shape {
+    let rate = log_uniform(random, 2.0, 20.0);
+    let mut shape = Shape::flat(length);
+    let mut at = waiting(random, 1.0 / rate);
+    shape.seconds.fill(0.0);
+    while at < length as f64 {
+        shape.seconds[at as usize] += 1.0 / rate;
+        at += waiting(random, 1.0 / rate);
+    }
+    shape
 }

@@ -117,9 +117,10 @@ fn load_steps(procedure: &Procedure) -> [Prose; 2] {
         "Measurement of ", time(procedure.measure), " in intervals of one second. If throughput still moved at the \
          start, the first eighth or quarter was discarded. A significant movement in the rest of more than ",
         percent(procedure.drift_tolerance), " of the mean voids the run; a change that reverts is noise. Intervals \
-         come from the means of ten batches and a block bootstrap and include possible remaining movement. A point \
-         with an interval of up to ±", percent(procedure.precision.unwrap_or_default()),
-        " is valid, up to ±30 % valid and wide, beyond that void."
+         come from the means of twenty parts with their dependence counted, and reach to the last level where \
+         throughput may have moved. A point with an interval of up to ±",
+        percent(procedure.precision.unwrap_or_default()),
+        " is valid, with a larger one valid and wide, and void where noise alone makes it more than ±30 %."
     };
     [begin, measured]
 }

@@ -63,6 +63,9 @@ pub struct Superblock {
     pub journal_start: u64,
     /// Its origins.
     pub volumes: Vec<VolumeLabel>,
+    /// Opening that wrote the checkpoint in force, behind which no block of an earlier opening belongs to the journal; 0 in caches that did
+    /// not note it.
+    pub checkpoint_mount: u64,
 }
 
 impl Superblock {
@@ -84,6 +87,7 @@ impl Superblock {
             block.put(&volume.origin.0);
             block.put_u64(volume.bytes);
         }
+        block.put_u64(self.checkpoint_mount);
         block.seal()
     }
 
@@ -103,6 +107,7 @@ impl Superblock {
         let count = reader.u32().min(4);
         let volumes =
             (0..count).map(|_| VolumeLabel { origin: Identity(reader.take()), bytes: reader.u64() }).collect();
+        let checkpoint_mount = reader.u64();
         Some(Self {
             sequence,
             cache,
@@ -115,6 +120,7 @@ impl Superblock {
             checkpoint_sequence,
             journal_start,
             volumes,
+            checkpoint_mount,
         })
     }
 }
@@ -173,6 +179,7 @@ mod tests {
             checkpoint_sequence: 5,
             journal_start: 77,
             volumes,
+            checkpoint_mount: 11,
         };
         assert_eq!(Superblock::decode(&superblock.encode()), Some(superblock.clone()));
         let label = OriginLabel { origin: Identity([2; 16]), cache: Identity([3; 16]), mounts: 9, detached: true };

@@ -49,11 +49,13 @@ pub struct CleanBatch {
     pub needs_commit: bool,
     /// Writes to the origin under way at once, at least 1; its sync begins when all of them are done.
     pub depth: u32,
+    /// Syncs of the origin that had failed when the batch was begun.
+    sync_failures: u64,
 }
 
 impl CleanBatch {
-    fn new(volume: u8, depth: u32) -> Self {
-        Self { volume, pieces: Vec::new(), needs_commit: false, depth }
+    fn new(volume: u8, depth: u32, sync_failures: u64) -> Self {
+        Self { volume, pieces: Vec::new(), needs_commit: false, depth, sync_failures }
     }
 
     fn push(&mut self, piece: CleanPiece, known: bool) {
@@ -212,7 +214,8 @@ impl CacheMachine {
                 self.cleaner.position = piece.block;
                 let known = self.records.is_known(piece.block);
                 let volume = piece.block.volume();
-                batch.get_or_insert_with(|| CleanBatch::new(volume, depth)).push(piece, known);
+                let failures = self.volumes[usize::from(volume)].sync_failures;
+                batch.get_or_insert_with(|| CleanBatch::new(volume, depth, failures)).push(piece, known);
             }
         }
         batch
@@ -266,8 +269,11 @@ impl CacheMachine {
         batch.pieces.iter().for_each(|piece| self.let_go(piece.block));
     }
 
-    /// Ends a batch: `Some` has the number of writes when all of it is durable on the origin, `None` when it is not.
+    /// Ends a batch: `Some` has the number of writes when all of it is durable on the origin, `None` when it is not. It is not if any sync failed
+    /// meanwhile, which may have been told of the writes of this batch.
     pub fn clean_end(&mut self, batch: &CleanBatch, runs: Option<u64>) {
+        let failures = self.volumes[usize::from(batch.volume)].sync_failures;
+        let runs = runs.filter(|_| failures == batch.sync_failures);
         self.cleaner.batches -= 1;
         for piece in &batch.pieces {
             self.cleaner.at_work.remove(&piece.block);

@@ -197,6 +197,15 @@ impl Records {
         }
     }
 
+    /// Forgets all of it: nothing can be found after a crash. Every commit begun is done.
+    pub(super) fn forget_all(&mut self) {
+        self.pending.clear();
+        self.committing.clear();
+        self.leaving.clear();
+        (self.cache_was_written, self.truncated) = (false, false);
+        (self.commits_done, self.commits_complete) = (self.commits_begun, self.commits_begun);
+    }
+
     /// Blocks of the journal that can be written before a checkpoint must be made.
     fn room(&self) -> u64 {
         u64::from(self.geometry.journal_blocks) - (self.journal_next - self.journal_start)
@@ -282,12 +291,15 @@ impl CacheMachine {
         }
     }
 
-    /// Ends the commit at work. One that failed lets all volumes fail.
-    pub fn commit_end(&mut self, succeeded: bool) {
+    /// Ends the commit at work. One that failed lets all volumes fail, or asks the caller to abandon the cache: see
+    /// [`CacheMachine::cache_failed`].
+    pub fn commit_end(&mut self, succeeded: bool) -> bool {
         self.records.at_work = false;
+        if self.has_abandoned() {
+            return false;
+        }
         if !succeeded {
-            self.fail_pool();
-            return;
+            return self.cache_failed();
         }
         self.records.note_done();
         let mut done: Vec<_> = std::mem::take(&mut self.records.committing).into_iter().collect();
@@ -307,6 +319,7 @@ impl CacheMachine {
             }
             self.free(line);
         }
+        false
     }
 
     /// Number that [`CacheMachine::commits_complete`] must reach so that all that is pending now is durable.
@@ -348,7 +361,7 @@ impl CacheMachine {
 
     /// Whether half of the journal is needed by recovery, so that a checkpoint should be made.
     pub fn wants_checkpoint(&self) -> bool {
-        self.records.room() < u64::from(self.geometry.journal_blocks) / 2
+        !self.has_abandoned() && self.records.room() < u64::from(self.geometry.journal_blocks) / 2
     }
 
     /// First block of the journal that recovery needs with a checkpoint that is begun now.

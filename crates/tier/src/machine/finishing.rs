@@ -1,5 +1,6 @@
 //! The end of a work: what becomes visible when it succeeded, and what is given up when a device failed.
 
+use super::abandoning::CacheHold;
 use super::commits::SectorCrcs;
 use super::machine_core::CacheMachine;
 use super::work::{AccessKind, BlockRequest, BlockWork, Change, End, WorkFailure};
@@ -11,7 +12,17 @@ impl CacheMachine {
     /// Ends a work. `Ok` has the checksums of the sectors in [`BlockWork::cache_written`].
     pub fn end(&mut self, work: BlockWork, outcome: Result<SectorCrcs, WorkFailure>) -> End {
         self.let_go(work.request.block);
+        match work.change {
+            Change::Through { pinned: Some(line), .. } => self.unpin(line),
+            Change::Place { .. } => self.placing -= 1,
+            _ => {}
+        }
+        if self.may_be_lost(&work, outcome.as_ref().err()) {
+            self.release_fresh(&work.change);
+            return self.fail_volume(work.request.block);
+        }
         match outcome {
+            Ok(_) if self.cache_hold != CacheHold::Held => self.end_without_cache(work),
             Ok(crcs) => {
                 self.records.cache_was_written |= !work.cache_written().is_empty();
                 self.count_success(&work);
@@ -22,7 +33,14 @@ impl CacheMachine {
         }
     }
 
-    fn apply(&mut self, work: &BlockWork, crcs: &SectorCrcs) {
+    /// Whether a sync of the origin failed since a work began that may have written there: no later sync tells of what it wrote.
+    fn may_be_lost(&mut self, work: &BlockWork, failure: Option<&WorkFailure>) -> bool {
+        let Change::Through { sync_failures, .. } = work.change else { return false };
+        let may_be_written = matches!(failure, None | Some(WorkFailure::Origin | WorkFailure::CacheWrite));
+        may_be_written && self.volume(work.request.block).sync_failures != sync_failures
+    }
+
+    pub(super) fn apply(&mut self, work: &BlockWork, crcs: &SectorCrcs) {
         let block = work.request.block;
         if let Some(verification) = &work.verification
             && verification.sectors.has(self.table.entry(verification.line).valid)
@@ -80,7 +98,7 @@ impl CacheMachine {
         self.change(line, entry, crcs, after);
     }
 
-    fn count_success(&mut self, work: &BlockWork) {
+    pub(super) fn count_success(&mut self, work: &BlockWork) {
         let counters = &mut self.volume(work.request.block).counters;
         let bytes = u64::from(work.request.range.end - work.request.range.start);
         match work.request.kind {
@@ -140,10 +158,7 @@ impl CacheMachine {
                 self.release_fresh(&work.change);
                 match self.table.find(block) {
                     Some(line) if self.table.entry(line).is_dirty() => self.fail_volume(block),
-                    Some(line) => {
-                        self.unmap(line);
-                        End::Retry
-                    }
+                    Some(line) => self.give_up_line(block, line),
                     None => End::Retry,
                 }
             }
@@ -175,11 +190,18 @@ impl CacheMachine {
         let entry = *self.table.entry(line);
         if !entry.is_dirty() {
             self.volume(block).counters.clean_mismatches += 1;
-            self.unmap(line);
-            return End::Retry;
+            return self.give_up_line(block, line);
         }
         if !self.accept_torn(line, actual) {
             return self.fail_volume(block);
+        }
+        End::Retry
+    }
+
+    /// Gives up a clean line that could not be read as it should be, once nobody else reads it: another would read what a third one puts there.
+    fn give_up_line(&mut self, block: OriginBlock, line: LineNumber) -> End {
+        if !self.close_hold(block) {
+            self.unmap(line);
         }
         End::Retry
     }
@@ -218,11 +240,11 @@ impl CacheMachine {
                 self.volume(block).degraded = true;
                 End::Retry
             }
-            Change::Through { line, valid, from, bypass } => {
+            Change::Through { line, valid, from, bypass, pinned, sync_failures } => {
                 if let Some(line) = line {
                     self.retire(line);
                 }
-                let change = Change::Through { line: None, valid, from, bypass };
+                let change = Change::Through { line: None, valid, from, bypass, pinned, sync_failures };
                 let work = BlockWork { change, ..work.clone() };
                 self.count_success(&work);
                 self.apply(&work, &SectorCrcs::default());
@@ -237,7 +259,7 @@ impl CacheMachine {
         self.retired.insert(line);
     }
 
-    fn release_fresh(&mut self, change: &Change) {
+    pub(super) fn release_fresh(&mut self, change: &Change) {
         match *change {
             Change::Fetch { line: Some(line), fresh: true, .. }
             | Change::Place { line, .. }
@@ -265,18 +287,27 @@ impl CacheMachine {
     }
 
     /// Notes that a sync failed. A later one that succeeds proves nothing for what an operating system gave up, so
-    /// that a volume fails whose acknowledged writes it should have covered.
+    /// that a volume fails whose writes it should have covered, and a batch of the cleaner at work cleans nothing.
     pub fn origin_sync_failed(&mut self, volume: u8) {
         let volume = &mut self.volumes[usize::from(volume)];
         volume.counters.origin_errors += 1;
-        volume.failed |= volume.sync_wanted > volume.sync_done;
+        volume.sync_failures += 1;
+        volume.failed |= volume.sync_wanted > volume.sync_done || !volume.unsynced.is_empty();
     }
 
-    /// Notes that a sync succeeded.
+    /// Notes that a sync succeeded, which says nothing of a volume that has failed.
     pub fn origin_sync_end(&mut self, volume: u8, number: u64) {
         let volume = &mut self.volumes[usize::from(volume)];
+        if volume.failed {
+            return;
+        }
         volume.sync_done = volume.sync_done.max(number);
         volume.unsynced.retain(|_, sync| *sync > number);
+    }
+
+    /// Number of the sync that is begun next, which covers what was written so far.
+    pub fn next_origin_sync(&self, volume: u8) -> u64 {
+        self.volumes[usize::from(volume)].sync_next
     }
 
     /// The least number of the sync that covers what was acknowledged so far.

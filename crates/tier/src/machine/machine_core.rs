@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::abandoning::CacheHold;
 use super::cleaning::CleanerState;
 use super::commits::{JournalPosition, Records, SectorCrcs};
 use super::settings::{CacheMode, PoolSettings, VolumeClass, VolumeSettings};
@@ -50,6 +51,16 @@ pub(crate) fn low_water(active_lines: u32) -> u32 {
 struct Hold {
     sharing: u32,
     exclusive: bool,
+    /// Whether nobody else may share it: its line is given up when nobody reads it any more.
+    closing: bool,
+}
+
+/// Requests that read a line that holds nothing more.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinePins {
+    count: u32,
+    /// Whether the line is free otherwise.
+    is_free: bool,
 }
 
 /// One volume's state.
@@ -69,6 +80,8 @@ pub(super) struct VolumeState {
     pub(super) sync_wanted: u64,
     /// Blocks that requests wrote on the origin, with the sync that covers them.
     pub(super) unsynced: QuickMap<OriginBlock, u64>,
+    /// Syncs of the origin that failed: what was written there before any of them may be lost, whatever a later one says.
+    pub(super) sync_failures: u64,
     pub(super) failed: bool,
     /// Whether the cache failed while nothing was dirty: nothing more is taken in.
     pub(super) degraded: bool,
@@ -85,6 +98,7 @@ impl VolumeState {
             sync_done: 0,
             sync_wanted: 0,
             unsynced: QuickMap::default(),
+            sync_failures: 0,
             failed: false,
             degraded: false,
         }
@@ -105,6 +119,8 @@ pub struct CacheMachine {
     pub(super) volumes: Vec<VolumeState>,
     pub(super) settings: PoolSettings,
     holds: QuickMap<OriginBlock, Hold>,
+    /// Lines that are read although they may hold nothing more: nobody may have them.
+    pinned: QuickMap<LineNumber, LinePins>,
     pub(super) records: Records,
     pub(super) cleaner: CleanerState,
     /// Empty lines that requests write: nobody else may have them.
@@ -116,6 +132,9 @@ pub struct CacheMachine {
     /// Whether the last stop was no clean one.
     pub(super) after_crash: bool,
     pub(super) pool_failed: bool,
+    /// Works that write a fresh line, which is dirty when they end.
+    pub(super) placing: u32,
+    pub(super) cache_hold: CacheHold,
     /// Requests since the start.
     pub(super) requests: u64,
 }
@@ -144,6 +163,7 @@ impl CacheMachine {
                 .collect(),
             volumes: settings.volumes.iter().cloned().map(VolumeState::new).collect(),
             holds: QuickMap::default(),
+            pinned: QuickMap::default(),
             records: Records::new(geometry, journal),
             cleaner: CleanerState::new(&settings.cleaner),
             geometry,
@@ -153,6 +173,8 @@ impl CacheMachine {
             active_lines,
             after_crash,
             pool_failed: false,
+            placing: 0,
+            cache_hold: CacheHold::Held,
             requests: 0,
         };
         machine.take_over(recovered);
@@ -221,7 +243,7 @@ impl CacheMachine {
     /// Holds a block; `None` when somebody holds it in another way.
     pub(super) fn hold(&mut self, block: OriginBlock, exclusive: bool) -> Option<()> {
         let hold = self.holds.entry(block).or_default();
-        if hold.exclusive || (exclusive && hold.sharing > 0) {
+        if hold.exclusive || hold.closing || (exclusive && hold.sharing > 0) {
             return None;
         }
         if exclusive {
@@ -238,6 +260,29 @@ impl CacheMachine {
         hold.sharing = hold.sharing.saturating_sub(1);
         if hold.sharing == 0 {
             self.holds.remove(&block);
+        }
+    }
+
+    /// Lets nobody new hold a block that others hold; `false` when nobody holds it.
+    pub(super) fn close_hold(&mut self, block: OriginBlock) -> bool {
+        let hold = self.holds.get_mut(&block);
+        hold.map(|hold| hold.closing = true).is_some()
+    }
+
+    /// Keeps a line from being had by anybody until it is unpinned as often.
+    pub(super) fn pin(&mut self, line: LineNumber) {
+        self.pinned.entry(line).or_default().count += 1;
+    }
+
+    pub(super) fn unpin(&mut self, line: LineNumber) {
+        let pins = self.pinned.get_mut(&line).expect("what is unpinned was pinned");
+        pins.count -= 1;
+        if pins.count == 0 {
+            let is_free = pins.is_free;
+            self.pinned.remove(&line);
+            if is_free {
+                self.free(line);
+            }
         }
     }
 
@@ -287,6 +332,11 @@ impl CacheMachine {
     /// Puts a line that holds nothing, durably, back to where it can be had.
     pub(super) fn free(&mut self, line: LineNumber) {
         self.reserved.remove(&line);
+        if let Some(pins) = self.pinned.get_mut(&line) {
+            pins.is_free = true;
+            self.lists.move_to(line, ListId::ASIDE);
+            return;
+        }
         let list = if line < self.active_lines { ListId::FREE } else { ListId::ASIDE };
         self.lists.move_to(line, list);
     }
@@ -346,7 +396,8 @@ impl CacheMachine {
         let lines = lines.clamp(1, self.geometry.most_lines);
         for line in self.active_lines..lines {
             let used = self.table.entry(line).is_mapped() || self.records.is_leaving(line);
-            if !used && !self.reserved.contains(&line) && !self.retired.contains(&line) {
+            let taken = self.reserved.contains(&line) || self.pinned.contains_key(&line);
+            if !used && !taken && !self.retired.contains(&line) {
                 self.lists.move_to(line, ListId::FREE);
             }
         }
@@ -363,7 +414,7 @@ impl CacheMachine {
             return false;
         }
         self.lists.move_to(line, ListId::ASIDE);
-        !self.records.is_leaving(line) && !self.reserved.contains(&line)
+        !self.records.is_leaving(line) && !self.reserved.contains(&line) && !self.pinned.contains_key(&line)
     }
 
     // ---- what is told
@@ -397,6 +448,11 @@ impl CacheMachine {
     /// Dirty lines of all volumes.
     pub fn dirty_lines(&self) -> u32 {
         self.volumes.iter().map(|volume| volume.dirty).sum()
+    }
+
+    /// Whether the origins have all that was acknowledged and will be of the works that were begun.
+    pub fn holds_nothing_alone(&self) -> bool {
+        self.dirty_lines() == 0 && self.placing == 0
     }
 
     /// Whether a volume has failed.
@@ -452,6 +508,9 @@ impl CacheMachine {
 
     /// Gives lines up until as many are free, or on the way to it, as the low-water mark says.
     pub fn reclaim(&mut self, incoming: OriginBlock) {
+        if self.cache_hold != CacheHold::Held {
+            return;
+        }
         let short = self.low_water().saturating_sub(self.lists.length(ListId::FREE));
         let wanted = u64::from(short).saturating_sub(self.records.leaving_lines());
         for _ in 0..wanted {

@@ -2,6 +2,7 @@
 //!
 //! No clock, no thread, no data and no input or output. What must hold is in `docs/adr/0050-the-cache-tier.md`.
 
+mod abandoning;
 mod access;
 mod cleaning;
 mod commits;

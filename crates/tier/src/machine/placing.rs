@@ -30,6 +30,7 @@ impl CacheMachine {
             self.let_go(request.block);
             return self.begin_through(request, old, false);
         };
+        self.placing += 1;
         let placement = self.placement(request, old, true);
         let (written, kept) = (placement.written, placement.kept);
         let mut actions = placement.actions;
@@ -49,10 +50,14 @@ impl CacheMachine {
         let line = if cached { self.allocate(request.block) } else { None };
         let placement = self.placement(request, old, line.is_some());
         let (written, kept) = (placement.written, placement.kept);
-        // What is read from the old line is read before that line can be given to somebody else.
         let mut actions = placement.actions;
         let verification = old.and_then(|old| self.verification(old, placement.copied));
         let from = old.map(|old| self.lists.policy_place(old));
+        // What is read from the old line is read later: until then nobody else may have it.
+        let pinned = old.filter(|_| !placement.copied.is_empty());
+        if let Some(line) = pinned {
+            self.pin(line);
+        }
         if let Some(old) = old {
             self.unmap(old);
         }
@@ -69,7 +74,8 @@ impl CacheMachine {
             actions.extend(self.writes_to(line, written.or(kept)));
         }
         let bypass = self.is_write_back(request);
-        let change = Change::Through { line, valid: written.or(kept), from, bypass };
+        let sync_failures = self.volume(request.block).sync_failures;
+        let change = Change::Through { line, valid: written.or(kept), from, bypass, pinned, sync_failures };
         Begin::Work(BlockWork { request: request.clone(), window, actions, verification, change })
     }
 

@@ -95,8 +95,16 @@ pub(super) enum Change {
     Overwrite { line: LineNumber, written: SectorSet },
     /// A fresh line holds the block, with some sectors of the old one.
     Place { line: LineNumber, old: Option<LineNumber>, kept: SectorSet, written: SectorSet },
-    /// The origin is written; a fresh line may hold the block, clean. `from` is how the line stood that held it.
-    Through { line: Option<LineNumber>, valid: SectorSet, from: Option<PolicyPlace>, bypass: bool },
+    /// The origin is written; a fresh line may hold the block, clean. `from` is how the line stood that held it, `pinned` that line while it is
+    /// read; `sync_failures` counts those of the origin at the begin.
+    Through {
+        line: Option<LineNumber>,
+        valid: SectorSet,
+        from: Option<PolicyPlace>,
+        bypass: bool,
+        pinned: Option<LineNumber>,
+        sync_failures: u64,
+    },
 }
 
 /// What a request must wait for.

@@ -22,24 +22,31 @@ impl Tier {
             if state.machine.commits_complete() >= wanted {
                 return Ok(());
             }
-            if state.machine.is_committing() {
+            if state.machine.is_committing() || state.machine.is_abandoning() {
                 drop(self.wait(state));
                 continue;
             }
             if state.machine.lacks_room() {
                 drop(state);
-                self.checkpoint()?;
+                // Whether the volumes go on without a cache that failed is looked at above.
+                drop(self.checkpoint());
                 continue;
             }
             let Some(commit) = state.machine.commit_begin() else { continue };
             drop(state);
+            let guard = self.guard_panics();
             let done = self.carry_out(&commit);
+            guard.disarm();
             let mut state = self.lock();
-            state.machine.commit_end(done.is_ok());
             if let Err(error) = &done {
                 state.first_error.get_or_insert_with(|| error.to_string());
             }
+            let abandons = state.machine.commit_end(done.is_ok());
+            drop(state);
             self.changed.notify_all();
+            if abandons {
+                self.abandon(&self.lock_superblock());
+            }
         }
     }
 
@@ -60,19 +67,28 @@ impl Tier {
         Ok(())
     }
 
-    /// Returns when a sync of an origin with this number or a later one has succeeded.
-    pub(super) fn sync_origin_until(&self, volume: u8, wanted: u64) -> Result<(), Error> {
-        let mut state = self.lock();
-        if state.machine.done_origin_sync(volume) >= wanted {
-            return Ok(());
-        }
-        let number = state.machine.origin_sync_begin(volume);
-        drop(state);
-        self.finish_origin_sync(volume, number)
+    /// Returns when all is durable on an origin that was written there before.
+    pub(super) fn sync_origin(&self, volume: u8) -> Result<(), Error> {
+        let wanted = self.lock().machine.next_origin_sync(volume);
+        self.sync_origin_until(volume, wanted)
     }
 
-    pub(super) fn finish_origin_sync(&self, volume: u8, number: u64) -> Result<(), Error> {
-        let done = self.origins[usize::from(volume)].sync();
+    /// Returns when a sync of an origin with this number or a later one has succeeded.
+    pub(super) fn sync_origin_until(&self, volume: u8, wanted: u64) -> Result<(), Error> {
+        if self.lock().machine.done_origin_sync(volume) >= wanted {
+            return Ok(());
+        }
+        // One at a time: an operating system tells an error of a file once, and what a sync beside that one says proves nothing.
+        let place = usize::from(volume);
+        let _turn = self.origin_turns[place].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let number = {
+            let mut state = self.lock();
+            if state.machine.done_origin_sync(volume) >= wanted {
+                return Ok(());
+            }
+            state.machine.origin_sync_begin(volume)
+        };
+        let done = self.origins[place].sync();
         let mut state = self.lock();
         match done {
             Ok(()) => {
@@ -81,7 +97,9 @@ impl Tier {
             }
             Err(error) => {
                 state.machine.origin_sync_failed(volume);
-                Err(Error::device("synced", format!("the origin of volume {volume}"), 0, error))
+                let error = Error::device("synced", format!("the origin of volume {volume}"), 0, error);
+                state.first_error.get_or_insert_with(|| error.to_string());
+                Err(error)
             }
         }
     }
@@ -90,7 +108,7 @@ impl Tier {
     ///
     /// # Errors
     ///
-    /// When the cache fails; then all volumes have failed.
+    /// When the cache fails; then all volumes have failed, or do without it if nothing was dirty.
     pub fn checkpoint(&self) -> Result<(), Error> {
         let mut superblock = self.lock_superblock();
         self.checkpoint_with(&mut superblock, false)
@@ -101,19 +119,36 @@ impl Tier {
     }
 
     pub(super) fn checkpoint_with(&self, superblock: &mut Superblock, clean: bool) -> Result<(), Error> {
-        let start = self.lock().machine.checkpoint_begin();
+        let start = {
+            let state = self.lock();
+            if state.machine.has_abandoned() {
+                return Ok(());
+            }
+            state.machine.checkpoint_begin()
+        };
         let mut next = superblock.clone();
         next.checkpoint_slot = 1 - superblock.checkpoint_slot;
         next.checkpoint_sequence += 1;
         next.journal_start = start;
+        next.checkpoint_mount = next.mounts;
         next.clean = clean;
         let written = self.write_entries(&next).and_then(|()| self.write_superblock(superblock, next));
         let mut state = self.lock();
-        match written {
-            Ok(()) => state.machine.checkpoint_end(start),
-            Err(_) => state.machine.fail_pool(),
-        }
+        let abandons = match &written {
+            Ok(()) => {
+                state.machine.checkpoint_end(start);
+                false
+            }
+            Err(error) => {
+                state.first_error.get_or_insert_with(|| error.to_string());
+                state.machine.cache_failed()
+            }
+        };
+        drop(state);
         self.changed.notify_all();
+        if abandons {
+            self.abandon(superblock);
+        }
         written
     }
 

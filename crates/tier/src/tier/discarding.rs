@@ -36,6 +36,7 @@ impl Tier {
         let begin = self.clock.now();
         let asked = RunAsked { kind: AccessKind::Discard, volume, at, length: asked, most: MOST_BLOCKS };
         let works = self.begin_run(&asked, is_plain);
+        let guard = self.guard_panics();
         let plain = works.iter().filter(|work| is_plain(work)).count();
         let (mut trouble, failure) = match self.discard_at_once(volume, at, &works[..plain]) {
             Ok(()) => (None, None),
@@ -57,6 +58,7 @@ impl Tier {
             };
             outcome = outcome.and(ended);
         }
+        guard.disarm();
         outcome.map(|()| done)
     }
 

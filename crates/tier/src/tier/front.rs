@@ -37,8 +37,12 @@ pub struct Tier {
     pub(super) changed: Condvar,
     /// Taken before `state` and held while a superblock is written.
     pub(super) superblock: Mutex<Superblock>,
+    /// Held while the number of lines in use is changed; taken before all others.
+    pub(super) sizes: Mutex<()>,
     pub(super) cache: Arc<dyn Device>,
     pub(super) origins: Vec<Arc<dyn Device>>,
+    /// Held while the origin of a volume is synced; taken before `state`.
+    pub(super) origin_turns: Vec<Mutex<()>>,
     pub(super) clock: Arc<dyn Clock>,
     /// Time of the clock at which the pool was open.
     pub(super) opened: Duration,
@@ -283,7 +287,9 @@ impl Tier {
                 }
             };
             drop(state);
+            let guard = self.guard_panics();
             let outcome = self.run(&work, bytes);
+            guard.disarm();
             if self.ended(work, outcome, begin)? {
                 return Ok(());
             }

@@ -40,6 +40,7 @@ impl Tier {
     }
 
     fn clean_batch(&self, batch: &CleanBatch) -> Result<(), Error> {
+        let guard = self.guard_panics();
         let read = self.read_batch(batch);
         {
             let mut state = self.lock();
@@ -54,6 +55,7 @@ impl Tier {
             }
             self.write_runs(batch, &runs).map(|()| count)
         });
+        guard.disarm();
         let mut state = self.lock();
         state.machine.clean_end(batch, written.as_ref().ok().copied());
         self.notify(&state);
@@ -124,8 +126,7 @@ impl Tier {
             let at = runs.get(index).map_or(0, |run| run.at);
             return Err(Error::device("cleaned to", format!("the origin of volume {volume}"), at, error));
         }
-        let number = self.lock().machine.origin_sync_begin(volume);
-        self.finish_origin_sync(volume, number)
+        self.sync_origin(volume)
     }
 
     /// Makes commits, syncs and checkpoints that should be made although no request waits for them; says whether there
@@ -137,13 +138,9 @@ impl Tier {
     pub fn tend(&self) -> Result<bool, Error> {
         let mut worked = false;
         for volume in 0..self.volumes() {
-            let number = {
-                let mut state = self.lock();
-                let many = state.machine.unsynced_blocks(volume) > UNSYNCED_BLOCKS;
-                many.then(|| state.machine.origin_sync_begin(volume))
-            };
-            if let Some(number) = number {
-                self.finish_origin_sync(volume, number)?;
+            let are_many = self.lock().machine.unsynced_blocks(volume) > UNSYNCED_BLOCKS;
+            if are_many {
+                self.sync_origin(volume)?;
                 worked = true;
             }
         }

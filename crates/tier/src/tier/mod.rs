@@ -2,6 +2,7 @@
 //!
 //! It decides nothing that the machine could decide, starts no thread unless it is asked to, and prints nothing.
 
+mod abandoning;
 mod committing;
 mod discarding;
 mod driver;
@@ -18,6 +19,7 @@ mod salvaging;
 mod sampling;
 mod sizing;
 mod snapshot;
+mod unwinding;
 
 pub use flush_delay::{FlushTimes, MOST_FLUSH_DELAY};
 pub use front::{PoolStatus, Tier};

@@ -83,6 +83,7 @@ impl Tier {
             checkpoint_sequence: 1,
             journal_start: 0,
             volumes,
+            checkpoint_mount: 0,
         };
         format_with(devices, &superblock)
     }
@@ -137,7 +138,9 @@ impl Tier {
             changed: Condvar::new(),
             opened: clock.now(),
             superblock: Mutex::new(superblock),
+            sizes: Mutex::default(),
             cache: devices.cache,
+            origin_turns: devices.origins.iter().map(|_| Mutex::default()).collect(),
             origins: devices.origins,
             clock,
         })
@@ -164,9 +167,9 @@ impl Tier {
     /// Makes everything durable that was acknowledged, also what waits for an origin.
     pub(super) fn settle(&self) -> Result<(), Error> {
         for volume in 0..self.volumes() {
-            if self.lock().machine.unsynced_blocks(volume) > 0 {
-                let number = self.lock().machine.origin_sync_begin(volume);
-                self.finish_origin_sync(volume, number)?;
+            let is_waiting = self.lock().machine.unsynced_blocks(volume) > 0;
+            if is_waiting {
+                self.sync_origin(volume)?;
             }
         }
         let wanted = self.lock().machine.commit_wanted();
@@ -204,20 +207,16 @@ fn format_with(devices: &TierDevices, superblock: &Superblock) -> Result<(), Err
     write_zeros(cache, Geometry::byte_of_superblock(0), 2 * LABEL_BYTES).map_err(failed)?;
     cache.sync().map_err(failed)?;
     for place in 0..devices.origins.len() {
-        write_label(devices, superblock, place, false)?;
+        write_label(devices, superblock, place)?;
     }
     write_superblock(cache, superblock)
 }
 
 /// Writes the label of an origin, durably.
-pub(super) fn write_label(
-    devices: &TierDevices,
-    superblock: &Superblock,
-    place: usize,
-    detached: bool,
-) -> Result<(), Error> {
+fn write_label(devices: &TierDevices, superblock: &Superblock, place: usize) -> Result<(), Error> {
     let volume = superblock.volumes[place];
-    let label = OriginLabel { origin: volume.origin, cache: superblock.cache, mounts: superblock.mounts, detached };
+    let label =
+        OriginLabel { origin: volume.origin, cache: superblock.cache, mounts: superblock.mounts, detached: false };
     let name = || name_of_origin(&*devices.origins[place], place);
     let failed = |error| Error::device("labelled", name(), volume.bytes, error);
     devices.origins[place].write_at(volume.bytes, &label.encode()).map_err(failed)?;
@@ -276,7 +275,7 @@ fn begin_mount(devices: &TierDevices, superblock: &mut Superblock) -> Result<(),
     write_superblock(&*devices.cache, superblock)?;
     superblock.mounts += 1;
     for place in 0..devices.origins.len() {
-        write_label(devices, superblock, place, false)?;
+        write_label(devices, superblock, place)?;
     }
     superblock.sequence += 1;
     superblock.opening = false;

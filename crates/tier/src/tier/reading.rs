@@ -20,6 +20,7 @@ impl Tier {
         let begin = self.clock.now();
         let asked = RunAsked { kind: AccessKind::Read, volume, at, length: into.len() as u64, most: MOST_BLOCKS };
         let works = self.begin_run(&asked, is_whole_miss);
+        let guard = self.guard_panics();
         let misses = works.iter().filter(|work| is_whole_miss(work)).count();
         let bytes: usize = works[..misses].iter().map(length).sum();
         let mut origin = match works.first() {
@@ -50,6 +51,7 @@ impl Tier {
             done += piece.len();
             left = rest;
         }
+        guard.disarm();
         outcome.map(|()| done)
     }
 }

@@ -141,18 +141,27 @@ fn read_one_by_one(cache: &dyn Device, at: u64, first: u32, into: &mut [u8]) -> 
 /// The records of all commits that are whole, in order, and the block behind them.
 fn read_journal(cache: &dyn Device, superblock: &Superblock) -> Result<(Vec<JournalRecord>, u64), Error> {
     let mut done = (Vec::new(), superblock.journal_start);
-    let mut commit = Vec::new();
-    let mut mount = 0;
+    if superblock.clean {
+        // The checkpoint has everything: what lies behind it is a rest of a commit that never happened.
+        return Ok(done);
+    }
+    let (mut commit, mut is_unfinished) = (Vec::new(), false);
+    // A block of an earlier opening behind one of a later opening, or behind its checkpoint, is a rest of a commit that never happened.
+    let mut mount = superblock.checkpoint_mount;
     let end = superblock.journal_start + u64::from(superblock.geometry.journal_blocks);
     for sequence in superblock.journal_start..end {
-        // A block of an earlier opening behind one of a later opening is a rest of a commit that never happened.
         let mounts = mount..=superblock.mounts + 1;
         let found = read_block(cache, superblock, sequence)?;
         let Some(block) = found.filter(|block| block.sequence == sequence && mounts.contains(&block.mount)) else {
             refuse_hole(cache, superblock, sequence, &mounts)?;
             break;
         };
-        mount = block.mount;
+        if is_unfinished && block.mount != mount {
+            // The blocks before are a rest of an earlier opening, and those of this one that replaced them are missing.
+            refuse_hole(cache, superblock, done.1, &mounts)?;
+            break;
+        }
+        (mount, is_unfinished) = (block.mount, !block.ends_commit);
         commit.extend(block.records);
         if block.ends_commit {
             done.0.append(&mut commit);
@@ -175,10 +184,6 @@ fn refuse_hole(
     hole: u64,
     mounts: &RangeInclusive<u64>,
 ) -> Result<(), Error> {
-    // After a clean stop the checkpoint has everything.
-    if superblock.clean {
-        return Ok(());
-    }
     let blocks = u64::from(superblock.geometry.journal_blocks);
     let end = superblock.journal_start + blocks;
     let mut ended: Vec<u64> = Vec::new();

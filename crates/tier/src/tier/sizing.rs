@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::front::Tier;
-use super::opening::{TierDevices, write_label};
 use crate::error::Error;
 use crate::machine::CacheMode;
 
@@ -81,6 +80,7 @@ impl Tier {
                 "8 to the number the cache was created with",
             ));
         }
+        let _sizes = self.sizes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let before = self.lock_superblock().active_lines;
         if lines >= before {
             self.write_active_lines(lines)?;
@@ -120,22 +120,32 @@ impl Tier {
             let volumes = 0..self.volumes();
             volumes.map(|volume| state.machine.replace_mode(volume, CacheMode::WriteThrough)).collect()
         };
-        let drained = self.drain(limit);
-        if !matches!(drained, Ok(DrainStatus { dirty_lines: 0, .. })) {
+        if let Err(error) = self.end_service(limit) {
             let mut state = self.lock();
             (0..self.volumes()).zip(modes).for_each(|(volume, mode)| _ = state.machine.replace_mode(volume, mode));
-            drop(state);
-            drained?;
-            return Err(Error::busy("the cache was not cleaned in time", "allow more time, or stop the writes"));
+            return Err(error);
         }
-        self.settle()?;
         let superblock = self.lock_superblock();
-        let devices = TierDevices { cache: self.cache.clone(), origins: self.origins.clone() };
-        self.lock().machine.fail_pool();
-        for place in 0..self.origins.len() {
-            write_label(&devices, &superblock, place, true)?;
+        (0..self.volumes()).try_for_each(|volume| self.set_free(volume, &superblock))
+    }
+
+    /// Serves nothing more once the origins have all that was acknowledged.
+    fn end_service(&self, limit: Duration) -> Result<(), Error> {
+        let begin = self.clock.now();
+        loop {
+            let left = limit.saturating_sub(self.clock.now().saturating_sub(begin));
+            self.work_until(left, &mut || self.lock().machine.holds_nothing_alone())?;
+            self.settle()?;
+            let mut state = self.lock();
+            // A write that was begun before the mode was changed may make a line dirty until now.
+            if state.machine.holds_nothing_alone() {
+                state.machine.fail_pool();
+                return Ok(());
+            }
+            if self.clock.now().saturating_sub(begin) >= limit {
+                return Err(Error::busy("the cache was not cleaned in time", "allow more time, or stop the writes"));
+            }
         }
-        Ok(())
     }
 
     /// Changes the mode of a volume. Lines that are dirty stay so until they are cleaned.

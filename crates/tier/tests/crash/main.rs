@@ -11,59 +11,104 @@ mod support;
 mod explorer;
 mod model;
 mod states;
+mod trial;
 
-use explorer::{Explorer, Trial};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use explorer::{Explorer, LookCounts};
+use trial::{Trial, TrialFault};
 
 /// States that one run of the tests checks, in each of its parts.
-const STATES: u64 = 1_200;
+const STATES: u64 = 600;
+/// Parts among which the states that are asked for are shared.
+const PARTS: u64 = 6;
 
 fn states() -> u64 {
     let asked = std::env::var("PROOFLOAD_TIER_CRASH_STATES").ok().and_then(|text| text.parse::<u64>().ok());
-    asked.map_or(STATES, |states| states.div_ceil(3))
+    asked.map_or(STATES, |states| states.div_ceil(PARTS))
 }
 
 /// Runs trials of consecutive seeds until enough states were checked.
-fn explore(first_seed: u64, trial: fn(u64) -> Trial) {
-    let mut checked = 0;
+fn explore(first_seed: u64, states: u64, trial: fn(u64) -> Trial) {
+    let checked = Arc::new(LookCounts::default());
     let mut seed = first_seed;
-    while checked < states() {
-        checked += Explorer::run(trial(seed));
+    while checked.states.load(Ordering::SeqCst) < states {
+        Explorer::run(&trial(seed), &checked);
         seed += 1;
     }
-    println!("{checked} crash states, seeds {first_seed} to {seed}");
+    println!("seeds {first_seed} to {seed}: {checked:?}");
+}
+
+/// Runs trials of consecutive seeds until a crash state is refused by these words.
+fn find(words: &str, trial: fn(u64) -> Trial) {
+    let found = std::panic::catch_unwind(|| {
+        for seed in 1..200 {
+            Explorer::run(&trial(seed), &Arc::default());
+        }
+    });
+    let error = found.expect_err("the fault went unnoticed");
+    let text = error.downcast_ref::<String>().map_or("", String::as_str);
+    assert!(text.contains(words), "{text}");
 }
 
 #[test]
 fn a_write_back_pool_survives_a_crash_at_any_call() {
-    explore(1, Trial::write_back);
+    explore(1, states(), Trial::write_back);
 }
 
 #[test]
 fn a_pool_of_any_mode_survives_a_crash_at_any_call() {
-    explore(1_000_000, Trial::any_mode);
+    explore(1_000_000, states(), Trial::any_mode);
 }
 
 #[test]
 fn a_pool_whose_devices_fail_survives_a_crash_at_any_call() {
-    explore(2_000_000, Trial::faulty);
+    explore(2_000_000, states(), |seed| Trial::any_mode(seed).with(TrialFault::Calls(20 + seed % 200)));
+}
+
+#[test]
+fn a_pool_whose_origins_lose_what_they_do_not_sync_survives_a_crash_at_any_call() {
+    explore(3_000_000, states(), |seed| Trial::any_mode(seed).with(TrialFault::OriginSyncs(2 + seed % 6)));
+}
+
+#[test]
+fn a_pool_whose_cache_fails_for_good_loses_nothing_at_any_call() {
+    explore(5_000_000, states(), |seed| Trial::any_mode(seed).with(TrialFault::DeadCache(10 + seed * 7 % 150)));
+}
+
+#[test]
+fn commits_of_several_blocks_survive_a_crash_at_any_call() {
+    // Its states are larger, and take longer.
+    explore(4_000_000, states() / 8, Trial::bursts);
 }
 
 #[test]
 fn a_planted_fault_is_found() {
-    let found = std::panic::catch_unwind(|| {
-        for seed in 1..200 {
-            Explorer::run(Trial::lying(seed));
-        }
-    });
-    assert!(found.is_err(), "a cache that does not sync went unnoticed");
+    find("permitted are", |seed| Trial::write_back(seed).with(TrialFault::UnsyncedCache));
 }
 
 #[test]
 fn a_sync_that_does_not_wait_for_all_clean_writes_is_found() {
-    let found = std::panic::catch_unwind(|| {
-        for seed in 1..200 {
-            Explorer::run(Trial::hasty(seed));
-        }
-    });
-    assert!(found.is_err(), "a clean line that its origin has not went unnoticed");
+    find("has another content without its cache", |seed| Trial::write_back(seed).with(TrialFault::EarlySyncs));
+}
+
+#[test]
+fn a_lost_sync_of_an_origin_is_found() {
+    find("unit", |seed| Trial::any_mode(seed).with(TrialFault::UntoldOriginSyncs(3)));
+}
+
+#[test]
+fn a_cache_that_was_given_up_and_comes_back_is_found() {
+    find("unit", |seed| Trial::any_mode(seed).with(TrialFault::UnlabelledOrigins(10 + seed * 7 % 150)));
+}
+
+#[test]
+fn a_rest_of_an_earlier_opening_that_is_replayed_is_found() {
+    find("", |seed| Trial::bursts(seed).with(TrialFault::ForgottenOpenings));
+}
+
+#[test]
+fn a_line_that_becomes_dirty_by_a_crash_is_found() {
+    find("became dirty by a crash", |seed| Trial::write_back(seed).with(TrialFault::ForgottenCleaning));
 }

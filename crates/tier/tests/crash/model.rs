@@ -1,5 +1,7 @@
 //! What each 512 bytes of the volumes may hold.
 
+use std::collections::BTreeSet;
+
 /// Bytes of a unit: the least that a device writes whole.
 pub(crate) const UNIT: usize = 512;
 
@@ -9,21 +11,23 @@ struct Unit {
     permitted: Vec<u64>,
     /// Whether a failed request leaves open what a read returns.
     doubtful: bool,
-    /// Whether a write or discard of it was ever begun.
-    written: bool,
 }
 
 /// All volumes.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     volumes: Vec<Vec<Unit>>,
+    /// Blocks of each volume that were dirty at its last flush that succeeded, or that a write or discard was begun of since.
+    dirty: Vec<BTreeSet<u64>>,
+    units_per_block: usize,
     next: u64,
 }
 
 impl Model {
-    pub(crate) fn new(volumes: usize, units: usize) -> Self {
-        let unit = Unit { permitted: vec![0], doubtful: false, written: false };
-        Self { volumes: vec![vec![unit; units]; volumes], next: 1 }
+    pub(crate) fn new(volumes: usize, blocks: usize, units_per_block: usize) -> Self {
+        let unit = Unit { permitted: vec![0], doubtful: false };
+        let units = vec![unit; blocks * units_per_block];
+        Self { volumes: vec![units; volumes], dirty: vec![BTreeSet::new(); volumes], units_per_block, next: 1 }
     }
 
     /// A value that was never written.
@@ -34,9 +38,10 @@ impl Model {
 
     /// Notes that a write of a value is at work.
     pub(crate) fn begin(&mut self, volume: usize, units: std::ops::Range<usize>, value: u64) {
+        let blocks = units.start / self.units_per_block..units.end.div_ceil(self.units_per_block);
+        self.dirty[volume].extend(blocks.map(|block| block as u64));
         for unit in &mut self.volumes[volume][units] {
             unit.permitted.push(value);
-            unit.written = true;
         }
     }
 
@@ -46,8 +51,16 @@ impl Model {
         }
     }
 
-    /// Notes that a flush of a volume succeeded.
-    pub(crate) fn flushed(&mut self, volume: usize) {
+    /// Notes that a flush of a volume succeeded, of which these blocks are dirty.
+    pub(crate) fn flushed(&mut self, volume: usize, dirty: &[u64]) {
+        // What a failed request did to the origin may keep what else became of its block from being durable.
+        let units = &self.volumes[volume];
+        let is_doubtful = |block: &u64| {
+            let first = *block as usize * self.units_per_block;
+            units[first..first + self.units_per_block].iter().any(|unit| unit.doubtful)
+        };
+        self.dirty[volume].retain(is_doubtful);
+        self.dirty[volume].extend(dirty);
         for unit in self.volumes[volume].iter_mut().filter(|unit| !unit.doubtful) {
             let last = *unit.permitted.last().expect("never empty");
             unit.permitted = vec![last];
@@ -77,17 +90,21 @@ impl Model {
         }
     }
 
-    /// Takes what was recovered for what is.
-    pub(crate) fn settle(&mut self, volume: usize, bytes: &[u8]) {
+    /// Takes what was recovered for what is, and the dirty blocks too.
+    pub(crate) fn settle(&mut self, volume: usize, bytes: &[u8], dirty: &[u64]) {
         for (unit, bytes) in self.volumes[volume].iter_mut().zip(bytes.chunks(UNIT)) {
             unit.permitted = vec![value_of(bytes).expect("it was checked")];
             unit.doubtful = false;
         }
+        self.dirty[volume] = dirty.iter().copied().collect();
     }
 
-    /// Whether one of some units was ever written.
-    pub(crate) fn was_written(&self, volume: usize, units: std::ops::Range<usize>) -> bool {
-        self.volumes[volume][units].iter().any(|unit| unit.written)
+    /// Checks that nothing is dirty that was clean, durably.
+    #[track_caller]
+    pub(crate) fn check_dirty(&self, volume: usize, dirty: &[u64], what: &str) {
+        for block in dirty {
+            assert!(self.dirty[volume].contains(block), "{what}: block {block} became dirty by a crash");
+        }
     }
 }
 

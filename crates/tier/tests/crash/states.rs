@@ -1,6 +1,6 @@
 //! One state after a crash: recovered twice, read, cleaned, and read again.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proofload_tier::machine::PoolSettings;
@@ -12,17 +12,43 @@ use crate::support::{Dice, Fate, MemoryDevice, Store, TestClock, devices};
 /// Bytes of all devices, the cache's first.
 pub(crate) type Images = Vec<Vec<u8>>;
 
-/// What a loss of power leaves of each device.
-pub(crate) fn materialise(stores: &[Arc<std::sync::Mutex<Store>>], dice: &mut Dice) -> Images {
+/// What a loss of power leaves of each device; the cache's fate may be given.
+pub(crate) fn materialise(stores: &[Arc<Mutex<Store>>], of_cache: Option<Fate>, dice: &mut Dice) -> Images {
     let fates = [Fate::Lost, Fate::Kept, Fate::Subset, Fate::Torn(4096), Fate::Torn(UNIT)];
     let common = fates[dice.below(5) as usize];
+    let mut given = of_cache;
     stores
         .iter()
         .map(|store| {
             let fate = if dice.one_in(3) { fates[dice.below(5) as usize] } else { common };
-            store.lock().unwrap().after_crash(fate, dice)
+            store.lock().unwrap().after_crash(given.take().unwrap_or(fate), dice)
         })
         .collect()
+}
+
+fn seal(block: &mut [u8]) {
+    let sum = crc32c::crc32c(&block[4..]);
+    block[..4].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// Lets the labels of origins say nothing of their being free of the cache.
+pub(crate) fn forget_freedom(images: &mut Images) {
+    for origin in &mut images[1..] {
+        let at = origin.len() - 4096;
+        // Behind checksum, mark and version: two identities and the openings.
+        origin[at + 12 + 32 + 8..][..2].fill(0);
+        seal(&mut origin[at..]);
+    }
+}
+
+/// Lets the superblocks of a cache say nothing of the opening that wrote the checkpoint.
+pub(crate) fn forget_openings(images: &mut Images) {
+    // Behind checksum, mark and version: the number, the identity, four sizes, the openings, flags, checkpoint, journal and count; then the origins.
+    let at = 12 + 8 + 16 + 16 + 8 + 4 + 8 + 8 + 4 + 24 * (images.len() - 1);
+    for superblock in images[0][..8192].chunks_mut(4096).filter(|block| block[..4] != [0; 4]) {
+        superblock[at..at + 8].fill(0);
+        seal(superblock);
+    }
 }
 
 /// Devices with these bytes.
@@ -38,6 +64,26 @@ pub(crate) fn read_all(tier: &Tier, volume: u8) -> Vec<u8> {
     bytes
 }
 
+/// Blocks of a volume that are dirty.
+pub(crate) fn dirty_blocks(tier: &Tier, volume: u8) -> Vec<u64> {
+    let block_bytes = u64::from(tier.status().line_bytes);
+    let mut blocks: Vec<_> = tier.dirty_ranges(volume).iter().map(|range| range.start / block_bytes).collect();
+    blocks.dedup();
+    blocks
+}
+
+/// Whether the origins were set free of their cache, which is refused by name; then they alone have what is permitted.
+pub(crate) fn are_free(images: &Images, model: &Model, settings: &PoolSettings, what: &str) -> bool {
+    let (cache, origins) = devices_of(images);
+    let opened = Tier::open(devices(&cache, &origins), settings.clone(), Arc::new(TestClock::default()));
+    let Some(error) = opened.err() else { return false };
+    assert!(error.is_mismatch(), "{what}: {error}");
+    for (volume, bytes) in images[1..].iter().enumerate() {
+        model.check_recovered(volume, &bytes[..bytes.len() - 4096], what);
+    }
+    true
+}
+
 /// Recovers a state and checks it against what is permitted.
 pub(crate) fn check(images: &Images, model: &Model, settings: &PoolSettings, what: &str) {
     let volumes = images.len() - 1;
@@ -45,27 +91,16 @@ pub(crate) fn check(images: &Images, model: &Model, settings: &PoolSettings, wha
     let clock = Arc::new(TestClock::default());
     let open = || Tier::open(devices(&cache, &origins), settings.clone(), clock.clone());
     let first = open().unwrap_or_else(|error| panic!("{what}: {error}"));
-    let block_bytes = u64::from(first.status().line_bytes);
-    let blocks_of = |tier: &Tier, volume| {
-        let mut blocks: Vec<_> = tier.dirty_ranges(volume).iter().map(|range| range.start / block_bytes).collect();
-        blocks.dedup();
-        blocks
-    };
-    let dirty: Vec<_> = (0..volumes as u8).map(|volume| blocks_of(&first, volume)).collect();
+    let dirty: Vec<_> = (0..volumes as u8).map(|volume| dirty_blocks(&first, volume)).collect();
     let lines: Vec<_> = (0..volumes as u8).map(|volume| first.lines_of(volume)).collect();
     drop(first);
     let tier = open().unwrap_or_else(|error| panic!("{what}, again: {error}"));
     let mut contents = Vec::new();
     for volume in 0..volumes as u8 {
         let place = usize::from(volume);
-        assert_eq!(blocks_of(&tier, volume), dirty[place], "{what}: another recovery");
+        assert_eq!(dirty_blocks(&tier, volume), dirty[place], "{what}: another recovery");
         assert_eq!(tier.lines_of(volume), lines[place], "{what}: another recovery");
-        for block in &dirty[place] {
-            let units = block_bytes as usize / UNIT;
-            let first = *block as usize * units;
-            let written = model.was_written(place, first..first + units);
-            assert!(written, "{what}: block {block} became dirty by a crash");
-        }
+        model.check_dirty(place, &dirty[place], what);
     }
     for volume in 0..volumes as u8 {
         let place = usize::from(volume);

@@ -4,6 +4,7 @@
 mod guard;
 mod log_file;
 mod mount;
+mod sized_file;
 #[cfg(test)]
 mod tests;
 mod vfs;

@@ -2,6 +2,7 @@
 //! warm. May not know SQLite's interfaces.
 
 use super::log_file::{LogFile, LogVolume};
+use super::sized_file::SizedFile;
 use crate::contract::Error;
 use crate::tiers::{self, OpenCache, ReadTier};
 use proofload_model::facts::tier;
@@ -84,11 +85,11 @@ pub(in crate::engines::sqlite) struct TierMount {
     asked_size: Bytes,
     /// What the volumes were when it was opened.
     first: PoolSnapshot,
-    data: File,
+    data: SizedFile<File>,
     /// Bytes of the data.
     length: AtomicU64,
     log: LogFile,
-    log_file: File,
+    log_file: SizedFile<File>,
     is_direct: bool,
     /// Held as long as this process has the tier open.
     _lock: File,
@@ -127,10 +128,10 @@ impl TierMount {
             tier: Some(tier),
             asked_size,
             plan: plan.clone(),
-            data,
+            data: SizedFile::of(data),
             length: AtomicU64::new(length),
             log: LogFile::of(log),
-            log_file,
+            log_file: SizedFile::of(log_file),
             is_direct,
             _lock: lock,
         };
@@ -216,6 +217,10 @@ impl TierMount {
 
     /// Makes data durable.
     pub(super) fn sync_data(&self) -> Result<(), Error> {
+        // The next opening takes the length of the file for that of the data.
+        self.data
+            .sync_length()
+            .map_err(|error| Error::other(format!("failed to sync the length of the data: {error}")))?;
         self.tier().flush(DATA).map_err(tier_error)
     }
 
@@ -244,13 +249,15 @@ impl LogVolume for TierMount {
     fn write(&self, at: u64, from: &[u8]) -> Result<(), Error> {
         let end = at + from.len() as u64;
         let failed = |error| Error::other(format!("failed to extend the log: {error}"));
-        if self.log_file.metadata().map_err(failed)?.len() < end {
+        if self.log_file.file().metadata().map_err(failed)?.len() < end {
             self.log_file.set_len(end).map_err(failed)?;
         }
         self.tier().write(LOG, at, from).map_err(tier_error)
     }
 
     fn flush(&self) -> Result<(), Error> {
+        let failed = |error| Error::other(format!("failed to sync the length of the log: {error}"));
+        self.log_file.sync_length().map_err(failed)?;
         self.tier().flush(LOG).map_err(tier_error)
     }
 }

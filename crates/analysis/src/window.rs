@@ -21,7 +21,7 @@ const CUTS: [f64; 3] = [0.0, 0.125, 0.25];
 /// Probabilities of error at which movement is found.
 struct Bars {
     line: f64,
-    /// Of one split. The best of many is tested: of windows with first-order noise (36 to 330 s, lag-one correlation 0 to 0.8) 3 to 7 %
+    /// Bar of the best of many splits: of windows with first-order noise (36 to 330 s, lag-one correlation 0 to 0.8) 3 to 7 %
     /// pass where movement is suspected, 1 to 2 % where it is shown.
     split: f64,
 }

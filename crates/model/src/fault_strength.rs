@@ -34,7 +34,7 @@ impl FaultStrength {
         ("drill.write_bandwidth", FaultKind::SlowDisk),
     ];
 
-    /// Settings of which one holds the strength of a kind; none where it has no strength.
+    /// Settings of which one holds the strength of a kind; empty where it has no strength.
     pub fn settings(kind: FaultKind) -> impl Iterator<Item = &'static str> {
         Self::SETTINGS.into_iter().filter(move |(_, of)| *of == kind).map(|(setting, _)| setting)
     }

@@ -39,7 +39,7 @@ enum Victim {
 #[derive(Debug, Clone, Copy)]
 struct Aim {
     victim: Victim,
-    /// From which moment of the study the instant counts.
+    /// Whether the moment of the study has come from which the instant counts.
     is_time: fn(&Bench) -> bool,
     /// The latest instant.
     longest: Duration,

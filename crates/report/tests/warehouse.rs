@@ -13,7 +13,7 @@ use proofload_record::Record;
 use proofload_report::findings::comparison::{self, Comparison, ComparisonFilter, NamedRecord, compare};
 use proofload_report::findings::warehouse::{pairings, query_totals, rating, recorded_reference};
 use proofload_report::findings::{Verdict, Window, evaluate, evaluate_beside};
-use proofload_report::metrics::{MetricKey, QUERIES_PER_HOUR, SCAN_LOGICAL};
+use proofload_report::metrics::{MetricKey, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_LOGICAL};
 use proofload_report::{ComparisonFormat, Format, ReportOptions, render, render_comparison, render_with};
 use std::time::Duration;
 
@@ -371,7 +371,7 @@ fn row_and_column_store_stand_beside_the_published_ones() {
     let findings = evaluate(&record);
     let pairs = pairings(&findings);
     let [pair] = pairs.as_slice() else { panic!("one pair") };
-    let ratio = pair.ratio("queries_per_hour_per_tb").unwrap();
+    let ratio = pair.ratio(QUERIES_PER_HOUR_PER_TB).unwrap();
     assert!((ratio.value() - 8.0).abs() < 0.2 && ratio.interval().bounds().is_some(), "{ratio}");
     let text = markdown(&record);
     check_holds(

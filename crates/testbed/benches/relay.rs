@@ -3,8 +3,8 @@
 //!
 //! `cargo bench -p proofload-testbed --bench relay`, with `ONLY=trips` or `ONLY=stream` before it for one part. Both ends are Unix sockets
 //! of this process. Percentiles stand beside their interval by order statistics, 95 %; `+` says that the largest trip ends it, so that it
-//! has no upper end. The stream is the median of several rounds, with the least and the most. Wall times are those of a quiet machine or
-//! none. Judges nothing.
+//! has no upper end. The stream is the median of several rounds, with the least and the most. Wall times hold on a quiet machine only. Judges
+//! nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its result")]
 

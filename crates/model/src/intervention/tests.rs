@@ -1,3 +1,5 @@
+//! Tests of what experiments change and of how long that takes. No record, no host.
+
 use super::*;
 
 #[test]

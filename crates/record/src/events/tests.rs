@@ -209,19 +209,23 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
         29 => {
             RunEvent::InTurns { with: chance.text(), token: chance.text(), at_once: chance.number().is_multiple_of(2) }
         }
-        30 => RunEvent::ReplicationProved(ReplicationProof {
-            mode: ReplicationMode::RemoteFlush,
-            in_force_after: chance.seconds(),
-            waited_for_link: chance.number().is_multiple_of(2),
-            waited_for_apply: chance.number().is_multiple_of(2),
-            seen_waiting: chance.maybe(|chance| chance.number().is_multiple_of(2)),
-            count_proved: chance.number().is_multiple_of(2),
-        }),
+        30 => RunEvent::ReplicationProved(proof(chance)),
         31 => RunEvent::Drilled(Box::new(drilled(chance))),
         32 => RunEvent::CommitsCalibrated(commits(chance)),
         33 => RunEvent::LedgerPage(page(chance)),
         38 => RunEvent::Readiness(chance.list(ready)),
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
+    }
+}
+
+fn proof(chance: &mut Chance) -> ReplicationProof {
+    ReplicationProof {
+        mode: ReplicationMode::RemoteFlush,
+        in_force_after: chance.seconds(),
+        waited_for_link: chance.number().is_multiple_of(2),
+        waited_for_apply: chance.number().is_multiple_of(2),
+        seen_waiting: chance.maybe(|chance| chance.number().is_multiple_of(2)),
+        count_proved: chance.number().is_multiple_of(2),
     }
 }
 

@@ -450,7 +450,7 @@ fn each_outage(drill: &DrillOf<'_>) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-/// So many drills in words.
+/// Number of drills in words.
 fn in_number(drills: usize) -> String {
     if drills == 1 { "1 drill".to_owned() } else { format!("{drills} drills") }
 }

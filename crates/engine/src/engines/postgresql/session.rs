@@ -82,14 +82,14 @@ impl Course {
     }
 }
 
-/// What of a call's answer comes next.
+/// Part of a call's answer that comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LandingStep {
     /// The call is looked at: whether it was sent.
     Start,
     /// Rows, or the end of the statement.
     Answer,
-    /// That the server is ready, after a synchronisation.
+    /// The server is ready, after a synchronisation.
     Ready,
 }
 

@@ -180,7 +180,7 @@ fn next_limit(gain: f64) -> String {
     }
 }
 
-/// That what was used did not follow a raise; `None` where it did, or is not counted.
+/// Says that what was used did not follow a raise; `None` where it did, or is not counted.
 fn use_of(raise: &RaiseResult, (from, to): (f64, f64)) -> Option<String> {
     let (before, after) = raise.used.filter(|(before, _)| *before > 0.0)?;
     let rose = after / before - 1.0;

@@ -115,7 +115,9 @@ pub fn judge_window(seconds: &[f64], rule: &WindowRule) -> JudgedWindow {
         let Some(window) = Findings::of(&seconds[cut..]) else { break };
         let judged = window.judged(cut, rule.precision);
         let Some(shift) = window.moves(rule.movement, &SUSPECTED) else { return judged };
-        if cut > 0 && window.moves(rule.movement, &SHOWN).is_none() {
+        // A load too short to be cut is kept as a whole unless movement is shown in it.
+        let is_last = cut > 0 || Findings::of(&seconds[seconds.len() / 8..]).is_none();
+        if is_last && window.moves(rule.movement, &SHOWN).is_none() {
             suspected = Some(judged.clone());
         }
         moving.get_or_insert_with(|| {

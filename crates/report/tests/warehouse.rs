@@ -40,7 +40,7 @@ fn check_holds(text: &str, parts: &[&str]) {
 /// A metric of a point.
 #[track_caller]
 fn check_metric(record: &Record, point: usize, name: &str, expected: f64) {
-    let key: MetricKey = name.parse().unwrap();
+    let key: MetricKey = name.parse().expect("the name of a metric");
     let value = evaluate(record).points[point].metric(key).unwrap_or_else(|why| panic!("{name}: {why}")).value();
     assert!((value / expected - 1.0).abs() < 0.02, "{name}: {value} is not {expected}");
 }

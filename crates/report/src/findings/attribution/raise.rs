@@ -56,7 +56,8 @@ pub(super) fn wanted(shown: &PointVisits, estimates: &Estimates, decisions: &[De
     if shown.raise_fault(plan).is_some() {
         return None;
     }
-    let sound = shown.raises_of(&plan.name).filter(|result| result.throughput > 0.0).count();
+    let change = Change::Raised(plan.name.clone());
+    let sound = shown.counted(&plan.name, &change).filter(|result| result.throughput > 0.0).count();
     let left = RAISED_BLOCKS.saturating_sub(u32::try_from(sound).unwrap_or(u32::MAX));
     let has_begun = shown.raises_of(&plan.name).next().is_some();
     (left > 0).then(|| Raise { resource: plan.name.clone(), left, has_begun })

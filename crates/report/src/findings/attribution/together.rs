@@ -17,9 +17,11 @@ const HELD_DURING: &[(&str, &str)] = &[
 
 /// What is said of several limits that are confirmed.
 pub(super) fn several_bind(found: &PointAttribution, several: &[&ResourceAttribution]) -> Vec<String> {
-    let raised = found.raise.as_ref().map(|raise| &raise.resource);
-    let raised = raised.filter(|name| several.iter().any(|one| one.plan.name == **name));
-    let left = raised.or(found.joint.as_ref().map(|joint| &joint.left)).map(|name| relief(found, name));
+    let raise = found.raise.as_ref().filter(|raise| several.iter().any(|one| one.plan.name == raise.resource));
+    // A raise that tells something comes before the joint visits; why there was none comes last.
+    let raised = raise.filter(|raise| raise.throughput.is_ok()).map(|raise| &raise.resource);
+    let joint = found.joint.as_ref().map(|joint| &joint.left);
+    let left = raised.or(joint).or(raise.map(|raise| &raise.resource)).map(|name| relief(found, name));
     let acts = |one: &&ResourceAttribution| {
         through_reads(found, one).map(|through| format!("{} acts {through}.", capital(&one.title)))
     };

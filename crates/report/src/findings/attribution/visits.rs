@@ -238,7 +238,7 @@ impl PointVisits {
     }
 
     /// Visits with a change in the blocks that count for a resource.
-    fn counted<'a>(&'a self, name: &str, change: &'a Change) -> impl Iterator<Item = &'a VisitResult> {
+    pub(super) fn counted<'a>(&'a self, name: &str, change: &'a Change) -> impl Iterator<Item = &'a VisitResult> {
         let full = self.full_blocks().remove(name);
         let counts = move |block: u32| full.as_ref().is_none_or(|full| full.contains(&block));
         self.results.iter().filter(move |result| result.visit.change == *change && counts(result.visit.block))

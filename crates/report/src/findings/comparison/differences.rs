@@ -4,7 +4,7 @@
 use super::super::evaluate::Findings;
 use super::super::point::PointFindings;
 use super::pairing::{ComparedFactor, Pair};
-use proofload_model::facts::{data, host, known, usage};
+use proofload_model::facts::{data, engine, host, known, usage};
 use proofload_model::samples::Fact;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,7 +185,9 @@ fn facts_of(findings: &Findings<'_>, point: &PointFindings) -> Read {
         findings.record.attempts.iter().filter(|attempt| point.runs.iter().any(|run| run.attempt == attempt.id));
     let facts = attempts.flat_map(|attempt| &attempt.facts).filter(|fact| !fact.instance.is_standby());
     // Hosts are compared by the facts of the whole records.
-    read(facts.filter(|fact| ![data::SUBJECT, host::SUBJECT].contains(&fact.subject.as_str())))
+    let is_elsewhere = |fact: &Fact| [data::SUBJECT, host::SUBJECT].contains(&fact.subject.as_str());
+    // What the settings say already; records made before it have none.
+    read(facts.filter(|fact| !is_elsewhere(fact) && !engine::DURABLE_COMMITS.is_of(fact)))
 }
 
 /// Facts of the data, compared over the whole record: the attempt that built the data has them, whichever point came first, and even if

@@ -106,9 +106,9 @@ impl<S: RowStream> RowSource for TableRows<'_, S> {
     fn next(&mut self, sink: &mut dyn FnMut(&[Value<'_>])) -> bool {
         // Every place is emptied for every row: the many rows of order lines shall not pay for the columns of customers.
         match S::Row::COLUMNS.len() {
-            ..=3 => self.next_in::<3>(sink),
-            ..=10 => self.next_in::<10>(sink),
-            ..=17 => self.next_in::<17>(sink),
+            0..=3 => self.next_in::<3>(sink),
+            4..=10 => self.next_in::<10>(sink),
+            11..=17 => self.next_in::<17>(sink),
             _ => self.next_in::<MOST_COLUMNS>(sink),
         }
     }

@@ -20,9 +20,15 @@ const SAME_REQUEST: Duration = Duration::from_secs(1);
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Installs the handlers. A signal that comes later than a second after the first ends the process at once.
+    /// Makes a flag and installs its handlers.
     pub(crate) fn install() -> std::io::Result<Self> {
         let interrupt = Self::default();
+        interrupt.listen()?;
+        Ok(interrupt)
+    }
+
+    /// Installs the handlers; before, a signal ends the process. One that comes later than a second after the first ends it at once.
+    pub(crate) fn listen(&self) -> std::io::Result<()> {
         let is_over = Arc::new(AtomicBool::new(false));
         for signal in SIGNALS {
             signal_hook::flag::register_conditional_shutdown(
@@ -30,7 +36,7 @@ impl Interrupt {
                 i32::from(crate::exit::Exit::Interrupted.number()),
                 Arc::clone(&is_over),
             )?;
-            signal_hook::flag::register(signal, Arc::clone(&interrupt.0))?;
+            signal_hook::flag::register(signal, Arc::clone(&self.0))?;
         }
         let mut signals = Signals::new(SIGNALS)?;
         // Sleeps until the first signal, and ends soon after it.
@@ -40,7 +46,7 @@ impl Interrupt {
                 is_over.store(true, Ordering::Relaxed);
             }
         })?;
-        Ok(interrupt)
+        Ok(())
     }
 
     /// Whether someone has asked us to stop.

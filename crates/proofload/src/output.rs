@@ -30,6 +30,11 @@ pub(crate) fn conclude(json: bool, text: &str, exit: Exit) -> Exit {
     result(text).map_or_else(|error| failure(json, Exit::Failure, &error), |()| exit)
 }
 
+/// The end of a command that has acted: where stdout does not take the result, the failure says that what it did is done.
+pub(crate) fn conclude_acted(json: bool, text: &str, exit: Exit) -> Exit {
+    result(text).map_or_else(|error| failure(json, Exit::Failure, &format!("done, but {error}")), |()| exit)
+}
+
 /// Words for a result that is not or not wholly written.
 pub(crate) fn not_written(error: &std::io::Error) -> String {
     format!("failed to write to standard output: {error}; what was written is incomplete: write it to another place")

@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use support::synthetic::Synthetic;
-use support::{Bench, small_study, text};
+use support::{Bench, pools, small_study, text};
 
 /// A disk without room: every write to it fails.
 fn full() -> File {
@@ -78,6 +78,18 @@ fn a_result_that_is_cut_is_a_failure() {
         assert_eq!(done.status.code(), Some(1), "{arguments:?}: {told}");
         assert!(told.contains("failed to write to standard output: No space left on device"), "{arguments:?}: {told}");
     }
+}
+
+#[test]
+fn a_pool_that_is_made_stays_made_where_nobody_is_told() {
+    let bench = Bench::new("stdout-full-pool");
+    pools::zeros(&bench, "data", 64 << 20);
+    let format = ["tier", "format", "cache", "--origin", "data=data", "--size", "8MiB"];
+    let done = bench.command(&format).stdout(full()).output().expect("the program starts");
+    let told = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{told}");
+    assert!(told.contains("done, but failed to write to standard output"), "{told}");
+    pools::succeed(&bench.run(&["tier", "check", "cache"]));
 }
 
 #[test]

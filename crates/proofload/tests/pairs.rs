@@ -2,7 +2,12 @@
 
 mod support;
 
-use support::synthetic::Synthetic;
+use proofload_model::catalogue::Catalogue;
+use proofload_model::events::RunEvent;
+use proofload_model::plan::expand;
+use proofload_model::study::validate;
+use proofload_record::{AttemptEvent, Opening, Recorder};
+use support::synthetic::{BEGUN, Synthetic};
 use support::{Bench, small_study, text};
 
 /// Three records: a baseline, an equal machine, one that is 10 % slower; and one with a void point.
@@ -92,6 +97,33 @@ fn a_comparison_is_written_to_a_file_that_is_not_there() {
     assert_eq!(json["gate"]["outcome"], "failed");
     assert_eq!(json["baseline"]["sha256"].as_str().map(str::len), Some(64));
     assert_eq!(json["comparisons"][0]["point"]["workload.virtual_users"], "4");
+}
+
+/// Two records of a study that changes settings of its server, of which nothing is measured yet.
+#[test]
+fn a_continuation_that_is_refused_leaves_the_records_as_they_are() {
+    let bench = Bench::new("refused");
+    let catalogue = Catalogue {
+        engines: proofload_engine::ENGINES.iter().map(|engine| engine.facts()).collect(),
+        workloads: proofload_load::WORKLOADS.iter().map(|workload| workload.facts()).collect(),
+    };
+    let study_text = include_str!("../../../studies/papers/sn861-memory-sweep-sqlserver.toml");
+    let study = validate(study_text, &[], &catalogue).expect("a study of ours is valid");
+    let plan = expand(&study);
+    let paths = ["one.proof", "other.proof"].map(|name| bench.path(name));
+    for path in &paths {
+        let opening = Opening { study_text, study: &study, plan: &plan, program: "proofload 0.1.0", at: BEGUN };
+        let mut recorder = Recorder::create(path, &opening).expect("the folder takes a record");
+        let in_turns = RunEvent::InTurns { with: "other".to_owned(), token: "token".to_owned(), at_once: false };
+        recorder.event(None, &AttemptEvent::new(BEGUN, in_turns)).expect("an event fits");
+        recorder.close().expect("the record closes");
+    }
+    let bytes = || paths.each_ref().map(|path| std::fs::read(path).expect("it is there"));
+    let before = bytes();
+    for arguments in [&["resume", "one.proof"][..], &["compare", "--run", "one.toml", "other.toml"][..]] {
+        check(&bench, arguments, 2, &["add --yes db1:1433/proofload"]);
+        assert!(bytes() == before, "{arguments:?} changed a record");
+    }
 }
 
 /// Real runs on the null engine and on SQLite. A busy machine may void them, which is then said.

@@ -92,11 +92,13 @@ impl WatchedDevices {
 
 /// The part of others in requests and in the time that a device was busy.
 fn of_others([reads, writes]: [f64; 2], busy: Duration, time: Duration, syncs: usize) -> DeviceUse {
-    let (requests, foreign) = (reads + writes, reads + (writes - REQUESTS_OF_SYNC * syncs as f64).max(0.0));
+    let (requests, own) = (reads + writes, REQUESTS_OF_SYNC * syncs as f64);
+    let foreign = reads + (writes - own).max(0.0);
     let busy = (busy.as_secs_f64() / time.as_secs_f64()).min(1.0);
     DeviceUse {
         requests: foreign / time.as_secs_f64(),
-        busy: if foreign > 0.0 { busy * foreign / requests } else { 0.0 },
+        // Below device mapper and in file systems that copy on write, a sync of our own costs more requests than we know of.
+        busy: if foreign > own { busy * foreign / requests } else { 0.0 },
     }
 }
 
@@ -219,6 +221,8 @@ mod tests {
         let seconds = Duration::from_secs;
         let alone = of_others([0.0, 200.0], seconds(3), seconds(10), 50);
         assert_eq!(alone, DeviceUse { requests: 0.0, busy: 0.0 }, "the page and what the journal adds");
+        let mapped = of_others([0.0, 400.0], seconds(10), seconds(10), 50);
+        assert_eq!((mapped.requests, mapped.busy), (20.0, 0.0), "each sync is on two devices");
         let beside = of_others([100.0, 900.0], seconds(5), seconds(10), 50);
         assert_eq!((beside.requests, beside.busy), (80.0, 0.4));
     }

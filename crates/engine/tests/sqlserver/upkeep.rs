@@ -405,14 +405,17 @@ fn the_server_keeps_the_data_and_puts_them_back() {
     let log = server.log();
     let done: Vec<&str> =
         log.iter().filter_map(|line| line.strip_prefix("batch ")).filter(|line| line.contains("DATABASE ")).collect();
-    assert_eq!(
-        done,
-        [
-            "ALTER DATABASE [shop] SET SINGLE_USER WITH ROLLBACK IMMEDIATE; \
-             RESTORE DATABASE [shop] FROM DISK = N'/backups/o''shop.bak' WITH REPLACE, CHECKSUM, STATS = 5",
-            "ALTER DATABASE [shop] SET MULTI_USER"
-        ]
-    );
+    // A client that has the place of the one session is not ended by the first statement.
+    let others = "DECLARE @k nvarchar(max) = N''; \
+        SELECT @k += N'BEGIN TRY KILL ' + CAST(session_id AS nvarchar(10)) + N'; END TRY BEGIN CATCH END CATCH; ' \
+        FROM sys.dm_exec_sessions WHERE database_id = DB_ID(N'shop') AND session_id <> @@SPID AND is_user_process = 1; \
+        EXEC (@k); ";
+    let expected = [
+        "ALTER DATABASE [shop] SET SINGLE_USER WITH ROLLBACK IMMEDIATE; \
+         RESTORE DATABASE [shop] FROM DISK = N'/backups/o''shop.bak' WITH REPLACE, CHECKSUM, STATS = 5",
+        "ALTER DATABASE [shop] SET MULTI_USER",
+    ];
+    assert_eq!(done, expected.map(|batch| format!("{others}{batch}")));
     assert!(log.iter().any(|line| line.contains("login of me to \"master\"")), "{log:?}");
     let expected =
         ["backing up the database 50 of 100", "backing up the database 100 of 100", "restoring the database 99 of 100"];
@@ -448,6 +451,36 @@ fn a_restore_is_tried_again_where_another_client_got_in_before_it() {
     let (tries, error) = restored_beside_others(9);
     let error = error.expect_err("others are always there before it");
     assert!(tries == 3 && error.contains("stop what connects to database shop") && error.contains("3101"), "{error}");
+    assert!(error.contains("ALTER ANY CONNECTION") && !error.contains("MULTI_USER"), "it is open again: {error}");
+}
+
+/// What is told of a restore after which another client keeps the place of the one session; `restores`: that the restore itself succeeds.
+fn left_to_one_session(restores: bool) -> String {
+    let server = TdsServer::start(Setup::default(), move |sql, _| {
+        if !sql.contains("SET MULTI_USER") && (restores || !sql.contains("RESTORE DATABASE")) {
+            return Vec::new();
+        }
+        let message = "The database is in single-user mode, and a user is currently connected to it.";
+        vec![Part::Error { number: 5064, severity: 16, procedure: "", line: 1, message }]
+    });
+    let target = target(server.url("encrypt=none"), &[]);
+    let backups = sqlserver().backups().expect("the server keeps them");
+    let restored = runtime().block_on(backups.restore(&target, "sqlserver tprocc 1", &|_, _, _| {}));
+    let tries = server.log().iter().filter(|line| line.contains("SET MULTI_USER")).count();
+    assert_eq!(tries, 3, "the client is ended by the next try");
+    restored.expect_err("nobody else gets in").to_string()
+}
+
+#[test]
+fn a_database_that_is_left_to_one_session_is_told_with_the_statement_that_opens_it() {
+    let errors = [true, false].map(left_to_one_session);
+    for error in &errors {
+        assert!(
+            error.contains("in SINGLE_USER") && error.contains("run ALTER DATABASE [shop] SET MULTI_USER"),
+            "{error}"
+        );
+    }
+    assert!(!errors[0].contains("other clients took it") && errors[1].contains("other clients took it"), "{errors:?}");
 }
 
 /// What a server of this major version and edition is told before anything is made in it or read of it; `None`: it is taken.
@@ -507,8 +540,9 @@ fn column_stores_are_compressed_or_the_build_has_failed() {
         ("COMPRESSED", "BULKLOAD", 7, 1_400_000),
         ("COMPRESSED", "NO_TRIM", 2, 2_097_152),
         ("TOMBSTONE", "", 1, 900),
+        ("INVISIBLE", "", 1, 700),
     ]);
-    settled(&whole).expect("what is left over counts for nothing");
+    settled(&whole).expect("what is left over or being built counts for nothing");
     let facts =
         runtime().block_on(sqlserver().verify_settings(&target(whole.url("encrypt=none"), &[]))).expect("reads");
     let fact = facts.iter().find(|fact| fact.name == "row_groups.lineitem").expect("it is told");

@@ -2,17 +2,18 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-/// The bytes of a regular file of at most so many; the error does not name the file.
+/// The bytes of a regular file, or of a pipe that was handed over, of at most so many; the error does not name the file.
 pub(super) fn bytes_of(file: &Path, most: u64) -> Result<Vec<u8>, String> {
     let about = std::fs::metadata(file).map_err(|error| error.to_string())?;
-    // To open a pipe would wait for its writer.
-    if !about.is_file() {
+    // To open a pipe with a name would wait for its writer.
+    if !about.is_file() && !(about.file_type().is_fifo() && is_handed_over(file)) {
         return Err("it is a folder, a device or a pipe; give the name of a file".to_owned());
     }
     let mut bytes = Vec::new();
-    // What the system lists as a file of no bytes may have many.
+    // What the system lists as a file of no bytes may have many, and a pipe has no size.
     let read = File::open(file).and_then(|open| open.take(most + 1).read_to_end(&mut bytes));
     read.map_err(|error| error.to_string())?;
     if bytes.len() as u64 > most {
@@ -20,6 +21,12 @@ pub(super) fn bytes_of(file: &Path, most: u64) -> Result<Vec<u8>, String> {
         return Err(format!("it has {size} bytes or more, at most {most} are taken"));
     }
     Ok(bytes)
+}
+
+/// Whether a path is a descriptor of this process: its standard input, or what a shell gives for `<(…)`.
+fn is_handed_over(file: &Path) -> bool {
+    let folders = ["/dev/fd", "/proc/self/fd"].map(Path::new);
+    file == Path::new("/dev/stdin") || file.parent().is_some_and(|folder| folders.contains(&folder))
 }
 
 /// The same with an error that names the file.
@@ -30,6 +37,27 @@ pub(super) fn named_bytes_of(file: &Path, most: u64) -> Result<Vec<u8>, String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsRawFd as _;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_pipe_that_is_handed_over_is_read_up_to_the_bound() {
+        for folder in ["/dev/fd", "/proc/self/fd"] {
+            let mut writer =
+                Command::new("printf").arg("12345").stdout(Stdio::piped()).spawn().expect("the writer starts");
+            let descriptor = writer.stdout.as_ref().expect("it has a pipe").as_raw_fd();
+            let path = format!("{folder}/{descriptor}");
+            let read = bytes_of(Path::new(&path), 5);
+            assert!(writer.wait().is_ok_and(|status| status.success()));
+            assert_eq!(read.as_deref(), Ok(&b"12345"[..]), "{path}");
+        }
+        let mut writer = Command::new("printf").arg("12345").stdout(Stdio::piped()).spawn().expect("the writer starts");
+        let path = format!("/dev/fd/{}", writer.stdout.as_ref().expect("it has a pipe").as_raw_fd());
+        let refused = bytes_of(Path::new(&path), 4).expect_err("it has more");
+        assert!(writer.wait().is_ok());
+        assert_eq!(refused, "it has 5 bytes or more, at most 4 are taken");
+        assert!(is_handed_over(Path::new("/dev/stdin")) && !is_handed_over(Path::new("/dev/zero")));
+    }
 
     #[test]
     fn a_file_is_read_up_to_its_bound_and_nothing_else_is_opened() {
@@ -40,7 +68,7 @@ mod tests {
         let refused = |path: &Path| bytes_of(path, 4).expect_err("it is refused");
         assert_eq!(refused(&path), "it has 5 bytes or more, at most 4 are taken");
         let pipe = folder.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo starts");
+        let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo starts");
         assert!(made.success());
         for other in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
             assert!(refused(other).starts_with("it is a folder, a device or a pipe"), "{}", other.display());

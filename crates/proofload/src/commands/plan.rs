@@ -2,7 +2,7 @@
 
 use super::pilot::Pilot;
 use super::plan_times::{CalibrationPlan, in_all, total};
-use super::server_named::changed_servers;
+use super::server_named::{changed_servers, names_for_yes};
 use super::study_needs::place;
 use super::verdict::counted;
 use crate::cli::PlanArguments;
@@ -67,9 +67,10 @@ fn text(study: &Study) -> Result<String, Error> {
     text.push_str(&super::confirm::asked_text(study).unwrap_or_default());
     text.push_str(&verified_text(study));
     text.push_str(&destructive_text(study)?);
+    let yes = names_for_yes(study);
     for server in changed_servers(study) {
         text.push_str(&format!(
-            "settings of the whole server {server} are changed and put back after each run (engine.changes); run requires --yes {server}\n"
+            "settings of the whole server {server} are changed and put back after each run (engine.changes); run requires --yes {yes}\n"
         ));
     }
     Ok(text)
@@ -243,7 +244,7 @@ fn destructive_text(study: &Study) -> Result<String, Error> {
     let has_own_hosts = !study.settings.list(STANDBY_COMMAND).is_empty();
     let elsewhere = study.settings.list("storage.purge.standby_devices").iter().filter(|_| has_own_hosts);
     let elsewhere: Vec<&String> = elsewhere.collect();
-    let yes = devices.join(",");
+    let yes = names_for_yes(study);
     let line = |device: &String| {
         let when = if purged.contains(device) { " before each run" } else { "" };
         let lost = format!("DESTRUCTIVE: all data on {device} is lost{when}; run requires --yes {yes}\n");

@@ -6,12 +6,13 @@ use crate::exit::Exit;
 use crate::output;
 use proofload_engine::{Engine, ServerChanges, Target, engine};
 use proofload_model::error::Error;
+use proofload_model::study::holds_password;
 use proofload_model::wire::DataLocation;
 
 /// Puts settings of a server back.
 pub(crate) fn run(arguments: &ReleaseArguments) -> Exit {
     match released(arguments) {
-        Ok(text) => output::conclude(false, &text, Exit::Good),
+        Ok(text) => output::conclude_acted(false, &text, Exit::Good),
         Err((exit, text)) => output::failure(false, exit, &text),
     }
 }
@@ -23,6 +24,13 @@ fn released(arguments: &ReleaseArguments) -> Result<String, (Exit, String)> {
     let changes = of_name
         .server_changes()
         .ok_or_else(|| usage(format!("studies do not change servers of {name}: there is nothing to put back")))?;
+    if holds_password(&arguments.url) {
+        // Not repeated, as it has a secret.
+        let remedy = of_name.facts().password.unwrap_or("use the engine's own mechanism");
+        return Err(usage(format!(
+            "the URL contains a password, which other users see in the list of processes; remove it and {remedy} or this command"
+        )));
+    }
     let server = host_and_database(&arguments.url);
     if arguments.yes.as_deref() != Some(server.as_str()) {
         return Err(usage(format!(
@@ -64,8 +72,12 @@ mod tests {
     use super::*;
 
     fn refusal(engine: &str, yes: Option<&str>) -> String {
-        let url = "sqlserver://bench@127.0.0.1:1/shop?encrypt=none".to_owned();
-        let arguments = ReleaseArguments { engine: engine.to_owned(), url, yes: yes.map(str::to_owned) };
+        refusal_of("sqlserver://bench@127.0.0.1:1/shop?encrypt=none", engine, yes)
+    }
+
+    fn refusal_of(url: &str, engine: &str, yes: Option<&str>) -> String {
+        let (engine, url, yes) = (engine.to_owned(), url.to_owned(), yes.map(str::to_owned));
+        let arguments = ReleaseArguments { engine, url, yes };
         match released(&arguments) {
             Err((Exit::Usage, text)) => text,
             Err((_, text)) => format!("tried: {text}"),
@@ -80,5 +92,13 @@ mod tests {
         assert!(refusal("sqlserver", None).ends_with("add --yes 127.0.0.1:1/shop"));
         assert!(refusal("sqlserver", Some("shop")).ends_with("add --yes 127.0.0.1:1/shop"));
         assert!(refusal("sqlserver", Some("127.0.0.1:1/shop")).starts_with("tried: "));
+    }
+
+    #[test]
+    fn a_password_is_refused_and_not_repeated() {
+        for url in ["sqlserver://bench:s3cret/x@127.0.0.1:1/shop", "sqlserver://bench@127.0.0.1:1/shop?pwd=s3cret/x"] {
+            let told = refusal_of(url, "sqlserver", None);
+            assert!(told.starts_with("the URL contains a password") && !told.contains("s3cret"), "{told}");
+        }
     }
 }

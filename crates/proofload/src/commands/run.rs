@@ -2,7 +2,7 @@
 
 use super::ending::{Ending, EndingStyle};
 use super::live_page::LivePage;
-use super::server_named::servers_named;
+use super::server_named::{names_for_yes, servers_named};
 use super::study_file::StudyFile;
 use crate::cli::{
     CheckArguments, PlanArguments, ProgressForm, ResumeArguments, ResumeVoid, RunArguments, ShowArguments, VoidPolicy,
@@ -106,7 +106,7 @@ pub(super) fn continued(
         study: record.study.clone(),
         plan: record.plan.clone(),
         finished: record.plan.runs.iter().map(|run| run.index).filter(|run| record.finished(*run).is_some()).collect(),
-        preconditioned: record.events.iter().any(|event| event.event == RunEvent::Preconditioned),
+        preconditioned: is_preconditioned(&record),
         confirmed,
         wait_for_quiet: None,
         experiments: Vec::new(),
@@ -137,28 +137,45 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
         Ok(page) => page,
         Err(text) => return failed(&text),
     };
+    let refused = |record: &Record| {
+        let text = still_named(record, arguments.yes.as_deref()).err()?;
+        output::error(&text);
+        Some(Exit::Usage)
+    };
+    // Before the record gets a session: what is refused leaves it as it is.
+    if let Some(exit) = proofload_record::read(&arguments.record).ok().as_ref().and_then(&refused) {
+        return exit;
+    }
     let (recorder, record, mut assignment) = match continued(&arguments.record, arguments.yes.clone()) {
         Ok(continued) => continued,
         Err(error) => return not_continued(&error),
     };
+    // What could not be read before its writer opened it.
+    if let Some(exit) = refused(&record) {
+        return exit;
+    }
     if arguments.void.contains(&ResumeVoid::Again) {
         let again = void_runs(&record);
         output::note(&format!("measuring {} again", super::verdict::counted(again.len(), "void run")));
         assignment.finished.retain(|run| !again.contains(run));
     }
     assignment.wait_for_quiet = arguments.wait;
-    let yes = arguments.yes.as_deref();
-    let named = if assignment.preconditioned {
+    let accepts_void = arguments.void.contains(&ResumeVoid::Ok);
+    go(recorder, &mut assignment, &arguments.record, (&arguments.show, accepts_void), page)
+}
+
+/// What the rest of a study destroys or changes is named.
+fn still_named(record: &Record, yes: Option<&str>) -> Result<(), String> {
+    let named = if is_preconditioned(record) {
         purges_named(&record.study, yes)
     } else {
         destructive_steps_named(&record.study, yes)
     };
-    if let Err(text) = named.and_then(|()| servers_named(&record.study, yes)) {
-        output::error(&text);
-        return Exit::Usage;
-    }
-    let accepts_void = arguments.void.contains(&ResumeVoid::Ok);
-    go(recorder, &mut assignment, &arguments.record, (&arguments.show, accepts_void), page)
+    named.and_then(|()| servers_named(&record.study, yes))
+}
+
+fn is_preconditioned(record: &Record) -> bool {
+    record.events.iter().any(|event| event.event == RunEvent::Preconditioned)
 }
 
 /// Runs of points that are void for the host's sake, which another attempt may mend.
@@ -177,7 +194,8 @@ pub(super) fn destructive_steps_named(study: &Study, confirmed: Option<&str>) ->
     purges_named(study, confirmed)?;
     match asked.and_then(|how| how.device) {
         Some(device) if confirmation_of(&device, confirmed).as_ref() != Some(&device) => Err(format!(
-            "this study destroys all data on {device} (storage.precondition.device); to confirm, add --yes {device}"
+            "this study destroys all data on {device} (storage.precondition.device); to confirm, add --yes {}",
+            names_for_yes(study)
         )),
         _ => Ok(()),
     }
@@ -193,7 +211,7 @@ pub(super) fn purges_named(study: &Study, confirmed: Option<&str>) -> Result<(),
     Err(format!(
         "this study destroys all data on {} before each run (storage.purge); to confirm, add --yes {}",
         devices.join(" and "),
-        devices.join(",")
+        names_for_yes(study)
     ))
 }
 

@@ -70,7 +70,7 @@ fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Ex
     if arguments.key.is_some() {
         target::expect_free(&signature, arguments.overwrite).map_err(failure)?;
     }
-    let interrupt = Interrupt::install().map_err(|error| failure(format!("watch for signals: {error}")))?;
+    let interrupt = Interrupt::default();
     let consent = |state| consent(engine, arguments, state);
     let told = |step: &SelftestStep| {
         if !arguments.json {

@@ -1,7 +1,7 @@
 //! A server whose own settings a study changes is named twice, as a device whose data are lost.
 
 use proofload_model::settings::Value;
-use proofload_model::study::{Study, values_of};
+use proofload_model::study::{Study, purged_devices, values_of};
 
 /// Servers that a study changes beyond its database, each as host and database of its URL.
 pub(super) fn changed_servers(study: &Study) -> Vec<String> {
@@ -17,6 +17,18 @@ pub(super) fn changed_servers(study: &Study) -> Vec<String> {
     values("engine.url").into_iter().filter_map(text).map(|url| host_and_database(&url)).collect()
 }
 
+/// Names that `--yes` must have for a study, with commas between: devices whose data are lost, and servers that are changed.
+pub(super) fn names_for_yes(study: &Study) -> String {
+    let once = study.settings.text("storage.precondition.device").ok().map(str::to_owned);
+    let mut names: Vec<String> = once.into_iter().collect();
+    for name in purged_devices(&study.settings).into_iter().chain(changed_servers(study)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(",")
+}
+
 /// Settings of a server are changed only when it is named twice.
 pub(super) fn servers_named(study: &Study, confirmed: Option<&str>) -> Result<(), String> {
     let servers = changed_servers(study);
@@ -28,7 +40,7 @@ pub(super) fn servers_named(study: &Study, confirmed: Option<&str>) -> Result<()
     Err(format!(
         "this study changes settings of the whole server {} and puts them back at the end of each run (engine.changes); to confirm, add --yes {}",
         servers.join(" and "),
-        servers.join(",")
+        names_for_yes(study)
     ))
 }
 
@@ -61,6 +73,18 @@ mod tests {
         assert_eq!(named("sqlserver://db1"), ["db1"]);
         assert_eq!(named("sqlserver://me@a,b:1433/s@le"), ["a,b:1433/s@le"]);
         assert!(changed_servers(&study("sqlserver://db1/shop", "refused")).is_empty());
+    }
+
+    #[test]
+    fn all_names_are_asked_for_at_once() {
+        let mut study = study("sqlserver://me@db1/shop", "allowed");
+        for path in ["storage.precondition.device", "storage.purge.device"] {
+            study.settings.0.insert(path.to_owned(), Value::Text("/dev/sdb".to_owned()));
+        }
+        assert_eq!(names_for_yes(&study), "/dev/sdb,db1/shop");
+        let refused = servers_named(&study, Some("/dev/sdb")).expect_err("the server is not named");
+        assert!(refused.ends_with("add --yes /dev/sdb,db1/shop"), "{refused}");
+        assert_eq!(servers_named(&study, Some("/dev/sdb,db1/shop")), Ok(()));
     }
 
     #[test]

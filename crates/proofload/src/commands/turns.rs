@@ -40,7 +40,7 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
     }
     let (mut sides, at_once) = match (files.baseline.exists(), files.candidate.exists()) {
         (false, false) => (new_sides(pair, &files)?, pair.duet),
-        (true, true) => match old_sides(&files)? {
+        (true, true) => match old_sides(&files, pair.yes.as_deref())? {
             Some(found) => found,
             // Nothing is missing: the records stay as they are, with their signatures.
             None => return Ok(files),
@@ -48,9 +48,6 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
         (true, false) => return Err(alone(&files.baseline, &files.candidate)),
         (false, true) => return Err(alone(&files.candidate, &files.baseline)),
     };
-    for side in &sides {
-        servers_named(&side.assignment.study, pair.yes.as_deref()).map_err(|text| (Exit::Usage, text))?;
-    }
     let ran = run(&mut sides, at_once, pair.progress, &files);
     let closed = sides.map(|side| side.journal.close().map_err(|error| (Exit::Failure, error.to_string())));
     ran?;
@@ -126,7 +123,7 @@ fn new_side(file: StudyFile, path: &Path, in_turns: RunEvent) -> Result<Side, Fa
 }
 
 /// What is missing of two records that were measured with each other, and whether at once; `None` when nothing is.
-fn old_sides(files: &RecordFiles) -> Result<Option<([Side; 2], bool)>, Failure> {
+fn old_sides(files: &RecordFiles, yes: Option<&str>) -> Result<Option<([Side; 2], bool)>, Failure> {
     let failed = |text: String| (Exit::Failure, text);
     let read = |path: &Path| proofload_record::read(path).map_err(|error| failed(error.to_string()));
     let records = [read(&files.baseline)?, read(&files.candidate)?];
@@ -139,6 +136,10 @@ fn old_sides(files: &RecordFiles) -> Result<Option<([Side; 2], bool)>, Failure> 
     }
     if records.iter().all(|record| record.plan.runs.iter().all(|run| record.finished(run.index).is_some())) {
         return Ok(None);
+    }
+    // Before the records get a session: what is refused leaves them as they are.
+    for record in &records {
+        servers_named(&record.study, yes).map_err(|text| (Exit::Usage, text))?;
     }
     let open = |path: &Path| continued(path, None).map_err(|error| (exit_of(&error), error.to_string()));
     let side = |(recorder, _, assignment): (Recorder, Record, Assignment)| Side {

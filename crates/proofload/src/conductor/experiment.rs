@@ -103,6 +103,7 @@ fn catch_up(context: &mut RunContext<'_>, state: &mut ExperimentState<'_>, order
     if of_engine.is_empty() {
         return Ok(());
     }
+    let settle = state.settle(&Change::Nothing);
     put_in_force(context, state.prepared, &state.experiment, &Change::Nothing)?;
     state.before = Change::Nothing;
     let mut testbed = context.testbed(state.prepared);
@@ -113,7 +114,8 @@ fn catch_up(context: &mut RunContext<'_>, state: &mut ExperimentState<'_>, order
         context.heard.journal.log("warning", "conductor", &undone)?;
     }
     end_of_work(context, state.prepared, &of_engine)?;
-    Ok(())
+    // What was put back acts before the next block begins: its first visit waits for its own change only.
+    context.wait(Duration::from_secs_f64(settle))
 }
 
 /// Background work that a block switched off.

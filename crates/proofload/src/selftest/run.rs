@@ -28,6 +28,7 @@ pub(crate) struct SelftestOrder<'a> {
     pub(crate) consent: &'a dyn Fn(ScratchState) -> Result<(), String>,
     /// Told of each step that has ended.
     pub(crate) told: &'a dyn Fn(&SelftestStep),
+    /// Listens to signals from when nothing is asked any more.
     pub(crate) interrupt: &'a Interrupt,
 }
 
@@ -51,6 +52,10 @@ impl From<Error> for Refusal {
 pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
     let reference = proofload_engine::engine(REFERENCE)
         .ok_or_else(|| Error::new(format!("the engine {REFERENCE}, with which data are compared, is not built in")))?;
+    // Nothing is asked about an instance of our own, and it is ended in order.
+    if asked.url.is_none() {
+        listen(asked.interrupt)?;
+    }
     let folder = Folder::new()?;
     // Before the ground: the server ends after the database is removed.
     let instance = match asked.url {
@@ -63,6 +68,10 @@ pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
         None => Ground::in_folder(asked.engine, folder.path()),
     };
     (asked.consent)(ground.state()?).map_err(Refusal::Consent)?;
+    // Not before: at a question a signal ends the process, and an empty folder is left, which the next self-test removes.
+    if asked.url.is_some() {
+        listen(asked.interrupt)?;
+    }
     let outcome = all_parts(asked, &ground, reference);
     let cleared = ground.clear();
     let mut document = outcome?;
@@ -71,6 +80,10 @@ pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
         Err(error) => add(asked, &mut document, "nothing is left behind", Err(error), 0.0),
     }
     Ok(document.sealed())
+}
+
+fn listen(interrupt: &Interrupt) -> Result<(), Error> {
+    interrupt.listen().map_err(|error| Error::new(format!("failed to install signal handlers: {error}")))
 }
 
 fn add(asked: &SelftestOrder<'_>, document: &mut Document, name: &str, outcome: Result<(), Error>, seconds: f64) {

@@ -5,6 +5,7 @@ use crate::relay::LinkLaw;
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
 use proofload_model::fault_strength::FaultStrength;
+use proofload_model::units::BytesPerSecond;
 use std::time::Duration;
 
 /// Round trips of which the shortest counts: the others waited for a core as well.
@@ -19,6 +20,9 @@ const RATE_TOLERANCE: f64 = 0.1;
 
 /// How many times as fast a link is without a fault whose end a transfer shows.
 const MUCH_FASTER: u64 = 4;
+
+/// Fastest fault whose end a transfer shows, bytes per second: a busy host transfers this many without a limit.
+const SHOWN_BY_TRANSFER: u64 = 32 << 20;
 
 /// The fault.
 pub(super) enum Congestion {
@@ -80,10 +84,7 @@ impl FaultMaker for Congestion {
                 let shortest = relay.round_trips(ROUND_TRIPS)?.into_iter().min().unwrap_or_default();
                 expect(shortest < rtt, || format!("a round trip takes {shortest:?}"))
             }
-            // A link that is hardly faster without the fault is full of what has waited for it.
-            FaultStrength::Bandwidth(rate)
-                if relay.asked().rate.is_none_or(|asked| asked.0 >= MUCH_FASTER * rate.0) =>
-            {
+            FaultStrength::Bandwidth(rate) if is_end_shown(relay.asked().rate, rate) => {
                 let found = relay.transferred(rate)?;
                 expect(found.0 as f64 > rate.0 as f64 * (1.0 + RATE_TOLERANCE), || {
                     format!("the link transfers {found}")
@@ -94,11 +95,31 @@ impl FaultMaker for Congestion {
     }
 }
 
+/// Whether a transfer shows the end of a fault. A link that is hardly faster without it is full of what has waited; of a fast fault, the
+/// host may be as slow.
+fn is_end_shown(asked: Option<BytesPerSecond>, fault: BytesPerSecond) -> bool {
+    fault.0 <= SHOWN_BY_TRANSFER && asked.is_none_or(|asked| asked.0 >= MUCH_FASTER * fault.0)
+}
+
 /// A law with the strength of a fault.
 fn slow(law: LinkLaw, strength: FaultStrength) -> LinkLaw {
     match strength {
         FaultStrength::Rtt(rtt) => LinkLaw { delay: rtt / 2, ..law },
         FaultStrength::Bandwidth(rate) => LinkLaw { rate: Some(rate), ..law },
         _ => law,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transfer_shows_the_end_of_slow_faults_of_much_faster_links() {
+        let rate = BytesPerSecond;
+        assert!(is_end_shown(None, rate(1 << 20)) && is_end_shown(None, rate(32 << 20)));
+        assert!(is_end_shown(Some(rate(4 << 20)), rate(1 << 20)));
+        assert!(!is_end_shown(Some(rate(3 << 20)), rate(1 << 20)), "it is full of what has waited");
+        assert!(!is_end_shown(None, rate(1 << 30)), "a busy host is as slow");
     }
 }

@@ -2,7 +2,7 @@
 //! killed: a process that waits for a slow device ends too late.
 
 use super::fault::{FaultMaker, FaultSite, expect};
-use super::synced_writes::{BLOCK, SyncedWrites};
+use super::synced_writes::{BLOCK, SyncedWrites, WriteBatch};
 use crate::limits::{Controller, WriteRate};
 use proofload_model::drill::FaultKind;
 use proofload_model::error::Error;
@@ -14,8 +14,17 @@ use std::time::Duration;
 /// Time that the synced writes take by which a rate is proved.
 const PROVED_IN: Duration = Duration::from_millis(500);
 
-/// Most of them: they overwrite a file, which takes room beside the data.
-const PROVED_BY_AT_MOST: u32 = 8192;
+/// Shortest time that a rate must imply for them: what takes less takes as long without it, and only the kernel's value is read.
+const PROVED_FROM: Duration = Duration::from_millis(100);
+
+/// Most bytes of them: they overwrite a file, which takes room beside the data.
+const PROVED_BY_AT_MOST: usize = 64 << 20;
+
+/// Bytes of the largest one that proves a rate of bytes: many small ones take as long without a limit.
+const LARGEST: usize = 1 << 20;
+
+/// Fewest of them that a rate of bytes holds back.
+const FEWEST: usize = 4;
 
 /// Share of the time that a rate implies which they must take: the kernel counts in slices of a tenth of a second.
 const AT_LEAST: f64 = 0.7;
@@ -76,19 +85,23 @@ impl FaultMaker for Disk {
             Self::Slow => {
                 let slow = rate(site.strength)?;
                 limits.expect_writes(slow)?;
-                let (count, implied) = proof(slow);
+                let Some((batch, implied)) = proof(slow) else { return Ok(()) };
                 // What has not ended by then is as slow as asked: others in the group write as well, and take turns away.
                 let least = implied.mul_f64(AT_LEAST);
-                let took = writes.carry_out(count, least)?;
+                let took = writes.carry_out(batch, least)?;
                 expect(took.is_none_or(|took| took >= least), || {
-                    format!("{count} synced writes of 8 KiB took {took:?}, but the limit implies {implied:?}")
+                    let WriteBatch { count, block } = batch;
+                    format!(
+                        "{count} synced writes of {} KiB took {took:?}, but the limit implies {implied:?}",
+                        block >> 10
+                    )
                 })
             }
             Self::Stalled => {
                 // Where the host pauses, a write takes as long without a limit.
                 let is_set = STALLED.iter().any(|rate| limits.expect_writes(WriteRate::Bytes(*rate)).is_ok());
                 expect(is_set, || "the kernel has no write limit at which nothing moves".to_owned())?;
-                let took = writes.carry_out(1, STALLED_AFTER)?;
+                let took = writes.carry_out(WriteBatch::ONE, STALLED_AFTER)?;
                 expect(took.is_none(), || format!("a synced write of 8 KiB took {took:?}"))
             }
         }
@@ -101,7 +114,8 @@ impl FaultMaker for Disk {
     fn expect_undone(&self, site: &FaultSite<'_>) -> Result<(), Error> {
         let limits = site.limits()?;
         limits.expect_restored_writes()?;
-        let took = SyncedWrites { limits, data: site.data, clock: site.clock }.carry_out(1, STALLED_AFTER * 10)?;
+        let writes = SyncedWrites { limits, data: site.data, clock: site.clock };
+        let took = writes.carry_out(WriteBatch::ONE, STALLED_AFTER * 10)?;
         expect(took.is_some(), || "a synced write of 8 KiB does not finish".to_owned())
     }
 }
@@ -116,16 +130,23 @@ fn rate(strength: FaultStrength) -> Result<WriteRate, Error> {
     }
 }
 
-/// Synced writes by which a rate is proved, and the time that it implies for them.
-fn proof(rate: WriteRate) -> (u32, Duration) {
-    let per_second = match rate {
-        WriteRate::Requests(requests) => requests as f64,
-        WriteRate::Bytes(bytes) => bytes as f64 / BLOCK as f64,
+/// Synced writes by which a rate is proved, and the time that it implies for them; `None` where it is too fast to show in them.
+fn proof(rate: WriteRate) -> Option<(WriteBatch, Duration)> {
+    let (block, per_second) = match rate {
+        WriteRate::Requests(requests) => (BLOCK, requests as f64),
+        WriteRate::Bytes(bytes) => {
+            let share = (bytes as f64 * PROVED_IN.as_secs_f64()) as usize / FEWEST;
+            let block = (share.min(LARGEST) / BLOCK).max(1) * BLOCK;
+            (block, bytes as f64 / block as f64)
+        }
     };
-    let per_second = per_second.max(1.0);
+    // No study may ask for one in ten seconds or less.
+    let per_second = per_second.max(0.1);
     // The first one waits for nobody.
-    let held_back = ((per_second * PROVED_IN.as_secs_f64()).ceil() as u32).clamp(1, PROVED_BY_AT_MOST);
-    (held_back + 1, Duration::from_secs_f64(f64::from(held_back) / per_second))
+    let most = (PROVED_BY_AT_MOST / block) as u32;
+    let held_back = ((per_second * PROVED_IN.as_secs_f64()).ceil() as u32).clamp(1, most);
+    let implied = Duration::from_secs_f64(f64::from(held_back) / per_second);
+    (implied >= PROVED_FROM).then_some((WriteBatch { count: held_back + 1, block }, implied))
 }
 
 /// Refuses data on the file system of the machine: its journal waits for what stands still, and so does everybody.
@@ -151,10 +172,18 @@ mod tests {
 
     #[test]
     fn a_rate_is_proved_by_as_many_writes_as_it_holds_back_for_half_a_second() {
-        assert_eq!(proof(WriteRate::Requests(20)), (11, Duration::from_millis(500)));
-        assert_eq!(proof(WriteRate::Requests(1)), (2, Duration::from_secs(1)));
-        assert_eq!(proof(WriteRate::Bytes(20 * BLOCK as u64)), (11, Duration::from_millis(500)));
-        let (count, implied) = proof(WriteRate::Bytes(1 << 30));
-        assert_eq!((count, implied), (8193, Duration::from_micros(62_500)), "no more than 64 MiB are written");
+        let millis = Duration::from_millis;
+        let found = |rate: WriteRate| proof(rate).map(|(batch, implied)| (batch.count, batch.block >> 10, implied));
+        assert_eq!(found(WriteRate::Requests(20)), Some((11, 8, millis(500))));
+        assert_eq!(found(WriteRate::Requests(1)), Some((2, 8, millis(1_000))));
+        assert_eq!(found(WriteRate::Bytes(64 << 10)), Some((5, 8, millis(500))));
+        assert_eq!(found(WriteRate::Bytes(1 << 20)), Some((5, 128, millis(500))));
+        assert_eq!(found(WriteRate::Bytes(64 << 20)), Some((33, 1024, millis(500))), "few large ones");
+        assert_eq!(
+            found(WriteRate::Bytes(256 << 20)),
+            Some((65, 1024, millis(250))),
+            "no more than 64 MiB are held back"
+        );
+        assert_eq!(found(WriteRate::Bytes(1 << 30)), None, "it takes as long without a limit");
     }
 }

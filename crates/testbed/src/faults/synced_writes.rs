@@ -1,5 +1,5 @@
-//! Synced writes of 8 KiB under the limits of an instance, beside its data, and how long they take. They overwrite a file that is there, so
-//! that each is one request to the device.
+//! Synced writes under the limits of an instance, beside its data, and how long they take. They overwrite a file that is there, so that
+//! each of 8 KiB is one request to the device.
 
 use crate::limits::AppliedLimits;
 use crate::sys::{self, Spawn};
@@ -16,11 +16,23 @@ const WRITER: &str = "/bin/dd";
 /// SIGKILL: the writer has nothing to save.
 const KILL: i32 = 9;
 
-/// Bytes of one write.
+/// Bytes of the smallest write.
 pub(super) const BLOCK: usize = 8 << 10;
 
 /// Name of the file, beside the data folder.
 const FILE: &str = "synced-writes";
+
+/// Writes of one size, in bytes, one after another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WriteBatch {
+    pub(super) count: u32,
+    pub(super) block: usize,
+}
+
+impl WriteBatch {
+    /// Batch of one write, of the smallest size.
+    pub(super) const ONE: Self = Self { count: 1, block: BLOCK };
+}
 
 /// Where they are carried out.
 pub(super) struct SyncedWrites<'a> {
@@ -35,15 +47,16 @@ pub(super) fn file(data: &Path) -> PathBuf {
 }
 
 impl SyncedWrites<'_> {
-    /// Carries out so many; the time that they took, or `None` where they had not ended within a time. Then they end with the limit.
+    /// Carries out a batch; the time that they took, or `None` where they had not ended within a time. Then they end with the limit.
     ///
     /// # Errors
     /// They cannot be begun, or fail.
-    pub(super) fn carry_out(&self, count: u32, within: Duration) -> Result<Option<Duration>, Error> {
+    pub(super) fn carry_out(&self, batch: WriteBatch, within: Duration) -> Result<Option<Duration>, Error> {
+        let WriteBatch { count, block } = batch;
         let file = file(self.data);
         let folder = file.parent().unwrap_or(self.data).to_owned();
         let failed = |error: std::io::Error| Error::new(format!("failed to write to {}: {error}", file.display()));
-        let length = BLOCK * count as usize;
+        let length = block * count as usize;
         if std::fs::metadata(&file).map_or(0, |found| found.len()) < length as u64 {
             // By us, who are under no limit.
             std::fs::write(&file, vec![0; length]).map_err(failed)?;
@@ -54,7 +67,7 @@ impl SyncedWrites<'_> {
         let arguments = [
             "if=/dev/zero",
             &format!("of={FILE}"),
-            &format!("bs={BLOCK}"),
+            &format!("bs={block}"),
             &format!("count={count}"),
             "oflag=dsync",
             "conv=notrunc",

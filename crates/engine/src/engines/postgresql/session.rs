@@ -1,6 +1,6 @@
 //! A session of PostgreSQL: statements prepared at connect, flights pipelined over our own end of the protocol.
 //!
-//! All calls of a flight leave before the first answer is step. The server answers in order. It is asked to synchronise where a
+//! All calls of a flight leave before the first answer is awaited. The server answers in order. It is asked to synchronise where a
 //! transaction ends and after each call outside of one, because an error skips what follows up to there: inside a transaction nothing
 //! after an error runs, outside of one the later calls of the flight still do.
 

@@ -19,7 +19,7 @@ const PERCENT: u32 = 3211;
 /// Errors that somebody else is in the database, or in the place of its one session. Source: Microsoft's documentation, "Database engine events
 /// and errors".
 const IN_USE: &[&str] = &["3101", "5064"];
-/// How often a restore is tried while others are in the database, and how long is waited in between.
+/// How often a batch is tried while others are in the database, and how long is waited in between.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -85,15 +85,44 @@ async fn restore(target: &Target, label: &str, progress: ProgressTeller<'_>) -> 
     let context = |error: Error| error.context(format!("restore database {name} from {file} on the server"));
     let restored = restore_alone(&mut master, name, &file, progress).await;
     // Also after a failure, so that somebody can look.
-    let opened = master.text(&format!("ALTER DATABASE {} SET MULTI_USER", quoted(name))).await;
-    restored.and(opened).map_err(context)?;
+    let opened = open_to_all(&mut master, name).await;
+    let ended = match (restored, opened) {
+        (Err(error), Err(opening)) => Err(error.context(opening)),
+        (restored, opened) => restored.and(opened),
+    };
+    ended.map_err(context)?;
     drop(master);
     let mut connection = connect(&address, name).await?;
     note(&mut connection, &mark(&file, label)).await
 }
 
+/// Ends all other sessions that are in a database. `ALTER DATABASE … WITH ROLLBACK IMMEDIATE` does not end the one that has the place of a
+/// database with one session: it fails with 5064. A session that has gone meanwhile, or that the account may not end, is passed over; what
+/// follows tells. The account sees others' sessions with `VIEW SERVER STATE`, and ends them with `ALTER ANY CONNECTION`.
+fn ending_others(name: &str) -> String {
+    format!(
+        "DECLARE @k nvarchar(max) = N''; \
+         SELECT @k += N'BEGIN TRY KILL ' + CAST(session_id AS nvarchar(10)) + N'; END TRY BEGIN CATCH END CATCH; ' \
+         FROM sys.dm_exec_sessions WHERE database_id = DB_ID({}) AND session_id <> @@SPID AND is_user_process = 1; \
+         EXEC (@k); ",
+        text(name)
+    )
+}
+
+/// Lets all sessions into the database again.
+async fn open_to_all(master: &mut ServerConnection, name: &str) -> Result<(), Error> {
+    let open = format!("ALTER DATABASE {} SET MULTI_USER", quoted(name));
+    let batch = format!("{}{open}", ending_others(name));
+    tried(master, &batch, "opening the database", &|_, _, _| {}).await.map_err(|error| {
+        error.context(format!(
+            "let all sessions into database {name} again; it may be left in SINGLE_USER, with another client in its one place: stop what \
+             connects to it, then run {open}"
+        ))
+    })
+}
+
 /// Ends all other sessions of the database and restores it in one batch, so that next to nobody takes the place of the one session in
-/// between. A client that did, as one that connects again by itself, is ended by the next try.
+/// between.
 async fn restore_alone(
     master: &mut ServerConnection,
     name: &str,
@@ -102,18 +131,33 @@ async fn restore_alone(
 ) -> Result<(), Error> {
     let (database, disk) = (quoted(name), text(file));
     let batch = format!(
-        "ALTER DATABASE {database} SET SINGLE_USER WITH ROLLBACK IMMEDIATE; \
-         RESTORE DATABASE {database} FROM DISK = {disk} WITH REPLACE, CHECKSUM, STATS = 5"
+        "{}ALTER DATABASE {database} SET SINGLE_USER WITH ROLLBACK IMMEDIATE; \
+         RESTORE DATABASE {database} FROM DISK = {disk} WITH REPLACE, CHECKSUM, STATS = 5",
+        ending_others(name)
     );
+    tried(master, &batch, "restoring the database", progress).await.map_err(|error| {
+        if !IN_USE.contains(&error.code()) {
+            return error;
+        }
+        error.context(format!(
+            "other clients took it {TRIES} times; stop what connects to database {name}, or give the account VIEW SERVER STATE and ALTER \
+             ANY CONNECTION, so that it ends them"
+        ))
+    })
+}
+
+/// Runs a batch, again while another client is in the database: the next try ends it.
+async fn tried(
+    master: &mut ServerConnection,
+    batch: &str,
+    what: &str,
+    progress: ProgressTeller<'_>,
+) -> Result<(), Error> {
     let mut left = TRIES;
     loop {
         left -= 1;
-        match told(master, &batch, "restoring the database", progress).await {
+        match told(master, batch, what, progress).await {
             Err(error) if IN_USE.contains(&error.code()) && left > 0 => tokio::time::sleep(PAUSE).await,
-            Err(error) if IN_USE.contains(&error.code()) => {
-                let advice = format!("other clients took it {TRIES} times; stop what connects to database {name}");
-                return Err(error.context(advice));
-            }
             ended => return ended,
         }
     }

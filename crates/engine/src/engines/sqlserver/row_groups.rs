@@ -6,9 +6,11 @@ use crate::contract::{Error, OwnedValue};
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 
-/// State of a group whose rows are compressed, and of one that is left over and removed in the background.
+/// State of a group whose rows are compressed.
 const COMPRESSED: &str = "COMPRESSED";
-const LEFT_OVER: &str = "TOMBSTONE";
+/// States of groups that the server makes and removes in the background: one that is left over, and one that is being built, whose rows are
+/// still in others.
+const PASSING: [&str; 2] = ["TOMBSTONE", "INVISIBLE"];
 
 /// Groups of each table by state and by why they have fewer rows than there is room for, with their number and rows.
 const READ: &str = "SELECT CAST(t.name AS nvarchar(128)), CAST(g.state_desc AS nvarchar(60)), \
@@ -40,7 +42,7 @@ async fn read(connection: &mut ServerConnection) -> Result<Vec<RowGroups>, Error
                 OwnedValue::Integer(count),
                 OwnedValue::Integer(rows),
             ],
-        ) if state != LEFT_OVER => Some(RowGroups { table, state, trimmed, count, rows }),
+        ) if !PASSING.contains(&state.as_str()) => Some(RowGroups { table, state, trimmed, count, rows }),
         _ => None,
     };
     Ok(rows.into_iter().filter_map(groups).collect())

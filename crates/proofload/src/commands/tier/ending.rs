@@ -51,7 +51,11 @@ pub(super) fn end(served: ServerParts, tier: Arc<Tier>, within: Duration) -> Exi
         Ok(Ok(left)) => {
             left.iter().for_each(|text| output::error(text));
             let told = format!("stopped: the pool is closed, {} dirty lines remain in the cache", count(dirty));
-            output::conclude(false, &told, Exit::Good)
+            // The pool is closed, also where nobody can be told.
+            if let Err(text) = output::result(&told) {
+                output::error(&text);
+            }
+            Exit::Good
         }
         Ok(Err(text)) => output::failure(false, Exit::Failure, &format!("failed to close the pool: {text}")),
         Err(RecvTimeoutError::Timeout) => {

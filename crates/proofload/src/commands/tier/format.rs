@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &FormatArguments) -> Exit {
         Err(exit) => return exit,
     };
     match format(arguments, &wanted) {
-        Ok(text) => output::conclude(false, &text, Exit::Good),
+        Ok(text) => output::conclude_acted(false, &text, Exit::Good),
         Err((exit, text)) => output::failure(false, exit, &text),
     }
 }

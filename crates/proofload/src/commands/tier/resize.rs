@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &ResizeArguments) -> Exit {
     match resize(arguments, &wanted) {
         Ok(done) => {
             let text = if arguments.json { as_json(&done) } else { as_text(&done, &arguments.devices.cache) };
-            output::conclude(arguments.json, &text, Exit::Good)
+            output::conclude_acted(arguments.json, &text, Exit::Good)
         }
         Err((exit, text)) => output::failure(arguments.json, exit, &text),
     }

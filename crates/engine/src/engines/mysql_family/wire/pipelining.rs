@@ -32,7 +32,6 @@ async fn takes_within(connection: &mut ServerConnection, patience: Duration) -> 
             return Ok(false);
         };
         answered.map_err(context)?;
-        statement.queue_close(connection);
     }
     Ok(true)
 }
@@ -59,7 +58,10 @@ mod tests {
     use crate::engines::wire::Socket;
     use tokio::net::UnixStream;
 
-    /// A server that prepares a statement and answers so many of its executions.
+    /// The bytes by which a client ends its connection.
+    const GOODBYE: [u8; 5] = [1, 0, 0, 0, 1];
+
+    /// A server that prepares a statement and answers so many of its executions. Where it answered all, it is told that the connection ends.
     fn takes(answers: usize, patience: Duration) -> bool {
         let mut said = vec![12, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         said.extend([7u8, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0].repeat(answers));
@@ -69,7 +71,13 @@ mod tests {
             theirs.writable().await.expect("it is open");
             assert_eq!(theirs.try_write(&said).expect("there is room"), said.len());
             let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
-            takes_within(&mut connection, patience).await.expect("what comes is understood")
+            let takes = takes_within(&mut connection, patience).await.expect("what comes is understood");
+            drop(connection);
+            let mut heard = vec![0; 4096];
+            theirs.readable().await.expect("it was sent something");
+            let length = theirs.try_read(&mut heard).expect("it was sent something");
+            assert_eq!(heard[..length].ends_with(&GOODBYE), takes, "{:?}", &heard[..length]);
+            takes
         })
     }
 

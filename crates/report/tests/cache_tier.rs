@@ -240,6 +240,14 @@ fn drives_that_answer_late_and_requests_that_fail_void_a_run() {
     assert_eq!(taken_at_once, [], "0.1 ms each: the drives bind nothing");
     let failed = voids(|attempt| put(attempt, tier::ERRORS, 0.1));
     assert!(matches!(failed.as_slice(), [(VoidClass::Verification, _)]), "{failed:?}");
+    let in_warm_up = voids(|attempt| {
+        let of = attempt.series.iter_mut().filter(|series| tier::ERRORS.is_of(&series.probe, &series.name));
+        of.for_each(|series| series.samples.first_mut().expect("there are some").2 = 1.0);
+    });
+    assert!(
+        matches!(in_warm_up.as_slice(), [(VoidClass::Verification, _)]),
+        "it may have lost its cache: {in_warm_up:?}"
+    );
 }
 
 #[test]

@@ -43,6 +43,9 @@ enum TierErrorKind {
     Detached {
         what: String,
     },
+    GivenUp {
+        source: Box<Error>,
+    },
     Size {
         what: String,
         found: u64,
@@ -124,6 +127,10 @@ impl Error {
         Self { kind: TierErrorKind::Detached { what: what.into() } }
     }
 
+    pub(crate) fn given_up(source: Self) -> Self {
+        Self { kind: TierErrorKind::GivenUp { source: Box::new(source) } }
+    }
+
     pub(crate) fn size(what: impl Into<String>, found: u64, wanted: u64) -> Self {
         Self { kind: TierErrorKind::Size { what: what.into(), found, wanted } }
     }
@@ -195,6 +202,11 @@ impl Error {
         )
     }
 
+    /// Tells whether an origin was set free of its cache, which is done only when nothing is dirty: the origins alone have everything.
+    pub fn is_detached(&self) -> bool {
+        matches!(self.kind, TierErrorKind::Detached { .. })
+    }
+
     /// Tells whether another process has the device, or the system uses it.
     pub fn is_taken(&self) -> bool {
         matches!(self.kind, TierErrorKind::Taken { .. })
@@ -228,6 +240,11 @@ impl fmt::Display for Error {
             TierErrorKind::Detached { what } => {
                 write!(f, "opened {what}: it was detached from its cache; use it alone, or format a new cache for it")
             }
+            TierErrorKind::GivenUp { source } => write!(
+                f,
+                "{source}; nothing was dirty, so the origins have everything and are free of the cache: use them alone, \
+                 or format a new cache for them"
+            ),
             TierErrorKind::Size { what, found, wanted } => {
                 write!(f, "opened {what}: it has {found} bytes, but {wanted} are needed; was it truncated?")
             }
@@ -274,6 +291,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.kind {
             TierErrorKind::Device { source, .. } | TierErrorKind::Unreadable { source, .. } => Some(source),
+            TierErrorKind::GivenUp { source } => Some(source),
             _ => None,
         }
     }

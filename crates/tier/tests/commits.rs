@@ -111,3 +111,19 @@ fn what_threads_flush_by_a_small_journal_is_durable_when_their_flush_returns() {
         }
     }
 }
+
+#[test]
+fn records_that_wait_for_an_origin_ask_for_no_commit() {
+    let geometry = Geometry { journal_blocks: 4, ..Geometry::new(4096, LINES).unwrap() };
+    let journal = JournalPosition { start: 0, next: 0, mount: 1 };
+    let mut machine = CacheMachine::new(geometry, pool(CacheMode::WriteThrough, 1), &[], (LINES, false), journal);
+    (0..600).for_each(|block| write(&mut machine, block));
+    assert!(!machine.wants_commit(), "it would take up nothing");
+    let number = machine.origin_sync_begin(0);
+    machine.origin_sync_end(0, number);
+    assert!(machine.wants_commit());
+    (0..600).for_each(|block| write(&mut machine, block));
+    machine.origin_sync_begin(0);
+    machine.origin_sync_failed(0);
+    assert!(machine.has_failed(0) && !machine.wants_commit(), "they wait for ever");
+}

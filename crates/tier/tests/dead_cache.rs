@@ -87,10 +87,15 @@ fn volumes_without_dirty_lines_go_on_without_a_cache_that_fails_for_good() {
         let durable = scene.origins[0].store.lock().unwrap().after_crash(Fate::Lost, &mut Dice(1));
         let is_durable = |block: u64| durable[(block * BLOCK) as usize] == wanted(block);
         assert!((0..BLOCKS).all(is_durable), "{mode:?}");
-        assert_eq!(tier.close().is_ok(), mode != CacheMode::Pass, "{mode:?}");
+        let closed = tier.close().map_err(|error| error.to_string());
+        assert_eq!(closed.is_ok(), mode != CacheMode::Pass, "{mode:?}");
+        assert!(closed.err().is_none_or(|text| text.contains("are free of the cache")), "who stops it is told");
         scene.cache.mend();
         let error = scene.open(mode).err().unwrap();
-        assert!(error.is_mismatch() && error.to_string().contains("origin 0"), "{mode:?}: {error}");
+        assert!(
+            error.is_mismatch() && error.is_detached() && error.to_string().contains("origin 0"),
+            "{mode:?}: {error}"
+        );
     }
 }
 
@@ -105,6 +110,8 @@ fn a_commit_or_a_checkpoint_that_fails_stops_no_volume_without_dirty_lines() {
         } else {
             tier.flush(1).unwrap();
         }
+        let errors: Vec<u64> = tier.snapshot().volumes.iter().map(|volume| volume.counters.cache_errors).collect();
+        assert_eq!(errors, [1, 1], "a run that goes on without its cache is known by its counters");
         tier.write(0, 0, &[9; BLOCK as usize]).unwrap();
         tier.flush(0).unwrap();
         assert_eq!((read(&tier, 0, 0), read(&tier, 0, 1)), (9, 2));

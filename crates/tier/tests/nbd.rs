@@ -330,3 +330,74 @@ fn structured_replies_hold_data_holes_and_errors() {
     send(&mut stream, (0, 0), 8, 4096, 512, &[]);
     assert_eq!(chunk(&mut stream, 8), (1, 1, place(4096, &[7; 512])), "an error ends no connection");
 }
+
+/// A volume whose reads panic behind its first 8 KiB.
+struct PanickingVolume(TierVolume);
+
+impl BlockService for PanickingVolume {
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    fn reads_quickly(&self, at: u64, _length: u64) -> bool {
+        at < 16_384
+    }
+
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Error> {
+        assert!(at < 8192, "made to panic");
+        self.0.read(at, into)
+    }
+
+    fn write(&self, at: u64, from: &[u8]) -> Result<(), Error> {
+        self.0.write(at, from)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.0.flush()
+    }
+
+    fn discard(&self, at: u64, length: u64) -> Result<(), Error> {
+        self.0.discard(at, length)
+    }
+}
+
+#[test]
+fn a_request_that_panics_is_answered_with_an_error() {
+    let bed = Bed::serving(|inner| Arc::new(PanickingVolume(inner)));
+    let (mut stream, _) = bed.connect();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    // More often than there are threads; the first ones are read by the thread that serves what is quick.
+    for place in 0..40_u64 {
+        let at = if place < 3 { 8192 } else { 16_384 };
+        assert_eq!(request(&mut stream, (0, 0), at, 512, &[]).0, 5, "request {place}");
+    }
+    assert_eq!(request(&mut stream, (0, 0), 0, 512, &[]), (0, vec![0; 512]));
+}
+
+#[test]
+fn long_hits_are_answered_while_their_client_sends() {
+    const LONG: u32 = 256 << 10;
+    let bed = Bed::new();
+    let (mut stream, _) = bed.connect();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_write_timeout(Some(Duration::from_secs(60))).unwrap();
+    let data = vec![7; LONG as usize];
+    assert_eq!(request(&mut stream, (0, 1), 0, LONG, &data).0, 0);
+    assert_eq!(request(&mut stream, (0, 0), 0, LONG, &[]), (0, data.clone()), "it is a hit from now on");
+    // Its replies are read only afterwards: together they are more than any socket takes.
+    (1..=40).for_each(|cookie| send(&mut stream, (0, 0), cookie, 0, LONG, &[]));
+    (41..=80).for_each(|cookie| send(&mut stream, (0, 1), cookie, 0, LONG, &data));
+    let mut answered = Vec::new();
+    for _ in 0..80 {
+        let (cookie, code) = head(&mut stream);
+        assert_eq!(code, 0);
+        if cookie <= 40 {
+            let mut bytes = vec![0; LONG as usize];
+            stream.read_exact(&mut bytes).unwrap();
+            assert!(bytes == data);
+        }
+        answered.push(cookie);
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, (1..=80).collect::<Vec<u64>>());
+}

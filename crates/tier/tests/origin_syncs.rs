@@ -17,18 +17,32 @@ use proofload_tier::machine::{
     AccessKind, Begin, BlockRequest, CacheMachine, CacheMode, End, JournalPosition, SectorCrcs, WorkFailure,
 };
 use proofload_tier::tier::{Tier, TierDevices};
-use support::{Dice, Fate, MemoryDevice, TestClock, format_settings, memory_devices, pool};
+use support::{Call, Dice, Fate, MemoryDevice, TestClock, devices, format_settings, memory_devices, pool};
 
 const BLOCK: u64 = 8192;
 const LINES: u32 = 64;
 
-/// An origin whose next sync fails when it is told to, and that calls once behind several writes.
+/// An origin whose next sync fails when it is told to, and that calls once behind several writes, and once behind its label.
 struct LosingOrigin {
     inner: Arc<MemoryDevice>,
     loses: AtomicBool,
     behind_writes: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    behind_label: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     syncing: AtomicU64,
     most_syncing: AtomicU64,
+}
+
+impl LosingOrigin {
+    fn of(inner: Arc<MemoryDevice>) -> Arc<Self> {
+        Arc::new(Self {
+            inner,
+            loses: AtomicBool::new(false),
+            behind_writes: Mutex::new(None),
+            behind_label: Mutex::new(None),
+            syncing: AtomicU64::new(0),
+            most_syncing: AtomicU64::new(0),
+        })
+    }
 }
 
 impl Device for LosingOrigin {
@@ -41,7 +55,14 @@ impl Device for LosingOrigin {
     }
 
     fn write_at(&self, at: u64, from: &[u8]) -> io::Result<()> {
-        self.inner.write_at(at, from)
+        self.inner.write_at(at, from)?;
+        if at + 4096 == self.bytes() {
+            let act = self.behind_label.lock().unwrap().take();
+            if let Some(act) = act {
+                act();
+            }
+        }
+        Ok(())
     }
 
     fn write_several(&self, writes: &[DeviceWrite<'_>], depth: usize) -> Result<(), WriteFailure> {
@@ -78,13 +99,7 @@ struct OriginBed {
 impl OriginBed {
     fn new(mode: CacheMode) -> (Self, Arc<Tier>) {
         let (cache, mut origins) = memory_devices(LINES, 128, 1);
-        let origin = Arc::new(LosingOrigin {
-            inner: origins.remove(0),
-            loses: AtomicBool::new(false),
-            behind_writes: Mutex::new(None),
-            syncing: AtomicU64::new(0),
-            most_syncing: AtomicU64::new(0),
-        });
+        let origin = LosingOrigin::of(origins.remove(0));
         let devices = TierDevices { cache: cache.clone(), origins: vec![origin.clone()] };
         Tier::format(&devices, &format_settings(8192, LINES, 1)).unwrap();
         let clock = Arc::new(TestClock::default());
@@ -182,4 +197,43 @@ fn a_write_at_work_while_a_sync_is_lost_is_not_acknowledged() {
         machine.origin_sync_end(0, number);
         assert_eq!(machine.done_origin_sync(0), 0);
     }
+}
+
+#[test]
+fn a_volume_that_has_failed_is_not_tended_for_ever() {
+    let (cache, origins) = memory_devices(LINES, 5000, 1);
+    Tier::format(&devices(&cache, &origins), &format_settings(8192, LINES, 1)).unwrap();
+    let settings = pool(CacheMode::WriteAround, 1);
+    let tier = Tier::open(devices(&cache, &origins), settings, Arc::new(TestClock::default())).unwrap();
+    (0..4200).for_each(|block| tier.write(0, block * BLOCK, &[7; BLOCK as usize]).unwrap());
+    origins[0].fail_when(|call| call == Call::Sync);
+    assert!(tier.tend().is_err());
+    let syncs = origins[0].count(Call::Sync);
+    for is_mended in [false, true] {
+        if is_mended {
+            origins[0].mend();
+        }
+        assert!(!tier.tend().unwrap(), "mended: {is_mended}");
+    }
+    assert_eq!(origins[0].count(Call::Sync), syncs);
+}
+
+#[test]
+fn a_label_that_a_sync_beside_it_has_lost_sets_nothing_free() {
+    let (cache, mut origins) = memory_devices(LINES, 128, 2);
+    let origin = LosingOrigin::of(origins.remove(0));
+    let devices = TierDevices { cache: cache.clone(), origins: vec![origin.clone(), origins.remove(0)] };
+    Tier::format(&devices, &format_settings(8192, LINES, 2)).unwrap();
+    let settings = pool(CacheMode::WriteThrough, 2);
+    let tier = Arc::new(Tier::open(devices, settings, Arc::new(TestClock::default())).unwrap());
+    tier.write(1, 0, &[7; BLOCK as usize]).unwrap();
+    let (other, losing) = (tier.clone(), origin.clone());
+    *origin.behind_label.lock().unwrap() = Some(Box::new(move || {
+        other.write(0, BLOCK, &[8; BLOCK as usize]).unwrap();
+        losing.loses.store(true, Ordering::SeqCst);
+        assert!(other.flush(0).is_err());
+    }));
+    cache.fail_when(|_| true);
+    assert!(tier.flush(1).is_err(), "an opening after a crash brings the cache back");
+    assert!(origin.behind_label.lock().unwrap().is_none());
 }

@@ -322,3 +322,22 @@ fn what_two_openings_left_of_their_last_commits_is_not_joined() {
     let error = crashed.without_block(&before, start).try_open().err().unwrap().to_string();
     assert!(error.contains(&format!("block {start} of the cache's journal")), "{error}");
 }
+
+#[test]
+fn a_damaged_superblock_hides_nothing_that_was_flushed_since_a_clean_stop() {
+    let bed = Bed::closed();
+    let tier = bed.open();
+    tier.write(0, 300 * BLOCK, &[1; BLOCK as usize]).unwrap();
+    tier.flush(0).unwrap();
+    // The copy of the opening says that the stop before it was clean, which is true of the other one no longer.
+    for slot in 0..2 {
+        let crashed = bed.after_crash();
+        crashed.cache.flip_bit(Geometry::byte_of_superblock(slot) as usize + 100);
+        let tier = crashed.open();
+        assert_eq!((tier.lines_of(0).1, tier.status().after_crash), (301, true), "copy {slot}");
+        // What this opening commits is not mixed with what the one before did.
+        tier.write(0, 301 * BLOCK, &[1; BLOCK as usize]).unwrap();
+        tier.flush(0).unwrap();
+        assert_eq!(crashed.after_crash().open().lines_of(0).1, 302, "copy {slot}");
+    }
+}

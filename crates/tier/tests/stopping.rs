@@ -145,3 +145,34 @@ fn a_panic_of_a_device_leaves_nobody_waiting() {
         assert_eq!(outcome, [true; 3], "case {number}");
     }
 }
+
+/// Lets a flush panic in a call of the origin; whether the next one fails, which must not wait for ever.
+fn fails_behind_a_panic(tier: &Arc<Tier>, origin: &TrickyDevice, call: Call) -> bool {
+    *origin.panics.lock().unwrap() = Some(call);
+    let other = tier.clone();
+    assert!(std::thread::spawn(move || other.flush(0)).join().is_err(), "{call:?} panics");
+    *origin.panics.lock().unwrap() = None;
+    let (said, heard) = mpsc::channel();
+    let other = tier.clone();
+    std::thread::spawn(move || said.send(other.flush(0).is_err()));
+    heard.recv_timeout(Duration::from_secs(60)).expect("nobody waits for ever")
+}
+
+#[test]
+fn a_panic_while_the_cache_is_given_up_leaves_nobody_waiting() {
+    for call in [Call::Write, Call::Sync] {
+        let (tier, cache, origin) = scene();
+        // Something to commit, and nothing dirty.
+        assert_eq!(first_byte(&tier, 3), 0);
+        cache.inner.fail_when(|_| true);
+        assert!(fails_behind_a_panic(&tier, &origin, call), "{call:?}");
+    }
+}
+
+#[test]
+fn a_panic_of_a_sync_of_an_origin_is_no_sync() {
+    let (tier, _cache, origin) = scene();
+    tier.set_mode(0, CacheMode::WriteThrough).unwrap();
+    tier.write(0, 0, &[1; BLOCK as usize]).unwrap();
+    assert!(fails_behind_a_panic(&tier, &origin, Call::Sync), "what it did is not known");
+}

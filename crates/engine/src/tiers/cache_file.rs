@@ -58,7 +58,8 @@ pub fn make_cache(path: &Path, plan: &TierPlan, data: Bytes, origins: &[Arc<dyn 
     Tier::format(&devices, &settings).map_err(tier_error)
 }
 
-/// Writes what a cache alone has to its origins, at the speed of their files, and frees them of it.
+/// Writes what a cache alone has to its origins, at the speed of their files, and frees them of it. Nothing is done where a pool has set them
+/// free already: it does so only when they have everything.
 ///
 /// # Errors
 /// They do not belong together, a device fails, or it takes longer than 10 minutes.
@@ -69,7 +70,10 @@ pub fn empty_cache(
     clock: Arc<dyn Clock>,
 ) -> Result<(), Error> {
     let devices = TierDevices { cache: open_cache(path)?.device, origins };
-    let tier = Tier::open(devices, to_be_emptied(volumes), clock).map_err(tier_error)?;
+    let tier = match Tier::open(devices, to_be_emptied(volumes), clock) {
+        Err(error) if error.is_detached() => return Ok(()),
+        opened => opened.map_err(tier_error)?,
+    };
     tier.detach(DRAINED_WITHIN).map_err(tier_error)
 }
 

@@ -280,14 +280,16 @@ fn medium(runs: &[Pair<'_>]) -> MediumUse {
     }
 }
 
-/// Why a run on a tier is void: requests that failed, and drives whose requests were handed back late.
+/// Why a run on a tier is void: requests that failed up to the end of its window, and drives whose requests were handed back late.
 pub(super) fn of_tier(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
     let Some(stretch) = stretch else { return Vec::new() };
-    let sum = |wanted: SeriesName| -> f64 {
+    let of = |wanted: SeriesName, stretch: (f64, f64)| -> f64 {
         traces(attempt, wanted).iter().flat_map(|trace| trace.within(stretch).values()).sum()
     };
+    let sum = |wanted| of(wanted, stretch);
     let mut voids = Vec::new();
-    if sum(tier::ERRORS) > 0.0 {
+    // What failed in the warm-up as well: a volume may have gone on without its cache since.
+    if of(tier::ERRORS, (f64::NEG_INFINITY, stretch.1)) > 0.0 {
         voids.push(Void::verification("reads or writes of the cache or of its slow medium failed"));
     }
     let (time, requests, late) = (sum(tier::DISK_QUEUE), sum(tier::DISK_REQUESTS), sum(tier::DISK_LATE));

@@ -1,5 +1,6 @@
 //! How other programs reach a volume. An export knows block devices and nothing of lines.
 
+mod byte_room;
 #[cfg(feature = "fuse")]
 mod fuse;
 #[cfg(feature = "fuse")]

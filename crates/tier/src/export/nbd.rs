@@ -6,11 +6,13 @@
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use super::byte_room::ByteRoom;
 use super::nbd_options::{ExportOffer, Negotiation, broken, negotiate, read_u32, read_u64};
 use super::nbd_reply::{self, ReplyForm, RequestFault};
 use super::service::BlockService;
@@ -40,6 +42,11 @@ const MOST_BYTES: u32 = 32 << 20;
 /// Requests that wait for a thread; the client waits beyond. The kernel's client has so many under way at most.
 /// Source: Linux, drivers/block/nbd.c, `queue_depth`.
 const WAITING: usize = 128;
+/// Bytes of the requests that were handed to threads and are not answered, at most: eight of the longest.
+const MOST_UNANSWERED: u64 = 256 << 20;
+/// Bytes of a request that the thread which reads requests serves itself, at most. A reply that long fits what a socket takes without its
+/// client: one that reads no reply before it has sent all of its requests is read on. Source: Linux, `net.core.wmem_default`, 208 KiB.
+const MOST_QUICK: u32 = 128 << 10;
 
 /// One request.
 struct NbdRequest {
@@ -52,8 +59,19 @@ struct NbdRequest {
 }
 
 impl NbdRequest {
-    /// Whether it waits for no slow device as things are.
+    /// Bytes that it holds until it is answered.
+    fn held_bytes(&self) -> u64 {
+        match self.kind {
+            READ | WRITE => self.length.min(MOST_BYTES).into(),
+            _ => 0,
+        }
+    }
+
+    /// Whether it is short and waits for no slow device as things are.
     fn is_quick(&self, service: &dyn BlockService) -> bool {
+        if self.length > MOST_QUICK {
+            return false;
+        }
         match self.kind {
             READ => service.reads_quickly(self.at, self.length.into()),
             WRITE => self.flags & FORCE_ACCESS == 0 && service.writes_quickly(self.at, self.length.into()),
@@ -83,12 +101,16 @@ pub fn serve_connection<S: Read + Write + Send + 'static>(
     let replier = Arc::new(Replier { service: Arc::clone(service), writer: Mutex::new(writer), form });
     // Of this connection, so that no other waits for its client; what they were handed is answered before they end.
     let workers = Workers::start("nbd-slow", WAITING).map_err(failed)?;
+    let room = ByteRoom::of(MOST_UNANSWERED);
     while let Some(request) = read_request(&mut reader).map_err(failed)? {
         if request.is_quick(&**service) {
             replier.answer(request);
         } else {
-            let replier = Arc::clone(&replier);
-            workers.hand_over(move || replier.answer(request));
+            let (replier, taken) = (Arc::clone(&replier), room.take(request.held_bytes()));
+            workers.hand_over(move || {
+                replier.answer(request);
+                drop(taken);
+            });
         }
     }
     Ok(())
@@ -123,7 +145,9 @@ struct Replier<W> {
 
 impl<W: Write> Replier<W> {
     fn answer(&self, mut request: NbdRequest) {
-        let done = serve(&mut request, &*self.service);
+        // The client waits for each of its replies. What a device that panicked leaves is the service's to know.
+        let done = catch_unwind(AssertUnwindSafe(|| serve(&mut request, &*self.service)))
+            .unwrap_or_else(|_| Err(RequestFault { number: INPUT_OUTPUT, text: "the request panicked".to_owned() }));
         let cookie = request.cookie;
         let reply = match (self.form, request.kind, done) {
             (ReplyForm::Structured, READ, Ok(())) => {

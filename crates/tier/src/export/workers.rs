@@ -1,5 +1,6 @@
 //! Threads for requests that wait for slow devices, so that those that do not are served meanwhile.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,7 +44,8 @@ fn work(tasks: &Mutex<Receiver<Task>>) {
     loop {
         let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = next else { return };
-        task();
+        // The thread serves others. A panic was told by the panic hook already.
+        drop(catch_unwind(AssertUnwindSafe(task)));
     }
 }
 

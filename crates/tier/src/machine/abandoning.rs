@@ -26,6 +26,8 @@ impl CacheMachine {
         if self.cache_hold != CacheHold::Held || self.pool_failed {
             return false;
         }
+        // Each volume loses it, which its requests alone may never meet.
+        self.volumes.iter_mut().for_each(|volume| volume.counters.cache_errors += 1);
         if self.dirty_lines() > 0 {
             self.fail_pool();
             return false;

@@ -246,11 +246,7 @@ impl CacheMachine {
 
     /// Lines whose records are committed next: first those that hold nothing more, as many as the journal takes.
     fn chosen_lines(&mut self) -> Vec<LineNumber> {
-        let done = |volume: u8| self.volumes[usize::from(volume)].sync_done;
-        let ready = self.records.pending.iter().filter(|(_, record)| match record.after {
-            None => true,
-            Some((volume, sync)) => done(volume) >= sync,
-        });
+        let ready = self.records.pending.iter().filter(|(_, record)| self.is_ready(record));
         let mut lines: Vec<LineNumber> = ready.map(|(line, _)| *line).collect();
         lines.sort_unstable_by_key(|line| (self.table.entry(*line).is_mapped(), *line));
         let room = self.records.room() * u64::from(self.geometry.records_per_block());
@@ -354,7 +350,17 @@ impl CacheMachine {
             (u64::from(self.geometry.journal_blocks) * u64::from(self.geometry.records_per_block()) / 4).min(50_000);
         !self.records.at_work
             && ((self.records.has_leaving() && free <= self.low_water() / 2)
-                || self.records.pending.len() as u64 > most)
+                || (self.records.pending.len() as u64 > most && self.ready_records() > most))
+    }
+
+    /// Pending records that a commit takes up now. Those of a volume that has failed may wait for ever.
+    fn ready_records(&self) -> u64 {
+        self.records.pending.values().filter(|record| self.is_ready(record)).count() as u64
+    }
+
+    /// Whether a record may become durable: it waits for no sync of an origin.
+    fn is_ready(&self, record: &PendingRecord) -> bool {
+        record.after.is_none_or(|(volume, sync)| self.volumes[usize::from(volume)].sync_done >= sync)
     }
 
     // ---- checkpoints

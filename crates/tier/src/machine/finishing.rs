@@ -315,6 +315,11 @@ impl CacheMachine {
         self.volumes[usize::from(volume)].sync_wanted
     }
 
+    /// Syncs that failed. One that fails beside a write may have lost what was written.
+    pub fn origin_sync_failures(&self, volume: u8) -> u64 {
+        self.volumes[usize::from(volume)].sync_failures
+    }
+
     /// Number of the last sync that has succeeded.
     pub fn done_origin_sync(&self, volume: u8) -> u64 {
         self.volumes[usize::from(volume)].sync_done

@@ -88,7 +88,9 @@ impl Tier {
             }
             state.machine.origin_sync_begin(volume)
         };
+        let guard = self.guard_panics();
         let done = self.origins[place].sync();
+        guard.disarm();
         let mut state = self.lock();
         match done {
             Ok(()) => {

@@ -138,7 +138,11 @@ impl Tier {
     pub fn tend(&self) -> Result<bool, Error> {
         let mut worked = false;
         for volume in 0..self.volumes() {
-            let are_many = self.lock().machine.unsynced_blocks(volume) > UNSYNCED_BLOCKS;
+            let are_many = {
+                let machine = &self.lock().machine;
+                // What a volume that has failed wrote is never known to be durable.
+                !machine.has_failed(volume) && machine.unsynced_blocks(volume) > UNSYNCED_BLOCKS
+            };
             if are_many {
                 self.sync_origin(volume)?;
                 worked = true;

@@ -156,12 +156,15 @@ impl Tier {
     ///
     /// # Errors
     ///
-    /// When a device fails or the pool has failed; then the cache is as after a crash.
+    /// When a device fails or the pool has failed; then the cache is as after a crash. Where the cache fails now and nothing is dirty, the
+    /// error says that the origins were set free of it.
     pub fn close(self) -> Result<(), Error> {
         self.settle()?;
         let mut superblock = self.lock_superblock();
         let is_certain = !self.lock().machine.has_doubtful_lines();
-        self.checkpoint_with(&mut superblock, is_certain)
+        let closed = self.checkpoint_with(&mut superblock, is_certain);
+        let is_given_up = self.lock().machine.has_abandoned();
+        closed.map_err(|error| if is_given_up { Error::given_up(error) } else { error })
     }
 
     /// Makes everything durable that was acknowledged, also what waits for an origin.

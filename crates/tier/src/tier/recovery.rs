@@ -40,7 +40,7 @@ pub(super) fn read_superblock(cache: &dyn Device) -> Result<Option<Superblock>, 
 /// matters; then the cache is as after a crash, since what the copy said of the last stop is unknown.
 pub(super) fn find_superblock(cache: &dyn Device) -> Result<Option<FoundSuperblock>, Error> {
     let mut newest: Option<Superblock> = None;
-    let mut unreadable = None;
+    let (mut unreadable, mut is_undecodable) = (None, false);
     for slot in 0..2 {
         let mut bytes = vec![0; SUPERBLOCK_BYTES];
         let at = Geometry::byte_of_superblock(slot);
@@ -52,11 +52,17 @@ pub(super) fn find_superblock(cache: &dyn Device) -> Result<Option<FoundSuperblo
             continue;
         }
         let found = Superblock::decode(&bytes);
+        is_undecodable |= found.is_none();
         if found.as_ref().map(|found| found.sequence) > newest.as_ref().map(|newest| newest.sequence) {
             newest = found;
         }
     }
     match (newest, unreadable) {
+        // An opening writes both copies, and this one says how the cache was left before it: the other may have been in force until a crash.
+        (Some(superblock), None) if is_undecodable && superblock.opening => {
+            let superblock = Superblock { clean: false, ..superblock };
+            Ok(Some(FoundSuperblock { superblock, is_alone: true }))
+        }
         (newest, None) => Ok(newest.map(|superblock| FoundSuperblock { superblock, is_alone: false })),
         (Some(superblock), Some(_)) if is_newest(cache, &superblock)? => {
             let superblock = Superblock { clean: false, ..superblock };

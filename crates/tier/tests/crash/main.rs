@@ -30,7 +30,7 @@ fn states() -> u64 {
 }
 
 /// Runs trials of consecutive seeds until enough states were checked.
-fn explore(first_seed: u64, states: u64, trial: fn(u64) -> Trial) {
+fn explore(first_seed: u64, states: u64, trial: fn(u64) -> Trial) -> Arc<LookCounts> {
     let checked = Arc::new(LookCounts::default());
     let mut seed = first_seed;
     while checked.states.load(Ordering::SeqCst) < states {
@@ -38,10 +38,11 @@ fn explore(first_seed: u64, states: u64, trial: fn(u64) -> Trial) {
         seed += 1;
     }
     println!("seeds {first_seed} to {seed}: {checked:?}");
+    checked
 }
 
-/// Runs trials of consecutive seeds until a crash state is refused by these words.
-fn find(words: &str, trial: fn(u64) -> Trial) {
+/// Runs trials of consecutive seeds until a crash state is refused by one of these words.
+fn find(words: &[&str], trial: fn(u64) -> Trial) {
     let found = std::panic::catch_unwind(|| {
         for seed in 1..200 {
             Explorer::run(&trial(seed), &Arc::default());
@@ -49,7 +50,7 @@ fn find(words: &str, trial: fn(u64) -> Trial) {
     });
     let error = found.expect_err("the fault went unnoticed");
     let text = error.downcast_ref::<String>().map_or("", String::as_str);
-    assert!(text.contains(words), "{text}");
+    assert!(words.iter().any(|words| text.contains(words)), "{text}");
 }
 
 #[test]
@@ -74,7 +75,9 @@ fn a_pool_whose_origins_lose_what_they_do_not_sync_survives_a_crash_at_any_call(
 
 #[test]
 fn a_pool_whose_cache_fails_for_good_loses_nothing_at_any_call() {
-    explore(5_000_000, states(), |seed| Trial::any_mode(seed).with(TrialFault::DeadCache(10 + seed * 7 % 150)));
+    let checked =
+        explore(5_000_000, states(), |seed| Trial::any_mode(seed).with(TrialFault::DeadCache(10 + seed * 7 % 150)));
+    assert!(checked.free.load(Ordering::SeqCst) > 0, "no cache was given up: {checked:?}");
 }
 
 #[test]
@@ -85,30 +88,32 @@ fn commits_of_several_blocks_survive_a_crash_at_any_call() {
 
 #[test]
 fn a_planted_fault_is_found() {
-    find("permitted are", |seed| Trial::write_back(seed).with(TrialFault::UnsyncedCache));
+    find(&["permitted are"], |seed| Trial::write_back(seed).with(TrialFault::UnsyncedCache));
 }
 
 #[test]
 fn a_sync_that_does_not_wait_for_all_clean_writes_is_found() {
-    find("has another content without its cache", |seed| Trial::write_back(seed).with(TrialFault::EarlySyncs));
+    find(&["has another content without its cache"], |seed| Trial::write_back(seed).with(TrialFault::EarlySyncs));
 }
 
 #[test]
 fn a_lost_sync_of_an_origin_is_found() {
-    find("unit", |seed| Trial::any_mode(seed).with(TrialFault::UntoldOriginSyncs(3)));
+    find(&["unit"], |seed| Trial::any_mode(seed).with(TrialFault::UntoldOriginSyncs(3)));
 }
 
 #[test]
 fn a_cache_that_was_given_up_and_comes_back_is_found() {
-    find("unit", |seed| Trial::any_mode(seed).with(TrialFault::UnlabelledOrigins(10 + seed * 7 % 150)));
+    find(&["unit"], |seed| Trial::any_mode(seed).with(TrialFault::UnlabelledOrigins(10 + seed * 7 % 150)));
 }
 
 #[test]
 fn a_rest_of_an_earlier_opening_that_is_replayed_is_found() {
-    find("", |seed| Trial::bursts(seed).with(TrialFault::ForgottenOpenings));
+    // Which of these it is depends on what the rest says.
+    let words = ["became dirty by a crash", "permitted are", "another recovery", "what the cache says of"];
+    find(&words, |seed| Trial::bursts(seed).with(TrialFault::ForgottenOpenings));
 }
 
 #[test]
 fn a_line_that_becomes_dirty_by_a_crash_is_found() {
-    find("became dirty by a crash", |seed| Trial::write_back(seed).with(TrialFault::ForgottenCleaning));
+    find(&["became dirty by a crash"], |seed| Trial::write_back(seed).with(TrialFault::ForgottenCleaning));
 }

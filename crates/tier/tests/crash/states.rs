@@ -77,7 +77,7 @@ pub(crate) fn are_free(images: &Images, model: &Model, settings: &PoolSettings, 
     let (cache, origins) = devices_of(images);
     let opened = Tier::open(devices(&cache, &origins), settings.clone(), Arc::new(TestClock::default()));
     let Some(error) = opened.err() else { return false };
-    assert!(error.is_mismatch(), "{what}: {error}");
+    assert!(error.is_detached(), "{what}: {error}");
     for (volume, bytes) in images[1..].iter().enumerate() {
         model.check_recovered(volume, &bytes[..bytes.len() - 4096], what);
     }

@@ -31,8 +31,8 @@ const LOOKS_PER_CHECK: u32 = 10;
 /// What is said of a volume that has failed.
 const FAILED: &str = "has failed and is no longer served; stop, repair it and serve again";
 /// What is said of a volume whose cache failed while nothing was dirty.
-const DEGRADED: &str =
-    "lost its cache while no line was dirty and goes on in mode pass; stop, repair the cache and serve again";
+const DEGRADED: &str = "lost its cache while no line was dirty and goes on in mode pass; stop, and serve again with a \
+                        repaired cache, or format a new one if its origins are told to be detached";
 
 /// What is asked for.
 struct ServeOrder {

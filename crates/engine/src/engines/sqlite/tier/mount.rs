@@ -307,7 +307,8 @@ struct OpenPool {
     asked_size: Bytes,
 }
 
-/// Opens the pool of a database as it was left, where its data are still those and the plan is the same; else makes one.
+/// Opens the pool of a database as it was left, where its data are still those, the plan is the same and the pool has not given its cache up;
+/// else makes one.
 fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool, Error> {
     let clock: Arc<dyn Clock> = Arc::new(MachineClock::new());
     let volumes = tiers::volumes(true);
@@ -316,7 +317,7 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
     // Neither a delay of flushes nor the way of cleaning makes another cache.
     let cache = CachePlan { clean_depth: USUAL_CLEAN_DEPTH, ..plan.cache.clone() };
     let asked = format!("{:?}", TierPlan { flush_delay: None, cache, ..plan.clone() });
-    let is_same = is_left && fs::read_to_string(files.made_by()).is_ok_and(|made_by| made_by == asked);
+    let mut is_same = is_left && fs::read_to_string(files.made_by()).is_ok_and(|made_by| made_by == asked);
     let labelled = |content: &Path, label: &Path| -> Result<Arc<dyn Device>, Error> {
         Ok(Arc::new(LabelledFile::open(content, label, ROOM).map_err(tier_error)?))
     };
@@ -330,17 +331,67 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
         // At the speed of the files: nobody measures.
         tiers::empty_cache(&files.cache(), volumes, vec![devices.0, devices.1], Arc::clone(&clock))?;
     }
-    if !is_same {
+    let make = || -> Result<(), Error> {
         let _none = fs::remove_file(files.made_by());
         tiers::make_cache(&files.cache(), plan, data, &slow)?;
-        fs::write(files.made_by(), asked)
-            .map_err(|error| Error::other(format!("failed to write {}: {error}", files.made_by().display())))?;
+        fs::write(files.made_by(), &asked)
+            .map_err(|error| Error::other(format!("failed to write {}: {error}", files.made_by().display())))
+    };
+    let open = || -> Result<_, Error> {
+        let OpenCache { device, is_direct } = tiers::open_cache(&files.cache())?;
+        let devices = TierDevices { cache: device, origins: slow.clone() };
+        Ok((Tier::open(devices, tiers::settings(plan, volumes), Arc::clone(&clock)), is_direct))
+    };
+    if !is_same {
+        make()?;
     }
-    let OpenCache { device, is_direct } = tiers::open_cache(&files.cache())?;
-    let devices = TierDevices { cache: device, origins: slow };
-    let tier = Tier::open(devices, tiers::settings(plan, volumes), clock).map_err(tier_error)?;
+    let (mut opened, mut is_direct) = open()?;
+    if is_same && opened.as_ref().is_err_and(proofload_tier::Error::is_detached) {
+        // The files have everything: a pool sets them free only when nothing is dirty.
+        is_same = false;
+        make()?;
+        (opened, is_direct) = open()?;
+    }
+    let tier = opened.map_err(tier_error)?;
     let made = Bytes(u64::from(tier.status().active_lines) * plan.cache.line.0);
     let is_part = matches!(plan.cache.size, CacheSize::PercentOfData(_));
     let asked_size = if is_same && is_part { made } else { plan.cache.size.before(data) };
     Ok(OpenPool { tier, disk: disks.map(|[data, _]| data), is_direct, asked_size })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::plan;
+    use super::*;
+    use proofload_model::tier::{DriveModel, TierVolume};
+    use std::time::Duration;
+
+    #[test]
+    fn a_cache_that_was_given_up_is_replaced_by_an_empty_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = TierFiles::of(&folder.path().join("data/database"));
+        fs::create_dir_all(files.data.parent().expect("a folder")).expect("makes");
+        fs::create_dir_all(&files.folder).expect("makes");
+        fs::write(&files.data, vec![0_u8; 1 << 16]).expect("writes");
+        fs::write(&files.log, "").expect("writes");
+        let mut plan = plan(CacheSize::Bytes(Bytes::mebi(1)), &[TierVolume::Data, TierVolume::Log]);
+        plan.slow.drive = DriveModel::NotModelled;
+        let opened = |plan: &TierPlan| open_pool(&files, plan, Bytes(1 << 16)).expect("opens").tier;
+        // With the same plan, and with one that asks for another cache.
+        for line in [plan.cache.line, plan.cache.line, Bytes(16384)] {
+            plan.cache.line = line;
+            let tier = opened(&plan);
+            tier.write(DATA, 0, &[7; 8192]).expect("writes");
+            // A pool whose cache fails while nothing is dirty leaves its volumes in the same way.
+            tier.detach(Duration::from_secs(100)).expect("sets free");
+            drop(tier);
+            assert_eq!(fs::read(&files.data).expect("reads")[..8192], [7; 8192]);
+            let tier = opened(&plan);
+            assert_eq!(u64::from(tier.status().line_bytes), line.0);
+            let mut bytes = [0; 8192];
+            tier.read(DATA, 0, &mut bytes).expect("reads");
+            assert_eq!(bytes, [7; 8192]);
+            tier.detach(Duration::from_secs(100)).expect("sets free");
+        }
+    }
 }

@@ -16,7 +16,8 @@ use rusqlite::Connection;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
+/// A plan of a cache before modelled drives.
+pub(super) fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
     let slow = SlowMedium {
         drive: DriveModel::Rpm15k,
         raid: RaidLevel::Raid0,

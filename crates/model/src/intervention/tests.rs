@@ -92,9 +92,10 @@ fn users_with_warehouses_and_rows_settle_as_long_as_memory_does() {
     };
     let warehouses = ("workload.warehouses", Value::Integer(8));
     let memory = ("limits.memory_per_data", Value::Number(0.5));
+    let kind = ("engine.kind", Value::Text("mariadb".to_owned()));
     let cache = ("engine.settings.mariadb.innodb_buffer_pool_size", Value::Text("64MiB".to_owned()));
     assert_eq!(settles(USERS, &[warehouses.clone(), memory.clone()]), MEMORY_SETTLES);
-    assert_eq!(settles(USERS, &[warehouses.clone(), cache.clone()]), CACHE_SETTLES);
+    assert_eq!(settles(USERS, &[kind, warehouses.clone(), cache.clone()]), CACHE_SETTLES);
     assert_eq!(settles(HOT_ROWS, &[memory.clone(), cache]), MEMORY_SETTLES);
     // All users work on the same data, or nothing limits how much of them is in memory.
     let all = ("workload.all_warehouses", Value::Boolean(true));

@@ -26,6 +26,13 @@ struct Bars {
     split: f64,
 }
 
+/// Probability of error below which a line through the whole load is clear: a part of the load, in which less can be shown since it is shorter, then
+/// also moves if it keeps more than [`GOES_ON`] of the pace. Without this a load that falls by half all the time is a wide result.
+const CLEAR: f64 = 0.002;
+
+/// Share of the pace of a clear line from which on a part of the load still moves.
+const GOES_ON: f64 = 0.5;
+
 /// Bars over which movement is suspected: 5 %.
 const SUSPECTED: Bars = Bars { line: 0.05, split: 0.003 };
 
@@ -102,23 +109,31 @@ impl JudgedWindow {
 /// Judges throughput per second of a load of fixed length (NaN for a missing second).
 ///
 /// The whole load is tried, then the load without its first eighth, then without its first quarter. The first of them in which no
-/// movement is suspected is kept; where it is suspected in all three, the shortest in which it is not shown. Movement is looked for as a
+/// movement is suspected is kept; where it is suspected in all three, the shortest in which it is not shown. A part whose line goes on as it does in
+/// the whole load, where it is clear, is not kept. Movement is looked for as a
 /// line through the seconds and as a step between the two levels that fit them best. Nothing is cut out of the middle or from the end.
 /// Sources: cutting at the begin only after White and Robinson (MSER); the bars are set by simulation, `tests/window`.
 pub fn judge_window(seconds: &[f64], rule: &WindowRule) -> JudgedWindow {
     if let Some(reason) = gap_or_silence(seconds) {
         return JudgedWindow::without_movement(seconds, WindowVerdict::Void(reason));
     }
-    let (mut moving, mut suspected) = (None, None);
+    let (mut moving, mut suspected, mut shown_pace) = (None, None, None);
     for share in CUTS {
         let cut = (seconds.len() as f64 * share) as usize;
         let Some(window) = Findings::of(&seconds[cut..]) else { break };
         let judged = window.judged(cut, rule.precision);
-        let Some(shift) = window.moves(rule.movement, &SUSPECTED) else { return judged };
+        let pace = window.line.size / (seconds.len() - cut) as f64;
+        let goes_on = shown_pace.is_some_and(|shown: f64| pace / shown > GOES_ON);
+        let Some(shift) = window.moves(rule.movement, &SUSPECTED).or(goes_on.then_some(&window.line)) else {
+            return judged;
+        };
         // A load too short to be cut is kept as a whole unless movement is shown in it.
         let is_last = cut > 0 || Findings::of(&seconds[seconds.len() / 8..]).is_none();
-        if is_last && window.moves(rule.movement, &SHOWN).is_none() {
+        if is_last && !goes_on && window.moves(rule.movement, &SHOWN).is_none() {
             suspected = Some(judged.clone());
+        }
+        if cut == 0 && window.line.exceeds(CLEAR, rule.movement) {
+            shown_pace = Some(pace);
         }
         moving.get_or_insert_with(|| {
             let reason = VoidReason::Moving { movement: shift.quantity(judged.mean.n) };
@@ -317,6 +332,14 @@ mod tests {
         assert_eq!(noisy.verdict, WindowVerdict::Wide, "{noisy:?}");
         let wild = judge_window(&load(20, 1.5, |_| 1.0), &RULE);
         assert!(matches!(wild.verdict, WindowVerdict::Void(VoidReason::Useless { .. })), "{wild:?}");
+    }
+
+    /// Too few seconds are left after the cut to show what the whole load shows.
+    #[test]
+    fn a_fall_that_goes_on_after_the_cut_voids() {
+        let load = [180, 174, 170, 170, 162, 158, 154, 148, 148, 144, 140, 138, 134, 130, 124, 118, 114, 112, 106, 102];
+        let judged = judge_window(&load.map(f64::from), &RULE);
+        assert!(matches!(judged.verdict, WindowVerdict::Void(VoidReason::Moving { .. })), "{judged:?}");
     }
 
     #[test]

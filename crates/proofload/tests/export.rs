@@ -278,7 +278,8 @@ fn a_void_point_has_no_final_figure() {
     check_openmetrics(&text);
     assert!(
         text.contains("proofload_point_valid{point=\"0\"} 1 ")
-            && text.contains("proofload_point_valid{point=\"1\"} 0 ")
+            && text.contains("proofload_point_valid{point=\"1\"} 0 "),
+        "{text}"
     );
     assert!(!text.lines().any(|line| line.starts_with("proofload_result") && line.contains("point=\"1\"")));
 }

@@ -542,7 +542,7 @@ fn two_limits_together_are_both_named() {
         text.contains("CPU time of the database (") && text.contains("read IOPS (") && text.contains("bind together"),
         "{text}"
     );
-    assert!(text.contains("% more throughput (elasticity to raising it "), "{text}");
+    assert!(text.contains(" more throughput (elasticity to raising it "), "{text}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub(super) fn title_of(resource: &str, settings: &Settings) -> String {
 pub fn conclusion(found: &PointAttribution) -> Vec<String> {
     if found.blocks < 2 {
         let first = "The experiment has fewer than two complete blocks: nothing is confirmed.".to_owned();
-        return std::iter::once(first).chain(left_out(found)).collect();
+        return std::iter::once(first).chain(left_out(found)).chain(other_attempts(found)).collect();
     }
     if let Some(movement) = found.movement.filter(|movement| movement.is_moved) {
         let percent = signed(100.0 * movement.share);

@@ -12,7 +12,7 @@ use proofload_model::units::{Bytes, BytesPerSecond};
 use proofload_record::Record;
 use proofload_report::findings::comparison::{self, Comparison, ComparisonFilter, NamedRecord, compare};
 use proofload_report::findings::warehouse::{pairings, query_totals, rating, recorded_reference};
-use proofload_report::findings::{Verdict, Window, evaluate, evaluate_beside};
+use proofload_report::findings::{Window, evaluate, evaluate_beside};
 use proofload_report::metrics::{MetricKey, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_LOGICAL};
 use proofload_report::{ComparisonFormat, Format, ReportOptions, render, render_comparison, render_with};
 use std::time::Duration;

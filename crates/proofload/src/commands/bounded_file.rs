@@ -9,7 +9,8 @@ use std::path::Path;
 pub(super) fn bytes_of(file: &Path, most: u64) -> Result<Vec<u8>, String> {
     let about = std::fs::metadata(file).map_err(|error| error.to_string())?;
     // To open a pipe with a name would wait for its writer.
-    if !about.is_file() && !(about.file_type().is_fifo() && is_handed_over(file)) {
+    let is_taken = about.is_file() || about.file_type().is_fifo() && is_handed_over(file);
+    if !is_taken {
         return Err("it is a folder, a device or a pipe; give the name of a file".to_owned());
     }
     let mut bytes = Vec::new();

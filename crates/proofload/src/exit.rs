@@ -60,7 +60,7 @@ impl Exit {
             ),
             Self::Usage => (
                 2,
-                "the command line is wrong, or a destructive step was not confirmed by repeating the device name",
+                "the command line is wrong, or a destructive step was not confirmed by repeating the name of its device or server",
                 "proofload --help",
             ),
             Self::StudyInvalid => (3, "the study file has faults", "the message lists all of them"),

@@ -10,9 +10,10 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use proofload_model::wire::Event;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 const KILL: i32 = 9;
@@ -43,6 +44,8 @@ enum Life {
 pub(super) struct InstanceWatch {
     instance: InstanceName,
     life: Mutex<Life>,
+    /// Signal that it died of, as soon as it has ended; `None`: it exited by itself.
+    died_of: OnceLock<Option<i32>>,
     log: Log,
     group: Option<Cgroup>,
     kills_before: u64,
@@ -51,12 +54,13 @@ pub(super) struct InstanceWatch {
 impl InstanceWatch {
     pub(super) fn new(instance: InstanceName, log: Log, group: Option<Cgroup>) -> Self {
         let kills_before = group.as_ref().and_then(crate::limits::kills).unwrap_or(0);
-        Self { instance, life: Mutex::new(Life::Starting), log, group, kills_before }
+        Self { instance, life: Mutex::new(Life::Starting), died_of: OnceLock::new(), log, group, kills_before }
     }
 
     /// Waits for the end of the server and tells it when nobody asked for it.
     pub(super) fn until_end(&self, mut child: Child, events: &EventSink) {
         let status = child.wait();
+        let _set_once = self.died_of.set(status.as_ref().ok().and_then(ExitStatusExt::signal));
         let mut life = self.life();
         let before = life.clone();
         *life = Life::Ended((before != Life::Stopping).then(|| self.reason(status)));
@@ -171,8 +175,12 @@ impl Server {
     /// Stops it cleanly, so that its files are a snapshot's source.
     ///
     /// # Errors
-    /// It had ended before, or did not end at the polite signal within the recipe's patience and was made to.
+    /// It had ended before, died of another signal than the polite one, or did not end at that within the recipe's patience and was made to.
     pub(crate) fn stop(self) -> Result<(), Error> {
+        if !sys::is_running(self.process) {
+            // It has ended; the thread that waits for it is about to note why.
+            self.ends_within(DYING);
+        }
         if let Some(reason) = self.watch.ended() {
             return Err(Error::new(format!("failed to stop the server: it had already exited: {reason}")));
         }
@@ -180,7 +188,13 @@ impl Server {
         self.tell(polite);
         if self.ends_within(patience) {
             self.end_what_it_ran();
-            return Ok(());
+            return match self.watch.died_of.get().copied().flatten().filter(|signal| *signal != polite) {
+                None => Ok(()),
+                Some(signal) => Err(Error::new(format!(
+                    "failed to stop the server: it died of signal {signal} while it stopped; its files are not a clean copy; {}",
+                    self.watch.tail()
+                ))),
+            };
         }
         // Dropping it does what is left to do.
         Err(Error::new(format!(

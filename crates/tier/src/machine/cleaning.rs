@@ -224,7 +224,7 @@ impl CacheMachine {
     /// Takes the lines that have been dirty longest into the next pass, from the last position upwards.
     fn fill_sweep(&mut self) {
         let oldest = std::iter::successors(self.lists.tail(ListId::DIRTY), |line| self.lists.newer(*line));
-        let is_wanted = |line: &LineNumber| !self.cleaner.left_out.wanted(*line, self.table.entry(*line)).is_empty();
+        let is_wanted = |line: &LineNumber| !self.wanted(*line, self.table.entry(*line)).is_empty();
         let mut lines: Vec<LineNumber> = oldest.filter(is_wanted).take(SWEEP_LINES).collect();
         let block_of = |line: &LineNumber| self.table.entry(*line).block();
         lines.sort_unstable_by_key(block_of);
@@ -236,7 +236,7 @@ impl CacheMachine {
 
     fn piece(&mut self, line: LineNumber) -> Option<CleanPiece> {
         let entry = *self.table.entry(line);
-        let sectors = self.cleaner.left_out.wanted(line, &entry);
+        let sectors = self.wanted(line, &entry);
         let block = entry.block().filter(|_| !sectors.is_empty())?;
         if self.cleaner.at_work.contains(&block) || self.volume(block).failed {
             return None;
@@ -246,16 +246,15 @@ impl CacheMachine {
         let known = self.records.crcs_of(line).only(sectors);
         let verification = Verification { line, sectors, known };
         let cache_byte = self.geometry.byte_of_line(line);
-        Some(CleanPiece { line, block, sectors, cache_byte, verification, generation: entry.generation })
+        Some(CleanPiece { line, block, sectors, cache_byte, verification, generation: entry.generation() })
     }
 
-    /// Says what to do with a dirty line whose checksums do not match: `true` to go on, `false` when the volume has failed.
-    pub fn clean_mismatch(&mut self, piece: &CleanPiece, actual: &SectorCrcs) -> bool {
-        if self.accept_torn(piece.line, actual) {
-            return true;
+    /// Takes sectors that differ from their checksums, and have these, out of a piece, unless a crash may be the cause: they stay dirty.
+    pub fn clean_mismatch(&mut self, piece: &mut CleanPiece, actual: &SectorCrcs) {
+        if !self.accept_torn(piece.line, actual) {
+            self.damage(piece.line, actual.sectors());
+            piece.sectors = piece.sectors.without(actual.sectors());
         }
-        self.fail_volume(piece.block);
-        false
     }
 
     /// Lets the volume of a line fail that cannot be read.
@@ -295,14 +294,14 @@ impl CacheMachine {
     }
 
     fn clean_piece(&mut self, piece: &CleanPiece) {
-        // A salvage has read nothing of it.
+        // Nothing of it could be had.
         if piece.sectors.is_empty() {
             return;
         }
         let entry = *self.table.entry(piece.line);
         let bytes = u64::from(piece.sectors.count() * SECTOR_BYTES);
         self.counters_mut(piece.block.volume()).cleaned_bytes += bytes;
-        if entry.block() != Some(piece.block) || entry.generation != piece.generation {
+        if entry.block() != Some(piece.block) || entry.generation() != piece.generation {
             self.counters_mut(piece.block.volume()).cleaned_in_vain += 1;
             return;
         }

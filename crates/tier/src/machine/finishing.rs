@@ -46,6 +46,7 @@ impl CacheMachine {
             && verification.sectors.has(self.table.entry(verification.line).valid)
         {
             self.lists.set_trusted(verification.line, true);
+            self.forget_damage(verification.line);
         }
         match work.change {
             Change::Hit { .. } | Change::Fetch { line: None, .. } => {}
@@ -54,17 +55,13 @@ impl CacheMachine {
                 let entry = *self.table.entry(line);
                 let (valid, dirty) = (entry.valid.or(written), entry.dirty.or(written));
                 self.change(line, LineEntry { valid, dirty, ..entry }, crcs, None);
+                self.lists.set_recent(line);
                 if written.has(valid) {
                     self.lists.set_trusted(line, true);
                 }
             }
             Change::Place { line, old, kept, written } => {
-                let from = old.map(|old| self.lists.policy_place(old));
-                if let Some(old) = old {
-                    self.unmap(old);
-                }
-                self.seat_fresh(line, LineEntry::new(block, kept.or(written), written), crcs, None);
-                self.inherit(line, block, from);
+                self.place(block, (line, old), (kept, written), crcs);
             }
             Change::Through { line, valid, from, .. } => {
                 let number = block.volume();
@@ -78,6 +75,34 @@ impl CacheMachine {
                     self.inherit(line, block, from);
                 }
             }
+        }
+    }
+
+    /// Lets a fresh line hold a block in the place of an old one, which the cleaner may have cleaned meanwhile.
+    fn place(
+        &mut self,
+        block: OriginBlock,
+        (line, old): (LineNumber, Option<LineNumber>),
+        (kept, written): (SectorSet, SectorSet),
+        crcs: &SectorCrcs,
+    ) {
+        let from = old.map(|old| self.lists.policy_place(old));
+        let before = old.map_or(LineEntry::EMPTY, |old| *self.table.entry(old));
+        let mut entry = LineEntry::new(block, kept.or(written), written.or(kept.and(before.dirty)));
+        if let Some(old) = old {
+            self.unmap(old);
+            // The cleaner must not take the line for the one that it has read, if that was this one once more.
+            entry = entry.written_after(&before);
+        }
+        self.seat_fresh(line, entry, crcs, None);
+        self.lists.set_recent(line);
+        match from.filter(|_| before.is_dirty()) {
+            // It stood in no list of the policy.
+            Some(from) => {
+                self.lists.set_uses(line, from.uses);
+                self.touch(line, block);
+            }
+            None => self.inherit(line, block, from),
         }
     }
 
@@ -178,6 +203,7 @@ impl CacheMachine {
         }
     }
 
+    /// Gives up a work that read sectors that differ from their checksums: these.
     fn give_up_mismatch(&mut self, work: &BlockWork, actual: &SectorCrcs) -> End {
         self.release_fresh(&work.change);
         let block = work.request.block;
@@ -192,10 +218,20 @@ impl CacheMachine {
             self.volume(block).counters.clean_mismatches += 1;
             return self.give_up_line(block, line);
         }
-        if !self.accept_torn(line, actual) {
-            return self.fail_volume(block);
+        if self.accept_torn(line, actual) {
+            return End::Retry;
         }
-        End::Retry
+        let clean = actual.sectors().without(entry.dirty);
+        if !clean.is_empty() {
+            self.volume(block).counters.clean_mismatches += 1;
+            self.drop_clean(line, clean);
+        }
+        let damaged = actual.sectors().and(entry.dirty);
+        if damaged.is_empty() {
+            return End::Retry;
+        }
+        self.damage(line, damaged);
+        End::Failed
     }
 
     /// Gives up a clean line that could not be read as it should be, once nobody else reads it: another would read what a third one puts there.
@@ -206,12 +242,11 @@ impl CacheMachine {
         End::Retry
     }
 
-    /// Takes what a dirty line has after a crash for its content; `false` when no crash can be the cause.
+    /// Takes what an open line has after a crash for its content; `false` when no crash can be the cause.
     pub(super) fn accept_torn(&mut self, line: LineNumber, actual: &SectorCrcs) -> bool {
         let entry = *self.table.entry(line);
-        let Some(block) = entry.block().filter(|_| self.after_crash && !self.lists.is_trusted(line)) else {
-            return false;
-        };
+        let may_be_torn = self.after_crash && entry.is_open() && !self.lists.is_trusted(line);
+        let Some(block) = entry.block().filter(|_| may_be_torn) else { return false };
         let sectors = u64::from(actual.sectors().count());
         self.volume(block).counters.torn_sectors += sectors;
         self.change(line, entry, actual, None);

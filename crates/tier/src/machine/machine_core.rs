@@ -5,6 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::abandoning::CacheHold;
 use super::cleaning::CleanerState;
+use super::closing::ClosingState;
 use super::commits::{JournalPosition, Records, SectorCrcs};
 use super::settings::{CacheMode, PoolSettings, VolumeClass, VolumeSettings};
 use crate::block::{OriginBlock, SectorSet, mix};
@@ -123,6 +124,7 @@ pub struct CacheMachine {
     pinned: QuickMap<LineNumber, LinePins>,
     pub(super) records: Records,
     pub(super) cleaner: CleanerState,
+    pub(super) closing: ClosingState,
     /// Empty lines that requests write: nobody else may have them.
     pub(super) reserved: QuickSet<LineNumber>,
     /// Empty lines that failed: nobody may ever have them.
@@ -166,6 +168,7 @@ impl CacheMachine {
             pinned: QuickMap::default(),
             records: Records::new(geometry, journal),
             cleaner: CleanerState::new(&settings.cleaner),
+            closing: ClosingState::default(),
             geometry,
             settings,
             reserved: QuickSet::default(),
@@ -193,8 +196,8 @@ impl CacheMachine {
     /// Gives a line that is in no list its content and its place.
     fn seat(&mut self, line: LineNumber, entry: LineEntry) {
         let Some(block) = entry.block() else { return };
-        // Which sectors of a dirty line were overwritten in place is not known after a crash.
-        let dirty = if self.after_crash && entry.is_dirty() { entry.valid } else { entry.dirty };
+        // Which sectors of an open line were overwritten in place is not known after a crash.
+        let dirty = if self.after_crash && entry.is_open() { entry.valid } else { entry.dirty };
         let entry = LineEntry { dirty, ..entry };
         self.table.set(line, entry);
         // What was worth a line counts as read once, so that not every newcomer displaces it.
@@ -204,6 +207,7 @@ impl CacheMachine {
         if entry.is_dirty() {
             volume.dirty += 1;
             self.cleaner.note(true, false);
+            self.closing.note(&entry, &LineEntry::EMPTY);
             self.lists.move_to(line, ListId::DIRTY);
         } else {
             let policy = self.policy_of(block);
@@ -263,6 +267,11 @@ impl CacheMachine {
         }
     }
 
+    /// Whether somebody holds a block alone, and may write its line.
+    pub(super) fn is_held_alone(&self, block: OriginBlock) -> bool {
+        self.holds.get(&block).is_some_and(|hold| hold.exclusive)
+    }
+
     /// Lets nobody new hold a block that others hold; `false` when nobody holds it.
     pub(super) fn close_hold(&mut self, block: OriginBlock) -> bool {
         let hold = self.holds.get_mut(&block);
@@ -298,6 +307,7 @@ impl CacheMachine {
         volume.lines = volume.lines + u32::from(entry.is_mapped()) - u32::from(before.is_mapped());
         volume.dirty = volume.dirty + u32::from(entry.is_dirty()) - u32::from(before.is_dirty());
         self.cleaner.note(entry.is_dirty(), before.is_dirty());
+        self.closing.note(&entry, &before);
         self.place_in_lists(line, &before, &entry);
     }
 
@@ -322,6 +332,7 @@ impl CacheMachine {
         let Some(block) = self.table.entry(line).block() else { return };
         self.change(line, LineEntry::EMPTY, &SectorCrcs::default(), None);
         self.lists.set_trusted(line, false);
+        self.forget_damage(line);
         if self.records.forget_if_never_known(line) {
             self.free(line);
         } else {
@@ -484,10 +495,10 @@ impl CacheMachine {
         self.after_crash
     }
 
-    /// Whether a line that was dirty at a crash was neither verified whole nor overwritten whole since, and is still dirty: what it holds may differ
+    /// Whether a line that was open at a crash was neither verified whole nor overwritten whole since, and is still dirty: what it holds may differ
     /// from its checksums, and a stop must not be told as a clean one.
     pub fn has_doubtful_lines(&self) -> bool {
-        let is_doubtful = |line: LineNumber| self.table.entry(line).is_dirty() && !self.lists.is_trusted(line);
+        let is_doubtful = |line: LineNumber| self.table.entry(line).is_open() && !self.lists.is_trusted(line);
         self.after_crash && (0..self.table.count()).any(is_doubtful)
     }
 

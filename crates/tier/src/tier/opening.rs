@@ -151,14 +151,21 @@ impl Tier {
     ///
     /// The mark is left out while lines that were dirty at a crash before this opening were neither read, cleaned nor
     /// overwritten whole, since an overwrite in place may have torn them: the next opening is one after a crash again.
-    /// It is as warm and reads no more; lines that are dirty in part are cleaned whole, and what differs in a dirty line
-    /// is counted and not refused.
+    /// It is as warm and reads no more; of these lines, those that are dirty in part are cleaned whole, and what differs in
+    /// one is counted and not refused. All others are closed.
     ///
     /// # Errors
     ///
     /// When a device fails or the pool has failed; then the cache is as after a crash. Where the cache fails now and nothing is dirty, the
     /// error says that the origins were set free of it.
     pub fn close(self) -> Result<(), Error> {
+        {
+            let mut state = self.lock();
+            if state.machine.has_doubtful_lines() {
+                // The next opening is one after a crash, and knows these.
+                state.machine.close_all();
+            }
+        }
         self.settle()?;
         let mut superblock = self.lock_superblock();
         let is_certain = !self.lock().machine.has_doubtful_lines();

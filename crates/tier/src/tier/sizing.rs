@@ -18,13 +18,17 @@ pub struct DrainStatus {
 }
 
 impl Tier {
-    /// Cleans until no line is dirty or a time has passed. Writes that come meanwhile make lines dirty again.
+    /// Cleans until no line is dirty but those that are damaged, or a time has passed. Writes that come meanwhile make lines dirty again.
     ///
     /// # Errors
     ///
     /// When a device fails.
     pub fn drain(&self, limit: Duration) -> Result<DrainStatus, Error> {
-        self.work_until(limit, &mut || self.lock().machine.dirty_lines() == 0)
+        let mut status = self.work_until(limit, &mut || self.lock().machine.is_drained())?;
+        if self.lock().machine.is_drained() {
+            status.left = None;
+        }
+        Ok(status)
     }
 
     /// Cleans and commits until a condition holds or a time has passed.
@@ -134,13 +138,19 @@ impl Tier {
         let begin = self.clock.now();
         loop {
             let left = limit.saturating_sub(self.clock.now().saturating_sub(begin));
-            self.work_until(left, &mut || self.lock().machine.holds_nothing_alone())?;
+            self.work_until(left, &mut || self.lock().machine.has_nothing_to_clean())?;
             self.settle()?;
             let mut state = self.lock();
             // A write that was begun before the mode was changed may make a line dirty until now.
             if state.machine.holds_nothing_alone() {
                 state.machine.fail_pool();
                 return Ok(());
+            }
+            if let Some((block, sectors)) = state.machine.damaged_blocks().first().copied()
+                && state.machine.has_nothing_to_clean()
+            {
+                drop(state);
+                return Err(self.lost(block, sectors));
             }
             if self.clock.now().saturating_sub(begin) >= limit {
                 return Err(Error::busy("the cache was not cleaned in time", "allow more time, or stop the writes"));

@@ -49,8 +49,8 @@ pub(crate) const CHORES: &[Chore] = &[
     },
     Chore {
         name: "day",
-        arguments: "[SECONDS]",
-        summary: "write a record of a day of load, open it and render it, and tell memory, time and bytes",
+        arguments: "[SECONDS | runs=RUNS]",
+        summary: "write a record of a day of load, open it and render it, and tell memory, time and bytes; or show a plan of many runs, and tell CPU seconds",
         run: day::run,
     },
     Chore {

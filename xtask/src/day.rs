@@ -7,9 +7,13 @@ use crate::program::cargo;
 /// Seconds of a day.
 const DAY: u32 = 86_400;
 
-/// Runs the test on a release build of the program, with one load of 64 users, or two of few with the argument `two`, of a day, or of as many
-/// seconds as an argument says.
+/// Runs the test on a release build of the program: with `runs=N` a plan of so many runs is shown; else with one load of 64 users, or two of few
+/// with the argument `two`, of a day, or of as many seconds as an argument says.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    if let Some(runs) = arguments.first().and_then(|argument| argument.strip_prefix("runs=")) {
+        let runs = runs.parse::<u32>().map_err(|_| format!("{runs:?} is not a number of runs"))?;
+        return plan_of(runs);
+    }
     let (two, length): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|argument| *argument == "two");
     let seconds = match length.first() {
         None => DAY,
@@ -24,4 +28,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         .status()
         .map_err(|error| format!("starting cargo: {error}"))?;
     if status.success() { Ok(()) } else { Err("a day is too much; the output above says of what".to_owned()) }
+}
+
+/// Asks the test for a plan of many runs, with a bound on CPU seconds.
+fn plan_of(runs: u32) -> Result<(), String> {
+    let program = crate::program::release_program()?;
+    let status = cargo()
+        .args(["test", "--package", "proofload", "--test", "day", "--", "--nocapture", "a_plan_of_many_runs"])
+        .env("PROOFLOAD_DAY_RUNS", runs.to_string())
+        .env("PROOFLOAD_DAY_PROGRAM", program)
+        .status()
+        .map_err(|error| format!("starting cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err("the plan takes too much; the output above says of what".to_owned()) }
 }

@@ -21,8 +21,8 @@ use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
     Acknowledge, Authenticate, BeginBuild, Build, BuildShare, ChangeLoad, CheckData, Close, Connect, ConnectProber,
-    DataState, EndProber, Evidence, GiveEvidence, HoldUsers, KeepData, LoadService, LoadTotals, Open, OpenProbe, Probe,
-    ReadLoad, ReadMark, Request, RestoreData, Start, Stop, TakeEvidence, Verify,
+    DataState, EndProber, Evidence, GiveEvidence, HoldUsers, KeepData, LoadService, LoadTotals, Open, OpenProbe,
+    PaceProber, Probe, ReadLoad, ReadMark, Request, RestoreData, Start, Stop, TakeEvidence, Verify,
 };
 use proofload_model::wire::{Event, LoadSpec, ProbeResult, Reply};
 use std::sync::Arc;
@@ -319,6 +319,12 @@ impl LoadService for LoadRole {
     fn connect_prober(&mut self, ask: ConnectProber) -> Result<(), Error> {
         let (request, _) = self.workload_run.as_ref().ok_or_else(|| Error::new("no workload is open"))?;
         self.prober = Some(Prober::connect(request, ask.asked, &self.clock, &self.events)?);
+        Ok(())
+    }
+
+    fn pace_prober(&mut self, ask: PaceProber) -> Result<(), Error> {
+        let prober = self.prober.as_ref().ok_or_else(|| Error::new("no prober is connected"))?;
+        prober.set_pace(ask.pace);
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::fault_strength::FaultStrength;
 use crate::ledger::{Leader, LedgerRange};
 use crate::manager::ManagerKind;
+use crate::prober::ProberPaces;
 use crate::replication::replication;
 use crate::settings::Settings;
 use crate::time::{Moment, Offset};
@@ -251,10 +252,20 @@ impl DrillAsked {
 /// Operations of a prober.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProberAsked {
-    /// Writes per second, and reads per second.
+    /// Writes per second, and reads per second, at the full pace.
     pub rate: u32,
+    /// Writes per second, and reads per second, that suffice where nothing is about to fail; no more than at the full pace.
+    pub calm_rate: u32,
     /// Time after which an operation without an answer is given up, and its connection closed.
     pub deadline: Duration,
+}
+
+impl ProberAsked {
+    /// Numbers from one operation at the calm pace to the next. A whole number, so that the calm pace is not slower than asked for.
+    #[must_use]
+    pub fn calm_step(self) -> u32 {
+        (self.rate / self.calm_rate.max(1)).max(1)
+    }
 }
 
 /// The drill of a point; `None` for a run without one.
@@ -265,7 +276,9 @@ pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
     let Ok(words) = settings.text("drill.fault") else { return Ok(None) };
     let fault = FaultAsked::of(words).ok_or_else(|| Error::new(format!("unknown drill.fault {words:?}")))?;
     let time = |path: &str, default: u64| settings.duration(path).unwrap_or(Duration::from_secs(default));
-    let rate = settings.number("prober.rate").unwrap_or(200.0).round().max(1.0) as u32;
+    let per_second = |path: &str, default: f64| settings.number(path).unwrap_or(default).round().max(1.0) as u32;
+    let rate = per_second("prober.rate", 200.0);
+    let calm_rate = per_second("prober.calm_rate", 20.0).min(rate);
     let strength = fault.map_or(Ok(FaultStrength::Whole), |fault| FaultStrength::of(fault.kind, settings))?;
     Ok(Some(DrillAsked {
         fault,
@@ -276,7 +289,7 @@ pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
         promote_after: time("drill.promote_after", 0),
         within: time("drill.within", 120),
         rejoin: Rejoin::of(settings.text("drill.rejoin").unwrap_or_default()),
-        prober: ProberAsked { rate, deadline: time("prober.deadline", 1) },
+        prober: ProberAsked { rate, calm_rate, deadline: time("prober.deadline", 1) },
     }))
 }
 
@@ -388,9 +401,12 @@ pub struct Ledger {
     /// Reads without a write that the same instance had acknowledged before they were sent.
     #[serde(default)]
     pub stale_reads: u64,
-    /// Time between two writes, nanoseconds; 0 in records from before ranges were kept.
+    /// Time between two writes at the full pace, nanoseconds: write n was due at n times as much. 0 in records from before ranges were kept.
     #[serde(default)]
     pub period_ns: u64,
+    /// Paces of the prober; at the calm one numbers are passed over.
+    #[serde(default)]
+    pub paces: ProberPaces,
     /// Every write that is not plainly kept, in the order of the numbers.
     #[serde(default)]
     pub ranges: Vec<LedgerRange>,
@@ -536,5 +552,6 @@ mod tests {
         let given = [("drill.fault".to_owned(), Value::Text("freeze primary".to_owned()))];
         let asked = drill(&Settings(given.into_iter().collect())).unwrap().unwrap();
         assert_eq!((asked.fault.unwrap().kind, asked.prober.rate), (FaultKind::Freeze, 200));
+        assert_eq!((asked.prober.calm_rate, asked.prober.calm_step()), (20, 10));
     }
 }

@@ -38,6 +38,9 @@ pub const FLUSH_DELAY: &str = "storage.flush_delay";
 /// Name of the resource that is the flush of each commit, off for a visit.
 pub const DURABILITY: &str = "engine.durability";
 
+/// Name of the resource that is the writing of changed pages in the background, off for a visit.
+pub const PAGE_FLUSHING: &str = "engine.page_flushing";
+
 /// What changing a resource does to a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -138,6 +141,7 @@ pub const LIVE_ENGINE: &[(&str, ResourceClass)] = &[
     ("engine.cache", ResourceClass::Structure),
     ("engine.autovacuum", ResourceClass::Bound),
     ("engine.checkpoints", ResourceClass::Bound),
+    (PAGE_FLUSHING, ResourceClass::Bound),
     (DURABILITY, ResourceClass::Bound),
 ];
 
@@ -293,7 +297,7 @@ fn acts_at_most(resource: &str, settings: &Settings) -> Duration {
     match resource {
         "limits.memory" => MEMORY_SETTLES,
         "engine.cache" => CACHE_SETTLES,
-        "engine.autovacuum" | "engine.checkpoints" => WORK_ENDS + Duration::from_secs(4),
+        "engine.autovacuum" | "engine.checkpoints" | PAGE_FLUSHING => WORK_ENDS + Duration::from_secs(4),
         of_engine if of_engine.starts_with(ENGINE) => Duration::from_secs(4),
         CLIENTS_RTT | CLIENTS_BANDWIDTH => SETTLES + asked(CLIENTS_RTT),
         FLUSH_DELAY => SETTLES + asked(FLUSH_DELAY),

@@ -139,16 +139,28 @@ pub struct OutcomeRange {
     pub count: u64,
 }
 
-/// Outcomes that a prober hands over in one second: of all writes from a number on, without a gap.
+/// Outcomes that a prober hands over in one second: of all writes from a number on, which are as far apart as those of one pace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerPage {
     /// Number of the first write.
     pub first: u64,
+    /// Numbers from one write to the next: 1 unless the prober was at its calm pace. There is no write between them.
+    #[serde(default = "each_number", skip_serializing_if = "is_each_number")]
+    pub step: u64,
     /// Outcomes in the order of the numbers.
     pub ranges: Vec<OutcomeRange>,
     /// Time of each write from when it was due until it was acknowledged or given up, microseconds; empty in records from before it was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub took_us: Vec<u64>,
+}
+
+/// Step of a page at the full pace, and of pages in records from before there was another.
+fn each_number() -> u64 {
+    1
+}
+
+fn is_each_number(step: &u64) -> bool {
+    *step == each_number()
 }
 
 /// Write of a page with its times.
@@ -165,9 +177,27 @@ pub struct ToldWrite {
 }
 
 impl LedgerPage {
-    /// A page that begins with a number.
+    /// A page that begins with a number, for writes of the full pace.
     pub fn from(first: u64) -> Self {
-        Self { first, ranges: Vec::new(), took_us: Vec::new() }
+        Self { first, step: each_number(), ranges: Vec::new(), took_us: Vec::new() }
+    }
+
+    /// Tells whether the next write may have a number: two writes say how far apart all are.
+    #[must_use]
+    pub fn goes_on_with(&self, number: u64) -> bool {
+        match self.count() {
+            0 => number == self.first,
+            1 => number > self.first,
+            _ => number == self.end() - 1 + self.step,
+        }
+    }
+
+    /// Adds the outcome of the write of a number with which the page goes on, and its time in microseconds.
+    pub fn add_number(&mut self, number: u64, outcome: WriteOutcome, (node, took_us): (u32, u64)) {
+        if self.count() == 1 {
+            self.step = number - self.first;
+        }
+        self.add(outcome, node, took_us);
     }
 
     /// Adds the outcome of the next write, and its time in microseconds.
@@ -179,15 +209,25 @@ impl LedgerPage {
         }
     }
 
-    /// Number of the first write after it.
+    /// Writes in it.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.ranges.iter().map(|range| range.count).sum()
+    }
+
+    /// Number after that of its last write.
     pub fn end(&self) -> u64 {
-        self.first + self.ranges.iter().map(|range| range.count).sum::<u64>()
+        match self.count().checked_sub(1) {
+            Some(more) => self.first + more * self.step + 1,
+            None => self.first,
+        }
     }
 
     /// Each of its writes, of a prober that makes one in so many nanoseconds; nothing where their times were not kept.
     pub fn writes(&self, period_ns: u64) -> impl Iterator<Item = ToldWrite> + '_ {
         let outcomes = self.ranges.iter().flat_map(|range| (0..range.count).map(|_| range.outcome));
-        (self.first..).zip(&self.took_us).zip(outcomes).map(move |((number, took), outcome)| {
+        let numbers = (0..).map(move |place: u64| self.first + place * self.step);
+        numbers.zip(&self.took_us).zip(outcomes).map(move |((number, took), outcome)| {
             let (due, ended) = times(number, *took, period_ns);
             ToldWrite { number, outcome, due, ended }
         })
@@ -231,5 +271,25 @@ mod tests {
         assert_eq!(told[3], (13, WriteOutcome::Warned, 13_000, 33_000));
         page.took_us.clear();
         assert_eq!(page.writes(1_000).count(), 0, "a record from before times were kept");
+    }
+
+    #[test]
+    fn a_page_of_the_calm_pace_passes_numbers_over() {
+        let mut page = LedgerPage::from(20);
+        assert_eq!((page.count(), page.end(), page.goes_on_with(20), page.goes_on_with(21)), (0, 20, true, false));
+        for number in [20, 30, 40] {
+            assert!(page.goes_on_with(number), "{number}");
+            page.add_number(number, WriteOutcome::Acknowledged, (0, 7));
+        }
+        assert_eq!([41, 45, 50].map(|number| page.goes_on_with(number)), [false, false, true]);
+        assert_eq!((page.count(), page.end(), page.acknowledged()), (3, 41, 3));
+        let told: Vec<_> = page.writes(1_000).map(|one| (one.number, one.due.0, one.ended.0)).collect();
+        assert_eq!(told, [(20, 20_000, 27_000), (30, 30_000, 37_000), (40, 40_000, 47_000)]);
+        let written = serde_json::to_string(&page).unwrap();
+        assert!(written.contains("\"step\":10"), "{written}");
+        let before = r#"{"first":3,"ranges":[{"outcome":"unknown","node":0,"count":2}]}"#;
+        let read: LedgerPage = serde_json::from_str(before).unwrap();
+        assert_eq!((read.step, read.end()), (1, 5), "a record from before there was a calm pace");
+        assert!(!serde_json::to_string(&read).unwrap().contains("step"));
     }
 }

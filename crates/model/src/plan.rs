@@ -78,42 +78,72 @@ impl Plan {
     /// Adds one run of each of these points for each repetition of the study: side by side in an order that is drawn, in a block of their
     /// own if `in_blocks`.
     pub fn measure(&mut self, study: &Study, points: &[u32], in_blocks: bool) {
+        let mut counts = RunCounts::of(&self.runs);
+        self.measure_counted(study, (points, in_blocks), &mut counts);
+    }
+
+    /// The same with counts of the runs that are there, which are kept.
+    fn measure_counted(&mut self, study: &Study, (points, in_blocks): (&[u32], bool), counts: &mut RunCounts) {
+        let every = study.settings.count("study.sentinel_every").ok();
         for _ in 0..study.repetitions() {
-            let block =
-                in_blocks.then(|| self.runs.iter().filter_map(|run| run.block).max().map_or(0, |last| last + 1));
+            let block = in_blocks.then_some(counts.blocks);
             let mut order = points.to_vec();
             shuffle(&mut order, mix(study.seed(), self.runs.len() as u64));
             for point in order {
-                self.push_next(study, point, block);
+                self.push_next(study, point, (block, false), counts);
             }
-            let every = study.settings.count("study.sentinel_every").ok();
-            let ordinary = self.runs.iter().filter(|run| !run.sentinel).count() as u32;
+            let ordinary = counts.ordinary;
             if every.is_some_and(|every| {
                 (ordinary + 1 - points.len() as u32..=ordinary).any(|run| run.is_multiple_of(every))
             }) {
-                self.push_sentinel(study);
+                let first = self.runs[0].point;
+                self.push_next(study, first, (None, true), counts);
             }
         }
     }
 
     /// The next run of a point, numbered on after those that it has: inputs of its own.
-    fn push_next(&mut self, study: &Study, point: u32, block: Option<u32>) {
-        let earlier = self.runs_of(point);
-        push(&mut self.runs, study, point, earlier, false);
+    fn push_next(&mut self, study: &Study, point: u32, (block, sentinel): (Option<u32>, bool), counts: &mut RunCounts) {
+        push(&mut self.runs, study, point, counts.of_point(point), sentinel);
         if let Some(run) = self.runs.last_mut() {
             run.block = block;
+            counts.add(run);
         }
     }
+}
 
-    /// One more run of the first point.
-    fn push_sentinel(&mut self, study: &Study) {
-        let first = self.runs[0].point;
-        let earlier = self.runs_of(first);
-        push(&mut self.runs, study, first, earlier, true);
+/// Counts of the runs of a plan, kept while it grows: no run is counted twice.
+#[derive(Debug, Default)]
+struct RunCounts {
+    /// Runs of each point.
+    of_points: Vec<u32>,
+    /// Runs that are no sentinels.
+    ordinary: u32,
+    /// Blocks.
+    blocks: u32,
+}
+
+impl RunCounts {
+    fn of(runs: &[Run]) -> Self {
+        let mut counts = Self::default();
+        runs.iter().for_each(|run| counts.add(run));
+        counts
     }
 
-    fn runs_of(&self, point: u32) -> u32 {
-        u32::try_from(self.runs.iter().filter(|run| run.point == point).count()).unwrap_or(u32::MAX)
+    fn add(&mut self, run: &Run) {
+        #[cfg(test)]
+        tests::RUNS_COUNTED.set(tests::RUNS_COUNTED.get() + 1);
+        let point = run.point as usize;
+        if self.of_points.len() <= point {
+            self.of_points.resize(point + 1, 0);
+        }
+        self.of_points[point] += 1;
+        self.ordinary += u32::from(!run.sentinel);
+        self.blocks = self.blocks.max(run.block.map_or(0, |block| block + 1));
+    }
+
+    fn of_point(&self, point: u32) -> u32 {
+        self.of_points.get(point as usize).copied().unwrap_or(0)
     }
 }
 
@@ -123,11 +153,11 @@ fn begin_search(study: &Study, search: &Search) -> Plan {
     if study.settings.text("study.order") != Ok("given") {
         shuffle(&mut combinations, mix(study.seed(), 0));
     }
-    let mut plan = Plan { points: Vec::new(), runs: Vec::new() };
+    let (mut plan, mut counts) = (Plan { points: Vec::new(), runs: Vec::new() }, RunCounts::default());
     for mut levels in combinations {
         levels.insert(search.setting.clone(), search.from.clone());
         let point = plan.add_point(levels);
-        plan.measure(study, &[point], search.blocks);
+        plan.measure_counted(study, (&[point], search.blocks), &mut counts);
     }
     plan
 }
@@ -160,15 +190,17 @@ pub fn expand(study: &Study) -> Plan {
     Plan { points, runs }
 }
 
-/// Runs at most: those of the plan, or of a search all that it may choose.
+/// Runs at most: those of the plan, or of a search all that it may choose. Expands nothing.
 pub fn most_runs(study: &Study) -> usize {
-    let plan = expand(study);
-    let Ok(Some(search)) = search(&study.settings) else { return plan.runs.len() };
-    // Every load but the first has another beside it.
-    let beside = if search.blocks { search.points.saturating_sub(1) } else { 0 };
-    let ordinary = plan.points.len() * (search.points + beside) as usize * study.repetitions() as usize;
-    let every = study.settings.count("study.sentinel_every").ok();
-    ordinary + every.map_or(0, |every| ordinary / every.max(1) as usize)
+    let points = study.factors.iter().fold(1, |points: usize, factor| points.saturating_mul(factor.levels.len()));
+    let measured = match search(&study.settings) {
+        // Every load but the first has another beside it.
+        Ok(Some(search)) => search.points + if search.blocks { search.points.saturating_sub(1) } else { 0 },
+        _ => 1,
+    };
+    let ordinary = points.saturating_mul(measured as usize).saturating_mul(study.repetitions() as usize);
+    let every = study.settings.count("study.sentinel_every").ok().filter(|every| *every > 0);
+    ordinary + every.map_or(0, |every| ordinary / every as usize)
 }
 
 /// Adds one run.
@@ -218,4 +250,63 @@ pub fn mix(seed: u64, salt: u64) -> u64 {
     state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     state ^ (state >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Runs that were counted, again where a plan counts its runs anew.
+        pub(super) static RUNS_COUNTED: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// A study with two factors, and these settings beside.
+    fn study(cores: i64, users: i64, settings: &[(&str, Value)]) -> Study {
+        let levels = |most: i64| (1..=most).map(Value::Integer).collect();
+        let factor = |setting: &str, most| Factor { setting: setting.to_owned(), levels: levels(most) };
+        let settings = settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
+        Study {
+            settings: Settings(settings),
+            factors: vec![factor("limits.cores", cores), factor("workload.users", users)],
+        }
+    }
+
+    #[test]
+    fn most_runs_are_those_of_the_plan_although_nothing_is_expanded() {
+        let whole = |settings: &[(&str, Value)]| {
+            let study = study(3, 4, settings);
+            assert_eq!(most_runs(&study), expand(&study).runs.len(), "{settings:?}");
+        };
+        let (repetitions, every) = ("study.repetitions", "study.sentinel_every");
+        whole(&[]);
+        whole(&[(repetitions, Value::Integer(5))]);
+        whole(&[(repetitions, Value::Integer(5)), (every, Value::Integer(7))]);
+        whole(&[(repetitions, Value::Integer(2)), (every, Value::Integer(24))]);
+        let one = Study { factors: Vec::new(), ..study(1, 1, &[]) };
+        assert_eq!((most_runs(&one), expand(&one).runs.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_run_is_counted_once_while_a_plan_begins_and_grows() {
+        let study = study(20, 50, &[("study.sentinel_every", Value::Integer(10))]);
+        let (mut plan, mut counts) = (Plan { points: Vec::new(), runs: Vec::new() }, RunCounts::default());
+        let before = RUNS_COUNTED.get();
+        for number in 0..1000 {
+            let point = plan.add_point(BTreeMap::new());
+            assert_eq!(point, number);
+            plan.measure_counted(&study, (&[point], true), &mut counts);
+        }
+        assert_eq!((plan.runs.len(), RUNS_COUNTED.get() - before), (1100, 1100));
+        let sentinels: Vec<u32> = plan.runs.iter().filter(|run| run.sentinel).map(|run| run.repetition).collect();
+        assert_eq!(sentinels, (1..=100).collect::<Vec<u32>>(), "numbered on after the first point's own run");
+        assert_eq!(plan.runs.iter().filter_map(|run| run.block).max(), Some(999));
+        // One that grows counts what is there once more, and no run twice.
+        let before = RUNS_COUNTED.get();
+        plan.measure(&study, &[3, 7], true);
+        assert_eq!(RUNS_COUNTED.get() - before, plan.runs.len() as u64);
+        let last = plan.runs.iter().rev().filter(|run| !run.sentinel).take(2);
+        assert!(last.clone().all(|run| run.block == Some(1000) && run.repetition == 1) && last.count() == 2);
+    }
 }

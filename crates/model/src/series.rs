@@ -183,6 +183,7 @@ series! {
         EVICTIONS = "evictions", "Lines evicted", "1/s", "volume", Rate;
         CLEANED = "cleaned", "Bytes written to the slow medium by the cleaner", "B/s", "volume", Rate;
         CLEAN_WRITES = "clean_writes", "Writes of the cleaner, with adjacent lines merged", "1/s", "volume", Rate;
+        CLEAN_DEPTH = "clean_depth", "Writes of a cleaner of depth auto that may be under way at once", "requests", "", Level;
         ERRORS = "errors", "Failed reads and writes of the cache and of the slow medium", "1/s", "volume", Rate;
         LATENCY = "latency", "Requests by class (hit, miss, flush) whose time lies in the bucket that ends here, an eighth of a power of two", "1/s", "volume, class and ns", Rate;
         IN_USE = "in_use", "Cache that holds lines of the volume", "B", "volume", Level;

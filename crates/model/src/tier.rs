@@ -4,6 +4,7 @@
 use crate::error::Error;
 use crate::intervention::FLUSH_DELAY;
 use crate::settings::Settings;
+use crate::tier_cleaning::{CachePart, CleaningPlan};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,13 +12,6 @@ use std::time::Duration;
 
 /// The word of `storage.kind` for a tier.
 pub const TIER: &str = "tier";
-
-/// Writes of the cleaner to the slow medium under way at once, unless a study says how many. Source: the settings of a pool that its goals
-/// are stated for, one write for each drive of the published array of eight.
-pub const USUAL_CLEAN_DEPTH: u32 = 8;
-
-/// The most that a study may ask for: twice the commands that a SATA drive holds, which are 32.
-pub const MOST_CLEAN_DEPTH: u32 = 64;
 
 /// The control socket of a tier, below the folder of its instance.
 pub const CONTROL_SOCKET: &str = "tier/control";
@@ -226,12 +220,14 @@ pub struct CachePlan {
     pub mode: WriteMode,
     /// Order in which clean lines are given up.
     pub policy: EvictionPolicy,
-    /// Writes of the cleaner to the slow medium under way at once, 1 to [`MOST_CLEAN_DEPTH`].
-    pub clean_depth: u32,
+    /// When and how fast dirty lines are cleaned.
+    pub cleaning: CleaningPlan,
     /// Bytes of a line.
     pub line: Bytes,
     /// Volumes that are cached; the others are on the slow medium alone.
     pub accelerate: Vec<TierVolume>,
+    /// Parts of the cache that volumes may hold at most, as far as a study names them.
+    pub quotas: Vec<(TierVolume, CachePart)>,
     /// Whether the data are read once in order when the cache is made.
     pub prewarm: bool,
     /// Folder of its file; `None`: beside the data.
@@ -242,6 +238,17 @@ impl CachePlan {
     /// Whether a volume is cached.
     pub fn accelerates(&self, volume: TierVolume) -> bool {
         !self.size.is_nothing() && self.accelerate.contains(&volume)
+    }
+
+    /// The part of the cache that a volume may hold at most; `None` where it may hold all. One that is not named has what the named one leaves,
+    /// so that each has lines.
+    pub fn quota(&self, volume: TierVolume) -> Option<CachePart> {
+        if !self.accelerates(volume) {
+            return None;
+        }
+        let named = |(of, part): &(TierVolume, CachePart)| (*of == volume).then_some(*part);
+        let rest = || self.quotas.first().map(|(_, part)| part.rest());
+        self.quotas.iter().find_map(named).or_else(rest)
     }
 }
 
@@ -284,13 +291,23 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
         size: size.unwrap_or(CacheSize::Bytes(Bytes(0))),
         mode: word(settings, "storage.cache.mode", WriteMode::of)?.unwrap_or(WriteMode::WriteBack),
         policy: word(settings, "storage.cache.policy", EvictionPolicy::of)?.unwrap_or(EvictionPolicy::TinyLfu),
-        clean_depth: settings.count("storage.cache.clean_depth").unwrap_or(USUAL_CLEAN_DEPTH),
+        cleaning: CleaningPlan::of(settings),
         line: settings.bytes("storage.cache.line").unwrap_or(Bytes(8192)),
         accelerate,
+        quotas: quotas(settings),
         prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
         folder: settings.text("storage.cache.path").ok().map(str::to_owned),
     };
     Ok(Some(TierPlan { slow, cache, flush_delay: settings.duration(FLUSH_DELAY).ok() }))
+}
+
+/// Settings of the parts of a cache that volumes may hold at most.
+pub const QUOTAS: [(TierVolume, &str); 2] =
+    [(TierVolume::Data, "storage.cache.data_quota"), (TierVolume::Log, "storage.cache.log_quota")];
+
+fn quotas(settings: &Settings) -> Vec<(TierVolume, CachePart)> {
+    let part = |(volume, path): (TierVolume, &str)| Some((volume, CachePart::of(settings.number(path).ok()?)));
+    QUOTAS.into_iter().filter_map(part).collect()
 }
 
 /// A volume before a cache of a size that was not there: the component of series from a sample.
@@ -368,6 +385,7 @@ fn word<T>(settings: &Settings, path: &str, of: fn(&str) -> Option<T>) -> Result
 mod tests {
     use super::*;
     use crate::settings::Value;
+    use crate::tier_cleaning::CleanDepth;
 
     fn settings(given: &[(&str, Value)]) -> Settings {
         Settings(given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect())
@@ -380,7 +398,7 @@ mod tests {
         assert_eq!((plan.slow.drive.word(), plan.slow.raid.word(), plan.slow.drives), ("7.2k", "raid-5", 8));
         assert!(plan.cache.size.is_nothing() && !plan.cache.accelerates(TierVolume::Data));
         assert_eq!((plan.cache.policy.word(), plan.flush_delay), ("w-tinylfu", None));
-        assert_eq!(plan.cache.clean_depth, USUAL_CLEAN_DEPTH);
+        assert_eq!(plan.cache.cleaning, CleaningPlan::usual());
     }
 
     #[test]
@@ -411,6 +429,26 @@ mod tests {
     }
 
     #[test]
+    fn a_volume_without_a_quota_has_what_the_other_leaves() {
+        let text = |word: &str| Value::Text(word.to_owned());
+        let cached = |volumes: &[&str], quotas: &[(&str, f64)]| {
+            let volumes = volumes.iter().map(|volume| (*volume).to_owned()).collect();
+            let mut given = vec![
+                ("storage.kind", text(TIER)),
+                ("storage.cache.percent", Value::Integer(30)),
+                ("storage.cache.accelerate", Value::List(volumes)),
+            ];
+            given.extend(quotas.iter().map(|(path, share)| (*path, Value::Number(*share))));
+            let cache = tier_plan(&settings(&given)).unwrap().unwrap().cache;
+            [TierVolume::Data, TierVolume::Log].map(|volume| cache.quota(volume).map(CachePart::share))
+        };
+        let log = [("storage.cache.log_quota", 0.1)];
+        assert_eq!(cached(&["data", "log"], &log), [Some(0.9), Some(0.1)]);
+        assert_eq!(cached(&["data", "log"], &[]), [None, None]);
+        assert_eq!(cached(&["log"], &log), [None, Some(0.1)]);
+    }
+
+    #[test]
     fn a_part_of_the_data_becomes_bytes() {
         let text = |word: &str| Value::Text(word.to_owned());
         let given = [
@@ -423,7 +461,7 @@ mod tests {
         let cache = tier_plan(&settings(&given)).unwrap().unwrap().cache;
         assert_eq!(cache.size.before(Bytes(1000)), Bytes(300));
         assert_eq!((cache.policy, cache.accelerates(TierVolume::Log)), (EvictionPolicy::TwoQueue, true));
-        assert_eq!(cache.clean_depth, 32);
+        assert_eq!(cache.cleaning.depth, CleanDepth::Fixed(32));
         let unknown = settings(&[("storage.kind", text(TIER)), ("storage.slow.drive", text("5.4k"))]);
         assert!(tier_plan(&unknown).is_err());
     }

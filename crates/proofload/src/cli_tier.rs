@@ -80,15 +80,20 @@ pub(crate) struct ServeArguments {
     /// Delay every flush by a time, such as 5ms: acknowledged that much later than it is durable
     #[arg(long, value_name = "TIME")]
     pub(crate) flush_delay: Option<String>,
-    /// Clean all dirty lines once no request has come for so long, such as 30s
-    #[arg(long, value_name = "TIME", default_value = "1s")]
-    pub(crate) clean_after: String,
-    /// Clean by so many writes to an origin at once, 1 to 64
-    #[arg(long, value_name = "WRITES", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) clean_depth: u32,
+    #[command(flatten)]
+    pub(crate) cleaning: CleaningArguments,
+    /// Part of the cache that a volume may hold at most, such as log=10%; the last one without a quota gets the rest
+    #[arg(long = "quota", value_name = "VOLUME=SHARE")]
+    pub(crate) quotas: Vec<String>,
     /// Keep a sample of the references for forecasts of other sizes of the cache; SIZE: the data behind it, such as 2GiB
     #[arg(long, value_name = "SIZE")]
     pub(crate) sample: Option<String>,
+    /// Read the lines of a list into the cache first, while serving: what `tier dump --lines --json` wrote of another cache
+    #[arg(long, value_name = "FILE")]
+    pub(crate) warm: Option<PathBuf>,
+    /// Bytes per second to read for --warm, at most
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", requires = "warm")]
+    pub(crate) warm_rate: String,
     /// Serve a volume as a network block device on a Unix socket; the volume name is optional if there is only one
     #[arg(long = "nbd", value_name = "[VOLUME=]SOCKET")]
     pub(crate) nbd: Vec<String>,
@@ -104,6 +109,32 @@ pub(crate) struct ServeArguments {
     /// Time limit for stopping
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) within: String,
+}
+
+/// How `tier serve` cleans dirty lines.
+#[derive(Debug, Args)]
+pub(crate) struct CleaningArguments {
+    /// Clean all dirty lines once no request has come for so long, such as 30s
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub(crate) clean_after: String,
+    /// Clean a line that has been dirty for so long in any case
+    #[arg(long, value_name = "TIME", default_value = "10m")]
+    pub(crate) clean_age: String,
+    /// Clean by so many writes to an origin at once, 1 to 64; auto: by as many as the origins gain by
+    #[arg(long, value_name = "WRITES", default_value = "8")]
+    pub(crate) clean_depth: String,
+    /// Share of dirty lines to keep
+    #[arg(long, value_name = "SHARE", default_value = "20%")]
+    pub(crate) dirty_target: String,
+    /// Share of dirty lines from which to clean without pause, down to --clean-to
+    #[arg(long, value_name = "SHARE", default_value = "50%")]
+    pub(crate) clean_from: String,
+    /// Share of dirty lines down to which to clean without pause
+    #[arg(long, value_name = "SHARE", default_value = "45%")]
+    pub(crate) clean_to: String,
+    /// Share of dirty lines from which new writes go to the origins
+    #[arg(long, value_name = "SHARE", default_value = "90%")]
+    pub(crate) bypass_from: String,
 }
 
 /// What `tier stats` takes.

@@ -5,7 +5,8 @@ use proofload_analysis::recovery::BACK_FOR;
 use proofload_load::{Rating, Work};
 use proofload_model::drill::drill;
 use proofload_model::error::Error;
-use proofload_model::plan::{Plan, Run};
+use proofload_model::plan::{Plan, Point, Run};
+use proofload_model::prober::PACE_LEAD;
 use proofload_model::settings::Settings;
 use proofload_model::study::{Study, procedure};
 use proofload_model::units::duration_words;
@@ -124,8 +125,8 @@ impl RunTimes {
 fn after_window(settings: &Settings) -> Result<Span, Error> {
     let Some(asked) = drill(settings)? else { return Ok(Span::ZERO) };
     let lasts = if asked.replaces_the_primary() { asked.promote_after } else { asked.lasts };
-    let back = Duration::from_secs(BACK_FOR as u64);
-    Ok(Span::between(lasts + back, asked.phase + lasts.max(asked.within) + back))
+    let around = PACE_LEAD + Duration::from_secs(BACK_FOR as u64);
+    Ok(Span::between(lasts + around, asked.phase + lasts.max(asked.within) + around))
 }
 
 /// A run of the plan as a view and a plan tell it.
@@ -140,22 +141,39 @@ pub(crate) struct PlannedRun {
     pub(crate) build: Duration,
 }
 
-/// All runs of a plan, in its order.
-pub(crate) fn planned_runs(study: &Study, plan: &Plan) -> Vec<PlannedRun> {
-    let mut built = BTreeSet::new();
-    let planned = |(run, label): (&Run, String)| {
-        let settings = plan.settings(study, run.point);
+/// What all runs of a point have alike.
+struct PlannedPoint {
+    times: RunTimes,
+    around: Duration,
+    /// Label and expected size of its data; `None` where it keeps none.
+    data: Option<(String, u64)>,
+}
+
+impl PlannedPoint {
+    fn of(study: &Study, settings: &Settings) -> Self {
         let unknown =
             RunTimes { span: Span { at_most: None, ..Span::ZERO }, phases: None, work: None, begins_measured: false };
-        let data = data_set(study, &settings).ok().flatten();
+        let data = data_set(study, settings).ok().flatten();
         let bytes = data.as_ref().map_or(0, |(_, bytes)| *bytes);
-        let is_first = data.is_some_and(|(label, _)| built.insert(label));
-        PlannedRun {
-            label,
-            times: RunTimes::of(&settings).unwrap_or(unknown),
-            around: around(&settings, bytes),
-            build: if is_first { build_time(bytes) } else { Duration::ZERO },
-        }
+        Self { times: RunTimes::of(settings).unwrap_or(unknown), around: around(settings, bytes), data }
+    }
+}
+
+/// All runs of a plan, in its order. What a point has is found out once, however often it is run.
+pub(crate) fn planned_runs(study: &Study, plan: &Plan) -> Vec<PlannedRun> {
+    let of_point = |point: &Point| PlannedPoint::of(study, &plan.settings(study, point.id));
+    let points: Vec<PlannedPoint> = plan.points.iter().map(of_point).collect();
+    let mut built: BTreeSet<&str> = BTreeSet::new();
+    let planned = |(run, label): (&Run, String)| {
+        let PlannedPoint { times, around, data } = &points[run.point as usize];
+        let build = if let Some((name, bytes)) = data
+            && built.insert(name.as_str())
+        {
+            build_time(*bytes)
+        } else {
+            Duration::ZERO
+        };
+        PlannedRun { label, times: *times, around: *around, build }
     };
     plan.runs.iter().zip(labels(plan)).map(planned).collect()
 }

@@ -21,6 +21,12 @@ const PAGE: u64 = 2_000_000;
 /// Most bytes of the page for each point of a study of many, what it has besides them included.
 const PAGE_OF_A_POINT: u64 = 12_000;
 
+/// Runs of each point of a plan of many.
+const RUNS_OF_A_POINT: u32 = 10;
+
+/// Most CPU seconds in which a plan of 10,000 runs is shown.
+const OF_A_PLAN: f64 = 2.0;
+
 /// Most memory that the writer may gain while it writes, kB.
 const GAIN: u64 = 64 << 10;
 
@@ -62,6 +68,42 @@ fn a_report_of_many_points_is_rendered_small() {
     let page = std::fs::metadata(bench.path("points.html")).expect("a page").len();
     eprintln!("{points} points: report {report:.1?}, {peak} kB, {page} bytes");
     assert!(page < u64::from(points) * PAGE_OF_A_POINT, "{page} bytes of HTML for {points} points");
+}
+
+/// `PROOFLOAD_DAY_RUNS` asks for 10,000 runs, of which a hundredth has finished; here 100 stand for them, without a bound on time.
+#[test]
+fn a_plan_of_many_runs_is_shown() {
+    let asked = std::env::var("PROOFLOAD_DAY_RUNS").ok();
+    let runs: u32 = asked.as_ref().map_or(100, |text| text.parse().expect("a number of runs"));
+    let users: &'static [u32] = Box::leak((1..=runs / RUNS_OF_A_POINT).collect::<Vec<u32>>().into_boxed_slice());
+    let bench = Bench::new("runs");
+    let study = Synthetic { users, repetitions: RUNS_OF_A_POINT, seconds: 8, ..Synthetic::of(400.0, 2) };
+    std::fs::write(bench.path("runs.toml"), study.study()).expect("the study is written");
+    study.write_begun(&bench.path("runs.proof"), runs as usize / 100);
+    let looks: [&[&str]; 3] = [&["plan", "runs.toml"], &["plan", "runs.toml", "--json"], &["status", "runs.proof"]];
+    for arguments in looks {
+        let cpu = cpu_seconds_of(&bench, arguments);
+        eprintln!("{runs} runs: {} {cpu:.2} CPU s", arguments.join(" "));
+        assert!(asked.is_none() || cpu <= OF_A_PLAN, "{arguments:?} takes {cpu:.2} CPU seconds for {runs} runs");
+    }
+}
+
+/// CPU seconds that the program takes, as a shell tells them of its children.
+fn cpu_seconds_of(bench: &Bench, arguments: &[&str]) -> f64 {
+    let program = std::env::var_os("PROOFLOAD_DAY_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_proofload").into());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "\"$@\" > told.txt && times", "sh"]).arg(program).args(arguments);
+    let output = shell.env("LC_ALL", "C").current_dir(bench.path("")).output().expect("a shell runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    // `0m1.23s 0m0.04s`: in the program and in the kernel.
+    let seconds = |text: &str| {
+        let (minutes, seconds) = text.trim_end_matches('s').split_once('m').expect("minutes and seconds");
+        let number = |text: &str| text.parse::<f64>().expect("a number");
+        60.0 * number(minutes) + number(seconds)
+    };
+    let children = told.lines().last().expect("the last line is of the children");
+    children.split_whitespace().map(seconds).sum()
 }
 
 /// Runs the program; how long it took, and its peak of resident memory, kB, as last seen.

@@ -96,8 +96,75 @@ fn more_clean_writes_at_once_than_there_may_be_are_refused() {
     for depth in ["0", "65"] {
         let asked = [&["tier", "serve", "cache", "--control", "control"], &SERVE[..], &["--clean-depth", depth]];
         let said = fail(&bench.run(&asked.concat()), 2);
-        assert!(said.contains("--clean-depth") && said.contains("1..=64"), "{said}");
+        assert!(said.contains("--clean-depth") && said.contains("a whole number from 1 to 64"), "{said}");
     }
+}
+
+#[test]
+fn marks_of_the_cleaner_that_cannot_be_are_all_told_with_their_limits() {
+    let bench = Bench::new("tier-marks");
+    format(&bench, 8);
+    let marks = ["--clean-to", "60%", "--bypass-from", "150%", "--clean-age", "10ms", "--clean-depth", "many"];
+    let asked =
+        [&["tier", "serve", "cache", "--control", "control"], &SERVE[..], &marks[..], &["--quota", "data=5%"][..]];
+    let said = fail(&bench.run(&asked.concat()), 2);
+    let wanted = [
+        "--clean-to: --clean-to (60%) is above --clean-from (50%); lower the first to at most 50%",
+        "--bypass-from: \"150%\" must be a share from 0.01 to 1",
+        "--clean-age: \"10ms\" must be a duration from 1s to 720h",
+        "--clean-depth: \"many\" must be a whole number from 1 to 64, or \"auto\"",
+        "--quota: only used with several cached volumes; remove it",
+    ];
+    wanted.iter().for_each(|part| assert!(said.contains(part), "{part}: {said}"));
+}
+
+#[test]
+fn marks_and_times_of_the_cleaner_are_told_by_the_open_pool() {
+    let bench = Bench::new("tier-cleaner");
+    format(&bench, 8);
+    let asked = ["--clean-depth", "auto", "--dirty-target", "12.5%", "--bypass-from", "1", "--clean-age", "1m"];
+    let server = Server::start(&bench, &[&SERVE[..], &asked].concat());
+    let told = "cleaner   auto writes at once, 12.5% dirty, without pause from 50% down to 45%, bypass \
+                from 100%, all after 1s without requests, each after 1m";
+    assert!(server.said.contains(told), "{}", server.said);
+    let said = json(&succeed(&bench.run(&["tier", "stats", "control", "--json"])));
+    let pool = &said["pool"];
+    assert_eq!((&pool["clean_depth"], &pool["clean_depth_auto"]), (&8.into(), &true.into()));
+    let marks = ["dirty_target", "clean_to", "clean_from", "bypass_from"].map(|mark| pool[mark].as_f64());
+    assert_eq!(marks, [0.125, 0.45, 0.5, 1.0].map(Some));
+    assert_eq!((&pool["clean_after_ns"], &pool["clean_age_ns"]), (&1_000_000_000.into(), &60_000_000_000_u64.into()));
+    assert_eq!(said["volumes"][0]["quota_lines"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_new_cache_is_warmed_by_the_list_of_an_old_one() {
+    let bench = Bench::new("tier-warm");
+    format(&bench, 8);
+    let server = Server::start(&bench, &SERVE);
+    let mut client = NbdClient::connect(&bench.path("nbd"));
+    (0..100).for_each(|number| client.write(number * 3 * 8192, &block(number)));
+    client.flush();
+    succeed(&bench.run(&["tier", "stop", "control"]));
+    assert_eq!(server.wait(), (Some(0), String::new()));
+    std::fs::write(bench.path("list"), succeed(&bench.run(&["tier", "dump", "cache", "--lines", "--json"]))).unwrap();
+    succeed(&bench.run(&["tier", "drain", "--cache", "cache", "--origin", "data=data", "--detach"]));
+    std::fs::remove_file(bench.path("cache")).unwrap();
+    succeed(&bench.run(&["tier", "format", "cache", "--origin", "data=data", "--size", "16MiB"]));
+    let asked = [&["tier", "serve", "cache", "--control", "control"], &SERVE[..], &["--warm", "data"][..]];
+    assert!(fail(&bench.run(&asked.concat()), 1).contains("failed to read the list of lines data"));
+    let server = Server::start(&bench, &[&SERVE[..], &["--warm", "list", "--warm-rate", "1GiB"]].concat());
+    assert!(server.said.contains("warming   from list, at most 1 GiB per second"), "{}", server.said);
+    let lines = || json(&succeed(&bench.run(&["tier", "stats", "control", "--json"])))["volumes"][0]["lines"].clone();
+    // At most a minute on any host.
+    let is_warm = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        lines() == 100
+    });
+    assert!(is_warm, "{} lines are in the cache", lines());
+    succeed(&bench.run(&["tier", "stop", "control"]));
+    let (code, said) = server.wait();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("warmed: 100 lines read, 0 were in the cache, 0 are of no cached volume"), "{said}");
 }
 
 #[test]

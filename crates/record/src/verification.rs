@@ -150,6 +150,13 @@ fn prove_chain(connection: &Connection, format: Format) -> rusqlite::Result<Proo
     Ok(proof)
 }
 
+/// The first link that covers a row of the study; as many as there are links where none does. Rows come in the order of their numbers, so that
+/// links before that of the row before cover none of them, and each link is looked at once for a table.
+fn first_that_covers(links: &[Link], place: usize, row: i64, from: usize) -> usize {
+    let covers = |link: &Link| link.marks[place] >= row;
+    links.iter().skip(from).position(covers).map_or(links.len(), |more| from + more)
+}
+
 /// The attempt of each series.
 fn attempts_of_series(connection: &Connection) -> rusqlite::Result<HashMap<i64, i64>> {
     let sql = "SELECT id, attempt FROM series NOT INDEXED ORDER BY id";
@@ -196,7 +203,7 @@ impl RowHashes {
         let sql = format!("SELECT {owner}, {table}.* FROM {table} NOT INDEXED ORDER BY id");
         let mut statement = connection.prepare(&sql)?;
         let columns = 1..statement.column_count();
-        let (mut rows, mut stray) = (statement.query([])?, 0_u64);
+        let (mut rows, mut stray, mut link) = (statement.query([])?, 0_u64, 0);
         while let Some(row) = rows.next()? {
             let owner: Option<i64> = row.get(0)?;
             let owner = of_series.as_ref().map_or(owner, |known| owner.and_then(|series| known.get(&series).copied()));
@@ -205,7 +212,8 @@ impl RowHashes {
                 (None, Some(place)) => {
                     // The number of a row is the first column of every table.
                     let id: i64 = row.get(1)?;
-                    links.iter().position(|link| link.marks[place] >= id).and_then(|link| self.of_study.get_mut(link))
+                    link = first_that_covers(links, place, id, link);
+                    self.of_study.get_mut(link)
                 }
                 (None, None) => None,
             };
@@ -218,5 +226,31 @@ impl RowHashes {
             proof.shared_fault(format!("{stray} rows of the table {table} are outside the chain"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Marks that fall are those of a chain that was tampered with: the first link that covers a row is still found.
+    #[test]
+    fn going_on_from_the_link_of_the_row_before_finds_what_a_whole_search_finds() {
+        let link = |id: i64, mark: i64| Link {
+            id,
+            kind: Some(LinkKind::Study),
+            attempt: None,
+            marks: [mark; 5],
+            of_attempt: String::new(),
+            of_study: String::new(),
+            sha256: String::new(),
+        };
+        let links: Vec<Link> = (1..).zip([2, 2, 5, 3, 9, 7]).map(|(id, mark)| link(id, mark)).collect();
+        let mut from = 0;
+        for row in 1..=11 {
+            from = first_that_covers(&links, 0, row, from);
+            let whole = links.iter().position(|link| link.marks[0] >= row);
+            assert_eq!(from, whole.unwrap_or(links.len()), "row {row}");
+        }
     }
 }

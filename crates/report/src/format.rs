@@ -1,7 +1,7 @@
 //! The one way from a record to a report, and from two records to a comparison.
 
 use crate::error::Error;
-use crate::findings::cache_forecast::{cache_forecasts, why_no_forecast};
+use crate::findings::cache::forecast::{cache_forecasts, why_no_forecast};
 use crate::findings::comparison::{Comparison, Gate, Rules};
 use crate::findings::history::History;
 use crate::findings::{evaluate, evaluate_beside};

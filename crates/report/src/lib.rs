@@ -7,6 +7,7 @@ mod error;
 pub mod export;
 pub mod findings;
 mod format;
+mod groups;
 mod metric_key;
 pub mod metrics;
 mod numbers;

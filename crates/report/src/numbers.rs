@@ -124,6 +124,12 @@ pub(crate) fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// A count with its word: `1 run`, `12 runs`.
+pub(crate) fn counted(number: usize, word: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {word}{ending}", count(number as u64))
+}
+
 /// A whole number with commas.
 pub(crate) fn count(value: u64) -> String {
     group(&value.to_string())
@@ -186,6 +192,7 @@ mod tests {
 
     #[test]
     fn signs_and_groups() {
+        assert_eq!([1, 0, 1_200].map(|number| counted(number, "run")), ["1 run", "0 runs", "1,200 runs"]);
         assert_eq!(grouped(-0.001, 1), "0.0");
         assert_eq!(grouped(-1234.5, 1), "−1,234.5");
         assert_eq!(grouped(312_000.0, 0), "312,000");

@@ -3,6 +3,8 @@
 use crate::drills::{changed, drills, lose_ten, seconds};
 use proofload_model::drill::{DrillReport, LogFork, Outage, ProbeTenth, StandbyReach};
 use proofload_model::events::RunEvent;
+use proofload_model::prober::{PaceCause, PaceChange, ProberPace, ProberPaces};
+use proofload_model::time::Offset;
 use proofload_model::units::Bytes;
 use proofload_record::Record;
 use proofload_report::export::{Selection, TABLES, write_json};
@@ -104,6 +106,12 @@ fn every_outage_is_listed_and_those_before_the_fault_are_told_apart() {
     assert_eq!(kinds, ["write", "write", "write", "read", "connect"]);
     let begun = [("from_s", json!(1.0)), ("to_s", json!(1.25)), ("failed", json!(3)), ("of_the_fault", json!(false))];
     check_row(&found[0], &begun);
+    check_row(&found[0], &[("resolution_ms", json!(5.0))]);
+    changed(&mut record, |report| {
+        let from = PaceChange { from: Offset(0), pace: ProberPace::Calm, cause: PaceCause::Begin };
+        report.prober.ledger.paces = ProberPaces { calm_step: 10, changes: vec![from] };
+    });
+    check_row(&rows(&record, "outages")[0], &[("resolution_ms", json!(50.0))]);
     check_row(&found[1], &[("attempt", json!(1)), ("failed", json!(20)), ("of_the_fault", json!(true))]);
     check_row(&found[2], &[("to_s", Json::Null), ("failed", json!(7)), ("of_the_fault", json!(true))]);
     let drill = &rows(&record, "drills")[0];

@@ -86,6 +86,17 @@ fn commits_wait_for_no_flush_for_a_while() {
 }
 
 #[test]
+fn page_flushing_of_mariadb_is_off_for_a_while() {
+    // A low-water mark of the study's own is put back.
+    let settings = [
+        ("innodb_buffer_pool_size", "64MiB"),
+        ("innodb_log_file_size", "64MiB"),
+        ("innodb_max_dirty_pages_pct_lwm", "5"),
+    ];
+    check("mariadb", &settings, &[("engine.page_flushing", 1.0), ("engine.checkpoints", 1.0)], (0.8, 0.0));
+}
+
+#[test]
 fn the_cache_of_mariadb_is_smaller_for_a_while() {
     let settings = [("innodb_buffer_pool_size", "64MiB"), ("innodb_log_file_size", "4MiB")];
     let whole = [("engine.cache", f64::from(64 << 20)), ("engine.checkpoints", 1.0)];

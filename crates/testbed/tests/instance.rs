@@ -7,12 +7,15 @@ use proofload_engine::{Session as _, Target};
 use proofload_model::replication::LinkAsked;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::host::{
-    Create, Detach, DropPageCache, HostService as _, LabelSnapshot, PrepareLimits, ReadUsage, Release, RestoreSnapshot,
-    SaveSnapshot, StartLink, StartProbes, Stop, StopProbes, Sweep, Verify,
+    Create, Detach, DropPageCache, HostService as _, LabelSnapshot, MountVolume, PrepareLimits, ReadUsage, Release,
+    RestoreSnapshot, SaveSnapshot, StartLink, StartProbes, Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
+use proofload_testbed::HostRole;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::{Bench, LONG, alone, of, one};
 
@@ -298,6 +301,112 @@ fn a_killed_server_leaves_no_shared_memory() {
     bench.ask(Sweep { folder: study });
     assert_eq!(memory.left(), [""; 0], "freed by a sweep");
     bench.expect_event("it", |event| matches!(event, Event::Log { text, .. } if text.contains("freed what a killed")));
+}
+
+#[test]
+fn what_was_begun_to_be_freed_by_one_who_died_is_freed_by_the_next() {
+    let Some((mut bench, place)) = bench(&[]) else { return };
+    let process = start(&mut bench, &place);
+    let memory = SharedMemory::of(process);
+    kill(process);
+    let _it_had_exited = bench.refused(Stop { instance: one() });
+    let kept = Path::new(&place.folder).join("after-kill.pid");
+    std::fs::rename(Path::new(&place.folder).join("data/postmaster.pid"), &kept).expect("a killed server leaves it");
+    bench.ask(Detach { instance: one() });
+    assert_eq!(memory.left(), [""; 0]);
+    assert!(!kept.exists());
+}
+
+/// A volume for a place.
+fn volume(place: &DataLocation, size: Bytes) -> MountVolume {
+    MountVolume { instance: one(), place: place.clone(), size }
+}
+
+/// A bench with an instance of PostgreSQL on a volume of its own; `None` where there is none, or no right to mount.
+fn bench_on_volume() -> Option<(Bench, DataLocation)> {
+    if let Err(error) = proofload_engine::engine("postgresql").expect("it is built in").locate() {
+        println!("SKIPPED: {error}");
+        return None;
+    }
+    let mut bench = Bench::new();
+    let place = bench.place("postgresql", &[]);
+    if let Err(error) = bench.handle(volume(&place, Bytes::mebi(256))) {
+        println!("SKIPPED: {error}");
+        return None;
+    }
+    bench.ask(Create { instance: one(), place: place.clone() });
+    bench.attach(&place);
+    Some((bench, place))
+}
+
+#[test]
+fn a_server_killed_on_a_volume_leaves_no_shared_memory_when_that_goes() {
+    let Some((mut bench, place)) = bench_on_volume() else { return };
+    let process = start(&mut bench, &place);
+    let memory = SharedMemory::of(process);
+    kill(process);
+    let _it_had_exited = bench.refused(Stop { instance: one() });
+    bench.ask(Detach { instance: one() });
+    assert_eq!(memory.left(), [""; 0], "freed with the storage");
+    bench.attach(&place);
+    let process = start(&mut bench, &place);
+    let memory = SharedMemory::of(process);
+    let running = bench.refused(volume(&place, Bytes::mebi(128)));
+    assert!(running.contains("still serves the data"), "{running}");
+    kill(process);
+    let _it_had_exited = bench.refused(Stop { instance: one() });
+    let other = bench.refused(volume(&place, Bytes::mebi(128)));
+    assert!(other.contains("delete it, or set storage.volume"), "{other}");
+    assert!(!Path::new(&place.folder).join("data").exists(), "the volume is unmounted");
+    assert_eq!(memory.left(), [""; 0], "freed before that");
+}
+
+/// Runs a program of the system to its end; the first line of its output.
+#[track_caller]
+fn run(program: &str, arguments: &[&str]) -> String {
+    let done = Command::new(program).args(arguments).output().expect("the program starts");
+    assert!(done.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).lines().next().unwrap_or_default().to_owned()
+}
+
+/// Mounts the volume of a folder from another device than before, as soon as nobody works on it.
+fn mount_elsewhere(folder: &str) {
+    let file = format!("{folder}.volume");
+    let device = || std::fs::metadata(folder).expect("it is there").dev();
+    let before = device();
+    let begun = Instant::now();
+    while !Command::new("umount").arg(folder).output().expect("the program starts").status.success() {
+        assert!(begun.elapsed() < LONG, "processes of the server live on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let is_before = |node: &String| std::fs::metadata(node).expect("it is there").rdev() == before;
+    let nodes = [(); 2].map(|()| run("losetup", &["--find", "--show", &file]));
+    let other = nodes.iter().find(|node| !is_before(node)).expect("they are two");
+    run("mount", &[other, folder]);
+    // The one that is mounted goes when it is unmounted.
+    nodes.iter().for_each(|node| drop(run("losetup", &["--detach", node])));
+    assert_ne!(device(), before);
+}
+
+#[test]
+fn a_sweep_frees_the_memory_of_a_server_whose_volume_is_another_device_by_now() {
+    let Some((mut bench, place)) = bench_on_volume() else { return };
+    let process = start(&mut bench, &place);
+    let memory = SharedMemory::of(process);
+    kill(process);
+    // As after the death of an agent: nobody has noted anything.
+    let told = Arc::clone(&bench.events);
+    let role =
+        HostRole::new(Arc::clone(&bench.clock), Arc::new(move |event| told.lock().expect("no panic").push(event)));
+    std::mem::forget(std::mem::replace(&mut bench.role, role));
+    mount_elsewhere(&place.folder);
+    let study = bench.folder.path().join("study").display().to_string();
+    bench.ask(Sweep { folder: study });
+    assert!(!Path::new(&place.folder).join("data").exists(), "the volume is unmounted");
+    // What has a name in /dev/shm is told by the segment alone, which counts as that of other data.
+    let (named, numbered): (Vec<_>, Vec<_>) = memory.left().into_iter().partition(|name| name.starts_with('/'));
+    named.iter().for_each(|name| std::fs::remove_file(name).expect("it is there"));
+    assert_eq!(numbered, [""; 0], "freed by its number");
 }
 
 #[test]

@@ -26,6 +26,7 @@ const NAMES: &[(&str, &str)] = &[
     ("engine.cache", "cache"),
     ("engine.autovacuum", "autovacuum"),
     ("engine.checkpoints", "checkpoints"),
+    ("engine.page_flushing", "page flushing"),
 ];
 
 /// A plant that was run.

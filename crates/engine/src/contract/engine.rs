@@ -7,6 +7,7 @@ use super::facets::{Backups, ExistingServer, Memory, ServerChanges, Snapshots};
 use super::live::LiveSettings;
 use super::observer::{Observer, SessionSampler};
 use super::replication::{ExistingReplication, Replication};
+use super::rights::ServerRights;
 use super::scratch::ScratchDatabases;
 use super::server::ServerRecipe;
 use super::session::Session;
@@ -97,6 +98,11 @@ pub trait Engine: Sync {
 
     /// A server that Proofload did not start.
     fn existing(&self) -> Option<ExistingServer> {
+        None
+    }
+
+    /// Rights of a login at such a server.
+    fn server_rights(&self) -> Option<&dyn ServerRights> {
         None
     }
 

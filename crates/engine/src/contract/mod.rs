@@ -12,6 +12,7 @@ mod observer;
 mod ports;
 mod reached;
 mod replication;
+mod rights;
 mod rows;
 mod scratch;
 mod server;
@@ -35,9 +36,10 @@ pub use replication::{
     ExistingReplication, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace,
     StandbyFiles,
 };
+pub use rights::{MissingRight, RightPurpose, ServerRights};
 pub use rows::{Column, ColumnKind, RowSource, Table};
 pub use scratch::{ScratchDatabases, ScratchState};
-pub use server::{AfterKill, CommandLine, FileToWrite, ServerRecipe};
+pub use server::{AfterKill, CommandLine, FileToWrite, ServerRecipe, SharedSegment};
 pub use session::{OwnedRow, OwnedValue, Session};
 pub use statement::{Control, Statement, StatementId};
 pub use value::{Decimal, Value};

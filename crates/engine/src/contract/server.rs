@@ -32,6 +32,17 @@ pub struct AfterKill {
     pub lock_file: PathBuf,
     /// Command, which changes no data.
     pub command: CommandLine,
+    /// Segment that the command leaves where it cannot run, or takes for that of other data.
+    pub segment: Option<SharedSegment>,
+}
+
+/// A System V segment of shared memory, as the files of its server tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedSegment {
+    /// Its number; shmget(2).
+    pub id: u32,
+    /// Process that made it.
+    pub creator: u32,
 }
 
 /// What the testbed needs to run a server of this kind. `folder` is the instance's own data folder.

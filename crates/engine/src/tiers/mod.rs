@@ -6,6 +6,6 @@ mod plan;
 mod tier_facts;
 
 pub use cache_file::{OpenCache, empty_cache, make_cache, open_cache};
-pub use plan::{array, disks, lines, mode_word, settings, volumes};
+pub use plan::{array, cleaner, disks, lines, mode_word, settings, volumes};
 pub(crate) use tier_facts::SOURCE;
 pub use tier_facts::{ReadTier, facts};

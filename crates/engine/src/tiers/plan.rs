@@ -3,6 +3,7 @@
 use proofload_model::tier::{
     CachePlan, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, TierPlan, TierVolume, WriteMode,
 };
+use proofload_model::tier_cleaning::{CleanDepth, CleaningPlan, DirtyMark, USUAL_CLEAN_DEPTH};
 use proofload_model::units::Bytes;
 use proofload_tier::device::{Clock, Device};
 use proofload_tier::disk::{ArrayLayout, DiskArray, DriveProfile, ModelledDisk, Scheduling};
@@ -57,11 +58,33 @@ pub fn lines(cache: &CachePlan, data: Bytes) -> u32 {
     u32::try_from(lines.max(LEAST_LINES)).unwrap_or(u32::MAX)
 }
 
-/// What a pool of these volumes does.
-pub fn settings(plan: &TierPlan, volumes: &[TierVolume]) -> PoolSettings {
+/// What a pool of these volumes does, which has so many lines in use.
+pub fn settings(plan: &TierPlan, volumes: &[TierVolume], lines: u32) -> PoolSettings {
     let mode = |volume| if plan.cache.accelerates(volume) { mode(plan.cache.mode) } else { CacheMode::Pass };
-    let cleaner = CleanerSettings { depth: plan.cache.clean_depth, ..CleanerSettings::usual() };
-    pool(policy(plan.cache.policy), cleaner, volumes, mode)
+    let mut settings = pool(policy(plan.cache.policy), cleaner(&plan.cache.cleaning), volumes, mode);
+    for (volume, settings) in volumes.iter().zip(&mut settings.volumes) {
+        settings.quota_lines = plan.cache.quota(*volume).map(|part| part.of_lines(lines));
+    }
+    settings
+}
+
+/// What a cleaner does.
+pub fn cleaner(plan: &CleaningPlan) -> CleanerSettings {
+    let mark = |mark| plan.mark(mark).share();
+    CleanerSettings {
+        target: mark(DirtyMark::Target),
+        urgent_from: mark(DirtyMark::CleanFrom),
+        urgent_to: mark(DirtyMark::CleanTo),
+        bypass_from: mark(DirtyMark::BypassFrom),
+        idle_after: plan.clean_after,
+        age_limit: plan.age_limit,
+        depth: match plan.depth {
+            CleanDepth::Fixed(depth) => depth,
+            CleanDepth::Auto => USUAL_CLEAN_DEPTH,
+        },
+        tunes_depth: plan.depth == CleanDepth::Auto,
+        ..CleanerSettings::usual()
+    }
 }
 
 /// What a pool of these volumes does that is opened to be emptied.
@@ -116,7 +139,8 @@ pub fn mode_word(mode: CacheMode) -> &'static str {
 mod tests {
     use super::*;
     use proofload_model::settings::{Settings, Value};
-    use proofload_model::tier::{MOST_CLEAN_DEPTH, TIER, USUAL_CLEAN_DEPTH, tier_plan};
+    use proofload_model::tier::{TIER, tier_plan};
+    use proofload_model::tier_cleaning::MOST_CLEAN_DEPTH;
 
     #[test]
     fn a_pool_cleans_as_deep_as_its_study_says() {
@@ -124,11 +148,35 @@ mod tests {
             let mut given = vec![("storage.kind".to_owned(), Value::Text(TIER.to_owned()))];
             given.extend(asked.map(|depth| ("storage.cache.clean_depth".to_owned(), Value::Integer(depth))));
             let plan = tier_plan(&Settings(given.into_iter().collect())).expect("words").expect("a tier");
-            settings(&plan, volumes(true)).cleaner.depth
+            settings(&plan, volumes(true), 64).cleaner.depth
         };
         assert_eq!((depth(None), depth(Some(1)), depth(Some(32))), (USUAL_CLEAN_DEPTH, 1, 32));
         // What a study may say is what a pool does.
         let known = (CleanerSettings::usual().depth, CleanerSettings::MOST_DEPTH);
         assert_eq!(known, (USUAL_CLEAN_DEPTH, MOST_CLEAN_DEPTH));
+    }
+
+    #[test]
+    fn what_no_study_says_is_what_a_pool_does_by_itself() {
+        assert_eq!(cleaner(&CleaningPlan::usual()), CleanerSettings::usual());
+        let mut plan = CleaningPlan::usual();
+        plan.depth = CleanDepth::Auto;
+        let auto = cleaner(&plan);
+        assert_eq!((auto.depth, auto.tunes_depth), (USUAL_CLEAN_DEPTH, true));
+    }
+
+    #[test]
+    fn volumes_have_the_parts_of_the_lines_that_a_study_gives_them() {
+        let both = Value::List(vec!["data".to_owned(), "log".to_owned()]);
+        let given = [
+            ("storage.kind", Value::Text(TIER.to_owned())),
+            ("storage.cache.percent", Value::Integer(30)),
+            ("storage.cache.accelerate", both),
+            ("storage.cache.log_quota", Value::Number(0.25)),
+        ];
+        let settings_of = Settings(given.into_iter().map(|(path, value)| (path.to_owned(), value)).collect());
+        let plan = tier_plan(&settings_of).expect("words").expect("a tier");
+        let found = settings(&plan, volumes(true), 400).volumes;
+        assert_eq!(found.iter().map(|volume| volume.quota_lines).collect::<Vec<_>>(), [Some(300), Some(100)]);
     }
 }

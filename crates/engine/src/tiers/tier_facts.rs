@@ -4,8 +4,9 @@ use super::plan::mode_word;
 use proofload_model::facts::tier;
 use proofload_model::samples::Fact;
 use proofload_model::tier::{TierPlan, TierVolume};
+use proofload_model::tier_cleaning::{AUTO, CachePart, CleanDepth, marks_text, times_text};
 use proofload_model::units::{Bytes, duration_text};
-use proofload_tier::tier::PoolSnapshot;
+use proofload_tier::tier::{PoolSnapshot, PoolStatus};
 use std::time::Duration;
 
 /// The source of these facts.
@@ -49,8 +50,11 @@ pub fn facts(read: &ReadTier<'_>) -> Vec<Fact> {
         facts.extend(of_cache(read));
     }
     for (volume, found) in read.volumes.iter().zip(&read.now.volumes) {
+        let asked = plan.cache.quota(*volume).map(|part| part.of_lines(read.now.status.active_lines));
+        facts.extend(quota(read, *volume, (asked, found.quota_lines)));
         let wanted = if plan.cache.accelerates(*volume) { plan.cache.mode.word() } else { "pass" };
-        let found = mode_word(found.mode);
+        // A volume that lost a write serves nothing until it is opened again.
+        let found = if found.failed { "failed" } else { mode_word(found.mode) };
         facts.push(tier::MODE.of(volume.word()).compared(wanted, Some(found), wanted == found, SOURCE));
     }
     facts
@@ -60,6 +64,41 @@ pub fn facts(read: &ReadTier<'_>) -> Vec<Fact> {
 fn delay(asked: Duration, in_force: Duration) -> Fact {
     let text = duration_text(in_force);
     tier::FLUSH_DELAY.compared(duration_text(asked), Some(text), asked == in_force, SOURCE)
+}
+
+/// The part of the cache that a volume may hold at most; `None` where none was asked for and there is none.
+fn quota(read: &ReadTier<'_>, volume: TierVolume, (asked, found): (Option<u32>, Option<u32>)) -> Option<Fact> {
+    let line = u64::from(read.now.status.line_bytes);
+    let text = |lines: Option<u32>| {
+        lines.map_or_else(|| "none".to_owned(), |lines| Bytes(u64::from(lines) * line).to_string())
+    };
+    let is_one = asked.or(found).is_some();
+    is_one.then(|| tier::QUOTA.of(volume.word()).compared(text(asked), Some(text(found)), asked == found, SOURCE))
+}
+
+/// How the cleaner was asked to work, and how it does.
+fn of_cleaner(read: &ReadTier<'_>) -> [Fact; 3] {
+    let (plan, now) = (&read.plan.cache.cleaning, &read.now.status);
+    let (asked, depth) = (plan.depth.to_string(), depth_text(now));
+    let (asked_marks, marks) = (plan.marks_text(), marks_in_force(now));
+    let (asked_times, times) = (plan.times_text(), times_text(now.idle_after, now.age_limit));
+    let is_depth = (plan.depth == CleanDepth::Auto) == now.tunes_depth && asked == depth;
+    let (is_marks, is_times) = (asked_marks == marks, asked_times == times);
+    [
+        tier::CLEAN_DEPTH.compared(asked, Some(depth), is_depth, SOURCE),
+        tier::CLEAN_MARKS.compared(asked_marks, Some(marks), is_marks, SOURCE),
+        tier::CLEAN_TIMES.compared(asked_times, Some(times), is_times, SOURCE),
+    ]
+}
+
+fn depth_text(now: &PoolStatus) -> String {
+    if now.tunes_depth { AUTO.to_owned() } else { now.clean_depth.to_string() }
+}
+
+fn marks_in_force(now: &PoolStatus) -> String {
+    let part = CachePart::of_parts;
+    let marks = now.marks;
+    marks_text(part(marks.target), (part(marks.urgent_from), part(marks.urgent_to)), part(marks.bypass_from))
 }
 
 fn of_cache(read: &ReadTier<'_>) -> Vec<Fact> {
@@ -75,19 +114,15 @@ fn of_cache(read: &ReadTier<'_>) -> Vec<Fact> {
     };
     let lines_at_start: u64 = read.first.volumes.iter().map(|volume| u64::from(volume.lines)).sum();
     let dirty_at_start = u64::from(read.first.status.dirty_lines);
-    vec![
+    let mut facts = vec![
         tier::CACHE.compared(wanted.to_string(), Some(size.to_string()), is_size, SOURCE),
         tier::LINE.compared(plan.line.to_string(), Some(Bytes(line).to_string()), plan.line.0 == line, SOURCE),
         tier::POLICY.compared(asked, Some(in_force), asked == in_force, SOURCE),
-        tier::CLEAN_DEPTH.compared(
-            plan.clean_depth.to_string(),
-            Some(now.clean_depth.to_string()),
-            plan.clean_depth == now.clean_depth,
-            SOURCE,
-        ),
         tier::CACHE_IO.observed(direct, SOURCE),
         tier::LINES_AT_START.observed(Bytes(lines_at_start * line).to_string(), SOURCE),
         tier::DIRTY_AT_START.observed(Bytes(dirty_at_start * line).to_string(), SOURCE),
         tier::MEMORY.observed(Bytes(now.memory_bytes).to_string(), SOURCE),
-    ]
+    ];
+    facts.extend(of_cleaner(read));
+    facts
 }

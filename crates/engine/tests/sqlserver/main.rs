@@ -10,5 +10,6 @@ mod bulk;
 mod encryption;
 mod flights;
 mod places;
+mod rights;
 mod types;
 mod upkeep;

@@ -2,10 +2,11 @@
 
 use super::claims::WriteClaim;
 use super::operation::{ProbeOperation, ProbeOutcome};
-use super::primaries::{leaders, shortest_failover, small, two_claimed, two_primaries};
+use super::primaries::{ShortestFailover, leaders, small, two_claimed, two_primaries};
 use super::reads::{ProbeRead, stale_reads};
 use proofload_model::drill::Ledger;
 use proofload_model::ledger::{LedgerRange, WriteClass};
+use proofload_model::prober::ProberPaces;
 use proofload_model::time::Moment;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -19,24 +20,26 @@ pub(super) struct Present {
     pub(super) numbers: Vec<i64>,
 }
 
-/// Answers that a prober had: writes in the order of their numbers, one in a period, answers of reads, and hosts that said that they take writes.
+/// Answers that a prober had: writes in the order of their numbers, one in a period of the full pace, answers of reads, and hosts that said that they take writes.
 pub(super) struct ProberAnswers<'a> {
     pub(super) writes: &'a [ProbeOperation],
     pub(super) reads: &'a [ProbeRead],
     pub(super) claims: &'a [WriteClaim],
     pub(super) period: Duration,
+    pub(super) paces: ProberPaces,
 }
 
 /// Compares writes with the numbers that are present.
 pub(super) fn ledger(observed: &ProberAnswers<'_>, present: &Result<Present, String>, origin: Moment) -> Ledger {
-    let ProberAnswers { writes, reads, claims, period } = *observed;
-    let (leaders, shortest) = (leaders(writes, origin), shortest_failover(period));
+    let ProberAnswers { writes, reads, claims, period, ref paces } = *observed;
+    let (leaders, shortest) = (leaders(writes, origin), ShortestFailover::of(period, paces));
     let ledger = Ledger {
         sent: writes.iter().filter(|write| write.sent.is_some()).count() as u64,
-        two_primaries_seconds: two_primaries(&leaders, shortest),
-        two_claimed_seconds: two_claimed(claims, writes, origin, shortest),
+        two_primaries_seconds: two_primaries(&leaders, &shortest),
+        two_claimed_seconds: two_claimed(claims, writes, origin, &shortest),
         stale_reads: stale_reads(reads, writes),
         period_ns: u64::try_from(period.as_nanos()).unwrap_or(u64::MAX),
+        paces: paces.clone(),
         leaders,
         ..Ledger::default()
     };

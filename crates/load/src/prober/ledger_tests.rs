@@ -36,7 +36,7 @@ fn found_of(writes: &[ProbeOperation], numbers: Vec<i64>, seen: &[i64]) -> Ledge
 }
 
 fn observed<'a>(writes: &'a [ProbeOperation], reads: &'a [ProbeRead]) -> ProberAnswers<'a> {
-    ProberAnswers { writes, reads, claims: &[], period: Duration::from_millis(5) }
+    ProberAnswers { writes, reads, claims: &[], period: Duration::from_millis(5), paces: ProberPaces::default() }
 }
 
 /// A read that was sent before any write.

@@ -7,6 +7,9 @@ mod hosts;
 mod ledger;
 mod operation;
 mod outage;
+mod pace;
+#[cfg(test)]
+mod paced_tests;
 mod pages;
 #[cfg(test)]
 mod planted_tests;

@@ -3,6 +3,7 @@
 use super::claims::WriteClaim;
 use super::operation::ProbeOperation;
 use proofload_model::ledger::Leader;
+use proofload_model::prober::ProberPaces;
 use proofload_model::time::{Moment, Offset};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,9 +21,29 @@ const LONGEST_QUESTION: Duration = Duration::from_secs(1);
 /// Longest time from when a write is sent until it is acknowledged, to look for those sent after a claim.
 const LONGEST_WRITE: Duration = Duration::from_secs(10);
 
-/// Shortest failover that is told from turns by a prober that writes once in a period.
-pub(super) fn shortest_failover(period: Duration) -> Duration {
-    SHORTEST_FAILOVER.max(period.saturating_mul(PERIODS_OF_A_TURN))
+/// Shortest failover that is told from turns by a prober, which depends on how far apart its writes are.
+pub(super) struct ShortestFailover<'a> {
+    full: Duration,
+    calm: Duration,
+    paces: &'a ProberPaces,
+}
+
+impl<'a> ShortestFailover<'a> {
+    /// Shortest failovers of a prober that writes once in a period at its full pace.
+    pub(super) fn of(period: Duration, paces: &'a ProberPaces) -> Self {
+        let of = |period: Duration| SHORTEST_FAILOVER.max(period.saturating_mul(PERIODS_OF_A_TURN));
+        Self { full: of(period), calm: of(period.saturating_mul(paces.calm_step.max(1))), paces }
+    }
+
+    /// The one before a time.
+    fn before(&self, at: Offset) -> Duration {
+        let from = Offset(at.0.saturating_sub(nanos(self.calm)));
+        if self.paces.has_calm_within(from, at) { self.calm } else { self.full }
+    }
+}
+
+fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Instances by the order in which they acknowledged.
@@ -43,11 +64,11 @@ pub(super) fn leaders(writes: &[ProbeOperation], origin: Moment) -> Vec<Leader> 
 
 /// Seconds in which several instances took writes by turns. An instance takes writes from an acknowledgement to a later one of its own, unless
 /// it was away for so long before that it may have been made the primary again.
-pub(super) fn two_primaries(leaders: &[Leader], shortest: Duration) -> f64 {
-    let shortest = i64::try_from(shortest.as_nanos()).unwrap_or(i64::MAX);
+pub(super) fn two_primaries(leaders: &[Leader], shortest: &ShortestFailover<'_>) -> f64 {
     let mut spans: Vec<Leader> = Vec::new();
     let mut last: Option<Leader> = None;
     for leader in leaders {
+        let shortest = nanos(shortest.before(leader.from));
         let is_at_once = last.is_some_and(|last| leader.from.0 - last.to.0 < shortest);
         match spans.iter_mut().rev().find(|span| span.node == leader.node) {
             Some(span) if is_at_once => span.to = leader.to,
@@ -71,14 +92,22 @@ pub(super) fn two_primaries(leaders: &[Leader], shortest: Duration) -> f64 {
 
 /// Seconds in which an instance said that it takes writes while another took some: the other acknowledged one before the question, and one that was
 /// sent after the answer, with no time between for two failovers.
-pub(super) fn two_claimed(claims: &[WriteClaim], writes: &[ProbeOperation], origin: Moment, shortest: Duration) -> u64 {
+pub(super) fn two_claimed(
+    claims: &[WriteClaim],
+    writes: &[ProbeOperation],
+    origin: Moment,
+    shortest: &ShortestFailover<'_>,
+) -> u64 {
     let mut acknowledged: Vec<(Moment, Moment, usize)> = writes
         .iter()
         .filter(|write| write.is_acknowledged())
         .filter_map(|write| Some((write.ended, write.sent?, write.node)))
         .collect();
     acknowledged.sort_unstable();
-    let contradicted = claims.iter().filter(|claim| another_takes_writes(claim, &acknowledged, shortest));
+    let contradicted = claims.iter().filter(|claim| {
+        let shortest = shortest.before(claim.asked.offset_from(origin));
+        another_takes_writes(claim, &acknowledged, shortest)
+    });
     let second = |claim: &WriteClaim| claim.answered.offset_from(origin).0.div_euclid(1_000_000_000);
     contradicted.map(second).collect::<BTreeSet<i64>>().len() as u64
 }
@@ -109,6 +138,7 @@ mod tests {
     use super::super::ledger::tests::write;
     use super::super::operation::ProbeOutcome;
     use super::*;
+    use proofload_model::prober::{PaceCause, PaceChange, ProberPace};
 
     const PERIOD: Duration = Duration::from_millis(5);
 
@@ -124,7 +154,7 @@ mod tests {
     fn claimed(node: usize, [asked, answered]: [u64; 2], writes: &[ProbeOperation]) -> u64 {
         let [asked, answered] = [asked, answered].map(|ms| Moment(ms * 1_000_000));
         let claim = WriteClaim { node, asked, answered };
-        two_claimed(&[claim, claim], writes, Moment(0), shortest_failover(PERIOD))
+        two_claimed(&[claim, claim], writes, Moment(0), &ShortestFailover::of(PERIOD, &ProberPaces::default()))
     }
 
     #[test]
@@ -156,8 +186,26 @@ mod tests {
         };
         let writes: Vec<_> = turns.iter().enumerate().map(of).collect();
         let leaders = leaders(&writes, Moment(0));
-        let by_turns = two_primaries(&leaders, shortest_failover(Duration::from_millis(100)));
+        let found =
+            |period: Duration, paces: &ProberPaces| two_primaries(&leaders, &ShortestFailover::of(period, paces));
+        let by_turns = found(Duration::from_millis(100), &ProberPaces::default());
         assert!((by_turns - 1.7).abs() < 1e-9, "{by_turns}");
-        assert!(two_primaries(&leaders, SHORTEST_FAILOVER) <= 0.0, "as long apart as failovers of a prober of 200/s");
+        assert!(found(PERIOD, &ProberPaces::default()) <= 0.0, "as long apart as failovers of a prober of 200/s");
+        let calm = PaceChange { from: Offset(0), pace: ProberPace::Calm, cause: PaceCause::Begin };
+        let calm = ProberPaces { calm_step: 20, changes: vec![calm] };
+        assert!((found(PERIOD, &calm) - 1.7).abs() < 1e-9, "the calm pace of a prober of 200/s");
+    }
+
+    #[test]
+    fn claims_are_contradicted_at_the_calm_pace_too() {
+        // A write each 50 ms by the second instance, while the first one says that it takes writes.
+        let writes: Vec<_> = (0..40).map(|turn| write(10 * turn, ProbeOutcome::Acknowledged, 1)).collect();
+        let claim = WriteClaim { node: 0, asked: Moment(1_005_000_000), answered: Moment(1_051_000_000) };
+        let calm = PaceChange { from: Offset(0), pace: ProberPace::Calm, cause: PaceCause::Begin };
+        let calm = ProberPaces { calm_step: 10, changes: vec![calm] };
+        let found =
+            |paces: &ProberPaces| two_claimed(&[claim], &writes, Moment(0), &ShortestFailover::of(PERIOD, paces));
+        // The write before the question was acknowledged at 1,002 ms, and the next one after the answer was sent at 1,100 ms.
+        assert_eq!((found(&ProberPaces::default()), found(&calm)), (0, 1));
     }
 }

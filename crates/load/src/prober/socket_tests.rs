@@ -156,6 +156,17 @@ pub(super) fn probed_meanwhile(
     scripts: Vec<Script>,
     meanwhile: impl FnOnce(Instant, &HandedPages) -> Result<(), String>,
 ) -> Result<Probed, String> {
+    let asked = ProberAsked { rate, calm_rate: rate, deadline: Duration::from_secs(1) };
+    probed_at_paces(rows, asked, scripts, |begun, pages, _| meanwhile(begun, pages))
+}
+
+/// A prober with a calm pace beside scripted hosts; what is done meanwhile may set its pace.
+pub(super) fn probed_at_paces(
+    rows: &Rows,
+    asked: ProberAsked,
+    scripts: Vec<Script>,
+    meanwhile: impl FnOnce(Instant, &HandedPages, &Prober) -> Result<(), String>,
+) -> Result<Probed, String> {
     let begun = Instant::now();
     let hosts: Vec<ScriptedServer> =
         scripts.into_iter().map(|script| ScriptedServer::start(begun, rows, script)).collect();
@@ -167,12 +178,11 @@ pub(super) fn probed_meanwhile(
             adding.lock().unwrap().push(page);
         }
     });
-    let asked = ProberAsked { rate, deadline: Duration::from_secs(1) };
     let request = request(hosts.iter().map(|host| host.address.clone()).collect());
     let mut prober = Prober::connect(&request, asked, &clock, &events).map_err(|error| error.to_string())?;
     let origin = clock.now();
     prober.start(origin);
-    let done = meanwhile(begun, &pages);
+    let done = meanwhile(begun, &pages, &prober);
     let report = prober.end().expect("the hosts serve at last");
     done?;
     let pages = pages.lock().unwrap().clone();

@@ -2,6 +2,7 @@
 
 use super::hosts::{ProbeConnection, ProbeHosts};
 use super::operation::{ProbeOperation, ProbeOutcome};
+use super::pace::{PacedNumbers, ProbePace};
 use super::pages::LedgerPages;
 use super::pool::ProbePool;
 use super::reads::ProbeRead;
@@ -27,7 +28,9 @@ const DUPLICATES: &[&str] = &["23505", "1062"];
 /// Operations of one kind.
 pub(super) struct ProbeStream {
     pub(super) kind: ProbeKind,
+    /// Time between two operations at the full pace.
     pub(super) period: Duration,
+    pub(super) pace: Rc<ProbePace>,
     pub(super) deadline: Duration,
     pub(super) hosts: Rc<ProbeHosts>,
     pub(super) pool: Rc<ProbePool>,
@@ -42,21 +45,37 @@ pub(super) struct ProbeStream {
 impl ProbeStream {
     /// Begins each operation when it is due, until told to stop; then waits for those under way.
     pub(super) async fn run(self: Rc<Self>, origin: Moment, stop: Rc<Cell<bool>>) {
-        let mut number = 0u64;
+        let mut numbers = PacedNumbers::new(origin, self.period);
         while !stop.get() {
-            let due = origin + self.period.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX));
-            let left = due.since(self.clock.now());
-            if !left.is_zero() {
-                tokio::time::sleep(left).await;
+            let due = numbers.due();
+            if !self.waits_until(due).await {
+                numbers.hasten(self.clock.now());
+                continue;
             }
-            let lag = self.clock.now().since(due);
+            let now = self.clock.now();
+            let (number, lag) = (numbers.take(&self.pace, now), now.since(due));
+            if self.kind == ProbeKind::Write {
+                self.pages.borrow_mut().begin(number);
+            }
             self.under_way.set(self.under_way.get() + 1);
             tokio::task::spawn_local(Rc::clone(&self).carry_out(number, due, lag));
-            number += 1;
         }
         while self.under_way.get() > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+    }
+
+    /// Waits until a time; false where the pace was hastened before.
+    async fn waits_until(&self, due: Moment) -> bool {
+        let left = due.since(self.clock.now());
+        if left.is_zero() {
+            return true;
+        }
+        if self.pace.is_calm() {
+            return !self.pace.is_hastened_within(left).await;
+        }
+        tokio::time::sleep(left).await;
+        true
     }
 
     async fn carry_out(self: Rc<Self>, number: u64, due: Moment, lag: Duration) {
@@ -76,6 +95,7 @@ impl ProbeStream {
             ProbeKind::Connect => self.connect(&mut operation).await,
             ProbeKind::Write | ProbeKind::Read => self.ask(&mut operation).await,
         }
+        self.pace.see(&operation);
         if self.kind == ProbeKind::Write {
             self.pages.borrow_mut().add(&operation);
         }

@@ -6,6 +6,7 @@ use super::hosts::{ProbeHosts, Silence};
 use super::ledger::{Present, ProberAnswers, ledger};
 use super::operation::ProbeOperation;
 use super::outage::report;
+use super::pace::ProbePace;
 use super::pages::LedgerPages;
 use super::pool::ProbePool;
 use super::reads::{MOST_ROWS, ProbeRead};
@@ -15,6 +16,7 @@ use crate::workload::RunRequest;
 use proofload_engine::{Error as EngineError, Session as _, Statement, Target};
 use proofload_model::drill::{ProbeKind, ProberAsked, ProberReport};
 use proofload_model::error::Error;
+use proofload_model::prober::{ProberPace, ProberPaces};
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::Event;
 use std::cell::{Cell, RefCell};
@@ -56,6 +58,7 @@ const READ_WITHIN: Duration = Duration::from_secs(60);
 /// A prober with its thread.
 pub(crate) struct Prober {
     start: Option<oneshot::Sender<Moment>>,
+    pace: mpsc::UnboundedSender<ProberPace>,
     stop: mpsc::UnboundedSender<()>,
     thread: JoinHandle<Result<ProberReport, Error>>,
 }
@@ -73,12 +76,13 @@ impl Prober {
     ) -> Result<Self, Error> {
         let ((start, started), (stop, stopped)) = (oneshot::channel(), mpsc::unbounded_channel());
         let (ready, is_ready) = oneshot::channel();
+        let (pace, paces) = mpsc::unbounded_channel();
         let (request, clock, events) = (request.clone(), Arc::clone(clock), Arc::clone(events));
-        let work = move || run(&request, asked, &clock, Orders { ready, started, stopped, events });
+        let work = move || run(&request, asked, &clock, Orders { ready, started, paces, stopped, events });
         let thread = std::thread::Builder::new().name("prober".to_owned()).spawn(work);
         let thread = thread.map_err(|error| Error::new(format!("failed to start the prober's thread: {error}")))?;
         match is_ready.blocking_recv() {
-            Ok(()) => Ok(Self { start: Some(start), stop, thread }),
+            Ok(()) => Ok(Self { start: Some(start), pace, stop, thread }),
             Err(_gone) => {
                 Err(joined(thread).err().unwrap_or_else(|| Error::new("the prober ended before it was connected")))
             }
@@ -92,13 +96,18 @@ impl Prober {
         }
     }
 
+    /// Orders a pace.
+    pub(crate) fn set_pace(&self, pace: ProberPace) {
+        let _gone = self.pace.send(pace);
+    }
+
     /// Ends it and looks for its writes.
     ///
     /// # Errors
     /// It broke off, or the database cannot be asked.
     pub(crate) fn end(self) -> Result<ProberReport, Error> {
-        let Self { start, stop, thread } = self;
-        drop(start);
+        let Self { start, pace, stop, thread } = self;
+        drop((start, pace));
         let _gone = stop.send(());
         joined(thread)
     }
@@ -112,6 +121,7 @@ fn joined(thread: JoinHandle<Result<ProberReport, Error>>) -> Result<ProberRepor
 struct Orders {
     ready: oneshot::Sender<()>,
     started: oneshot::Receiver<Moment>,
+    paces: mpsc::UnboundedReceiver<ProberPace>,
     stopped: mpsc::UnboundedReceiver<()>,
     events: LoadEvents,
 }
@@ -137,13 +147,15 @@ async fn probe(
     clock: &Arc<dyn Clock>,
     orders: Orders,
 ) -> Result<ProberReport, Error> {
-    let Orders { ready, started, mut stopped, events } = orders;
+    let Orders { ready, started, paces, mut stopped, events } = orders;
     let in_prober = |error: EngineError| Error::from(error.context("prober"));
     request.engine.connect(&request.target).await.map_err(in_prober)?.script(NO_TABLE).await.map_err(in_prober)?;
     let hosts = Rc::new(probe_hosts(request, clock));
     let (mut streams, wanted) = (Vec::new(), Rc::new(Notify::new()));
+    let pace = Rc::new(ProbePace::new(asked));
     for (kind, rate) in kinds(asked.rate) {
-        streams.push((stream(kind, rate, asked, (&hosts, &wanted)).await.map_err(in_prober)?, rate));
+        streams
+            .push((stream((kind, rate), (asked.deadline, &pace), (&hosts, &wanted)).await.map_err(in_prober)?, rate));
     }
     let _gone = ready.send(());
     let stop = Rc::new(Cell::new(false));
@@ -151,6 +163,7 @@ async fn probe(
     let pools = streams.iter().map(|(stream, _)| Rc::clone(&stream.pool)).collect();
     tokio::task::spawn_local(Dialler::new(Rc::clone(&hosts), pools, wanted).keep_dialling());
     let claims = begin_asking(&hosts);
+    tokio::task::spawn_local(keep_pace(paces, Rc::clone(&pace), Arc::clone(clock)));
     let run = |(stream, _): &(Rc<ProbeStream>, u32)| Rc::clone(stream).run(origin, Rc::clone(&stop));
     let running: Vec<_> = streams.iter().map(run).map(tokio::task::spawn_local).collect();
     let writes =
@@ -158,6 +171,7 @@ async fn probe(
     let pages = tokio::task::spawn_local(tell_pages(writes.clone(), Arc::clone(&events)));
     stopped.recv().await;
     stop.set(true);
+    pace.wake();
     for stream in running {
         stream.await.map_err(|error| Error::new(format!("the prober failed: {error}")))?;
     }
@@ -165,7 +179,14 @@ async fn probe(
     tell_page(writes.as_deref(), &events);
     let present = present(&hosts, clock).await.map_err(|error| error.to_string());
     let claims = claims.take();
-    Ok(reported(&streams, &claims, &present, origin))
+    Ok(reported(&streams, &claims, (&present, pace.paces(origin)), origin))
+}
+
+/// Takes orders about the pace until nobody gives any.
+async fn keep_pace(mut orders: mpsc::UnboundedReceiver<ProberPace>, pace: Rc<ProbePace>, clock: Arc<dyn Clock>) {
+    while let Some(ordered) = orders.recv().await {
+        pace.order(ordered, clock.now());
+    }
 }
 
 /// Hands over what became of writes, each second.
@@ -177,7 +198,7 @@ async fn tell_pages(writes: Option<Rc<ProbeStream>>, events: LoadEvents) {
 }
 
 fn tell_page(writes: Option<&ProbeStream>, events: &LoadEvents) {
-    if let Some(page) = writes.and_then(|writes| writes.pages.borrow_mut().take()) {
+    for page in writes.map(|writes| writes.pages.borrow_mut().take()).unwrap_or_default() {
         events(Event::LedgerPage(page));
     }
 }
@@ -214,23 +235,23 @@ pub(super) fn probe_hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> Probe
     }
 }
 
-/// Kinds and their rates, 1/s.
+/// Kinds and their rates at the full pace, 1/s.
 fn kinds(rate: u32) -> [(ProbeKind, u32); 3] {
     let connections = (rate / WRITES_PER_CONNECTION).max(1);
     [(ProbeKind::Write, rate), (ProbeKind::Read, rate), (ProbeKind::Connect, connections)]
 }
 
 async fn stream(
-    kind: ProbeKind,
-    rate: u32,
-    asked: ProberAsked,
+    (kind, rate): (ProbeKind, u32),
+    (deadline, pace): (Duration, &Rc<ProbePace>),
     (hosts, wanted): (&Rc<ProbeHosts>, &Rc<Notify>),
 ) -> Result<Rc<ProbeStream>, EngineError> {
     let first = if kind == ProbeKind::Connect { 0 } else { FIRST };
     Ok(Rc::new(ProbeStream {
         kind,
         period: Duration::from_secs(1) / rate.max(1),
-        deadline: asked.deadline,
+        pace: Rc::clone(pace),
+        deadline,
         pool: ProbePool::open(Rc::clone(hosts), (first, MOST), Rc::clone(wanted)).await?,
         clock: Arc::clone(&hosts.clock),
         hosts: Rc::clone(hosts),
@@ -266,7 +287,7 @@ async fn read_all(hosts: &Rc<ProbeHosts>) -> Result<Present, EngineError> {
 fn reported(
     streams: &[(Rc<ProbeStream>, u32)],
     claims: &[WriteClaim],
-    present: &Result<Present, String>,
+    (present, paces): (&Result<Present, String>, ProberPaces),
     origin: Moment,
 ) -> ProberReport {
     let sorted = |stream: &ProbeStream| {
@@ -279,14 +300,14 @@ fn reported(
     let of = |wanted: ProbeKind| done.iter().filter(move |(kind, ..)| *kind == wanted).flat_map(|(.., list)| list);
     let writes: Vec<ProbeOperation> = of(ProbeKind::Write).copied().collect();
     let reads: Vec<ProbeRead> = streams.iter().flat_map(|(stream, _)| stream.reads.take()).collect();
-    let observed = ProberAnswers { writes: &writes, reads: &reads, claims, period: period(streams) };
+    let observed = ProberAnswers { writes: &writes, reads: &reads, claims, period: period(streams), paces };
     ProberReport {
         kinds: done.iter().map(|(kind, rate, list)| report(*kind, list, *rate, origin)).collect(),
         ledger: ledger(&observed, present, origin),
     }
 }
 
-/// Time between two writes.
+/// Time between two writes at the full pace.
 fn period(streams: &[(Rc<ProbeStream>, u32)]) -> Duration {
     let writes = streams.iter().find(|(stream, _)| stream.kind == ProbeKind::Write);
     writes.map_or(Duration::ZERO, |(stream, _)| stream.period)

@@ -92,12 +92,15 @@ facts! {
         LINE = "line", "Cache line", Size;
         POLICY = "policy", "Cache policy", Text;
         CLEAN_DEPTH = "clean_depth", "Writes of the cleaner at once", Count("");
+        CLEAN_MARKS = "clean_marks", "Marks of the cleaner", Text;
+        CLEAN_TIMES = "clean_times", "Times of the cleaner", Text;
         EXPORT = "export", "Export", Text;
         CACHE_IO = "cache_io", "I/O mode of the cache", Text;
         LINES_AT_START = "lines_at_start", "Cache in use when opened", Size;
         DIRTY_AT_START = "dirty_at_start", "Dirty when opened", Size;
         MEMORY = "memory", "Memory of the line table", Size, detail;
         * MODE = "mode." .. "", Text;
+        * QUOTA = "quota." .. "", Size;
     }
 
     /// The storage under the data, and its preconditioning.

@@ -40,6 +40,17 @@ fn commits_without_a_flush_are_tried_alone_only() {
 }
 
 #[test]
+fn page_flushing_is_off_for_a_visit_and_waited_for() {
+    let mut settings = Settings::default();
+    settings.0.insert("confirm.engine".to_owned(), crate::settings::Value::List(vec!["page_flushing".to_owned()]));
+    let (found, _) = resources(&settings, PointLoad { users: 1, is_embedded: false });
+    let plan = found.iter().find(|plan| plan.name == PAGE_FLUSHING).expect("it is asked for");
+    assert!(plan.class == ResourceClass::Bound && !plan.class.is_time_like());
+    assert!(changed(PAGE_FLUSHING, 1.0, 0.2).abs() < 1e-12);
+    assert!(settles_at_most(PAGE_FLUSHING, &settings) >= WORK_ENDS);
+}
+
+#[test]
 fn flushes_are_a_resource_where_the_study_delays_them() {
     let load = PointLoad { users: 1, is_embedded: true };
     let mut settings = Settings::default();

@@ -21,6 +21,15 @@ pub enum Kind {
         /// Largest.
         most: i64,
     },
+    /// Whole number of a range, or a word.
+    IntegerOr {
+        /// The word.
+        word: &'static str,
+        /// Smallest.
+        least: i64,
+        /// Largest.
+        most: i64,
+    },
     /// Number of a range.
     Number {
         /// Smallest.
@@ -75,6 +84,7 @@ impl Kind {
             Self::Name => "a name of letters, digits, '-' and '_'".to_owned(),
             Self::OneOf(words) => format!("one of {}", quoted(words)),
             Self::Integer { least, most } => format!("a whole number from {least} to {most}"),
+            Self::IntegerOr { word, least, most } => format!("a whole number from {least} to {most}, or \"{word}\""),
             Self::Number { least, most } => format!("a number from {least} to {most}"),
             Self::Share { least, most } => format!("a share from {least} to {most}, such as 0.05 or \"5%\""),
             Self::Rate { least, most } => {
@@ -111,8 +121,10 @@ impl Kind {
 
     fn convert(&self, toml: &Toml) -> Option<Value> {
         Some(match (self, toml) {
-            (Self::Text | Self::Name | Self::OneOf(_), Toml::String(text)) => Value::Text(text.value().clone()),
-            (Self::Integer { .. }, Toml::Integer(number)) => Value::Integer(*number.value()),
+            (Self::Text | Self::Name | Self::OneOf(_) | Self::IntegerOr { .. }, Toml::String(text)) => {
+                Value::Text(text.value().clone())
+            }
+            (Self::Integer { .. } | Self::IntegerOr { .. }, Toml::Integer(number)) => Value::Integer(*number.value()),
             (Self::Number { .. } | Self::Rate { .. } | Self::Share { .. }, Toml::Integer(number)) => {
                 Value::Number(*number.value() as f64)
             }
@@ -145,7 +157,10 @@ impl Kind {
                     && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
             }
             (Self::OneOf(words), Value::Text(text)) => words.contains(&text.as_str()),
-            (Self::Integer { least, most }, Value::Integer(number)) => (least..=most).contains(&number),
+            (Self::Integer { least, most } | Self::IntegerOr { least, most, .. }, Value::Integer(number)) => {
+                (least..=most).contains(&number)
+            }
+            (Self::IntegerOr { word, .. }, Value::Text(text)) => text == word,
             (
                 Self::Number { least, most } | Self::Rate { least, most } | Self::Share { least, most },
                 Value::Number(number),
@@ -180,6 +195,15 @@ fn shown(toml: &Toml) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_number_or_a_word_is_no_other_word() {
+        let depth = Kind::IntegerOr { word: "auto", least: 1, most: 64 };
+        assert_eq!(depth.read_text("8"), Ok(Value::Integer(8)));
+        assert_eq!(depth.read_text("auto"), Ok(Value::Text("auto".to_owned())));
+        assert_eq!(depth.read_text("many").unwrap_err(), "\"many\" must be a whole number from 1 to 64, or \"auto\"");
+        assert!(["0", "65", "1.5", "\"8\""].iter().all(|text| depth.read_text(text).is_err()));
+    }
 
     #[test]
     fn a_share_is_a_number_or_per_cent() {

@@ -123,6 +123,9 @@ fn kind_schema(spec: &SettingSpec) -> Json {
         Kind::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }),
         Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
         Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::IntegerOr { word, least, most } => {
+            json!({ "anyOf": [{ "type": "integer", "minimum": least, "maximum": most }, { "const": word }] })
+        }
         Kind::Number { least, most } => json!({ "type": "number", "minimum": least, "maximum": most }),
         Kind::Share { least, most } => {
             json!({ "type": ["number", "string"], "minimum": least, "maximum": most, "pattern": "^[0-9]+(\\.[0-9]+)? *%$" })

@@ -6,7 +6,8 @@ use crate::drill::{FAULT_WORDS, FaultRecovery, Rejoin};
 use crate::manager::ManagerKind;
 use crate::network::NETWORK_WORDS;
 use crate::replication::{Confirmation, MOST_STANDBYS, ReplicationMode};
-use crate::tier::{DriveModel, EvictionPolicy, MOST_CLEAN_DEPTH, RaidLevel, TIER, WriteMode};
+use crate::tier::{DriveModel, EvictionPolicy, RaidLevel, TIER, WriteMode};
+use crate::tier_cleaning::{AUTO, MOST_CLEAN_DEPTH};
 
 /// A span between a millisecond floor and 30 days.
 const fn span(least_ms: u64) -> Kind {
@@ -15,6 +16,12 @@ const fn span(least_ms: u64) -> Kind {
 
 /// A delay of flushes: longer ones would be taken for a device that hangs.
 const FLUSH_DELAY: Kind = Kind::Duration { least_ms: 1, most_ms: 1000 };
+
+/// A share of the lines of a cache that is dirty.
+const DIRTY: Kind = Kind::Share { least: 0.01, most: 1.0 };
+
+/// A share of the lines of a cache that one volume of two may hold.
+const QUOTA: Kind = Kind::Share { least: 0.01, most: 0.99 };
 
 /// A positive count.
 const fn count(most: i64) -> Kind {
@@ -70,7 +77,15 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("storage.cache.percent", Kind::Integer { least: 0, most: 1000 }, "Size of the cache in per cent of the data at the time the cache is created, instead of `storage.cache.size`.").titled("cache (per cent of the data)"),
     SettingSpec::optional("storage.cache.mode", Kind::OneOf(WriteMode::WORDS), "Where a write completes: `write-back` (the default), on the cache; `write-through`, on the slow medium, and it is also cached; `write-around`, on the slow medium alone.").titled("cache mode"),
     SettingSpec::optional("storage.cache.policy", Kind::OneOf(EvictionPolicy::WORDS), "Policy that chooses which clean lines are evicted; by default `w-tinylfu`.").titled("cache policy"),
-    SettingSpec::optional("storage.cache.clean_depth", count(MOST_CLEAN_DEPTH as i64), "Writes to the slow medium that the cleaner has under way at once, in the order of addresses; by default 8. As many as the slow medium has drives, or more, clean faster; a read that misses meanwhile waits behind more of them.").titled("cleaning depth"),
+    SettingSpec::optional("storage.cache.clean_depth", Kind::IntegerOr { word: AUTO, least: 1, most: MOST_CLEAN_DEPTH as i64 }, "Writes to the slow medium that the cleaner has under way at once, in the order of addresses; by default 8. As many as the slow medium has drives, or more, clean faster; a read that misses meanwhile waits behind more of them. `auto`: begin with 8, and double while that cleans at least a quarter faster.").titled("cleaning depth"),
+    SettingSpec::optional("storage.cache.dirty_target", DIRTY, "Share of dirty cache lines that the cleaner keeps: it writes faster, the more there are; by default 0.2.").titled("dirty target"),
+    SettingSpec::optional("storage.cache.clean_from", DIRTY, "Share of dirty cache lines from which the cleaner works without pause, until `storage.cache.clean_to`; by default 0.5.").titled("dirty share that is urgent"),
+    SettingSpec::optional("storage.cache.clean_to", DIRTY, "Share of dirty cache lines down to which the cleaner works without pause; at least `storage.cache.dirty_target`, at most `storage.cache.clean_from`; by default 0.45.").titled("dirty share that is no more urgent"),
+    SettingSpec::optional("storage.cache.bypass_from", DIRTY, "Share of dirty cache lines from which new writes go to the slow medium; at least `storage.cache.clean_from`; by default 0.9. With 1 they do so only where no line can be had.").titled("dirty share that bypasses"),
+    SettingSpec::optional("storage.cache.clean_after", span(1), "Time without requests after which the cleaner writes all dirty lines; by default 1s.").titled("idle time before cleaning"),
+    SettingSpec::optional("storage.cache.clean_age", span(1000), "Time that a cache line may be dirty before the cleaner writes it in any case; by default 10m.").titled("age of dirty lines"),
+    SettingSpec::optional("storage.cache.data_quota", QUOTA, "Share of the cache that the data may hold at most, if the log is cached too; by default what `storage.cache.log_quota` leaves, or all.").titled("share of the cache for data"),
+    SettingSpec::optional("storage.cache.log_quota", QUOTA, "Share of the cache that the log may hold at most, if the data are cached too; by default what `storage.cache.data_quota` leaves, or all.").titled("share of the cache for the log"),
     SettingSpec::optional("storage.cache.line", Kind::Bytes { least: 4096 }, "Size of a cache line: 4, 8, 16, 32 or 64 KiB; by default 8KiB.").titled("cache line"),
     SettingSpec::optional("storage.cache.accelerate", Kind::List, "Volumes to cache, from `data` and `log`; the others use the slow medium alone and share its drives. By default `[\"data\"]`.").titled("cached volumes"),
     SettingSpec::optional("storage.cache.path", Kind::Text, "Folder on fast storage for the cache file, for servers; by default the file is stored beside the data.").titled("cache folder"),
@@ -120,6 +135,7 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("drill.rejoin", Kind::OneOf(Rejoin::WORDS), "What happens to a failed primary that was replaced. `restore` (the default): the next run restores its data from the snapshot. `rewind`: once users are back, `pg_rewind` makes it a standby of the new primary, as operators do; when commits wait for it again, the drill is *protected again*. With a failover manager, whose program a `crash`, `stop` or `freeze` has ended on that node, the program is started again, and takes the server back as the manager does."),
     SettingSpec::optional("drill.within", span(1000), "Time limit from the fault to the recovery; after that the drill counts as never recovered. By default 2m."),
     SettingSpec::optional("prober.rate", Kind::Rate { least: 1.0, most: 1000.0 }, "Writes per second of the prober, and as many reads: due at fixed times, each with its own number in a separate table; in addition it opens a twentieth as many new connections. By default 200/s."),
+    SettingSpec::optional("prober.calm_rate", Kind::Rate { least: 1.0, most: 1000.0 }, "Writes per second of the prober, and as many reads, while nothing is about to fail: in the warm-up, in the measured window, and once operations have been acknowledged for a while after the fault. `prober.rate` is in force from a second before each fault and from the first operation that is not acknowledged. At most `prober.rate`, of which it is a whole part. By default 20/s."),
     SettingSpec::optional("prober.deadline", span(100), "Time after which the prober gives up an operation: it closes the connection and counts the outcome as unknown. By default 1s."),
     SettingSpec::optional("paper.author", Kind::Text, "Author of the study, for the head of its report.").fixed(),
     SettingSpec::optional("paper.organisation", Kind::Text, "Organisation of the author.").fixed(),
@@ -152,7 +168,7 @@ pub const STANDARD: &[SettingSpec] = &[
     SettingSpec::optional("confirm.points", Kind::OneOf(&["largest", "knee", "all"]), "Points with which an experiment is made after all runs: each of their limits, and the number of users, is lowered in turn while the load runs, to find out what bound throughput. `largest`: the point with the largest throughput; `knee`: the points on both sides of the knee, if there is one, and the largest; `all`. By default none; `proofload confirm` does it later.").fixed(),
     SettingSpec::optional("confirm.step", Kind::Share { least: 0.05, most: 0.5 }, "Share by which a resource is lowered in an experiment; by default 0.2. Smaller steps tell limits that are near each other apart and need more blocks.").fixed(),
     SettingSpec::optional("confirm.blocks", count(100), "Blocks of an experiment at most, each with two visits of the untouched point and one of each resource that is still in question; by default 12.").fixed(),
-    SettingSpec::optional("confirm.engine", Kind::List, "What experiments change of the database itself beside its limits, where it has it: `cache` (a size, lowered like a limit), `autovacuum`, `checkpoints` (background work that is off for a visit, which bounds what can be had of it), `durability` (commits that wait for no flush for a visit, without standbys: a bound, too). What is changed is as the study says it again afterwards, also after a kill.").fixed(),
+    SettingSpec::optional("confirm.engine", Kind::List, "What experiments change of the database itself beside its limits, where it has it: `cache` (a size, lowered like a limit), `autovacuum`, `checkpoints`, `page_flushing` (background work that is off for a visit, which bounds what can be had of it), `durability` (commits that wait for no flush for a visit, without standbys: a bound, too). What is changed is as the study says it again afterwards, also after a kill.").fixed(),
     SettingSpec::optional("confirm.visit", span(1000), "Seconds that count of each visit of an experiment, at least: each is drawn up to half as long again; by default 6s. Use at least 20 times the mean response time.").fixed(),
     SettingSpec::optional("observe.sessions", Kind::Integer { least: 0, most: 100 }, "How often per second, at random intervals, Proofload samples what each session of the load waits for; the report shows from this where the time of a transaction goes. By default 20 in a study with `replication.mode` and saturated users, else 0. For servers that report waits.").titled("samples of sessions (1/s)"),
     SettingSpec::optional("observe.prometheus", Kind::List, "Exporters that observe the host under test if no agent can run there (Windows, appliances): addresses of node_exporter, windows_exporter or any other endpoint in Prometheus' text format, such as [\"http://db1:9100/metrics\"]. They replace the agent's probes of the host; only with engine.url.").fixed(),

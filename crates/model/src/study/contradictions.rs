@@ -139,7 +139,11 @@ fn workload_says(look: &mut RuleContext<'_>) {
     let largest = super::search::search(&look.study.settings).ok().flatten();
     let largest: BTreeMap<_, _> = largest.into_iter().map(|search| (search.setting, search.to)).collect();
     let points = expand(look.study).points.into_iter().map(|point| point.levels);
-    let all = points.flat_map(|levels| [levels.clone(), levels.into_iter().chain(largest.clone()).collect()]);
+    let all = points.flat_map(|levels| {
+        let at_largest: Option<BTreeMap<_, _>> =
+            (!largest.is_empty()).then(|| levels.clone().into_iter().chain(largest.clone()).collect());
+        std::iter::once(levels).chain(at_largest)
+    });
     for levels in all {
         let settings = look.study.settings.with(&levels);
         let workload = settings.text("workload.kind").ok().and_then(|name| look.given.catalogue().workload(name));

@@ -20,6 +20,7 @@ const OF_DRILLS: &[&str] = &[
     "drill.rejoin",
     "drill.within",
     "prober.rate",
+    "prober.calm_rate",
     "prober.deadline",
 ];
 
@@ -167,6 +168,11 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         asked.promote_after.is_zero() || asked.replaces_the_primary(),
         "drill.promote_after",
         "this fault does not lead to a promotion; remove it",
+    );
+    need(
+        settings.number("prober.calm_rate").unwrap_or_default() <= f64::from(asked.prober.rate),
+        "prober.calm_rate",
+        "is higher than prober.rate, which is in force around faults; lower it",
     );
     missing.extend(recovery(settings, asked));
     missing

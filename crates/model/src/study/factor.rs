@@ -1,5 +1,6 @@
 //! What varies between points: one setting, or a group of settings that change together. May not read study files.
 
+use super::value_set::ValueSet;
 use crate::settings::{Settings, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -42,11 +43,7 @@ pub fn values_of<'a>(path: &'a str, settings: &'a Settings, factors: &'a [Factor
     let Some(factor) = factors.iter().find(|factor| factor.varies(path)) else {
         return settings.get(path).into_iter().collect();
     };
-    let mut values: Vec<&Value> = Vec::new();
-    for value in factor.values(path).filter_map(|value| value.or_else(|| settings.get(path))) {
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values
+    let mut known = ValueSet::default();
+    let all = factor.values(path).filter_map(|value| value.or_else(|| settings.get(path)));
+    all.filter(|value| known.add(value)).collect()
 }

@@ -4,6 +4,7 @@ use super::factor::Factor;
 use super::fault::{Fault, nearest};
 use super::read::{Assignment, FactorText, LevelText};
 use super::validate::{Kinds, find, near_word, unknown};
+use super::value_set::ValueSet;
 use crate::catalogue::Catalogue;
 use crate::settings::{SettingSpec, Settings, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,17 +24,17 @@ pub(super) fn read_factor(factor: &FactorText, known: (&Catalogue, &Kinds), faul
         faults.push(fault(levels.line, setting, "levels must be a list of at least one value"));
         return None;
     }
-    let mut values: Vec<Value> = Vec::new();
+    let (mut values, mut known_values) = (Vec::new(), ValueSet::default());
     for level in &factor.levels {
         let value = match target {
             FactorTarget::One(spec) => reader.plain(spec, level),
             FactorTarget::Group => reader.table(level),
         };
         let Some(value) = value else { continue };
-        if values.contains(&value) {
-            reader.twice(level, &value);
-        } else {
+        if known_values.add(&value) {
             values.push(value);
+        } else {
+            reader.twice(level, &value);
         }
     }
     Some(Factor { setting: setting.to_owned(), levels: values })

@@ -19,6 +19,7 @@ mod thread_rules;
 mod tier_rules;
 mod typed;
 mod validate;
+mod value_set;
 
 pub use advice::{FEWEST_WAREHOUSES_FOR_A_USER, advice, too_few_warehouses};
 pub use factor::{Factor, values_of};

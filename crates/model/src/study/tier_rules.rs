@@ -6,7 +6,8 @@ use crate::catalogue::Capabilities;
 use crate::intervention::FLUSH_DELAY;
 use crate::plan::expand;
 use crate::settings::{Settings, Value};
-use crate::tier::{DriveModel, TIER, TierVolume, tier_plan};
+use crate::tier::{DriveModel, QUOTAS, TIER, TierPlan, TierVolume, tier_plan};
+use crate::tier_cleaning::{CachePart, CleaningPlan, DirtyMark};
 use crate::units::Bytes;
 use std::collections::BTreeSet;
 
@@ -114,7 +115,11 @@ fn faults_of(settings: &Settings) -> Vec<(&'static str, String)> {
     if !line.0.is_power_of_two() || !(4096..=65_536).contains(&line.0) {
         faults.push(("storage.cache.line", format!("{line} must be 4KiB, 8KiB, 16KiB, 32KiB or 64KiB")));
     }
-    if let (Ok(Some(plan)), Ok(size)) = (tier_plan(settings), settings.bytes("storage.cache.size"))
+    let plan = tier_plan(settings).ok().flatten();
+    let marks = CleaningPlan::of(settings).faults(|mark| mark.setting().to_owned());
+    faults.extend(marks.into_iter().map(|(mark, reason)| (key_of(settings, mark), reason)));
+    faults.extend(plan.iter().flat_map(quota_faults));
+    if let (Some(plan), Ok(size)) = (plan, settings.bytes("storage.cache.size"))
         && !plan.cache.size.is_nothing()
         && size.0 / plan.cache.line.0.max(1) < LEAST_LINES
     {
@@ -124,4 +129,35 @@ fn faults_of(settings: &Settings) -> Vec<(&'static str, String)> {
         ));
     }
     faults
+}
+
+/// The setting that a fault of a mark is told of: the mark, or the next one where only that is given.
+fn key_of(settings: &Settings, mark: DirtyMark) -> &'static str {
+    let next = DirtyMark::ALL.into_iter().skip_while(|one| *one != mark).nth(1);
+    let given =
+        [Some(mark), next].into_iter().flatten().map(DirtyMark::setting).find(|path| settings.get(path).is_some());
+    given.unwrap_or(mark.setting())
+}
+
+/// What is wrong with the parts of a cache that its volumes may hold.
+fn quota_faults(plan: &TierPlan) -> Vec<(&'static str, String)> {
+    let cache = &plan.cache;
+    let given: Vec<_> =
+        QUOTAS.into_iter().filter(|(volume, _)| cache.quotas.iter().any(|(of, _)| of == volume)).collect();
+    if cache.size.is_nothing() {
+        return Vec::new();
+    }
+    if !QUOTAS.iter().all(|(volume, _)| cache.accelerates(*volume)) {
+        let reason = "only used where data and log are cached; add both to storage.cache.accelerate, or remove it";
+        return given.into_iter().map(|(_, path)| (path, reason.to_owned())).collect();
+    }
+    let [Some((_, data)), Some((_, log))] = [cache.quotas.first(), cache.quotas.get(1)] else { return Vec::new() };
+    if data.parts() + log.parts() <= CachePart::WHOLE.parts() {
+        return Vec::new();
+    }
+    let reason = format!(
+        "{log} and the {data} of storage.cache.data_quota are more than the cache; use at most {}",
+        data.rest()
+    );
+    vec![(QUOTAS[1].1, reason)]
 }

@@ -5,6 +5,7 @@ use super::{LoadSpec, ProbeResult};
 use crate::drill::{ProberAsked, ProberReport};
 use crate::error::Error;
 use crate::intervention::LimitMeter;
+use crate::prober::ProberPace;
 use crate::samples::{Check, Fact, Mark, OperationCounts};
 use crate::secret::Secret;
 use crate::time::Moment;
@@ -180,6 +181,12 @@ asks! {
     connect_prober: ConnectProber {
         /// What it does.
         asked: ProberAsked,
+    } -> ();
+
+    /// Set the pace of the prober. It is at its calm pace only once all of its operations have been acknowledged for a while.
+    pace_prober: PaceProber {
+        /// The pace.
+        pace: ProberPace,
     } -> ();
 
     /// End the prober, and look for each of its writes in the database.

@@ -226,6 +226,8 @@ fn a_server_alone_can_fail_and_be_started_again() {
         let strength = if fits.starts_with("slow") { "drill.write_iops=10" } else { "drill.lasts=2s" };
         assert_eq!(with(&["engine.kind=server", &fault, strength]), [""; 0], "{fits}");
     }
+    let calm = ["engine.kind=server", "drill.fault=none", "prober.rate=50", "prober.calm_rate=50"];
+    assert_eq!(with(&calm), [""; 0], "one pace all the time");
     let slow = ["engine.kind=server", "drill.fault=slow disk primary", "drill.write_bandwidth=1MB"];
     assert_eq!(with(&slow), [""; 0]);
     let slow = |more: &[&str]| with(&[&slow[..], more].concat());
@@ -252,6 +254,10 @@ fn a_server_alone_can_fail_and_be_started_again() {
         (
             &["engine.kind=server", "drill.fault=crash primary", "drill.promote_after=1s"],
             "drill.promote_after: this fault",
+        ),
+        (
+            &["engine.kind=server", "drill.fault=crash primary", "prober.rate=50", "prober.calm_rate=51"],
+            "prober.calm_rate: is higher than prober.rate",
         ),
         (&["engine.kind=sqlite", "drill.fault=crash primary"], "drill.fault: sqlite has no server"),
     ] {

@@ -68,6 +68,45 @@ fn a_cache_is_cleaned_by_one_to_64_writes_at_once_and_the_number_is_a_factor() {
 }
 
 #[test]
+fn a_depth_that_follows_the_medium_and_the_marks_are_factors() {
+    let factors = "[[factor]]\nsetting = \"storage.cache.clean_depth\"\nlevels = [8, \"auto\"]\n\
+                   [[factor]]\nsetting = \"storage.cache.dirty_target\"\nlevels = [0.1, \"40%\"]\n\
+                   [[factor]]\nsetting = \"storage.cache.clean_after\"\nlevels = [\"1s\", \"1h\"]\n";
+    let study = validate(&(on_tier("cache.percent = 30") + factors), &[], &catalogue());
+    assert_eq!(study.unwrap_or_else(|faults| panic!("{faults:?}")).factors.len(), 3);
+}
+
+#[test]
+fn marks_and_quotas_that_cannot_be_are_told_all_at_once_with_their_limits() {
+    check(
+        &on_tier(
+            "cache.percent = 30\ncache.dirty_target = 0.5\ncache.bypass_from = \"40%\"\ncache.clean_age = \"10ms\"\n\
+             cache.log_quota = 0.2",
+        ),
+        &[],
+        &expect![[r#"
+            line 14: storage.cache.clean_age: "10ms" must be a duration from 1s to 720h, such as "30s"
+        "#]],
+    );
+    let told = validate(
+        &on_tier("cache.percent = 30\ncache.dirty_target = 0.5\ncache.bypass_from = \"40%\"\ncache.log_quota = 0.2"),
+        &[],
+        &catalogue(),
+    );
+    let told: Vec<String> = told.expect_err("none of them can be").iter().map(ToString::to_string).collect();
+    let wanted = [
+        "storage.cache.dirty_target: storage.cache.dirty_target (50%) is above storage.cache.clean_to (45%)",
+        "storage.cache.bypass_from: storage.cache.clean_from (50%) is above storage.cache.bypass_from (40%)",
+        "storage.cache.log_quota: only used where data and log are cached",
+    ];
+    assert!(wanted.iter().all(|part| told.iter().any(|fault| fault.contains(part))) && told.len() == 3, "{told:?}");
+    let both = "cache.percent = 30\ncache.accelerate = [\"data\", \"log\"]\ncache.data_quota = 0.8\ncache.log_quota = ";
+    validate(&on_tier(&format!("{both}0.2")), &[], &catalogue()).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let told = validate(&on_tier(&format!("{both}0.3")), &[], &catalogue()).expect_err("more than the cache");
+    assert!(told.len() == 1 && told[0].to_string().contains("use at most 20%"), "{told:?}");
+}
+
+#[test]
 fn flushes_are_delayed_by_a_millisecond_to_a_second_on_a_tier_alone() {
     for good in ["1ms", "5ms", "1s"] {
         let text = on_tier(&format!("slow.drive = \"none\"\nflush_delay = \"{good}\""));

@@ -29,6 +29,7 @@ mod plan_times;
 mod refused_limits;
 mod release;
 mod report;
+pub(crate) mod rights;
 mod run;
 mod schema;
 mod selftest;

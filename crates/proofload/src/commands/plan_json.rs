@@ -2,7 +2,7 @@
 
 use super::pilot::Pilot;
 use super::plan::{copies, data_sizes, destroyed, limits, space};
-use super::plan_times::{CalibrationPlan, total};
+use super::plan_times::{CalibrationPlan, times_of_points, total};
 use super::server_named::changed_servers;
 use super::study_needs::place;
 use crate::live::Expectation;
@@ -18,14 +18,15 @@ pub(super) fn plan_json(study: &Study, pilot: Option<&Pilot>) -> Result<String, 
     let sizes = data_sizes(study, &plan)?;
     let copies = copies(study)?;
     let calibration = CalibrationPlan::of(study, &plan)?;
-    let runs: Result<Vec<Json>, Error> = plan.runs.iter().map(|run| run_json(study, &plan, run)).collect();
+    let times = times_of_points(study, &plan)?;
+    let runs: Vec<Json> = plan.runs.iter().map(|run| run_json(run, &times[run.point as usize])).collect();
     let limits: Map<String, Json> =
         limits(study).into_iter().map(|(path, values)| (path.to_owned(), json!(values))).collect();
     let body = json!({
         "form": 1,
         "study": { "name": study.name(), "title": study.title() },
         "points": plan.points.iter().map(point_json).collect::<Vec<_>>(),
-        "runs": runs?,
+        "runs": runs,
         "search": search_json(study, &plan)?,
         "load_s": total(study, &plan)?.json(),
         "expected_s": expected_s(study, &plan),
@@ -64,10 +65,9 @@ fn point_json(point: &Point) -> Json {
     json!({ "id": point.id, "levels": levels })
 }
 
-fn run_json(study: &Study, plan: &Plan, run: &Run) -> Result<Json, Error> {
-    let times = RunTimes::of(&plan.settings(study, run.point))?;
-    Ok(json!({
+fn run_json(run: &Run, times: &RunTimes) -> Json {
+    json!({
         "index": run.index, "point": run.point, "repetition": run.repetition, "sentinel": run.sentinel, "load_s": times.span.json(),
         "operations": times.work.map(|work| work.operations),
-    }))
+    })
 }

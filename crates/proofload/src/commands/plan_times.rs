@@ -16,14 +16,20 @@ use std::time::Duration;
 /// Time under load of all runs.
 pub(super) fn total(study: &Study, plan: &Plan) -> Result<Span, Error> {
     let mut total = Span::ZERO;
+    let times = times_of_points(study, plan)?;
     for run in &plan.runs {
-        total = total.and(RunTimes::of(&plan.settings(study, run.point))?.span);
+        total = total.and(times[run.point as usize].span);
     }
     let added = longest_searched(study, plan)?.map(|longest| {
         longest.saturating_mul(u32::try_from(most_runs(study).saturating_sub(plan.runs.len())).unwrap_or(u32::MAX))
     });
     let at_most = total.at_most.zip(added).map(|(total, added)| total.saturating_add(added));
     Ok(Span { at_most, ..total })
+}
+
+/// Times of a run of each point, found out once for all of its runs.
+pub(super) fn times_of_points(study: &Study, plan: &Plan) -> Result<Vec<RunTimes>, Error> {
+    plan.points.iter().map(|point| RunTimes::of(&plan.settings(study, point.id))).collect()
 }
 
 /// The longest run that a search may add: at its smallest load or at its largest; `None` where nothing bounds it.

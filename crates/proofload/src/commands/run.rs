@@ -105,13 +105,19 @@ pub(super) fn continued(
         calibrations: Calibrations::of_events(&record.events),
         study: record.study.clone(),
         plan: record.plan.clone(),
-        finished: record.plan.runs.iter().map(|run| run.index).filter(|run| record.finished(*run).is_some()).collect(),
+        finished: finished_runs(&record),
         preconditioned: is_preconditioned(&record),
         confirmed,
         wait_for_quiet: None,
         experiments: Vec::new(),
     };
     Ok((recorder, record, assignment))
+}
+
+/// Runs of the plan that some attempt finished.
+fn finished_runs(record: &Record) -> BTreeSet<u32> {
+    let attempts = record.by_run();
+    record.plan.runs.iter().map(|run| run.index).filter(|run| attempts.finished(*run).is_some()).collect()
 }
 
 /// Says why a record is not continued.
@@ -295,8 +301,9 @@ pub(super) fn shown_runs(assignment: &Assignment, path: &Path) -> Vec<(PlannedRu
     let is_finished = |attempt: &Attempt| finished.contains(&attempt.run.index) && attempt.state == State::Finished;
     // What cannot be read is shown without its verdict; `conduct` says why.
     let record = if finished.is_empty() { None } else { proofload_record::read_progress(path, &is_finished).ok() };
+    let attempts = record.as_ref().map(Record::by_run).unwrap_or_default();
     let ended = |run: &Run| {
-        let attempt = record.as_ref().filter(|_| finished.contains(&run.index))?.finished(run.index)?;
+        let attempt = attempts.finished(run.index).filter(|_| finished.contains(&run.index))?;
         Some(RunEnd::Judged(summarise(attempt, &plan.settings(study, run.point))))
     };
     planned_runs(study, plan).into_iter().zip(&plan.runs).map(|(planned, run)| (planned, ended(run))).collect()

@@ -17,9 +17,9 @@ use proofload_analysis::disturbance::HostSecond;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::{CoreSet, limit};
 use proofload_model::plan::{Run, most_runs};
-use proofload_model::series::{SeriesName, cores, device, foreign, group, spin};
+use proofload_model::series::{SeriesName, cores, device, foreign, group, spin, tier};
 use proofload_model::time::{Clock, Offset, WallTime};
-use proofload_record::{Attempt, Follower, Record, State};
+use proofload_record::{Attempt, Follower, Record, RunAttempts, SeriesPoint, State};
 use proofload_report::findings::{
     RunSummary, SearchFindings, SearchState, evaluate, searches, summarise, summarise_run,
 };
@@ -115,7 +115,7 @@ fn status_and_result(
     known: &mut BTreeMap<i64, RunSummary>,
     now: WallTime,
 ) -> (Status, Option<StudyResult>) {
-    let has_ended = record.plan.runs.iter().all(|run| record.finished(run.index).is_some());
+    let has_ended = has_every_run(record);
     let findings = has_ended.then(|| evaluate(record));
     for point in findings.iter().flat_map(|findings| &findings.points) {
         let settings = record.plan.settings(&record.study, point.id);
@@ -125,6 +125,12 @@ fn status_and_result(
     status.searches = findings.as_ref().map_or_else(|| told(&searches(record)), |findings| told(&findings.searches));
     status.next = findings.as_ref().map(|findings| NextSteps::of(record, findings)).unwrap_or_default();
     (status, findings.as_ref().map(StudyResult::of))
+}
+
+/// Tells whether every run of the plan has finished.
+pub(super) fn has_every_run(record: &Record) -> bool {
+    let attempts = record.by_run();
+    record.plan.runs.iter().all(|run| attempts.finished(run.index).is_some())
 }
 
 /// When a reading was taken, the time that it covers, ns, and its value.
@@ -147,8 +153,9 @@ impl Status {
     pub(super) fn of(record: &Record, known: &mut BTreeMap<i64, RunSummary>, now: WallTime) -> Self {
         let planned = planned_runs(&record.study, &record.plan);
         let since = |at: WallTime| Duration::from_micros(u64::try_from(now.0 - at.0).unwrap_or(0));
-        let rows: Vec<RunRow> =
-            planned.iter().zip(&record.plan.runs).map(|(planned, run)| row(record, planned, run, known, now)).collect();
+        let attempts = record.by_run();
+        let runs = planned.iter().zip(&record.plan.runs);
+        let rows: Vec<RunRow> = runs.map(|(planned, run)| row((record, &attempts), planned, run, known, now)).collect();
         let is_done = |row: &RunRow| matches!(row.standing, Standing::Ended(RunEnd::Judged(_)));
         let most = if is_open_search(record) { most_runs(&record.study) } else { planned.len() };
         let mut expectation = Expectation::of(planned.iter().zip(rows.iter().map(is_done)), most);
@@ -156,7 +163,7 @@ impl Status {
             expectation.end(index, ended_at(attempt).map_or(Duration::ZERO, |at| between(attempt.started, at)));
         }
         let running = rows.iter().position(|row| matches!(row.standing, Standing::Running(_)));
-        let begun = running.and_then(|run| Some((run, since(last_attempt(record, run)?.started))));
+        let begun = running.and_then(|run| Some((run, since(attempts.last(run as u32)?.started))));
         let ((done, of), left) = (expectation.count(), expectation.left(begun));
         let ends = left.filter(|_| record.being_written);
         let ends = ends.map(|left| time_of_day_in(now, left.time, &local_zone())).unwrap_or_default();
@@ -215,7 +222,7 @@ impl Status {
 
 /// How one run of the plan stands.
 fn row(
-    record: &Record,
+    (record, attempts): (&Record, &RunAttempts<'_>),
     planned: &PlannedRun,
     run: &Run,
     known: &mut BTreeMap<i64, RunSummary>,
@@ -226,13 +233,12 @@ fn row(
         let summary = known.entry(attempt.id).or_insert_with(|| summarise(attempt, &settings));
         Standing::Ended(RunEnd::Judged(summary.clone()))
     };
-    let last = last_attempt(record, run.index as usize);
+    let last = attempts.last(run.index);
     let standing = match last.map(|attempt| (&attempt.state, attempt)) {
         Some((State::Open, attempt)) if record.being_written => {
-            let number = record.attempts.iter().filter(|other| other.run.index == run.index).count();
-            Standing::Running(Box::new(running(attempt, &planned.times, number as u32, now)))
+            Standing::Running(Box::new(running(attempt, &planned.times, attempts.count(run.index), now)))
         }
-        _ => match (record.finished(run.index), last.map(|attempt| &attempt.state)) {
+        _ => match (attempts.finished(run.index), last.map(|attempt| &attempt.state)) {
             (Some(attempt), _) => ended(attempt),
             (None, None) => Standing::Waiting,
             (None, Some(State::Failed { reason })) => Standing::Ended(RunEnd::Failed(reason.clone())),
@@ -240,10 +246,6 @@ fn row(
         },
     };
     RunRow { label: planned.label.clone(), times: planned.times, standing }
-}
-
-fn last_attempt(record: &Record, run: usize) -> Option<&Attempt> {
-    record.attempts.iter().rev().find(|attempt| attempt.run.index as usize == run)
 }
 
 /// Runs that finished since the record was opened last.
@@ -273,7 +275,8 @@ fn running(attempt: &Attempt, times: &RunTimes, number: u32, now: WallTime) -> R
         }
         _ => between(ended_at(attempt).unwrap_or(attempt.started), now),
     };
-    let load = LoadNow::of_seconds(&attempt.intervals, host_now(attempt));
+    let load =
+        LoadNow { modelled_busy: modelled_busy(attempt), ..LoadNow::of_seconds(&attempt.intervals, host_now(attempt)) };
     RunningRun { phase, in_phase, step: String::new(), load, attempt: number }
 }
 
@@ -307,6 +310,14 @@ fn window_start(attempt: &Attempt, times: &RunTimes) -> Option<u64> {
     let planned = times.phases.and_then(|phases| phases.warm_up.at_most).map(|most| most.as_secs() + 1);
     let seconds = attempt.intervals.last().map_or(0, |second| second.index + 1);
     marked.or_else(|| planned.filter(|planned| attempt.marks.is_empty() && seconds >= *planned))
+}
+
+/// Share of their time in which the modelled drives of the primary's tier were busy, in the last second that was observed.
+fn modelled_busy(attempt: &Attempt) -> Option<f64> {
+    let is_told =
+        |series: &&SeriesPoint| tier::DISK_BUSY.is_of(&series.probe, &series.name) && !series.instance.is_standby();
+    let (.., percent) = attempt.series.iter().find(is_told)?.samples.last()?;
+    Some(percent / 100.0)
 }
 
 /// What others took of the processor in the last second that was observed.

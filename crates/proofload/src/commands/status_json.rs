@@ -36,7 +36,7 @@ fn run_json(record: &Record, run: &Run, row: &RunRow, work: &str) -> Json {
         "run": run.index, "point": run.point, "levels": levels(record, run), "state": state(row),
         "verdict": null, "note": "", "phase": null, "phase_s": null, "phase_at_least_s": null, "phase_at_most_s": null, "attempt": null,
         "rate": null, "rate_half_width": null, "response_p99_ns": null, "failed": null, "stolen": null, "foreign": null,
-        "foreign_reads": null, "spin": null, "reasons": [],
+        "foreign_reads": null, "spin": null, "modelled_busy": null, "reasons": [],
     });
     let more = match &row.standing {
         Standing::Waiting => json!({}),

@@ -5,6 +5,7 @@ use super::duet::{expect_duet, weaknesses};
 use super::refused_limits::study_of;
 use super::run::{begun, continued, destructive_steps_named, exit_of, shown_runs};
 use super::server_named::servers_named;
+use super::status::has_every_run;
 use super::study_file::StudyFile;
 use crate::cli::{PairArguments, ProgressForm};
 use crate::clock::SystemClock;
@@ -134,7 +135,7 @@ fn old_sides(files: &RecordFiles, yes: Option<&str>) -> Result<Option<([Side; 2]
             "{one} and {other} exist but were not measured in turns; move them away to run both"
         )));
     }
-    if records.iter().all(|record| record.plan.runs.iter().all(|run| record.finished(run.index).is_some())) {
+    if records.iter().all(has_every_run) {
         return Ok(None);
     }
     // Before the records get a session: what is refused leaves them as they are.

@@ -4,6 +4,7 @@
 use super::fork;
 use super::managed_drill;
 use super::preparation::PreparedRun;
+use super::prober_pace;
 use super::promotion::{Promotion, promote};
 use super::rejoin::{self, BEHIND_AT_MOST};
 use super::run_context::RunContext;
@@ -16,6 +17,7 @@ use proofload_model::drill::{
 use proofload_model::error::Error;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::ManagerKind;
+use proofload_model::prober::PACE_LEAD;
 use proofload_model::replication::ReplicationReading;
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
@@ -126,19 +128,17 @@ pub(super) fn carry_out(
     context.heard.view.phase(Phase::Drilling);
     let mut course = DrillCourse::before(asked, prepared.manager.as_ref().map(|manager| manager.kind), before);
     course.behind_at_most = behind_at_most(context, prepared);
+    course.phase = asked.fault.map_or(Duration::ZERO, |_| phase(asked.phase, prepared.run.seed));
+    prober_pace::wait_at_pace(context, PACE_LEAD + course.phase)?;
     match asked.fault {
         None => {
             course.in_force = FaultTimes { begun: now(context), after: now(context), at: now(context) };
-            context.wait(asked.lasts)?;
+            last(context, asked)?;
         }
         Some(fault) if fault.takes_the_primary() && prepared.manager.is_some() => {
-            course.phase = phase(asked.phase, prepared.run.seed);
-            context.wait(course.phase)?;
             managed_drill::replace(context, prepared, asked, fault, &mut course)?;
         }
         Some(fault) => {
-            course.phase = phase(asked.phase, prepared.run.seed);
-            context.wait(course.phase)?;
             course.in_force = make(context, prepared, fault, asked.strength)?;
             if asked.replaces_the_primary() {
                 context.wait(asked.promote_after)?;
@@ -146,11 +146,12 @@ pub(super) fn carry_out(
                 let until = course.in_force.at + asked.within.as_secs_f64();
                 course.promoted = Some(promote(context, prepared, &fault.instance(), until)?);
             } else {
-                context.wait(asked.lasts)?;
+                last(context, asked)?;
                 course.undone_at = Some(undo(context, prepared, fault)?);
             }
         }
     }
+    prober_pace::calm(context)?;
     let began = course.in_force.at.max(0.0) as usize;
     until_back(context, prepared, asked, (&mut course, began))?;
     let replaced = asked.fault.filter(|_| asked.replaces_the_primary());
@@ -158,6 +159,7 @@ pub(super) fn carry_out(
         course.fork = fork::read(context, prepared, promotion, &fault.instance())?;
     }
     if let (Rejoin::Rewind, Some(fault)) = (asked.rejoin, replaced) {
+        prober_pace::hasten(context)?;
         let failed = fault.instance();
         match prepared.manager {
             Some(_) => rejoin::come_back(context, prepared, asked, (&failed, &mut course))?,
@@ -170,6 +172,13 @@ pub(super) fn carry_out(
         context.testbed(prepared).end_faulty(&fault.instance())?;
     }
     Ok(course)
+}
+
+/// Lets a fault last until it is undone, or a drill without one. While it takes nothing away the prober is calm, so that what users lack
+/// is the fault's work.
+fn last(context: &mut RunContext<'_>, asked: &DrillAsked) -> Result<(), Error> {
+    prober_pace::calm(context)?;
+    prober_pace::wait_at_pace(context, asked.lasts)
 }
 
 /// Makes the fault; its times.

@@ -7,12 +7,13 @@ use super::clients;
 use super::drill::now;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
+use super::switch_times::SwitchTimes;
 use crate::live::Phase;
 use proofload_model::deployment::InstancePlan;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{
-    CLIENTS_CPU, Change, ConfirmAsked, Experiment, InterventionVisit, LIVE_LOAD, LimitMeter, ResourceClass,
+    CLIENTS_CPU, Change, ConfirmAsked, ENGINE, Experiment, InterventionVisit, LIVE_LOAD, LimitMeter, ResourceClass,
     ResourcePlan, ResourceReading, THREAD_CPU, USERS, WORK_ENDS, changed, engine_asked, lowered_users, moves_data,
     raised, resources, settles_at_most,
 };
@@ -47,16 +48,21 @@ struct ExperimentState<'p> {
     before: Change,
     /// Time that a change of each limit takes to act.
     settles: BTreeMap<String, Duration>,
+    /// Whether settings of the database are, or may be, otherwise than the study says.
+    engine_differs: bool,
 }
 
 /// Carries out blocks while load goes on, until they suffice.
 pub(super) fn carry_out(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     let experiment = experiment(prepared, prepared.experiment.unwrap_or(ConfirmAsked::USUAL));
     context.heard.view.phase(Phase::Experimenting);
-    let mut meters = change_limits(context, prepared, BTreeMap::new()).unwrap_or_default();
+    let of_engine = engine_asked(&prepared.settings);
+    let found = change_limits(context, prepared, BTreeMap::new(), of_engine.clone());
+    let engine_differs = found.is_err();
+    let mut meters = found.unwrap_or_default();
     meters.extend(change_load(context, BTreeMap::new())?);
     let settles = meters.into_iter().map(|meter| (meter.setting, meter.settles)).collect();
-    let mut state = ExperimentState { prepared, experiment, before: Change::Nothing, settles };
+    let mut state = ExperimentState { prepared, experiment, before: Change::Nothing, settles, engine_differs };
     let ended = loop {
         let record = context.heard.journal.read_experiments(prepared.run.point)?;
         match next_block(&record, prepared.run.point, &state.experiment) {
@@ -66,11 +72,16 @@ pub(super) fn carry_out(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
                 }
                 block(context, &mut state, (number, &order))?;
             }
-            NextBlock::Enough { blocks, why } => break RunEvent::ExperimentEnded { blocks, why },
+            NextBlock::Enough { blocks, why } => {
+                if let Some(times) = SwitchTimes::of(&record, prepared.run.point) {
+                    context.heard.view.note(&times.text());
+                }
+                break RunEvent::ExperimentEnded { blocks, why };
+            }
         }
     };
     context.heard.journal.event(ended)?;
-    let restored = change_limits(context, prepared, BTreeMap::new());
+    let restored = change_limits(context, prepared, BTreeMap::new(), of_engine);
     let restored = restored.and(clients::change(context, prepared, 1.0));
     let restored = restored.and(change_load(context, BTreeMap::new()).map(drop));
     hold_users(context, None)?;
@@ -104,7 +115,7 @@ fn catch_up(context: &mut RunContext<'_>, state: &mut ExperimentState<'_>, order
         return Ok(());
     }
     let settle = state.settle(&Change::Nothing);
-    put_in_force(context, state.prepared, &state.experiment, &Change::Nothing)?;
+    put_in_force(context, state, &Change::Nothing)?;
     state.before = Change::Nothing;
     let mut testbed = context.testbed(state.prepared);
     let primary = testbed.primary().clone();
@@ -133,8 +144,8 @@ fn visit(
 ) -> Result<usize, Error> {
     let begun = now(context);
     let settle = state.settle(change);
+    put_in_force(context, state, change)?;
     let (prepared, experiment) = (state.prepared, &state.experiment);
-    put_in_force(context, prepared, experiment, change)?;
     let switched = now(context);
     let work = switched_work(&experiment.resources, &state.before, change);
     let idle = if work.is_empty() { switched } else { end_of_work(context, prepared, &work)? };
@@ -265,19 +276,20 @@ fn visit_seconds(record: &Record, point: u32) -> Option<f64> {
 }
 
 /// Puts a change in force, and everything else as the study asks. A limit that refuses is noted, and shows in what is read back.
-fn put_in_force(
-    context: &mut RunContext<'_>,
-    prepared: &PreparedRun,
-    experiment: &Experiment,
-    change: &Change,
-) -> Result<(), Error> {
+fn put_in_force(context: &mut RunContext<'_>, state: &mut ExperimentState<'_>, change: &Change) -> Result<(), Error> {
+    let (prepared, experiment) = (state.prepared, &state.experiment);
     let step = experiment.asked.step;
     let lowered = |plan: &&ResourcePlan| change.lowers(&plan.name, plan.class);
     let mut shares = shares_of(&experiment.resources, change, step);
     let of_clients = shares.remove(CLIENTS_CPU).unwrap_or(1.0);
     let of_load: Vec<&ResourcePlan> =
         experiment.resources.iter().filter(lowered).filter(|plan| is_of_load(plan)).collect();
-    let changed = change_limits(context, prepared, shares).map(drop);
+    let changes_engine = changes_engine(&experiment.resources, change);
+    // The database is asked only where something of it changes: each question takes a connection.
+    let asks_engine = changes_engine || state.engine_differs;
+    let of_engine = if asks_engine { engine_asked(&prepared.settings) } else { Vec::new() };
+    let changed = change_limits(context, prepared, shares, of_engine).map(drop);
+    state.engine_differs = changes_engine || changed.is_err();
     let changed = changed.and(clients::change(context, prepared, of_clients));
     let changed = changed.and_then(|()| lower_load(context, &of_load, step));
     if let Err(error) = changed {
@@ -286,6 +298,11 @@ fn put_in_force(
     }
     let held = experiment.resources.iter().filter(lowered).any(|plan| plan.name == USERS);
     hold_users(context, held.then(|| lowered_users(prepared.users(), step)))
+}
+
+/// Tells whether a change is one of the database itself.
+fn changes_engine(plans: &[ResourcePlan], change: &Change) -> bool {
+    plans.iter().any(|plan| plan.name.starts_with(ENGINE) && change.lowers(&plan.name, plan.class))
 }
 
 /// Shares of what was asked for of the limits that a change lowers, and of the one that it raises.
@@ -306,11 +323,11 @@ fn change_limits(
     context: &mut RunContext<'_>,
     prepared: &PreparedRun,
     mut shares: BTreeMap<String, f64>,
+    of_engine: Vec<String>,
 ) -> Result<Vec<LimitMeter>, Error> {
     let mut testbed = context.testbed(prepared);
     let primary = testbed.primary().clone();
     let of_standbys = if limits_standby_thread(&prepared.settings) { shares.remove_entry(THREAD_CPU) } else { None };
-    let of_engine = engine_asked(&prepared.settings);
     let changed = testbed.ask(&primary, host::ChangeLimits { instance: primary.name.clone(), shares, of_engine });
     // Every host is asked before anybody fails, so that none stays lowered where another resists.
     let of_others = standbys_with_meters(prepared).map(|standby| {
@@ -337,7 +354,8 @@ fn of_role(meters: Vec<LimitMeter>) -> impl Iterator<Item = LimitMeter> {
 
 /// Changes these settings of the load by a step, and puts all others back.
 fn lower_load(context: &mut RunContext<'_>, plans: &[&ResourcePlan], step: f64) -> Result<(), Error> {
-    let asked = of_all_agents(context.ask_all_load(|_| load::ReadLoad {})?);
+    // Where nothing of the load is lowered, nothing of it need be known to put it back.
+    let asked = if plans.is_empty() { Vec::new() } else { of_all_agents(context.ask_all_load(|_| load::ReadLoad {})?) };
     let value = |plan: &&ResourcePlan| {
         let asked = asked.iter().find(|meter| meter.setting == plan.name)?.asked;
         Some((plan.name.clone(), changed(&plan.name, asked, step)))
@@ -484,6 +502,21 @@ mod tests {
         with_work(&mut meters, &["engine.autovacuum".to_owned()]);
         let in_force: Vec<Option<f64>> = meters.iter().map(|meter| meter.in_force).collect();
         assert_eq!(in_force, [Some(1.0), Some(0.0), Some(1.0)]);
+    }
+
+    #[test]
+    fn the_database_is_asked_only_where_something_of_it_changes() {
+        let plan = |name: &str, class| ResourcePlan { name: name.to_owned(), class };
+        let plans = [
+            plan("limits.cpu", ResourceClass::Capacity),
+            plan("engine.cache", ResourceClass::Structure),
+            plan("engine.checkpoints", ResourceClass::Bound),
+        ];
+        let asks = |change: Change| changes_engine(&plans, &change);
+        assert!(asks(Change::One("engine.cache".to_owned())) && asks(Change::One("engine.checkpoints".to_owned())));
+        let cpu = || "limits.cpu".to_owned();
+        assert!(!asks(Change::Nothing) && !asks(Change::One(cpu())));
+        assert!(!asks(Change::AllBut(cpu())) && !asks(Change::Raised(cpu())), "neither is of limits of rates");
     }
 
     #[test]

@@ -28,10 +28,11 @@ impl ExperimentChoice {
     /// The experiments with points that words choose among those with a finished run.
     pub(crate) fn of(findings: &Findings<'_>, words: &str, asked: ConfirmAsked) -> Result<Self, String> {
         let record = findings.record;
+        let attempts = record.by_run();
         let mut choice = Self { planned: Vec::new(), refused: Vec::new() };
         for point in chosen_points(findings, words)? {
             let settings = record.plan.settings(&record.study, point);
-            let run = record.plan.runs.iter().find(|run| run.point == point && record.finished(run.index).is_some());
+            let run = record.plan.runs.iter().find(|run| run.point == point && attempts.finished(run.index).is_some());
             let measured = findings.points.iter().find(|found| found.id == point);
             let why =
                 refusal(&settings).or_else(|| nothing_to_lower(&settings)).or_else(|| given_rate(&settings, measured));

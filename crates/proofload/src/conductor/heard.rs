@@ -143,7 +143,8 @@ impl<'a> Heard<'a> {
             self.journal.interval(&sample, &agents)?;
             self.state.add(&sample);
             let (throughput, host, device) = (&self.state.throughput, self.state.host.now(), self.state.host.device());
-            self.view.second(&SecondSeen { throughput, sample: &sample, host, device });
+            let modelled_busy = self.state.observed.modelled_busy();
+            self.view.second(&SecondSeen { throughput, sample: &sample, host, device, modelled_busy });
             let ended_below = self.state.ended_below();
             for agent in all {
                 agent.process.tell(load::Acknowledge { intervals: sample.index + 1, ended_below });

@@ -357,7 +357,7 @@ mod tests {
             promote_after: Duration::ZERO,
             within,
             rejoin: Rejoin::Restore,
-            prober: ProberAsked { rate: 10, deadline },
+            prober: ProberAsked { rate: 10, calm_rate: 10, deadline },
         }
     }
 

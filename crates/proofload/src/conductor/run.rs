@@ -9,6 +9,7 @@ use super::experiment;
 use super::heard::Heard;
 use super::load;
 use super::preparation::PreparedRun;
+use super::prober_pace;
 use super::quiet_check;
 use super::quiet_window;
 use super::replication;
@@ -206,9 +207,10 @@ fn measure(context: &mut RunContext<'_>, prepared: &PreparedRun, warmed_up: RunE
     Ok((0, end.max(1)))
 }
 
-/// Ends the prober, and notes the drill with what it found.
+/// Ends the prober, and notes the drill with what it found and how closely.
 fn keep_drill(context: &mut RunContext<'_>, course: DrillCourse) -> Result<(), Error> {
     let prober = context.ask_load(EndProber {})?;
+    prober_pace::note_coarse(context, &prober)?;
     context.heard.journal.event(RunEvent::Drilled(Box::new(course.report(prober))))
 }
 

@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 
 /// Seconds in which something was observed.
 #[derive(Debug, Default)]
-pub(crate) struct StateSeconds(BTreeMap<i64, StateSecond>);
+pub(crate) struct StateSeconds {
+    seconds: BTreeMap<i64, StateSecond>,
+    /// Share of their time in which the modelled drives of a tier were busy, as told last.
+    modelled_busy: Option<f64>,
+}
 
 impl StateSeconds {
     /// Takes what a probe saw, where it is one of these.
@@ -18,12 +22,13 @@ impl StateSeconds {
             of_name.map(|reading| reading.value)
         };
         let sums = |whole, part| Some((values(whole).reduce(|one, other| one + other)?, values(part).sum()));
-        let known = self.0.entry(at.as_seconds().floor() as i64);
+        let known = self.seconds.entry(at.as_seconds().floor() as i64);
         match telemetry.probe.as_str() {
             tier::PROBE => {
                 let known = known.or_default();
                 known.cache_reads = sums(tier::READS, tier::READ_HITS);
                 known.cache_bytes = sums(tier::IN_USE, tier::DIRTY);
+                self.modelled_busy = values(tier::DISK_BUSY).next().map(|percent| percent / 100.0);
             }
             replication::PROBE => {
                 let known = known.or_default();
@@ -34,9 +39,14 @@ impl StateSeconds {
         }
     }
 
+    /// Share of their time in which the modelled drives of a tier were busy, in the second that was told last; `None` where no drive is modelled.
+    pub(super) fn modelled_busy(&self) -> Option<f64> {
+        self.modelled_busy
+    }
+
     /// The first `count` seconds, one after the other.
     pub(super) fn first(&self, count: usize) -> Vec<StateSecond> {
-        (0..count as i64).map(|second| self.0.get(&second).copied().unwrap_or_default()).collect()
+        (0..count as i64).map(|second| self.seconds.get(&second).copied().unwrap_or_default()).collect()
     }
 }
 
@@ -60,7 +70,9 @@ mod tests {
         let reads = volumes.iter().flat_map(|(volume, reads, hits)| {
             [tier::READS.reading(*volume, *reads), tier::READ_HITS.reading(*volume, *hits)]
         });
-        take(&mut seconds, 1, tier::PROBE, reads.collect());
+        assert_eq!(seconds.modelled_busy(), None, "nothing was told");
+        take(&mut seconds, 1, tier::PROBE, reads.chain([tier::DISK_BUSY.reading("", 62.5)]).collect());
+        assert_eq!(seconds.modelled_busy(), Some(0.625));
         let standbys = [("standby-1", 5.0), ("standby-2", 7.0)];
         let behind = standbys.iter().map(|(standby, bytes)| replication::UNAPPLIED.reading(*standby, *bytes));
         take(&mut seconds, 1, replication::PROBE, behind.chain([replication::OUT_OF_FORCE.reading("", 0.0)]).collect());

@@ -4,6 +4,7 @@
 use super::agents::Agents;
 use super::heard::Heard;
 use super::journal::Journal;
+use super::partner_choice::PartnerChoice;
 use super::run_context::RunContext;
 use super::study::{self, Assignment, Commands, Outcome};
 use crate::interrupt::Interrupt;
@@ -111,16 +112,10 @@ fn turns(plans: [&Plan; 2]) -> Vec<Turn> {
 
 /// Runs of the first plan with those of the second that have the same repetition and levels; without one, the next of that repetition.
 pub(super) fn partners([first, second]: [&Plan; 2]) -> Vec<(Option<Run>, Option<Run>)> {
-    let levels = |plan: &Plan, run: &Run| plan.points[run.point as usize].levels.clone();
-    let mut left: Vec<Run> = second.runs.clone();
-    let mut pairs = Vec::new();
-    for run in &first.runs {
-        let of_repetition = |other: &Run| other.repetition == run.repetition && other.sentinel == run.sentinel;
-        let same = left.iter().position(|other| of_repetition(other) && levels(second, other) == levels(first, run));
-        let place = same.or_else(|| left.iter().position(of_repetition));
-        pairs.push((Some(*run), place.map(|place| left.remove(place))));
-    }
-    pairs.extend(left.into_iter().map(|run| (None, Some(run))));
+    let mut choice = PartnerChoice::of(second);
+    let mut pairs: Vec<(Option<Run>, Option<Run>)> =
+        first.runs.iter().map(|run| (Some(*run), choice.take(first, run))).collect();
+    pairs.extend(choice.rest().map(|run| (None, Some(run))));
     pairs
 }
 

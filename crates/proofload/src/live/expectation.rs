@@ -80,34 +80,66 @@ impl Expectation {
 
     /// What is left after the running run has gone on for so long; `None` while nothing tells.
     pub(crate) fn left(&self, running: Option<(usize, Duration)>) -> Option<TimeLeft> {
+        let learned = LearnedTimes::of(&self.runs);
         let mut time = Duration::ZERO;
         for (index, run) in self.runs.iter().enumerate().filter(|(_, run)| !run.is_done) {
             let gone = running.filter(|(running, _)| *running == index).map_or(Duration::ZERO, |(_, gone)| gone);
-            time += self.expected(run)?.saturating_sub(gone);
+            time += learned.expected(run)?.saturating_sub(gone);
         }
         let open = self.most.saturating_sub(self.runs.len());
         if open > 0 {
-            let longest = self.runs.iter().filter_map(|run| self.expected(run)).max()?;
+            let longest = self.runs.iter().filter_map(|run| learned.expected(run)).max()?;
             time += longest.saturating_mul(u32::try_from(open).unwrap_or(u32::MAX));
         }
         Some(TimeLeft { time, at_most: open > 0 })
     }
+}
+
+/// Mean times of the runs that have ended, found once for all that are expected.
+#[derive(Debug, Clone, Copy)]
+struct LearnedTimes {
+    /// What came before and after the load of runs that built no data.
+    around: Option<Duration>,
+    /// Time from the begin of a run to its end.
+    took: Option<Duration>,
+}
+
+impl LearnedTimes {
+    fn of<'r>(runs: impl IntoIterator<Item = &'r RunExpectation>) -> Self {
+        let (mut around, mut all) = (MeanDuration::default(), MeanDuration::default());
+        for run in runs {
+            let Some(took) = run.took else { continue };
+            all.add(took);
+            if let Some(load) = run.load.filter(|_| run.build.is_zero()) {
+                around.add(took.saturating_sub(load));
+            }
+        }
+        Self { around: around.value(), took: all.value() }
+    }
 
     fn expected(&self, run: &RunExpectation) -> Option<Duration> {
         match run.load {
-            Some(load) => Some(load + self.measured_around().unwrap_or(run.around) + run.build),
-            None => self.mean(|run| run.took),
+            Some(load) => Some(load + self.around.unwrap_or(run.around) + run.build),
+            None => self.took,
         }
     }
+}
 
-    /// What came before and after the load of the runs that ended, on average, without building.
-    fn measured_around(&self) -> Option<Duration> {
-        self.mean(|run| Some(run.took.filter(|_| run.build.is_zero())?.saturating_sub(run.load?)))
+/// Mean of durations that come one after the other.
+#[derive(Debug, Clone, Copy, Default)]
+struct MeanDuration {
+    sum: Duration,
+    count: u32,
+}
+
+impl MeanDuration {
+    fn add(&mut self, value: Duration) {
+        self.sum += value;
+        self.count += 1;
     }
 
-    fn mean(&self, of: impl Fn(&RunExpectation) -> Option<Duration>) -> Option<Duration> {
-        let values: Vec<Duration> = self.runs.iter().filter_map(of).collect();
-        values.iter().sum::<Duration>().checked_div(u32::try_from(values.len()).unwrap_or(u32::MAX))
+    fn value(self) -> Option<Duration> {
+        self.sum.checked_div(self.count)
     }
 }
 
@@ -153,6 +185,17 @@ mod tests {
         assert_eq!(left(&found, None), None);
         found.end(0, seconds(50));
         assert_eq!(left(&found, Some((1, 20))), Some(30));
+    }
+
+    #[test]
+    fn what_ended_runs_took_is_looked_at_once_whatever_is_expected() {
+        let mut found = Expectation::of(std::iter::repeat_n((&planned(Some(20), 0), false), 1000), 1000);
+        found.end(0, seconds(30));
+        let mut looked_at = 0;
+        let learned = LearnedTimes::of(found.runs.iter().inspect(|_| looked_at += 1));
+        let expected = found.runs.iter().filter_map(|run| learned.expected(run)).sum::<Duration>();
+        assert_eq!((expected, looked_at), (seconds(1000 * 30), 1000));
+        assert_eq!(left(&found, None), Some(999 * 30));
     }
 
     #[test]

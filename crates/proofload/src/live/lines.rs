@@ -158,6 +158,7 @@ impl Lines {
             ("others", host.foreign),
             ("kept off core", host.spin),
             ("reads: others", host.reads),
+            ("modelled disk busy", self.load.modelled_busy),
         ];
         text + &told.map(|(what, of)| share(what, of)).concat()
     }
@@ -235,6 +236,7 @@ pub(crate) fn load_json(load: &LoadNow, work: &str) -> Json {
         "rate": load.rate(), "unit": format!("{work}/s"), "response_p99_ns": load.response_ns_p99, "failed": load.failed,
         "stolen": load.host.and_then(|host| host.stolen), "foreign": load.host.and_then(|host| host.foreign),
         "foreign_reads": load.host.and_then(|host| host.reads), "spin": load.host.and_then(|host| host.spin),
+        "modelled_busy": load.modelled_busy,
     })
 }
 

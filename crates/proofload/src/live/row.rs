@@ -136,6 +136,7 @@ impl RunningRun {
                 (share("others", host.foreign), 6),
                 (share("kept off core", host.spin), 6),
                 (share("reads: others", host.reads), 9),
+                (share("modelled disk busy", self.load.modelled_busy), 7),
             ];
             told.into_iter()
                 .fold(line, |line, (text, rank)| line.ranked(text.unwrap_or_default(), Emphasis::Plain, rank))

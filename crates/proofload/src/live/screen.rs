@@ -169,7 +169,7 @@ mod tests {
     fn running(phase: Phase, seconds: u64, attempt: u32, failed: u64) -> Standing {
         let throughput: Vec<f64> = (0..40).map(|second| 400.0 + f64::from(second * 37 % 100)).collect();
         let host = Some(HostNow { stolen: Some(0.03), foreign: Some(0.021), ..HostNow::default() });
-        let load = LoadNow { throughput, response_ns_p99: Some(41_000_000), failed, host };
+        let load = LoadNow { throughput, response_ns_p99: Some(41_000_000), failed, host, modelled_busy: None };
         let in_phase = Duration::from_secs(seconds);
         Standing::Running(Box::new(RunningRun { phase, in_phase, step: String::new(), load, attempt }))
     }
@@ -288,6 +288,19 @@ mod tests {
               transactions per second; Ct…
         "#]],
         );
+    }
+
+    #[test]
+    fn the_share_of_its_time_that_a_modelled_disk_is_busy_is_shown() {
+        let mut row = row("512 MiB", running(Phase::Measuring, 12, 1, 0));
+        let line = |row: &RunRow| {
+            screen(&head(), std::slice::from_ref(row), "", ScreenSize { columns: 199, lines: 24 }, false).remove(1)
+        };
+        assert!(!line(&row).contains("modelled"), "nothing is modelled");
+        if let Standing::Running(running) = &mut row.standing {
+            running.load.modelled_busy = Some(0.624);
+        }
+        assert!(line(&row).contains("modelled disk busy 62 %"), "{}", line(&row));
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) struct SecondSeen<'a> {
     pub(crate) host: Option<HostNow>,
     /// What the devices under the data did; `None` where not observed.
     pub(crate) device: Option<DeviceNow>,
+    /// Share of their time in which the modelled drives of a tier were busy; `None` where no drive is modelled.
+    pub(crate) modelled_busy: Option<f64>,
 }
 
 /// What the devices under the data did in a second, all together.
@@ -86,6 +88,8 @@ pub(crate) struct LoadNow {
     pub(crate) failed: u64,
     /// What others took.
     pub(crate) host: Option<HostNow>,
+    /// Share of their time in which the modelled drives of a tier were busy.
+    pub(crate) modelled_busy: Option<f64>,
 }
 
 impl LoadNow {
@@ -95,6 +99,7 @@ impl LoadNow {
         self.response_ns_p99 = response_ns_p99_of(second.sample);
         self.failed += second.sample.counts.iter().map(|counts| counts.failed).sum::<u64>();
         self.host = second.host.or(self.host);
+        self.modelled_busy = second.modelled_busy.or(self.modelled_busy);
     }
 
     /// The load of seconds that were read back, the last one whole.
@@ -108,6 +113,7 @@ impl LoadNow {
             response_ns_p99: seconds.last().and_then(response_ns_p99_of),
             failed: seconds.iter().flat_map(|second| &second.counts).map(|counts| counts.failed).sum(),
             host,
+            modelled_busy: None,
         }
     }
 

@@ -3,9 +3,10 @@
 use super::document::Document;
 use super::local::{Folder, Instance};
 use crate::clock::SystemClock;
+use crate::commands::rights;
 use crate::interrupt::Interrupt;
-use proofload_engine::{Engine, ScratchState};
-use proofload_load::selftest::{Bench, Ground, SelftestPart, SelftestStep, ServerLeave, parts};
+use proofload_engine::{Engine, MissingRight, RightPurpose, ScratchState};
+use proofload_load::selftest::{Bench, Ground, SelftestPart, SelftestStep, ServerLeave, Steps, parts};
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
@@ -72,7 +73,11 @@ pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
     if asked.url.is_some() {
         listen(asked.interrupt)?;
     }
-    let outcome = all_parts(asked, &ground, reference);
+    let lacking = lacking(asked);
+    if let Some(why) = lacking.as_ref().and_then(|lacking| rights::stops(lacking.as_ref().ok()?)) {
+        return Err(Refusal::Failure(Error::new(format!("nothing was made: {why}"))));
+    }
+    let outcome = all_parts(asked, &ground, reference, lacking);
     let cleared = ground.clear();
     let mut document = outcome?;
     match cleared {
@@ -80,6 +85,36 @@ pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
         Err(error) => add(asked, &mut document, "nothing is left behind", Err(error), 0.0),
     }
     Ok(document.sealed())
+}
+
+/// Rights that the login lacks at a server of the reader's and that a self-test needs; `None` where there is none to ask for.
+fn lacking(asked: &SelftestOrder<'_>) -> Option<Result<Vec<MissingRight>, Error>> {
+    let (engine, url) = (asked.engine, asked.url?);
+    let (rights, scratch) = engine.server_rights().zip(engine.scratch_databases())?;
+    let lacking =
+        scratch.url(url, asked.database).map_err(Error::from).and_then(|url| rights::lacking(engine, rights, &url));
+    let is_tested = |purpose: RightPurpose| match purpose {
+        RightPurpose::Standbys | RightPurpose::Settings => false,
+        RightPurpose::Limits | RightPurpose::Backups => asked.leave == ServerLeave::Allowed,
+        _ => true,
+    };
+    Some(lacking.map(|lacking| rights::of_use(lacking, is_tested)))
+}
+
+/// Tells of the rights of the login: what is lacking is not looked at.
+fn tell_rights(asked: &SelftestOrder<'_>, document: &mut Document, lacking: &Result<Vec<MissingRight>, Error>) {
+    let mut ended = |step: SelftestStep| {
+        (asked.told)(&step);
+        document.add(&step, 0.0);
+    };
+    let mut steps = Steps::new(&mut ended);
+    match lacking {
+        Ok(lacking) if lacking.is_empty() => steps.end("rights: the login lacks none", Ok(())),
+        Ok(lacking) => {
+            lacking.iter().for_each(|right| steps.skip(&format!("rights: {}", right.right), right.to_string()))
+        }
+        Err(error) => steps.skip("rights", error.to_string()),
+    }
 }
 
 fn listen(interrupt: &Interrupt) -> Result<(), Error> {
@@ -91,11 +126,19 @@ fn add(asked: &SelftestOrder<'_>, document: &mut Document, name: &str, outcome: 
         (asked.told)(&step);
         document.add(&step, seconds);
     };
-    proofload_load::selftest::Steps::new(&mut ended).end(name, outcome);
+    Steps::new(&mut ended).end(name, outcome);
 }
 
-fn all_parts(asked: &SelftestOrder<'_>, ground: &Ground, reference: &'static dyn Engine) -> Result<Document, Refusal> {
+fn all_parts(
+    asked: &SelftestOrder<'_>,
+    ground: &Ground,
+    reference: &'static dyn Engine,
+    lacking: Option<Result<Vec<MissingRight>, Error>>,
+) -> Result<Document, Refusal> {
     let mut document = Document::new(head(asked, &bench(asked, ground, reference)?.facts()?));
+    if let Some(lacking) = &lacking {
+        tell_rights(asked, &mut document, lacking);
+    }
     for part in parts() {
         if asked.interrupt.asked() {
             return Err(Refusal::Interrupted);

@@ -25,6 +25,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(name: &str) -> Self {
+        left_behind::note_what_is_there();
         let folder = tempfile::Builder::new().prefix("proofload-test-").tempdir().expect("a temporary folder");
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(folder.path(), open).expect("the folder is ours");

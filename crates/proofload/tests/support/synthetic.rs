@@ -64,7 +64,8 @@ impl Synthetic {
         }
     }
 
-    fn study(&self) -> String {
+    /// The study file.
+    pub(crate) fn study(&self) -> String {
         format!(
             "[study]\nname = \"synthetic\"\ntitle = \"Operations that were never sent\"\nrepetitions = {}\nseed = {}\n\n\
              [workload]\nkind = \"ycsb\"\nvirtual_users = {}\nrecords = 1000\n{}\n[engine]\nkind = \"null\"\n\n\
@@ -81,6 +82,11 @@ impl Synthetic {
 
     /// Writes the record.
     pub(crate) fn write(&self, path: &Path) {
+        self.write_begun(path, usize::MAX);
+    }
+
+    /// Writes the record of a study that was left after so many of its runs.
+    pub(crate) fn write_begun(&self, path: &Path, runs: usize) {
         let catalogue = Catalogue {
             engines: proofload_engine::ENGINES.iter().map(|engine| engine.facts()).collect(),
             workloads: proofload_load::WORKLOADS.iter().map(|workload| workload.facts()).collect(),
@@ -92,7 +98,7 @@ impl Synthetic {
             Opening { study_text: &text, study: &study, plan: &plan, program: "proofload 0.1.0", at: self.begun() };
         let mut recorder = Recorder::create(path, &opening).expect("the folder takes a record");
         recorder.facts(None, &[Fact::observed("host", "cores", "2", "simulation")]).expect("a fact fits");
-        for run in &plan.runs {
+        for run in plan.runs.iter().take(runs) {
             self.run(&mut recorder, *run);
         }
         recorder.close().expect("the record closes");

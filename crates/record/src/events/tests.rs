@@ -254,7 +254,8 @@ fn page(chance: &mut Chance) -> LedgerPage {
         node: chance.small(),
         count: chance.number(),
     };
-    LedgerPage { first: chance.number(), ranges: chance.list(range), took_us: chance.list(Chance::number) }
+    let (first, step) = (chance.number(), chance.number());
+    LedgerPage { first, step, ranges: chance.list(range), took_us: chance.list(Chance::number) }
 }
 
 fn drilled(chance: &mut Chance) -> DrillReport {

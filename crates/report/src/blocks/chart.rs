@@ -172,6 +172,13 @@ pub(crate) struct Panel {
     pub(crate) series: Vec<Series>,
 }
 
+impl Panel {
+    /// Series on two axes, with nothing behind them.
+    pub(crate) fn of(x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Self { title: String::new(), alt: String::new(), x, y, bands: Vec::new(), rules: Vec::new(), series }
+    }
+}
+
 /// Sets of axes below each other over one horizontal axis, the first the largest.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Strips {

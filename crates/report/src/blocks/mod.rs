@@ -5,6 +5,7 @@ mod chart;
 mod document;
 mod inline;
 mod table;
+mod table_of;
 
 pub(crate) use block::{Block, Figure, Notice};
 pub(crate) use chart::{
@@ -16,3 +17,4 @@ pub(crate) use inline::prose;
 pub(crate) use inline::{Detail, Inline, Prose};
 pub(crate) use table::{Align, Cell, Column, SampleSizes, Table};
 pub(crate) use table::{cells, columns};
+pub(crate) use table_of::TableOf;

@@ -61,6 +61,11 @@ impl SampleSizes {
 }
 
 impl Table {
+    /// The table where it has a row; `None` without any.
+    pub(crate) fn filled(self) -> Option<Self> {
+        (!self.rows.is_empty()).then_some(self)
+    }
+
     /// Where sample sizes are printed.
     pub(crate) fn sample_sizes(&self) -> SampleSizes {
         let column = |index: usize| self.rows.iter().filter_map(move |row| row.get(index));
@@ -159,6 +164,46 @@ impl From<Quantity> for Cell {
 impl From<Result<Quantity, String>> for Cell {
     fn from(measured: Result<Quantity, String>) -> Self {
         measured.map_or_else(Self::Gap, Self::Quantity)
+    }
+}
+
+impl From<&Result<Quantity, String>> for Cell {
+    fn from(measured: &Result<Quantity, String>) -> Self {
+        Self::from(measured.clone())
+    }
+}
+
+impl From<&Quantity> for Cell {
+    fn from(quantity: &Quantity) -> Self {
+        Self::Quantity(quantity.clone())
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(count: usize) -> Self {
+        Self::Count(count as u64)
+    }
+}
+
+impl From<Prose> for Cell {
+    fn from(prose: Prose) -> Self {
+        Self::Prose(prose)
+    }
+}
+
+/// What does not apply is an empty cell.
+impl<T> From<Option<T>> for Cell
+where
+    Self: From<T>,
+{
+    fn from(cell: Option<T>) -> Self {
+        cell.map_or(Self::Empty, Self::from)
     }
 }
 

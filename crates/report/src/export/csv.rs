@@ -1,7 +1,8 @@
 //! A table as CSV after RFC 4180: a head, then a row a line. Empty cells are nothing; an empty text is nothing too.
 
 use super::Selection;
-use super::table::{Cell, ExportTable};
+use super::cell::Cell;
+use super::table::ExportTable;
 use crate::render::quoted_field;
 use proofload_record::Record;
 use std::io::{Result, Write};

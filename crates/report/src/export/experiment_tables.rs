@@ -2,76 +2,44 @@
 //! again.
 
 use super::Selection;
-use super::table::{Cell, Emit, whole};
 use crate::findings::attribution::{VisitResult, visit_results};
-use proofload_model::intervention::Change;
+use proofload_model::intervention::{Change, InterventionVisit, ResourceReading};
 use proofload_record::{Attempt, Record};
-use std::io::Result;
 
-fn number(value: Option<f64>) -> Cell<'static> {
-    value.filter(|value| value.is_finite()).map_or(Cell::Empty, Cell::Number)
+/// Every visit, with its number in the attempt, and whether its block is complete.
+pub(super) fn visits<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (&'r Attempt, u64, VisitResult, bool)> {
+    selection.experiments(record).flat_map(|attempt| {
+        let results = (0_u64..).zip(visit_results(attempt));
+        results.map(move |(place, (result, is_complete))| (attempt, place, result, is_complete))
+    })
 }
 
-/// Every visit, with whether its block is complete, and its number in the attempt.
-fn each_visit(
-    record: &Record,
-    selection: &Selection,
-    mut row: impl FnMut(&Attempt, u64, &VisitResult, bool) -> Result<()>,
-) -> Result<()> {
-    for attempt in selection.experiments(record) {
-        for (place, (result, is_complete)) in visit_results(attempt).iter().enumerate() {
-            row(attempt, place as u64, result, *is_complete)?;
-        }
+/// Kind of a visit's change, and the resource that it changed.
+pub(super) fn change_of(visit: &InterventionVisit) -> (&'static str, Option<&str>) {
+    match &visit.change {
+        Change::Nothing => ("nothing", None),
+        Change::One(name) => ("one", Some(name.as_str())),
+        Change::AllBut(name) => ("all_but", Some(name.as_str())),
+        Change::Raised(name) => ("raised", Some(name.as_str())),
     }
-    Ok(())
 }
 
-pub(super) fn visits(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    each_visit(record, selection, |attempt, place, result, is_complete| {
-        let visit = &result.visit;
-        let (change, resource) = match &visit.change {
-            Change::Nothing => ("nothing", Cell::Empty),
-            Change::One(name) => ("one", Cell::Text(name.as_str())),
-            Change::AllBut(name) => ("all_but", Cell::Text(name.as_str())),
-            Change::Raised(name) => ("raised", Cell::Text(name.as_str())),
-        };
-        emit(&[
-            Cell::Integer(attempt.id),
-            Cell::Integer(i64::from(attempt.run.index)),
-            Cell::Integer(i64::from(attempt.run.point)),
-            Cell::Integer(i64::from(visit.block)),
-            Cell::Boolean(is_complete),
-            whole(place),
-            Cell::Text(change),
-            resource,
-            whole(visit.from),
-            whole(visit.to),
-            Cell::Number(visit.switched_ms),
-            number(Some(result.throughput)),
-            number(Some(result.response_p99)),
-            number(result.stolen),
-        ])
+/// Readings of every visit, with the visit's number and its block.
+pub(super) fn visit_readings<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (&'r Attempt, u64, u32, ResourceReading)> {
+    visits(record, selection).flat_map(|(attempt, place, result, _)| {
+        let block = result.visit.block;
+        result.visit.readings.into_iter().map(move |reading| (attempt, place, block, reading))
     })
 }
 
-pub(super) fn visit_readings(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    each_visit(record, selection, |attempt, place, result, _| {
-        for reading in &result.visit.readings {
-            let kind = attempt.experiment().and_then(|experiment| {
-                let plan = experiment.resources.iter().find(|plan| plan.name == reading.name)?;
-                Some(plan.class.word())
-            });
-            emit(&[
-                Cell::Integer(attempt.id),
-                Cell::Integer(i64::from(attempt.run.index)),
-                Cell::Integer(i64::from(result.visit.block)),
-                whole(place),
-                Cell::Text(&reading.name),
-                kind.map_or(Cell::Empty, Cell::Text),
-                number(reading.in_force),
-                number(reading.used),
-            ])?;
-        }
-        Ok(())
-    })
+/// Class of a resource, as the plan of the experiment has it.
+pub(super) fn class_of(attempt: &Attempt, resource: &str) -> Option<&'static str> {
+    let plan = attempt.experiment()?.resources.iter().find(|plan| plan.name == resource)?;
+    Some(plan.class.word())
 }

@@ -1,8 +1,9 @@
 //! Tables as one JSON document: objects with the columns as keys, a row on a line, so that it can be written and read in pieces.
 
 use super::Selection;
+use super::cell::Cell;
 use super::column::ExportColumn;
-use super::table::{Cell, ExportTable};
+use super::table::ExportTable;
 use proofload_record::Record;
 use serde_json::{Value as Json, json};
 use std::io::{Result, Write};

@@ -1,6 +1,7 @@
 //! A record in the forms of other tools: tables as CSV, JSON and Parquet, histograms as an HDR log, final figures and every second as
 //! OpenMetrics, the writes of a drill as a history. Writes what is recorded, piece by piece, to whatever it is given; may not judge it.
 
+mod cell;
 mod column;
 mod csv;
 mod drill_tables;
@@ -15,7 +16,8 @@ mod tables;
 mod time;
 mod write;
 
+pub use cell::Cell;
 pub use column::{CellKind, ExportColumn};
 pub use history::{History, NoHistory, history};
-pub use table::{Cell, ExportTable, TABLES};
+pub use table::{ExportTable, TABLES};
 pub use write::{Selection, write_csv, write_hdr, write_json, write_openmetrics, write_parquet};

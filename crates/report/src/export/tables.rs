@@ -1,57 +1,38 @@
 //! The rows of each table, in the order of the record.
 
 use super::Selection;
-use super::table::{Cell, Emit, whole};
-use super::time::{load_started, time_zero_us};
 use crate::findings::{Estimand, Findings, evaluate};
-use crate::metrics::PERCENTILES;
+use crate::metrics::{LatencyStatistic, PERCENTILES};
 use proofload_analysis::latency::Sparse;
 use proofload_model::deployment::InstanceName;
-use proofload_model::samples::{Fact, IntervalSample};
-use proofload_record::{Attempt, AttemptEvent, Record, State};
-use std::io::Result;
+use proofload_model::plan::Point;
+use proofload_model::samples::{
+    AgentSecond, Check, ErrorCount, Fact, HistogramDelta, IntervalSample, Mark, OperationCounts, Reading,
+};
+use proofload_model::settings::Value;
+use proofload_model::time::Offset;
+use proofload_record::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State};
 
-/// What every row of an attempt begins with.
-fn head(attempt: &Attempt) -> [Cell<'static>; 2] {
-    [Cell::Integer(attempt.id), Cell::Integer(i64::from(attempt.run.index))]
+/// An attempt with what the record as a whole says of it.
+pub(super) struct RunRow<'r> {
+    pub(super) attempt: &'r Attempt,
+    pub(super) state: &'static str,
+    pub(super) reason: Option<&'r str>,
+    pub(super) profile: Option<String>,
+    pub(super) estimand: Option<&'static str>,
 }
 
-fn optional<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell<'static>) -> Cell<'static> {
-    value.map_or(Cell::Empty, cell)
-}
-
-fn text(value: Option<&String>) -> Cell<'_> {
-    value.map_or(Cell::Empty, |value| Cell::Text(value))
-}
-
-pub(super) fn runs(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
+pub(super) fn runs<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = RunRow<'r>> {
     let findings = evaluate(record);
-    for attempt in selection.attempts(record) {
+    selection.attempts(record).map(move |attempt| {
         let (state, reason) = match &attempt.state {
-            State::Finished => ("finished", Cell::Empty),
-            State::Failed { reason } => ("failed", Cell::Text(reason)),
-            State::Open => ("open", Cell::Empty),
+            State::Finished => ("finished", None),
+            State::Failed { reason } => ("failed", Some(reason.as_str())),
+            State::Open => ("open", None),
         };
-        let (run, window, [id, index]) = (attempt.run, attempt.window(), head(attempt));
-        emit(&[
-            id,
-            index,
-            Cell::Integer(i64::from(run.point)),
-            Cell::Integer(i64::from(run.repetition)),
-            Cell::Boolean(run.sentinel),
-            Cell::Made(run.seed.to_string()),
-            Cell::Text(state),
-            reason,
-            Cell::Integer(attempt.started.0),
-            optional(load_started(attempt), |_| Cell::Integer(time_zero_us(attempt))),
-            optional(window, |(from, _)| whole(from)),
-            optional(window, |(_, to)| whole(to)),
-            optional(attempt.seal_holds, Cell::Boolean),
-            optional(profile(record, attempt), Cell::Made),
-            estimand(&findings, attempt),
-        ])?;
-    }
-    Ok(())
+        let (profile, estimand) = (profile(record, attempt), estimand(&findings, attempt));
+        RunRow { attempt, state, reason, profile, estimand }
+    })
 }
 
 /// The profile of an attempt, with the departures of its point.
@@ -61,243 +42,179 @@ fn profile(record: &Record, attempt: &Attempt) -> Option<String> {
     crate::workloads::profile(&point.map_or_else(|| settings.clone(), |point| settings.with(&point.levels)))
 }
 
-/// What the figures of an attempt may claim; empty where it is no result of its run, and in records from before that was told.
-fn estimand(findings: &Findings<'_>, attempt: &Attempt) -> Cell<'static> {
+/// What the figures of an attempt may claim; `None` where it is no result of its run, and in records from before that was told.
+fn estimand(findings: &Findings<'_>, attempt: &Attempt) -> Option<&'static str> {
     let mut runs = findings.points.iter().flat_map(|point| &point.runs);
     let host = runs.find(|run| run.attempt == attempt.id).and_then(|run| run.host.as_ref());
-    host.map_or(Cell::Empty, |host| Cell::Text(Estimand::name(&host.estimand)))
+    host.map(|host| Estimand::name(&host.estimand))
 }
 
-pub(super) fn levels(record: &Record, _: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    for point in &record.plan.points {
-        for (setting, level) in &point.levels {
-            emit(&[Cell::Integer(i64::from(point.id)), Cell::Text(setting), Cell::Made(level.to_string())])?;
+pub(super) fn levels<'r>(
+    record: &'r Record,
+    _: &'r Selection,
+) -> impl Iterator<Item = (&'r Point, &'r String, &'r Value)> {
+    record.plan.points.iter().flat_map(|point| point.levels.iter().map(move |(setting, level)| (point, setting, level)))
+}
+
+/// Row of something in a second of an attempt.
+type InSecond<'r, T> = (&'r Attempt, &'r IntervalSample, &'r T);
+
+/// Every second of every attempt.
+pub(super) fn client<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (&'r Attempt, &'r IntervalSample)> {
+    let seconds = |attempt: &'r Attempt| attempt.intervals.iter().map(move |second| (attempt, second));
+    selection.attempts(record).flat_map(seconds)
+}
+
+/// Everything of one kind in every second of every attempt.
+fn in_seconds<'r, T: 'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+    of: fn(&'r IntervalSample) -> &'r [T],
+) -> impl Iterator<Item = InSecond<'r, T>> {
+    client(record, selection)
+        .flat_map(move |(attempt, second)| of(second).iter().map(move |one| (attempt, second, one)))
+}
+
+pub(super) fn operations<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = InSecond<'r, OperationCounts>> {
+    in_seconds(record, selection, |second| &second.counts)
+}
+
+/// Percentiles of one second alone; those of a window come from merged histograms, never from these.
+#[derive(Default)]
+pub(super) struct SecondPercentiles {
+    pub(super) p50: Option<u64>,
+    pub(super) p95: Option<u64>,
+    pub(super) p99: Option<u64>,
+    pub(super) p999: Option<u64>,
+}
+
+impl SecondPercentiles {
+    fn of(part: &HistogramDelta) -> Self {
+        let Ok(decoded) = Sparse::from_v2_deflate(&part.payload) else { return Self::default() };
+        let percentile = |wanted: LatencyStatistic| {
+            let (_, share) = PERCENTILES.iter().find(|(known, _)| *known == wanted)?;
+            decoded.percentile(*share)
+        };
+        Self {
+            p50: percentile(LatencyStatistic::P50),
+            p95: percentile(LatencyStatistic::P95),
+            p99: percentile(LatencyStatistic::P99),
+            p999: percentile(LatencyStatistic::P999),
         }
     }
-    Ok(())
 }
 
-/// Hands every second of every attempt on, with the cells that its rows begin with.
-fn seconds(
-    record: &Record,
-    selection: &Selection,
-    mut each: impl FnMut(&[Cell<'static>; 3], &IntervalSample) -> Result<()>,
-) -> Result<()> {
-    for attempt in selection.attempts(record) {
-        let [id, run] = head(attempt);
-        for interval in &attempt.intervals {
-            each(&[id.clone(), run.clone(), whole(interval.index)], interval)?;
-        }
-    }
-    Ok(())
+pub(super) fn latencies<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (&'r Attempt, &'r IntervalSample, &'r HistogramDelta, SecondPercentiles)> {
+    in_seconds(record, selection, |second| &second.histograms)
+        .map(|(attempt, second, part)| (attempt, second, part, SecondPercentiles::of(part)))
 }
 
-/// A row of several parts.
-fn joined<'r>(head: &[Cell<'static>], rest: &[Cell<'r>]) -> Vec<Cell<'r>> {
-    head.iter().chain(rest).cloned().collect()
+pub(super) fn errors<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = InSecond<'r, ErrorCount>> {
+    in_seconds(record, selection, |second| &second.errors)
 }
 
-pub(super) fn operations(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    seconds(record, selection, |head, interval| {
-        for counts in &interval.counts {
-            let numbers = [
-                counts.due,
-                counts.done,
-                counts.rolled_back,
-                counts.failed,
-                counts.dropped,
-                counts.in_flight,
-                counts.retries,
-            ];
-            let mut row = joined(head, &[Cell::Text(&counts.kind)]);
-            row.extend(numbers.map(whole));
-            emit(&row)?;
-        }
-        Ok(())
+pub(super) fn client_threads<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (&'r Attempt, &'r IntervalSample, u64, u64)> {
+    client(record, selection).flat_map(|(attempt, second)| {
+        let threads = (0_u64..).zip(&second.client.thread_cpu_ns);
+        threads.map(move |(thread, cpu)| (attempt, second, thread, *cpu))
     })
 }
 
-/// Percentiles are of the second alone; those of a window come from merged histograms, never from these.
-pub(super) fn latencies(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    seconds(record, selection, |head, interval| {
-        for part in &interval.histograms {
-            let of_part = [Cell::Text(&part.kind), Cell::Text(part.clock.word())];
-            let mut row = joined(head, &of_part);
-            row.extend([part.count, part.sum_ns, part.max_ns].map(whole));
-            let decoded = Sparse::from_v2_deflate(&part.payload).ok();
-            let percentile = |share: f64| decoded.as_ref().and_then(|decoded| decoded.percentile(share));
-            row.extend(PERCENTILES.iter().map(|(_, share)| optional(percentile(*share), whole)));
-            emit(&row)?;
-        }
-        Ok(())
-    })
+pub(super) fn load_agents<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (&'r Attempt, &'r AgentSecond)> {
+    of_attempts(record, selection, |attempt| &attempt.agents.seconds)
 }
 
-pub(super) fn errors(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    seconds(record, selection, |head, interval| {
-        for error in &interval.errors {
-            let cells = [Cell::Text(&error.kind), Cell::Text(&error.code), Cell::Text(&error.text), whole(error.count)];
-            emit(&joined(head, &cells))?;
-        }
-        Ok(())
-    })
+pub(super) fn engine<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = InSecond<'r, Reading>> {
+    in_seconds(record, selection, |second| &second.engine)
 }
 
-pub(super) fn client(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    seconds(record, selection, |head, interval| {
-        let client = &interval.client;
-        emit(&joined(
-            head,
-            &[
-                whole(client.resident_bytes),
-                optional(client.send_lag_ns_p99, whole),
-                optional(client.offered, |offered| whole(offered.due)),
-                optional(client.offered, |offered| whole(offered.waiting)),
-            ],
-        ))
-    })
+/// Everything of one kind in every attempt.
+fn of_attempts<'r, T: 'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+    of: fn(&'r Attempt) -> &'r [T],
+) -> impl Iterator<Item = (&'r Attempt, &'r T)> {
+    selection.attempts(record).flat_map(move |attempt| of(attempt).iter().map(move |one| (attempt, one)))
 }
 
-pub(super) fn load_agents(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    for attempt in selection.attempts(record) {
-        for of in &attempt.agents.seconds {
-            let [id, index] = head(attempt);
-            emit(&[
-                id,
-                index,
-                whole(of.number),
-                Cell::Integer(of.agent.into()),
-                whole(of.completed),
-                whole(of.failed),
-                whole(of.dropped),
-                whole(of.count),
-                whole(of.sum_ns),
-                whole(of.max_ns),
-                whole(of.client.thread_cpu_ns.iter().sum()),
-                whole(of.client.resident_bytes),
-                optional(of.client.send_lag_ns_p99, whole),
-            ])?;
-        }
-    }
-    Ok(())
+pub(super) fn telemetry<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (&'r Attempt, &'r SeriesPoint, &'r (Offset, u64, f64))> {
+    of_attempts(record, selection, |attempt| &attempt.series)
+        .flat_map(|(attempt, series)| series.samples.iter().map(move |sample| (attempt, series, sample)))
 }
 
-pub(super) fn client_threads(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    seconds(record, selection, |head, interval| {
-        for (thread, cpu) in interval.client.thread_cpu_ns.iter().enumerate() {
-            emit(&joined(head, &[whole(thread as u64), whole(*cpu)]))?;
-        }
-        Ok(())
-    })
+/// The standby that a row is of; `None` for the primary and its host.
+pub(super) fn standby(instance: &InstanceName) -> Option<&str> {
+    instance.is_standby().then(|| instance.as_str())
 }
 
-pub(super) fn engine(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    seconds(record, selection, |head, interval| {
-        for reading in &interval.engine {
-            let (name, instance, unit) = (&reading.name, &reading.component, &reading.unit);
-            let cells = [Cell::Text(name), Cell::Text(instance), Cell::Text(unit), Cell::Number(reading.value)];
-            emit(&joined(head, &cells))?;
-        }
-        Ok(())
-    })
+pub(super) fn marks<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (&'r Attempt, &'r String, &'r Mark, &'r (String, i64))> {
+    of_attempts(record, selection, |attempt| &attempt.marks)
+        .flat_map(|(attempt, (label, mark))| mark.counters.iter().map(move |counter| (attempt, label, mark, counter)))
 }
 
-pub(super) fn telemetry(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    for attempt in selection.attempts(record) {
-        for series in &attempt.series {
-            let words = [&series.probe, &series.name, &series.component, &series.unit].map(|word| Cell::Text(word));
-            for (offset, span, value) in &series.samples {
-                let mut row = joined(&head(attempt), &words);
-                row.extend([Cell::Integer(offset.0), whole(*span), Cell::Number(*value), standby(&series.instance)]);
-                emit(&row)?;
-            }
-        }
-    }
-    Ok(())
+/// What the study as a whole has of one kind, and then what every attempt has.
+fn of_study_and_attempts<'r, T: 'r>(
+    of_study: &'r [T],
+    of_attempts: impl Iterator<Item = (&'r Attempt, &'r T)>,
+) -> impl Iterator<Item = (Option<&'r Attempt>, &'r T)> {
+    let own = of_study.iter().map(|one| (None, one));
+    own.chain(of_attempts.map(|(attempt, one)| (Some(attempt), one)))
 }
 
-/// The standby that a row is of; empty for the primary and its host.
-fn standby(instance: &InstanceName) -> Cell<'_> {
-    if instance.is_standby() { Cell::Text(instance.as_str()) } else { Cell::Empty }
+pub(super) fn facts<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (Option<&'r Attempt>, &'r Fact)> {
+    of_study_and_attempts(&record.facts, of_attempts(record, selection, |attempt| &attempt.facts))
 }
 
-pub(super) fn marks(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    for attempt in selection.attempts(record) {
-        for (label, mark) in &attempt.marks {
-            for (counter, value) in &mark.counters {
-                let offset = Cell::Integer(mark.offset.0);
-                let cells = [Cell::Text(label), offset, Cell::Text(counter), Cell::Integer(*value)];
-                emit(&joined(&head(attempt), &cells))?;
-            }
-        }
-    }
-    Ok(())
+pub(super) fn checks<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (&'r Attempt, &'r Check)> {
+    of_attempts(record, selection, |attempt| &attempt.checks)
 }
 
-/// The cells before rows of the study as a whole.
-const OF_STUDY: [Cell<'static>; 2] = [Cell::Empty, Cell::Empty];
-
-pub(super) fn facts(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    let mut all = |head: [Cell<'static>; 2], facts: &[Fact]| {
-        facts.iter().try_for_each(|fact| {
-            let cells = [
-                Cell::Text(&fact.subject),
-                Cell::Text(&fact.name),
-                text(fact.requested.as_ref()),
-                text(fact.effective.as_ref()),
-                Cell::Text(&fact.source),
-                optional(fact.holds, Cell::Boolean),
-                standby(&fact.instance),
-            ];
-            emit(&joined(&head, &cells))
-        })
-    };
-    all(OF_STUDY, &record.facts)?;
-    selection.attempts(record).try_for_each(|attempt| all(head(attempt), &attempt.facts))
+pub(super) fn events<'r>(
+    record: &'r Record,
+    selection: &'r Selection,
+) -> impl Iterator<Item = (Option<&'r Attempt>, &'r AttemptEvent)> {
+    of_study_and_attempts(&record.events, of_attempts(record, selection, |attempt| &attempt.events))
 }
 
-pub(super) fn checks(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    for attempt in selection.attempts(record) {
-        for check in &attempt.checks {
-            let words = [&check.group, &check.name, &check.rule, &check.found].map(|word| Cell::Text(word));
-            let mut row = joined(&head(attempt), &words);
-            row.push(Cell::Made(format!("{:?}", check.outcome)));
-            row.push(Cell::Made(check.offenders.join("\n")));
-            row.push(optional(check.lost, whole));
-            emit(&row)?;
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn events(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    let mut all = |head: [Cell<'static>; 2], events: &[AttemptEvent]| {
-        events.iter().try_for_each(|event| {
-            let at = [Cell::Integer(event.at.0), optional(event.offset, |offset| Cell::Integer(offset.0))];
-            emit(&[&head[..], &at[..], &[Cell::Text(event.event.name()), Cell::Text(&event.listed)]].concat())
-        })
-    };
-    all(OF_STUDY, &record.events)?;
-    selection.attempts(record).try_for_each(|attempt| all(head(attempt), &attempt.events))
-}
-
-pub(super) fn logs(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
+pub(super) fn logs<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = &'r LogLine> {
     let attempts: Vec<i64> = selection.attempts(record).map(|attempt| attempt.id).collect();
-    let told = |attempt: Option<i64>| attempt.is_none_or(|attempt| attempts.contains(&attempt));
-    for line in record.logs.iter().filter(|line| told(line.attempt)) {
-        let words = [&line.level, &line.source, &line.text].map(|word| Cell::Text(word));
-        emit(&joined(&[optional(line.attempt, Cell::Integer), Cell::Integer(line.at.0)], &words))?;
-    }
-    Ok(())
+    record.logs.iter().filter(move |line| line.attempt.is_none_or(|attempt| attempts.contains(&attempt)))
 }
 
-pub(super) fn sessions(record: &Record, _: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    record
-        .sessions
-        .iter()
-        .try_for_each(|line| emit(&[Cell::Integer(line.at.0), Cell::Text(&line.program), Cell::Text(&line.machine)]))
+pub(super) fn sessions<'r>(record: &'r Record, _: &'r Selection) -> impl Iterator<Item = &'r SessionLine> {
+    record.sessions.iter()
 }
 
-pub(super) fn documents(record: &Record, _: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-    record.documents.iter().try_for_each(|(name, body)| emit(&[Cell::Text(name), Cell::Text(body)]))
+pub(super) fn documents<'r>(record: &'r Record, _: &'r Selection) -> impl Iterator<Item = (&'r String, &'r String)> {
+    record.documents.iter()
 }

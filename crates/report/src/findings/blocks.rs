@@ -1,7 +1,7 @@
 //! Ratios of the study's points inside its repetitions: each repetition visits every point once, so it is a block. Points are those that are
 //! valid, and those that are void only because they moved: a ratio side by side needs no rest. Says nothing where there is one repetition, where a search chose its points, and of records from before windows were judged by movement.
 
-use super::disturbance::HostUse;
+use super::host::disturbance::HostUse;
 use super::judge::is_judged_by_movement;
 use super::point::PointFindings;
 use super::run::RunFindings;

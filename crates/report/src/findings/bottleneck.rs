@@ -1,8 +1,8 @@
 //! What was observed near a limit at each point, put into the form that the ranking wants.
 
 use super::curve::Curve;
-use super::disturbance::limits_used;
 use super::factor::level_number;
+use super::host::disturbance::limits_used;
 use super::point::PointFindings;
 use super::run::RunFindings;
 use super::telemetry::{Trace, of_primary, threads, total, traces, traces_of, unstolen};

@@ -1,9 +1,12 @@
 //! The curve of throughput over a factor: per cent of the largest, what each step is worth, where it bends.
 
+pub(super) mod standing;
+
 use super::blocks::BlockFindings;
 use super::factor::{level_number, setting_title};
 use super::level::Measured;
 use super::point::PointFindings;
+use crate::groups::by_key;
 use proofload_analysis::bootstrap::{Estimate, ratio_of_means};
 use proofload_analysis::elasticity::{Level, Step, elasticities};
 use proofload_analysis::knee::{Knee, Question, find_knee};
@@ -53,14 +56,7 @@ pub(super) fn curve(
     let searched = |factor: &&Factor| study.settings.text("search.setting") == Ok(&factor.setting);
     let factor = factors.iter().filter(searched).find(numeric).or_else(|| factors.iter().find(numeric));
     let factor = factor.ok_or("this study varies no factor with two or more numeric levels")?;
-    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-    for (index, point) in points.iter().enumerate() {
-        let label = other_levels(point, &factor.setting);
-        match groups.iter_mut().find(|(known, _)| *known == label) {
-            Some((_, members)) => members.push(index),
-            None => groups.push((label, vec![index])),
-        }
-    }
+    let groups = by_key(points.iter().enumerate().map(|(index, point)| (other_levels(point, &factor.setting), index)));
     let level = |index: &usize| points[*index].level(&factor.setting).and_then(level_number).unwrap_or(f64::NAN);
     let group = |(label, mut members): (String, Vec<usize>)| {
         members.sort_by(|a, b| level(a).total_cmp(&level(b)));

@@ -1,9 +1,11 @@
 //! What protection buys: the drills of each point with their outages, recoveries and ledgers, and whether a loss breaks a promise.
 
-use super::drill_verdict;
+pub mod losses;
+pub mod protection;
+pub(super) mod verdict;
+
 use super::evaluate::Findings;
 use super::point::PointFindings;
-use super::protection::{UnprotectedTime, degraded_seconds, unprotected};
 use proofload_analysis::order_statistics::median;
 use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_model::drill::{
@@ -18,6 +20,7 @@ use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::samples::Fact;
 use proofload_model::settings::Settings;
 use proofload_record::{Attempt, Record, State};
+use protection::{UnprotectedTime, degraded_seconds, unprotected};
 
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
@@ -246,7 +249,7 @@ fn was_durable(settings: &Settings) -> bool {
 
 /// Acknowledged writes that an attempt's drill lost though none may be lost; 0 for an attempt without a drill.
 pub(crate) fn lost_in_drill(attempt: &Attempt, settings: &Settings) -> u64 {
-    drill_verdict::lost_against_promise(attempt, settings)
+    verdict::lost_against_promise(attempt, settings)
 }
 
 /// Losses of a point's drills against the promise of its mode.
@@ -269,10 +272,10 @@ pub fn lost_against_promise(record: &Record) -> Vec<PointLosses> {
         let last = |index: u32| record.attempts.iter().rev().find(|attempt| attempt.run.index == index);
         let attempts: Vec<&Attempt> =
             runs.filter_map(|run| record.finished(run.index).or_else(|| last(run.index))).collect();
-        let is_unknown = |attempt: &&&Attempt| drill_verdict::is_loss_unknown(attempt, &asked, &settings);
+        let is_unknown = |attempt: &&&Attempt| verdict::is_loss_unknown(attempt, &asked, &settings);
         let unknown = attempts.iter().filter(is_unknown).count();
         let finished = attempts.iter().filter(|attempt| attempt.state == State::Finished);
-        let lost = finished.map(|attempt| drill_verdict::lost_against_promise(attempt, &settings)).sum();
+        let lost = finished.map(|attempt| verdict::lost_against_promise(attempt, &settings)).sum();
         Some(PointLosses { point, lost, unknown })
     };
     record.plan.points.iter().filter_map(|point| of_point(point.id)).collect()
@@ -327,7 +330,7 @@ fn ledger<'r>(
     (asked, settings, facts): (&DrillAsked, &Settings, &[Fact]),
 ) -> Option<DrillLedger<'r>> {
     let ledger = &report.prober.ledger;
-    let promised = drill_verdict::none_may_be_lost(report, asked, settings, facts);
+    let promised = verdict::none_may_be_lost(report, asked, settings, facts);
     ledger.unread.is_none().then(|| DrillLedger {
         ledger,
         unprotected: unprotected.lost,

@@ -49,6 +49,16 @@ impl Findings<'_> {
         self.points.iter().filter(|point| point.verdict.is_valid()).max_by(|a, b| value(a).total_cmp(&value(b)))
     }
 
+    /// The point of a number.
+    pub(crate) fn point(&self, id: u32) -> Option<&PointFindings> {
+        self.points.iter().find(|point| point.id == id)
+    }
+
+    /// Label of the point of a number; empty where there is none.
+    pub(crate) fn label(&self, id: u32) -> String {
+        self.point(id).map(PointFindings::label).unwrap_or_default()
+    }
+
     /// The ranking of a point.
     pub(crate) fn ranking(&self, point: u32) -> Option<&Ranking> {
         self.rankings.iter().find(|ranking| ranking.point == point)

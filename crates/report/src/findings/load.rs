@@ -1,7 +1,13 @@
 //! What the load of one run did besides its throughput: how it ended, whether it kept up with what was offered, what
 //! failed by class, and where it stalled.
 
-use super::latencies::{ByKind, all_kinds};
+pub(super) mod agents;
+pub(super) mod generator;
+pub(super) mod lost_sessions;
+pub(super) mod pacing;
+pub(super) mod standstill;
+
+use super::metrics::latencies::{ByKind, all_kinds};
 use super::window::Window;
 use proofload_analysis::distribution::mean;
 use proofload_analysis::latency::Sparse;

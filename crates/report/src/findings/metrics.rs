@@ -1,10 +1,17 @@
 //! The metrics of a point from its runs: throughput, latencies, CPU, device. Repetitions are the higher level of variance.
 
+pub(super) mod counted;
+pub(super) mod counters;
+pub(super) mod efficiency;
+pub(super) mod engine_tpm;
+pub(super) mod latencies;
+pub(super) mod percentiles;
+
 use super::drills::{DrillOf, report_of};
 use super::estimate::{estimate, estimate_of_rate, informative, measured, over_runs, ratio};
 use super::level::Measured;
+use super::load::pacing::rules;
 use super::observed::{in_windows, observed};
-use super::pacing::rules;
 use super::run::{Pair, RunFindings};
 use super::telemetry::{self, Trace, cpu_allowed, mean_of_cores, steal, total, traces};
 use crate::metrics::{
@@ -95,16 +102,16 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<Metric
         let quantity = observed(runs, *probed).and_then(|above| Ok(ratio(&above, &per_second.clone()?)));
         put(cost.key(work), quantity.map(|quantity| quantity.scaled(*factor, cost.quantity_unit(work))));
     }
-    for (metric, value) in super::device_requests::of_requests(runs) {
+    for (metric, value) in super::host::device_requests::of_requests(runs) {
         put(metric.key(), value);
     }
     let of_whole_run = [RUN_TIME.name, RUN_THROUGHPUT.name];
-    for (metric, value) in super::efficiency::efficiency(runs, &per_second, settings) {
+    for (metric, value) in efficiency::efficiency(runs, &per_second, settings) {
         if workload.tells_absence || value.is_ok() && !of_whole_run.contains(&metric.name) {
             metrics.insert(metric.key(), value);
         }
     }
-    for (metric, value) in super::engine_tpm::engine_tpm(runs, &per_second, workload, settings) {
+    for (metric, value) in engine_tpm::engine_tpm(runs, &per_second, workload, settings) {
         metrics.insert(metric.key(), value);
     }
     for (metric, value) in paced(runs, workload, settings) {
@@ -115,8 +122,8 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<Metric
         metrics.extend(of_queries.into_iter().map(|(metric, value)| (metric.key(), value)));
     }
     metrics.extend(outages(runs).into_iter().map(|(metric, value)| (metric.key(), value)));
-    super::percentiles::latencies(runs, workload, &mut metrics);
-    metrics.extend(super::counters::engine_counters(runs));
+    percentiles::latencies(runs, workload, &mut metrics);
+    metrics.extend(counters::engine_counters(runs));
     metrics.into_iter().map(|(key, value)| (key, value.map(informative))).collect()
 }
 

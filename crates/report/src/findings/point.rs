@@ -1,7 +1,7 @@
 //! One point of the study: its levels, its runs, its verdict, its metrics.
 
-use super::disturbance::{Estimand, HostUse, disturbed_from_outside};
 use super::factor::{between, level_of};
+use super::host::disturbance::{Estimand, HostUse, disturbed_from_outside};
 use super::level::Measured;
 use super::metrics::{metrics, throughput};
 use super::run::{Pair, RunFindings, run};

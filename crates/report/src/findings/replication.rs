@@ -1,17 +1,23 @@
 //! What protection costs: each point with standbys beside the one without, its log, how far standbys were behind, and the CPU time of
 //! every role on every node.
 
+pub mod forecast;
+pub mod lag;
+pub mod links;
+pub mod slopes;
+pub mod time_split;
+pub mod two_ratios;
+
 use super::estimate::{estimate, informative, measured};
 use super::evaluate::Findings;
 use super::factor::level_number;
-use super::forecast::{Forecast, forecast};
 use super::level::Measured;
 use super::observed::in_windows;
 use super::point::PointFindings;
-use super::replication_lag::{StandbyLag, by_standby, largest_percentile, standby_lag};
 use super::run::Pair;
 use super::telemetry::{Trace, cores, total, traces, traces_of};
-use super::time_split::{TimeSplit, time_split};
+use forecast::{Forecast, forecast};
+use lag::{StandbyLag, by_standby, largest_percentile, standby_lag};
 use proofload_analysis::bootstrap::ratio_of_means;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::deployment::InstanceName;
@@ -19,6 +25,7 @@ use proofload_model::replication::{ReplicationAsked, ReplicationMode, replicatio
 use proofload_model::series::{self, SeriesName};
 use proofload_record::Attempt;
 use std::collections::BTreeSet;
+use time_split::{TimeSplit, time_split};
 
 /// Setting that the modes are levels of.
 pub const MODE: &str = "replication.mode";

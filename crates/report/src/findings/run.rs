@@ -1,21 +1,23 @@
 //! One finished run: its window, its throughput second by second, its warm-up, its audits, its verdict.
 
-use super::agents::{AgentFindings, agents};
+pub(super) mod summary;
+
 use super::audits::{Audit, audits};
-use super::cache_tier::of_tier;
-use super::counted::{CountedTwice, counted};
-use super::disturbance::{HostLoad, HostUse, host_use, is_one_host};
-use super::generator::{generator, is_in_process, is_saturated, little_of};
-use super::latencies::{ByKind, decoded};
+use super::cache::tier::of_tier;
+use super::host::disturbance::{HostLoad, HostUse, host_use, is_one_host};
+use super::host::steal::steal;
+use super::load::agents::{AgentFindings, agents};
+use super::load::generator::{generator, is_in_process, is_saturated, little_of};
+use super::load::lost_sessions::{LostSessions, lost_sessions};
+use super::load::pacing::{Pacing, pacing};
+use super::load::standstill::Standstill;
 use super::load::{CompletedLoad, Failure, OfferedRate, completed, failures as failure_classes, offered, stalls_of};
-use super::lost_sessions::{LostSessions, lost_sessions};
-use super::pacing::{Pacing, pacing};
-use super::standstill::Standstill;
-use super::steal::steal;
+use super::metrics::counted::{CountedTwice, counted};
+use super::metrics::latencies::{ByKind, decoded};
 use super::verdict;
 use super::void::Void;
-use super::warm_up::{WarmUp, readiness, warm_up};
-use super::whole_run::{self, WholeRun, whole_run};
+use super::window::warm_up::{WarmUp, readiness, warm_up};
+use super::window::whole_run::{self, WholeRun, whole_run};
 use super::window::{FailureCount, Window};
 use crate::workloads::{Workload, workload};
 use proofload_analysis::bootstrap::mean_of;

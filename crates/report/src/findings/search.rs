@@ -1,11 +1,15 @@
 //! The search of a study: what it has found, and which load it would measure next. The conductor asks here, and so does the report: both
 //! get the same answer from the same results.
 
+pub(super) mod blocks;
+pub(super) mod words;
+
 use super::factor::{between, level_text, setting_title};
 use super::level::Measured;
 use super::point::{PointFindings, Verdict, point};
-use super::search_blocks::SideBySide;
+use crate::groups::by_key;
 use crate::metrics::{LatencyStatistic, MetricKey, THROUGHPUT};
+use blocks::SideBySide;
 use proofload_analysis::search::{Ending, MeasuredLoad, Outcome, Question, SearchAnswer, Step, Try, next};
 use proofload_analysis::{quantity::Quantity, search};
 use proofload_model::events::RunEvent;
@@ -91,15 +95,11 @@ pub fn searches(record: &Record) -> Vec<SearchFindings> {
 /// The same with the points that were evaluated.
 pub(super) fn searches_among(record: &Record, points: &[PointFindings]) -> Vec<SearchFindings> {
     let Ok(Some(asked)) = proofload_model::study::search(&record.study.settings) else { return Vec::new() };
-    let mut groups: Vec<(BTreeMap<String, Value>, Vec<usize>)> = Vec::new();
-    for (place, planned) in record.plan.points.iter().enumerate() {
+    let groups = by_key(record.plan.points.iter().enumerate().map(|(place, planned)| {
         let mut levels = planned.levels.clone();
         levels.remove(&asked.setting);
-        match groups.iter_mut().find(|(known, _)| *known == levels) {
-            Some((_, members)) => members.push(place),
-            None => groups.push((levels, vec![place])),
-        }
-    }
+        (levels, place)
+    }));
     let whys = whys(record);
     groups.into_iter().map(|(levels, members)| one(&asked, levels, &members, (record, points, &whys))).collect()
 }

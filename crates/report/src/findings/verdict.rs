@@ -1,17 +1,17 @@
 //! Every reason why a run is void. May not find anything out: it judges what others have found.
 
 use super::audits::Audit;
-use super::disturbance::{HostUse, taken_from_relays};
-use super::drill_verdict::{none_may_be_lost, of_drill};
+use super::drills::verdict::{none_may_be_lost, of_drill};
 use super::drills::{promises_none_lost, report_of};
-use super::links::late_relays;
-use super::pacing::{KeptLimit, Pacing};
-use super::standstill::Standstill;
-use super::steal::{beyond, blamed, steal};
+use super::host::disturbance::{HostUse, taken_from_relays};
+use super::host::steal::{beyond, blamed, steal};
+use super::load::pacing::{KeptLimit, Pacing};
+use super::load::standstill::Standstill;
+use super::replication::links::late_relays;
 use super::telemetry::{longest_silence, traces};
 use super::void::Void;
-use super::warm_up::{WarmUp, WarmUpEnd};
-use super::whole_run::WholeRun;
+use super::window::warm_up::{WarmUp, WarmUpEnd};
+use super::window::whole_run::WholeRun;
 use super::window::{FailureCount, Window};
 use proofload_analysis::generator::{Doubt, GeneratorCheck};
 use proofload_analysis::quantity::Quantity;

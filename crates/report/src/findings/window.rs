@@ -1,5 +1,9 @@
 //! The measured window of a run, and the operations that failed in it.
 
+pub(super) mod reach;
+pub(super) mod warm_up;
+pub(super) mod whole_run;
+
 use proofload_model::samples::{IntervalSample, OperationCounts};
 
 /// Measured seconds of a run, counted from time zero: `from` is the first, `to` the first after them.

@@ -11,7 +11,7 @@ pub(super) fn points(findings: &Findings<'_>) -> Vec<Json> {
 }
 
 fn point(findings: &Findings<'_>, found: &PointAttribution) -> Json {
-    let of = findings.points.iter().find(|point| point.id == found.point);
+    let of = findings.point(found.point);
     json!({
         "point": found.point, "label": of.map(PointFindings::label), "step": found.experiment.asked.step,
         "blocks": found.blocks, "blocks_made": found.made, "blocks_at_most": found.experiment.asked.blocks,

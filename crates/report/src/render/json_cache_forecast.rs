@@ -1,7 +1,7 @@
 //! Forecasts by the size of a cache as JSON: of the report, and of sizes that were asked for.
 
 use crate::findings::Findings;
-use crate::findings::cache_forecast::{CacheForecast, LeftOut, SizeForecast, SizedPoint, cache_forecasts};
+use crate::findings::cache::forecast::{CacheForecast, LeftOut, SizeForecast, SizedPoint, cache_forecasts};
 use proofload_model::tier::{CacheSize, TierVolume};
 use serde_json::{Value as Json, json};
 

@@ -1,8 +1,8 @@
 //! Points on a cache tier as JSON: what the cache is worth, its volumes, its medium.
 
 use super::json::measured;
-use crate::findings::cache_latency::{RequestLatency, request_latencies};
-use crate::findings::cache_tier::{CachedPoint, MediumUse, VolumeUse, cached};
+use crate::findings::cache::latency::{RequestLatency, request_latencies};
+use crate::findings::cache::tier::{CachedPoint, MediumUse, VolumeUse, cached};
 use crate::findings::{Findings, Measured};
 use proofload_model::tier::TierVolume;
 use serde_json::{Map, Value as Json, json};

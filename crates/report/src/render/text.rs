@@ -1,6 +1,7 @@
 //! A table for a terminal, at most 100 columns wide, without colours; what does not fit is left to the report.
 
 use crate::findings::{Estimand, Findings, PointFindings, SearchFindings, Verdict, setting_title};
+use crate::groups::by_key;
 use crate::metrics::{Digits, MetricName};
 use crate::numbers::grouped;
 use proofload_model::letters::is_steering;
@@ -115,16 +116,11 @@ fn aligned(rows: &[Vec<String>], factors: usize) -> Vec<String> {
 
 /// What stands against points, wrapped; a reason that several points share stands once.
 fn reasons(findings: &Findings<'_>) -> Vec<String> {
-    let mut found: Vec<(String, Vec<&PointFindings>)> = Vec::new();
-    for point in findings.points.iter().filter(|point| !point.verdict.is_valid()) {
-        for reason in point.verdict.reasons() {
-            let reason = format!("{}: {}", point.verdict.word(), plain(&reason));
-            match found.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, points)) => points.push(point),
-                None => found.push((reason, vec![point])),
-            }
-        }
-    }
+    let void = findings.points.iter().filter(|point| !point.verdict.is_valid());
+    let found = by_key(void.flat_map(|point| {
+        let reasons = point.verdict.reasons().into_iter();
+        reasons.map(move |reason| (format!("{}: {}", point.verdict.word(), plain(&reason)), point))
+    }));
     let mut lines: Vec<String> = found
         .iter()
         .flat_map(|(reason, points)| wrapped(&format!("{} {reason}", whose(points, findings.points.len()))))
@@ -144,17 +140,12 @@ fn of_points(findings: &Findings<'_>, say: impl Fn(&PointFindings) -> Option<Str
 
 /// What the figures may claim; points of one claim share a line.
 fn claims(findings: &Findings<'_>) -> Vec<String> {
-    let mut found: Vec<(String, Vec<&PointFindings>)> = Vec::new();
-    for point in findings.valid() {
-        let Some(estimand) = &point.estimand else { continue };
+    let found = by_key(findings.valid().filter_map(|point| {
+        let estimand = point.estimand.as_ref()?;
         let others = point.others().filter(|_| *estimand == Estimand::AsGiven);
         let text = others.map_or_else(|| estimand.to_string(), |others| format!("{estimand}: {others}"));
-        let text = text + &in_quiet_seconds(findings, point).unwrap_or_default();
-        match found.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, points)) => points.push(point),
-            None => found.push((text, vec![point])),
-        }
-    }
+        Some((text + &in_quiet_seconds(findings, point).unwrap_or_default(), point))
+    }));
     let line = |(text, points): &(String, Vec<&PointFindings>)| {
         wrapped(&format!("{} {}", whose(points, findings.points.len()), plain(text)))
     };

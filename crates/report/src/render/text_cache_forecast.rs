@@ -1,6 +1,6 @@
 //! Forecasts by the size of a cache as text: the sizes that were asked for first, then what they rest on.
 
-use crate::findings::cache_forecast::{CacheForecast, SizeForecast, SizePlace, SizedPoint};
+use crate::findings::cache::forecast::{CacheForecast, SizeForecast, SizePlace, SizedPoint};
 use crate::findings::{Findings, size_text};
 use crate::numbers::{grouped, short};
 use proofload_model::tier::CacheSize;
@@ -64,8 +64,7 @@ fn told(findings: &Findings<'_>, found: &SizeForecast) -> String {
 }
 
 fn rests_on(findings: &Findings<'_>, forecast: &CacheForecast, found: &SizeForecast) -> String {
-    let label =
-        |id: u32| findings.points.iter().find(|point| point.id == id).map_or_else(String::new, |one| one.label());
+    let label = |id: u32| findings.label(id);
     let [first, second] = found.calibrated.map(label);
     let traced: Vec<String> = found.traced.iter().map(|id| label(*id)).collect();
     let of = match found.place {

@@ -7,6 +7,7 @@ use crate::findings::Findings;
 use crate::findings::attribution::{
     PointAttribution, ResourceAttribution, conclusion, name_of, quantity, sentence_of, size_change,
 };
+use crate::groups::by_key;
 use crate::numbers::short;
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
 use proofload_model::intervention::ResourceClass;
@@ -39,14 +40,7 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 /// `30 %`, or `20 % (64 MiB) and 30 % (256 MiB)` where points were tested by different steps.
 fn steps(findings: &Findings<'_>) -> String {
     let step = |found: &PointAttribution| format!("{} %", short((100.0 * found.experiment.asked.step).round()));
-    let mut each: Vec<(String, Vec<String>)> = Vec::new();
-    for found in &findings.attributions {
-        let (step, label) = (step(found), label(findings, found));
-        match each.iter_mut().find(|(known, _)| *known == step) {
-            Some((_, labels)) => labels.push(label),
-            None => each.push((step, vec![label])),
-        }
-    }
+    let each = by_key(findings.attributions.iter().map(|found| (step(found), label(findings, found))));
     match each.as_slice() {
         [(step, _)] => step.clone(),
         several => {
@@ -79,7 +73,7 @@ fn of_point(findings: &Findings<'_>, found: &PointAttribution) -> Vec<Block> {
 }
 
 fn label(findings: &Findings<'_>, found: &PointAttribution) -> String {
-    let point = findings.points.iter().find(|point| point.id == found.point);
+    let point = findings.point(found.point);
     point
         .map(crate::findings::PointFindings::label)
         .filter(|label| !label.is_empty())

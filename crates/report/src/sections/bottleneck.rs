@@ -2,7 +2,9 @@
 
 use super::charts::{shown_of, spread};
 use super::opening::why_at as opening_why;
-use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Inline, Notice, Prose, Table, cells, columns, prose};
+use crate::blocks::{
+    Block, Cell, Chart, Column, Figure, Heat, Inline, Notice, Prose, Table, TableOf, cells, columns, prose,
+};
 use crate::findings::{Findings, PointFindings, Ranking};
 use crate::numbers::short;
 
@@ -77,14 +79,17 @@ fn heat(findings: &Findings<'_>) -> Option<Figure> {
         "Heat map of utilization by resource and point; the highest of each. {}",
         told.collect::<Vec<_>>().join(" ")
     );
-    let row = |name: &String| {
-        let values = points.iter().map(|(_, ranking)| match value(ranking, name) {
-            Some(value) => Cell::datum(short(value.round())),
-            None => Cell::Gap("not observed".to_owned()),
-        });
-        std::iter::once(Cell::datum(name.clone())).chain(values).collect()
-    };
-    let heads = points.iter().map(|(point, _)| Column::counts(point.label()));
+    let data = TableOf::new("", Prose::new(), &names)
+        .words("Resource", |name| (*name).clone())
+        .each(
+            &points,
+            |(point, _)| Column::counts(point.label()),
+            |name, (_, ranking)| match value(ranking, name) {
+                Some(value) => Cell::datum(short(value.round())),
+                None => Cell::Gap("not observed".to_owned()),
+            },
+        )
+        .table();
     Some(Figure {
         id: "figure-bottleneck",
         caption: prose! {
@@ -103,11 +108,7 @@ fn heat(findings: &Findings<'_>) -> Option<Figure> {
             legend: "% of it".to_owned(),
             labelled: true,
         }]),
-        data: Table {
-            columns: std::iter::once(Column::words("Resource")).chain(heads).collect(),
-            rows: names.iter().map(row).collect(),
-            ..Table::default()
-        },
+        data,
     })
 }
 

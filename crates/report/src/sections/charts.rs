@@ -1,6 +1,6 @@
 //! Charts over the study's factor, from findings: shared by the sections of results.
 
-use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Role, Sample, Scale, Series, Table, columns};
+use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Prose, Role, Sample, Scale, Series, Table, TableOf};
 use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, level_number, level_text, setting_title};
 use crate::metrics::{MetricKey, MetricName};
 pub(super) use crate::numbers::capital;
@@ -18,15 +18,7 @@ pub(super) fn over_factor(findings: &Findings<'_>, shown: &MetricName) -> Panel 
         Err(_) => dots(findings, shown),
     };
     let y = Axis::linear(shown.axis, shown.axis_unit);
-    let mut panel = Panel {
-        title: String::new(),
-        alt: String::new(),
-        x: factor_axis(findings),
-        y,
-        bands: Vec::new(),
-        rules: Vec::new(),
-        series,
-    };
+    let mut panel = Panel::of(factor_axis(findings), y, series);
     panel.alt = describe(findings, &panel, shown);
     panel
 }
@@ -189,7 +181,30 @@ pub(super) fn level_words(findings: &Findings<'_>, setting: &str, number: f64) -
 
 /// A table of points: a column for the levels, one for each metric, and the verdict.
 pub(super) fn points_table(findings: &Findings<'_>, metrics: &[MetricName]) -> Table {
-    table_of_points(findings, metrics.iter().map(|metric| (Column::metric(metric), metric.key())).collect())
+    points_with("", Prose::new(), findings, metrics.iter().map(|metric| (Column::metric(metric), metric.key())))
+        .verdict()
+        .table()
+}
+
+/// Points with a column for their levels, and one for each metric under its head.
+pub(super) fn points_with<'f>(
+    id: &'static str,
+    caption: Prose,
+    findings: &'f Findings<'_>,
+    metrics: impl IntoIterator<Item = (Column, MetricKey)>,
+) -> TableOf<&'f PointFindings> {
+    TableOf::new(id, caption, &findings.points).column(Column::point(findings), |point| point.label()).each(
+        metrics,
+        |(head, _)| head.clone(),
+        |point, (_, metric)| shown_value(point, metric),
+    )
+}
+
+impl TableOf<&PointFindings> {
+    /// Adds the column of verdicts.
+    pub(super) fn verdict(self) -> Self {
+        self.words("Verdict", |point| verdict_cell(point))
+    }
 }
 
 impl Column {
@@ -204,21 +219,6 @@ impl Column {
     }
 }
 
-/// The same with columns that are made elsewhere, each with the key of its metric.
-pub(super) fn table_of_points(findings: &Findings<'_>, columns: Vec<(Column, MetricKey)>) -> Table {
-    let (columns, metrics): (Vec<Column>, Vec<MetricKey>) = columns.into_iter().unzip();
-    let mut heads = columns![point(findings)];
-    heads.extend(columns);
-    heads.push(Column::words("Verdict"));
-    let row = |point: &PointFindings| {
-        let mut cells = vec![Cell::datum(point.label())];
-        cells.extend(metrics.iter().map(|metric| measured_cell(shown_value(point, metric))));
-        cells.push(Cell::Verdict(point.verdict.is_valid(), point.verdict.word()));
-        cells
-    };
-    Table { columns: heads, rows: findings.points.iter().map(row).collect(), ..Table::default() }
-}
-
 /// A metric as tables and axes show it: times in ns as ms.
 pub(super) fn shown_value(point: &PointFindings, key: impl Into<MetricKey>) -> Measured {
     let key: MetricKey = key.into();
@@ -229,6 +229,11 @@ pub(super) fn shown_value(point: &PointFindings, key: impl Into<MetricKey>) -> M
 /// A measured value as a cell.
 pub(super) fn measured_cell(value: Measured) -> Cell {
     Cell::from(value)
+}
+
+/// A point's verdict as a cell.
+pub(super) fn verdict_cell(point: &PointFindings) -> Cell {
+    Cell::Verdict(point.verdict.is_valid(), point.verdict.word())
 }
 
 /// Nanoseconds in milliseconds, for tables and axes.

@@ -1,23 +1,26 @@
 //! Every run, check and audit, for those who want to see each: the section on validity has what does not hold.
 
-use super::section::a_finished_run;
-use crate::blocks::{Align, Block, Cell, Column, Inline, Notice, Prose, Table, cells, columns, prose};
-use crate::findings::{Findings, PointFindings, RunFindings};
-use proofload_analysis::quantity::{Interval, Quantity, Unit};
-use proofload_model::samples::CheckOutcome;
+pub(super) mod estimands;
+pub(super) mod input_audits;
+pub(super) mod rounds;
 
-/// Where steal stands among a run's columns, when it was observed.
-const STEAL_COLUMN: usize = 4;
+use super::section::a_finished_run;
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, TableOf, prose};
+use crate::findings::{Findings, Measured, PointFindings, RunFindings};
+use crate::groups::by_key;
+use crate::metrics::CPU_STEAL;
+use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::samples::{Check, CheckOutcome};
 
 pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
         return Vec::new();
     }
     let mut blocks = vec![Block::Table(runs(findings))];
-    blocks.extend(super::estimands::table(findings));
-    blocks.extend(super::rounds::tables(findings));
+    blocks.extend(estimands::table(findings));
+    blocks.extend(rounds::tables(findings));
     blocks.push(Block::Table(checks(findings)));
-    blocks.extend(super::input_audits::table(findings).map(Block::Table));
+    blocks.extend(input_audits::table(findings).map(Block::Table));
     blocks.push(Block::Table(audits(findings)));
     blocks.extend(found(findings));
     blocks.extend(no_sentinel(findings));
@@ -32,45 +35,53 @@ fn no_sentinel(findings: &Findings<'_>) -> Option<Block> {
 }
 
 fn runs(findings: &Findings<'_>) -> Table {
-    let rows = findings.points.iter().flat_map(|point| point.runs.iter().map(move |run| run_row(findings, point, run)));
-    let mut table = Table {
-        id: "table-runs",
-        caption: prose!["Runs: end of the warm-up, drift in the window, failures, and consistency of the closed loop."],
-        columns: columns! {
-            words("Run"), counts("Attempts"), words("Warm-up"), quantities("Drift in the window", "% of its mean"),
-            counts("Failed"), quantities("Little's law", "% off"), words("Load generator")
-        },
-        rows: rows.collect(),
-        note: prose![
-            "Little's law: throughput × mean response time must equal the number of users in a closed loop without \
-             waits; a deviation of 2 % is allowed."
-        ],
+    let has_steal = findings.runs().any(|(_, run)| run.steal.is_some());
+    let mut note = prose![
+        "Little's law: throughput × mean response time must equal the number of users in a closed loop without \
+         waits; a deviation of 2 % is allowed."
+    ];
+    if has_steal {
+        note.extend(prose![" Steal: time in which the hypervisor ran other guests while the cores had work."]);
+    }
+    let attempts = |run: &RunFindings| {
+        findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count()
     };
-    super::steal::add_column(&mut table, STEAL_COLUMN, findings);
-    table
+    let caption =
+        prose!["Runs: end of the warm-up, drift in the window, failures, and consistency of the closed loop."];
+    TableOf::new("table-runs", caption, findings.runs())
+        .words("Run", |(point, run)| point.run_label(run))
+        .counts("Attempts", |(_, run)| attempts(run))
+        .words("Warm-up", |(_, run)| warm_up(run))
+        .quantities("Drift in the window", "% of its mean", |(_, run)| drift(run))
+        .when(has_steal, |table| {
+            table.column(Column::metric(&CPU_STEAL), |(_, run)| {
+                run.steal.clone().map_or(Cell::Gap("not observed".to_owned()), Cell::Quantity)
+            })
+        })
+        .counts("Failed", |(_, run)| run.failures.failed)
+        .quantities("Little's law", "% off", |(_, run)| little(run))
+        .words("Load generator", |(_, run)| generator(run))
+        .note(note)
 }
 
-fn run_row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings) -> Vec<Cell> {
-    let attempts = findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count();
+fn drift(run: &RunFindings) -> Measured {
     let unknown = |notes: &Vec<String>| notes.first().cloned().filter(|_| run.whole.is_some());
     let drift = run.stability.as_ref().map(|check| check.drift.clone().ok_or_else(|| unknown(&check.notes)));
-    let drift = drift
+    drift
         .unwrap_or(Err(None))
         .map(|drift| drift.scaled(100.0, Unit::PERCENT))
-        .map_err(|why| why.unwrap_or_else(|| "the window could not be judged".to_owned()));
-    let little = run.little.map(|audit| {
-        let n = run.measured().len() as u64;
-        Quantity::new(100.0 * audit.deviation, Unit::PERCENT, n, Interval::none("a comparison of two totals"))
-    });
-    cells! {
-        point.run_label(run), Cell::Count(attempts as u64), warm_up(run), drift, Cell::Count(run.failures.failed),
-        little.map_or(Cell::Gap("users wait, or their number is unknown".to_owned()), Cell::Quantity), generator(run)
-    }
+        .map_err(|why| why.unwrap_or_else(|| "the window could not be judged".to_owned()))
+}
+
+fn little(run: &RunFindings) -> Measured {
+    let audit = run.little.ok_or_else(|| "users wait, or their number is unknown".to_owned())?;
+    let n = run.measured().len() as u64;
+    Ok(Quantity::new(100.0 * audit.deviation, Unit::PERCENT, n, Interval::none("a comparison of two totals")))
 }
 
 fn warm_up(run: &RunFindings) -> Cell {
     match &run.warm_up {
-        _ if run.whole.is_some() => super::rounds::warm_up(run),
+        _ if run.whole.is_some() => rounds::warm_up(run),
         None => Cell::Gap("no verdict was recorded".to_owned()),
         Some(warm_up) => Cell::Prose(prose![warm_up.seconds, " s, ", warm_up.end.text()]),
     }
@@ -95,22 +106,16 @@ fn checks(findings: &Findings<'_>) -> Table {
         }
     }
     let measured: Vec<&PointFindings> = findings.points.iter().filter(|point| !point.runs.is_empty()).collect();
-    let rows = names.iter().map(|(group, name, rule)| {
-        let start = [Cell::datum(format!("{group}: {name}")), Cell::datum(rule.clone())];
-        start.into_iter().chain(measured.iter().map(|point| outcome(point, group, name))).collect()
-    });
-    let heads = measured.iter().map(|point| Column { title: prose![point.label()], unit: None, align: Align::Left });
-    Table {
-        id: "table-checks",
-        caption: if names.is_empty() {
-            prose!["Checks after each run: none were recorded."]
-        } else {
-            prose!["Checks of all data after each run. Failures and findings are listed below the table."]
-        },
-        columns: [Column::words("Check"), Column::words("Requirement")].into_iter().chain(heads).collect(),
-        rows: rows.collect(),
-        note: Vec::new(),
-    }
+    let caption = if names.is_empty() {
+        prose!["Checks after each run: none were recorded."]
+    } else {
+        prose!["Checks of all data after each run. Failures and findings are listed below the table."]
+    };
+    TableOf::new("table-checks", caption, names)
+        .words("Check", |(group, name, _)| format!("{group}: {name}"))
+        .words("Requirement", |(.., rule)| rule.clone())
+        .each(measured, |point| Column::words(point.label()), |(group, name, _), point| outcome(point, group, name))
+        .table()
 }
 
 /// The worst outcome over a point's runs.
@@ -134,48 +139,33 @@ fn outcome(point: &PointFindings, group: &str, name: &str) -> Cell {
 
 /// Audits, a row for each, with the runs in which it holds and those in which it is broken.
 fn audits(findings: &Findings<'_>) -> Table {
-    let mut rows: Vec<(&str, Vec<String>, Vec<String>)> = Vec::new();
-    for point in &findings.points {
-        for run in &point.runs {
-            for audit in &run.audits {
-                let known = rows.iter().position(|(known, ..)| *known == audit.name).unwrap_or_else(|| {
-                    rows.push((audit.name, Vec::new(), Vec::new()));
-                    rows.len() - 1
-                });
-                let found = format!("{}: {}", point.run_label(run), audit.found);
-                if audit.holds { rows[known].1.push(found) } else { rows[known].2.push(found) }
-            }
-        }
-    }
-    let row = |(audit, holds, broken): (&str, Vec<String>, Vec<String>)| {
-        let word = if broken.is_empty() { "holds" } else { "broken" };
-        cells![audit.to_owned(), Cell::Verdict(broken.is_empty(), word), [broken, holds].concat().join("; ")]
+    let rows = by_key(findings.runs().flat_map(|(point, run)| {
+        run.audits
+            .iter()
+            .map(move |audit| (audit.name, (audit.holds, format!("{}: {}", point.run_label(run), audit.found))))
+    }));
+    let of = |all: &[(bool, String)], holds: bool| -> Vec<String> {
+        all.iter().filter(|(held, _)| *held == holds).map(|(_, found)| found.clone()).collect()
     };
-    Table {
-        id: "table-audits",
-        caption: prose![
-            "Exact audits of sums: the record compared with itself, with the clients' totals and with the database."
-        ],
-        columns: ["Audit", "Holds", "Found in each run"].map(Column::words).to_vec(),
-        rows: rows.into_iter().map(row).collect(),
-        note: Vec::new(),
-    }
+    let caption = prose![
+        "Exact audits of sums: the record compared with itself, with the clients' totals and with the database."
+    ];
+    TableOf::new("table-audits", caption, rows)
+        .words("Audit", |(audit, ..)| audit.to_string())
+        .words("Holds", |(_, all)| {
+            let holds = all.iter().all(|(holds, _)| *holds);
+            Cell::Verdict(holds, if holds { "holds" } else { "broken" })
+        })
+        .words("Found in each run", |(_, all)| [of(all, false), of(all, true)].concat().join("; "))
+        .table()
 }
 
 /// What every check found, equal findings together; `None` without any.
 fn found(findings: &Findings<'_>) -> Option<Block> {
-    let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    for point in &findings.points {
-        for run in &point.runs {
-            for check in &run.checks {
-                let words = format!("{} {}: {}", check.group, check.name, check.found);
-                match found.iter_mut().find(|(known, _)| *known == words) {
-                    Some((_, runs)) => runs.push(point.run_label(run)),
-                    None => found.push((words, vec![point.run_label(run)])),
-                }
-            }
-        }
-    }
+    let found = by_key(findings.runs().flat_map(|(point, run)| {
+        let words = |check: &Check| format!("{} {}: {}", check.group, check.name, check.found);
+        run.checks.iter().map(move |check| (words(check), point.run_label(run)))
+    }));
     if found.is_empty() {
         return None;
     }

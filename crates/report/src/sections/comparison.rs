@@ -1,6 +1,8 @@
 //! A comparison as a document: what differs, the rows, what was left out. For Markdown and HTML.
 
-use super::comparison_opening::opening;
+pub(super) mod opening;
+pub(super) mod queries;
+
 use super::document::date;
 use crate::blocks::{
     Block, Cell, Column, Document, Inline, Notice, Prose, SectionBlocks, SectionPlace, Table, cells, columns, prose,
@@ -8,6 +10,7 @@ use crate::blocks::{
 use crate::findings::comparison::{Comparison, Difference, Gate, GateOutcome, NamedRecord, Row, Verdict, Which};
 use crate::findings::setting_title;
 use crate::workloads::workload;
+use opening::opening;
 
 /// Longer tables of differences are folded.
 const MOST_DIFFERENCES: usize = 12;
@@ -21,7 +24,7 @@ pub(crate) fn comparison_document(comparison: &Comparison<'_>, gate: Option<&Gat
         sections.push(section("gate", "Gate", gate_blocks(gate)));
     }
     sections.push(section("comparisons", "Comparisons", rows(comparison, gate)));
-    if let Some(figure) = super::comparison_queries::figure(comparison) {
+    if let Some(figure) = queries::figure(comparison) {
         sections.push(section("queries", "Query by query", vec![figure]));
     }
     sections.push(section("differences", "What else differs", differences(comparison)));

@@ -1,12 +1,12 @@
 //! The appendix from which the study can be run again: file, settings, versions, seeds, facts, events.
 
 use super::document::{date, instant};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, cells, prose};
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, TableOf, cells, prose};
 use crate::findings::Findings;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::Fact;
 use proofload_model::study::{Factor, values_of};
-use proofload_record::State;
+use proofload_record::{Attempt, State};
 use std::collections::{BTreeSet, HashMap};
 
 /// Log lines shown, the last ones.
@@ -78,34 +78,26 @@ fn versions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
 }
 
 fn attempts(findings: &Findings<'_>) -> Table {
-    let row = |attempt: &proofload_record::Attempt| {
-        let state = match &attempt.state {
-            State::Finished => "finished".to_owned(),
-            State::Open => "interrupted or running".to_owned(),
-            State::Failed { reason } => format!("failed: {reason}"),
-        };
-        let point = findings.points.get(attempt.run.point as usize).map(|point| point.label()).unwrap_or_default();
-        vec![
-            Cell::datum(attempt.id.to_string()),
-            Cell::datum(attempt.run.index.to_string()),
-            Cell::datum(point),
-            Cell::Prose(if attempt.run.sentinel {
-                prose!["sentinel"]
-            } else {
-                prose![u64::from(attempt.run.repetition) + 1]
-            }),
-            Cell::datum(attempt.run.seed.to_string()),
-            Cell::datum(instant(attempt.started)),
-            Cell::datum(state),
-        ]
+    let end = |attempt: &Attempt| match &attempt.state {
+        State::Finished => "finished".to_owned(),
+        State::Open => "interrupted or running".to_owned(),
+        State::Failed { reason } => format!("failed: {reason}"),
     };
-    Table {
-        id: "table-attempts",
-        caption: prose!["Every attempt at a run, in order, with the seed of its inputs. Times are UTC."],
-        columns: ["Attempt", "Run", "Point", "Repetition", "Seed", "Begun", "End"].map(Column::words).to_vec(),
-        rows: findings.record.attempts.iter().map(row).collect(),
-        note: Vec::new(),
-    }
+    let caption = prose!["Every attempt at a run, in order, with the seed of its inputs. Times are UTC."];
+    TableOf::new("table-attempts", caption, &findings.record.attempts)
+        .words("Attempt", |attempt| attempt.id.to_string())
+        .words("Run", |attempt| attempt.run.index.to_string())
+        .words("Point", |attempt| {
+            findings.points.get(attempt.run.point as usize).map(|point| point.label()).unwrap_or_default()
+        })
+        .words("Repetition", |attempt| match attempt.run.sentinel {
+            true => prose!["sentinel"],
+            false => prose![u64::from(attempt.run.repetition) + 1],
+        })
+        .words("Seed", |attempt| attempt.run.seed.to_string())
+        .words("Begun", |attempt| instant(attempt.started))
+        .words("End", |attempt| end(attempt))
+        .table()
 }
 
 fn settings(findings: &Findings<'_>) -> Table {

@@ -1,15 +1,19 @@
 //! What protection buys: how long the database was away after each fault, and which acknowledged writes it lost.
 
+pub(super) mod costs;
+pub(super) mod losses;
+pub(super) mod time_lines;
+
 use super::section::{Section, SectionPlace, always};
 use crate::blocks::{
-    Axis, Block, Cell, Chart, Column, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, prose,
+    Axis, Block, Cell, Chart, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, TableOf, prose,
 };
+use crate::findings::Findings;
 use crate::findings::drills::{DrillOf, DrilledPoint, drilled};
-use crate::findings::{Findings, PointFindings};
-use crate::numbers::short;
+use crate::numbers::{counted, short};
 use proofload_analysis::order_statistics::{median, mixture, none_of, p95};
-use proofload_analysis::quantity::{Quantity, Unit};
-use proofload_model::drill::{Ledger, ProbeKind, drill};
+use proofload_analysis::quantity::Unit;
+use proofload_model::drill::{ProbeKind, drill};
 use proofload_model::facts::replication;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::ReplicationMode;
@@ -53,14 +57,14 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
         Block::Table(outages(findings, &points)),
         Block::Table(ledgers(findings, &points)),
     ];
-    blocks.extend(super::drill_losses::table(findings).map(Block::Table));
+    blocks.extend(losses::table(findings).map(Block::Table));
     blocks.extend(remarks(findings, &points).map(Block::Paragraph));
     if points.iter().any(|point| !point.drills.is_empty()) {
         if !super::opening::draws_drills(findings) {
             blocks.push(Block::Figure(Box::new(dots(findings, &points))));
         }
-        blocks.extend(super::drill_costs::block(findings, &points));
-        blocks.push(Block::Figure(Box::new(super::drill_time_lines::figure(findings, &points))));
+        blocks.extend(costs::block(findings, &points));
+        blocks.push(Block::Figure(Box::new(time_lines::figure(findings, &points))));
     }
     blocks.push(Block::Paragraph(method(findings)));
     blocks
@@ -73,7 +77,7 @@ pub(super) fn answer(findings: &Findings<'_>) -> Prose {
 }
 
 fn sentence(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<Prose> {
-    let label = of_point(findings, point)?.label();
+    let label = findings.point(point.point)?.label();
     let away = point.median(|drill| Some(drill.outage(ProbeKind::Write)));
     if away.is_none() && point.lost() == 0 {
         return None;
@@ -131,55 +135,27 @@ pub(super) fn most_that_lose(drills: usize) -> String {
     short(100.0 * none_of(drills))
 }
 
-pub(super) fn of_point<'a>(findings: &'a Findings<'_>, drilled: &DrilledPoint<'_>) -> Option<&'a PointFindings> {
-    findings.points.iter().find(|point| point.id == drilled.point)
-}
-
-pub(super) fn label(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> String {
-    of_point(findings, point).map(PointFindings::label).unwrap_or_default()
-}
-
 fn outages(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
-    let row = |point: &DrilledPoint<'_>| {
-        let cell = |value: Option<Quantity>| value.map_or(Cell::Empty, Cell::Quantity);
-        let longest = point.drills.iter().map(|drill| drill.outage(ProbeKind::Write)).fold(0.0, f64::max);
-        let recovered = point.drills.iter().filter(|drill| drill.recovery().is_some()).count();
-        let back = match point.drills.len() - recovered {
-            0 => cell(point.median(DrillOf::recovery)),
-            never => Cell::Gap(format!("{never} never recovered")),
-        };
+    TableOf::new(
+        "table-outages",
+        prose!["Time without service: medians over drills with 95 % confidence intervals."],
+        points,
+    )
+    .words("Point", |point| findings.label(point.point))
+    .words("Drills", |point| drills_of(point))
+    .quantities("Write outage", "s", |point| point.median(|drill| Some(drill.outage(ProbeKind::Write))))
+    .quantities("Longest", "s", |point| away_of(point).into_iter().reduce(f64::max).map(short))
+    .quantities("95th percentile", "s", |point| p95(&away_of(point)).map(short))
+    .quantities("Read outage", "s", |point| point.median(|drill| Some(drill.outage(ProbeKind::Read))))
+    .quantities("Promotion", "s", |point| point.median(DrillOf::promotion))
+    .quantities("Users recovered", "s", |point| recovered(point))
+    .quantities("Degraded", "s", |point| {
         let degraded: Vec<f64> = point.aftermath.iter().map(|(_, seconds)| *seconds as f64).collect();
-        vec![
-            Cell::datum(label(findings, point)),
-            Cell::datum(drills_of(point)),
-            cell(point.median(|drill| Some(drill.outage(ProbeKind::Write)))),
-            if point.drills.is_empty() { Cell::Empty } else { Cell::datum(short(longest)) },
-            p95(&away_of(point)).map_or(Cell::Empty, |value| Cell::datum(short(value))),
-            cell(point.median(|drill| Some(drill.outage(ProbeKind::Read)))),
-            cell(point.median(DrillOf::promotion)),
-            back,
-            cell(median(&degraded, SECONDS)),
-            protected_again(point),
-        ]
-    };
-    Table {
-        id: "table-outages",
-        caption: prose!["Time without service: medians over drills with 95 % confidence intervals."],
-        columns: vec![
-            Column::words("Point"),
-            Column::words("Drills"),
-            Column::quantities("Write outage", "s"),
-            Column::quantities("Longest", "s"),
-            Column::quantities("95th percentile", "s"),
-            Column::quantities("Read outage", "s"),
-            Column::quantities("Promotion", "s"),
-            Column::quantities("Users recovered", "s"),
-            Column::quantities("Degraded", "s"),
-            Column::quantities("Protected again", "s"),
-        ],
-        rows: points.iter().map(row).collect(),
-        note: prose![
-            "Outage: from the due time of the first unacknowledged operation to the end of the first of many \
+        median(&degraded, SECONDS)
+    })
+    .quantities("Protected again", "s", |point| protected_again(point))
+    .note(prose![
+        "Outage: from the due time of the first unacknowledged operation to the end of the first of many \
              acknowledged in a row; every outage that ends after the fault counts. 95th percentile: needs 59 drills \
              or more; with fewer, all may lie below it. Promotion: from the request, or from the detection by a \
              failover manager, until the standby accepted writes. Users recovered: from the fault to the first of ten \
@@ -187,7 +163,14 @@ fn outages(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
              then with acknowledged writes, but less than 95 % of the throughput or three times the earlier 99th \
              percentile. Protected again: until the remaining standbys, or the former primary as a standby, were in \
              sync with the primary; not asked where no other instance was left or brought back."
-        ],
+    ])
+}
+
+/// Time until users had their throughput back, or in how many drills that never came.
+fn recovered(point: &DrilledPoint<'_>) -> Cell {
+    match point.drills.iter().filter(|drill| drill.recovery().is_none()).count() {
+        0 => Cell::from(point.median(DrillOf::recovery)),
+        never => Cell::Gap(format!("{never} never recovered")),
     }
 }
 
@@ -254,7 +237,7 @@ fn why_not_asked(point: &DrilledPoint<'_>) -> Option<&'static str> {
 fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose> {
     let mut told = Prose::new();
     for point in points {
-        let label = label(findings, point);
+        let label = findings.label(point.point);
         if let Some([low, high]) = mixture(&away_of(point)) {
             told.extend(prose![
                 Inline::Strong(prose![label.clone()]),
@@ -277,7 +260,7 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
             told.extend(prose![
                 Inline::Strong(prose![label.clone()]),
                 ": of ",
-                in_number(point.unread),
+                counted(point.unread, "drill"),
                 " the ledger was not read, so losses are unknown there and are not in the counts. "
             ]);
         }
@@ -301,7 +284,7 @@ fn remarks(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Option<Prose
             told.extend(prose![
                 Inline::Strong(prose![label]),
                 ": in ",
-                in_number(open),
+                counted(open, "drill"),
                 " too few standbys answered before the promotion, so the mode alone does not exclude a loss. "
             ]);
         }
@@ -317,47 +300,26 @@ fn drills_of(point: &DrilledPoint<'_>) -> String {
 }
 
 fn ledgers(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Table {
-    let row = |point: &DrilledPoint<'_>| {
-        let count = |of: fn(&Ledger) -> u64| Cell::Count(point.count(of));
-        vec![
-            Cell::datum(label(findings, point)),
-            Cell::Prose(prose![if point.promises_none_lost { "no loss" } else { "nothing" }]),
-            Cell::Count(point.acknowledged()),
-            Cell::Count(point.lost().saturating_sub(point.lost_with_notice())),
-            Cell::Count(point.lost_with_notice()),
-            point.oldest_lost().map_or(Cell::Empty, |age| Cell::datum(seconds(age))),
-            count(|ledger| ledger.unknown_present),
-            count(|ledger| ledger.unknown_absent),
-            count(|ledger| ledger.seen_and_lost),
-            count(|ledger| ledger.stale_reads),
-            bound(point),
-        ]
-    };
-    Table {
-        id: "table-ledger",
-        caption: prose!["Writes of the prober; after the drill each was looked up by its number."],
-        columns: vec![
-            Column::words("Point"),
-            Column::words("Promised"),
-            Column::quantities("Acknowledged", ""),
-            Column::quantities("Lost", ""),
-            Column::quantities("Lost, warned or unprotected", ""),
-            Column::words("Oldest lost"),
-            Column::quantities("Unknown, found", ""),
-            Column::quantities("Unknown, not found", ""),
-            Column::quantities("Read, then lost", ""),
-            Column::quantities("Stale reads", ""),
-            Column::words("Drills with loss"),
-        ],
-        rows: points.iter().map(row).collect(),
-        note: prose![
+    let caption = prose!["Writes of the prober; after the drill each was looked up by its number."];
+    TableOf::new("table-ledger", caption, points)
+        .words("Point", |point| findings.label(point.point))
+        .words("Promised", |point| prose![if point.promises_none_lost { "no loss" } else { "nothing" }])
+        .quantities("Acknowledged", "", |point| point.acknowledged())
+        .quantities("Lost", "", |point| point.lost().saturating_sub(point.lost_with_notice()))
+        .quantities("Lost, warned or unprotected", "", |point| point.lost_with_notice())
+        .words("Oldest lost", |point| point.oldest_lost().map(seconds))
+        .quantities("Unknown, found", "", |point| point.count(|ledger| ledger.unknown_present))
+        .quantities("Unknown, not found", "", |point| point.count(|ledger| ledger.unknown_absent))
+        .quantities("Read, then lost", "", |point| point.count(|ledger| ledger.seen_and_lost))
+        .quantities("Stale reads", "", |point| point.count(|ledger| ledger.stale_reads))
+        .words("Drills with loss", |point| bound(point))
+        .note(prose![
             "Writes of all finished drills count, of void ones too: a loss against the promise makes its drill void. \
              Warned: the server acknowledged with a warning. Unprotected: commits did not wait as the mode requires. \
              Oldest lost: how long before the fault the first of the lost writes was acknowledged, at most. Unknown: \
              no answer within the deadline, or the connection was lost. Drills with loss: their share; if there were \
              none, its upper limit (95 %) from the drills that count."
-        ],
-    }
+        ])
 }
 
 /// A time in seconds, or in milliseconds below one.
@@ -381,63 +343,48 @@ pub(super) fn dots(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Figu
             move |drill: &DrillOf<'_>| Sample { x: place as f64, y: drill.outage(ProbeKind::Write), interval: None };
         point.drills.iter().map(dot).collect::<Vec<_>>()
     };
-    let labels: Vec<String> = points.iter().map(|point| label(findings, point)).collect();
+    let labels: Vec<String> = points.iter().map(|point| findings.label(point.point)).collect();
     let ticks = labels.iter().enumerate().map(|(place, label)| (place as f64, label.clone())).collect();
     let series = Series {
         name: String::new(),
         role: Role::Dots(0),
         samples: points.iter().enumerate().flat_map(samples).collect(),
     };
-    let rows: Vec<Vec<Cell>> = points
-        .iter()
-        .flat_map(|point| point.drills.iter().map(move |drill| (point, drill)))
-        .map(|(point, drill)| {
-            let outage = |kind| Cell::datum(short(drill.outage(kind)));
-            let cells = [ProbeKind::Write, ProbeKind::Read, ProbeKind::Connect].map(outage);
-            let waited = Cell::datum(short(drill.report.phase));
-            [Cell::datum(label(findings, point)), Cell::datum(drill.attempt.to_string()), waited]
-                .into_iter()
-                .chain(cells)
-                .chain([Cell::datum(each_outage(drill))])
-                .collect()
-        })
-        .collect();
+    let rows = points.iter().flat_map(|point| point.drills.iter().map(move |drill| (point, drill)));
+    let outage = |drill: &DrillOf<'_>, kind| short(drill.outage(kind));
+    let data = TableOf::new("data-outages", prose!["Time without service of each drill."], rows)
+        .words("Point", |(point, _)| findings.label(point.point))
+        .words("Attempt", |(_, drill)| drill.attempt.to_string())
+        .quantities("Wait before the fault", "s", |(_, drill)| short(drill.report.phase))
+        .quantities("Writes", "s", |(_, drill)| outage(drill, ProbeKind::Write))
+        .quantities("Reads", "s", |(_, drill)| outage(drill, ProbeKind::Read))
+        .quantities("Connections", "s", |(_, drill)| outage(drill, ProbeKind::Connect))
+        .words("Each outage of writes, from the fault (s)", |(_, drill)| each_outage(drill))
+        .table();
     let alt = points.iter().filter_map(|point| in_words(findings, point)).collect::<Vec<_>>().join(" ");
     Figure {
         id: "figure-outages",
         caption: prose!["Write outages; each dot is a drill."],
         alt: format!("Dot chart of outages by fault. {alt}"),
-        chart: Chart::Plot(Panel {
-            title: String::new(),
-            alt: String::new(),
-            x: Axis { ticks: Some(ticks), ..Axis::linear("", "") },
-            y: Axis::linear("Write outage", "s"),
-            bands: Vec::new(),
-            rules: Vec::new(),
-            series: vec![series],
-        }),
-        data: Table {
-            id: "data-outages",
-            caption: prose!["Time without service of each drill."],
-            columns: vec![
-                Column::words("Point"),
-                Column::words("Attempt"),
-                Column::quantities("Wait before the fault", "s"),
-                Column::quantities("Writes", "s"),
-                Column::quantities("Reads", "s"),
-                Column::quantities("Connections", "s"),
-                Column::words("Each outage of writes, from the fault (s)"),
-            ],
-            rows,
-            note: Prose::new(),
-        },
+        chart: Chart::Plot(Panel::of(
+            Axis { ticks: Some(ticks), ..Axis::linear("", "") },
+            Axis::linear("Write outage", "s"),
+            vec![series],
+        )),
+        data,
     }
 }
 
 fn in_words(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> Option<String> {
     let away: Vec<f64> = point.drills.iter().map(|drill| drill.outage(ProbeKind::Write)).collect();
     let (least, most) = (away.iter().copied().reduce(f64::min)?, away.iter().copied().reduce(f64::max)?);
-    Some(format!("{}: {} to {} s in {}.", label(findings, point), short(least), short(most), in_number(away.len())))
+    Some(format!(
+        "{}: {} to {} s in {}.",
+        findings.label(point.point),
+        short(least),
+        short(most),
+        counted(away.len(), "drill")
+    ))
 }
 
 /// Every outage of writes of a drill, in seconds from the fault; one before it was found in force begins below 0.
@@ -448,11 +395,6 @@ fn each_outage(drill: &DrillOf<'_>) -> String {
         format!("{} to {to}", from_fault(outage.from))
     });
     told.collect::<Vec<_>>().join("; ")
-}
-
-/// Number of drills in words.
-fn in_number(drills: usize) -> String {
-    if drills == 1 { "1 drill".to_owned() } else { format!("{drills} drills") }
 }
 
 /// How this was found out, and what it does not say.
@@ -469,7 +411,8 @@ fn method(findings: &Findings<'_>) -> Prose {
         "Each drill is a separate run from the restored snapshot. The load is measured, then the fault is injected \
          and confirmed in force while the load continues. In addition to the users, a prober makes ",
         rate,
-        " writes and as many reads per second at fixed times. "
+        " writes and as many reads per second at fixed times",
+        calm_pace(findings, rate)
     ];
     text.extend(prober_share(findings));
     text.extend(prose![
@@ -502,7 +445,7 @@ fn method(findings: &Findings<'_>) -> Prose {
             ". "
         ]);
     }
-    let where_they_are = if super::standby_hosts::apart(findings).is_empty() {
+    let where_they_are = if super::facts::standby_hosts::apart(findings).is_empty() {
         "Both nodes share this host"
     } else {
         "Each standby has its own host"
@@ -512,6 +455,17 @@ fn method(findings: &Findings<'_>) -> Prose {
         "; a crash ends all processes of the instance but keeps the kernel's page cache, so it is not a power loss."
     ]);
     text
+}
+
+/// End of the sentence on the prober's rate: the calm pace, where the record tells one.
+fn calm_pace(findings: &Findings<'_>, rate: u32) -> String {
+    let points = drilled(findings);
+    let step =
+        points.iter().flat_map(|point| &point.drills).map(|drill| drill.report.prober.ledger.paces.calm_step).max();
+    match step {
+        Some(step) if step > 1 => format!(", and {} per second while nothing is about to fail. ", rate / step),
+        _ => ". ".to_owned(),
+    }
 }
 
 /// Share of the prober in the transactions before the faults, and what follows from a large one.

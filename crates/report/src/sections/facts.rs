@@ -1,5 +1,8 @@
 //! Facts in the words and units of papers: what a fact is called and how its value is read. May not choose which facts are shown.
 
+pub(super) mod in_full;
+pub(super) mod standby_hosts;
+
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{level_number, size_text};
 use crate::numbers::{capital, count};

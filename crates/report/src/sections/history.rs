@@ -3,10 +3,10 @@
 use super::document::date;
 use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Document, Figure, Inline, Notice, Opening, OpeningState, Panel,
-    Prose, Role, Sample, SectionBlocks, SectionPlace, Series, Table, cells, prose,
+    Prose, Role, Sample, SectionBlocks, SectionPlace, Series, Table, TableOf, cells, prose,
 };
 use crate::findings::history::{History, HistoryRecord, LevelChange, Track, TrackValue};
-use crate::numbers::short;
+use crate::numbers::{counted, short};
 use proofload_analysis::change_points::{FALSE_ALARMS, LEAST_SEGMENT, LEAST_VALUES};
 use std::collections::BTreeMap;
 
@@ -137,10 +137,6 @@ pub(crate) fn sentence(history: &History, track: &Track, change: &LevelChange) -
     )
 }
 
-fn counted(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{} {word}s", crate::numbers::count(count as u64)) }
-}
-
 /// Programs and engines of the records, each once, in order of their first record.
 fn versions(history: &History) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -264,31 +260,19 @@ pub(crate) fn iso_day(record: &HistoryRecord) -> String {
 }
 
 fn data(history: &History) -> Table {
-    let heads = history
-        .tracks
-        .iter()
-        .take(MOST_PANELS)
-        .map(|track| Column::quantities(format!("{}, {}", track.title, track.point), &track.unit));
-    let row = |(place, record): (usize, &HistoryRecord)| {
-        let value = |track: &Track| match track.values.iter().find(|value| value.record == place) {
-            Some(value) => Cell::datum(short(value.value) + if value.is_valid { "" } else { " (void)" }),
-            None => Cell::Empty,
-        };
-        let lead = [Cell::datum(iso_day(record)), Cell::datum(record.file.clone())];
-        lead.into_iter().chain(history.tracks.iter().take(MOST_PANELS).map(value)).collect()
-    };
-    Table {
-        columns: [Column::words("Date"), Column::words("Record")].into_iter().chain(heads).collect(),
-        rows: history
-            .records
-            .iter()
-            .enumerate()
-            .skip(history.records.len().saturating_sub(MOST_ROWS))
-            .map(row)
-            .collect(),
-        note: older(history),
-        ..Table::default()
-    }
+    let left_out = history.records.len().saturating_sub(MOST_ROWS);
+    TableOf::new("", Prose::new(), history.records.iter().enumerate().skip(left_out))
+        .words("Date", |(_, record)| iso_day(record))
+        .words("Record", |(_, record)| record.file.clone())
+        .each(
+            history.tracks.iter().take(MOST_PANELS),
+            |track| Column::quantities(format!("{}, {}", track.title, track.point), &track.unit),
+            |(place, _), track| {
+                let value = track.values.iter().find(|value| value.record == *place)?;
+                Some(short(value.value) + if value.is_valid { "" } else { " (void)" })
+            },
+        )
+        .note(older(history))
 }
 
 /// Says how many records a table leaves out.

@@ -1,8 +1,10 @@
 //! Response times: percentiles by kind of operation.
 
+pub(super) mod distribution;
+
 use super::charts::{factor_axis, factors_title, milliseconds, shown_value};
 use crate::blocks::{
-    Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, columns, prose,
+    Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, TableOf, prose,
 };
 use crate::findings::{FEWER_THAN, Findings, Measured, PointFindings, level_number};
 use crate::metrics::{LatencyStatistic, MetricKey, PERCENTILES, RESPONSE_P99};
@@ -28,11 +30,11 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     words.extend(service_words(findings));
     let mut blocks = vec![Block::Paragraph(words)];
     if let Some(point) = shown {
-        let table = Block::Table(without_empty_columns(point_table(findings, point, &kinds)));
+        let table = Block::Table(without_empty_columns(point_table(findings, point)));
         blocks.push(folded_if(kinds.len() > MOST_ROWS, || prose!["At ", point.label(), ", by kind"], table));
     }
     if findings.valid().next().is_some() {
-        blocks.extend(super::distribution::figures(findings).into_iter().map(|figure| Block::Figure(Box::new(figure))));
+        blocks.extend(distribution::figures(findings).into_iter().map(|figure| Block::Figure(Box::new(figure))));
         let panels = figure(findings, &kinds).map(|figure| Block::Figure(Box::new(figure)));
         let label =
             || prose!["Percentiles against ", factors_title(findings), " by kind of ", findings.workload.work.one];
@@ -47,14 +49,6 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 /// Folds what is long.
 fn folded_if(long: bool, label: impl FnOnce() -> Prose, block: Block) -> Block {
     if long { Block::Fold(label(), vec![block]) } else { block }
-}
-
-fn columns(first: Vec<Column>) -> Vec<Column> {
-    first
-        .into_iter()
-        .chain([Column::quantities("Mean", "ms")])
-        .chain(TITLES.iter().map(|title| Column::quantities(*title, "ms")))
-        .collect()
 }
 
 /// One row of figures: the clock of its metrics, and how the row is called where several clocks are told apart.
@@ -91,26 +85,34 @@ fn service_words(findings: &Findings<'_>) -> Prose {
     }
 }
 
-/// The rows of one kind: its name, the clock where several are told apart, and the figures.
-fn kind_rows(findings: &Findings<'_>, point: &PointFindings, kind: &str) -> Vec<Vec<Cell>> {
-    let row = |(clock, word): Clock| {
-        let head = [Cell::datum(findings.workload.kind_title(kind))];
-        let named = word.map(|word| Cell::Prose(prose![word]));
-        head.into_iter().chain(named).chain(cells(point, clock, kind)).collect()
-    };
-    clocks(findings, point).into_iter().map(row).collect()
-}
-
-/// The columns before the figures.
-fn heads(findings: &Findings<'_>) -> Vec<Column> {
-    let clock = (findings.workload.clocks == Clocks::Both).then(|| Column::words("Time"));
-    [Column::words(findings.workload.work.one_capital)].into_iter().chain(clock).collect()
-}
-
-fn cells(point: &PointFindings, clock: LatencyClock, kind: &str) -> Vec<Cell> {
-    let percentiles = PERCENTILES.iter().map(|(statistic, _)| *statistic);
-    let shown = |statistic| shown_value(point, MetricKey::latency_of(clock, statistic, kind));
-    std::iter::once(LatencyStatistic::Mean).chain(percentiles).map(shown).map(cell).collect()
+/// The figures of each kind at points, a row for each clock that is told apart.
+fn figures_of<'f>(
+    id: &'static str,
+    caption: Prose,
+    findings: &Findings<'_>,
+    points: impl IntoIterator<Item = &'f PointFindings>,
+    with_points: bool,
+) -> Table {
+    let kinds = findings.kinds();
+    let rows = points.into_iter().flat_map(|point| {
+        let clocks = clocks(findings, point);
+        kinds.iter().flat_map(move |kind| clocks.clone().into_iter().map(move |clock| (point, kind, clock)))
+    });
+    let percentiles = PERCENTILES.iter().map(|(statistic, _)| *statistic).zip(TITLES);
+    TableOf::new(id, caption, rows)
+        .when(with_points, |table| table.column(Column::point(findings), |(point, ..)| point.label()))
+        .words(findings.workload.work.one_capital, |(_, kind, _)| findings.workload.kind_title(kind))
+        .when(findings.workload.clocks == Clocks::Both, |table| {
+            table.words("Time", |(.., (_, word))| word.map(|word| prose![word]))
+        })
+        .each(
+            std::iter::once((LatencyStatistic::Mean, "Mean")).chain(percentiles),
+            |(_, title)| Column::quantities(*title, "ms"),
+            |(point, kind, (clock, _)), (statistic, _)| {
+                cell(shown_value(point, MetricKey::latency_of(*clock, *statistic, kind)))
+            },
+        )
+        .table()
 }
 
 /// A percentile of too few samples was measured, and says nothing.
@@ -147,16 +149,11 @@ fn without_empty_columns(mut table: Table) -> Table {
     table
 }
 
-fn point_table(findings: &Findings<'_>, point: &PointFindings, kinds: &[String]) -> Table {
-    let workload = findings.workload;
+fn point_table(findings: &Findings<'_>, point: &PointFindings) -> Table {
     let validity = if point.verdict.is_valid() { "" } else { " (void: context, not a result)" };
-    Table {
-        id: "table-latency",
-        caption: prose!["Response times at ", point.label(), validity, " by kind of ", workload.work.one, "."],
-        columns: columns(heads(findings)),
-        rows: kinds.iter().flat_map(|kind| kind_rows(findings, point, kind)).collect(),
-        note: Vec::new(),
-    }
+    let caption =
+        prose!["Response times at ", point.label(), validity, " by kind of ", findings.workload.work.one, "."];
+    figures_of("table-latency", caption, findings, [point], false)
 }
 
 fn figure(findings: &Findings<'_>, kinds: &[String]) -> Option<Figure> {
@@ -164,17 +161,7 @@ fn figure(findings: &Findings<'_>, kinds: &[String]) -> Option<Figure> {
     panels.retain(|panel| !panel.series.is_empty());
     one_scale(&mut panels);
     let alt = panels.iter().map(|panel| panel.alt.clone()).collect::<Vec<_>>().join(" ");
-    let of_point = |point: &PointFindings| -> Vec<Vec<Cell>> {
-        let rows = kinds.iter().flat_map(|kind| kind_rows(findings, point, kind));
-        rows.map(|row| [vec![Cell::datum(point.label())], row].concat()).collect()
-    };
-    let rows = findings.points.iter().flat_map(of_point);
-    let data = Table {
-        caption: prose!["Response times of every point."],
-        columns: columns([columns![point(findings)], heads(findings)].concat()),
-        rows: rows.collect(),
-        ..Table::default()
-    };
+    let data = figures_of("", prose!["Response times of every point."], findings, &findings.points, true);
     (!panels.is_empty()).then(|| Figure {
         id: "figure-latency",
         caption: prose! {
@@ -229,11 +216,7 @@ fn panel(findings: &Findings<'_>, kind: &str) -> Panel {
             "Line chart of percentiles of {} response times in ms, logarithmic.{words}",
             findings.workload.kind_title(kind)
         ),
-        x: factor_axis(findings),
-        y: Axis::logarithmic(RESPONSE_P99.axis, RESPONSE_P99.axis_unit),
-        bands: Vec::new(),
-        rules: Vec::new(),
-        series,
+        ..Panel::of(factor_axis(findings), Axis::logarithmic(RESPONSE_P99.axis, RESPONSE_P99.axis_unit), series)
     }
 }
 

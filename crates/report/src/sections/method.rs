@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     blocks.extend(load(findings));
-    let chosen = super::facts_in_full::named(findings, findings.workload.facts);
+    let chosen = super::facts::in_full::named(findings, findings.workload.facts);
     if !chosen.is_empty() {
         blocks.push(Block::KeyValues(chosen));
     }
@@ -85,10 +85,10 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
         "Limits and the engine's settings were applied and read back. The instance was started, and the \
         virtual users connected before the load began."
     ]);
-    if super::rounds::any(findings) {
-        steps.extend(super::rounds::steps(findings, &percent(procedure.drift_tolerance)));
+    if super::checks::rounds::any(findings) {
+        steps.extend(super::checks::rounds::steps(findings, &percent(procedure.drift_tolerance)));
     }
-    if !super::rounds::all(findings) {
+    if !super::checks::rounds::all(findings) {
         steps.extend(if procedure.precision.is_some() { load_steps(procedure) } else { window_steps(procedure) });
     }
     steps.push(prose! {

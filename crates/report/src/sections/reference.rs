@@ -1,5 +1,7 @@
 //! The study's curve beside a published one, in relative terms.
 
+pub(super) mod beside;
+
 use crate::blocks::{
     Axis, Block, Chart, Figure, Inline, Notice, Panel, Prose, Role, Sample, Series, Table, cells, columns, prose,
 };
@@ -41,7 +43,7 @@ pub(super) fn needs(findings: &Findings<'_>) -> Result<(), String> {
     if is_drawn_elsewhere(findings) {
         return Ok(());
     }
-    if super::beside::comparable(findings, &references).is_empty() && curves(findings).is_empty() {
+    if beside::comparable(findings, &references).is_empty() && curves(findings).is_empty() {
         let names: Vec<&str> = references.iter().map(|reference| reference.id.as_str()).collect();
         let curve = findings.curve.as_ref().map_err(Clone::clone)?;
         return Err(format!("{} publishes no relative results by {}", names.join(", "), curve.setting));
@@ -84,9 +86,9 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::Paragraph(curve_text(&curves)));
         blocks.push(Block::Figure(Box::new(figure(findings, curve, &curves))));
     }
-    let theirs = super::beside::comparable(findings, &references);
+    let theirs = beside::comparable(findings, &references);
     if !theirs.is_empty() {
-        blocks.extend(super::beside::blocks(findings, &theirs));
+        blocks.extend(beside::blocks(findings, &theirs));
     }
     if let Some(Err(why)) = &findings.reference {
         blocks.push(Block::Notice(Notice::Gap, prose![why.clone(), "."]));
@@ -152,13 +154,12 @@ fn figure(findings: &Findings<'_>, curve: &Curve, curves: &[(&Reference, Vec<Pub
     let series: Vec<Series> = own.into_iter().chain(theirs).collect();
     let title = super::charts::capital(&setting_title(&curve.setting));
     let panel = Panel {
-        title: String::new(),
         alt: alt.clone(),
-        x: Axis { up_to: Some(100.0), ..Axis::linear(&title, "% of the largest level") },
-        y: Axis { up_to: Some(100.0), ..Axis::linear(THROUGHPUT.axis, "% of the largest point") },
-        bands: Vec::new(),
-        rules: Vec::new(),
-        series,
+        ..Panel::of(
+            Axis { up_to: Some(100.0), ..Axis::linear(&title, "% of the largest level") },
+            Axis { up_to: Some(100.0), ..Axis::linear(THROUGHPUT.axis, "% of the largest point") },
+            series,
+        )
     };
     Figure {
         id: "figure-reference",

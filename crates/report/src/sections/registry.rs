@@ -2,9 +2,8 @@
 
 use super::section::{Section, SectionPlace, a_finished_run, always};
 use super::warehouse::{calibration, capacity, certificate, layouts, queries, scans, streams};
-use super::{attribution, bottleneck, cache_tier, checks, conclusion, cores, departures, disclosure};
-use super::{efficiency, facts_in_full, failures, latency, method, pacing, reference, resources, results, search};
-use super::{stalls, tested, throughput, timeline, validity};
+use super::{attribution, bottleneck, cache_tier, checks, conclusion, departures, disclosure, facts, failures};
+use super::{latency, method, pacing, reference, resources, results, search, tested, throughput, timeline, validity};
 use crate::blocks::Block;
 use crate::findings::Findings;
 use SectionPlace::{Appendix, Paper};
@@ -22,17 +21,17 @@ pub(crate) const SECTIONS: &[Section] = &[
     row(Appendix, 3, "curve", "Shape of the curve", throughput::needs, throughput::render),
     row(Paper, 3, "reference", "Comparison with results of others", reference::needs, reference::render),
     row(Paper, 3, "resources", "Storage and CPU", a_finished_run, resources::render),
-    row(Appendix, 3, "efficiency", "Efficiency", always, efficiency::render),
+    row(Appendix, 3, "efficiency", "Efficiency", always, resources::efficiency::render),
     row(Paper, 3, "latency", "Response times", a_finished_run, latency::render),
     row(Paper, 3, "failures", "Failures", always, failures::render),
     row(Paper, 3, "timeline", "Second by second", a_finished_run, timeline::render),
-    row(Paper, 3, "stalls", "Stalls", always, stalls::render),
-    row(Appendix, 3, "cores", "Core by core", cores::needs, cores::render),
+    row(Paper, 3, "stalls", "Stalls", always, timeline::stalls::render),
+    row(Appendix, 3, "cores", "Core by core", resources::cores::needs, resources::cores::render),
     row(Paper, 2, "attribution", "What bound throughput, tested by intervention", always, attribution::render),
     row(Paper, 2, "bottleneck", "What limited throughput", a_finished_run, bottleneck::render),
     row(Paper, 2, "validity", "Validity", always, validity::render),
     row(Paper, 2, "conclusion", "Conclusion", always, conclusion::render),
-    row(Appendix, 2, "facts", "Set-up in full", always, facts_in_full::render),
+    row(Appendix, 2, "facts", "Set-up in full", always, facts::in_full::render),
     row(Appendix, 2, "checks", "Runs, checks and audits", always, checks::render),
     row(Appendix, 2, "disclosure", "Full disclosure", always, disclosure::render),
 ];

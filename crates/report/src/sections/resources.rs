@@ -1,6 +1,9 @@
 //! Storage as a storage engineer reads it, what a unit of work cost on it, and the network of the users.
 
-use super::charts::table_of_points;
+pub(super) mod cores;
+pub(super) mod efficiency;
+
+use super::charts::points_with;
 use super::replication::link_of_users;
 use crate::blocks::{Block, Column, Notice, Table, cells, columns, prose};
 use crate::findings::{Findings, PointFindings};
@@ -58,27 +61,26 @@ fn of_storage(findings: &Findings<'_>) -> Vec<Block> {
 
 /// Requests per second at each point.
 fn of_seconds(findings: &Findings<'_>, shown: &[&MetricName]) -> Table {
-    let mut table =
-        table_of_points(findings, shown.iter().map(|metric| (Column::metric(metric), metric.key())).collect());
-    table.id = "table-device";
-    table.caption = prose!["The block device that stores the data, and the CPU: means over the measured window."];
-    table.note = prose![
+    let has = |wanted: MetricName| shown.iter().any(|metric| metric.name == wanted.name);
+    let mut note = prose![
         "All requests of the device, including those of others. Latency by Little's law: mean requests in flight \
          divided by requests per second."
     ];
-    if shown.iter().any(|metric| metric.name == DATABASE_CPU.name) {
-        table.note.extend(prose![
+    if has(DATABASE_CPU) {
+        note.extend(prose![
             " CPU, all: every process, and steal, relative to the cores that the database may run on. CPU, database: its \
              own processes, relative to the CPU time that it may use."
         ]);
     }
-    if shown.iter().any(|metric| metric.name == WORK_PER_CPU.name) {
-        table.note.extend(prose![
+    if has(WORK_PER_CPU) {
+        note.extend(prose![
             " Work per CPU second: completed units of work for each second of CPU time of the database's group; it falls where \
              others slow the database down on the CPU time that it gets."
         ]);
     }
-    table
+    let caption = prose!["The block device that stores the data, and the CPU: means over the measured window."];
+    let columns = shown.iter().map(|metric| (Column::metric(metric), metric.key()));
+    points_with("table-device", caption, findings, columns).verdict().note(note)
 }
 
 /// What a unit of work cost.
@@ -90,10 +92,8 @@ fn of_work(findings: &Findings<'_>) -> Table {
     if findings.points.iter().any(tells_its_log) {
         columns.push((Column::metric(&DEVICE_WRITTEN_PER_LOG_BYTE.headed()), DEVICE_WRITTEN_PER_LOG_BYTE.key()));
     }
-    let mut table = table_of_points(findings, columns);
-    table.id = "table-storage";
-    table.caption = prose!["Requests and bytes of the device for each completed ", work.one, "."];
-    table
+    let caption = prose!["Requests and bytes of the device for each completed ", work.one, "."];
+    points_with("table-storage", caption, findings, columns).verdict().table()
 }
 
 /// Counters of the engine, where it has any.

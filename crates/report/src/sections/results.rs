@@ -1,8 +1,10 @@
 //! The main table of results.
 
-use super::charts::points_table;
-use super::offered;
-use crate::blocks::{Block, Cell, Column, Table, prose};
+pub(super) mod blocks;
+pub(super) mod offered;
+
+use super::charts::points_with;
+use crate::blocks::{Block, Column, Table, prose};
 use crate::findings::Findings;
 use crate::findings::warehouse::rating;
 use crate::metrics::{MetricName, TPM_ENGINE, TPM_ENGINE_RATIO};
@@ -15,7 +17,7 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
         true => vec![Block::Fold(prose!["Results by point"], vec![table])],
         false => vec![table],
     };
-    blocks.extend(super::blocks::paragraph(findings));
+    blocks.extend(blocks::paragraph(findings));
     blocks.extend(offered::whole_run(findings));
     blocks.extend(offered::offered(findings));
     blocks
@@ -28,23 +30,11 @@ pub(crate) fn results_table(findings: &Findings<'_>) -> Table {
     let of_engine = |column: &&MetricName| [TPM_ENGINE.name, TPM_ENGINE_RATIO.name].contains(&column.name);
     let is_told = |column: &&MetricName| findings.points.iter().any(|point| point.metrics.contains_key(&column.key()));
     let columns = findings.workload.results.iter().filter(met).filter(|column| !of_engine(column) || is_told(column));
-    let columns: Vec<MetricName> = columns.copied().collect();
-    let mut table = points_table(findings, &columns);
-    table.id = "table-results";
-    table.caption = prose!["Results by point, with 95 % confidence intervals and the number of samples."];
-    table.note = prose![findings.workload.results_note];
-    add_estimands(&mut table, findings);
-    table
-}
-
-/// Names what the figures of each point are figures of, before the verdict; nothing where no point tells it.
-fn add_estimands(table: &mut Table, findings: &Findings<'_>) {
-    if findings.points.iter().all(|point| point.estimand.is_none()) {
-        return;
-    }
-    let place = table.columns.len().saturating_sub(1);
-    table.columns.insert(place, Column::words("Estimand"));
-    for (row, point) in table.rows.iter_mut().zip(&findings.points) {
-        row.insert(place, point.estimand_name().map_or(Cell::Empty, Cell::datum));
-    }
+    let columns = columns.map(|metric| (Column::metric(metric), metric.key()));
+    let has_estimands = findings.points.iter().any(|point| point.estimand.is_some());
+    let caption = prose!["Results by point, with 95 % confidence intervals and the number of samples."];
+    points_with("table-results", caption, findings, columns)
+        .when(has_estimands, |table| table.words("Estimand", |point| point.estimand_name()))
+        .verdict()
+        .note(prose![findings.workload.results_note])
 }

@@ -1,7 +1,7 @@
 //! The search: its answer or why there is none, and its path point by point.
 
-use super::charts::measured_cell;
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, cells, columns, prose};
+use super::charts::verdict_cell;
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, TableOf, prose};
 use crate::findings::{ChosenLoad, Findings, SearchFindings, SearchState, SentencePart, setting_title};
 use crate::metrics::{RESPONSE_P99, THROUGHPUT};
 use proofload_model::study::Goal;
@@ -69,59 +69,37 @@ pub(super) fn sentence(search: &SearchFindings) -> Prose {
 /// The points of every search in the order in which they were chosen.
 fn path(findings: &Findings<'_>, first: &SearchFindings) -> Table {
     let several = findings.searches.len() > 1;
-    let mut columns = columns![words("Step"), words(super::charts::capital(&setting_title(&first.asked.setting)))];
-    if several {
-        columns.insert(1, Column::words("With"));
-    }
-    columns.push(Column::words("Chosen because"));
-    columns.push(match &first.asked.goal {
+    let measure = match &first.asked.goal {
         Goal::Max { .. } => Column::quantities(THROUGHPUT.title, THROUGHPUT.unit),
         Goal::Percentile { statistic, .. } => {
             Column::quantities(format!("{}, {statistic}", RESPONSE_P99.axis), RESPONSE_P99.axis_unit)
         }
-    });
-    if first.is_side_by_side() {
-        columns.push(Column::quantities("Share of the largest, side by side", ""));
-    }
-    columns.push(Column::words("Verdict"));
-    let rows = findings.searches.iter().flat_map(|search| {
-        search.path.iter().enumerate().map(move |(step, chosen)| row(findings, search, (step, chosen), several))
-    });
-    Table {
-        id: "table-search",
-        caption: prose!["Path of the search: its points in the order in which they were chosen."],
-        columns,
-        rows: rows.collect(),
-        note: Prose::new(),
-    }
-}
-
-fn row(
-    findings: &Findings<'_>,
-    search: &SearchFindings,
-    (step, chosen): (usize, &ChosenLoad),
-    several: bool,
-) -> Vec<Cell> {
-    let point = &findings.points[chosen.point];
-    let mut cells = cells![Cell::Count(step as u64 + 1), search.load(chosen.load)];
-    if several {
-        cells.insert(1, Cell::datum(search.label.clone()));
-    }
-    cells.push(Cell::datum(chosen.whys.join("; ")));
-    let value = chosen.value.clone();
-    cells.push(measured_cell(match &search.asked.goal {
-        Goal::Max { .. } => value,
-        Goal::Percentile { .. } => super::charts::milliseconds(value),
-    }));
-    cells.extend(chosen.of_largest.clone().map(measured_cell));
-    cells.push(verdict(search, chosen, point));
-    cells
+    };
+    let rows =
+        findings.searches.iter().flat_map(|search| search.path.iter().enumerate().map(move |step| (search, step)));
+    let caption = prose!["Path of the search: its points in the order in which they were chosen."];
+    TableOf::new("table-search", caption, rows)
+        .words("Step", |(_, (step, _))| step + 1)
+        .when(several, |table| table.words("With", |(search, _)| search.label.clone()))
+        .words(super::charts::capital(&setting_title(&first.asked.setting)), |(search, (_, chosen))| {
+            search.load(chosen.load)
+        })
+        .words("Chosen because", |(_, (_, chosen))| chosen.whys.join("; "))
+        .column(measure, |(search, (_, chosen))| match &search.asked.goal {
+            Goal::Max { .. } => chosen.value.clone(),
+            Goal::Percentile { .. } => super::charts::milliseconds(chosen.value.clone()),
+        })
+        .when(first.is_side_by_side(), |table| {
+            table.quantities("Share of the largest, side by side", "", |(_, (_, chosen))| chosen.of_largest.clone())
+        })
+        .words("Verdict", |(search, (_, chosen))| verdict(search, chosen, &findings.points[chosen.point]))
+        .table()
 }
 
 /// Whether a point keeps the limit, or whether it is a result at all.
 fn verdict(search: &SearchFindings, chosen: &ChosenLoad, point: &crate::findings::PointFindings) -> Cell {
     let Goal::Percentile { at_most, .. } = &search.asked.goal else {
-        return Cell::Verdict(point.verdict.is_valid(), point.verdict.word());
+        return verdict_cell(point);
     };
     match &chosen.value {
         _ if !point.verdict.is_valid() => Cell::Verdict(false, point.verdict.word()),

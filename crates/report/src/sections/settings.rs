@@ -1,7 +1,7 @@
 //! Each setting as asked and as in force, and what was used of the limited resources: the end of "what was tested".
 
 use super::facts;
-use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, cells, prose};
+use crate::blocks::{Block, Cell, Column, Notice, Prose, Table, TableOf, cells, prose};
 use crate::findings::{Findings, PointFindings, setting_title};
 use proofload_model::facts::{FactName, limit, usage};
 use proofload_model::samples::Fact;
@@ -166,19 +166,17 @@ fn usage_table(
     if told.is_empty() {
         return None;
     }
-    let row = |(label, facts): &(String, &[Fact])| -> Vec<Cell> {
-        let cells = told.iter().map(|name| name.last(facts).map_or_else(not_told, usage_cell));
-        [Cell::datum(label.clone())].into_iter().chain(cells).collect()
-    };
     let untold: Vec<String> = untold.iter().map(|name| name.title.to_lowercase()).collect();
-    let columns = told.iter().map(|name| Column::counts(name.title));
-    Some(Block::Table(Table {
-        id,
-        caption: prose![caption],
-        columns: [Column::words("Point")].into_iter().chain(columns).collect(),
-        rows: attempts.iter().map(row).collect(),
-        note: if untold.is_empty() { Prose::new() } else { prose![without, untold.join(", "), "."] },
-    }))
+    let note = if untold.is_empty() { Prose::new() } else { prose![without, untold.join(", "), "."] };
+    let table = TableOf::new(id, prose![caption], &attempts)
+        .words("Point", |(label, _)| label.clone())
+        .each(
+            told,
+            |name| Column::counts(name.title),
+            |(_, facts), name| name.last(facts).map_or_else(not_told, usage_cell),
+        )
+        .note(note);
+    Some(Block::Table(table))
 }
 
 fn not_told() -> Cell {

@@ -1,6 +1,9 @@
 //! What was tested: a sentence, a drawing, the facts that a reader looks for first. All other facts are in the appendix.
 
-use super::facts_in_full::{named, told};
+pub(super) mod drawing;
+pub(super) mod setup;
+
+use super::facts::in_full::{named, told};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::{Findings, setting_title};
 use proofload_model::engines::{named_engine, verified_versions, verified_words};
@@ -34,8 +37,8 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
         .ok()
         .map(|text| prose![Inline::Strong(prose!["Question:"]), " ", text.to_owned()]);
     let mut blocks: Vec<Block> = question.map(Block::Paragraph).into_iter().collect();
-    blocks.push(Block::Paragraph(super::setup::what_was_run(findings)));
-    blocks.extend(super::drawing::figure(findings).map(|figure| Block::Figure(Box::new(figure))));
+    blocks.push(Block::Paragraph(setup::what_was_run(findings)));
+    blocks.extend(drawing::figure(findings).map(|figure| Block::Figure(Box::new(figure))));
     let mut facts = named(findings, SHOWN);
     facts.extend(verified(findings));
     facts.extend(stated(findings));

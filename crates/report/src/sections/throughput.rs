@@ -1,7 +1,7 @@
 //! Throughput against the factor: what each step is worth and where the curve bends.
 
 use super::charts::level_words;
-use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, cells, columns, prose};
+use crate::blocks::{Block, Inline, Prose, Table, TableOf, prose};
 use crate::findings::{Curve, CurveGroup, Findings, setting_title};
 use proofload_analysis::knee::Knee;
 
@@ -49,29 +49,13 @@ fn knee_paragraph(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) ->
 
 fn steps_table(findings: &Findings<'_>, curve: &Curve) -> Table {
     let words = |number: f64| level_words(findings, &curve.setting, number);
-    let mut rows = Vec::new();
-    for group in &curve.groups {
-        for step in &group.steps {
-            let mut row = cells![words(step.from), words(step.to)];
-            if curve.groups.len() > 1 {
-                row.push(Cell::datum(group.label.clone()));
-            }
-            row.push(Cell::Quantity(step.elasticity.clone()));
-            rows.push(row);
-        }
-    }
-    let mut columns = columns![words("From"), words("To")];
-    if curve.groups.len() > 1 {
-        columns.push(Column::words("With"));
-    }
-    columns.push(Column::quantities("Elasticity of throughput", "d ln X / d ln R"));
-    Table {
-        id: "table-elasticity",
-        caption: prose!["Gain of each step between neighbouring valid levels."],
-        columns,
-        rows,
-        note: Vec::new(),
-    }
+    let rows = curve.groups.iter().flat_map(|group| group.steps.iter().map(move |step| (group, step)));
+    TableOf::new("table-elasticity", prose!["Gain of each step between neighbouring valid levels."], rows)
+        .words("From", |(_, step)| words(step.from))
+        .words("To", |(_, step)| words(step.to))
+        .when(curve.groups.len() > 1, |table| table.words("With", |(group, _)| group.label.clone()))
+        .quantities("Elasticity of throughput", "d ln X / d ln R", |(_, step)| step.elasticity.clone())
+        .table()
 }
 
 /// Where the curve bends, in words.

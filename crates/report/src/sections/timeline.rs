@@ -1,5 +1,8 @@
 //! Every second of each point's first run: throughput, response times, the drive, memory and others, below each other on one axis.
 
+pub(super) mod seconds;
+pub(super) mod stalls;
+
 use super::charts::{shown_of, spread};
 use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Figure, Inline, Panel, Role, Rule, Sample, Series, Strips, Table, cells,
@@ -8,8 +11,8 @@ use crate::blocks::{
 use crate::findings::drills::drilled;
 use crate::findings::{Findings, PointFindings, RunFindings, Window};
 use crate::numbers::short;
-use crate::sections::seconds::{SecondTrace, checkpoints, seconds_of};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use seconds::{SecondTrace, checkpoints, seconds_of};
 
 /// Most places on a line; longer runs are drawn as means of several seconds.
 const MOST_PLACES: usize = 240;
@@ -170,7 +173,7 @@ fn row(point: &PointFindings, run: &RunFindings) -> Vec<Cell> {
         Quantity::new(value, Unit::PER_SECOND, n, Interval::none("an extreme value has no interval"))
     };
     let warm_up = match &run.warm_up {
-        _ if run.whole.is_some() => super::rounds::warm_up(run),
+        _ if run.whole.is_some() => super::checks::rounds::warm_up(run),
         None => Cell::Gap("no verdict".to_owned()),
         Some(warm_up) => Cell::Count(warm_up.seconds),
     };

@@ -1,5 +1,11 @@
 //! Why the results may be believed: a line for each kind of check, in full only what does not hold.
 
+pub(super) mod agents;
+pub(super) mod lost_sessions;
+pub(super) mod reach;
+pub(super) mod readiness;
+pub(super) mod steal;
+
 use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, cells, prose};
 use crate::findings::{Findings, PointFindings, RunFindings, is_judged_by_movement};
 use proofload_model::samples::CheckOutcome;
@@ -11,8 +17,8 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
          audits hold. It is wide if its 95 % interval is wider than requested. One void run voids its point, because \
          excluding bad runs would bias the result. ", judge(findings)
     })];
-    if super::rounds::any(findings) {
-        rules.push(Block::Paragraph(super::rounds::how_judged()));
+    if super::checks::rounds::any(findings) {
+        rules.push(Block::Paragraph(super::checks::rounds::how_judged()));
     }
     let mut blocks = match findings.points.iter().any(has_reasons) {
         true => [rules, vec![Block::Table(verdicts(findings))]].concat(),
@@ -21,11 +27,11 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if findings.points.iter().any(|point| !point.runs.is_empty()) {
         blocks.push(Block::List(held(findings)));
         blocks.extend(failed(findings));
-        blocks.extend(super::reach::blocks(findings));
-        blocks.extend(super::steal::warning(findings));
-        blocks.extend(super::readiness::blocks(findings));
-        blocks.extend(super::lost_sessions::blocks(findings));
-        blocks.extend(super::agents::blocks(findings));
+        blocks.extend(reach::blocks(findings));
+        blocks.extend(steal::warning(findings));
+        blocks.extend(readiness::blocks(findings));
+        blocks.extend(lost_sessions::blocks(findings));
+        blocks.extend(agents::blocks(findings));
         blocks.extend(little(findings));
     }
     blocks.extend(sentinels(findings));
@@ -52,7 +58,7 @@ fn held(findings: &Findings<'_>) -> Vec<Prose> {
         audits.add(if audit.holds { CheckOutcome::Met } else { CheckOutcome::Failed });
     }
     lines.push(audits.line("Audits of sums".to_owned(), runs));
-    lines.extend(super::readiness::line(findings));
+    lines.extend(readiness::line(findings));
     lines.push(prose!["Each check, audit and run: ", Inline::Reference("checks"), "."]);
     lines
 }

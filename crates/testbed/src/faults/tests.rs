@@ -191,7 +191,8 @@ fn walk(by_group: bool) {
     }
     let study = tempfile::tempdir_in("/var/tmp").unwrap();
     let place = study.path().join("place");
-    let volume = Volume::mount(&place, Bytes(64 << 20)).unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(TestClock::new());
+    let volume = Volume::mount(&place, Bytes(64 << 20), &clock).unwrap();
     for fault in FAULTS.iter().copied() {
         let (kind, bench) = (fault.kind(), Bench::start(&place));
         let site = bench.site(kind, by_group);

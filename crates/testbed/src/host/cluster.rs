@@ -77,6 +77,7 @@ impl ManagedCluster {
         let engine = facet(&first.place)?;
         let place = PathBuf::from(format!("{}.{}", absolute(&first.place)?.display(), InstanceName::arbiter()));
         snapshots::claim(&place)?;
+        instances::free_after_kill_or_warn(&snapshots::data_folder(&place), &**clock, events);
         snapshots::remove_data(&place)?;
         let (port, peer_port) = (instances::free_port()?, instances::free_port()?);
         let arbiter = ArbiterPlan { folder: managers::folder(&place), port, peer_port };

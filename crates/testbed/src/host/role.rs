@@ -193,10 +193,10 @@ impl HostService for HostRole {
         if let Some(plan) = &ask.place.tier {
             storages::tier_needs(plan)?;
         }
-        self.volumes.retain(|volume| volume.folder() != folder || volume.size() == ask.size);
-        if !self.volumes.iter().any(|volume| volume.folder() == folder) {
+        if !self.volumes.iter().any(|volume| volume.folder() == folder && volume.size() == ask.size) {
             self.held(&ask.instance).refuse_while_running("mount a volume")?;
-            self.volumes.push(Volume::mount(&folder, ask.size)?);
+            self.volumes.retain(|volume| volume.folder() != folder);
+            self.volumes.push(Volume::mount(&folder, ask.size, &self.clock)?);
         }
         let facts = self.volumes.iter().filter(|volume| volume.folder() == folder).flat_map(Volume::facts);
         Ok(facts.map(|fact| Fact { instance: ask.instance.clone(), ..fact }).collect())
@@ -209,7 +209,7 @@ impl HostService for HostRole {
         self.volumes.retain(|volume| volume.folder() != folder);
         let study = folder.parent().unwrap_or(&folder);
         let device = preconditioning::purge(&ask.device, ask.confirmed.as_deref(), study)?;
-        let volume = Volume::on_device(&folder, &device)?;
+        let volume = Volume::on_device(&folder, &device, &self.clock)?;
         let facts = volume.facts();
         self.volumes.push(volume);
         Ok(facts.into_iter().map(|fact| Fact { instance: ask.instance.clone(), ..fact }).collect())
@@ -236,6 +236,7 @@ impl HostService for HostRole {
         let Some(recipe) = engine(&place)?.server() else { return Ok(()) };
         let made = instances::create(recipe, &data, &*self.clock, &self.remains.of(&instance));
         if made.is_err() {
+            self.free_after_kill(&folder);
             let _half_made = snapshots::remove_data(&folder);
         }
         made
@@ -256,9 +257,10 @@ impl HostService for HostRole {
     fn copy_instance(&mut self, ask: CopyInstance) -> Result<(), Error> {
         let CopyInstance { instance, place, from } = ask;
         let folder = absolute(&place)?;
+        self.held(&instance).refuse_while_running("copy an instance to its standby")?;
+        self.free_after_kill(&folder);
         let (clock, remains) = (Arc::clone(&self.clock), self.remains.of(&instance));
         let held = self.held(&instance);
-        held.refuse_while_running("copy an instance to its standby")?;
         let password =
             held.password().ok_or_else(|| Error::new("failed to copy an instance: no password was given"))?;
         copy::copy(&place, &folder, (&from, password), &*clock, &remains)

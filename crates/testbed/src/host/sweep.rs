@@ -47,21 +47,18 @@ pub(super) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Err
             end(pid, clock)?;
             found.push(format!("ended process {pid}, a server left running on {}", data.display()));
         }
-        // What cannot be freed harms nobody at once, and must not keep a study from running.
-        match instances::free_after_kill(&data, clock) {
-            Ok(false) => {}
-            Ok(true) => found.push(format!("freed what a killed server left in the kernel, on {}", data.display())),
-            Err(error) => found.push(error.to_string()),
-        }
         for file in faults::left_files(&data) {
             let removed = std::fs::remove_file(&file);
             removed.map_err(|error| Error::new(format!("failed to remove {}: {error}", file.display())))?;
             found.push(format!("removed {}, left by a fault", file.display()));
         }
+        // After the ballast, which leaves no room for that. What cannot be freed harms nobody at once, and must not keep a study from
+        // running.
+        found.extend(instances::freed_after_kill(&data, clock));
         preconditioning::sweep(&place)?;
         found.extend(snapshots::remove_drafts(&place)?.into_iter().map(|draft| format!("removed {}", draft.display())));
     }
-    found.extend(storages::sweep(folder)?);
+    found.extend(storages::sweep(folder, clock)?);
     Ok(found)
 }
 

@@ -5,10 +5,11 @@ use super::user::User;
 use crate::agents::EventSink;
 use crate::host::InstanceRemains;
 use crate::sys;
-use proofload_engine::{AfterKill, ENGINES, ServerRecipe};
+use proofload_engine::{AfterKill, ENGINES, ServerRecipe, SharedSegment};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
 use proofload_model::wire::Event;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,6 +20,9 @@ const WITHIN: Duration = Duration::from_secs(20);
 const DYING: Duration = Duration::from_secs(10);
 
 const GLANCE: Duration = Duration::from_millis(10);
+
+/// Name of the lock file beside the data folder, while the command runs: who dies meanwhile leaves it to the next.
+const KEPT: &str = "after-kill.pid";
 
 /// Frees it where the data folder says that a server runs and, as soon as its last process has ended, none does; tells whether there was something
 /// to do.
@@ -32,11 +36,20 @@ pub(crate) fn free_after_kill(data: &Path, clock: &dyn Clock) -> Result<bool, Er
     let Ok(data) = std::path::absolute(data) else { return Ok(false) };
     let data = data.as_path();
     for recipe in ENGINES.iter().filter_map(|engine| engine.server()) {
-        if recipe.running_pid(data).is_none() {
+        if recipe.running_pid(data).is_none() && !data.with_file_name(KEPT).exists() {
             continue;
         }
         if let Some(after) = recipe.after_kill(data)?.filter(|_| is_left(data, clock)) {
-            free(recipe, &after, data, clock).map_err(|error| {
+            let after = taken_up(recipe, after, data)?;
+            if after.segment.is_none() && recipe.running_pid(data).is_none() {
+                // Another has freed it meanwhile.
+                continue;
+            }
+            let freed = free(recipe, &after, data, clock);
+            // The command takes it for that of other data once their file system is mounted from another device, and cannot run where
+            // there is no room.
+            let rest = after.segment.map_or(Ok(()), |segment| remove(segment, data));
+            freed.and(rest).map_err(|error| {
                 error.context(format!("failed to free what a killed server left in the kernel: {}", data.display()))
             })?;
             return Ok(true);
@@ -52,6 +65,15 @@ pub(crate) fn free_after_kill_or_warn(data: &Path, clock: &dyn Clock, events: &E
     }
 }
 
+/// The same, in words; `None` where there was nothing to do.
+pub(crate) fn freed_after_kill(data: &Path, clock: &dyn Clock) -> Option<String> {
+    match free_after_kill(data, clock) {
+        Ok(false) => None,
+        Ok(true) => Some(format!("freed what a killed server left in the kernel, on {}", data.display())),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
 /// Waits until no process works in the folder.
 fn is_left(data: &Path, clock: &dyn Clock) -> bool {
     let begun = clock.now();
@@ -63,12 +85,72 @@ fn is_left(data: &Path, clock: &dyn Clock) -> bool {
     }
 }
 
+/// Puts the lock file back where somebody died who had begun to free. A command that came as far as a segment of its own has freed
+/// that of the server before.
+fn taken_up(recipe: &dyn ServerRecipe, after: AfterKill, data: &Path) -> Result<AfterKill, Error> {
+    let kept = data.with_file_name(KEPT);
+    if after.segment.is_some() || std::fs::rename(kept, data.join(&after.lock_file)).is_err() {
+        return Ok(after);
+    }
+    Ok(recipe.after_kill(data)?.unwrap_or(after))
+}
+
 fn free(recipe: &dyn ServerRecipe, after: &AfterKill, data: &Path, clock: &dyn Clock) -> Result<(), Error> {
-    let lock_file = data.join(&after.lock_file);
-    let removed = std::fs::remove_file(&lock_file);
-    removed.map_err(|error| Error::new(format!("failed to remove {}: {error}", lock_file.display())))?;
+    let (lock_file, kept) = (data.join(&after.lock_file), data.with_file_name(KEPT));
     let user = User::for_server(recipe.unprivileged_users())?;
+    let moved = std::fs::rename(&lock_file, &kept);
+    moved.map_err(|error| Error::new(format!("failed to move {}: {error}", lock_file.display())))?;
     // Nobody frees it from outside: it ends by itself.
     let remains = InstanceRemains::default();
-    run(&after.command, data, &data.with_file_name("after-kill.log"), user.as_ref(), clock, (&remains, WITHIN))
+    let output = data.with_file_name("after-kill.log");
+    let done = run(&after.command, data, &output, user.as_ref(), clock, (&remains, WITHIN));
+    let removed = std::fs::remove_file(&kept);
+    done.and(removed.map_err(|error| Error::new(format!("failed to remove {}: {error}", kept.display()))))
+}
+
+/// Removes a segment where it still is the one that the server made, whose user owns the folder. One that is attached stays.
+fn remove(segment: SharedSegment, data: &Path) -> Result<(), Error> {
+    let owner = std::fs::metadata(data).ok().map(|found| found.uid());
+    let is_it = |found: &sys::ListedSegment| found.creator == segment.creator && Some(found.user) == owner;
+    match sys::listed_segment(segment.id).filter(is_it) {
+        Some(found) if found.attached > 0 => {
+            Err(Error::new(format!("the segment {} of shared memory is still attached by another process", segment.id)))
+        }
+        Some(_) => sys::remove_segment(segment.id),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// A segment of ours that nobody attaches, as of a server that was killed; `None` where it cannot be made.
+    fn left() -> Option<SharedSegment> {
+        let made = Command::new("ipcmk").args(["-M", "4096"]).output().ok().filter(|made| made.status.success())?;
+        let id = String::from_utf8_lossy(&made.stdout).split_ascii_whitespace().last()?.parse().ok()?;
+        Some(SharedSegment { id, creator: sys::listed_segment(id)?.creator })
+    }
+
+    #[test]
+    fn a_segment_goes_where_it_is_that_of_the_killed_server_and_of_its_user() {
+        let Some(segment) = left() else {
+            println!("SKIPPED: ipcmk cannot make a segment of shared memory here");
+            return;
+        };
+        let data = tempfile::tempdir().unwrap();
+        let is_there = || sys::listed_segment(segment.id).is_some();
+        remove(SharedSegment { creator: segment.creator + 1, ..segment }, data.path()).unwrap();
+        assert!(is_there(), "another process made it");
+        if sys::is_root() {
+            sys::set_owner(data.path(), 65534, 65534).unwrap();
+            remove(segment, data.path()).unwrap();
+            assert!(is_there(), "another user made it");
+            sys::set_owner(data.path(), 0, 0).unwrap();
+        }
+        remove(segment, data.path()).unwrap();
+        assert!(!is_there());
+        remove(segment, data.path()).unwrap();
+    }
 }

@@ -72,7 +72,8 @@ pub(crate) fn launch(order: Launch<'_>) -> Result<Server, Error> {
         limits.born(server.process());
     }
     server.watch.is_serving();
-    Ok(server)
+    // One that ended between its answer and this is told by nobody else.
+    server.watch.ended().map_or(Ok(server), |reason| Err(exited(&reason)))
 }
 
 /// All that the thread needs that gives birth to the server.
@@ -104,6 +105,8 @@ fn give_birth(birth: Birth, at_our_death: i32, watch: &Arc<InstanceWatch>, event
         match child {
             Err(error) => drop(born.send(Err(error))),
             Ok(child) => {
+                // Whoever hears of its end may unmount what the log lies on.
+                drop(birth.file);
                 let _waiting = born.send(Ok(child.id()));
                 watch.until_end(child, &events);
             }
@@ -118,8 +121,10 @@ fn until_it_answers(server: &Server, answers: Answers<'_>) -> Result<(), Error> 
     let begun = server.clock.now();
     loop {
         let answer = answers(&server.address);
+        // Another may answer in its place.
+        server.notice_end();
         if let Some(reason) = server.watch.ended() {
-            return Err(Error::new(format!("failed to start the server: it exited at once: {reason}")));
+            return Err(exited(&reason));
         }
         let Err(error) = answer else { return Ok(()) };
         if server.remains.is_abandoned() {
@@ -132,4 +137,8 @@ fn until_it_answers(server: &Server, answers: Answers<'_>) -> Result<(), Error> 
         }
         server.clock.sleep(GLANCE);
     }
+}
+
+fn exited(reason: &str) -> Error {
+    Error::new(format!("failed to start the server: it exited at once: {reason}"))
 }

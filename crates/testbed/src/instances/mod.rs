@@ -11,7 +11,7 @@ mod start;
 mod user;
 
 pub(crate) use create::{create, fill};
-pub(crate) use killed::{free_after_kill, free_after_kill_or_warn};
+pub(crate) use killed::{free_after_kill, free_after_kill_or_warn, freed_after_kill};
 pub(crate) use launch::{Launch, launch};
 pub(crate) use rewind::{rewind, rewind_passwords, unlead};
 pub(crate) use secrets::{SecretFiles, write_secret};

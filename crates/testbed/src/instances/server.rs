@@ -147,8 +147,16 @@ impl Server {
         roots
     }
 
+    /// Waits until its end has been noted, where it has ended: the kernel tells that before the thread that waits for it.
+    pub(super) fn notice_end(&self) {
+        if !sys::is_running(self.process) {
+            self.ends_within(DYING);
+        }
+    }
+
     /// Tells whether its first process has exited, for whatever reason.
     pub(crate) fn has_exited(&self) -> bool {
+        self.notice_end();
         self.watch.ended().is_some()
     }
 
@@ -177,10 +185,7 @@ impl Server {
     /// # Errors
     /// It had ended before, died of another signal than the polite one, or did not end at that within the recipe's patience and was made to.
     pub(crate) fn stop(self) -> Result<(), Error> {
-        if !sys::is_running(self.process) {
-            // It has ended; the thread that waits for it is about to note why.
-            self.ends_within(DYING);
-        }
+        self.notice_end();
         if let Some(reason) = self.watch.ended() {
             return Err(Error::new(format!("failed to stop the server: it had already exited: {reason}")));
         }
@@ -210,6 +215,7 @@ impl Server {
 
     /// Notes that it is about to end by our own doing, so that nobody is told of it.
     pub(crate) fn expect_end(&self) {
+        self.notice_end();
         let mut life = self.watch.life();
         if !matches!(*life, Life::Ended(_)) {
             *life = Life::Stopping;
@@ -218,6 +224,7 @@ impl Server {
 
     /// Notes that it is expected to go on after all, where it has not ended.
     pub(crate) fn expect_to_serve(&self) {
+        self.notice_end();
         let mut life = self.watch.life();
         if *life == Life::Stopping {
             *life = Life::Serving;
@@ -229,14 +236,18 @@ impl Server {
         self.tell(self.signals.polite);
     }
 
-    /// Kills what a manager has left running.
+    /// Kills what a manager has left running, and waits until the server has ended.
     fn end_what_it_ran(&self) {
-        if let Some(data) = &self.runs {
-            kill_managed(data);
+        let Some(data) = &self.runs else { return };
+        kill_managed(data);
+        let begun = self.clock.now();
+        while served_by(data).is_some() && self.clock.now().since(begun) < DYING && !self.remains.is_abandoned() {
+            self.clock.sleep(GLANCE);
         }
     }
 
     fn tell(&self, signal: i32) {
+        self.notice_end();
         let mut life = self.watch.life();
         if !matches!(*life, Life::Ended(_)) {
             *life = Life::Stopping;
@@ -272,5 +283,67 @@ impl Drop for Server {
         self.end_what_it_ran();
         self.remains.set_server(None);
         self.remains.set_served(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_clock::TestClock;
+    use std::path::Path;
+    use std::process::Command;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// A server that was killed, whose end is noted later, and the number of ends that were told.
+    fn killed(folder: &Path, before: impl FnOnce(&Server)) -> (Server, Arc<AtomicU32>) {
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let (log, _file) = Log::open(&folder.join("log"), None).unwrap();
+        let watch = Arc::new(InstanceWatch::new(InstanceName::primary(), log, None));
+        watch.is_serving();
+        let server = Server {
+            signals: StopSignals { polite: 15, firm: KILL, patience: HASTE },
+            process: child.id(),
+            port: 0,
+            runs: None,
+            address: String::new(),
+            watch: Arc::clone(&watch),
+            clock: Arc::new(TestClock::new()),
+            remains: Arc::default(),
+        };
+        before(&server);
+        child.kill().unwrap();
+        while sys::is_running(child.id()) {
+            std::thread::sleep(GLANCE);
+        }
+        let told = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&told);
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            let events: EventSink = Arc::new(move |_| {
+                count.fetch_add(1, Ordering::SeqCst);
+            });
+            watch.until_end(child, &events);
+        });
+        (server, told)
+    }
+
+    #[test]
+    fn a_server_that_ended_as_expected_is_not_expected_to_serve_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (server, told) = killed(folder.path(), Server::expect_end);
+        server.expect_to_serve();
+        assert!(server.has_ended(), "it ended by our own doing");
+        assert_eq!(told.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn a_server_that_ended_unasked_is_not_taken_for_one_that_was_told_to() {
+        let tells: [fn(&Server); 2] = [Server::expect_end, Server::tell_to_stop];
+        for tell in tells {
+            let folder = tempfile::tempdir().unwrap();
+            let (server, _told) = killed(folder.path(), |_| ());
+            tell(&server);
+            assert!(server.has_exited() && !server.has_ended(), "nobody told it to end");
+        }
     }
 }

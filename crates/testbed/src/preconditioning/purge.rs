@@ -57,6 +57,9 @@ mod tests {
     use super::*;
     use crate::storages::{self, Volume};
     use crate::sys;
+    use crate::test_clock::TestClock;
+    use proofload_model::time::Clock;
+    use std::sync::Arc;
 
     /// A loop device on a file.
     struct Loop(String);
@@ -91,6 +94,7 @@ mod tests {
             return;
         };
         let elsewhere = Path::new("/");
+        let clock: Arc<dyn Clock> = Arc::new(TestClock::new());
         let refused = purge(&device.0, Some("/dev/other"), elsewhere).unwrap_err().to_string();
         assert!(refused.contains("--yes names"), "{refused}");
         let folder = study.path().join("place.primary");
@@ -102,13 +106,13 @@ mod tests {
             assert!(used() >= 32 << 20);
             let purged = purge(&device.0, Some(&device.0), elsewhere).unwrap();
             assert!(used() < 16 << 20, "what was written is discarded: {} bytes are left", used());
-            let volume = Volume::on_device(&folder, &purged).unwrap();
+            let volume = Volume::on_device(&folder, &purged, &clock).unwrap();
             std::fs::write(folder.join("row"), "x").unwrap();
             if run == 0 {
                 drop(volume);
             } else {
                 std::mem::forget(volume);
-                assert_eq!(storages::sweep(study.path()).unwrap().len(), 1, "an agent was killed");
+                assert_eq!(storages::sweep(study.path(), &*clock).unwrap().len(), 1, "an agent was killed");
             }
             assert!(!folder.join("row").exists());
         }

@@ -5,10 +5,11 @@ use super::rates::Rates;
 use proofload_model::samples::Reading;
 use proofload_model::series::tier;
 use proofload_model::tier::{CachePlan, SizedVolume, TierVolume, WriteMode};
+use proofload_model::tier_cleaning::DirtyMark;
 use proofload_model::units::Bytes;
 use proofload_tier::control::ControlClient;
 use proofload_tier::forecast::{MiniatureCache, MiniatureCounts, MiniatureSettings, Reference, SamplePiece};
-use proofload_tier::machine::{CacheMode, CleanerSettings};
+use proofload_tier::machine::CacheMode;
 use proofload_tier::policy::PolicyChoice;
 use std::time::Duration;
 
@@ -133,7 +134,7 @@ fn pair(plan: &CachePlan, piece: &SamplePiece, size: Bytes) -> Option<Pair> {
             lines: u32::try_from(size.0 / u64::from(piece.line_bytes.max(1))).unwrap_or(u32::MAX),
             rate: piece.settings.rate,
             modes: VOLUMES.map(|(_, volume)| mode_of(volume)).to_vec(),
-            dirty_target: CleanerSettings::usual().target,
+            dirty_target: plan.cleaning.mark(DirtyMark::Target).share(),
         })
     };
     let policy = PolicyChoice::ALL.into_iter().find(|choice| choice.name() == plan.policy.word())?;
@@ -144,6 +145,7 @@ fn pair(plan: &CachePlan, piece: &SamplePiece, size: Bytes) -> Option<Pair> {
 mod tests {
     use super::*;
     use proofload_model::tier::{CacheSize, EvictionPolicy};
+    use proofload_model::tier_cleaning::CleaningPlan;
     use proofload_tier::block::{OriginBlock, SectorSet};
     use proofload_tier::forecast::SampleSettings;
     use proofload_tier::machine::AccessKind;
@@ -153,9 +155,10 @@ mod tests {
             size: CacheSize::PercentOfData(50),
             mode: WriteMode::WriteBack,
             policy: EvictionPolicy::S3Fifo2,
-            clean_depth: 8,
+            cleaning: CleaningPlan::usual(),
             line: Bytes(8192),
             accelerate: vec![TierVolume::Data],
+            quotas: Vec::new(),
             prewarm,
             folder: None,
         }

@@ -117,6 +117,8 @@ impl TierProbe {
             readings.push(tier::IN_USE.reading(name, f64::from(volume.lines) * line));
             readings.push(tier::DIRTY.reading(name, f64::from(volume.dirty_lines) * line));
         }
+        let status = &reading.pool.status;
+        readings.extend(status.tunes_depth.then(|| tier::CLEAN_DEPTH.reading("", f64::from(status.clean_depth))));
         readings.extend(reading.disks.first().map(|disk| self.disk(disk, span)).unwrap_or_default());
         readings
     }
@@ -149,6 +151,7 @@ mod tests {
         CachePlan, CacheSize, DriveModel, EvictionPolicy, RequestClass, Stroke, TierPlan, TierVolume, TimedRequests,
         WriteMode,
     };
+    use proofload_model::tier_cleaning::CleaningPlan;
     use proofload_model::units::Bytes;
     use proofload_tier::control::{ControlServer, ControlSubject};
     use proofload_tier::device::{Clock, FileDevice, MachineClock, PageCache};
@@ -178,7 +181,7 @@ mod tests {
         let pool = PoolSettings {
             policy: PolicyChoice::Lru,
             volumes: vec![VolumeSettings { class: VolumeClass::Data, mode: CacheMode::WriteBack, quota_lines: None }],
-            cleaner: CleanerSettings::usual(),
+            cleaner: CleanerSettings { tunes_depth: true, ..CleanerSettings::usual() },
             verify_every_read: false,
         };
         (Arc::new(Tier::open(devices, pool, clock).expect("opens")), disk)
@@ -196,9 +199,10 @@ mod tests {
             size: CacheSize::PercentOfData(0),
             mode: WriteMode::WriteBack,
             policy: EvictionPolicy::Lru,
-            clean_depth: 8,
+            cleaning: CleaningPlan::usual(),
             line: Bytes(8192),
             accelerate: Vec::new(),
+            quotas: Vec::new(),
             prewarm: false,
             folder: None,
         };
@@ -239,6 +243,7 @@ mod tests {
         assert_eq!([value(&tier::WRITES), value(&tier::WRITE_HITS), value(&tier::WRITES_ABSORBED)], [10.0, 4.0, 10.0]);
         assert_eq!([value(&tier::PROMOTED), value(&tier::IN_USE)], [163_840.0, 13.0 * 8192.0]);
         assert_eq!(value(&tier::DISK_REQUESTS), 20.0);
+        assert_eq!(value(&tier::CLEAN_DEPTH), 8.0);
         // Reads of one drive, one after the other: at work for about as long as they took.
         let (queue, response) = (value(&tier::DISK_QUEUE), value(&tier::DISK_RESPONSE));
         assert!((queue - 20.0 * response / 1e3).abs() < 1e-6 && response > 0.05, "{queue} {response}");

@@ -2,15 +2,15 @@
 
 use super::{tier, volume};
 use proofload_model::error::Error;
+use proofload_model::time::Clock;
 use std::path::Path;
 
 /// Gives back what lies on tiers, then unmounts volumes; tells what was found, in words.
 ///
 /// # Errors
 /// Something cannot be freed.
-pub(crate) fn sweep(folder: &Path) -> Result<Vec<String>, Error> {
+pub(crate) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Error> {
     let mut found = tier::sweep(folder)?;
-    let mounted = volume::sweep(folder)?;
-    found.extend(mounted.iter().map(|place| format!("unmounted the volume at {}", place.display())));
+    found.extend(volume::sweep(folder, clock)?);
     Ok(found)
 }

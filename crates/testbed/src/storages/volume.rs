@@ -1,21 +1,32 @@
 //! A volume of a study's own: a file system in a file beside the folder where it is mounted. What fills or stalls it touches nobody else. The
-//! file stays with the snapshot in it; the mount ends with its agent, or is swept.
+//! file stays with the snapshot in it; the mount ends with its agent, or is swept. It takes with it what a killed server on it left in the
+//! kernel, since its files alone tell what that is.
 
+use crate::instances;
+use crate::snapshots;
 use crate::sys;
 use proofload_model::error::Error;
 use proofload_model::facts::storage;
 use proofload_model::samples::Fact;
+use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// How the name of the file ends.
 const ENDING: &str = ".volume";
 
 /// How the name of the file ends that says which device is mounted.
 const DEVICE_ENDING: &str = ".device";
+
+/// How long what is in use for a moment may keep a volume mounted: processes that were killed, and that have not ended yet.
+const RELEASED_WITHIN: Duration = Duration::from_secs(10);
+
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// A device with a new file system of ours on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +38,18 @@ pub(crate) struct DeviceToMount {
 }
 
 /// A volume that is mounted. Dropping it unmounts it; its file stays.
-#[derive(Debug)]
 pub(crate) struct Volume {
     folder: PathBuf,
     /// Its file, or the one that names its device.
     file: PathBuf,
     size: Bytes,
+    clock: Arc<dyn Clock>,
+}
+
+impl std::fmt::Debug for Volume {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Volume").field("file", &self.file).field("size", &self.size).finish_non_exhaustive()
+    }
 }
 
 impl Volume {
@@ -40,7 +57,7 @@ impl Volume {
     ///
     /// # Errors
     /// The folder is in use, or what a program says.
-    pub(crate) fn on_device(folder: &Path, device: &DeviceToMount) -> Result<Self, Error> {
+    pub(crate) fn on_device(folder: &Path, device: &DeviceToMount, clock: &Arc<dyn Clock>) -> Result<Self, Error> {
         let failed =
             |error: std::io::Error| Error::new(format!("failed to mount a device at {}: {error}", folder.display()));
         fs::create_dir_all(folder).map_err(failed)?;
@@ -50,7 +67,8 @@ impl Volume {
                 folder.display()
             )));
         }
-        let volume = Self { folder: folder.to_owned(), file: named(folder, DEVICE_ENDING), size: device.size };
+        let (file, clock) = (named(folder, DEVICE_ENDING), Arc::clone(clock));
+        let volume = Self { folder: folder.to_owned(), file, size: device.size, clock };
         fs::write(&volume.file, device.node.as_os_str().as_encoded_bytes()).map_err(failed)?;
         run("mount", &[], &[&device.node, folder])?;
         let _mended = fs::remove_dir(folder.join("lost+found"));
@@ -61,8 +79,8 @@ impl Volume {
     ///
     /// # Errors
     /// No right to mount, another size than before, data in the folder that are not on the volume, or what a program says.
-    pub(crate) fn mount(folder: &Path, size: Bytes) -> Result<Self, Error> {
-        let volume = Self { folder: folder.to_owned(), file: file_of(folder), size };
+    pub(crate) fn mount(folder: &Path, size: Bytes, clock: &Arc<dyn Clock>) -> Result<Self, Error> {
+        let volume = Self { folder: folder.to_owned(), file: file_of(folder), size, clock: Arc::clone(clock) };
         if !sys::is_root() {
             return Err(Error::refused(
                 "failed to mount a volume for storage.volume: this needs root; run as root, or remove storage.volume",
@@ -70,7 +88,7 @@ impl Volume {
         }
         if is_mounted(folder) {
             // Left by an agent of the same study that has ended meanwhile.
-            end(folder)?;
+            end(folder, &**clock)?;
         }
         let failed =
             |error: std::io::Error| Error::new(format!("failed to create the volume of {}: {error}", folder.display()));
@@ -141,24 +159,27 @@ impl Volume {
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        let _swept_later = end(&self.folder);
+        let _swept_later = end(&self.folder, &*self.clock);
     }
 }
 
-/// Unmounts the volumes directly below a study's folder that a dead agent has left; answers with their folders.
+/// Unmounts the volumes directly below a study's folder that a dead agent has left; tells what was found, in words.
 ///
 /// # Errors
 /// One cannot be unmounted.
-pub(crate) fn sweep(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Error> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let place = |entry: fs::DirEntry| {
         let name = entry.file_name();
         let name = name.to_str()?;
         name.strip_suffix(ENDING).or_else(|| name.strip_suffix(DEVICE_ENDING)).map(|name| folder.join(name))
     };
-    let mounted: Vec<PathBuf> = entries.filter_map(place).filter(|place| is_mounted(place)).collect();
-    mounted.iter().try_for_each(|place| end(place))?;
-    Ok(mounted)
+    let mut found = Vec::new();
+    for place in entries.filter_map(place).filter(|place| is_mounted(place)) {
+        found.extend(end(&place, clock)?);
+        found.push(format!("unmounted the volume at {}", place.display()));
+    }
+    Ok(found)
 }
 
 /// Fails unless data lie on a volume of ours.
@@ -180,18 +201,32 @@ pub(super) fn make_file_system(file: &Path, size: Bytes) -> Result<(), Error> {
     run("mkfs.ext4", &["-q", "-F", "-m", "0", "-b", "4096"], &[file, Path::new(&blocks)])
 }
 
-/// Unmounts a volume; a device is cleared as well, where it is the one that was mounted there.
-fn end(folder: &Path) -> Result<(), Error> {
+/// Unmounts a volume; a device is cleared as well, where it is the one that was mounted there. What a killed server on it left in the
+/// kernel goes first, also where the volume was under a cache tier at its death; tells that in words.
+fn end(folder: &Path, clock: &dyn Clock) -> Result<Option<String>, Error> {
+    let is_ours = is_mounted(folder) && snapshots::is_ours(folder);
+    let freed = is_ours.then(|| instances::freed_after_kill(&snapshots::data_folder(folder), clock)).flatten();
     let marker = named(folder, DEVICE_ENDING);
     let mounted = fs::metadata(folder).map(|found| found.dev()).ok();
     let is_it = |node: &PathBuf| mounted.is_some() && fs::metadata(node).map(|found| found.rdev()).ok() == mounted;
     let device = fs::read_to_string(&marker).ok().map(PathBuf::from).filter(is_it);
-    run("umount", &[], &[folder])?;
+    unmount(folder, clock)?;
     if let Some(node) = device {
         run("wipefs", &["--all", "--quiet"], &[&node])?;
     }
     let _there_was_none = fs::remove_file(marker);
-    Ok(())
+    Ok(freed)
+}
+
+/// Unmounts a folder; what is in use for a moment is tried again.
+fn unmount(folder: &Path, clock: &dyn Clock) -> Result<(), Error> {
+    let begun = clock.now();
+    loop {
+        match run("umount", &[], &[folder]) {
+            Err(_) if is_mounted(folder) && clock.now().since(begun) < RELEASED_WITHIN => clock.sleep(GLANCE),
+            done => return done,
+        }
+    }
 }
 
 /// The file of the volume of a folder.
@@ -226,6 +261,7 @@ pub(super) fn run(program: &str, options: &[&str], paths: &[&Path]) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_clock::TestClock;
 
     #[test]
     fn a_volume_is_made_once_mounted_again_and_swept() {
@@ -235,23 +271,31 @@ mod tests {
         }
         let study = tempfile::tempdir_in("/var/tmp").unwrap();
         let folder = study.path().join("place");
-        let size = Bytes(32 << 20);
+        let (size, clock): (Bytes, Arc<dyn Clock>) = (Bytes(32 << 20), Arc::new(TestClock::new()));
         assert!(expect_own_volume(&folder.join("data")).is_err(), "nothing is there");
-        let volume = Volume::mount(&folder, size).unwrap();
+        let volume = Volume::mount(&folder, size, &clock).unwrap();
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "it can be claimed");
         fs::create_dir(folder.join("data")).unwrap();
         expect_own_volume(&folder.join("data")).unwrap();
         assert_eq!(volume.facts()[0].holds, Some(true));
         std::mem::forget(volume);
-        assert_eq!(sweep(study.path()).unwrap(), std::slice::from_ref(&folder), "left by an agent that was killed");
-        assert!(!is_mounted(&folder) && sweep(study.path()).unwrap().is_empty());
-        let other = Volume::mount(&folder, Bytes(48 << 20)).unwrap_err().to_string();
+        let found = sweep(study.path(), &*clock).unwrap();
+        assert_eq!(
+            found,
+            [format!("unmounted the volume at {}", folder.display())],
+            "left by an agent that was killed"
+        );
+        assert!(!is_mounted(&folder) && sweep(study.path(), &*clock).unwrap().is_empty());
+        let other = Volume::mount(&folder, Bytes(48 << 20), &clock).unwrap_err().to_string();
         assert!(other.contains("delete it, or set storage.volume to its size"), "{other}");
-        let again = Volume::mount(&folder, size).unwrap();
+        let again = Volume::mount(&folder, size, &clock).unwrap();
         assert!(folder.join("data").is_dir(), "its content is kept");
+        // A process that was killed a moment ago.
+        let mut user = Command::new("sleep").arg("1").current_dir(&folder).spawn().unwrap();
         drop(again);
-        assert!(!is_mounted(&folder));
+        assert!(!is_mounted(&folder), "it is unmounted as soon as nobody uses it");
+        user.wait().unwrap();
         fs::write(folder.join("letter"), "dear").unwrap();
-        assert!(Volume::mount(&folder, size).unwrap_err().to_string().contains("not on it"));
+        assert!(Volume::mount(&folder, size, &clock).unwrap_err().to_string().contains("not on it"));
     }
 }

@@ -5,6 +5,7 @@ mod direct;
 mod files;
 mod process;
 mod roles;
+mod segments;
 mod slice;
 mod spawn;
 
@@ -18,5 +19,6 @@ pub(crate) use process::{
 pub(crate) use roles::{
     ThreadRoles, name_of_program, name_of_thread, role_of, role_of_thread, thread_time, without_number,
 };
+pub(crate) use segments::{ListedSegment, listed_segment, remove_segment};
 pub(crate) use slice::{set_real_time, set_slice, slice, this_thread};
 pub(crate) use spawn::{Spawn, spawn};

@@ -6,7 +6,7 @@ use super::frame::{ContentReader, Frame, FrameFault, nanoseconds};
 use super::message::READING;
 use crate::disk::ModelledDisk;
 use crate::error::Error;
-use crate::machine::{CacheMode, VolumeClass};
+use crate::machine::{CacheMode, CleanerMarks, VolumeClass};
 use crate::policy::PolicyChoice;
 use crate::stats::VolumeCounters;
 use crate::tier::{FlushTimes, LatencyHistogram, PoolSnapshot, PoolStatus, Tier, VolumeSnapshot};
@@ -121,6 +121,11 @@ fn put_status(content: &mut Vec<u8>, status: &PoolStatus) {
     let policy = PolicyChoice::ALL.iter().position(|policy| *policy == status.policy);
     content.push(policy.and_then(|place| u8::try_from(place).ok()).expect("six policies"));
     content.extend(status.clean_depth.to_le_bytes());
+    content.push(u8::from(status.tunes_depth));
+    let CleanerMarks { target, urgent_from, urgent_to, bypass_from } = status.marks;
+    [target, urgent_from, urgent_to, bypass_from].iter().for_each(|mark| content.extend(mark.to_le_bytes()));
+    content.extend(nanoseconds(status.idle_after));
+    content.extend(nanoseconds(status.age_limit));
     content.extend(status.memory_bytes.to_le_bytes());
     content.push(u8::from(status.after_crash));
 }
@@ -132,6 +137,15 @@ fn take_status(reader: &mut ContentReader<'_>) -> Result<PoolStatus, FrameFault>
         dirty_lines: reader.u32()?,
         policy: *PolicyChoice::ALL.get(usize::from(reader.u8()?)).ok_or(FrameFault::Content)?,
         clean_depth: reader.u32()?,
+        tunes_depth: reader.flag()?,
+        marks: CleanerMarks {
+            target: reader.u32()?,
+            urgent_from: reader.u32()?,
+            urgent_to: reader.u32()?,
+            bypass_from: reader.u32()?,
+        },
+        idle_after: reader.time()?,
+        age_limit: reader.time()?,
         memory_bytes: reader.u64()?,
         after_crash: reader.flag()?,
     })
@@ -154,6 +168,8 @@ fn put_volume(content: &mut Vec<u8>, volume: &VolumeSnapshot) {
     content.extend(volume.bytes.to_le_bytes());
     content.extend(volume.lines.to_le_bytes());
     content.extend(volume.dirty_lines.to_le_bytes());
+    content.push(u8::from(volume.quota_lines.is_some()));
+    content.extend(volume.quota_lines.unwrap_or(0).to_le_bytes());
     volume.counters.list().iter().for_each(|(_, value)| content.extend(value.to_le_bytes()));
     volume.all_latencies().iter().for_each(|histogram| put_histogram(content, histogram));
 }
@@ -164,6 +180,11 @@ fn take_volume(reader: &mut ContentReader<'_>) -> Result<VolumeSnapshot, FrameFa
     let mut volume = VolumeSnapshot::empty(*class, *mode);
     volume.failed = reader.flag()?;
     (volume.bytes, volume.lines, volume.dirty_lines) = (reader.u64()?, reader.u32()?, reader.u32()?);
+    let (has_quota, quota) = (reader.flag()?, reader.u32()?);
+    if !has_quota && quota != 0 {
+        return Err(FrameFault::Content);
+    }
+    volume.quota_lines = has_quota.then_some(quota);
     let mut outcome = Ok(0);
     let counters = VolumeCounters::from_values(|| {
         outcome = reader.u64();
@@ -230,6 +251,10 @@ mod tests {
             dirty_lines: 3,
             policy: PolicyChoice::Arc,
             clean_depth: 16,
+            tunes_depth: true,
+            marks: CleanerMarks { target: 1, urgent_from: 3, urgent_to: 2, bypass_from: 10_000 },
+            idle_after: Duration::from_secs(1),
+            age_limit: Duration::from_secs(600),
             memory_bytes: 1 << 40,
             after_crash: true,
         };
@@ -242,6 +267,7 @@ mod tests {
             })
             .unwrap();
             (volume.failed, volume.bytes, volume.lines, volume.dirty_lines) = (true, 5 << 33, 9, 3);
+            volume.quota_lines = (class == VolumeClass::Log).then_some(12);
             volume.with_latencies([histogram(1), histogram(2), LatencyHistogram::default()])
         });
         let time = Duration::from_nanos;
@@ -295,6 +321,6 @@ mod tests {
         empty.pool.volumes = vec![VolumeSnapshot::empty(VolumeClass::Data, CacheMode::Pass)];
         empty.disks.truncate(0);
         // 25 counters of 8 bytes are in it; change VERSION with this length.
-        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (5, 309));
+        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (5, 347));
     }
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::commits::SectorCrcs;
+use super::depth::DepthTuner;
 use super::machine_core::{CacheMachine, QuickSet};
 use super::salvaging::LeftOut;
 use super::settings::CleanerSettings;
@@ -79,6 +80,7 @@ pub(super) struct CleanerState {
     settings: CleanerSettings,
     /// Dirty lines of all volumes.
     dirty: u32,
+    depth: DepthTuner,
     /// Lines of this pass that are left, in the order of their blocks.
     sweep: VecDeque<LineNumber>,
     /// Block behind the last one that was cleaned.
@@ -108,6 +110,7 @@ impl CleanerState {
         Self {
             settings: settings.clone(),
             dirty: 0,
+            depth: DepthTuner::new(settings),
             sweep: VecDeque::new(),
             position: OriginBlock::new(0, 0),
             at_work: QuickSet::default(),
@@ -192,7 +195,7 @@ impl CacheMachine {
     }
 
     fn collect(&mut self, wanted: u32, now: Duration) -> Option<CleanBatch> {
-        let depth = self.cleaner.settings.writes_at_once();
+        let depth = self.cleaner.depth.depth();
         let mut batch: Option<CleanBatch> = None;
         let mut refilled = false;
         while batch.as_ref().map_or(0, |batch| batch.pieces.len()) < wanted as usize {
@@ -266,6 +269,16 @@ impl CacheMachine {
     /// Lets writes to the blocks of a batch go on: all its lines have been read.
     pub fn clean_was_read(&mut self, batch: &CleanBatch) {
         batch.pieces.iter().for_each(|piece| self.let_go(piece.block));
+    }
+
+    /// Tells how long so many writes of a batch and the sync behind them took, all of which were done.
+    pub fn clean_took(&mut self, batch: &CleanBatch, writes: u64, took: Duration) {
+        self.cleaner.depth.note(batch.depth, writes, took);
+    }
+
+    /// Writes to an origin that the next batch has under way at once.
+    pub fn clean_depth(&self) -> u32 {
+        self.cleaner.depth.depth()
     }
 
     /// Ends a batch: `Some` has the number of writes when all of it is durable on the origin, `None` when it is not. It is not if any sync failed

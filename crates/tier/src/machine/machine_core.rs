@@ -7,7 +7,7 @@ use super::abandoning::CacheHold;
 use super::cleaning::CleanerState;
 use super::closing::ClosingState;
 use super::commits::{JournalPosition, Records, SectorCrcs};
-use super::settings::{CacheMode, PoolSettings, VolumeClass, VolumeSettings};
+use super::settings::{CacheMode, CleanerSettings, PoolSettings, VolumeClass, VolumeSettings};
 use crate::block::{OriginBlock, SectorSet, mix};
 use crate::layout::Geometry;
 use crate::lines::{LineEntry, LineTable};
@@ -443,6 +443,16 @@ impl CacheMachine {
     pub(crate) fn kind_of(&self, volume: u8) -> (VolumeClass, CacheMode) {
         let volume = &self.volumes[usize::from(volume)];
         (volume.settings.class, volume.mode())
+    }
+
+    /// Lines that a volume may hold at most; `None` when it may hold all.
+    pub(crate) fn quota_of(&self, volume: u8) -> Option<u32> {
+        self.volumes[usize::from(volume)].settings.quota_lines
+    }
+
+    /// The cleaner's settings.
+    pub(crate) fn cleaner_settings(&self) -> &CleanerSettings {
+        &self.settings.cleaner
     }
 
     /// Whether the cache failed while nothing of a volume was dirty, so that its mode is [`CacheMode::Pass`] whatever was asked for.

@@ -91,6 +91,8 @@ pub struct CleanerSettings {
     pub batches: u32,
     /// Writes to the origin under way at once in each batch, 1 to [`CleanerSettings::MOST_DEPTH`]; others count as the nearest of these.
     pub depth: u32,
+    /// Whether the depth is only where the cleaner begins: it then follows what the origins gain by more or fewer writes at once.
+    pub tunes_depth: bool,
     /// Lines per second in the regulated state, at most.
     pub most_lines_per_second: f64,
 }
@@ -102,6 +104,17 @@ impl CleanerSettings {
     /// Writes to the origin under way at once in each batch: the depth, as far as there may be so many.
     pub(crate) fn writes_at_once(&self) -> u32 {
         self.depth.clamp(1, Self::MOST_DEPTH)
+    }
+
+    /// The shares of dirty lines.
+    pub fn marks(&self) -> CleanerMarks {
+        let parts = |share: f64| (share.clamp(0.0, 1.0) * f64::from(CleanerMarks::WHOLE)).round() as u32;
+        CleanerMarks {
+            target: parts(self.target),
+            urgent_from: parts(self.urgent_from),
+            urgent_to: parts(self.urgent_to),
+            bypass_from: parts(self.bypass_from),
+        }
     }
 
     /// The settings that the goals are stated for: 20 % dirty, urgent from 50 % to 45 %, bypass from 90 %, 1 s idle, 5 s to
@@ -121,9 +134,28 @@ impl CleanerSettings {
             batch_lines: 256,
             batches: 1,
             depth: 8,
+            tunes_depth: false,
             most_lines_per_second: 20_000.0,
         }
     }
+}
+
+/// Shares of dirty lines at which cleaning changes, each in ten-thousandths of the lines in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CleanerMarks {
+    /// Wanted share.
+    pub target: u32,
+    /// Share from which the cleaner works without pause.
+    pub urgent_from: u32,
+    /// Share down to which it then works.
+    pub urgent_to: u32,
+    /// Share from which new writes go to the origin.
+    pub bypass_from: u32,
+}
+
+impl CleanerMarks {
+    /// All lines in use.
+    pub const WHOLE: u32 = 10_000;
 }
 
 /// One pool.

@@ -12,7 +12,7 @@ use crate::device::{Clock, Device};
 use crate::error::Error;
 use crate::forecast::SampleRing;
 use crate::layout::{Geometry, Superblock};
-use crate::machine::{AccessKind, Begin, BlockRequest, BlockWork, CacheMachine, End, WaitFor};
+use crate::machine::{AccessKind, Begin, BlockRequest, BlockWork, CacheMachine, CleanerMarks, End, WaitFor};
 use crate::policy::PolicyChoice;
 use crate::stats::VolumeCounters;
 
@@ -51,8 +51,6 @@ pub struct Tier {
     pub(super) bytes: Vec<u64>,
     /// Order in which clean lines are given up.
     pub(super) policy: PolicyChoice,
-    /// Writes of the cleaner to an origin under way at once.
-    pub(super) clean_depth: u32,
 }
 
 /// Size and state of a pool.
@@ -66,8 +64,16 @@ pub struct PoolStatus {
     pub dirty_lines: u32,
     /// Order in which clean lines are given up.
     pub policy: PolicyChoice,
-    /// Writes of the cleaner to an origin under way at once.
+    /// Writes of the cleaner to an origin under way at once, as they are now.
     pub clean_depth: u32,
+    /// Whether the cleaner changes them by what the origins gain.
+    pub tunes_depth: bool,
+    /// Shares of dirty lines at which cleaning changes.
+    pub marks: CleanerMarks,
+    /// Time without requests after which all lines are cleaned.
+    pub idle_after: Duration,
+    /// Time that a line may be dirty.
+    pub age_limit: Duration,
     /// Bytes of memory that grow with the number of lines.
     pub memory_bytes: u64,
     /// Whether the last stop was no clean one.
@@ -398,12 +404,17 @@ impl Tier {
 
     pub(super) fn status_of(&self, state: &TierState) -> PoolStatus {
         let machine = &state.machine;
+        let cleaner = machine.cleaner_settings();
         PoolStatus {
             line_bytes: self.geometry.line_bytes,
             active_lines: machine.active_lines(),
             dirty_lines: machine.dirty_lines(),
             policy: self.policy,
-            clean_depth: self.clean_depth,
+            clean_depth: machine.clean_depth(),
+            tunes_depth: cleaner.tunes_depth,
+            marks: cleaner.marks(),
+            idle_after: cleaner.idle_after,
+            age_limit: cleaner.age_limit,
             memory_bytes: machine.memory_bytes() as u64,
             after_crash: machine.is_after_crash(),
         }

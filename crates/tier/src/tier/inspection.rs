@@ -157,6 +157,16 @@ impl CacheInspection {
         Ok(Self { superblock, journal_records, cache, entries: recovery.entries, newer })
     }
 
+    /// Lines in use of a cache, from its superblock alone.
+    ///
+    /// # Errors
+    ///
+    /// When there is no cache ([`Error::is_mismatch`]), or the device fails.
+    pub fn lines_in_use(cache: &dyn Device) -> Result<u32, Error> {
+        let superblock = read_superblock(cache)?.ok_or_else(|| Error::missing(name_of_cache(cache)))?;
+        Ok(superblock.active_lines)
+    }
+
     /// Lines that hold a block, in the order of their numbers.
     pub fn lines(&self) -> impl Iterator<Item = (LineNumber, &LineEntry)> {
         (0..).zip(&self.entries).filter(|(_, entry)| entry.is_mapped())

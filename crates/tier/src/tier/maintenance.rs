@@ -54,7 +54,11 @@ impl Tier {
                 let wanted = self.lock().machine.commit_wanted();
                 self.commit_until(wanted)?;
             }
-            self.write_runs(batch, &runs).map(|()| count)
+            let begun = self.clock.now();
+            self.write_runs(batch, &runs)?;
+            let took = self.clock.now().saturating_sub(begun);
+            self.lock().machine.clean_took(batch, count, took);
+            Ok(count)
         });
         guard.disarm();
         let mut state = self.lock();

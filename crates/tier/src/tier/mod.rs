@@ -20,6 +20,7 @@ mod sampling;
 mod sizing;
 mod snapshot;
 mod unwinding;
+mod warming;
 
 pub use flush_delay::{FlushTimes, MOST_FLUSH_DELAY};
 pub use front::{PoolStatus, Tier};
@@ -30,3 +31,4 @@ pub use opening::{FormatSettings, TierDevices};
 pub use salvaging::{SalvageStatus, SkippedRange};
 pub use sizing::DrainStatus;
 pub use snapshot::{PoolSnapshot, VolumeSnapshot};
+pub use warming::WarmedBlocks;

@@ -120,12 +120,11 @@ impl Tier {
         let journal =
             JournalPosition { start: superblock.journal_start, next: recovery.journal_next, mount: superblock.mounts };
         let state = (superblock.active_lines, after_crash);
-        let (policy, clean_depth) = (settings.policy, settings.cleaner.writes_at_once());
+        let policy = settings.policy;
         let machine = CacheMachine::new(superblock.geometry, settings, &recovery.entries, state, journal);
         Ok(Self {
             geometry: superblock.geometry,
             policy,
-            clean_depth,
             bytes: superblock.volumes.iter().map(|volume| volume.bytes).collect(),
             state: Mutex::new(TierState {
                 machine,

@@ -23,6 +23,8 @@ pub struct VolumeSnapshot {
     pub lines: u32,
     /// Lines of those that are dirty.
     pub dirty_lines: u32,
+    /// Lines that it may hold at most; `None` when it may hold all.
+    pub quota_lines: Option<u32>,
     /// Counts since the pool was opened.
     pub counters: VolumeCounters,
     /// Times of hits, misses and flushes since the pool was opened, ns.
@@ -54,6 +56,7 @@ impl VolumeSnapshot {
             bytes: 0,
             lines: 0,
             dirty_lines: 0,
+            quota_lines: None,
             counters: VolumeCounters::default(),
             latencies: std::array::from_fn(|_| LatencyHistogram::default()),
         }
@@ -100,6 +103,7 @@ impl Tier {
                 bytes: self.volume_bytes(volume),
                 lines,
                 dirty_lines,
+                quota_lines: state.machine.quota_of(volume),
                 counters: state.machine.counters(volume),
                 latencies: state.latencies[usize::from(volume)].clone(),
             }

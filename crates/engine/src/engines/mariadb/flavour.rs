@@ -1,9 +1,10 @@
 //! What MariaDB has otherwise than MySQL. Source: knowledge base, "Server System Variables", "InnoDB System Variables".
 
-use crate::contract::{LiveChange, LiveSetting};
+use super::page_flushing::LIVE_PAGE_FLUSHING;
+use crate::contract::{LiveChange, LiveSetting, RightPurpose};
 use crate::engines::mysql_family::{
-    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, ProgramNames, ReplicationWords,
-    SeveralStatements, StatusVariable, pipelining_setting,
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, NeededRight, Privilege, ProgramNames,
+    ReplicationWords, RightPlace, SeveralStatements, StatusVariable, pipelining_setting,
 };
 use proofload_model::replication::Confirmation;
 use std::time::Duration;
@@ -30,6 +31,7 @@ const LIVE: &[LiveSetting] = &[
         change: LiveChange::Off(&[("innodb_log_file_size", "268435456")]),
         settles: Duration::from_secs(2),
     },
+    LIVE_PAGE_FLUSHING,
     LiveSetting {
         resource: "engine.durability",
         change: LiveChange::Off(&[("innodb_flush_log_at_trx_commit", "2")]),
@@ -141,6 +143,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         identity: None,
     },
     observed: OBSERVED,
+    rights: RIGHTS,
     live: LIVE,
     counters: COUNTERS,
 };
@@ -163,6 +166,34 @@ const DEFAULTS: &[(&str, &str)] = &[
     // A row that others see was confirmed by a standby, where commits wait for one.
     ("rpl_semi_sync_master_wait_point", "AFTER_SYNC"),
     ("innodb_log_file_size", "512M"),
+];
+
+/// Rights beside those of the family. The conditions of order entry are checked by temporary tables.
+const RIGHTS: &[NeededRight] = &[
+    NeededRight {
+        word: "CREATE TEMPORARY TABLES",
+        any: &[Privilege::CreateTemporaryTables],
+        place: RightPlace::StudyDatabase,
+        purposes: &[RightPurpose::Checks],
+    },
+    NeededRight {
+        word: "PROCESS",
+        any: &[Privilege::Process],
+        place: RightPlace::Server,
+        purposes: &[RightPurpose::Waits],
+    },
+    NeededRight {
+        word: "BINLOG MONITOR",
+        any: &[Privilege::ReplicationClient, Privilege::Super],
+        place: RightPlace::Server,
+        purposes: &[RightPurpose::Standbys],
+    },
+    NeededRight {
+        word: "SUPER",
+        any: &[Privilege::Super],
+        place: RightPlace::Server,
+        purposes: &[RightPurpose::Settings],
+    },
 ];
 
 const OBSERVED: &[&str] = &[

@@ -1,9 +1,10 @@
 //! What MySQL has otherwise than MariaDB. Source: MySQL 9.7 reference manual, "Server System Variables", "InnoDB Startup Options and System
 //! Variables", "Performance Schema System Variable Tables", "Semisynchronous Replication", "CHANGE REPLICATION SOURCE TO Statement".
 
+use crate::contract::RightPurpose;
 use crate::engines::mysql_family::{
-    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames,
-    ReplicationWords, SeveralStatements, StatusVariable, pipelining_setting,
+    FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, NeededRight, PoolDivision, Privilege,
+    ProgramNames, ReplicationWords, RightPlace, SeveralStatements, StatusVariable, pipelining_setting,
 };
 use proofload_model::replication::Confirmation;
 
@@ -158,6 +159,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         identity: Some("auto.cnf"),
     },
     observed: OBSERVED,
+    rights: RIGHTS,
     // Its own are not tried on a real server.
     live: &[],
     counters: COUNTERS,
@@ -173,6 +175,28 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("innodb_adaptive_hash_index", "OFF"),
     ("innodb_change_buffering", "none"),
     ("innodb_dedicated_server", "OFF"),
+];
+
+/// Rights beside those of the family. Without `PROCESS` no metrics of InnoDB are read, among them what is left to purge.
+const RIGHTS: &[NeededRight] = &[
+    NeededRight {
+        word: "PROCESS",
+        any: &[Privilege::Process],
+        place: RightPlace::Server,
+        purposes: &[RightPurpose::Settle, RightPurpose::Counters, RightPurpose::Waits],
+    },
+    NeededRight {
+        word: "REPLICATION CLIENT",
+        any: &[Privilege::ReplicationClient, Privilege::Super],
+        place: RightPlace::Server,
+        purposes: &[RightPurpose::Standbys],
+    },
+    NeededRight {
+        word: "SESSION_VARIABLES_ADMIN",
+        any: &[Privilege::SessionVariablesAdmin, Privilege::SystemVariablesAdmin, Privilege::Super],
+        place: RightPlace::Server,
+        purposes: &[RightPurpose::Settings],
+    },
 ];
 
 const OBSERVED: &[&str] = &[

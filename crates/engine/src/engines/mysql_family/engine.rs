@@ -5,7 +5,7 @@ use super::scratch::ScratchServer;
 use super::{FamilySession, address, database, installation, observer, sessions, settings};
 use crate::contract::{
     About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer,
-    Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work,
+    Replication, ScratchDatabases, ServerRecipe, ServerRights, SessionSampler, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -44,6 +44,10 @@ impl<F: FamilyMember> Engine for F {
             password: "set MYSQL_PWD, or password in ~/.my.cnf, for the load agent",
             hosts: address::each,
         })
+    }
+
+    fn server_rights(&self) -> Option<&dyn ServerRights> {
+        Some(self)
     }
 
     fn live_settings(&self) -> Option<&dyn LiveSettings> {

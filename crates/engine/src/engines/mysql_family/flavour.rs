@@ -1,6 +1,7 @@
 //! What servers of MySQL's family have otherwise than each other, as data: one value for each. What they have alike is in the other files of this folder.
 
 use super::replication_words::ReplicationWords;
+use super::rights::NeededRight;
 use super::statistics::StatusVariable;
 use crate::contract::{Error, LiveSetting};
 use crate::engines::{mariadb, mysql};
@@ -48,6 +49,8 @@ pub(in crate::engines) struct Flavour {
     pub(in crate::engines) observed: &'static [&'static str],
     /// What experiments can change while an instance runs.
     pub(in crate::engines) live: &'static [LiveSetting],
+    /// Rights that an account needs beside those that it needs at every server of the family.
+    pub(in crate::engines) rights: &'static [NeededRight],
     /// Numbers of the server's status that the others do not have.
     pub(in crate::engines) counters: &'static [StatusVariable],
 }

@@ -3,9 +3,11 @@
 use super::address::ServerAddress;
 use super::configuration::canonical;
 use super::flavour::FamilyMember;
+use super::page_flushing::{self, FlushingBacklog};
 use super::quantity::literal;
 use super::replication::ask;
 use crate::contract::{Error, LiveSetting, LiveSettings, Target};
+use proofload_model::intervention::PAGE_FLUSHING;
 use std::time::Duration;
 
 /// How long a server may take to change a size of its own, such as that of its log.
@@ -40,5 +42,25 @@ impl<F: FamilyMember> LiveSettings for F {
             Ok(())
         })
         .map_err(|error| error.context("change settings of a running instance"))
+    }
+
+    fn is_at_work(&self, instance: &Target, resource: &str) -> Result<bool, Error> {
+        if resource != PAGE_FLUSHING {
+            return Ok(false);
+        }
+        ask(ServerAddress::of(instance)?, WITHIN, async |connection| {
+            FlushingBacklog::read(connection, F::FLAVOUR).await.map(FlushingBacklog::forces_writes)
+        })
+        .map_err(|error| error.context("read whether pages are written in the background"))
+    }
+
+    fn catch_up(&self, instance: &Target, resource: &str) -> Result<(), Error> {
+        if resource != PAGE_FLUSHING {
+            return Ok(());
+        }
+        ask(ServerAddress::of(instance)?, WITHIN, async |connection| {
+            page_flushing::catch_up(connection, F::FLAVOUR).await
+        })
+        .map_err(|error| error.context("wait until pages that were put off are written"))
     }
 }

@@ -7,6 +7,7 @@ mod database;
 mod engine;
 mod failure;
 mod flavour;
+mod grants;
 mod installation;
 mod isolation;
 mod live;
@@ -14,6 +15,7 @@ mod load_data;
 mod log_position;
 mod memory;
 mod observer;
+mod page_flushing;
 mod password;
 mod pipelining;
 mod probe;
@@ -22,18 +24,22 @@ mod recipe;
 mod replication;
 mod replication_watch;
 mod replication_words;
+mod rights;
 mod scratch;
 mod session;
 mod sessions;
 mod settings;
 mod statistics;
+mod wait_events;
 mod wire;
 
 pub(in crate::engines) use flavour::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, PoolDivision, ProgramNames,
     SeveralStatements,
 };
+pub(in crate::engines) use grants::Privilege;
 pub(in crate::engines) use pipelining::setting as pipelining_setting;
 pub(in crate::engines) use replication_words::ReplicationWords;
+pub(in crate::engines) use rights::{NeededRight, RightPlace};
 pub(in crate::engines) use session::FamilySession;
 pub(in crate::engines) use statistics::StatusVariable;

@@ -5,6 +5,7 @@ use super::flavour::{Flavour, filled};
 use super::probe::{PATIENCE, runtime};
 use super::session::connect;
 use super::statistics::{COUNTERS, HITS, READS, StatusVariable};
+use super::wait_events::WaitTotals;
 use super::wire::ServerConnection;
 use crate::contract::{Error, Observation, Observer, Target};
 use proofload_model::samples::Reading;
@@ -19,6 +20,7 @@ pub(super) struct ServerObserver {
     status: String,
     /// Threads and their roles, as of the last reading.
     threads: Vec<(u32, String)>,
+    waits: WaitTotals,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -29,19 +31,20 @@ impl ServerObserver {
         address.options.patience = Some(PATIENCE);
         let names: Vec<String> = counters(address.flavour).map(|counter| format!("'{}'", counter.variable)).collect();
         let status = filled(address.flavour.statements.status, &[("names", &names.join(", "))]);
-        Ok(Self { link: None, address, status, threads: Vec::new(), runtime: runtime()? })
+        Ok(Self { link: None, address, status, threads: Vec::new(), waits: WaitTotals::default(), runtime: runtime()? })
     }
 }
 
 impl Observer for ServerObserver {
     fn observe(&mut self) -> Result<Vec<Observation>, Error> {
-        let Self { link, address, status, threads, runtime } = self;
+        let Self { link, address, status, threads, waits, runtime } = self;
         let read = async {
             let connection = match link {
                 Some(connection) => connection,
                 None => link.insert(opened(address).await?),
             };
-            let found = read(connection, status).await?;
+            let mut found = read(connection, status).await?;
+            found.extend(waits.read(connection).await?);
             *threads = roles(connection).await?;
             Ok(found)
         };

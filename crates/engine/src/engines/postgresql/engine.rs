@@ -5,7 +5,7 @@ use super::scratch::ScratchServer;
 use super::{PostgresqlSession, database, hosts, installation, observer, sessions, settings};
 use crate::contract::{
     About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer,
-    Replication, ScratchDatabases, ServerRecipe, SessionSampler, Snapshots, SqlEngine, Target, Work,
+    Replication, ScratchDatabases, ServerRecipe, ServerRights, SessionSampler, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
@@ -62,6 +62,10 @@ impl Engine for Postgresql {
             password: "set PGPASSWORD, or a password file by PGPASSFILE, for the load agent",
             hosts: hosts::each,
         })
+    }
+
+    fn server_rights(&self) -> Option<&dyn ServerRights> {
+        Some(self)
     }
 
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {

@@ -21,6 +21,7 @@ mod quorum;
 mod recipe;
 mod replication;
 mod replication_watch;
+mod rights;
 mod scratch;
 mod session;
 mod sessions;

@@ -5,7 +5,7 @@
 //! folder without the data folder, a session opens a long path through `/proc/self/fd`, so the 107 bytes of a socket's address suffice.
 
 use super::{configuration, connection, installation};
-use crate::contract::{AfterKill, CommandLine, Error, FileToWrite, ServerRecipe};
+use crate::contract::{AfterKill, CommandLine, Error, FileToWrite, ServerRecipe, SharedSegment};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ impl ServerRecipe for Recipe {
         let arguments = check.iter().chain(&smallest).map(|&argument| argument.to_owned());
         let arguments = arguments.chain([folder.display().to_string()]).collect();
         let command = command(programs.folder.join("postgres"), arguments);
-        Ok(Some(AfterKill { lock_file: PathBuf::from(LOCK_FILE), command }))
+        Ok(Some(AfterKill { lock_file: PathBuf::from(LOCK_FILE), command, segment: segment(folder) }))
     }
 
     /// Source: PostgreSQL manual, "WAL Internals".
@@ -106,9 +106,38 @@ impl ServerRecipe for Recipe {
     }
 }
 
+/// The segment of a server that runs or was killed. Its file has the process in the first line, and the key and the number of the
+/// segment in the seventh. Source: PostgreSQL's `pidfile.h`.
+fn segment(folder: &Path) -> Option<SharedSegment> {
+    let told = std::fs::read_to_string(folder.join(LOCK_FILE)).ok()?;
+    let creator = told.lines().next()?.trim().parse().ok()?;
+    let id = told.lines().nth(6)?.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(SharedSegment { id, creator })
+}
+
 /// A command with the environment that keeps messages and dates the same everywhere.
 pub(super) fn command(program: PathBuf, arguments: Vec<String>) -> CommandLine {
     let environment = [("LC_ALL", "C"), ("TZ", "UTC")];
     let environment = environment.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
     CommandLine { program, arguments, environment }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_told_by_the_file_of_a_server_and_not_by_that_of_a_start() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(segment(folder.path()), None);
+        let begun = "4711\n/data\n1764500000\n5432\n/data/pg_stat_tmp\n\n";
+        for (told, found) in [
+            (begun.to_owned(), None),
+            (format!("{begun}       12     32770\nready   \n"), Some(SharedSegment { id: 32_770, creator: 4711 })),
+            (format!("-{begun}       12     32770\n"), None),
+        ] {
+            std::fs::write(folder.path().join(LOCK_FILE), &told).unwrap();
+            assert_eq!(segment(folder.path()), found, "{told}");
+        }
+    }
 }

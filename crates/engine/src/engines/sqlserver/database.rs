@@ -36,7 +36,7 @@ pub(super) async fn is_there(target: &Target) -> Result<bool, Error> {
 }
 
 /// Whether a database is in the server's list.
-async fn is_listed(master: &mut ServerConnection, name: &str) -> Result<bool, Error> {
+pub(super) async fn is_listed(master: &mut ServerConnection, name: &str) -> Result<bool, Error> {
     let look = format!("SELECT count(*) FROM sys.databases WHERE name = {}", text(name));
     let found = master.rows(&look).await.map_err(|error| error.context(format!("look for database {name}")))?;
     Ok(integer(&found) != Some(0))

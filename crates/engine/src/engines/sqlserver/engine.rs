@@ -4,7 +4,7 @@ use super::scratch::SqlserverScratch;
 use super::{SqlserverSession, address, changes, database, observer, settings};
 use crate::contract::{
     About, Backups, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer,
-    ScratchDatabases, ServerChanges, Snapshots, SqlEngine, Target, Work,
+    ScratchDatabases, ServerChanges, ServerRights, Snapshots, SqlEngine, Target, Work,
 };
 use proofload_model::samples::Fact;
 
@@ -34,6 +34,10 @@ impl Engine for Sqlserver {
             password: "set SQLCMDPASSWORD, or name a file in SQLCMDPASSWORD_FILE, for the load agent",
             hosts: address::each,
         })
+    }
+
+    fn server_rights(&self) -> Option<&dyn ServerRights> {
+        Some(self)
     }
 
     fn scratch_databases(&self) -> Option<&dyn ScratchDatabases> {

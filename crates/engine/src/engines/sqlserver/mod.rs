@@ -13,6 +13,7 @@ mod memory_use;
 mod observer;
 mod password;
 mod replica_group;
+mod rights;
 mod row_groups;
 mod scratch;
 mod script;

@@ -17,7 +17,9 @@ pub(super) const PROGRAM: &str = "proofload observer";
 /// It waits for nobody's locks.
 const SETUP: &str = "SET LOCK_TIMEOUT 500";
 
-/// All that is read, in one batch: kind, name, component, value. Counters that end in "/sec" are totals all the same.
+/// All that is read, in one batch: name, component, unit, whether it is a total, value. Counters that end in "/sec" are totals all the same.
+/// Waits are told by kind with their number and time, but for those of work that has nothing to do. Source: Microsoft's documentation,
+/// "`sys.dm_os_wait_stats`".
 const READ: &str = include_str!("observer.sql");
 
 /// What is read beside it where the server has it and the account may see it.
@@ -132,6 +134,30 @@ fn observation(row: &[OwnedValue]) -> Option<Observation> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waits_of_work_are_not_among_those_of_nothing_to_do() {
+        let told = READ.split("UNION ALL").find(|part| part.contains("sys.dm_os_wait_stats")).expect("waits are read");
+        assert!(told.contains("s.waiting_tasks_count)") && told.contains("s.wait_time_ms)"), "{told}");
+        for wait in [
+            "WRITELOG",
+            "PAGEIOLATCH_SH",
+            "PAGELATCH_EX",
+            "LCK_M_X",
+            "SOS_SCHEDULER_YIELD",
+            "CXPACKET",
+            "RESOURCE_SEMAPHORE",
+            "HADR_SYNC_COMMIT",
+            "HADR_LOGCAPTURE_WAIT",
+            "ASYNC_NETWORK_IO",
+            "THREADPOOL",
+        ] {
+            assert!(!told.contains(&format!("'{wait}'")), "{wait} is left out");
+        }
+        for begin in told.split("NOT LIKE '").skip(1).filter_map(|rest| rest.split('[').next()) {
+            assert!(["SLEEP", "BROKER", "XE", "QDS", "WAIT", "SQLTRACE"].contains(&begin), "{begin}");
+        }
+    }
 
     #[test]
     fn a_row_is_a_number_with_its_unit() {

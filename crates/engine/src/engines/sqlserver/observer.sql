@@ -42,12 +42,22 @@ SELECT v.name, CASE f.type WHEN 1 THEN 'log' ELSE 'data' END, v.unit, 1, SUM(CAS
        ('file_read_stall', 'ms/s', s.io_stall_read_ms), ('file_write_stall', 'ms/s', s.io_stall_write_ms)) v (name, unit, value)
  GROUP BY v.name, v.unit, CASE f.type WHEN 1 THEN 'log' ELSE 'data' END
 UNION ALL
-SELECT 'wait_time', CAST(wait_type AS varchar(60)) COLLATE DATABASE_DEFAULT, 'ms/s', 1, CAST(wait_time_ms AS bigint)
-  FROM sys.dm_os_wait_stats
- WHERE wait_type IN ('WRITELOG', 'PAGEIOLATCH_SH', 'PAGEIOLATCH_EX', 'PAGEIOLATCH_UP', 'PAGELATCH_SH', 'PAGELATCH_EX', 'PAGELATCH_UP',
-       'LCK_M_S', 'LCK_M_U', 'LCK_M_X', 'LCK_M_IX', 'LCK_M_IS', 'SOS_SCHEDULER_YIELD', 'CXPACKET', 'CXCONSUMER', 'RESOURCE_SEMAPHORE',
-       'LOGBUFFER', 'IO_COMPLETION', 'HADR_SYNC_COMMIT', 'HADR_GROUP_COMMIT', 'HADR_LOGCAPTURE_WAIT', 'HADR_LOGCAPTURE_SYNC',
-       'HADR_DATABASE_FLOW_CONTROL', 'HADR_TRANSPORT_FLOW_CONTROL', 'ASYNC_NETWORK_IO', 'THREADPOOL')
+SELECT v.name, CAST(s.wait_type AS varchar(60)) COLLATE DATABASE_DEFAULT, v.unit, 1, CAST(v.value AS bigint)
+  FROM sys.dm_os_wait_stats s
+  CROSS APPLY (VALUES ('wait_time', 'ms/s', s.wait_time_ms), ('waits', '1/s', s.waiting_tasks_count)) v (name, unit, value)
+ WHERE s.waiting_tasks_count > 0
+   -- Work that has nothing to do: what waits for a queue, a timer or the next request.
+   AND s.wait_type NOT LIKE 'SLEEP[_]%' AND s.wait_type NOT LIKE 'BROKER[_]%' AND s.wait_type NOT LIKE 'XE[_]%'
+   AND s.wait_type NOT LIKE 'QDS[_]%' AND s.wait_type NOT LIKE 'WAIT[_]XTP[_]%' AND s.wait_type NOT LIKE 'SQLTRACE[_]%'
+   AND s.wait_type NOT IN ('CHECKPOINT_QUEUE', 'CHKPT', 'CLR_AUTO_EVENT', 'CLR_MANUAL_EVENT', 'CLR_SEMAPHORE', 'DBMIRROR_DBM_EVENT',
+       'DBMIRROR_EVENTS_QUEUE', 'DBMIRROR_WORKER_QUEUE', 'DBMIRRORING_CMD', 'DIRTY_PAGE_POLL', 'DISPATCHER_QUEUE_SEMAPHORE',
+       'FSAGENT', 'FT_IFTS_SCHEDULER_IDLE_WAIT', 'FT_IFTSHC_MUTEX', 'HADR_CLUSAPI_CALL', 'HADR_FILESTREAM_IOMGR_IOCOMPLETION',
+       'HADR_NOTIFICATION_DEQUEUE', 'HADR_TIMER_TASK', 'HADR_WORK_QUEUE', 'KSOURCE_WAKEUP', 'LAZYWRITER_SLEEP', 'LOGMGR_QUEUE',
+       'ONDEMAND_TASK_QUEUE', 'PARALLEL_REDO_DRAIN_WORKER', 'PARALLEL_REDO_WORKER_WAIT_WORK', 'PVS_PREALLOCATE',
+       'PWAIT_ALL_COMPONENTS_INITIALIZED', 'PWAIT_DIRECTLOGCONSUMER_GETNEXT', 'PWAIT_EXTENSIBILITY_CLEANUP_TASK',
+       'REDO_THREAD_PENDING_WORK', 'REQUEST_FOR_DEADLOCK_SEARCH', 'RESOURCE_QUEUE', 'SERVER_IDLE_CHECK', 'SNI_HTTP_ACCEPT',
+       'SOS_WORK_DISPATCHER', 'SP_SERVER_DIAGNOSTICS_SLEEP', 'VDI_CLIENT_OTHER', 'WAIT_FOR_RESULTS', 'WAITFOR',
+       'WAITFOR_TASKSHUTDOWN')
 UNION ALL
 SELECT 'active_sessions', CAST(COALESCE(r.wait_type, r.status) AS varchar(60)) COLLATE DATABASE_DEFAULT, 'sessions', 0, CAST(COUNT(*) AS bigint)
   FROM sys.dm_exec_requests r

@@ -1,7 +1,7 @@
 //! What a study asks of this machine, held against what there is. Starts nothing of the study.
 
 use crate::clock::SystemClock;
-use crate::commands::{plan, refused_limits};
+use crate::commands::{plan, refused_limits, rights};
 use crate::conductor::quiet_check::{self, Neighbours};
 use proofload_analysis::disturbance::Disturbance;
 use proofload_engine::{ENGINES, Engine};
@@ -75,12 +75,13 @@ impl Neighbours {
 /// Whether everything that the study asks for is here.
 pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
     if refused_limits::is_elsewhere(study) {
-        return vec![Diagnosis::bad(
+        let host = Diagnosis::bad(
             "host under test",
             State::Warning,
             "(possibly) another machine (engine.url, agents.host), which was not checked; what follows is about this machine",
             "run proofload doctor with this study on that machine, without engine.url and agents.host",
-        )];
+        );
+        return std::iter::once(host).chain(rights::diagnoses(study)).collect();
     }
     let mut found = limits(study);
     found.extend(memory(study));

@@ -4,6 +4,7 @@ use super::devices::OpenDevices;
 use super::mounts::Mounts;
 use super::ublk::BlockDevices;
 use super::units::{count, time};
+use super::warming::WarmingThread;
 use crate::exit::Exit;
 use crate::output;
 use proofload_tier::control::ControlServer;
@@ -21,6 +22,8 @@ pub(super) struct ServerParts {
     pub(super) blocks: Option<BlockDevices>,
     pub(super) nbd: Vec<NbdServer>,
     pub(super) control: Option<ControlServer>,
+    /// Ended before the pool is closed, like the next.
+    pub(super) warming: Option<WarmingThread>,
     pub(super) maintenance: Option<Maintenance>,
     /// Dropped last: claims on the devices.
     pub(super) devices: Option<OpenDevices>,
@@ -79,6 +82,8 @@ fn close(mut served: ServerParts, tier: Arc<Tier>, stage: &Stage, done: &SyncSen
     at("the control socket");
     // Its file stays to the end: `tier stop` waits for that.
     let socket = served.control.take().map(ControlServer::retire);
+    at("warming");
+    served.warming = None;
     at("the cleaner");
     served.maintenance = None;
     at("closing the pool");

@@ -1,6 +1,7 @@
 //! Commands on pools of a cache tier and on records of studies on one, one file each. Lists them.
 
 mod check;
+mod cleaning;
 mod devices;
 mod dispatch;
 mod drain;
@@ -23,6 +24,7 @@ mod stats_text;
 mod stop;
 mod ublk;
 mod units;
+mod warming;
 mod words;
 
 pub(super) use dispatch::run;

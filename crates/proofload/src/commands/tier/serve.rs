@@ -1,5 +1,6 @@
 //! `tier serve`: opens a pool and serves its volumes until a signal or the control socket says stop.
 
+use super::cleaning;
 use super::devices::{self, OpenDevices};
 use super::ending::{ServerParts, end};
 use super::guarding::guard;
@@ -7,18 +8,20 @@ use super::mounts::{Mounts, is_built};
 use super::slow::SlowDisks;
 use super::ublk::{self, BlockDevices};
 use super::units::{bytes, count};
+use super::warming::{self, WarmList, WarmingThread};
 use super::words::{Faults, OriginPlace, for_volume, modes, origins, policy, pool_settings, time};
 use crate::cli_tier::ServeArguments;
 use crate::clock::SystemClock;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
+use proofload_model::tier_cleaning::{CachePart, CleaningPlan};
 use proofload_model::units::{Bytes, duration_text};
 use proofload_tier::control::{ControlServer, ControlSubject};
 use proofload_tier::export::{NbdServer, TierVolume};
 use proofload_tier::forecast::SampleSettings;
 use proofload_tier::machine::PoolSettings;
-use proofload_tier::tier::{MOST_FLUSH_DELAY, Maintenance, Tier};
+use proofload_tier::tier::{CacheInspection, MOST_FLUSH_DELAY, Maintenance, Tier};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -38,6 +41,9 @@ const DEGRADED: &str = "lost its cache while no line was dirty and goes on in mo
 struct ServeOrder {
     origins: Vec<OriginPlace>,
     settings: PoolSettings,
+    cleaning: CleaningPlan,
+    /// Parts of the cache that the volumes may hold at most.
+    quotas: Vec<Option<CachePart>>,
     slow: Option<SlowDisks>,
     /// Volumes by their place, and their sockets.
     nbd: Vec<(usize, PathBuf)>,
@@ -46,6 +52,8 @@ struct ServeOrder {
     flush_delay: Duration,
     /// Data of which references are sampled, if they are.
     sample: Option<Bytes>,
+    /// Bytes per second to read for warming, at most.
+    warm_rate: Bytes,
 }
 
 /// Serves.
@@ -72,8 +80,13 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     if flush_delay > MOST_FLUSH_DELAY {
         faults.add("--flush-delay: at most 10s");
     }
-    let clean_after = time("--clean-after", &arguments.clean_after, &mut faults);
+    let cleaning = cleaning::plan(&arguments.cleaning, &mut faults);
+    let quotas = cleaning::quotas(&arguments.quotas, (&origins, &modes), &mut faults);
     let sample = arguments.sample.as_ref().and_then(|text| faults.take("--sample", Bytes::parse(text)));
+    let warm_rate = faults.take("--warm-rate", Bytes::parse(&arguments.warm_rate)).unwrap_or(Bytes(1));
+    if warm_rate.0 == 0 {
+        faults.add("--warm-rate: at least 1B");
+    }
     let mut nbd: Vec<(usize, PathBuf)> = Vec::new();
     for text in &arguments.nbd {
         if let Some((place, path)) = faults.take(&format!("--nbd {text}"), for_volume(text, &origins)) {
@@ -86,11 +99,10 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     if arguments.ublk && !ublk::is_built() {
         faults.add(format!("--ublk: {}", ublk::LEFT_OUT));
     }
-    let wanted = policy.zip(within).zip(clean_after).map(|((policy, within), clean_after)| {
+    let wanted = policy.zip(within).map(|(policy, within)| {
         let mut settings = pool_settings(policy, &origins, &modes);
-        settings.cleaner.idle_after = clean_after;
-        settings.cleaner.depth = arguments.clean_depth;
-        ServeOrder { origins, settings, slow, nbd, within, flush_delay, sample }
+        settings.cleaner = proofload_engine::tiers::cleaner(&cleaning);
+        ServeOrder { origins, settings, cleaning, quotas, slow, nbd, within, flush_delay, sample, warm_rate }
     });
     faults.settle(false, wanted)
 }
@@ -102,22 +114,35 @@ fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String
     let interrupt = Interrupt::install().map_err(|error| format!("failed to listen to signals: {error}"))?;
     // Before the pool is opened: a refusal leaves it as it was.
     let left = arguments.ublk.then(ublk::release_left).transpose()?;
+    let list = arguments.warm.as_deref().map(WarmList::open).transpose()?;
     let page_cache = devices::page_cache(arguments.devices.page_cache);
     let opened = devices::open(&arguments.devices.cache, &wanted.origins, page_cache, wanted.slow.as_ref())?;
-    let tier = Tier::open(opened.devices.clone(), wanted.settings.clone(), Arc::new(SystemClock)).map_err(text)?;
+    let settings = parted(wanted, &opened).map_err(text)?;
+    let tier = Tier::open(opened.devices.clone(), settings, Arc::new(SystemClock)).map_err(text)?;
     tier.delay_flushes(wanted.flush_delay).map_err(text)?;
     if let Some(data) = wanted.sample {
         let line = u64::from(tier.status().line_bytes).max(1);
         tier.sample(SampleSettings::of_data(data.0.div_ceil(line)));
     }
     let tier = Arc::new(tier);
-    let (served, stops) = start(arguments, wanted, &tier, opened, left)?;
+    let (mut served, stops) = start(arguments, wanted, &tier, opened, left)?;
+    served.warming = list.map(|list| WarmingThread::start(list, wanted.warm_rate.0, &tier));
     if let Err(text) = output::result(&told(arguments, wanted, &tier, &[guarded, served.lines()].concat())) {
         // The pool serves all the same.
         output::error(&text);
     }
     wait(&interrupt, &stops, &tier, wanted);
     Ok(end(served, tier, wanted.within))
+}
+
+/// The settings of a pool, with the parts of its cache in lines.
+fn parted(wanted: &ServeOrder, opened: &OpenDevices) -> Result<PoolSettings, proofload_tier::Error> {
+    let lines = CacheInspection::lines_in_use(&*opened.devices.cache)?;
+    let mut settings = wanted.settings.clone();
+    for (volume, part) in settings.volumes.iter_mut().zip(&wanted.quotas) {
+        volume.quota_lines = part.map(|part| part.of_lines(lines));
+    }
+    Ok(settings)
 }
 
 /// Starts everything that serves; what was started ends again when a part cannot. `left`: of earlier block devices, where there are to be some.
@@ -169,8 +194,11 @@ fn told(arguments: &ServeArguments, wanted: &ServeOrder, tier: &Tier, more: &[(&
         ),
     );
     line("memory", format!("{} for the table of lines ({each:.1} B a line)", bytes(status.memory_bytes)));
+    let cleaning = &wanted.cleaning;
+    line("cleaner", format!("{} writes at once, {}, {}", cleaning.depth, cleaning.marks_text(), cleaning.times_text()));
     for (volume, place) in snapshot.volumes.iter().zip(&wanted.origins) {
-        let text = format!("{}, {}, {}", place.class.name(), bytes(volume.bytes), volume.mode.name());
+        let quota = volume.quota_lines.map(|lines| format!(", at most {} lines", count(lines))).unwrap_or_default();
+        let text = format!("{}, {}, {}{quota}", place.class.name(), bytes(volume.bytes), volume.mode.name());
         line("volume", format!("{text}, in front of {}", place.path.display()));
     }
     if let Some(slow) = &wanted.slow {
@@ -181,6 +209,10 @@ fn told(arguments: &ServeArguments, wanted: &ServeOrder, tier: &Tier, more: &[(&
     }
     for (place, socket) in &wanted.nbd {
         line("nbd", format!("{} at {}", wanted.origins[*place].class.name(), socket.display()));
+    }
+    if let Some(path) = &arguments.warm {
+        let (name, text) = warming::line(path, wanted.warm_rate.0);
+        line(name, text);
     }
     more.iter().for_each(|(name, text)| line(name, text.clone()));
     line("control", arguments.control.display().to_string());

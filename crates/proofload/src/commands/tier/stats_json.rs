@@ -2,6 +2,7 @@
 
 use super::stats::{DiskFigures, PoolFigures, VolumeFigures};
 use super::stats_text::name_of;
+use proofload_tier::machine::CleanerMarks;
 use proofload_tier::tier::LatencyHistogram;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -14,6 +15,13 @@ pub(super) fn of(figures: &PoolFigures) -> String {
         "active_lines": status.active_lines,
         "dirty_lines": status.dirty_lines,
         "clean_depth": status.clean_depth,
+        "clean_depth_auto": status.tunes_depth,
+        "dirty_target": share(status.marks.target),
+        "clean_from": share(status.marks.urgent_from),
+        "clean_to": share(status.marks.urgent_to),
+        "bypass_from": share(status.marks.bypass_from),
+        "clean_after_ns": nanoseconds(status.idle_after),
+        "clean_age_ns": nanoseconds(status.age_limit),
         "memory_bytes": status.memory_bytes,
         "after_crash": status.after_crash,
         "flush_delay_ns": nanoseconds(figures.flush_delay),
@@ -44,6 +52,7 @@ fn volume(volume: &VolumeFigures) -> Value {
         "bytes": volume.now.bytes,
         "lines": volume.now.lines,
         "dirty_lines": volume.now.dirty_lines,
+        "quota_lines": volume.now.quota_lines,
         "read_hit_ratio": counters.read_hit_ratio(),
         "write_hit_ratio": counters.write_hit_ratio(),
         "write_absorbed_ratio": counters.write_absorbed_ratio(),
@@ -68,6 +77,11 @@ fn disk(disk: &DiskFigures, over: Duration) -> Value {
         "requests_inside_mean": disk.inside(over),
         "drives_at_work_mean": disk.at_work(over),
     })
+}
+
+/// A mark of the cleaner as a share, from 0 to 1.
+fn share(parts: u32) -> f64 {
+    f64::from(parts) / f64::from(CleanerMarks::WHOLE)
 }
 
 fn nanoseconds(time: Duration) -> u64 {

@@ -23,6 +23,12 @@ impl Faults {
         value.map_err(|error| self.add(format!("{of}: {error}"))).ok()
     }
 
+    /// All that is wrong, one a line.
+    #[cfg(test)]
+    pub(super) fn text(&self) -> String {
+        self.0.join("\n")
+    }
+
     /// The value when nothing was wrong; else everything is told, as an error of usage.
     pub(super) fn settle<T>(self, json: bool, value: Option<T>) -> Result<T, Exit> {
         match value {

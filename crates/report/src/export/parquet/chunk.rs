@@ -1,7 +1,7 @@
 //! The cells of one column until a row group is written, and the page that they become.
 
+use super::super::cell::Cell;
 use super::super::column::{CellKind, ExportColumn};
-use super::super::table::Cell;
 use super::compact::{Compact, varint};
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -87,8 +87,8 @@ impl File<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::cell::Cell;
     use super::super::super::column::{integer, text};
-    use super::super::super::table::Cell;
     use super::*;
     use flate2::read::GzDecoder;
     use std::io::Read;

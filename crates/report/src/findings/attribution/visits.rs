@@ -3,8 +3,8 @@
 use super::hosts::differences;
 use super::limit_use::{share_used, shares_of_seconds};
 use crate::findings::all_kinds;
-use crate::findings::disturbance::stolen_in;
-use crate::findings::latencies::decoded;
+use crate::findings::host::disturbance::stolen_in;
+use crate::findings::metrics::latencies::decoded;
 use proofload_analysis::attribution::{Experiment as Estimates, KnobVisit, LimitUse, PILOT_BLOCKS, Treatment};
 use proofload_analysis::latency::Sparse;
 use proofload_model::events::RunEvent;

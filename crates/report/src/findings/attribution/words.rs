@@ -34,6 +34,7 @@ const NAMES: &[(&str, &str)] = &[
     ("engine.cache", "cache of the database"),
     ("engine.autovacuum", "work of autovacuum"),
     ("engine.checkpoints", "work of checkpoints"),
+    ("engine.page_flushing", "flushing of pages in the background"),
     (DURABILITY, "the flush of each commit"),
     (USERS, "number of users"),
 ];

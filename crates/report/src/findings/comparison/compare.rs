@@ -1,6 +1,5 @@
 //! Ratios of two records, candidate over baseline: a row for each metric of each pair of valid points, corrected for their number.
 
-use super::super::disturbance::{Estimand, HostUse};
 use super::super::evaluate::{Findings, evaluate};
 use super::super::metrics::outage_of;
 use super::super::point::PointFindings;
@@ -16,6 +15,7 @@ use super::query_pairs::{QueryPair, paired_times, query_pairs};
 use super::same_seconds::{SameSeconds, same_seconds};
 use crate::error::Error;
 use crate::findings::blocks::ahead;
+use crate::findings::host::disturbance::{Estimand, HostUse};
 use crate::metrics::QUERY_TIME;
 use crate::workloads::{named_profile, profile};
 use proofload_analysis::blocks::Visit;

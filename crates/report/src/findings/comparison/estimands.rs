@@ -1,8 +1,8 @@
 //! What the figures of a comparison are figures of, in words, and a caution where those of A and B are not of the same kind. May not judge.
 
-use super::super::disturbance::Estimand;
 use super::compare::{Comparison, Row, alternated};
 use super::pairing::Pair;
+use crate::findings::host::disturbance::Estimand;
 
 impl Row {
     /// Names of what the figures of A and of B are figures of; `None` where that is not told.

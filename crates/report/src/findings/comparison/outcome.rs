@@ -2,12 +2,12 @@
 //! histograms, also those of each run, and never averaged.
 
 use super::super::drills::{DrillOf, report_of};
-use super::super::latencies::{ByKind, all_kinds};
 use super::super::metrics::{outage_of, series_of};
 use super::super::observed::{cpu_windows, device_windows};
 use super::super::point::PointFindings;
 use super::super::run::{Pair, RunFindings};
 use super::super::warehouse::geometric_means;
+use crate::findings::metrics::latencies::{ByKind, all_kinds};
 use crate::metrics::{CPU, LatencyKey, MetricKey, QUERY_TIME, RUN_THROUGHPUT, RUN_TIME};
 use crate::workloads::Workload;
 use proofload_analysis::bootstrap::mean_of;

@@ -1,10 +1,10 @@
 //! Rates over the stretch that a warehouse run is rated by: of a run by rounds that in which all streams were at work, else the
 //! measured window.
 
-use super::super::counters::{DRIVER_CPU, server_sums};
 use super::super::estimate::estimate;
 use super::super::run::Pair;
 use super::super::telemetry::{Trace, allowed_cores, cpu_allowed, mean_of_cores, total, traces};
+use crate::findings::metrics::counters::{DRIVER_CPU, server_sums};
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::distribution::mean;
 use proofload_model::facts::engine;

@@ -1,7 +1,7 @@
 //! What caches of other sizes should give, and how far such forecasts of the measured sizes are from what was measured.
 
 use crate::blocks::{Block, Cell, Table, cells, columns, prose};
-use crate::findings::cache_forecast::{CacheForecast, SizeForecast, SizedPoint, cache_forecasts};
+use crate::findings::cache::forecast::{CacheForecast, SizeForecast, SizedPoint, cache_forecasts};
 use crate::findings::{Findings, PointFindings, size_text};
 use crate::numbers::{grouped, short};
 use proofload_model::tier::CacheSize;
@@ -81,7 +81,7 @@ fn note(forecasts: &[CacheForecast]) -> String {
 
 /// Says at which points writes bypassed the cache, since the small caches take every write; empty without any.
 fn bypasses(findings: &Findings<'_>, forecasts: &[CacheForecast]) -> String {
-    let label = |id: u32| findings.points.iter().find(|point| point.id == id).map(PointFindings::label);
+    let label = |id: u32| findings.point(id).map(PointFindings::label);
     let points = forecasts.iter().flat_map(|forecast| &forecast.points);
     let told = points
         .filter_map(|point| Some(format!("{} ({} % of writes)", label(point.point)?, short(100.0 * point.bypassed?))));

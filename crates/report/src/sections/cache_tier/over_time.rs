@@ -1,10 +1,9 @@
 //! How the cache became warm and what stayed dirty, second by second.
 
-use super::tables::point;
 use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Column, Figure, Panel, Role, Sample, Series, Table, cells, prose,
 };
-use crate::findings::cache_tier::CachedPoint;
+use crate::findings::cache::tier::CachedPoint;
 use crate::findings::{Findings, PointFindings, RunFindings, Window, traces};
 use proofload_model::series::{SeriesName, tier};
 use proofload_model::tier::TierVolume;
@@ -18,7 +17,7 @@ const STEP: f64 = 2.0;
 pub(super) fn figure(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Block> {
     let mut panels = Vec::new();
     for one in points.iter().filter(|one| !one.plan.cache.size.is_nothing()) {
-        let Some(point) = point(findings, one) else { continue };
+        let Some(point) = findings.point(one.point) else { continue };
         let Some(run) = point.runs.first() else { continue };
         let Some(attempt) = findings.record.finished(run.run.index) else { continue };
         let cached: Vec<TierVolume> = one

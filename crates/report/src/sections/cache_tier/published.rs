@@ -1,9 +1,8 @@
 //! Published results beside this study's, relative to the slow medium alone.
 
-use super::tables::point;
 use crate::blocks::{Block, Cell, Table, cells, columns, prose};
 use crate::findings::Findings;
-use crate::findings::cache_tier::{CachedPoint, cached};
+use crate::findings::cache::tier::{CachedPoint, cached};
 use crate::numbers::short;
 use crate::sections::charts::measured_cell;
 use proofload_import::{Reference, ReferencePoint};
@@ -56,7 +55,7 @@ fn their_row(reference: &Reference, point: &ReferencePoint) -> Option<Vec<Cell>>
 fn own_row(findings: &Findings<'_>, one: &CachedPoint) -> Option<Vec<Cell>> {
     let times = one.times.clone()?;
     Some(cells! {
-        format!("this study, {}", point(findings, one)?.label()), times,
+        format!("this study, {}", findings.point(one.point)?.label()), times,
         one.both.read_hits.clone().map_or(Cell::Empty, measured_cell),
         one.both.write_hits.clone().map_or(Cell::Empty, measured_cell)
     })

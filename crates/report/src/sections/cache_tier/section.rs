@@ -4,7 +4,7 @@
 use super::{forecast, over_time, published, tables};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::Findings;
-use crate::findings::cache_tier::{CachedPoint, cached};
+use crate::findings::cache::tier::{CachedPoint, cached};
 use proofload_model::units::duration_words;
 
 pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
@@ -18,6 +18,7 @@ pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::Paragraph(answer));
     }
     blocks.push(slow_medium(&points));
+    blocks.extend(failed_before(findings, &points));
     blocks.push(Block::Table(tables::configurations(findings, &points)));
     blocks.extend(published::blocks(findings, &points));
     let forecasts = forecast::table(findings);
@@ -39,7 +40,7 @@ fn answer(findings: &Findings<'_>) -> Prose {
     let points = cached(findings);
     let mut text = Prose::new();
     for one in &points {
-        let (Some(point), Some(Ok(times))) = (tables::point(findings, one), &one.times) else { continue };
+        let (Some(point), Some(Ok(times))) = (findings.point(one.point), &one.times) else { continue };
         let lead = if text.is_empty() { "Compared with the slow medium alone, " } else { "; " };
         let verb = if text.is_empty() { " reaches " } else { " " };
         text.extend(prose![lead, Inline::Strong(prose![point.label()]), verb, (times, "×"), " the throughput"]);
@@ -51,6 +52,23 @@ fn answer(findings: &Findings<'_>) -> Prose {
         text.extend(prose![". "]);
     }
     text
+}
+
+/// The points of whose requests some failed before the window.
+fn failed_before(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Block> {
+    let failed = points.iter().filter(|one| one.failed_before).filter_map(|one| findings.point(one.point));
+    let labels: Vec<String> = failed.map(|point| point.label()).collect();
+    (!labels.is_empty()).then(|| {
+        Block::Notice(
+            Notice::Caution,
+            prose![
+                "Reads or writes of the cache or of its slow medium failed before the window of ",
+                labels.join("; "),
+                ". That alone voids no run: a volume that lost a write or its cache says so when it is read back after \
+                 the load. Find the cause in the kernel's log before the next study."
+            ],
+        )
+    })
 }
 
 /// What the slow medium is: a model is said to be one wherever its figures stand.

@@ -1,189 +1,152 @@
 //! The table of configurations, as the publication has it, and those of volumes, of latencies and of the modelled medium.
 
-use crate::blocks::{Cell, Table, cells, columns, prose};
-use crate::findings::cache_latency::{RequestLatency, request_latencies};
-use crate::findings::cache_tier::{CachedPoint, VolumeUse};
+use crate::blocks::{Column, Prose, Table, TableOf, prose};
+use crate::findings::cache::latency::{RequestLatency, request_latencies};
+use crate::findings::cache::tier::{CachedPoint, VolumeUse};
 use crate::findings::{Findings, Measured, PointFindings};
 use crate::numbers::count;
-use crate::sections::charts::{measured_cell, shown_value};
-use proofload_model::tier::TierVolume;
+use crate::sections::charts::shown_value;
+use proofload_model::tier::{TierPlan, TierVolume};
 
 /// What both ways of counting hits mean.
 const HITS: &str = "Read hit: all data were in the cache. Write hit: the line was already in the cache. Absorbed: the \
     write was completed in the cache alone. A request counts once for each line that it touches.";
 
-/// The point of a finding.
-pub(super) fn point<'a>(findings: &'a Findings<'_>, cached: &CachedPoint) -> Option<&'a PointFindings> {
-    findings.points.iter().find(|point| point.id == cached.point)
-}
-
 /// Configurations beside each other.
 pub(super) fn configurations(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
     let headline = findings.workload.headline;
-    let row = |one: &CachedPoint| {
-        let point = point(findings, one)?;
-        let label = if point.verdict.is_valid() {
-            point.label()
-        } else {
-            format!("{} · {}", point.label(), point.verdict.word())
-        };
-        let mut cells = cells![label, shown_value(point, headline.key())];
-        cells.push(one.times.clone().map_or(Cell::Empty, measured_cell));
-        cells.extend(hits(&one.both, !one.plan.cache.size.is_nothing()));
-        Some(cells)
+    let label = |point: &PointFindings| match point.verdict.is_valid() {
+        true => point.label(),
+        false => format!("{} · {}", point.label(), point.verdict.word()),
     };
-    Table {
-        id: "table-cache-tier",
-        caption: prose!["Cache configurations compared, with 95 % confidence intervals."],
-        columns: columns! {
-            point(findings), metric(&headline), quantities("Relative to no cache", "×"), quantities("Read hits", "%"),
-            quantities("Write hits", "%"), quantities("Absorbed", "%")
-        },
-        rows: points.iter().filter_map(row).collect(),
-        note: prose!["Hits cover all cached volumes together. ", HITS],
+    let rows = points.iter().filter_map(|one| Some((one, findings.point(one.point)?)));
+    let table = TableOf::new(
+        "table-cache-tier",
+        prose!["Cache configurations compared, with 95 % confidence intervals."],
+        rows,
+    )
+    .column(Column::point(findings), |(_, point)| label(point))
+    .column(Column::metric(&headline), |(_, point)| shown_value(point, headline.key()))
+    .quantities("Relative to no cache", "×", |(one, _)| one.times.clone());
+    let table = with_hits(table, |(one, _)| (&one.both, !one.plan.cache.size.is_nothing()));
+    table.note(prose!["Hits cover all cached volumes together. ", HITS])
+}
+
+/// Adds hits both ways; without a cache there are none to tell.
+fn with_hits<T>(table: TableOf<T>, of: impl Fn(&T) -> (&VolumeUse, bool)) -> TableOf<T> {
+    let share = |row: &T, of_volume: fn(&VolumeUse) -> &Option<Measured>| {
+        let (found, is_cached) = of(row);
+        of_volume(found).clone().filter(|_| is_cached)
+    };
+    table
+        .quantities("Read hits", "%", |row| share(row, |found| &found.read_hits))
+        .quantities("Write hits", "%", |row| share(row, |found| &found.write_hits))
+        .quantities("Absorbed", "%", |row| share(row, |found| &found.absorbed))
+}
+
+/// Volume of a point, with its plan.
+struct VolumeRow<'a> {
+    point: &'a PointFindings,
+    plan: &'a TierPlan,
+    volume: TierVolume,
+    found: &'a VolumeUse,
+}
+
+impl VolumeRow<'_> {
+    fn is_cached(&self) -> bool {
+        self.plan.cache.accelerates(self.volume)
     }
 }
 
-/// Hits both ways; without a cache there are none to tell.
-fn hits(found: &VolumeUse, is_cached: bool) -> [Cell; 3] {
-    let share = |share: &Option<Measured>| share.clone().filter(|_| is_cached).map_or(Cell::Empty, measured_cell);
-    [&found.read_hits, &found.write_hits, &found.absorbed].map(share)
+/// A row for each volume of each point, or for each that is cached.
+fn of_volumes<'a>(
+    id: &'static str,
+    caption: Prose,
+    findings: &'a Findings<'_>,
+    points: &'a [CachedPoint],
+    cached_alone: bool,
+) -> TableOf<VolumeRow<'a>> {
+    let known = points.iter().filter_map(|one| Some((one, findings.point(one.point)?)));
+    let rows = known.flat_map(|(one, point)| {
+        one.volumes.iter().map(move |(volume, found)| VolumeRow { point, plan: &one.plan, volume: *volume, found })
+    });
+    TableOf::new(id, caption, rows.filter(|row| !cached_alone || row.is_cached()))
+        .column(Column::point(findings), |row| row.point.label())
+        .words("Volume", |row| row.volume.word())
 }
 
 /// Operations of each volume, and the way of its writes.
 pub(super) fn operations(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
-    let row = |point: &PointFindings, one: &CachedPoint, (volume, found): &(TierVolume, VolumeUse)| {
-        let is_cached = one.plan.cache.accelerates(*volume);
-        let on = if is_cached { one.plan.cache.mode.word() } else { "not cached" };
-        let mut cells = cells![point.label(), volume.word(), on];
-        cells.extend([&found.reads, &found.writes].map(|rate| measured_cell(rate.clone())));
-        cells.extend(hits(found, is_cached));
-        cells
-    };
-    Table {
-        id: "table-cache-operations",
-        caption: prose!["Reads and writes of each volume."],
-        columns: columns! {
-            point(findings), words("Volume"), words("Mode"), quantities("Reads", "1/s"), quantities("Writes", "1/s"),
-            quantities("Read hits", "%"), quantities("Write hits", "%"), quantities("Absorbed", "%")
-        },
-        rows: of_volumes(findings, points, |_| true, row),
-        note: prose![],
-    }
+    let table =
+        of_volumes("table-cache-operations", prose!["Reads and writes of each volume."], findings, points, false)
+            .words("Mode", |row| if row.is_cached() { row.plan.cache.mode.word() } else { "not cached" })
+            .quantities("Reads", "1/s", |row| row.found.reads.clone())
+            .quantities("Writes", "1/s", |row| row.found.writes.clone());
+    with_hits(table, |row| (row.found, row.is_cached())).table()
 }
 
 /// Cache that each cached volume holds.
 pub(super) fn held(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
-    let row = |point: &PointFindings, _: &CachedPoint, (volume, found): &(TierVolume, VolumeUse)| {
-        let mut cells = cells![point.label(), volume.word()];
-        cells.extend([&found.in_use, &found.dirty, &found.cleaned].map(|value| measured_cell(value.clone())));
-        cells
-    };
-    Table {
-        id: "table-cache-held",
-        caption: prose!["Cache use of the cached volumes, means of the measured windows."],
-        columns: columns! {
-            point(findings), words("Volume"), quantities("In use", "MB"), quantities("Dirty", "MB"),
-            quantities("Cleaned", "MB/s")
-        },
-        rows: of_volumes(findings, points, |cached| cached, row),
-        note: prose!["Cleaned: data written back to the slow medium."],
-    }
+    let caption = prose!["Cache use of the cached volumes, means of the measured windows."];
+    of_volumes("table-cache-held", caption, findings, points, true)
+        .quantities("In use", "MB", |row| row.found.in_use.clone())
+        .quantities("Dirty", "MB", |row| row.found.dirty.clone())
+        .quantities("Cleaned", "MB/s", |row| row.found.cleaned.clone())
+        .note(prose!["Cleaned: data written back to the slow medium."])
 }
 
 /// Traffic between the cache and the slow medium for each cached volume.
 pub(super) fn traffic(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
-    let row = |point: &PointFindings, _: &CachedPoint, (volume, found): &(TierVolume, VolumeUse)| {
-        let counted = |value: &Option<Measured>| value.clone().map_or(Cell::Empty, measured_cell);
-        let mut cells = cells![point.label(), volume.word()];
-        cells.push(counted(&found.bypassed));
-        cells.extend([&found.evictions, &found.promoted, &found.flushes].map(|value| measured_cell(value.clone())));
-        cells.push(counted(&found.clean_run));
-        cells
-    };
-    Table {
-        id: "table-cache-traffic",
-        caption: prose!["Bypasses, evictions, promotions, flushes and cleaning of the cached volumes."],
-        columns: columns! {
-            point(findings), words("Volume"), quantities("Writes bypassed", "%"), quantities("Evictions", "1/s"),
-            quantities("Promoted", "MB/s"), quantities("Flushes", "1/s"), quantities("Mean run of the cleaner", "KiB")
-        },
-        rows: of_volumes(findings, points, |cached| cached, row),
-        note: prose![
+    let caption = prose!["Bypasses, evictions, promotions, flushes and cleaning of the cached volumes."];
+    of_volumes("table-cache-traffic", caption, findings, points, true)
+        .quantities("Writes bypassed", "%", |row| row.found.bypassed.clone())
+        .quantities("Evictions", "1/s", |row| row.found.evictions.clone())
+        .quantities("Promoted", "MB/s", |row| row.found.promoted.clone())
+        .quantities("Flushes", "1/s", |row| row.found.flushes.clone())
+        .quantities("Mean run of the cleaner", "KiB", |row| row.found.clean_run.clone())
+        .note(prose![
             "Writes bypassed: writes of a write-back volume that went to the slow medium because too many lines were dirty or \
              none was free. Promoted: data that reads brought into the cache. Mean run: length of one write of the \
              cleaner, with adjacent lines merged."
-        ],
-    }
-}
-
-/// A row for each volume of each point; those that are cached or not as `shown` says.
-fn of_volumes(
-    findings: &Findings<'_>,
-    points: &[CachedPoint],
-    shown: fn(bool) -> bool,
-    row: impl Fn(&PointFindings, &CachedPoint, &(TierVolume, VolumeUse)) -> Vec<Cell>,
-) -> Vec<Vec<Cell>> {
-    let mut rows = Vec::new();
-    for one in points {
-        let Some(point) = point(findings, one) else { continue };
-        let volumes = one.volumes.iter().filter(|(volume, _)| shown(one.plan.cache.accelerates(*volume)));
-        rows.extend(volumes.map(|volume| row(point, one, volume)));
-    }
-    rows
+        ])
 }
 
 /// How long requests to the cache took: hits, misses and flushes of each volume; nothing where no record has times.
 pub(super) fn latencies(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Table> {
-    let rows: Vec<Vec<Cell>> = points.iter().flat_map(|one| latency_rows(findings, one)).collect();
-    (!rows.is_empty()).then(|| Table {
-        id: "table-cache-latency",
-        caption: prose!["Latency of requests to the cache tier in the measured windows."],
-        columns: columns! {
-            point(findings), words("Volume"), words("Requests"), counts("n"), quantities("Median", "ms"),
-            quantities("99th percentile", "ms")
-        },
-        rows,
-        note: prose![
+    let known = points.iter().filter_map(|one| Some((one, findings.point(one.point)?)));
+    let rows = known.flat_map(|(one, point)| {
+        request_latencies(findings, one).into_iter().map(move |found: RequestLatency| (point, found))
+    });
+    TableOf::new("table-cache-latency", prose!["Latency of requests to the cache tier in the measured windows."], rows)
+        .column(Column::point(findings), |(point, _)| point.label())
+        .words("Volume", |(_, found)| found.volume.word())
+        .words("Requests", |(_, found)| found.class.word())
+        .counts("n", |(_, found)| count(found.count))
+        .quantities("Median", "ms", |(_, found)| found.p50.clone())
+        .quantities("99th percentile", "ms", |(_, found)| found.p99.clone())
+        .note(prose![
             "Hit: a read or write that the cache alone served. Miss: one that waited for the slow medium, as all do in a \
              volume that is not cached. A request counts once for each line that it touches. Flush: with its delay, where \
              the study asks for one. Percentiles of all seconds together; each is the upper end of a bucket an eighth of \
              a power of two wide, so at most 12.5 % too high."
-        ],
-    })
-}
-
-fn latency_rows(findings: &Findings<'_>, one: &CachedPoint) -> Vec<Vec<Cell>> {
-    let Some(point) = point(findings, one) else { return Vec::new() };
-    let row = |found: &RequestLatency| {
-        cells! {
-            point.label(), found.volume.word(), found.class.word(), count(found.count), found.p50.clone(),
-            found.p99.clone()
-        }
-    };
-    request_latencies(findings, one).iter().map(row).collect()
+        ])
+        .filled()
 }
 
 /// What the modelled medium did: its requests, its drives' use, its queue and its response.
 pub(super) fn medium(findings: &Findings<'_>, points: &[CachedPoint]) -> Table {
-    let row = |one: &CachedPoint| {
-        let medium = &one.medium;
-        let mut cells = vec![Cell::datum(point(findings, one)?.label())];
-        cells.extend([&medium.requests, &medium.busy, &medium.queue].map(|value| measured_cell(value.clone())));
-        cells.extend([&medium.response, &medium.late].map(|value| value.clone().map_or(Cell::Empty, measured_cell)));
-        Some(cells)
-    };
-    Table {
-        id: "table-slow-medium",
-        caption: prose!["The modelled medium that stores data and log, in the measured windows."],
-        columns: columns! {
-            point(findings), quantities("Requests", "1/s"), quantities("Drives busy", "%"),
-            quantities("Queue", "requests"), quantities("Response", "ms"), quantities("Delay beyond model", "ms")
-        },
-        rows: points.iter().filter(|one| one.plan.slow.is_modelled()).filter_map(row).collect(),
-        note: prose![
+    let modelled = points.iter().filter(|one| one.plan.slow.is_modelled());
+    let rows = modelled.filter_map(|one| Some((findings.point(one.point)?, &one.medium)));
+    let caption = prose!["The modelled medium that stores data and log, in the measured windows."];
+    TableOf::new("table-slow-medium", caption, rows)
+        .column(Column::point(findings), |(point, _)| point.label())
+        .quantities("Requests", "1/s", |(_, medium)| medium.requests.clone())
+        .quantities("Drives busy", "%", |(_, medium)| medium.busy.clone())
+        .quantities("Queue", "requests", |(_, medium)| medium.queue.clone())
+        .quantities("Response", "ms", |(_, medium)| medium.response.clone())
+        .quantities("Delay beyond model", "ms", |(_, medium)| medium.late.clone())
+        .note(prose![
             "Queue: mean requests waiting or in service, including writes that the controller's cache accepted at \
              once. Response: by the model. Delay beyond model: caused by this host's timers."
-        ],
-    }
+        ])
 }

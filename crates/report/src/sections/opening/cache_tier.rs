@@ -4,7 +4,7 @@ use super::topic::{Topic, TopicText};
 use super::why;
 use super::words::reached;
 use crate::blocks::{Inline, Prose, prose};
-use crate::findings::cache_tier::{CachedPoint, cached};
+use crate::findings::cache::tier::{CachedPoint, cached};
 use crate::findings::{Findings, PointFindings};
 use proofload_analysis::quantity::Quantity;
 
@@ -15,7 +15,7 @@ pub(super) const TOPIC: Topic =
 fn times<'f>(findings: &'f Findings<'_>, points: &[CachedPoint]) -> Vec<(&'f PointFindings, Quantity)> {
     let one = |one: &CachedPoint| {
         let times = one.times.as_ref()?.as_ref().ok()?.clone();
-        Some((findings.points.iter().find(|point| point.id == one.point)?, times))
+        Some((findings.point(one.point)?, times))
     };
     let mut all: Vec<(&PointFindings, Quantity)> = points.iter().filter_map(one).collect();
     all.sort_by(|a, b| a.1.value().total_cmp(&b.1.value()));
@@ -27,14 +27,14 @@ fn tell(findings: &Findings<'_>) -> TopicText {
     let times = times(findings, &points);
     let best = times.last().map(|(point, _)| *point);
     let bare = points.iter().find(|one| one.plan.cache.size.is_nothing());
-    let bare_point = bare.and_then(|one| findings.points.iter().find(|point| point.id == one.point));
+    let bare_point = bare.and_then(|one| findings.point(one.point));
     TopicText {
         answer: answer(&times),
         held: best.map_or_else(Prose::new, |point| reached(findings, point)),
         broke: bare.map_or_else(Prose::new, |bare| medium(bare, bare_point)),
         why: [hits(findings, &points), best.map_or_else(Prose::new, |point| why::at(findings, point))].concat(),
         sure: modelled(&points),
-        next: if crate::findings::cache_forecast::cache_forecasts(findings).is_empty() {
+        next: if crate::findings::cache::forecast::cache_forecasts(findings).is_empty() {
             Prose::new()
         } else {
             prose![super::next::command("proofload tier predict X.proof --size SIZE"), " forecasts other cache sizes. "]
@@ -68,7 +68,7 @@ fn medium(bare: &CachedPoint, point: Option<&PointFindings>) -> Prose {
 fn hits(findings: &Findings<'_>, points: &[CachedPoint]) -> Prose {
     let mut text = Prose::new();
     for one in points.iter().filter(|one| one.times.is_some()) {
-        let point = findings.points.iter().find(|point| point.id == one.point);
+        let point = findings.point(one.point);
         let (Some(point), Some(Ok(hits))) = (point, &one.both.read_hits) else { continue };
         let lead = if text.is_empty() { "Read hits: " } else { ", " };
         text.extend(prose![lead, Inline::ranged(hits, "%"), " with a ", point.label()]);

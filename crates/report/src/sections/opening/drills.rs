@@ -33,7 +33,7 @@ impl FaultPoint<'_> {
 fn faults<'f>(findings: &'f Findings<'_>) -> Vec<FaultPoint<'f>> {
     let one = |drilled: DrilledPoint<'f>| {
         let away = drilled.median(|drill| Some(drill.outage(ProbeKind::Write)));
-        let point = findings.points.iter().find(|point| point.id == drilled.point)?;
+        let point = findings.point(drilled.point)?;
         let is_told = drilled.fault.is_some() && (away.is_some() || drilled.lost() > 0);
         is_told.then_some(FaultPoint { point, drilled, away })
     };

@@ -4,8 +4,8 @@ use super::topic::{Topic, TopicText};
 use super::why;
 use super::words::reached;
 use crate::blocks::{Inline, Prose, prose};
+use crate::findings::replication::two_ratios::two_ratios;
 use crate::findings::replication::{ReplicatedPoint, replicated};
-use crate::findings::two_ratios::two_ratios;
 use crate::findings::{Findings, PointFindings};
 use crate::sections::replication as own;
 use proofload_analysis::quantity::Quantity;
@@ -24,7 +24,7 @@ fn applies(findings: &Findings<'_>) -> bool {
 fn kept<'f>(findings: &'f Findings<'_>, points: &[ReplicatedPoint]) -> Vec<(&'f PointFindings, Quantity)> {
     let one = |one: &ReplicatedPoint| {
         let kept = one.kept.as_ref()?.as_ref().ok()?.clone();
-        Some((findings.points.iter().find(|point| point.id == one.point)?, kept))
+        Some((findings.point(one.point)?, kept))
     };
     let mut all: Vec<(&PointFindings, Quantity)> = points.iter().filter_map(one).collect();
     all.sort_by(|a, b| b.1.value().total_cmp(&a.1.value()));

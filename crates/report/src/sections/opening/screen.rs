@@ -39,7 +39,7 @@ fn claims(findings: &Findings<'_>, told: TopicText) -> Vec<(&'static str, Prose)
 fn tested(findings: &Findings<'_>) -> Prose {
     let mut text = Prose::new();
     for found in &findings.attributions {
-        let point = findings.points.iter().find(|point| point.id == found.point);
+        let point = findings.point(found.point);
         let place = point.map_or_else(String::new, |point| at(findings, point));
         if !place.trim().is_empty() && findings.points.len() > 1 {
             text.extend(prose![format!("{}: ", capital(place.trim()))]);

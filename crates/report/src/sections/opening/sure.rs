@@ -9,7 +9,8 @@ pub(super) fn sure(findings: &Findings<'_>) -> Prose {
     if (super::drills::TOPIC.applies)(findings) {
         return claim(findings);
     }
-    [repetitions(findings), widest(findings), super::super::reach::doubt(findings), claim(findings)].concat()
+    [repetitions(findings), widest(findings), crate::sections::validity::reach::doubt(findings), claim(findings)]
+        .concat()
 }
 
 fn repetitions(findings: &Findings<'_>) -> Prose {

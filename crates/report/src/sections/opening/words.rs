@@ -5,7 +5,7 @@ use crate::findings::{Curve, Findings, PointFindings, Standing, level_number, le
 use crate::metrics::{LatencyStatistic, MetricKey};
 use crate::sections::charts::capital;
 use crate::sections::date;
-use crate::sections::setup::{fact, varies, whole};
+use crate::sections::tested::setup::{fact, varies, whole};
 use proofload_model::facts::{engine, host, storage};
 use proofload_model::settings::Value;
 

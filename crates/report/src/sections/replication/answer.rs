@@ -1,9 +1,9 @@
 //! The answer: what each point with standbys keeps, whether the forecast explains it, and whether a single thread is the reason.
 
-use super::modes::{point, title};
+use super::modes::title;
 use super::{slopes, two_ratios};
 use crate::blocks::{Inline, Prose, prose};
-use crate::findings::forecast::Beside;
+use crate::findings::replication::forecast::Beside;
 use crate::findings::replication::{ReplicatedPoint, replicated, users};
 use crate::findings::{Findings, PointFindings};
 use proofload_model::replication::ReplicationMode;
@@ -26,7 +26,7 @@ pub(in crate::sections) fn reasons(findings: &Findings<'_>, points: &[Replicated
 }
 
 fn kept(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
-    let known = points.iter().filter_map(|one| Some((point(findings, one)?, one.kept.as_ref()?.as_ref().ok()?)));
+    let known = points.iter().filter_map(|one| Some((findings.point(one.point)?, one.kept.as_ref()?.as_ref().ok()?)));
     let mut text = Prose::new();
     for (number, (point, kept)) in known.enumerate() {
         let lead = if number == 0 { "Of the throughput without standbys, " } else { ", " };
@@ -63,7 +63,7 @@ fn explained(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
     let known = points.iter().filter_map(|one| {
         let forecast = one.forecast.as_ref()?;
         let beside: &Beside = forecast.beside.as_ref().ok()?;
-        Some((point(findings, one)?.label(), beside.is_explained(&forecast.added), beside.excess.value() > 0.0))
+        Some((findings.point(one.point)?.label(), beside.is_explained(&forecast.added), beside.excess.value() > 0.0))
     });
     let known: Vec<(String, bool, bool)> = known.collect();
     let of = |wanted: &dyn Fn(bool, bool) -> bool| -> String {
@@ -93,7 +93,7 @@ fn explained(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
 /// The role with a single thread that was busiest at any point with standbys.
 fn serial(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
     let with_standbys = points.iter().filter(|one| one.mode != ReplicationMode::None);
-    let all = with_standbys.filter_map(|one| Some((point(findings, one)?, one.busiest_single()?)));
+    let all = with_standbys.filter_map(|one| Some((findings.point(one.point)?, one.busiest_single()?)));
     let busiest = all.max_by(|(_, (_, a)), (_, (_, b))| a.busy().total_cmp(&b.busy()));
     let Some((point, (node, role))) = busiest else { return Prose::new() };
     let lead = match (role.is_serial_limit(), role.is_short_of_cpu()) {
@@ -123,7 +123,7 @@ fn serial(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
 fn locks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
     let bound = |one: &&ReplicatedPoint| one.split.as_ref().is_ok_and(|split| split.is_lock_bound());
     let bound: Vec<String> =
-        points.iter().filter(bound).filter_map(|one| Some(point(findings, one)?.label())).collect();
+        points.iter().filter(bound).filter_map(|one| Some(findings.point(one.point)?.label())).collect();
     if bound.is_empty() {
         return Prose::new();
     }

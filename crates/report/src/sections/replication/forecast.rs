@@ -1,12 +1,11 @@
 //! What a mode should add by the calibration of commits, beside what it added, and the stage that stands out where they differ.
 
-use super::modes::{point, title};
-use crate::blocks::{Block, Cell, Column, Prose, Table, prose};
+use super::modes::title;
+use crate::blocks::{Block, Cell, Prose, Table, TableOf, prose};
 use crate::findings::Findings;
-use crate::findings::forecast::{Beside, Forecast, calibration_of, commit_times};
 use crate::findings::replication::ReplicatedPoint;
-use crate::findings::time_split::TimeSplit;
-use crate::sections::charts::measured_cell;
+use crate::findings::replication::forecast::{Beside, Forecast, calibration_of, commit_times};
+use crate::findings::replication::time_split::TimeSplit;
 use proofload_analysis::quantity::Quantity;
 use proofload_model::commit_levels::CommitCalibration;
 use proofload_model::replication::ReplicationMode;
@@ -25,101 +24,73 @@ const COMPARED: &str = " Kept: throughput in per cent of that without standbys, 
 
 /// Tables of the calibrations and of the forecasts; nothing where nothing was calibrated.
 pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec<Block> {
-    let calibrated = commits(findings, points);
-    let mut blocks = Vec::new();
-    if !calibrated.rows.is_empty() {
-        blocks.push(Block::Table(calibrated));
-    }
-    let forecasts = forecasts(findings, points);
-    if !forecasts.rows.is_empty() {
-        blocks.push(Block::Table(forecasts));
-    }
-    blocks
+    let tables = [commits(findings, points), forecasts(findings, points)];
+    tables.into_iter().filter_map(Table::filled).map(Block::Table).collect()
 }
 
 fn commits(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
     let mut known: Vec<(&CommitCalibration, String)> = Vec::new();
     for one in points {
-        let Some(point) = point(findings, one) else { continue };
+        let Some(point) = findings.point(one.point) else { continue };
         let Some(found) = calibration_of(findings, point) else { continue };
         match known.iter_mut().find(|(one, _)| one.key == found.key) {
             Some((_, points)) => points.push_str(&format!(", {}", point.label())),
             None => known.push((found, point.label())),
         }
     }
-    let several = known.len() > 1;
-    let rows = known.iter().flat_map(|(calibration, points)| {
-        commit_times(calibration).into_iter().map(move |one| {
-            let mut cells: Vec<Cell> = several.then(|| Cell::datum(points.clone())).into_iter().collect();
-            cells.extend([
-                Cell::code(one.level.word()),
-                Cell::Quantity(one.time),
-                one.added.map_or(Cell::Empty, Cell::Quantity),
-            ]);
-            cells
-        })
-    });
-    let mut columns: Vec<Column> = several.then(|| Column::words("Applies to")).into_iter().collect();
-    columns.extend([
-        Column::words("Level"),
-        Column::quantities("Commit", "ms"),
-        Column::quantities("More than local", "ms"),
-    ]);
-    Table {
-        id: "table-commits",
-        caption: prose![
-            "Commit time by what the commit waits for: medians, measured before the load on one connection, with the \
-             levels taking turns in random order."
-        ],
-        columns,
-        rows: rows.collect(),
-        note: prose![
+    let rows = known
+        .iter()
+        .flat_map(|(calibration, points)| commit_times(calibration).into_iter().map(move |one| (points, one)));
+    let caption = prose![
+        "Commit time by what the commit waits for: medians, measured before the load on one connection, with the \
+         levels taking turns in random order."
+    ];
+    TableOf::new("table-commits", caption, rows)
+        .when(known.len() > 1, |table| table.words("Applies to", |(points, _)| (*points).clone()))
+        .words("Level", |(_, one)| Cell::code(one.level.word()))
+        .quantities("Commit", "ms", |(_, one)| one.time.clone())
+        .quantities("More than local", "ms", |(_, one)| one.added.clone())
+        .note(prose![
             "More than local: median of the differences within rounds of all levels, with intervals from order \
              statistics. Each commit writes 4,000 bytes to the log and changes no table."
-        ],
-    }
+        ])
 }
 
 fn forecasts(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
     let compared = points.iter().any(|one| one.forecast.as_ref().is_some_and(|forecast| forecast.beside.is_ok()));
-    let mut columns = vec![Column::words("Point"), Column::quantities("Forecast: added", "ms per transaction")];
     let waited = points.iter().any(|one| one.forecast.is_some() && waits(one).is_some());
-    columns.extend(waited.then(|| Column::quantities("Waited for a standby", "ms per transaction")));
-    if compared {
-        columns.extend([
-            Column::quantities("Measured: added", "ms per transaction"),
-            Column::quantities("Excess", "ms per transaction"),
-            Column::quantities("Forecast: kept", "%"),
-            Column::quantities("Measured: kept", "%"),
-            Column::words("Meaning of the excess"),
-        ]);
-    }
-    let row = |one: &ReplicatedPoint| {
-        let (label, forecast) = (point(findings, one)?.label(), one.forecast.as_ref()?);
-        let mut cells = vec![Cell::datum(label), Cell::Quantity(forecast.added.clone())];
-        cells.extend(waited.then(|| waits(one).map_or(Cell::Empty, |time| Cell::Quantity(time.clone()))));
-        if compared {
-            cells.extend(match &forecast.beside {
-                Ok(beside) => beside_cells(points, one, forecast, beside),
-                Err(why) => vec![Cell::Gap(why.clone()), Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty],
-            });
-        }
-        Some(cells)
-    };
-    Table {
-        id: "table-forecast",
-        caption: prose![
-            "Additional time of a transaction due to waiting for a standby: forecast from the calibration, and measured."
-        ],
-        columns,
-        rows: points.iter().filter_map(row).collect(),
-        note: [
-            prose![FORECAST],
-            if waited { prose![WAITED] } else { Prose::new() },
-            if compared { prose![COMPARED] } else { Prose::new() },
-        ]
-        .concat(),
-    }
+    let rows = points.iter().filter_map(|one| Some((one, findings.point(one.point)?.label(), one.forecast.as_ref()?)));
+    let caption = prose![
+        "Additional time of a transaction due to waiting for a standby: forecast from the calibration, and measured."
+    ];
+    let unit = "ms per transaction";
+    TableOf::new("table-forecast", caption, rows)
+        .words("Point", |(_, label, _)| label.clone())
+        .quantities("Forecast: added", unit, |(.., forecast)| forecast.added.clone())
+        .when(waited, |table| table.quantities("Waited for a standby", unit, |(one, ..)| waits(one).cloned()))
+        .when(compared, |table| {
+            table
+                .quantities("Measured: added", unit, |(.., forecast)| match &forecast.beside {
+                    Ok(beside) => Cell::from(&beside.measured),
+                    Err(why) => Cell::Gap(why.clone()),
+                })
+                .quantities("Excess", unit, |(.., forecast)| Some(forecast.beside.as_ref().ok()?.excess.clone()))
+                .quantities("Forecast: kept", "%", |(.., forecast)| Some(forecast.beside.as_ref().ok()?.kept.clone()))
+                .quantities("Measured: kept", "%", |(one, _, forecast)| {
+                    one.kept.clone().filter(|_| forecast.beside.is_ok())
+                })
+                .words("Meaning of the excess", |(one, _, forecast)| {
+                    Some(meaning(points, one, forecast, forecast.beside.as_ref().ok()?))
+                })
+        })
+        .note(
+            [
+                prose![FORECAST],
+                if waited { prose![WAITED] } else { Prose::new() },
+                if compared { prose![COMPARED] } else { Prose::new() },
+            ]
+            .concat(),
+        )
 }
 
 /// Time of a transaction in which its session was seen to wait for a standby.
@@ -128,22 +99,14 @@ fn waits(one: &ReplicatedPoint) -> Option<&Quantity> {
     split.parts.iter().find(|(state, _)| *state == SessionState::Standby).map(|(_, time)| time)
 }
 
-fn beside_cells(points: &[ReplicatedPoint], one: &ReplicatedPoint, forecast: &Forecast, beside: &Beside) -> Vec<Cell> {
-    let kept = one.kept.clone().map_or(Cell::Empty, measured_cell);
-    let says = if beside.is_explained(&forecast.added) {
+fn meaning(points: &[ReplicatedPoint], one: &ReplicatedPoint, forecast: &Forecast, beside: &Beside) -> String {
+    if beside.is_explained(&forecast.added) {
         "explained by network and flush".to_owned()
     } else if beside.excess.value() > 0.0 {
         format!("queueing: {}", stage(points, one, forecast, beside))
     } else {
         "less than forecast: users queue less for shared resources".to_owned()
-    };
-    vec![
-        Cell::Quantity(beside.measured.clone()),
-        Cell::Quantity(beside.excess.clone()),
-        Cell::Quantity(beside.kept.clone()),
-        kept,
-        Cell::datum(says),
-    ]
+    }
 }
 
 /// The stage that stands out: a single thread that can do no more, else the part of a transaction's time that grew most beyond its forecast.

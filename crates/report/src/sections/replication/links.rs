@@ -1,15 +1,14 @@
 //! The link to each standby and to the users: what was asked, what was measured before the load, and how its relay kept it in the measured window.
 
-use super::modes::point;
-use crate::blocks::{Block, Cell, Column, Table, prose};
-use crate::findings::links::{LinkUse, links_of_point};
+use crate::blocks::{Block, TableOf, prose};
+use crate::findings::replication::links::{LinkUse, links_of_point};
 use crate::findings::replication::{ReplicatedPoint, replicated};
 use crate::findings::{Findings, PointFindings};
 use crate::numbers::short;
 
 /// The table of a study with standbys; `None` where all are connected directly.
 pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
-    of_points(findings, points.iter().filter_map(|one| point(findings, one)))
+    of_points(findings, points.iter().filter_map(|one| findings.point(one.point)))
 }
 
 /// The table of a study without standbys; `None` where users are connected directly, and where the table of a study with standbys has them.
@@ -31,32 +30,20 @@ fn of_points<'f>(findings: &Findings<'_>, points: impl Iterator<Item = &'f Point
         (true, false) => prose!["Link between users and database, and the relay on it."],
         (true, true) => prose!["Link to the users and to each standby, and the relay on it."],
     };
-    Some(Block::Table(Table {
-        id: "table-links",
-        caption,
-        columns: vec![
-            Column::words("Point"),
-            Column::words("Link to"),
-            Column::quantities("Round trip, asked", "ms"),
-            Column::quantities("Measured before", "ms"),
-            Column::quantities("Lateness, p50", "ms"),
-            Column::quantities("Lateness, p99", "ms"),
-            Column::quantities("CPU, relay", "CPU s/s"),
-        ],
-        rows: all.iter().map(|(label, link)| row(label, link)).collect(),
-        note: prose![
+    let number = |value: Option<f64>| value.map(short);
+    let table = TableOf::new("table-links", caption, all)
+        .words("Point", |(label, _)| label.clone())
+        .words("Link to", |(_, link)| if link.is_of_users() { "users".to_owned() } else { link.end.to_string() })
+        .quantities("Round trip, asked", "ms", |(_, link)| short(link.asked))
+        .quantities("Measured before", "ms", |(_, link)| number(link.measured))
+        .quantities("Lateness, p50", "ms", |(_, link)| number(link.late_p50))
+        .quantities("Lateness, p99", "ms", |(_, link)| number(link.late_p99))
+        .quantities("CPU, relay", "CPU s/s", |(_, link)| number(link.cpu))
+        .note(prose![
             "Measured before: median round trip before the load, mean over the runs. Lateness: time after the delay \
              of the link at which the relay let bytes go, p50 and p99 of each second, then the median over the \
              seconds of the window, of the later direction and the latest run; empty in records from before it was \
              recorded. The relay's threads belong to the agent; their CPU time is that of both directions."
-        ],
-    }))
-}
-
-fn row(label: &str, link: &LinkUse) -> Vec<Cell> {
-    let number = |value: Option<f64>| value.map_or(Cell::Empty, |value| Cell::datum(short(value)));
-    let end = if link.is_of_users() { "users".to_owned() } else { link.end.to_string() };
-    let words = [label.to_owned(), end].map(Cell::datum);
-    let numbers = [Some(link.asked), link.measured, link.late_p50, link.late_p99, link.cpu].map(number);
-    words.into_iter().chain(numbers).collect()
+        ]);
+    Some(Block::Table(table))
 }

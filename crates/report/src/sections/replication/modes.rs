@@ -1,10 +1,10 @@
 //! The table by mode: throughput, what is kept of it, response times.
 
-use crate::blocks::{Block, Cell, Column, Notice, Table, prose};
+use crate::blocks::{Block, Column, Notice, Table, TableOf, prose};
+use crate::findings::Findings;
 use crate::findings::replication::{ReplicatedPoint, users};
-use crate::findings::{Findings, PointFindings};
 use crate::metrics::{LatencyStatistic, MetricKey, MetricName};
-use crate::sections::charts::{measured_cell, shown_value};
+use crate::sections::charts::{shown_value, verdict_cell};
 use proofload_model::study::{FEWEST_WAREHOUSES_FOR_A_USER, too_few_warehouses as few_of};
 
 /// What sessions of the load are called by their processes: user and database of an instance that is ours.
@@ -13,11 +13,6 @@ const SESSIONS: &str = "proofload proofload";
 /// Response times of the table: statistic and head.
 const RESPONSES: &[(LatencyStatistic, &str)] =
     &[(LatencyStatistic::Mean, "Mean response time"), (LatencyStatistic::P50, "p50"), (LatencyStatistic::P99, "p99")];
-
-/// The point of a finding.
-pub(super) fn point<'a>(findings: &'a Findings<'_>, replicated: &ReplicatedPoint) -> Option<&'a PointFindings> {
-    findings.points.iter().find(|point| point.id == replicated.point)
-}
 
 /// A role for readers.
 pub(super) fn title(role: &str) -> &str {
@@ -30,22 +25,6 @@ pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Tabl
         .chain(findings.workload.counted.iter().map(|counted| counted.metric))
         .collect();
     let is_kept = points.iter().any(|one| one.kept.as_ref().is_some_and(Result::is_ok));
-    let mut columns = vec![Column::words("Point"), Column::counts("Users")];
-    columns.extend(rates.iter().map(Column::metric));
-    columns.extend(is_kept.then(|| Column::quantities("Kept", "%")));
-    columns.extend(RESPONSES.iter().map(|(_, head)| Column::quantities(*head, "ms")));
-    columns.push(Column::words("Verdict"));
-    let row = |replicated: &ReplicatedPoint| {
-        let point = point(findings, replicated)?;
-        let users = users(findings, replicated.point).map_or(Cell::Empty, Cell::Count);
-        let mut cells = vec![Cell::datum(point.label()), users];
-        cells.extend(rates.iter().map(|metric| measured_cell(shown_value(point, metric.key()))));
-        cells.extend(is_kept.then(|| replicated.kept.clone().map_or(Cell::Empty, measured_cell)));
-        let response = |statistic| measured_cell(shown_value(point, MetricKey::response(statistic, "all")));
-        cells.extend(RESPONSES.iter().map(|(statistic, _)| response(*statistic)));
-        cells.push(Cell::Verdict(point.verdict.is_valid(), point.verdict.word()));
-        Some(cells)
-    };
     let note = if is_kept {
         prose![
             "Kept: throughput in per cent of that without standbys, with all other levels equal. Response times are \
@@ -54,13 +33,20 @@ pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Tabl
     } else {
         prose!["Response times are those of all transactions together."]
     };
-    Table {
-        id: "table-replication",
-        caption: prose!["Points by what their commits wait for, with 95 % confidence intervals."],
-        columns,
-        rows: points.iter().filter_map(row).collect(),
-        note,
-    }
+    let caption = prose!["Points by what their commits wait for, with 95 % confidence intervals."];
+    let rows = points.iter().filter_map(|one| Some((one, findings.point(one.point)?)));
+    TableOf::new("table-replication", caption, rows)
+        .words("Point", |(_, point)| point.label())
+        .counts("Users", |(one, _)| users(findings, one.point))
+        .each(rates, Column::metric, |(_, point), metric| shown_value(point, metric.key()))
+        .when(is_kept, |table| table.quantities("Kept", "%", |(one, _)| one.kept.clone()))
+        .each(
+            RESPONSES,
+            |(_, head)| Column::quantities(*head, "ms"),
+            |(_, point), (statistic, _)| shown_value(point, MetricKey::response(*statistic, "all")),
+        )
+        .words("Verdict", |(_, point)| verdict_cell(point))
+        .note(note)
 }
 
 /// A caution where users have so few warehouses that they wait for each other's rows.

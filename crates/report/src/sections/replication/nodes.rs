@@ -1,13 +1,12 @@
 //! What a mode takes of both nodes: CPU time, the busiest core and role, the log, how far standbys were behind; and every role over time.
 
-use super::modes::{point, title};
-use crate::blocks::{Block, Cell, Chart, Column, Figure, Heat, Table, prose};
+use super::modes::title;
+use crate::blocks::{Block, Cell, Chart, Figure, Heat, Table, TableOf, prose};
+use crate::findings::replication::lag::LagSource;
 use crate::findings::replication::{NodeUse, ReplicatedPoint, RoleUse, SERIAL_FROM};
-use crate::findings::replication_lag::LagSource;
 use crate::findings::{Findings, PointFindings, Trace, traces_of};
 use crate::numbers::short;
-use crate::sections::charts::measured_cell;
-use crate::sections::cores::{binned, heat_columns};
+use crate::sections::resources::cores::{binned, heat_columns};
 use proofload_model::replication::ReplicationMode;
 use proofload_model::series;
 
@@ -17,77 +16,51 @@ const LEAST_DRAWN: f64 = 0.5;
 
 /// The table of both nodes.
 pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
-    let row = |one: &ReplicatedPoint| {
+    let rows = points.iter().filter_map(|one| {
         let (primary, standbys) = one.nodes.split_first()?;
-        let single = one.busiest_single();
-        let waited = single.and_then(|(_, role)| role.waited.clone());
-        let role = single.map(|(node, role)| format!("{node} {}", title(&role.role)));
-        Some(vec![
-            Cell::datum(point(findings, one)?.label()),
-            measured_cell(primary.cpu.clone()),
-            standbys.first().map_or(Cell::Empty, |first| measured_cell(first.cpu.clone())),
-            measured_cell(one.busiest_core.clone()),
-            role.map_or(Cell::Empty, Cell::datum),
-            single.map_or(Cell::Empty, |(_, role)| Cell::Quantity(role.cpu.clone())),
-            waited.map_or(Cell::Empty, Cell::Quantity),
-        ])
-    };
-    Table {
-        id: "table-nodes",
-        caption: prose!["CPU time of both nodes, and the busiest single-threaded role."],
-        columns: vec![
-            Column::words("Point"),
-            Column::quantities("CPU, primary", "CPU s/s"),
-            Column::quantities("CPU, standby-1", "CPU s/s"),
-            Column::quantities("Busiest core", "%"),
-            Column::words("Busiest single thread"),
-            Column::quantities("Running", "% of a core"),
-            Column::quantities("Waiting for a core", "% of the time"),
-        ],
-        rows: points.iter().filter_map(row).collect(),
-        note: prose![
+        Some((findings.point(one.point)?.label(), one, primary, standbys, one.busiest_single()))
+    });
+    TableOf::new("table-nodes", prose!["CPU time of both nodes, and the busiest single-threaded role."], rows)
+        .words("Point", |(label, ..)| label.clone())
+        .quantities("CPU, primary", "CPU s/s", |(_, _, primary, ..)| primary.cpu.clone())
+        .quantities("CPU, standby-1", "CPU s/s", |(_, _, _, standbys, _)| Some(standbys.first()?.cpu.clone()))
+        .quantities("Busiest core", "%", |(_, one, ..)| one.busiest_core.clone())
+        .words("Busiest single thread", |(.., single)| {
+            single.map(|(node, role)| format!("{node} {}", title(&role.role)))
+        })
+        .quantities("Running", "% of a core", |(.., single)| single.map(|(_, role)| role.cpu.clone()))
+        .quantities("Waiting for a core", "% of the time", |(.., single)| {
+            single.and_then(|(_, role)| role.waited.clone())
+        })
+        .note(prose![
             "A single-threaded role is at its limit, however many cores are idle, if it is running or waiting for CPU \
              time for ",
             short(SERIAL_FROM),
             " % of the time or more."
-        ],
-    }
+        ])
 }
 
 /// The log of the primary, and how far standbys were behind it; `None` where there is no standby.
 pub(super) fn behind(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
     let with_standbys = points.iter().filter(|one| one.mode != ReplicationMode::None);
-    let row = |one: &ReplicatedPoint| {
-        let cells =
-            [&one.log, &one.behind, &one.behind_p99, &one.most_behind].map(|value| measured_cell(value.clone()));
-        let in_time = [&one.lag.median, &one.lag.p99].map(|value| measured_cell(value.clone()));
-        let label = Cell::datum(point(findings, one)?.label());
-        Some(std::iter::once(label).chain(cells).chain(in_time).chain([source(one.lag.source)]).collect())
-    };
-    let rows: Vec<Vec<Cell>> = with_standbys.filter_map(row).collect();
-    (!rows.is_empty()).then(|| {
-        Block::Table(Table {
-            id: "table-behind",
-            caption: prose!["Log written by the primary, and lag of its standbys."],
-            columns: vec![
-                Column::words("Point"),
-                Column::quantities("Log", "MB/s"),
-                Column::quantities("Lag, mean", "MB"),
-                Column::quantities("Lag, p99", "MB"),
-                Column::quantities("Lag, maximum", "MB"),
-                Column::quantities("Lag in time, median", "s"),
-                Column::quantities("Lag in time, p99", "s"),
-                Column::words("Time from"),
-            ],
-            rows,
-            note: prose![
-                "Lag: log that the primary has flushed and a standby has not applied; with several standbys each \
-                 figure is the largest of any one of them. Lag in time: from the engine, where it tells it, some in \
-                 whole seconds; else from the log rate, which is the lag in bytes over the mean rate of the log in the \
-                 window."
-            ],
-        })
-    })
+    let rows = with_standbys.filter_map(|one| Some((findings.point(one.point)?.label(), one)));
+    TableOf::new("table-behind", prose!["Log written by the primary, and lag of its standbys."], rows)
+        .words("Point", |(label, _)| label.clone())
+        .quantities("Log", "MB/s", |(_, one)| one.log.clone())
+        .quantities("Lag, mean", "MB", |(_, one)| one.behind.clone())
+        .quantities("Lag, p99", "MB", |(_, one)| one.behind_p99.clone())
+        .quantities("Lag, maximum", "MB", |(_, one)| one.most_behind.clone())
+        .quantities("Lag in time, median", "s", |(_, one)| one.lag.median.clone())
+        .quantities("Lag in time, p99", "s", |(_, one)| one.lag.p99.clone())
+        .words("Time from", |(_, one)| source(one.lag.source))
+        .note(prose![
+            "Lag: log that the primary has flushed and a standby has not applied; with several standbys each \
+             figure is the largest of any one of them. Lag in time: from the engine, where it tells it, some in \
+             whole seconds; else from the log rate, which is the lag in bytes over the mean rate of the log in the \
+             window."
+        ])
+        .filled()
+        .map(Block::Table)
 }
 
 /// Where a lag in time comes from.
@@ -105,31 +78,22 @@ pub(super) fn devices(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Op
     if !points.iter().flat_map(|one| &one.nodes).any(is_seen) {
         return None;
     }
-    let mut rows = Vec::new();
-    for one in points {
-        let label = point(findings, one).map(PointFindings::label).unwrap_or_default();
-        for node in &one.nodes {
-            rows.extend(node.devices.iter().map(|device| {
-                let names = [label.clone(), node.instance.to_string(), device.name.clone()].map(Cell::datum);
-                let cells = [&device.busy, &device.queue, &device.written].map(|value| measured_cell(value.clone()));
-                names.into_iter().chain(cells).collect::<Vec<_>>()
-            }));
-        }
-    }
-    Some(Block::Table(Table {
-        id: "table-node-devices",
-        caption: prose!["Block devices under the data of each node: means over the measured window."],
-        columns: vec![
-            Column::words("Point"),
-            Column::words("Node"),
-            Column::words("Device"),
-            Column::quantities("Busy", "%"),
-            Column::quantities("Queue", "requests"),
-            Column::quantities("Written", "MB/s"),
-        ],
-        rows,
-        note: prose!["All requests of a device, including those of others; nodes of one host share its devices."],
-    }))
+    let rows = points.iter().flat_map(|one| {
+        let label = findings.label(one.point);
+        let devices = one.nodes.iter().flat_map(|node| node.devices.iter().map(move |device| (node, device)));
+        devices.map(move |(node, device)| (label.clone(), node, device))
+    });
+    let caption = prose!["Block devices under the data of each node: means over the measured window."];
+    let note = prose!["All requests of a device, including those of others; nodes of one host share its devices."];
+    let table = TableOf::new("table-node-devices", caption, rows)
+        .words("Point", |(label, ..)| label.clone())
+        .words("Node", |(_, node, _)| node.instance.to_string())
+        .words("Device", |(.., device)| device.name.clone())
+        .quantities("Busy", "%", |(.., device)| device.busy.clone())
+        .quantities("Queue", "requests", |(.., device)| device.queue.clone())
+        .quantities("Written", "MB/s", |(.., device)| device.written.clone())
+        .note(note);
+    Some(Block::Table(table))
 }
 
 /// The use of a core by every role of every node over time; `None` where no role was observed.
@@ -167,7 +131,7 @@ struct RoleMap<'a> {
 
 impl<'a> RoleMap<'a> {
     fn of(findings: &'a Findings<'_>, one: &ReplicatedPoint) -> Option<Self> {
-        let point = point(findings, one)?;
+        let point = findings.point(one.point)?;
         let run = point.runs.first()?;
         let (window, attempt) = (run.window_seconds()?, findings.record.finished(run.run.index)?);
         let mut rows = Vec::new();
@@ -233,33 +197,18 @@ fn of_one(mut trace: Trace, role: &RoleUse) -> Trace {
 }
 
 fn roles_table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Table {
-    let mut rows = Vec::new();
-    for one in points {
-        let label = point(findings, one).map(PointFindings::label).unwrap_or_default();
-        for node in &one.nodes {
-            rows.extend(drawn(node).map(|role| {
-                vec![
-                    Cell::datum(label.clone()),
-                    Cell::datum(node.instance.to_string()),
-                    Cell::datum(title(&role.role)),
-                    Cell::Count(u64::from(role.threads)),
-                    Cell::Quantity(role.cpu.clone()),
-                    role.waited.clone().map_or(Cell::Empty, Cell::Quantity),
-                ]
-            }));
-        }
-    }
-    Table {
-        caption: prose!["CPU time of the roles of each node, all threads of a role together."],
-        columns: vec![
-            Column::words("Point"),
-            Column::words("Node"),
-            Column::words("Role"),
-            Column::counts("Threads"),
-            Column::quantities("Running", "% of a core"),
-            Column::quantities("Waiting for a core", "% of the time"),
-        ],
-        rows,
-        ..Table::default()
-    }
+    let rows = points.iter().flat_map(|one| {
+        let label = findings.label(one.point);
+        let roles = one.nodes.iter().flat_map(|node| drawn(node).map(move |role| (node, role)));
+        roles.map(move |(node, role)| (label.clone(), node, role))
+    });
+    let caption = prose!["CPU time of the roles of each node, all threads of a role together."];
+    TableOf::new("", caption, rows)
+        .words("Point", |(label, ..)| label.clone())
+        .words("Node", |(_, node, _)| node.instance.to_string())
+        .words("Role", |(.., role)| title(&role.role).to_owned())
+        .counts("Threads", |(.., role)| u64::from(role.threads))
+        .quantities("Running", "% of a core", |(.., role)| role.cpu.clone())
+        .quantities("Waiting for a core", "% of the time", |(.., role)| role.waited.clone())
+        .table()
 }

@@ -1,17 +1,16 @@
 //! What was proved of the modes before the runs, and how standbys were connected.
 
-use super::modes::point;
 use crate::blocks::{Prose, prose};
 use crate::findings::Findings;
-use crate::findings::links::measured_round_trip;
 use crate::findings::replication::ReplicatedPoint;
-use crate::numbers::short;
+use crate::findings::replication::links::measured_round_trip;
+use crate::numbers::{counted, short};
 use proofload_model::events::{ReplicationProof, RunEvent};
 use proofload_model::replication::ReplicationMode;
 
 /// What was proved before the runs.
 pub(super) fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Prose {
-    let runs = points.iter().filter_map(|replicated| point(findings, replicated)).flat_map(|point| &point.runs);
+    let runs = points.iter().filter_map(|replicated| findings.point(replicated.point)).flat_map(|point| &point.runs);
     let proofs: Vec<ReplicationProof> = runs
         .filter_map(|run| {
             findings.record.finished(run.run.index)?.last_event(|event| match event {
@@ -33,13 +32,13 @@ pub(super) fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Pro
     let applying = proofs.iter().filter(|proof| proof.waited_for_apply).count();
     prose![
         "Proved before ",
-        runs_of(proofs.len()),
+        counted(proofs.len(), "run"),
         " with standbys, whose mode was in force at most ",
         short(latest),
         " s after the last start. While the standbys received no log, a commit waited more than 0.5 s in ",
-        runs_of(waiting),
+        counted(waiting, "run"),
         " and completed in the others, as their modes require; while they applied none, it waited in ",
-        runs_of(applying),
+        counted(applying, "run"),
         seen(&proofs),
         ". The mode was read every second; a second in which it was not in force voids the point. Standbys were \
          started from the primary's snapshot and ",
@@ -50,18 +49,21 @@ pub(super) fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Pro
 /// Tells what else than its length showed a wait, and what no test tells.
 fn seen(proofs: &[ReplicationProof]) -> String {
     let listed = proofs.iter().filter(|proof| proof.seen_waiting == Some(true)).count();
-    let counted = proofs.iter().filter(|proof| proof.count_proved).count();
+    let by_number = proofs.iter().filter(|proof| proof.count_proved).count();
     let is_write_or_flush =
         |proof: &ReplicationProof| matches!(proof.mode, ReplicationMode::RemoteWrite | ReplicationMode::RemoteFlush);
     let mut text = String::new();
     if listed > 0 {
-        text += &format!(". In {} the server itself listed each such commit as waiting for a standby", runs_of(listed));
+        text += &format!(
+            ". In {} the server itself listed each such commit as waiting for a standby",
+            counted(listed, "run")
+        );
     }
-    if counted > 0 {
+    if by_number > 0 {
         text += &format!(
             ". In {} some of several standbys were held: with the number left that must confirm a commit completed, with \
              one less it waited",
-            runs_of(counted)
+            counted(by_number, "run")
         );
     }
     if proofs.iter().any(is_write_or_flush) {
@@ -70,15 +72,10 @@ fn seen(proofs: &[ReplicationProof]) -> String {
     text
 }
 
-/// A number of runs.
-fn runs_of(count: usize) -> String {
-    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
-}
-
 /// How standbys were connected.
 fn network(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> String {
     let trips: Vec<f64> =
-        points.iter().filter_map(|one| measured_round_trip(findings, point(findings, one)?)).collect();
+        points.iter().filter_map(|one| measured_round_trip(findings, findings.point(one.point)?)).collect();
     let least = trips.iter().copied().fold(f64::INFINITY, f64::min);
     let most = trips.iter().copied().fold(0.0, f64::max);
     if trips.is_empty() {

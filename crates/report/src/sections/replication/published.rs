@@ -1,8 +1,7 @@
 //! Published results by mode beside this study's, relative to those without standbys.
 
-use super::modes::point;
 use crate::blocks::{Block, Cell, Column, Table, prose};
-use crate::findings::forecast::quotient;
+use crate::findings::replication::forecast::quotient;
 use crate::findings::replication::{MODE, ReplicatedPoint, replicated};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{LatencyStatistic, MetricKey};
@@ -22,7 +21,7 @@ pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Opt
     if theirs.is_empty() {
         return None;
     }
-    let base = points.iter().find(|one| one.mode == ReplicationMode::None).and_then(|one| point(findings, one));
+    let base = points.iter().find(|one| one.mode == ReplicationMode::None).and_then(|one| findings.point(one.point));
     let ours: Vec<Vec<Cell>> = points.iter().filter_map(|one| own_row(findings, one, base?)).collect();
     // One node alone beside itself says nothing.
     let ours = ours.into_iter().take(if points.iter().any(is_kept) { usize::MAX } else { 0 });
@@ -66,7 +65,7 @@ fn their_row(reference: &Reference, point: &ReferencePoint) -> Option<Vec<Cell>>
 }
 
 fn own_row(findings: &Findings<'_>, one: &ReplicatedPoint, base: &PointFindings) -> Option<Vec<Cell>> {
-    let point = point(findings, one).filter(|point| point.id == base.id || is_kept(one))?;
+    let point = findings.point(one.point).filter(|point| point.id == base.id || is_kept(one))?;
     let mut cells = vec![Cell::datum(format!("this study, {}", point.label())), Cell::code(one.mode.word())];
     if point.id == base.id {
         cells.extend([Cell::datum("100"), Cell::datum("1"), Cell::datum("1")]);

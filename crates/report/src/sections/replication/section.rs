@@ -1,12 +1,12 @@
 //! What protection costs: modes of replication beside each other, where the time goes, which role pays, and to what throughput answers.
 
 use super::super::section::{Section, SectionPlace, always};
-use super::super::standby_hosts;
 use super::{answer, forecast, links, modes, nodes, proof, published, slopes, split, two_ratios};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::Findings;
 use crate::findings::drills::drilled;
 use crate::findings::replication::{MODE, ReplicatedPoint, replicated};
+use crate::sections::facts::standby_hosts;
 
 /// The section.
 pub(in crate::sections) const SECTION: Section = Section {

@@ -1,9 +1,9 @@
 //! How much throughput follows the network and the CPU time of the nodes, and what that says of a single thread.
 
 use super::modes::title;
-use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
+use crate::blocks::{Block, Inline, Prose, TableOf, prose};
 use crate::findings::replication::ReplicatedPoint;
-use crate::findings::slopes::{NONE_WITHIN, Slope, slopes};
+use crate::findings::replication::slopes::{NONE_WITHIN, Slope, slopes};
 use crate::findings::{Findings, setting_title};
 use crate::numbers::short;
 
@@ -15,37 +15,22 @@ const STANDBY_CPU: &str = "limits.standby_cpu";
 
 /// The table; nothing where no such setting varies.
 pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {
-    let found = slopes(findings);
-    let row = |slope: &Slope| {
-        vec![
-            Cell::datum(setting_title(slope.setting)),
-            Cell::datum(slope.at.clone()),
-            Cell::Count(slope.points.len() as u64),
-            Cell::Quantity(slope.elasticity.clone()),
-            Cell::datum(meaning(slope, points)),
-        ]
-    };
-    (!found.is_empty()).then(|| {
-        Block::Table(Table {
-            id: "table-slopes",
-            caption: prose![
-                "Elasticity of throughput: its relative change per relative change of a resource, over \
+    let caption = prose![
+        "Elasticity of throughput: its relative change per relative change of a resource, over \
                 all levels of the resource."
-            ],
-            columns: vec![
-                Column::words("To"),
-                Column::words("At"),
-                Column::counts("Points"),
-                Column::quantities("Elasticity", "d ln X / d ln R"),
-                Column::words("Meaning"),
-            ],
-            rows: found.iter().map(row).collect(),
-            note: prose![
-                "Slope of the logarithms by least squares. With several repetitions it is computed within \
+    ];
+    TableOf::new("table-slopes", caption, slopes(findings))
+        .words("To", |slope| setting_title(slope.setting))
+        .words("At", |slope| slope.at.clone())
+        .counts("Points", |slope| slope.points.len())
+        .quantities("Elasticity", "d ln X / d ln R", |slope| slope.elasticity.clone())
+        .words("Meaning", |slope| meaning(slope, points))
+        .note(prose![
+            "Slope of the logarithms by least squares. With several repetitions it is computed within \
                 each of them; points that are void only because throughput moved are then included."
-            ],
-        })
-    })
+        ])
+        .filled()
+        .map(Block::Table)
 }
 
 /// What throughput follows of the network and of the CPU time of the standbys, in words.

@@ -1,10 +1,9 @@
 //! Where the time of a transaction goes, by what its session waited for, with the forecast as a mark.
 
-use super::modes::point;
-use crate::blocks::{Axis, Block, Cell, Chart, Column, Figure, Notice, Stack, Stacks, Table, prose};
+use crate::blocks::{Axis, Block, Chart, Column, Figure, Notice, Stack, Stacks, Table, TableOf, prose};
 use crate::findings::Findings;
 use crate::findings::replication::ReplicatedPoint;
-use crate::findings::time_split::{AGREES_WITHIN, TimeSplit};
+use crate::findings::replication::time_split::{AGREES_WITHIN, TimeSplit};
 use crate::numbers::short;
 use proofload_model::session_state::SessionState;
 
@@ -26,8 +25,10 @@ fn title(state: SessionState) -> &'static str {
 
 /// The figure, or why it is missing; nothing where sessions were not looked at.
 pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Vec<Block> {
-    let looked: Vec<(String, &ReplicatedPoint, &TimeSplit)> =
-        points.iter().filter_map(|one| Some((point(findings, one)?.label(), one, one.split.as_ref().ok()?))).collect();
+    let looked: Vec<(String, &ReplicatedPoint, &TimeSplit)> = points
+        .iter()
+        .filter_map(|one| Some((findings.point(one.point)?.label(), one, one.split.as_ref().ok()?)))
+        .collect();
     let (shown, left_out): (Vec<_>, Vec<_>) = looked.into_iter().partition(|(_, _, split)| split.agrees());
     let mut blocks = Vec::new();
     if !shown.is_empty() {
@@ -87,26 +88,16 @@ fn figure(shown: &[(String, &ReplicatedPoint, &TimeSplit)]) -> Figure {
 }
 
 fn data(shown: &[(String, &ReplicatedPoint, &TimeSplit)]) -> Table {
-    let mut columns = vec![Column::words("Point")];
-    columns.extend(SessionState::ALL.map(|state| Column::quantities(title(state), "ms")));
-    columns.extend([
-        Column::quantities("Sum", "ms"),
-        Column::quantities("Mean response time", "ms"),
-        Column::quantities("Looks", "1/s"),
-        Column::quantities("Cost of sampling", "CPU s/s"),
-    ]);
-    let row = |(label, _, split): &(String, &ReplicatedPoint, &TimeSplit)| {
-        let mut cells = vec![Cell::datum(label.clone())];
-        cells.extend(split.parts.iter().map(|(_, time)| Cell::Quantity(time.clone())));
-        cells.extend([split.sum, split.response].map(|time| Cell::datum(short(time))));
-        cells.push(Cell::Quantity(split.looks.clone()));
-        cells.push(split.cost.clone().map_or_else(Cell::Gap, Cell::Quantity));
-        cells
-    };
-    Table {
-        caption: prose!["Time of a transaction by state of its session."],
-        columns,
-        rows: shown.iter().map(row).collect(),
-        ..Table::default()
-    }
+    TableOf::new("", prose!["Time of a transaction by state of its session."], shown)
+        .words("Point", |(label, ..)| label.clone())
+        .each(
+            SessionState::ALL,
+            |state| Column::quantities(title(*state), "ms"),
+            |(.., split), state| split.parts.iter().find(|(known, _)| known == state).map(|(_, time)| time.clone()),
+        )
+        .quantities("Sum", "ms", |(.., split)| short(split.sum))
+        .quantities("Mean response time", "ms", |(.., split)| short(split.response))
+        .quantities("Looks", "1/s", |(.., split)| split.looks.clone())
+        .quantities("Cost of sampling", "CPU s/s", |(.., split)| split.cost.clone())
+        .table()
 }

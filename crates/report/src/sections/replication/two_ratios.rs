@@ -1,45 +1,28 @@
 //! What a mode keeps at equal loads and of the largest throughput, in a study that searches under each mode.
 
-use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
+use crate::blocks::{Block, Inline, Prose, TableOf, prose};
 use crate::findings::Findings;
-use crate::findings::two_ratios::two_ratios;
+use crate::findings::replication::two_ratios::two_ratios;
 use crate::numbers::short;
-use crate::sections::charts::measured_cell;
 
 /// The table; nothing in a study without searches.
 pub(super) fn blocks(findings: &Findings<'_>) -> Option<Block> {
-    let found = two_ratios(findings);
-    let rows = found.iter().map(|one| {
-        vec![
-            Cell::datum(one.label.clone()),
-            Cell::datum(short(one.alone_at)),
-            measured_cell(one.equal_load.clone()),
-            Cell::datum(short(one.best_at)),
-            measured_cell(one.of_maxima.clone()),
-        ]
-    });
-    let rows: Vec<Vec<Cell>> = rows.collect();
-    (!rows.is_empty()).then(|| {
-        Block::Table(Table {
-            id: "table-two-ratios",
-            caption: prose![
-                "Throughput kept by each mode: at the best load of one node, and maximum against maximum, \
+    let caption = prose![
+        "Throughput kept by each mode: at the best load of one node, and maximum against maximum, \
                 each at its own best load."
-            ],
-            columns: vec![
-                Column::words("Mode"),
-                Column::counts("Best load of one node"),
-                Column::quantities("Kept at that load", "%"),
-                Column::counts("Its own best load"),
-                Column::quantities("Kept of the maximum", "%"),
-            ],
-            rows,
-            note: prose![
-                "At equal load the wait reduces throughput directly. At its own best load a mode has more \
+    ];
+    TableOf::new("table-two-ratios", caption, two_ratios(findings))
+        .words("Mode", |one| one.label.clone())
+        .counts("Best load of one node", |one| short(one.alone_at))
+        .quantities("Kept at that load", "%", |one| one.equal_load.clone())
+        .counts("Its own best load", |one| short(one.best_at))
+        .quantities("Kept of the maximum", "%", |one| one.of_maxima.clone())
+        .note(prose![
+            "At equal load the wait reduces throughput directly. At its own best load a mode has more \
                 users, whose waits overlap, so only its bottleneck stage reduces throughput."
-            ],
-        })
-    })
+        ])
+        .filled()
+        .map(Block::Table)
 }
 
 /// Both ratios of every mode in sentences.

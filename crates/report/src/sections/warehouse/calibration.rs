@@ -3,6 +3,7 @@
 use crate::blocks::{Block, Cell, Notice, Prose, Table, columns, prose};
 use crate::findings::warehouse::{CalibrationFindings, calibrated};
 use crate::findings::{Findings, PointFindings};
+use crate::groups::by_key;
 use crate::sections::charts::measured_cell;
 
 pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
@@ -19,18 +20,10 @@ pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 /// Points that share a calibration stand together.
 fn by_calibration<'f>(findings: &'f Findings<'_>) -> Vec<(CalibrationFindings, Vec<&'f PointFindings>)> {
-    let mut known: Vec<(CalibrationFindings, Vec<&PointFindings>)> = Vec::new();
-    for point in &findings.points {
-        let Some(attempt) = point.runs.first().and_then(|run| findings.record.finished(run.run.index)) else {
-            continue;
-        };
-        let found = calibrated(findings.record, attempt);
-        match known.iter_mut().find(|(other, _)| *other == found) {
-            Some((_, points)) => points.push(point),
-            None => known.push((found, vec![point])),
-        }
-    }
-    known
+    by_key(findings.points.iter().filter_map(|point| {
+        let attempt = findings.record.finished(point.runs.first()?.run.index)?;
+        Some((calibrated(findings.record, attempt), point))
+    }))
 }
 
 fn labels(findings: &Findings<'_>, points: &[&PointFindings]) -> String {

@@ -42,7 +42,7 @@ static CHECKS: &[Wanted] = &[
 
 /// Names and values of the bill of materials.
 pub(super) fn materials(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
-    let mut pairs = super::super::facts_in_full::named(findings, MATERIALS);
+    let mut pairs = crate::sections::facts::in_full::named(findings, MATERIALS);
     pairs.retain(|(_, value)| value.iter().any(|piece| *piece != Inline::Datum(String::new())));
     for (path, title) in STATED {
         let stated = findings.record.study.settings.get(path);

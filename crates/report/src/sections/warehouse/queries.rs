@@ -1,7 +1,7 @@
 //! Queries by class and one by one: how many counted, how long they took, and whether a class holds what it says.
 
 use super::parts::{plain, point_cell};
-use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, cells, columns, prose};
+use crate::blocks::{Block, Cell, Column, Inline, Notice, Prose, Table, TableOf, cells, columns, prose};
 use crate::findings::warehouse::{Class, QueryTotals, query_totals};
 use crate::findings::{Findings, PointFindings};
 use crate::sections::charts::measured_cell;
@@ -123,23 +123,18 @@ fn one_by_one(totals: &[Totals<'_>]) -> Table {
         }
     }
     queries.sort_by(|one, other| one.kind.cmp(&other.kind));
-    let row = |query: &&QueryTotals| {
-        let name = match query.title.as_str() {
+    TableOf::new("table-queries", prose!["Mean response time of each query's valid runs. TPC-H-derived."], queries)
+        .words("Query", |query| match query.title.as_str() {
             "" => title(&query.kind),
             words => format!("{}, {words}", title(&query.kind)),
-        };
-        let mut cells = cells![name, class_words(&query.class)];
-        cells.extend(totals.iter().map(|(_, classes)| query_cell(classes, &query.kind)));
-        cells
-    };
-    let points = totals.iter().map(|(point, _)| Column::quantities(point.label(), "s"));
-    Table {
-        id: "table-queries",
-        caption: prose!["Mean response time of each query's valid runs. TPC-H-derived."],
-        columns: [Column::words("Query"), Column::words("Class")].into_iter().chain(points).collect(),
-        rows: queries.iter().map(row).collect(),
-        note: Prose::new(),
-    }
+        })
+        .words("Class", |query| class_words(&query.class))
+        .each(
+            totals,
+            |(point, _)| Column::quantities(point.label(), "s"),
+            |query, (_, classes)| query_cell(classes, &query.kind),
+        )
+        .table()
 }
 
 fn query_cell(classes: &[Class], kind: &str) -> Cell {

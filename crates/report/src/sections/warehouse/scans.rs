@@ -1,7 +1,7 @@
 //! Scan rates: what the device read, what the engine read, what queries asked for; per CPU second; and what storing compresses.
 
-use super::parts::{metric, point_cell, rated};
-use crate::blocks::{Block, Cell, Column, Table, prose};
+use super::parts::{metric, rated};
+use crate::blocks::{Block, Column, Prose, TableOf, prose};
 use crate::findings::warehouse::Sources;
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
@@ -25,41 +25,31 @@ pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if points.is_empty() {
         return Vec::new();
     }
-    let table = |shown: &[MetricName]| {
-        let heads = shown.iter().map(Column::metric);
-        let row = |point: &&PointFindings| -> Vec<Cell> {
-            [point_cell(point)].into_iter().chain(shown.iter().map(|shown| metric(point, *shown))).collect()
-        };
-        Table {
-            columns: [Column::point(findings)].into_iter().chain(heads).collect(),
-            rows: points.iter().map(row).collect(),
-            ..Table::default()
-        }
+    let table = |id: &'static str, caption: Prose, shown: &'static [MetricName]| {
+        TableOf::new(id, caption, &points).column(Column::point(findings), |point| point.label()).each(
+            shown,
+            |shown| Column::metric(shown),
+            |point, shown| metric(point, **shown),
+        )
     };
     let (cpu, physical) = sources(findings);
-    vec![
-        Block::Table(Table {
-            id: "table-scans",
-            caption: prose!["Scan rates in MB/s: of the device, and of the engine by its own counters."],
-            note: prose! {
-                physical, "Device and engine differ: a file read may be served by the system's page cache, and under a \
-                 tight memory limit the device also rereads pages of the program. The mean of physical and logical is \
-                 printed only because published ratings print it. Hit ratio: share of requested data that the device \
-                 did not read."
-            },
-            ..table(RATES)
-        }),
-        Block::Table(Table {
-            id: "table-consumption",
-            caption: prose!["CPU use and compression."],
-            note: prose! {
-                "CPU of all processes is relative to the cores that the database may run on; the database's CPU is \
-                 relative to the CPU time that it may use. ", cpu, "MB per CPU second is least affected by a busy \
-                 host. A compression below 1 means that the stored data are larger than the raw text."
-            },
-            ..table(COSTS)
-        }),
-    ]
+    let rates = table(
+        "table-scans",
+        prose!["Scan rates in MB/s: of the device, and of the engine by its own counters."],
+        RATES,
+    )
+    .note(prose! {
+        physical, "Device and engine differ: a file read may be served by the system's page cache, and under a \
+         tight memory limit the device also rereads pages of the program. The mean of physical and logical is \
+         printed only because published ratings print it. Hit ratio: share of requested data that the device \
+         did not read."
+    });
+    let costs = table("table-consumption", prose!["CPU use and compression."], COSTS).note(prose! {
+        "CPU of all processes is relative to the cores that the database may run on; the database's CPU is \
+         relative to the CPU time that it may use. ", cpu, "MB per CPU second is least affected by a busy \
+         host. A compression below 1 means that the stored data are larger than the raw text."
+    });
+    vec![Block::Table(rates), Block::Table(costs)]
 }
 
 /// Accounting that CPU and physical reads rest on, in words.

@@ -4,6 +4,7 @@ use super::tier_place::TierPlace;
 use proofload_engine::CommandLine;
 use proofload_model::error::Error;
 use proofload_model::tier::{RaidLevel, SlowMedium, TierPlan, TierVolume};
+use proofload_model::tier_cleaning::DirtyMark;
 use proofload_model::units::{Bytes, duration_text};
 use std::path::Path;
 
@@ -31,9 +32,18 @@ pub(super) fn server_command(
         let mode = if plan.cache.accelerates(*volume) { plan.cache.mode.word() } else { "pass" };
         option("--origin", format!("{}={}", volume.word(), path(&origin)));
         option("--mode", format!("{}={mode}", volume.word()));
+        if let Some(part) = plan.cache.quota(*volume) {
+            option("--quota", format!("{}={part}", volume.word()));
+        }
     }
     option("--policy", plan.cache.policy.word().to_owned());
-    option("--clean-depth", plan.cache.clean_depth.to_string());
+    let cleaning = &plan.cache.cleaning;
+    option("--clean-depth", cleaning.depth.to_string());
+    for mark in DirtyMark::ALL {
+        option(&format!("--{}", mark.word().replace('_', "-")), cleaning.mark(mark).to_string());
+    }
+    option("--clean-after", duration_text(cleaning.clean_after));
+    option("--clean-age", duration_text(cleaning.age_limit));
     if plan.slow.is_modelled() {
         option("--slow", drives(&plan.slow));
     }
@@ -62,21 +72,32 @@ mod tests {
     use super::*;
     use proofload_model::settings::{Settings, Value};
     use proofload_model::tier::{TIER, tier_plan};
+    use std::time::Duration;
 
     #[test]
-    fn a_server_cleans_as_deep_as_its_study_says() {
+    fn a_server_cleans_and_parts_its_cache_as_its_study_says() {
         let given = [
             ("storage.kind", Value::Text(TIER.to_owned())),
             ("storage.cache.percent", Value::Integer(30)),
             ("storage.cache.clean_depth", Value::Integer(16)),
+            ("storage.cache.dirty_target", Value::Number(0.125)),
+            ("storage.cache.clean_after", Value::Duration(Duration::from_secs(30))),
+            ("storage.cache.accelerate", Value::List(vec!["data".to_owned(), "log".to_owned()])),
+            ("storage.cache.log_quota", Value::Number(0.1)),
         ];
         let settings = Settings(given.into_iter().map(|(path, value)| (path.to_owned(), value)).collect());
         let plan = tier_plan(&settings).expect("words").expect("a tier");
         let place = TierPlace::of(Path::new("/data/instance"));
         let program = Some(Path::new("/bin/proofload"));
-        let command = server_command(program, &place, &plan, &[TierVolume::Data], (Bytes(1 << 20), true));
+        let volumes = [TierVolume::Data, TierVolume::Log];
+        let command = server_command(program, &place, &plan, &volumes, (Bytes(1 << 20), true));
         let arguments = command.expect("the program is known").arguments;
-        let depth = arguments.iter().position(|argument| argument == "--clean-depth").expect("it is said");
-        assert_eq!(arguments[depth + 1], "16", "{arguments:?}");
+        let given = |name: &str| -> Vec<String> {
+            let pairs = arguments.windows(2).filter(|pair| pair[0] == name);
+            pairs.map(|pair| pair[1].clone()).collect()
+        };
+        let found = ["--clean-depth", "--dirty-target", "--clean-to", "--bypass-from", "--clean-after", "--clean-age"];
+        assert_eq!(found.map(given).concat(), ["16", "12.5%", "45%", "90%", "30s", "10m"], "{arguments:?}");
+        assert_eq!(given("--quota"), ["data=90%", "log=10%"]);
     }
 }

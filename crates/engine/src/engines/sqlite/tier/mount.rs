@@ -7,13 +7,14 @@ use crate::contract::Error;
 use crate::tiers::{self, OpenCache, ReadTier};
 use proofload_model::facts::tier;
 use proofload_model::samples::Fact;
-use proofload_model::tier::{CONTROL_SOCKET, CachePlan, CacheSize, TierPlan, USUAL_CLEAN_DEPTH};
+use proofload_model::tier::{CONTROL_SOCKET, CachePlan, CacheSize, TierPlan};
+use proofload_model::tier_cleaning::CleaningPlan;
 use proofload_model::units::Bytes;
 use proofload_tier::control::{ControlServer, ControlSubject};
 use proofload_tier::device::{Clock, Device, LabelledFile, MachineClock};
 use proofload_tier::disk::ModelledDisk;
 use proofload_tier::forecast::SampleSettings;
-use proofload_tier::tier::{Maintenance, PoolSnapshot, Tier, TierDevices};
+use proofload_tier::tier::{CacheInspection, Maintenance, PoolSnapshot, Tier, TierDevices};
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -314,8 +315,8 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
     let volumes = tiers::volumes(true);
     // A label without a cache, or a cache whose label went with the data that it was before, is of no use.
     let is_left = files.data_label().exists() && files.log_label().exists() && files.cache().exists();
-    // Neither a delay of flushes nor the way of cleaning makes another cache.
-    let cache = CachePlan { clean_depth: USUAL_CLEAN_DEPTH, ..plan.cache.clone() };
+    // Neither a delay of flushes nor the way of cleaning nor quotas make another cache.
+    let cache = CachePlan { cleaning: CleaningPlan::usual(), quotas: Vec::new(), ..plan.cache.clone() };
     let asked = format!("{:?}", TierPlan { flush_delay: None, cache, ..plan.clone() });
     let mut is_same = is_left && fs::read_to_string(files.made_by()).is_ok_and(|made_by| made_by == asked);
     let labelled = |content: &Path, label: &Path| -> Result<Arc<dyn Device>, Error> {
@@ -339,8 +340,10 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
     };
     let open = || -> Result<_, Error> {
         let OpenCache { device, is_direct } = tiers::open_cache(&files.cache())?;
+        // What is no cache is refused when it is opened.
+        let lines = CacheInspection::lines_in_use(&*device).unwrap_or(u32::MAX);
         let devices = TierDevices { cache: device, origins: slow.clone() };
-        Ok((Tier::open(devices, tiers::settings(plan, volumes), Arc::clone(&clock)), is_direct))
+        Ok((Tier::open(devices, tiers::settings(plan, volumes, lines), Arc::clone(&clock)), is_direct))
     };
     if !is_same {
         make()?;

@@ -3,11 +3,13 @@
 use super::MountGuard;
 use crate::contract::Target;
 use crate::engines::sqlite::database;
+use crate::tiers::{self, ReadTier};
 use proofload_model::facts::tier;
 use proofload_model::tier::{
     CONTROL_SOCKET, CachePlan, CacheSize, DriveModel, EvictionPolicy, RaidLevel, SlowMedium, Stroke, TierPlan,
     TierVolume, WriteMode,
 };
+use proofload_model::tier_cleaning::{CachePart, CleanDepth, CleaningPlan, DirtyMark};
 use proofload_model::units::Bytes;
 use proofload_model::wire::DataLocation;
 use proofload_tier::control::ControlClient;
@@ -29,9 +31,10 @@ pub(super) fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
         size,
         mode: WriteMode::WriteBack,
         policy: EvictionPolicy::S3Fifo1,
-        clean_depth: 8,
+        cleaning: CleaningPlan::usual(),
         line: Bytes(8192),
         accelerate: accelerate.to_vec(),
+        quotas: Vec::new(),
         prewarm: false,
         folder: None,
     };
@@ -105,7 +108,11 @@ fn what_was_written_through_a_tier_is_there_again_and_the_cache_is_warm() {
     let folder = tempfile::tempdir().expect("a folder");
     built(folder.path(), 500);
     let both = plan(CacheSize::PercentOfData(300), &[TierVolume::Data, TierVolume::Log]);
-    let cache = CachePlan { clean_depth: 32, ..both.cache.clone() };
+    let mut cleaning = CleaningPlan::usual();
+    cleaning.depth = CleanDepth::Fixed(32);
+    cleaning.set_mark(DirtyMark::BypassFrom, CachePart::of(0.8));
+    let quotas = vec![(TierVolume::Log, CachePart::of(0.2))];
+    let cache = CachePlan { cleaning, quotas, ..both.cache.clone() };
     let deeper = target(folder.path(), Some(TierPlan { cache, ..both.clone() }));
     let target = target(folder.path(), Some(both));
     let connection = database::open(&target).expect("opens");
@@ -131,7 +138,11 @@ fn what_was_written_through_a_tier_is_there_again_and_the_cache_is_warm() {
     check_whole(&again, 300);
     let mount =
         MountGuard::open(&database::file(&deeper), deeper.place.tier.as_ref().expect("a tier")).expect("shares");
-    assert_eq!(tier::CLEAN_DEPTH.text(&mount.facts()), Some("32"));
+    let facts = mount.facts();
+    assert_eq!(tier::CLEAN_DEPTH.text(&facts), Some("32"));
+    assert!(tier::CLEAN_MARKS.text(&facts).is_some_and(|marks| marks.ends_with("bypass from 80%")), "{facts:?}");
+    assert!(["data", "log"].iter().all(|volume| tier::QUOTA.of(volume).text(&facts).is_some()), "{facts:?}");
+    assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{facts:?}");
     let at_start: u32 = mount.snapshots().0.volumes.iter().map(|volume| volume.lines).sum();
     assert!(at_start > 20, "{at_start} lines are warm");
 }
@@ -299,4 +310,29 @@ fn connections_that_come_and_go_at_once_share_one_tier() {
         }
     });
     check_whole(&database::open(&target).expect("opens"), 40);
+}
+
+#[test]
+fn a_volume_that_failed_is_told_although_its_mode_is_as_it_was_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 10);
+    let asked = plan(CacheSize::PercentOfData(100), &[TierVolume::Data]);
+    let target = target(folder.path(), Some(asked.clone()));
+    let _connection = database::open(&target).expect("opens");
+    let mount = MountGuard::open(&database::file(&target), &asked).expect("shares");
+    let (first, mut now) = mount.snapshots();
+    now.volumes[0].failed = true;
+    let facts = tiers::facts(&ReadTier {
+        plan: &asked,
+        volumes: tiers::volumes(true),
+        asked_size: Bytes(0),
+        data: Bytes(0),
+        export: tier::EXPORT.observed("a test", tiers::SOURCE),
+        is_direct: true,
+        first,
+        now: &now,
+    });
+    assert_eq!(tier::MODE.of("data").text(&facts), Some("failed"));
+    let told = facts.iter().find(|fact| fact.effective.as_deref() == Some("failed")).expect("it is told");
+    assert_eq!(told.holds, Some(false));
 }

@@ -11,10 +11,13 @@ use crate::contract::{Error, ErrorClass, Table, Value};
 /// Bytes of rows that are sent at once: large enough that the cost is lost in the rows', small enough to stay in cache.
 const PIECE: usize = 64 << 10;
 
+/// What ends the rows.
+pub(super) const END: [u8; 13] = [0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
 /// The columns of a table, as it has them.
 #[derive(Debug)]
 pub(in crate::engines::sqlserver) struct BulkTable {
-    columns: Vec<(ColumnType, u16)>,
+    pub(super) columns: Vec<(ColumnType, u16)>,
 }
 
 impl BulkTable {
@@ -49,8 +52,12 @@ impl BulkTable {
 
     /// Begins the message.
     pub(in crate::engines::sqlserver) fn begin(&self, table: &Table<'_>, connection: &mut ServerConnection) {
-        let message = &mut connection.message;
-        message.clear();
+        connection.message.clear();
+        self.describe(table, &mut connection.message);
+    }
+
+    /// Adds the description of the columns.
+    pub(super) fn describe(&self, table: &Table<'_>, message: &mut Vec<u8>) {
         message.push(0x81);
         message.extend_from_slice(&(self.columns.len() as u16).to_le_bytes());
         for (column, (kind, flags)) in table.columns.iter().zip(&self.columns) {
@@ -75,12 +82,18 @@ impl BulkTable {
             let text = format!("{} values for {} columns", row.len(), self.columns.len());
             return Err(Error::new(ErrorClass::Data, "", text));
         }
-        let start = connection.message.len();
-        connection.message.push(0xD1);
+        self.put_row(table, row, &mut connection.message)
+    }
+
+    /// Adds a row of as many values as there are columns.
+    #[inline]
+    pub(super) fn put_row(&self, table: &Table<'_>, row: &[Value<'_>], message: &mut Vec<u8>) -> Result<(), Error> {
+        let start = message.len();
+        message.push(0xD1);
         for (place, (value, (kind, _))) in row.iter().zip(&self.columns).enumerate() {
-            if put(kind, *value, &mut connection.message).is_none() {
+            if put(kind, *value, message).is_none() {
                 // What is left of the message is whole rows.
-                connection.message.truncate(start);
+                message.truncate(start);
                 let name = table.columns.get(place).map_or("", |column| column.name);
                 return Err(Error::new(ErrorClass::Data, "", format!("{value:?} does not fit column {name}")));
             }
@@ -99,7 +112,7 @@ impl BulkTable {
 
     /// Ends the message and sends it; the number of rows that the server took.
     pub(in crate::engines::sqlserver) async fn end(&self, connection: &mut ServerConnection) -> Result<u64, Error> {
-        connection.message.extend_from_slice(&[0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        connection.message.extend_from_slice(&END);
         connection.send_rows(true).await?;
         connection.finish().await
     }

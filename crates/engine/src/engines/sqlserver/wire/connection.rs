@@ -144,12 +144,7 @@ impl ServerConnection {
     #[inline]
     pub(in crate::engines::sqlserver) fn begin_request(&mut self) {
         self.message.clear();
-        for number in [22u32, 18] {
-            self.message.extend_from_slice(&number.to_le_bytes());
-        }
-        self.message.extend_from_slice(&2u16.to_le_bytes());
-        self.message.extend_from_slice(&self.transaction.to_le_bytes());
-        self.message.extend_from_slice(&1u32.to_le_bytes());
+        put_headers(self.transaction, &mut self.message);
     }
 
     /// Sends a text of statements.
@@ -460,6 +455,17 @@ impl ServerConnection {
         self.lost = true;
         Error::new(ErrorClass::ConnectionLost, "", format!("error communicating with the server: {error}"))
     }
+}
+
+/// Adds what goes in front of statements and calls: the transaction, and that this is the only request. Source: [MS-TDS] 2.2.5.3.
+#[inline]
+pub(super) fn put_headers(transaction: u64, out: &mut Vec<u8>) {
+    for number in [22u32, 18] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    out.extend_from_slice(&2u16.to_le_bytes());
+    out.extend_from_slice(&transaction.to_le_bytes());
+    out.extend_from_slice(&1u32.to_le_bytes());
 }
 
 /// Where a row lies that ends here.

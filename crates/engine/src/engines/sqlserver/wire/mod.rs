@@ -8,6 +8,8 @@ mod login;
 mod packet;
 mod parameters;
 mod prelogin;
+#[cfg(test)]
+mod published;
 mod reading;
 mod rpc;
 mod stream;

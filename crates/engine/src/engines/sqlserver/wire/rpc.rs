@@ -22,6 +22,25 @@ pub(in crate::engines::sqlserver) enum Procedure<'a> {
     PrepareAndExecute,
 }
 
+/// Adds what is called, without options.
+#[inline]
+pub(super) fn put_procedure(procedure: Procedure<'_>, out: &mut Vec<u8>) {
+    let mut number = |number: u16| {
+        out.extend_from_slice(&[0xFF, 0xFF]);
+        out.extend_from_slice(&number.to_le_bytes());
+    };
+    match procedure {
+        Procedure::Named(name) => {
+            out.extend_from_slice(&((name.len() / 2) as u16).to_le_bytes());
+            out.extend_from_slice(name);
+        }
+        Procedure::Prepare => number(11),
+        Procedure::Execute => number(12),
+        Procedure::PrepareAndExecute => number(13),
+    }
+    out.extend_from_slice(&[0, 0]);
+}
+
 impl ServerConnection {
     /// Begins a call in the message; `is_first` is the one after [`ServerConnection::begin_request`].
     #[inline]
@@ -29,21 +48,7 @@ impl ServerConnection {
         if !is_first {
             self.message.push(NEXT_CALL);
         }
-        let mut number = |number: u16| {
-            self.message.extend_from_slice(&[0xFF, 0xFF]);
-            self.message.extend_from_slice(&number.to_le_bytes());
-        };
-        match procedure {
-            Procedure::Named(name) => {
-                self.message.extend_from_slice(&((name.len() / 2) as u16).to_le_bytes());
-                self.message.extend_from_slice(name);
-            }
-            Procedure::Prepare => number(11),
-            Procedure::Execute => number(12),
-            Procedure::PrepareAndExecute => number(13),
-        }
-        // No options.
-        self.message.extend_from_slice(&[0, 0]);
+        put_procedure(procedure, &mut self.message);
     }
 
     /// Adds a parameter.

@@ -1,0 +1,200 @@
+//! Rights that an account lacks: what `SHOW GRANTS` tells of it, held against what this folder's statements need. `LOAD DATA LOCAL` reads no file
+//! of the server's, so `FILE` is not among them. Source: MariaDB knowledge base, "GRANT"; MySQL manual, "Privileges Provided by MySQL".
+
+use super::address::ServerAddress;
+use super::database::{identifier, text};
+use super::flavour::FamilyMember;
+use super::grants::{Grants, Privilege};
+use super::probe::PATIENCE;
+use super::replication::ask;
+use super::wire::ServerConnection;
+use crate::contract::{Error, MissingRight, RightPurpose, ServerRights, Target};
+
+/// A right that something here needs.
+#[derive(Debug)]
+pub(in crate::engines) struct NeededRight {
+    /// Name in a `GRANT`.
+    pub(in crate::engines) word: &'static str,
+    /// Privileges of which one is enough.
+    pub(in crate::engines) any: &'static [Privilege],
+    /// Where it is needed.
+    pub(in crate::engines) place: RightPlace,
+    /// What needs it.
+    pub(in crate::engines) purposes: &'static [RightPurpose],
+}
+
+/// Where a right is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engines) enum RightPlace {
+    /// The server itself.
+    Server,
+    /// The study's database.
+    StudyDatabase,
+    /// The tables of the performance schema, where the server keeps it.
+    PerformanceSchema,
+}
+
+impl NeededRight {
+    /// A right in the study's database, for building its data.
+    const fn to_build(word: &'static str, any: &'static [Privilege]) -> Self {
+        Self { word, any, place: RightPlace::StudyDatabase, purposes: &[RightPurpose::Build] }
+    }
+}
+
+/// What every flavour needs; see those of each.
+const NEEDED: &[NeededRight] = &[
+    NeededRight {
+        word: "CREATE",
+        any: &[Privilege::Create],
+        place: RightPlace::StudyDatabase,
+        purposes: &[RightPurpose::Database, RightPurpose::Build],
+    },
+    NeededRight::to_build("ALTER", &[Privilege::Alter]),
+    NeededRight::to_build("DROP", &[Privilege::Drop]),
+    NeededRight::to_build("INDEX", &[Privilege::Index]),
+    NeededRight::to_build("SELECT", &[Privilege::Select]),
+    NeededRight::to_build("INSERT", &[Privilege::Insert]),
+    NeededRight::to_build("UPDATE", &[Privilege::Update]),
+    NeededRight::to_build("DELETE", &[Privilege::Delete]),
+    NeededRight::to_build("CREATE ROUTINE", &[Privilege::CreateRoutine]),
+    NeededRight::to_build("ALTER ROUTINE", &[Privilege::AlterRoutine]),
+    NeededRight::to_build("EXECUTE", &[Privilege::Execute]),
+    NeededRight {
+        word: "SELECT",
+        any: &[Privilege::Select],
+        place: RightPlace::PerformanceSchema,
+        purposes: &[RightPurpose::Waits, RightPurpose::Threads],
+    },
+];
+
+/// The database of waits and threads.
+const PERFORMANCE_SCHEMA: &str = "performance_schema";
+
+impl<F: FamilyMember> ServerRights for F {
+    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, Error> {
+        let address = ServerAddress::of(target)?;
+        let database = address.database.clone();
+        ask(address, PATIENCE, async |connection| look(connection, &database).await)
+            .map_err(|error| error.context("read the rights of the account"))
+    }
+}
+
+/// Asks the server for all that rights depend on.
+async fn look(connection: &mut ServerConnection, database: &str) -> Result<Vec<MissingRight>, Error> {
+    let rows = connection.rows("SHOW GRANTS").await?;
+    let grants = Grants::read(rows.iter().filter_map(|row| row.first()?.as_deref()));
+    let about = format!(
+        "SELECT current_user(), @@global.local_infile, @@global.performance_schema, \
+         (SELECT count(*) FROM information_schema.schemata WHERE schema_name = {})",
+        text(database)
+    );
+    let rows = connection.rows(&about).await?;
+    let [Some(account), Some(takes_files), Some(has_waits), Some(databases)] =
+        rows.first().map(Vec::as_slice).unwrap_or_default()
+    else {
+        return Err(Error::other("the server does not say who is logged in"));
+    };
+    let login = LoginAtServer {
+        grants,
+        account: quoted(account),
+        database: database.to_owned(),
+        has_database: databases != "0",
+        has_waits: has_waits != "0",
+    };
+    let mut lacking: Vec<MissingRight> =
+        NEEDED.iter().chain(connection.flavour().rights).filter_map(|needed| login.missing(needed)).collect();
+    if takes_files == "0" {
+        lacking.push(MissingRight {
+            right: "local_infile".to_owned(),
+            purposes: vec![RightPurpose::Build],
+            grant: "SET GLOBAL local_infile = ON".to_owned(),
+        });
+    }
+    Ok(lacking)
+}
+
+/// An account, and what there is at the server.
+struct LoginAtServer {
+    grants: Grants,
+    /// The account as a `GRANT` names it.
+    account: String,
+    database: String,
+    has_database: bool,
+    has_waits: bool,
+}
+
+impl LoginAtServer {
+    /// The right where the account lacks it.
+    fn missing(&self, needed: &NeededRight) -> Option<MissingRight> {
+        let (database, place) = match needed.place {
+            RightPlace::Server => (None, "*.*".to_owned()),
+            RightPlace::StudyDatabase => (Some(self.database.as_str()), format!("{}.*", identifier(&self.database))),
+            RightPlace::PerformanceSchema if !self.has_waits => return None,
+            RightPlace::PerformanceSchema => (Some(PERFORMANCE_SCHEMA), format!("{PERFORMANCE_SCHEMA}.*")),
+        };
+        let has = |privilege: &Privilege| match database {
+            None => self.grants.at_server(*privilege),
+            Some(database) => self.grants.in_database(*privilege, database),
+        };
+        if needed.any.iter().any(has) {
+            return None;
+        }
+        let is_asked = |purpose: &RightPurpose| *purpose != RightPurpose::Database || !self.has_database;
+        let right = match needed.place {
+            RightPlace::Server => needed.word.to_owned(),
+            _ => format!("{} on {place}", needed.word),
+        };
+        Some(MissingRight {
+            right,
+            purposes: needed.purposes.iter().copied().filter(is_asked).collect(),
+            grant: format!("GRANT {} ON {place} TO {}", needed.word, self.account),
+        })
+    }
+}
+
+/// An account as a `GRANT` names it: the last `@` is before the host.
+fn quoted(account: &str) -> String {
+    let (user, host) = account.rsplit_once('@').unwrap_or((account, "%"));
+    format!("{}@{}", text(user), text(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::{mariadb, mysql};
+
+    fn login(lines: &[&str], has_database: bool) -> LoginAtServer {
+        LoginAtServer {
+            grants: Grants::read(lines.iter().copied()),
+            account: quoted("me@here@10.0.0.%"),
+            database: "shop".to_owned(),
+            has_database,
+            has_waits: true,
+        }
+    }
+
+    #[test]
+    fn a_right_that_is_missing_comes_with_what_it_is_for_and_its_statement() {
+        let nobody = login(&["GRANT USAGE ON *.* TO `me@here`@`10.0.0.%`"], false);
+        let create = nobody.missing(&NEEDED[0]).expect("it is lacking");
+        assert_eq!(create.right, "CREATE on `shop`.*");
+        assert_eq!(create.purposes, [RightPurpose::Database, RightPurpose::Build]);
+        assert_eq!(create.grant, "GRANT CREATE ON `shop`.* TO 'me@here'@'10.0.0.%'");
+        let beside = login(&["GRANT USAGE ON *.* TO `me@here`@`10.0.0.%`"], true);
+        assert_eq!(beside.missing(&NEEDED[0]).expect("it is lacking").purposes, [RightPurpose::Build]);
+        let owner = login(&["GRANT ALL PRIVILEGES ON `shop`.* TO `me@here`@`10.0.0.%`"], true);
+        let lacking: Vec<String> =
+            NEEDED.iter().filter_map(|needed| owner.missing(needed)).map(|missing| missing.right).collect();
+        assert_eq!(lacking, ["SELECT on performance_schema.*"]);
+    }
+
+    #[test]
+    fn who_may_do_everything_lacks_nothing() {
+        for flavour in [&mariadb::FLAVOUR, &mysql::FLAVOUR] {
+            let root = login(&["GRANT ALL PRIVILEGES ON *.* TO `me@here`@`10.0.0.%`"], true);
+            let lacking = NEEDED.iter().chain(flavour.rights).filter_map(|needed| root.missing(needed)).count();
+            assert_eq!(lacking, 0, "{}", flavour.name);
+            assert!(NEEDED.iter().chain(flavour.rights).all(|needed| !needed.purposes.is_empty()));
+        }
+    }
+}

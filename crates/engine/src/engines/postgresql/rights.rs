@@ -1,0 +1,168 @@
+//! Rights that a user lacks, asked from the server. Source: PostgreSQL manual, "Predefined Roles", "Access Privilege Inquiry Functions",
+//! "CREATE DATABASE", "CHECKPOINT".
+
+use super::connection::{self, PATIENCE, SCHEMA, runtime};
+use super::database::{NO_DATABASE, identifier};
+use super::engine::Postgresql;
+use super::failure::failed;
+use crate::contract::{Error, MissingRight, RightPurpose, ServerRights, Target};
+use tokio_postgres::{Client, Row};
+
+/// What the user may do: make databases, make schemas in this one, use the schema of ours if it is there; then whether the server has the role
+/// of those who may write checkpoints, from PostgreSQL 15 on, and whether the user has its rights and those of whoever may read all
+/// statistics. A superuser has the rights of every role.
+const LOOK: &str = "SELECT current_user::text, current_database()::text, rolsuper OR rolcreatedb, \
+     has_database_privilege(current_database(), 'CREATE'), \
+     (SELECT has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = $1), \
+     (SELECT pg_has_role(oid, 'USAGE') FROM pg_roles WHERE rolname = 'pg_read_all_stats'), \
+     (SELECT pg_has_role(oid, 'USAGE') FROM pg_roles WHERE rolname = 'pg_checkpoint') \
+     FROM pg_roles WHERE rolname = current_user";
+
+impl ServerRights for Postgresql {
+    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, Error> {
+        let look = async {
+            let (client, has_database) = open(target).await?;
+            let row = client.query_one(LOOK, &[&SCHEMA]).await.map_err(failed)?;
+            Ok::<_, Error>(LoginAtServer::of(&row, has_database)?.lacking())
+        };
+        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
+        let outcome = runtime()?.block_on(async { tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(late) });
+        outcome.map_err(|error| error.context("read the rights of the user"))
+    }
+}
+
+/// Connects to the study's database, else to the one that every server has; whether the study's is there.
+async fn open(target: &Target) -> Result<(Client, bool), Error> {
+    let mut config = connection::config(target)?;
+    config.connect_timeout(PATIENCE);
+    match connection::open(config.clone()).await {
+        Err(error) if error.code() == NO_DATABASE => {
+            config.dbname("postgres");
+            Ok((connection::open(config).await?, false))
+        }
+        outcome => Ok((outcome?, true)),
+    }
+}
+
+/// A user, and what it may do.
+struct LoginAtServer {
+    user: String,
+    database: String,
+    has_database: bool,
+    makes_databases: bool,
+    makes_schemas: bool,
+    /// Whether it may use our schema; `None` where there is none.
+    uses_schema: Option<bool>,
+    reads_all_statistics: bool,
+    /// Whether it has the role of those who may write checkpoints; `None` where the server has no such role.
+    writes_checkpoints: Option<bool>,
+}
+
+impl LoginAtServer {
+    fn of(row: &Row, has_database: bool) -> Result<Self, Error> {
+        let flag = |column: usize| row.try_get::<_, bool>(column).map_err(failed);
+        let perhaps = |column: usize| row.try_get::<_, Option<bool>>(column).map_err(failed);
+        Ok(Self {
+            user: row.try_get(0).map_err(failed)?,
+            database: row.try_get(1).map_err(failed)?,
+            has_database,
+            makes_databases: flag(2)?,
+            makes_schemas: flag(3)?,
+            uses_schema: perhaps(4)?,
+            reads_all_statistics: perhaps(5)?.unwrap_or(false),
+            writes_checkpoints: perhaps(6)?,
+        })
+    }
+
+    fn lacking(&self) -> Vec<MissingRight> {
+        let user = identifier(&self.user);
+        let of_role = |role: &str, granted: &str, purposes: &[RightPurpose]| MissingRight {
+            right: role.to_owned(),
+            purposes: purposes.to_vec(),
+            grant: format!("GRANT {granted} TO {user}"),
+        };
+        let mut lacking: Vec<MissingRight> = self.to_build(&user).into_iter().collect();
+        if !self.reads_all_statistics {
+            let purposes = [RightPurpose::Waits, RightPurpose::Standbys];
+            lacking.push(of_role("pg_read_all_stats", "pg_monitor", &purposes));
+        }
+        // Before PostgreSQL 15 superusers alone write checkpoints, and nobody is made one for that.
+        if self.writes_checkpoints == Some(false) {
+            lacking.push(of_role("pg_checkpoint", "pg_checkpoint", &[RightPurpose::Settle]));
+        }
+        lacking
+    }
+
+    /// The right without which no data are built.
+    fn to_build(&self, user: &str) -> Option<MissingRight> {
+        let (right, purpose, grant) = match (self.has_database, self.uses_schema) {
+            (false, _) if self.makes_databases => return None,
+            (false, _) => ("CREATEDB".to_owned(), RightPurpose::Database, format!("ALTER ROLE {user} CREATEDB")),
+            (true, Some(true)) => return None,
+            (true, Some(false)) => {
+                let grant = format!("ALTER SCHEMA {SCHEMA} OWNER TO {user}");
+                (format!("CREATE on schema {SCHEMA}"), RightPurpose::Build, grant)
+            }
+            (true, None) if self.makes_schemas => return None,
+            (true, None) => {
+                let grant = format!("GRANT CREATE ON DATABASE {} TO {user}", identifier(&self.database));
+                (format!("CREATE on database {}", self.database), RightPurpose::Build, grant)
+            }
+        };
+        Some(MissingRight { right, purposes: vec![purpose], grant })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nobody() -> LoginAtServer {
+        LoginAtServer {
+            user: "it\"s me".to_owned(),
+            database: "shop".to_owned(),
+            has_database: true,
+            makes_databases: false,
+            makes_schemas: false,
+            uses_schema: None,
+            reads_all_statistics: false,
+            writes_checkpoints: Some(false),
+        }
+    }
+
+    #[track_caller]
+    fn check(login: &LoginAtServer, expected: &[(&str, &str)]) {
+        let lacking = login.lacking();
+        let found: Vec<(&str, &str)> =
+            lacking.iter().map(|missing| (missing.right.as_str(), missing.grant.as_str())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn each_right_that_is_missing_comes_with_its_statement() {
+        let monitor = ("pg_read_all_stats", "GRANT pg_monitor TO \"it\"\"s me\"");
+        let checkpoint = ("pg_checkpoint", "GRANT pg_checkpoint TO \"it\"\"s me\"");
+        let create = ("CREATE on database shop", "GRANT CREATE ON DATABASE \"shop\" TO \"it\"\"s me\"");
+        check(&nobody(), &[create, monitor, checkpoint]);
+        let away = LoginAtServer { has_database: false, ..nobody() };
+        check(&away, &[("CREATEDB", "ALTER ROLE \"it\"\"s me\" CREATEDB"), monitor, checkpoint]);
+        let owner = LoginAtServer { uses_schema: Some(true), ..nobody() };
+        check(&owner, &[monitor, checkpoint]);
+        let guest = LoginAtServer { uses_schema: Some(false), makes_schemas: true, ..nobody() };
+        let schema = ("CREATE on schema proofload", "ALTER SCHEMA proofload OWNER TO \"it\"\"s me\"");
+        check(&guest, &[schema, monitor, checkpoint]);
+    }
+
+    #[test]
+    fn a_superuser_lacks_nothing_whatever_the_server_is() {
+        let all = LoginAtServer {
+            makes_databases: true,
+            makes_schemas: true,
+            reads_all_statistics: true,
+            writes_checkpoints: Some(true),
+            ..nobody()
+        };
+        check(&all, &[]);
+        check(&LoginAtServer { writes_checkpoints: None, ..all }, &[]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Rights of a login, from answers as the documentation has them: no server has been asked.
+
+use crate::places::{sqlserver, target};
+use crate::tds_server::{ColumnForm, Datum, Part, Setup, TdsServer};
+use proofload_engine::{MissingRight, RightPurpose};
+
+/// The answer to `rights.sql`: the login, and what it may do.
+fn answer(flags: [i64; 9]) -> Vec<Part> {
+    let mut columns = vec![ColumnForm::Text(256, true)];
+    columns.extend([ColumnForm::Integer(4); 9]);
+    let row = [Datum::text("ben]ch")].into_iter().chain(flags.map(Datum::Integer)).collect();
+    vec![Part::Columns(columns), Part::Row(row), Part::Count(1)]
+}
+
+fn lacking(flags: [i64; 9]) -> (Vec<MissingRight>, Vec<String>) {
+    let server = TdsServer::start(Setup::default(), move |sql, _| match sql {
+        sql if sql.contains("HAS_PERMS_BY_NAME") => answer(flags),
+        _ => Vec::new(),
+    });
+    let rights = sqlserver().server_rights().expect("rights are asked for");
+    let found = rights.lacking(&target(server.url("encrypt=none"), &[])).expect("the server says");
+    (found, server.log())
+}
+
+#[test]
+fn each_right_that_a_login_lacks_comes_with_its_statement() {
+    let (found, log) = lacking([0; 9]);
+    let told: Vec<(&str, &str)> =
+        found.iter().map(|missing| (missing.right.as_str(), missing.grant.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            ("db_owner", "USE [shop]; ALTER ROLE db_owner ADD MEMBER [ben]]ch]"),
+            ("VIEW SERVER STATE", "USE master; GRANT VIEW SERVER STATE TO [ben]]ch]"),
+            ("VIEW ANY DEFINITION", "USE master; GRANT VIEW ANY DEFINITION TO [ben]]ch]"),
+            ("ALTER SETTINGS", "USE master; GRANT ALTER SETTINGS TO [ben]]ch]"),
+            ("BACKUP DATABASE", "USE [shop]; GRANT BACKUP DATABASE TO [ben]]ch]"),
+            ("dbcreator", "ALTER SERVER ROLE dbcreator ADD MEMBER [ben]]ch]"),
+        ]
+    );
+    assert_eq!(found[0].purposes, [RightPurpose::Build]);
+    assert!(found[1].purposes.contains(&RightPurpose::Waits) && !found[1].is_needed_to_build(), "{found:?}");
+    assert_eq!(found[3].purposes, [RightPurpose::Limits]);
+    let batches: Vec<&String> =
+        log.iter().filter(|line| line.starts_with("batch ") && !line.starts_with("batch SET ")).collect();
+    assert!(batches.len() == 1 && batches[0].starts_with("batch SELECT "), "nothing is changed: {batches:?}");
+}
+
+#[test]
+fn one_of_several_rights_is_enough() {
+    let check = |flags: [i64; 9], expected: &[&str]| {
+        let found = lacking(flags).0;
+        let names: Vec<&str> = found.iter().map(|missing| missing.right.as_str()).collect();
+        assert_eq!(names, expected, "{flags:?}");
+    };
+    check([1; 9], &[]);
+    // The newer right to see what a server does, and a database of the login's own.
+    check([0, 0, 0, 1, 1, 1, 1, 1, 1], &[]);
+    // Who may back up and not restore.
+    check([0, 0, 1, 1, 1, 1, 1, 1, 0], &["dbcreator"]);
+    check([1, 0, 1, 0, 1, 1, 1, 0, 1], &["BACKUP DATABASE"]);
+}
+
+#[test]
+fn a_server_that_does_not_say_is_told() {
+    let server = TdsServer::start(Setup::default(), |_, _| Vec::new());
+    let rights = sqlserver().server_rights().expect("rights are asked for");
+    let error = rights.lacking(&target(server.url("encrypt=none"), &[])).expect_err("it says nothing");
+    assert!(error.to_string().contains("read the rights of the login"), "{error}");
+}

@@ -1,0 +1,158 @@
+//! Rights that the login of a study lacks at a server that runs already: asked before anything is built, and told in one way. Asks nothing of a
+//! server that Proofload starts.
+
+use proofload_engine::{Engine, MissingRight, RightPurpose, ServerRights, Snapshots, Target, engine};
+use proofload_model::error::Error;
+use proofload_model::plan::expand;
+use proofload_model::settings::Settings;
+use proofload_model::study::Study;
+use proofload_model::wire::DataLocation;
+use proofload_testbed::doctor::{Diagnosis, State};
+
+/// What is said of a login that lacks nothing.
+const SUBJECT: &str = "rights of the login";
+
+/// What was found at one server.
+struct LoginFinding {
+    /// Name of its engine.
+    engine: &'static str,
+    /// Rights that are lacking and that the study needs, or why the server did not say.
+    lacking: Result<Vec<MissingRight>, Error>,
+}
+
+/// Asks for the rights of a login at the server of a URL.
+pub(crate) fn lacking(engine: &dyn Engine, rights: &dyn ServerRights, url: &str) -> Result<Vec<MissingRight>, Error> {
+    let name = engine.about().name.to_owned();
+    let place = DataLocation {
+        engine: name,
+        folder: String::new(),
+        url: Some(url.to_owned()),
+        settings: Vec::new(),
+        tier: None,
+    };
+    Ok(rights.lacking(&Target::of(engine, place, Vec::new()))?)
+}
+
+/// Leaves of the rights those that are of use for what is asked for here, each with what it is of use for.
+pub(crate) fn of_use(missing: Vec<MissingRight>, is_of_use: impl Fn(RightPurpose) -> bool) -> Vec<MissingRight> {
+    let narrowed = |mut right: MissingRight| {
+        right.purposes.retain(|purpose| is_of_use(*purpose));
+        right
+    };
+    missing.into_iter().map(narrowed).filter(|right| !right.purposes.is_empty()).collect()
+}
+
+/// Rights without which nothing can be built, in words; `None` where none of them is lacking.
+pub(crate) fn stops(lacking: &[MissingRight]) -> Option<String> {
+    let needed: Vec<String> =
+        lacking.iter().filter(|right| right.is_needed_to_build()).map(MissingRight::to_string).collect();
+    (!needed.is_empty()).then(|| needed.join("\n"))
+}
+
+/// What is found at each server of a study's points.
+fn found(study: &Study) -> Vec<LoginFinding> {
+    let plan = expand(study);
+    let mut asked: Vec<(String, &'static str)> = Vec::new();
+    let mut found = Vec::new();
+    for point in &plan.points {
+        let settings = plan.settings(study, point.id);
+        let (Ok(url), Ok(kind)) = (settings.text("engine.url"), settings.text("engine.kind")) else { continue };
+        let Some(of_point) = engine(kind) else { continue };
+        let Some(rights) = of_point.server_rights() else { continue };
+        let name = of_point.about().name;
+        if asked.iter().any(|(known, engine)| known == url && *engine == name) {
+            continue;
+        }
+        asked.push((url.to_owned(), name));
+        let lacking = lacking(of_point, rights, url);
+        let lacking = lacking.map(|lacking| of_use(lacking, |purpose| is_asked_for(of_point, &settings, purpose)));
+        found.push(LoginFinding { engine: name, lacking });
+    }
+    found
+}
+
+/// Whether a study with these settings has something done for which a right is needed.
+fn is_asked_for(engine: &dyn Engine, settings: &Settings, purpose: RightPurpose) -> bool {
+    match purpose {
+        RightPurpose::Limits => settings.text("engine.changes") == Ok("allowed"),
+        RightPurpose::Backups => {
+            engine.snapshots() == Some(Snapshots::Backups) && settings.text("procedure.restore") != Ok("never")
+        }
+        RightPurpose::Standbys => settings.text("replication.mode").is_ok_and(|mode| mode != "none"),
+        RightPurpose::Settings => settings.below("engine.settings").next().is_some(),
+        _ => true,
+    }
+}
+
+/// What is found for a study, in the words of `doctor`; nothing where no server of it runs already.
+pub(super) fn diagnoses(study: &Study) -> Vec<Diagnosis> {
+    found(study).into_iter().flat_map(|login| told(login.engine, login.lacking)).collect()
+}
+
+fn told(engine: &str, lacking: Result<Vec<MissingRight>, Error>) -> Vec<Diagnosis> {
+    let lacking = match lacking {
+        Ok(lacking) => lacking,
+        Err(error) => {
+            let found = format!("not known: {error}");
+            let remedy = "run proofload doctor with this study on the host of the load, where the password is set";
+            return vec![Diagnosis::bad(SUBJECT, State::Warning, found, remedy)];
+        }
+    };
+    if lacking.is_empty() {
+        return vec![Diagnosis::good(SUBJECT, format!("{engine}: all that this study needs"))];
+    }
+    let one = |missing: MissingRight| {
+        let state = if missing.is_needed_to_build() { State::Missing } else { State::Warning };
+        let found = format!("the login lacks it at {engine}: {}", missing.consequences());
+        Diagnosis::bad(&format!("right {}", missing.right), state, found, &missing.grant)
+    };
+    lacking.into_iter().map(one).collect()
+}
+
+/// Why nothing of a study can be built at its server; `None` where nothing stands in the way, where the server does not say, where the data
+/// are used as they stand, and where the load comes from other hosts, which log in by themselves.
+pub(super) fn missing_to_build(study: &Study) -> Option<String> {
+    let uses_what_stands = study.settings.text("procedure.restore") == Ok("never");
+    if uses_what_stands || !study.settings.list("agents.load").is_empty() {
+        return None;
+    }
+    found(study).into_iter().find_map(|login| stops(&login.lacking.ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(right: &str, purposes: &[RightPurpose]) -> MissingRight {
+        let grant = format!("GRANT {right} TO me");
+        MissingRight { right: right.to_owned(), purposes: purposes.to_vec(), grant }
+    }
+
+    #[test]
+    fn what_is_needed_to_build_is_missing_and_the_rest_is_a_warning() {
+        let lacking = vec![missing("CREATE", &[RightPurpose::Build]), missing("PROCESS", &[RightPurpose::Waits])];
+        assert_eq!(
+            stops(&lacking).as_deref(),
+            Some("the login lacks CREATE: data cannot be built; an administrator grants it by GRANT CREATE TO me")
+        );
+        assert_eq!(stops(&lacking[1..]), None);
+        let found = told("x", Ok(lacking));
+        assert_eq!(found.iter().map(|one| one.state).collect::<Vec<_>>(), [State::Missing, State::Warning]);
+        assert_eq!(found[1].subject, "right PROCESS");
+        assert_eq!(found[1].remedy.as_deref(), Some("GRANT PROCESS TO me"));
+        assert!(found[1].found.contains("waits cannot be observed"), "{}", found[1].found);
+        assert_eq!(told("x", Ok(Vec::new()))[0].state, State::Good);
+        let silent = &told("x", Err(Error::new("no answer")))[0];
+        assert!(silent.state == State::Warning && silent.found.contains("no answer"), "{silent:?}");
+    }
+
+    #[test]
+    fn a_right_of_no_use_is_left_out() {
+        let lacking = vec![
+            missing("VIEW SERVER STATE", &[RightPurpose::Counters, RightPurpose::Standbys]),
+            missing("ALTER SETTINGS", &[RightPurpose::Limits]),
+        ];
+        let kept = of_use(lacking, |purpose| purpose == RightPurpose::Counters);
+        assert_eq!(kept, [missing("VIEW SERVER STATE", &[RightPurpose::Counters])]);
+    }
+}

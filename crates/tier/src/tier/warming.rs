@@ -1,0 +1,69 @@
+//! Brings blocks into the cache ahead of requests: those that a list names, in its order, at a bounded rate.
+
+use std::time::Duration;
+
+use super::front::Tier;
+use crate::block::OriginBlock;
+use crate::error::Error;
+use crate::machine::CacheMode;
+
+/// Blocks that a list has named, by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WarmedBlocks {
+    /// Blocks read from an origin into the cache.
+    pub loaded: u64,
+    /// Blocks that were in the cache already.
+    pub present: u64,
+    /// Blocks beyond the end of their volume, or of a volume that is not there or not cached.
+    pub refused: u64,
+}
+
+impl Tier {
+    /// Reads blocks, each named by its volume and one of its bytes, at most so many bytes per second, until the list ends, as many of
+    /// them are in the cache as it has lines in use, or `goes_on` says no. They are counted as reads.
+    ///
+    /// # Errors
+    ///
+    /// When a device fails, or the volume of a block has failed.
+    pub fn warm(
+        &self,
+        blocks: impl Iterator<Item = (u8, u64)>,
+        bytes_per_second: u64,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<WarmedBlocks, Error> {
+        let (begin, lines) = (self.clock.now(), u64::from(self.status().active_lines));
+        let mut warmed = WarmedBlocks::default();
+        let (mut bytes, mut moved) = (vec![0; self.geometry.line_bytes as usize], 0);
+        for (volume, at) in blocks {
+            if warmed.loaded + warmed.present >= lines || !goes_on() {
+                break;
+            }
+            let Some((block, length)) = self.block_to_warm(volume, at) else {
+                warmed.refused += 1;
+                continue;
+            };
+            if self.lock().machine.is_resident(block, &(0..length)) {
+                warmed.present += 1;
+                continue;
+            }
+            let from = block.index() * u64::from(self.geometry.line_bytes);
+            self.read(volume, from, &mut bytes[..length as usize])?;
+            warmed.loaded += 1;
+            moved += u64::from(length);
+            let wanted = moved as f64 / bytes_per_second.max(1) as f64;
+            self.clock.sleep_until(begin + Duration::from_secs_f64(wanted));
+        }
+        Ok(warmed)
+    }
+
+    /// The block of a byte, and its bytes inside the volume; `None` where it cannot be cached.
+    fn block_to_warm(&self, volume: u8, at: u64) -> Option<(OriginBlock, u32)> {
+        let end = self.volume_bytes(volume);
+        if at >= end || self.lock().machine.kind_of(volume).1 == CacheMode::Pass {
+            return None;
+        }
+        let line = u64::from(self.geometry.line_bytes);
+        let length = line.min(end - at / line * line);
+        Some((OriginBlock::new(volume, at / line), u32::try_from(length).ok()?))
+    }
+}

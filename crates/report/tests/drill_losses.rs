@@ -6,6 +6,7 @@ use proofload_model::events::RunEvent;
 use proofload_model::facts::engine::DURABLE_COMMITS;
 use proofload_model::ledger::{LedgerPage, LedgerRange, WriteClass, WriteOutcome};
 use proofload_model::manager::ManagerKind;
+use proofload_model::prober::{PaceCause, PaceChange, ProberPace, ProberPaces};
 use proofload_model::samples::{Check, CheckOutcome};
 use proofload_model::series;
 use proofload_model::settings::Value;
@@ -211,12 +212,60 @@ fn a_loss_is_told_with_its_share_its_times_and_the_fork_of_the_log() {
     let findings = evaluate(&record);
     let found = losses(&findings);
     assert_eq!((found.len(), found[0].lost, found[0].fork), (1, 50, Some(fork)));
-    assert_eq!(found[0].share, Some(LossShare { seconds: 1, lost: 50, acknowledged: 200 }));
+    assert_eq!(
+        found[0].share,
+        Some(LossShare {
+            seconds: 1,
+            lost: 50,
+            acknowledged: 200,
+            lost_at_full_pace: 50,
+            acknowledged_at_full_pace: 200
+        })
+    );
     let ages = [found[0].oldest, found[0].newest].map(|age| age.map(|age| (1e3 * age).round()));
     assert_eq!(ages, [Some(248.0), Some(3.0)], "due 250 and 5 ms before the fault, and acknowledged 2 ms later");
     let page = page(&record);
     check_told(&page, &["Losses in detail", "50 of 200 in 1 s (25 %)", "248 ms to 3 ms"]);
     check_told(&page, &["| 1 to 2 | 0/15A8B20 | 0/15A91B0 | 1,680 |"]);
+}
+
+#[test]
+fn the_share_of_a_loss_is_one_of_equal_times_whatever_the_pace() {
+    let mut record = drills("async", &[0.5]);
+    let mut end = 0;
+    for event in &record.attempts[0].events {
+        if let RunEvent::Drilled(report) = &event.event {
+            end = (report.fault_at * 200.0).round() as u64;
+        }
+    }
+    // The last second before the fault has 200 writes, and each before it 20. What was acknowledged in the last 1.5 s is lost.
+    let (calm, full) = ((0..end - 200).step_by(10), end - 200..end);
+    let mut ranges = Vec::new();
+    for number in calm.clone().filter(|number| *number >= end - 300).chain(full.clone()) {
+        LedgerRange::add(&mut ranges, (WriteClass::Lost, 0), number, 2000);
+    }
+    changed(&mut record, |report| {
+        let change = |at: f64, pace, cause| PaceChange { from: seconds(at), pace, cause };
+        let changes = vec![
+            change(0.0, ProberPace::Calm, PaceCause::Begin),
+            change(report.fault_at - 1.0, ProberPace::Full, PaceCause::Order),
+        ];
+        let ledger = &mut report.prober.ledger;
+        ledger.paces = ProberPaces { calm_step: 10, changes };
+        (ledger.lost, ledger.ranges) = (210, ranges.clone());
+    });
+    let mut pages = [LedgerPage::from(0), LedgerPage::from(end - 200)];
+    calm.for_each(|number| pages[0].add_number(number, WriteOutcome::Acknowledged, (0, 2000)));
+    full.for_each(|number| pages[1].add_number(number, WriteOutcome::Acknowledged, (0, 2000)));
+    for page in pages {
+        record.attempts[0].events.push(AttemptEvent::new(WallTime(0), RunEvent::LedgerPage(page)));
+    }
+    let share = losses(&evaluate(&record))[0].share.expect("times were kept");
+    assert_eq!((share.seconds, share.lost, share.acknowledged), (2, 210, 220));
+    assert_eq!((share.lost_at_full_pace, share.acknowledged_at_full_pace), (300, 400));
+    let counts_as = "a write of the calm pace counts as those of the full pace";
+    check_told(&page(&record), &["210 of 220 in 2 s (75 %)", counts_as]);
+    assert!(!page(&lost_the_last_quarter(None)).contains(counts_as));
 }
 
 #[test]

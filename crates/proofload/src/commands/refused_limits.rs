@@ -1,7 +1,6 @@
 //! Limits that this machine does not allow: tried before anything is built, then named at once or left out; and failover managers that it does
 //! not have. Tries nothing on other hosts.
 
-use super::rights;
 use super::study_file::{Refusal, StudyFile, read_with};
 use crate::exit::Exit;
 use crate::output;
@@ -45,12 +44,6 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
     }
     let tell = |refusal: Refusal| refusal.tell(false);
     let file = read_with(path, &set).map_err(tell)?;
-    if let Some(why) = rights::missing_to_build(&file.study) {
-        output::error(&format!(
-            "nothing was started: {why}\nproofload doctor with this study tells all rights that are lacking"
-        ));
-        return Err(Exit::Failure);
-    }
     let refused = refused(&file.study);
     if let Some(why) = missing_manager(&file.study).or_else(|| missing_tier(&file.study)) {
         output::error(&format!("nothing was started: {why}"));

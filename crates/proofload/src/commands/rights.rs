@@ -42,10 +42,10 @@ pub(crate) fn of_use(missing: Vec<MissingRight>, is_of_use: impl Fn(RightPurpose
     missing.into_iter().map(narrowed).filter(|right| !right.purposes.is_empty()).collect()
 }
 
-/// Rights without which nothing can be built, in words; `None` where none of them is lacking.
-pub(crate) fn stops(lacking: &[MissingRight]) -> Option<String> {
-    let needed: Vec<String> =
-        lacking.iter().filter(|right| right.is_needed_to_build()).map(MissingRight::to_string).collect();
+/// Rights that are lacking for what cannot be done without, in words; `None` where none of them is lacking.
+pub(crate) fn stops(lacking: &[MissingRight], is_needed: impl Fn(RightPurpose) -> bool) -> Option<String> {
+    let stops = |right: &&MissingRight| right.purposes.iter().any(|purpose| is_needed(*purpose));
+    let needed: Vec<String> = lacking.iter().filter(stops).map(MissingRight::to_string).collect();
     (!needed.is_empty()).then(|| needed.join("\n"))
 }
 
@@ -75,9 +75,10 @@ fn found(study: &Study) -> Vec<LoginFinding> {
 fn is_asked_for(engine: &dyn Engine, settings: &Settings, purpose: RightPurpose) -> bool {
     match purpose {
         RightPurpose::Limits => settings.text("engine.changes") == Ok("allowed"),
-        RightPurpose::Backups => {
+        RightPurpose::Backups | RightPurpose::Sessions => {
             engine.snapshots() == Some(Snapshots::Backups) && settings.text("procedure.restore") != Ok("never")
         }
+        RightPurpose::Meetings => false,
         RightPurpose::Standbys => settings.text("replication.mode").is_ok_and(|mode| mode != "none"),
         RightPurpose::Settings => settings.below("engine.settings").next().is_some(),
         _ => true,
@@ -101,22 +102,24 @@ fn told(engine: &str, lacking: Result<Vec<MissingRight>, Error>) -> Vec<Diagnosi
     if lacking.is_empty() {
         return vec![Diagnosis::good(SUBJECT, format!("{engine}: all that this study needs"))];
     }
+    // Data that stand are run by a login that could not build them. That there are none shows where there is no place for them.
+    let has_no_data = lacking.iter().flat_map(|missing| &missing.purposes).any(|purpose| purpose.shows_no_data());
     let one = |missing: MissingRight| {
-        let state = if missing.is_needed_to_build() { State::Missing } else { State::Warning };
-        let found = format!("the login lacks it at {engine}: {}", missing.consequences());
+        let (state, when) = match missing.is_needed_to_build() {
+            true if has_no_data => (State::Missing, ""),
+            true => (State::Warning, "; needed only while the data are not built"),
+            false => (State::Warning, ""),
+        };
+        let found = format!("the login lacks it at {engine}: {}{when}", missing.consequences());
         Diagnosis::bad(&format!("right {}", missing.right), state, found, &missing.grant)
     };
     lacking.into_iter().map(one).collect()
 }
 
-/// Why nothing of a study can be built at its server; `None` where nothing stands in the way, where the server does not say, where the data
-/// are used as they stand, and where the load comes from other hosts, which log in by themselves.
-pub(super) fn missing_to_build(study: &Study) -> Option<String> {
-    let uses_what_stands = study.settings.text("procedure.restore") == Ok("never");
-    if uses_what_stands || !study.settings.list("agents.load").is_empty() {
-        return None;
-    }
-    found(study).into_iter().find_map(|login| stops(&login.lacking.ok()?))
+/// Why data cannot be built at the server of a URL; `None` where nothing stands in the way, and where the server does not say.
+pub(crate) fn missing_to_build(engine: &dyn Engine, url: &str) -> Option<String> {
+    let lacking = lacking(engine, engine.server_rights()?, url).ok()?;
+    stops(&lacking, RightPurpose::is_needed_to_build)
 }
 
 #[cfg(test)]
@@ -129,15 +132,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_to_build_is_missing_and_the_rest_is_a_warning() {
+    fn what_is_needed_to_build_is_missing_where_there_are_no_data_and_the_rest_is_a_warning() {
+        let to_build = RightPurpose::is_needed_to_build;
         let lacking = vec![missing("CREATE", &[RightPurpose::Build]), missing("PROCESS", &[RightPurpose::Waits])];
         assert_eq!(
-            stops(&lacking).as_deref(),
-            Some("the login lacks CREATE: data cannot be built; an administrator grants it by GRANT CREATE TO me")
+            stops(&lacking, to_build).as_deref(),
+            Some("the login lacks CREATE: data cannot be built; what helps: GRANT CREATE TO me")
         );
-        assert_eq!(stops(&lacking[1..]), None);
+        assert_eq!(stops(&lacking[1..], to_build), None);
+        let states = |found: &[Diagnosis]| found.iter().map(|one| one.state).collect::<Vec<_>>();
+        for purpose in [RightPurpose::Database, RightPurpose::FirstBuild] {
+            let nothing_stands = [&lacking[..], &[missing("CREATEDB", &[purpose])]].concat();
+            let found = told("x", Ok(nothing_stands));
+            assert_eq!(states(&found), [State::Missing, State::Warning, State::Missing], "{purpose:?}");
+        }
         let found = told("x", Ok(lacking));
-        assert_eq!(found.iter().map(|one| one.state).collect::<Vec<_>>(), [State::Missing, State::Warning]);
+        assert_eq!(states(&found), [State::Warning, State::Warning], "the data may stand");
+        assert!(found[0].found.contains("needed only while the data are not built"), "{}", found[0].found);
         assert_eq!(found[1].subject, "right PROCESS");
         assert_eq!(found[1].remedy.as_deref(), Some("GRANT PROCESS TO me"));
         assert!(found[1].found.contains("waits cannot be observed"), "{}", found[1].found);

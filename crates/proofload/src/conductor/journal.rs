@@ -7,7 +7,9 @@ use proofload_model::plan::Plan;
 use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Telemetry};
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, Offset};
-use proofload_record::{Attempt, AttemptEvent, AttemptId, LogLine, Record, Recorder, State};
+use proofload_record::{
+    Attempt, AttemptEvent, AttemptId, Follower, GrowingRecord, LogLine, Record, Recorder, State,
+};
 use std::sync::Arc;
 
 /// A recorder with a clock, and the attempt that is going on.
@@ -19,11 +21,16 @@ pub(crate) struct Journal {
     last_finished: Option<AttemptId>,
     /// The attempt's time zero by our clock, once there is one.
     origin: Option<Moment>,
+    /// The record as it was read back for one attempt or some, from where they begin.
+    progress: Follower,
+    /// The record as it was read back and proved whole, kept for what is newer.
+    grown: GrowingRecord,
 }
 
 impl Journal {
     pub(crate) fn new(recorder: Recorder, clock: Arc<dyn Clock>) -> Self {
-        Self { recorder, clock, attempt: None, last_finished: None, origin: None }
+        let (progress, grown) = (Follower::new(recorder.path()), GrowingRecord::new(recorder.path()));
+        Self { recorder, clock, attempt: None, last_finished: None, origin: None, progress, grown }
     }
 
     /// The attempt that is going on.
@@ -32,6 +39,9 @@ impl Journal {
     }
 
     pub(crate) fn begin(&mut self, run_index: u32) -> Result<(), Error> {
+        self.recorder.commit()?;
+        // Rows of this attempt are read back from here on.
+        self.progress.look(&|_| false)?;
         self.attempt = Some(self.recorder.begin_attempt(run_index, self.clock.wall())?);
         self.origin = None;
         Ok(self.recorder.commit()?)
@@ -73,10 +83,17 @@ impl Journal {
         Ok(self.recorder.commit()?)
     }
 
-    /// The record as a reader finds it now.
-    pub(crate) fn read_back(&mut self) -> Result<Record, Error> {
+    /// The record as a reader finds it now. What was read and proved before is not read again.
+    pub(crate) fn read_back(&mut self) -> Result<Arc<Record>, Error> {
         self.recorder.commit()?;
-        Ok(proofload_record::read(self.recorder.path())?)
+        Ok(self.grown.look()?)
+    }
+
+    /// The same for the last time: nothing of it is kept.
+    pub(crate) fn read_back_last(&mut self) -> Result<Arc<Record>, Error> {
+        let record = self.read_back();
+        self.grown = GrowingRecord::new(self.recorder.path());
+        record
     }
 
     /// The last finished attempt at a run as a reader finds it now; `None` when there is none.
@@ -84,7 +101,7 @@ impl Journal {
         self.recorder.commit()?;
         let last = self.last_finished;
         let is_wanted = |attempt: &Attempt| attempt.run.index == run_index && Some(AttemptId(attempt.id)) == last;
-        let record = proofload_record::read_progress(self.recorder.path(), &is_wanted)?;
+        let record = self.progress.look(&is_wanted)?;
         let settings = |attempt: &Attempt| record.plan.settings(&record.study, attempt.run.point);
         Ok(record.finished(run_index).map(|attempt| (attempt.clone(), settings(attempt))))
     }
@@ -160,7 +177,7 @@ impl Journal {
     /// The attempt that finished a run; `None` when there is none.
     pub(crate) fn read_finished(&mut self, run_index: u32) -> Result<Option<(Attempt, Settings)>, Error> {
         let is_wanted = |attempt: &Attempt| attempt.run.index == run_index && attempt.state == State::Finished;
-        let record = proofload_record::read_progress(self.recorder.path(), &is_wanted)?;
+        let record = self.progress.look(&is_wanted)?;
         let settings = |attempt: &Attempt| record.plan.settings(&record.study, attempt.run.point);
         Ok(record.finished(run_index).map(|attempt| (attempt.clone(), settings(attempt))))
     }
@@ -173,10 +190,10 @@ impl Journal {
     }
 
     /// The record as far as experiments with a point need it: all rows of those.
-    pub(crate) fn read_experiments(&mut self, point: u32) -> Result<Record, Error> {
+    pub(crate) fn read_experiments(&mut self, point: u32) -> Result<&Record, Error> {
         self.recorder.commit()?;
         let is_wanted = |attempt: &Attempt| attempt.run.point == point && attempt.is_experiment();
-        Ok(proofload_record::read_progress(self.recorder.path(), &is_wanted)?)
+        Ok(self.progress.look(&is_wanted)?)
     }
 
     /// Marks the attempt as failed; `resume` tries its run again.

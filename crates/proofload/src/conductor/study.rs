@@ -141,7 +141,7 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
 /// Experiments that the study asks for and that have not ended yet, once all its runs are finished.
 fn asked_experiments(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<Vec<(Run, ConfirmAsked)>, Error> {
     let Ok(words) = assignment.study.settings.text("confirm.points") else { return Ok(Vec::new()) };
-    let record = context.heard.journal.read_back()?;
+    let record = context.heard.journal.read_back_last()?;
     let findings = evaluate(&record);
     let asked = ConfirmAsked::of(&assignment.study.settings);
     let choice = ExperimentChoice::of(&findings, words, asked).map_err(Error::refused)?;

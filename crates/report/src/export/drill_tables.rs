@@ -110,6 +110,14 @@ pub(super) fn outages<'r>(
         .flat_map(|(attempt, report, probe)| probe.outages.iter().map(move |outage| (attempt, report, probe, outage)))
 }
 
+/// Time between two operations just before an outage, ms; `None` for connections, which are fewer than the writes whose period is kept, and in
+/// records from before it was.
+pub(super) fn resolution_ms(report: &DrillReport, kind: ProbeKind, outage: &Outage) -> Option<f64> {
+    let ledger = &report.prober.ledger;
+    let is_known = kind != ProbeKind::Connect && ledger.period_ns > 0;
+    is_known.then(|| ledger.period_before(outage.from).as_secs_f64() * 1e3)
+}
+
 pub(super) fn prober<'r>(
     record: &'r Record,
     selection: &'r Selection,

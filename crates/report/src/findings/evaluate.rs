@@ -4,7 +4,7 @@ use super::attribution::{PointAttribution, attributions};
 use super::blocks::{BlockFindings, blocks};
 use super::bottleneck::{Ranking, rankings};
 use super::curve::{Curve, curve, fill_relative};
-use super::point::{PointFindings, point};
+use super::point::{PointFindings, points};
 use super::run::RunFindings;
 use super::search::{SearchFindings, searches_among};
 use super::sentinel::{Sentinels, sentinels};
@@ -91,7 +91,7 @@ pub fn evaluate(record: &Record) -> Findings<'_> {
 
 /// Evaluates a record beside results from files.
 pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings<'r> {
-    let mut points: Vec<PointFindings> = record.plan.points.iter().map(|planned| point(record, planned.id)).collect();
+    let mut points = points(record);
     let blocks = blocks(record, &points);
     fill_relative(&mut points, blocks.as_ref());
     let factors = record.plan.factors(&record.study);

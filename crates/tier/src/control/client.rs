@@ -78,7 +78,7 @@ impl ControlClient {
         }
     }
 
-    /// Cleans until no line is dirty or a time has passed. It goes on if this client ends.
+    /// Cleans until no line is dirty but those that are damaged, or a time has passed. It goes on if this client ends.
     ///
     /// # Errors
     ///

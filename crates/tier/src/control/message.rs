@@ -104,6 +104,7 @@ fn drain_content(status: &DrainStatus) -> Vec<u8> {
     content.extend(status.bytes_per_second.to_le_bytes());
     content.push(u8::from(status.left.is_some()));
     content.extend(nanoseconds(status.left.unwrap_or_default()));
+    content.extend(status.damaged_lines.to_le_bytes());
     content
 }
 
@@ -113,7 +114,8 @@ fn take_drain(reader: &mut ContentReader<'_>) -> Result<DrainStatus, FrameFault>
         return Err(FrameFault::Content);
     }
     let (known, left) = (reader.flag()?, reader.time()?);
-    Ok(DrainStatus { dirty_lines, bytes_per_second, left: known.then_some(left) })
+    let damaged_lines = reader.u32()?;
+    Ok(DrainStatus { dirty_lines, bytes_per_second, left: known.then_some(left), damaged_lines })
 }
 
 #[cfg(test)]
@@ -142,7 +144,7 @@ mod tests {
         }
         let left = Some(Duration::from_secs(9));
         for left in [None, left] {
-            let status = DrainStatus { dirty_lines: 7, bytes_per_second: 1.5, left };
+            let status = DrainStatus { dirty_lines: 7, bytes_per_second: 1.5, left, damaged_lines: 2 };
             let mut frame = frame(&ControlAnswer::Drained(status).encode());
             assert_eq!(ControlAnswer::from_frame(&frame), Ok(ControlAnswer::Drained(status)));
             while frame.content.pop().is_some() {
@@ -160,7 +162,7 @@ mod tests {
             assert_eq!(ControlRequest::from_frame(&frame), Err(FrameFault::Content));
             assert_eq!(ControlAnswer::from_frame(&frame), Err(FrameFault::Content));
         }
-        let status = DrainStatus { dirty_lines: 0, bytes_per_second: f64::NAN, left: None };
+        let status = DrainStatus { dirty_lines: 0, bytes_per_second: f64::NAN, left: None, damaged_lines: 0 };
         let frame = frame(&ControlAnswer::Drained(status).encode());
         assert_eq!(ControlAnswer::from_frame(&frame), Err(FrameFault::Content));
     }

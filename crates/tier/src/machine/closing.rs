@@ -153,13 +153,18 @@ impl CacheMachine {
         blocks
     }
 
-    /// Tells whether nothing is dirty but sectors that are damaged.
-    pub fn is_drained(&self) -> bool {
+    /// Dirty lines that are dirty in damaged sectors alone.
+    pub fn damaged_lines(&self) -> u32 {
         let only = |line: &&LineNumber| {
             let entry = self.table.entry(**line);
             entry.is_dirty() && self.damaged(**line).has(entry.dirty)
         };
-        self.closing.damaged.keys().filter(only).count() >= self.dirty_lines() as usize
+        u32::try_from(self.closing.damaged.keys().filter(only).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Tells whether nothing is dirty but sectors that are damaged.
+    pub fn is_drained(&self) -> bool {
+        self.damaged_lines() >= self.dirty_lines()
     }
 
     /// Tells whether cleaning does no more for the origins, now and after the works that were begun.

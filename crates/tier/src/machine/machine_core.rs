@@ -355,17 +355,46 @@ impl CacheMachine {
     /// Takes a free line for a block, giving up others; `None` when none can be had now.
     pub(super) fn allocate(&mut self, block: OriginBlock) -> Option<LineNumber> {
         let volume = &self.volumes[usize::from(block.volume())];
-        let full = volume.settings.quota_lines.is_some_and(|quota| volume.lines >= quota);
+        let is_over = volume.settings.quota_lines.is_some_and(|quota| volume.lines > quota);
+        let full = self.is_full(block.volume());
         if full && !self.evict(block) {
             return None;
         }
-        if !full && self.lists.length(ListId::FREE) < self.low_water() {
+        if is_over {
+            // It came to them while it had a larger quota, or none: it shrinks by a line with each that it takes.
             self.evict(block);
+        }
+        if !full && self.lists.length(ListId::FREE) < self.low_water() {
+            let fullest = self.fullest(block);
+            if !self.evict(fullest) && fullest != block {
+                self.evict(block);
+            }
         }
         let line = self.lists.tail(ListId::FREE)?;
         self.lists.move_to(line, ListId::ASIDE);
         self.reserved.insert(line);
         Some(line)
+    }
+
+    /// Whether a volume holds as many lines as it may.
+    pub(super) fn is_full(&self, volume: u8) -> bool {
+        let volume = &self.volumes[usize::from(volume)];
+        volume.settings.quota_lines.is_some_and(|quota| volume.lines >= quota)
+    }
+
+    /// A block of the volume that gives a line up for another block: the one that has most clean lines for those that it may hold. Volumes
+    /// without policies of their own are one.
+    fn fullest(&self, incoming: OriginBlock) -> OriginBlock {
+        if self.policies.len() == 1 {
+            return incoming;
+        }
+        let clean_share = |volume: &VolumeState| {
+            let most = volume.settings.quota_lines.unwrap_or(self.active_lines).max(1);
+            u64::from(volume.lines - volume.dirty) * 10_000 / u64::from(most)
+        };
+        let fullest = (0_u8..).zip(&self.volumes).max_by_key(|(_, volume)| clean_share(volume));
+        let number = fullest.map_or(incoming.volume(), |(number, _)| number);
+        if number == incoming.volume() { incoming } else { OriginBlock::new(number, 0) }
     }
 
     /// Free lines below which others are given up, so that no request waits for a commit.
@@ -527,15 +556,16 @@ impl CacheMachine {
         std::mem::replace(&mut self.volumes[usize::from(volume)].settings.mode, mode)
     }
 
-    /// Gives lines up until as many are free, or on the way to it, as the low-water mark says.
-    pub fn reclaim(&mut self, incoming: OriginBlock) {
+    /// Gives lines up until as many are free, or on the way to it, as the low-water mark says; each of the volume that has most of them.
+    pub fn reclaim(&mut self) {
         if self.cache_hold != CacheHold::Held {
             return;
         }
         let short = self.low_water().saturating_sub(self.lists.length(ListId::FREE));
         let wanted = u64::from(short).saturating_sub(self.records.leaving_lines());
         for _ in 0..wanted {
-            if !self.evict(incoming) {
+            let fullest = self.fullest(OriginBlock::new(0, 0));
+            if !self.evict(fullest) {
                 return;
             }
         }

@@ -28,7 +28,8 @@ impl CacheMachine {
                 self.open_again(old);
                 return Begin::Wait(WaitFor::Commit);
             }
-            if self.records.has_leaving() {
+            // A commit frees lines, but none for a volume that holds as many as it may.
+            if !self.is_full(request.block.volume()) && self.records.has_leaving() {
                 self.let_go(request.block);
                 return Begin::Wait(WaitFor::Commit);
             }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::driver::{differing, sums};
 use super::front::Tier;
-use crate::block::OriginBlock;
 use crate::device::{DeviceWrite, WriteFailure};
 use crate::error::Error;
 use crate::machine::{CleanBatch, CleanPiece, CleanerTick};
@@ -155,7 +154,7 @@ impl Tier {
         }
         let (commit, wanted) = {
             let mut state = self.lock();
-            state.machine.reclaim(OriginBlock::new(0, 0));
+            state.machine.reclaim();
             let has_closed = state.machine.close_idle(self.clock.now());
             (has_closed || state.machine.wants_commit(), state.machine.commit_wanted())
         };

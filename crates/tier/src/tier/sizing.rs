@@ -15,6 +15,8 @@ pub struct DrainStatus {
     pub bytes_per_second: f64,
     /// Time that the rest takes at that rate; `None` before the first batch.
     pub left: Option<Duration>,
+    /// Lines among the dirty ones of which damaged sectors are all that is dirty: no drain cleans them.
+    pub damaged_lines: u32,
 }
 
 impl Tier {
@@ -48,11 +50,14 @@ impl Tier {
     pub(super) fn drained_since(&self, begin: Duration, before: u64) -> DrainStatus {
         let passed = self.clock.now().saturating_sub(begin).as_secs_f64();
         let cleaned = (self.cleaned_bytes() - before) as f64;
-        let dirty_lines = self.lock().machine.dirty_lines();
+        let (dirty_lines, damaged_lines) = {
+            let machine = &self.lock().machine;
+            (machine.dirty_lines(), machine.damaged_lines())
+        };
         let bytes_per_second = if passed > 0.0 { cleaned / passed } else { 0.0 };
-        let left_bytes = f64::from(dirty_lines) * f64::from(self.geometry.line_bytes);
+        let left_bytes = f64::from(dirty_lines.saturating_sub(damaged_lines)) * f64::from(self.geometry.line_bytes);
         let left = (cleaned > 0.0 && passed > 0.0).then(|| Duration::from_secs_f64(left_bytes / bytes_per_second));
-        DrainStatus { dirty_lines, bytes_per_second, left }
+        DrainStatus { dirty_lines, bytes_per_second, left, damaged_lines }
     }
 
     fn work_once(&self) -> Result<(), Error> {

@@ -143,7 +143,7 @@ mod tests {
         seconds.iter().map(|y| y - centre).collect()
     }
 
-    /// Of a hundred loads, those in which the change at the best split returned.
+    /// Loads of a hundred in which the change at the best split returned.
     fn returned(shape: impl Fn(usize) -> f64) -> usize {
         (0..100).map(|seed| load(seed, &shape)).filter(|seconds| returns(seconds, best_split(seconds))).count()
     }

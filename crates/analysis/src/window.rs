@@ -263,7 +263,7 @@ impl Findings {
         Some(Self { mean, line, split, before_split: at as f64 / length as f64, returns })
     }
 
-    /// The movement of more than `smallest` that is found at these bars; none where a level came back.
+    /// The movement of more than `smallest` that is found at these bars; `None` where a level came back.
     fn moves(&self, smallest: f64, bars: &Bars) -> Option<&Shift> {
         if self.returns {
             return None;

@@ -567,4 +567,29 @@ mod tests {
         assert!(attempts.len() == 1 && attempts[0].run.index == 0, "{attempts:?}");
         assert_eq!((attempts[0].intervals.len(), follower.is_another_file()), (1, false));
     }
+
+    #[test]
+    fn an_attempt_is_read_from_where_it_begins_and_an_ended_one_once() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let (mut recorder, mut follower) = (begin(&path), Follower::new(&path));
+        let rows_of = |follower: &mut Follower, attempts: std::ops::RangeInclusive<i64>| {
+            rows_read(|| {
+                let picked = |attempt: &Attempt| attempts.contains(&attempt.id);
+                let record = follower.look(&picked).expect("it is read");
+                let seconds = |attempt: &Attempt| (attempt.intervals.len(), picked(attempt));
+                assert!(record.attempts.iter().map(seconds).all(|found| [(5, true), (0, false)].contains(&found)));
+            })
+        };
+        for number in 1..=4 {
+            rows_of(&mut follower, 0..=0);
+            let attempt = recorder.begin_attempt(0, WallTime(2)).expect("it begins");
+            (0..5).for_each(|index| second(&mut recorder, attempt, index));
+            recorder.finish(attempt, WallTime(3)).expect("it ends");
+            // Of each second itself, counts, histogram and sample; a series, its series set and the event of the end.
+            assert_eq!(rows_of(&mut follower, number..=number), 5 * 4 + 3, "attempt {number}");
+        }
+        assert_eq!(rows_of(&mut follower, 3..=4), 2 * (5 * 4 + 1), "from where the third begins");
+        assert_eq!(rows_of(&mut follower, 3..=4), 0, "both are held");
+    }
 }

@@ -7,7 +7,9 @@ use crate::compat::Format;
 use crate::content::Record;
 use crate::error::Error;
 use crate::last_rows::LastRows;
-use crate::reader::{RowsAfter, is_of_study, open_snapshot, open_whole, proved_content, sessions, study_and_plan, tell_seals};
+use crate::reader::{
+    RowsAfter, is_of_study, open_snapshot, open_whole, proved_content, sessions, study_and_plan, tell_seals,
+};
 use crate::rows::all;
 use crate::verification::{self, Proof};
 use crate::{chain, lock};
@@ -40,7 +42,7 @@ impl GrowingRecord {
         Self { path: path.to_owned(), read: None }
     }
 
-    /// Reads and proves what is newer than the last look, which [`crate::read`] finds with all before it.
+    /// Reads and proves what is newer than the last look; gives all that [`crate::read`] finds.
     ///
     /// # Errors
     /// As those of [`crate::read`]; the next look reads all.
@@ -111,8 +113,7 @@ fn add_documents(connection: &Connection, record: &mut Record, after: i64, path:
     let sql = "SELECT name, body FROM document NOT INDEXED WHERE id > ?1 ORDER BY id";
     let read: rusqlite::Result<Vec<(String, String)>> =
         all(connection, sql, [after], |row| Ok((row.get(0)?, row.get(1)?)));
-    let documents =
-        read.map_err(|error| Error::sqlite(&format!("failed to read {}", path.display()), &error))?;
+    let documents = read.map_err(|error| Error::sqlite(&format!("failed to read {}", path.display()), &error))?;
     let is_new = documents.iter().any(|(name, _)| is_of_study(name));
     record.documents.extend(documents);
     if is_new {
@@ -122,7 +123,111 @@ fn add_documents(connection: &Connection, record: &mut Record, after: i64, path:
 }
 
 fn identity(path: &Path) -> Result<(u64, u64), Error> {
-    let found = std::fs::metadata(path)
-        .map_err(|error| Error::other(format!("failed to read {}: {error}", path.display())))?;
+    let found =
+        std::fs::metadata(path).map_err(|error| Error::other(format!("failed to read {}: {error}", path.display())))?;
     Ok((found.dev(), found.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::ROWS_READ;
+    use crate::verification::ROWS_PROVED;
+    use crate::{AttemptEvent, Opening, Recorder, read};
+    use proofload_model::events::RunEvent;
+    use proofload_model::plan::{Plan, expand};
+    use proofload_model::samples::{ClientSelf, Fact, IntervalSample, OperationCounts};
+    use proofload_model::settings::{Settings, Value};
+    use proofload_model::study::{Factor, Study};
+    use proofload_model::time::WallTime;
+
+    fn begin(path: &Path) -> (Recorder, Plan) {
+        let settings = Settings([("study.name".to_owned(), Value::Text("toy".to_owned()))].into());
+        let levels = (1..=2).map(Value::Integer).collect();
+        let study = Study { settings, factors: vec![Factor { setting: "limits.cores".to_owned(), levels }] };
+        let plan = expand(&study);
+        let opening = Opening { study_text: "", study: &study, plan: &plan, program: "test", at: WallTime(1) };
+        (Recorder::create(path, &opening).expect("an empty folder takes a record"), plan)
+    }
+
+    /// Writes an attempt, and what a search chooses after it.
+    fn attempt(recorder: &mut Recorder, plan: &Plan) {
+        let attempt = recorder.begin_attempt(0, WallTime(2)).expect("it begins");
+        let fact = Fact::observed("host", "cores", "2", "test");
+        recorder.facts(Some(attempt), std::slice::from_ref(&fact)).expect("a fact fits");
+        let counts = OperationCounts { kind: "read".to_owned(), due: 1, done: 1, ..OperationCounts::default() };
+        let client = ClientSelf::default();
+        let second = IntervalSample {
+            index: 0,
+            counts: vec![counts],
+            histograms: vec![],
+            errors: vec![],
+            client,
+            engine: vec![],
+        };
+        recorder.interval(attempt, &second).expect("a second fits");
+        recorder.finish(attempt, WallTime(3)).expect("it ends");
+        recorder.facts(None, &[fact]).expect("a fact fits");
+        recorder.event(None, &AttemptEvent::new(WallTime(4), RunEvent::Preconditioned)).expect("an event fits");
+        recorder.plan(WallTime(4), plan).expect("a plan fits");
+        recorder.commit().expect("it is durable");
+    }
+
+    fn shown(record: &Record) -> String {
+        format!("{record:?}")
+    }
+
+    #[test]
+    fn a_look_reads_and_proves_what_is_newer_and_finds_what_a_reader_finds() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let (mut recorder, plan) = begin(&path);
+        let mut grown = GrowingRecord::new(&path);
+        let mut rows = Vec::new();
+        for _ in 0..6 {
+            attempt(&mut recorder, &plan);
+            let before = (ROWS_READ.get(), ROWS_PROVED.get());
+            let record = grown.look().expect("it is read");
+            rows.push((ROWS_READ.get() - before.0, ROWS_PROVED.get() - before.1));
+            assert_eq!(shown(&record), shown(&read(&path).expect("it is read")));
+        }
+        // Read: two facts, two events, a second and its counts. Proved: these, the attempt and a document.
+        assert_eq!(rows[1..], [(6, 8); 5]);
+    }
+
+    #[test]
+    fn an_attempt_that_goes_on_is_read_whole_once_it_has_ended() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let (mut recorder, plan) = begin(&path);
+        let mut grown = GrowingRecord::new(&path);
+        attempt(&mut recorder, &plan);
+        let open = recorder.begin_attempt(1, WallTime(5)).expect("it begins");
+        recorder.commit().expect("it is durable");
+        assert_eq!(grown.look().expect("it is read").attempts.len(), 2);
+        recorder.finish(open, WallTime(6)).expect("it ends");
+        let whole = read(&path).expect("it is read");
+        assert_eq!(shown(&grown.look().expect("it is read")), shown(&whole));
+        assert_eq!((whole.attempts[1].seal_holds, whole.faults.len()), (Some(true), 0));
+    }
+
+    #[test]
+    fn a_row_that_was_changed_before_it_was_read_back_is_found() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let (mut recorder, plan) = begin(&path);
+        let mut grown = GrowingRecord::new(&path);
+        attempt(&mut recorder, &plan);
+        assert!(grown.look().expect("it is read").faults.is_empty());
+        attempt(&mut recorder, &plan);
+        let other = Connection::open(&path).expect("it opens");
+        let sql = "SELECT sql FROM sqlite_schema WHERE name = 'operation_no_update'";
+        let made: String = other.query_row(sql, [], |row| row.get(0)).expect("a trigger");
+        let forged = "DROP TRIGGER operation_no_update; UPDATE operation SET done = 99 WHERE attempt = 2";
+        other.execute_batch(&format!("{forged}; {made}")).expect("SQLite carries it out");
+        let record = grown.look().expect("it is read");
+        assert_eq!(shown(&record), shown(&read(&path).expect("it is read")));
+        let seals: Vec<Option<bool>> = record.attempts.iter().map(|attempt| attempt.seal_holds).collect();
+        assert_eq!(seals, [Some(true), Some(false)]);
+    }
 }

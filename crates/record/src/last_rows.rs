@@ -73,8 +73,10 @@ mod tests {
     #[test]
     fn every_table_has_its_number() {
         for format in 1..=FORMAT {
-            let missing: Vec<&str> =
-                chained_tables(Format(format)).map(|chained| chained.table).filter(|table| place(table).is_none()).collect();
+            let missing: Vec<&str> = chained_tables(Format(format))
+                .map(|chained| chained.table)
+                .filter(|table| place(table).is_none())
+                .collect();
             assert!(missing.is_empty(), "format {format}: {missing:?}");
         }
         let earlier = LastRows::default().with("event", 3).with("link", 9);

@@ -30,11 +30,7 @@ pub fn read_proved(path: &Path) -> Result<(Record, Proof), Error> {
 }
 
 /// Reads and proves all of a record that is open.
-pub(crate) fn proved_content(
-    connection: &Connection,
-    format: Format,
-    path: &Path,
-) -> Result<(Record, Proof), Error> {
+pub(crate) fn proved_content(connection: &Connection, format: Format, path: &Path) -> Result<(Record, Proof), Error> {
     let proof = verification::prove(connection, format).map_err(|error| error.of_file(path))?;
     content_with(connection, format, path, &proof).map(|record| (record, proof))
 }

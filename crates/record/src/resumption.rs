@@ -55,3 +55,44 @@ fn proved(path: &Path) -> Result<(Lock, (Connection, Format), Proof), Error> {
     }
     Ok((lock, (connection, format), proof))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verification::ROWS_PROVED;
+    use crate::{Opening, read};
+    use proofload_model::plan::expand;
+    use proofload_model::samples::Fact;
+    use proofload_model::settings::{Settings, Value};
+    use proofload_model::study::Study;
+
+    #[test]
+    fn what_is_continued_is_proved_once_and_read_as_a_reader_finds_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let settings = Settings([("study.name".to_owned(), Value::Text("toy".to_owned()))].into());
+        let study = Study { settings, factors: Vec::new() };
+        let opening =
+            Opening { study_text: "", study: &study, plan: &expand(&study), program: "test", at: WallTime(1) };
+        let mut recorder = Recorder::create(&path, &opening).expect("an empty folder takes a record");
+        let finished = recorder.begin_attempt(0, WallTime(2)).expect("it begins");
+        recorder.facts(Some(finished), &[Fact::observed("host", "cores", "2", "test")]).expect("a fact fits");
+        recorder.finish(finished, WallTime(3)).expect("it ends");
+        recorder.begin_attempt(0, WallTime(4)).expect("it begins");
+        recorder.commit().expect("it is durable");
+        drop(recorder);
+        let proved = |work: &dyn Fn()| {
+            let before = ROWS_PROVED.get();
+            work();
+            ROWS_PROVED.get() - before
+        };
+        let once = proved(&|| drop(crate::prove(&path).expect("it is proved")));
+        let continued = proved(&|| {
+            let (_recorder, record) = Recorder::resume_read(&path, "test", WallTime(5)).expect("it goes on");
+            assert_eq!((record.attempts.len(), record.sessions.len(), record.being_written), (2, 2, true));
+        });
+        assert_eq!(continued, once);
+        let (_recorder, record) = Recorder::resume_read(&path, "test", WallTime(6)).expect("it goes on");
+        assert_eq!(format!("{record:?}"), format!("{:?}", read(&path).expect("it is read")));
+    }
+}

@@ -75,3 +75,35 @@ fn absorb_all(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verification::ROWS_PROVED;
+
+    #[test]
+    fn seals_of_many_attempts_are_those_of_each_by_one_scan() {
+        let connection = Connection::open_in_memory().expect("a database in memory");
+        let (format, mut rows) = (Format(3), 0);
+        for table in tables(format) {
+            let sql = format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY, attempt INTEGER, body TEXT)");
+            connection.execute_batch(&sql).expect("a table is made");
+            for attempt in [1, 2, 1, 3] {
+                let sql = format!("INSERT INTO {table} (attempt, body) VALUES ({attempt}, '{table} {attempt}')");
+                rows += connection.execute(&sql, []).expect("a row fits");
+            }
+        }
+        let samples = "CREATE TABLE sample (id INTEGER PRIMARY KEY, series INTEGER NOT NULL, value REAL NOT NULL)";
+        connection.execute_batch(samples).expect("a table is made");
+        for series in [1, 2, 3, 4, 1] {
+            let sql = format!("INSERT INTO sample (series, value) VALUES ({series}, 0.5)");
+            rows += connection.execute(&sql, []).expect("a row fits");
+        }
+        let before = ROWS_PROVED.get();
+        let found = hashes(&connection, format, 1..=3).expect("they are hashed");
+        assert_eq!(ROWS_PROVED.get() - before, rows as u64);
+        for attempt in 1..=3 {
+            assert_eq!(found.get(&attempt), hash(&connection, format, attempt).ok().as_ref(), "attempt {attempt}");
+        }
+    }
+}

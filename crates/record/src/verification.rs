@@ -68,7 +68,8 @@ fn wrong(error: &rusqlite::Error) -> Error {
 
 /// Refuses a file that SQLite finds damaged, or whose tables are not those of its format.
 pub(crate) fn check_file(connection: &Connection, format: Format) -> Result<(), Error> {
-    let found: Vec<String> = all(connection, "PRAGMA integrity_check(3)", [], |row| row.get(0)).map_err(|error| wrong(&error))?;
+    let found: Vec<String> =
+        all(connection, "PRAGMA integrity_check(3)", [], |row| row.get(0)).map_err(|error| wrong(&error))?;
     if found != ["ok"] {
         return Err(Error::damaged(format!("the file is damaged: {}; use another copy", found.join("; "))));
     }
@@ -132,12 +133,7 @@ fn prove_seals(connection: &Connection, format: Format, proof: &mut Proof) -> ru
     Ok(())
 }
 
-fn prove_chain(
-    connection: &Connection,
-    format: Format,
-    after: LastRows,
-    proof: &mut Proof,
-) -> rusqlite::Result<bool> {
+fn prove_chain(connection: &Connection, format: Format, after: LastRows, proof: &mut Proof) -> rusqlite::Result<bool> {
     let links = Link::after(connection, after.get("link"))?;
     let mut rows = RowHashes::of(connection, &links, after)?;
     for chained in chained_tables(format) {

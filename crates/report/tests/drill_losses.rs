@@ -14,7 +14,6 @@ use proofload_model::time::WallTime;
 use proofload_model::units::Bytes;
 use proofload_record::{AttemptEvent, Record};
 use proofload_report::findings::drill_losses::{LossShare, losses};
-use proofload_report::findings::drills::drilled;
 use proofload_report::findings::evaluate;
 use proofload_report::{Format, render};
 
@@ -38,7 +37,7 @@ fn a_broken_promise_is_told_first_though_its_drill_is_void() {
         }
     }
     let findings = evaluate(&record);
-    let point = &drilled(&findings)[0];
+    let point = &findings.drilled[0];
     assert_eq!((point.drills.len(), point.void, point.ledgers.len()), (2, 1, 3));
     assert_eq!((point.lost(), point.losing(), point.lost_against_promise()), (10, 1, 10));
     let page = page(&record);
@@ -58,7 +57,7 @@ fn drills_whose_ledger_nobody_read_are_told_beside_the_losses() {
         }
     }
     let findings = evaluate(&record);
-    let point = &drilled(&findings)[0];
+    let point = &findings.drilled[0];
     assert_eq!((point.ledgers.len(), point.unread), (2, 1));
     check_told(&page(&record), &[unknown]);
 }
@@ -95,7 +94,7 @@ fn whether_a_primary_that_stays_may_lose_a_write_is_what_its_engine_said() {
     let mut record = slow_link();
     changed(&mut record, lose_ten);
     let is_broken = |record: &Record| voids(record).iter().any(|void| void.contains("none may be lost"));
-    let promised = |record: &Record| drilled(&evaluate(record))[0].promises_none_lost;
+    let promised = |record: &Record| evaluate(record).drilled[0].promises_none_lost;
     let said = |durable: bool| {
         let mut record = record.clone();
         let fact = DURABLE_COMMITS.observed(durable, "the server");
@@ -145,7 +144,7 @@ fn nobody_looks_at_the_protection_of_a_primary_that_was_left_alone() {
     let mut record = drills("remote_flush", &[0.5]);
     let is_asked = |record: &Record| {
         let findings = evaluate(record);
-        let points = drilled(&findings);
+        let points = &findings.drilled;
         points[0].asks_for_protection(&points[0].drills[0])
     };
     assert!(is_asked(&record), "the other standby follows");

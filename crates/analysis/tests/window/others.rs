@@ -69,7 +69,7 @@ impl OtherKind {
         Self::NoisyDecay,
     ];
 
-    /// Of one whose level stays: the least share of results and the share of their intervals that cover, per cent.
+    /// Demand of a kind whose level stays: the least share of results and the share of their intervals that cover, per cent.
     pub(super) fn demand(self) -> Option<(f64, RangeInclusive<f64>)> {
         match self {
             Self::SlowApproach | Self::RampThenFlat | Self::SingleStep | Self::Stairs | Self::NoisyDecay => None,

@@ -115,6 +115,11 @@ impl FactName {
         self.last(facts)?.effective.as_deref()
     }
 
+    /// Answer of the last fact of this name, `true` or `false`.
+    pub fn answer(&self, facts: &[Fact]) -> Option<bool> {
+        self.text(facts).map(|text| text == "true")
+    }
+
     /// Number of the last fact of this name, in its unit.
     pub fn number(&self, facts: &[Fact]) -> Option<f64> {
         self.last(facts)?.number

@@ -19,7 +19,7 @@ use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, expand, most_runs};
 use proofload_model::study::{Study, confirmation_of, preconditioning, purged_devices};
 use proofload_model::time::Clock;
-use proofload_record::{Attempt, Opening, Record, Recorder, State};
+use proofload_record::{Opening, Record, Recorder};
 use proofload_report::findings::{Verdict, evaluate, is_mendable, summarise};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         Err(error) => return failed(&error.to_string()),
     };
     let show = (&arguments.show, arguments.void == VoidPolicy::Ok);
-    let exit = go(recorder, &mut assignment, &path, show, page);
+    let shown = shown_runs(&assignment, None);
+    let exit = go(recorder, &mut assignment, (&path, shown), show, page);
     if exit == Exit::Failure && remove_if_empty(&path) {
         output::note("nothing was measured, so there is no record; fix the cause and run the study again");
     }
@@ -98,9 +99,7 @@ pub(super) fn continued(
     path: &Path,
     confirmed: Option<String>,
 ) -> Result<(Recorder, Record, Assignment), proofload_record::Error> {
-    // The writer first: what is read afterwards cannot change under us.
-    let recorder = Recorder::resume(path, PROGRAM, SystemClock.wall())?;
-    let record = proofload_record::read(path)?;
+    let (recorder, record) = Recorder::resume_read(path, PROGRAM, SystemClock.wall())?;
     let assignment = Assignment {
         calibrations: Calibrations::of_events(&record.events),
         study: record.study.clone(),
@@ -148,8 +147,9 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
         output::error(&text);
         Some(Exit::Usage)
     };
-    // Before the record gets a session: what is refused leaves it as it is.
-    if let Some(exit) = proofload_record::read(&arguments.record).ok().as_ref().and_then(&refused) {
+    // Before the record gets a session: what is refused leaves it as it is. No sample decides it, so none is read.
+    let before = proofload_record::read_progress(&arguments.record, &|_| false);
+    if let Some(exit) = before.ok().as_ref().and_then(&refused) {
         return exit;
     }
     let (recorder, record, mut assignment) = match continued(&arguments.record, arguments.yes.clone()) {
@@ -167,7 +167,9 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     }
     assignment.wait_for_quiet = arguments.wait;
     let accepts_void = arguments.void.contains(&ResumeVoid::Ok);
-    go(recorder, &mut assignment, &arguments.record, (&arguments.show, accepts_void), page)
+    let shown = shown_runs(&assignment, Some(&record));
+    drop(record);
+    go(recorder, &mut assignment, (&arguments.record, shown), (&arguments.show, accepts_void), page)
 }
 
 /// What the rest of a study destroys or changes is named.
@@ -221,11 +223,11 @@ pub(super) fn purges_named(study: &Study, confirmed: Option<&str>) -> Result<(),
     ))
 }
 
-/// Conducts, closes the record, says how it ended.
+/// Conducts, closes the record, says how it ended. The runs that are shown come with the record's path.
 pub(super) fn go(
     recorder: Recorder,
     assignment: &mut Assignment,
-    path: &Path,
+    (path, shown): (&Path, ShownRuns),
     (show, accepts_void): (&ShowArguments, bool),
     page: Option<LivePage>,
 ) -> Exit {
@@ -241,7 +243,7 @@ pub(super) fn go(
     let program = || live::Program {
         name: assignment.study.name(),
         work: proofload_report::workloads::workload(settings).work.many,
-        runs: shown_runs(assignment, path),
+        runs: shown.clone(),
         most: most_runs(&assignment.study),
     };
     let mut view = live::show(show.progress, program(), Arc::clone(&clock));
@@ -295,13 +297,13 @@ fn failed(text: &str) -> Exit {
     Exit::Failure
 }
 
-/// Each run of the plan with the verdict that an earlier session came to.
-pub(super) fn shown_runs(assignment: &Assignment, path: &Path) -> Vec<(PlannedRun, Option<RunEnd>)> {
+/// Runs of a plan with their verdicts, of those that have one.
+pub(super) type ShownRuns = Vec<(PlannedRun, Option<RunEnd>)>;
+
+/// Each run of the plan with the verdict that earlier sessions, whose record is given, came to.
+pub(super) fn shown_runs(assignment: &Assignment, record: Option<&Record>) -> ShownRuns {
     let Assignment { study, plan, finished, .. } = assignment;
-    let is_finished = |attempt: &Attempt| finished.contains(&attempt.run.index) && attempt.state == State::Finished;
-    // What cannot be read is shown without its verdict; `conduct` says why.
-    let record = if finished.is_empty() { None } else { proofload_record::read_progress(path, &is_finished).ok() };
-    let attempts = record.as_ref().map(Record::by_run).unwrap_or_default();
+    let attempts = record.map(Record::by_run).unwrap_or_default();
     let ended = |run: &Run| {
         let attempt = attempts.finished(run.index).filter(|_| finished.contains(&run.index))?;
         Some(RunEnd::Judged(summarise(attempt, &plan.settings(study, run.point))))

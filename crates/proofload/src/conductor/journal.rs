@@ -7,9 +7,7 @@ use proofload_model::plan::Plan;
 use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Telemetry};
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, Offset};
-use proofload_record::{
-    Attempt, AttemptEvent, AttemptId, Follower, GrowingRecord, LogLine, Record, Recorder, State,
-};
+use proofload_record::{Attempt, AttemptEvent, AttemptId, Follower, GrowingRecord, LogLine, Record, Recorder, State};
 use std::sync::Arc;
 
 /// A recorder with a clock, and the attempt that is going on.
@@ -207,5 +205,61 @@ impl Journal {
     /// Folds the write-ahead log in, so that the record is one file.
     pub(crate) fn close(self) -> Result<(), Error> {
         Ok(self.recorder.close()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+    use proofload_model::intervention::{ConfirmAsked, Experiment};
+    use proofload_model::plan::expand;
+    use proofload_model::settings::Value;
+    use proofload_model::study::Study;
+    use proofload_model::time::WallTime;
+    use proofload_record::Opening;
+    use std::collections::BTreeMap;
+
+    /// Begins an attempt at the only run that has one fact.
+    fn begin(journal: &mut Journal) {
+        journal.begin(0).expect("it begins");
+        journal.facts(&[Fact::observed("host", "cores", "2", "test")]).expect("a fact fits");
+    }
+
+    #[test]
+    fn what_was_written_is_read_back_whole_however_often_and_in_whatever_order() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let settings = Settings([("study.name".to_owned(), Value::Text("toy".to_owned()))].into());
+        let study = Study { settings, factors: Vec::new() };
+        let plan = expand(&study);
+        let opening = Opening { study_text: "", study: &study, plan: &plan, program: "test", at: WallTime(1) };
+        let recorder = Recorder::create(&path, &opening).expect("an empty folder takes a record");
+        let mut journal = Journal::new(recorder, Arc::new(SystemClock));
+        for number in 1..=3 {
+            begin(&mut journal);
+            journal.finish().expect("it ends");
+            let (attempt, _) = journal.read_back_run(0).expect("it is read").expect("it has finished");
+            assert_eq!((attempt.id, attempt.facts.len()), (number, 1));
+            let record = journal.read_back().expect("it is read");
+            let proved = |attempt: &Attempt| attempt.facts.len() == 1 && attempt.seal_holds == Some(true);
+            assert_eq!(record.attempts.iter().filter(|attempt| proved(attempt)).count() as i64, number);
+        }
+        for number in 1..=2 {
+            begin(&mut journal);
+            let (asked, resources, not_tried) = (ConfirmAsked::USUAL, Vec::new(), BTreeMap::new());
+            let experiment = Experiment { asked, seed: 1, resources, not_tried };
+            journal.event(RunEvent::ExperimentBegun(experiment)).expect("an event fits");
+            for _ in 0..2 {
+                let experiments = &journal.read_experiments(0).expect("it is read").experiments;
+                assert_eq!(experiments.iter().filter(|attempt| attempt.facts.len() == 1).count(), number);
+            }
+            journal.end_experiment().expect("it ends");
+            let (attempt, _) = journal.read_finished(0).expect("it is read").expect("a run has finished");
+            assert_eq!((attempt.id, attempt.facts.len()), (3, 1));
+        }
+        let record = journal.read_back_last().expect("it is read");
+        assert_eq!((record.attempts.len(), record.experiments.len(), record.faults.len()), (3, 2, 0));
+        journal.close().expect("the record closes");
     }
 }

@@ -4,14 +4,18 @@ use super::attribution::{PointAttribution, attributions};
 use super::blocks::{BlockFindings, blocks};
 use super::bottleneck::{Ranking, rankings};
 use super::curve::{Curve, curve, fill_relative};
+use super::drills::{DrilledPoint, drilled};
 use super::point::{PointFindings, points};
 use super::run::RunFindings;
 use super::search::{SearchFindings, searches_among};
 use super::sentinel::{Sentinels, sentinels};
+use super::window::reach::WindowReach;
 use crate::workloads::{Workload, workload};
 use proofload_import::{Reference, find_reference};
 use proofload_model::study::Factor;
-use proofload_record::Record;
+use proofload_record::{Attempt, Record, RunAttempts};
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// Everything that a report says.
 #[derive(Debug, Clone)]
@@ -20,6 +24,8 @@ pub struct Findings<'r> {
     pub record: &'r Record,
     /// What differs by workload.
     pub workload: &'static Workload,
+    /// Attempts of the record, by their runs.
+    pub(super) attempts: RunAttempts<'r>,
     /// Points in the order of the study.
     pub points: Vec<PointFindings>,
     /// What varies, with its levels: the factors, and the loads that a search has chosen.
@@ -30,6 +36,10 @@ pub struct Findings<'r> {
     pub blocks: Option<BlockFindings>,
     /// The curve over a numeric factor, or why there is none.
     pub curve: Result<Curve, String>,
+    /// Points with drills, in the order of the study; empty for other studies.
+    pub drilled: Vec<DrilledPoint<'r>>,
+    /// How far the interval of each run's window reaches, by the run's index; computed when first asked for.
+    pub(super) reaches: OnceLock<HashMap<u32, WindowReach>>,
     /// What was observed near a limit, by point.
     pub rankings: Vec<Ranking>,
     /// What experiments with points say, in the order of the points; empty where none was made.
@@ -42,6 +52,18 @@ pub struct Findings<'r> {
     pub beside: Vec<Reference>,
 }
 
+impl<'r> Findings<'r> {
+    /// The last attempt that finished a run, as [`Record::finished`] finds it, without a look at the others.
+    pub(crate) fn finished(&self, run_index: u32) -> Option<&'r Attempt> {
+        self.attempts.finished(run_index)
+    }
+
+    /// Number of attempts at a run.
+    pub(crate) fn attempts_at(&self, run_index: u32) -> u32 {
+        self.attempts.count(run_index)
+    }
+}
+
 impl Findings<'_> {
     /// The valid point with the largest throughput.
     pub fn largest(&self) -> Option<&PointFindings> {
@@ -51,7 +73,8 @@ impl Findings<'_> {
 
     /// The point of a number.
     pub(crate) fn point(&self, id: u32) -> Option<&PointFindings> {
-        self.points.iter().find(|point| point.id == id)
+        // Points are numbered in the order of the study.
+        self.points.get(id as usize).filter(|point| point.id == id)
     }
 
     /// Label of the point of a number; empty where there is none.
@@ -61,7 +84,9 @@ impl Findings<'_> {
 
     /// The ranking of a point.
     pub(crate) fn ranking(&self, point: u32) -> Option<&Ranking> {
-        self.rankings.iter().find(|ranking| ranking.point == point)
+        // They are in the order of the points.
+        let place = self.rankings.binary_search_by_key(&point, |ranking| ranking.point).ok()?;
+        self.rankings.get(place)
     }
 
     /// Valid points.
@@ -91,6 +116,7 @@ pub fn evaluate(record: &Record) -> Findings<'_> {
 
 /// Evaluates a record beside results from files.
 pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings<'r> {
+    let attempts = record.by_run();
     let mut points = points(record);
     let blocks = blocks(record, &points);
     fill_relative(&mut points, blocks.as_ref());
@@ -99,15 +125,18 @@ pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings
     Findings {
         record,
         workload: workload(&record.study.settings),
-        rankings: rankings(record, &points, curve.as_ref().ok()),
+        drilled: drilled(record, &attempts, &points),
+        reaches: OnceLock::new(),
+        rankings: rankings(&attempts, &points, curve.as_ref().ok()),
         attributions: attributions(record),
         curve,
         blocks,
-        sentinels: sentinels(record),
+        sentinels: sentinels(record, &attempts),
         searches: searches_among(record, &points),
         factors,
         reference: record.study.settings.text("study.reference").ok().map(find_reference),
         beside: beside.to_vec(),
+        attempts,
         points,
     }
 }

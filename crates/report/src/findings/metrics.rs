@@ -184,7 +184,9 @@ fn by_database(runs: &[Pair<'_>], place: usize, metric: MetricName) -> Measured 
 fn outages(runs: &[Pair<'_>]) -> Vec<(MetricName, Measured)> {
     let drills: Vec<DrillOf<'_>> = runs
         .iter()
-        .filter_map(|(_, attempt)| Some(DrillOf { attempt: attempt.id, report: report_of(attempt)? }))
+        .filter_map(|(_, attempt)| {
+            Some(DrillOf { run: attempt.run.index, attempt: attempt.id, report: report_of(attempt)? })
+        })
         .collect();
     let median_of = |metric: MetricName, kind| {
         let values: Vec<f64> = drills.iter().map(|drill| drill.outage(kind)).collect();

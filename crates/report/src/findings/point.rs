@@ -344,8 +344,7 @@ mod tests {
         let attempts: Vec<Attempt> = (1..).zip(&runs).map(|(id, run)| attempt(id, *run)).collect();
         let looks = std::cell::Cell::new(0);
         let look = || looks.set(looks.get() + 1);
-        let found =
-            PointAttempts::of(runs.iter().inspect(|_| look()), attempts.iter().inspect(|_| look()));
+        let found = PointAttempts::of(runs.iter().inspect(|_| look()), attempts.iter().inspect(|_| look()));
         let (mut planned, mut tried) = (0, 0);
         for point in 0..points {
             let of_point = |run: &Run| run.point == point && !run.sentinel;

@@ -107,8 +107,7 @@ pub(crate) fn method() -> String {
 /// `TPM at 256 MiB fell by 12 % with the record of 1 May 2026.`
 fn in_short(history: &History, track: &Track, change: &LevelChange) -> String {
     let record = &history.records[change.record];
-    let day = date(record.begun());
-    let day = day.split(',').next().unwrap_or_default();
+    let day = super::document::day(record.begun());
     format!("{} at {} {} with the record of {day}. ", track.title, track.point, moved(change))
 }
 
@@ -256,7 +255,7 @@ fn ticks(history: &History) -> Vec<(f64, String)> {
 
 /// `2026-11-26`.
 pub(crate) fn iso_day(record: &HistoryRecord) -> String {
-    super::document::instant(record.begun()).split(' ').next().unwrap_or_default().to_owned()
+    super::document::iso_day(record.begun())
 }
 
 fn data(history: &History) -> Table {

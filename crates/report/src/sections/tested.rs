@@ -76,7 +76,7 @@ fn stated(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
 /// Facts of finished runs that were asked for.
 fn requested<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = &'f Fact> {
     let runs = findings.points.iter().flat_map(|point| &point.runs);
-    let attempts = runs.filter_map(|run| findings.record.finished(run.run.index));
+    let attempts = runs.filter_map(|run| findings.finished(run.run.index));
     attempts.flat_map(|attempt| &attempt.facts).filter(|fact| fact.requested.is_some())
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn cpu_time(process: u32) -> Option<Duration> {
     Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second().max(1) as f64))
 }
 
-/// The folder that a process works in. Where its first thread alone has ended, that of another one: the kernel tells none for the process.
+/// The folder that a process works in. Where its first thread alone has ended, that of another one: the kernel does not tell it for the process.
 pub(crate) fn folder_of(process: u32) -> Option<PathBuf> {
     let folder = |of: &str| std::fs::read_link(format!("/proc/{of}/cwd")).ok();
     let of_thread = |thread: u32| folder(&format!("{process}/task/{thread}"));

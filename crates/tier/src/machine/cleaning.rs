@@ -85,7 +85,7 @@ pub(super) struct CleanerState {
     depth: DepthTuner,
     /// Lines of this pass that are left, in the order of their blocks.
     sweep: VecDeque<LineNumber>,
-    /// Volumes, one bit each, of which more is dirty than wanted: the lines of the pass are theirs alone. None: those of all volumes.
+    /// Volumes, one bit each, of which more is dirty than wanted: the lines of the pass are theirs alone. Zero: those of all volumes.
     over: u8,
     /// Block behind the last one that was cleaned.
     position: OriginBlock,

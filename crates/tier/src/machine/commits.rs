@@ -262,7 +262,7 @@ impl CacheMachine {
         if self.records.truncated { self.fitting_lines(&lines, room) } else { lines }
     }
 
-    /// Those of the lines for which there is room, in order. A line that was dirty and the one that holds its block now go together: without the
+    /// Lines, in order, for which there is room. A line that was dirty and the one that holds its block now go together: without the
     /// other, the record of one would lose what was flushed, and that of the other would have two lines hold the block.
     fn fitting_lines(&self, lines: &[LineNumber], room: usize) -> Vec<LineNumber> {
         let mut before: QuickMap<LineNumber, LineNumber> = QuickMap::default();

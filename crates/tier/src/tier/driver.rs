@@ -253,7 +253,7 @@ impl Tier {
     }
 }
 
-/// Of actual checksums those that differ from the wanted ones of the same sectors.
+/// Actual checksums that differ from the wanted ones of the same sectors.
 pub(super) fn differing(wanted: &SectorCrcs, actual: &SectorCrcs) -> SectorCrcs {
     let both = actual.sectors().and(wanted.sectors());
     let differ = both.sectors().filter(|sector| wanted.get(*sector) != actual.get(*sector));

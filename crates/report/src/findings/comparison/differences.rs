@@ -183,8 +183,7 @@ fn of_points(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'
 }
 
 fn facts_of(findings: &Findings<'_>, point: &PointFindings) -> Read {
-    let attempts =
-        findings.record.attempts.iter().filter(|attempt| point.runs.iter().any(|run| run.attempt == attempt.id));
+    let attempts = point.runs.iter().filter_map(|run| findings.finished(run.run.index));
     let facts = attempts.flat_map(|attempt| &attempt.facts).filter(|fact| !fact.instance.is_standby());
     // Hosts are compared by the facts of the whole records.
     let is_elsewhere = |fact: &Fact| [data::SUBJECT, host::SUBJECT].contains(&fact.subject.as_str());

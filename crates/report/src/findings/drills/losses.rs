@@ -71,7 +71,7 @@ fn of_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Vec<DrillLoss
     if !matches!(drill(&settings), Ok(Some(_))) {
         return Vec::new();
     }
-    let attempts = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index));
+    let attempts = point.runs.iter().filter_map(|run| findings.finished(run.run.index));
     attempts.filter_map(|attempt| loss(attempt, point.id)).collect()
 }
 

@@ -207,7 +207,7 @@ fn instants(drill: &DrillOf<'_>) -> Vec<(&'static str, f64)> {
 /// The attempt of a drill with the settings of its point.
 fn of_drill<'r>(findings: &Findings<'r>, drill: &DrillOf<'_>) -> Option<(&'r Attempt, Settings)> {
     let record = findings.record;
-    let attempt = record.attempts.iter().find(|attempt| attempt.id == drill.attempt)?;
+    let attempt = findings.finished(drill.run)?;
     Some((attempt, record.plan.settings(&record.study, attempt.run.point)))
 }
 

@@ -54,7 +54,7 @@ fn wide(findings: &Findings<'_>) -> Prose {
 /// What was looked at and holds.
 fn checked(findings: &Findings<'_>) -> Prose {
     let runs = || findings.points.iter().flat_map(|point| &point.runs);
-    let attempts = || findings.record.attempts.iter().filter(|attempt| runs().any(|run| run.attempt == attempt.id));
+    let attempts = || runs().filter_map(|run| findings.finished(run.run.index));
     let asked = |name: &FactName| {
         let mut facts = attempts().flat_map(|attempt| &attempt.facts);
         facts.any(|fact| name.is_of(fact) && fact.requested.is_some())

@@ -174,6 +174,12 @@ mod tests {
         assert_eq!(super::super::data::ROWS_OF.part(&facts[2]), Some("stock"));
         assert_eq!(super::super::data::ROWS_OF.part(&facts[1]), None);
         assert_eq!(super::super::host::GOVERNOR.text(&facts), None);
+        let durable = super::super::engine::DURABLE_COMMITS;
+        assert_eq!(
+            [true, false].map(|answer| durable.answer(&[durable.observed(answer, "a test")])),
+            [Some(true), Some(false)]
+        );
+        assert_eq!(durable.answer(&facts), None);
     }
 
     #[test]

@@ -20,8 +20,8 @@ use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::samples::Fact;
 use proofload_model::settings::Settings;
 use proofload_record::{Attempt, Record, RunAttempts, State};
-use std::collections::HashMap;
 use protection::{UnprotectedTime, degraded_seconds, unprotected};
+use std::collections::HashMap;
 
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
@@ -294,11 +294,7 @@ pub(super) fn drilled<'r>(
     points.iter().filter_map(|point| drilled_point(record, by_run, point)).collect()
 }
 
-fn drilled_point<'r>(
-    record: &'r Record,
-    by_run: &RunAttempts<'r>,
-    point: &PointFindings,
-) -> Option<DrilledPoint<'r>> {
+fn drilled_point<'r>(record: &'r Record, by_run: &RunAttempts<'r>, point: &PointFindings) -> Option<DrilledPoint<'r>> {
     let settings = record.plan.settings(&record.study, point.id);
     let asked = drill(&settings).ok().flatten()?;
     let (mut drills, mut aftermath, mut ledgers, mut unread) = (Vec::new(), Vec::new(), Vec::new(), 0);

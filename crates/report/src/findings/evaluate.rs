@@ -140,3 +140,41 @@ pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings
         points,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_by_an_index_is_what_a_look_through_all_finds() {
+        for stored in ["format-4-memory", "format-3-search"] {
+            let stored = format!("{}/tests/records/{stored}.proof", env!("CARGO_MANIFEST_DIR"));
+            let record = proofload_record::read(std::path::Path::new(&stored)).expect("the record is read");
+            let findings = evaluate(&record);
+            for run in &record.plan.runs {
+                let id = |attempt: Option<&Attempt>| attempt.map(|attempt| attempt.id);
+                assert_eq!(id(findings.finished(run.index)), id(record.finished(run.index)));
+                let at_run = record.attempts.iter().filter(|attempt| attempt.run.index == run.index).count();
+                assert_eq!(findings.attempts_at(run.index) as usize, at_run);
+            }
+            let ranked = |id: u32| findings.rankings.iter().find(|ranking| ranking.point == id).map(|one| one.point);
+            for point in &findings.points {
+                assert_eq!(findings.point(point.id).map(|found| found.id), Some(point.id));
+                assert_eq!(findings.ranking(point.id).map(|found| found.point), ranked(point.id));
+            }
+            let behind = u32::try_from(findings.points.len()).expect("a few");
+            assert!(findings.point(behind).is_none() && findings.ranking(behind).is_none());
+        }
+    }
+
+    #[test]
+    fn the_reach_of_a_window_is_computed_once() {
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/records/format-4-memory.proof");
+        let record = proofload_record::read(std::path::Path::new(stored)).expect("the record is read");
+        let findings = evaluate(&record);
+        let (_, run) = findings.runs().next().expect("a run was finished");
+        let once = crate::findings::reach(&findings, run).expect("it has a window");
+        let again = crate::findings::reach(&findings, run).expect("it has a window");
+        assert!(std::ptr::eq(once, again));
+    }
+}

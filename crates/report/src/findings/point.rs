@@ -13,7 +13,7 @@ use proofload_analysis::quantity::Quantity;
 use proofload_model::plan::Run;
 use proofload_model::settings::{Settings, Value};
 use proofload_record::{Attempt, Record, RunAttempts, State};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is said about a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,9 +237,9 @@ fn point(record: &Record, (found, by_run): (&PointAttempts<'_>, &RunAttempts<'_>
     let (planned, of_point) = (found.planned(id), found.attempts(id));
     let attempts: Vec<_> = planned.iter().filter_map(|run| by_run.finished(run.index)).collect();
     let runs: Vec<RunFindings> = attempts.iter().map(|attempt| run(attempt, &settings)).collect();
-    let last: HashMap<i64, &Attempt> = attempts.iter().map(|attempt| (attempt.id, *attempt)).collect();
+    let last: HashSet<i64> = attempts.iter().map(|attempt| attempt.id).collect();
     let by_number: HashMap<i64, &Attempt> = of_point.iter().map(|attempt| (attempt.id, *attempt)).collect();
-    let is_earlier = |attempt: &&&Attempt| attempt.state == State::Finished && !last.contains_key(&attempt.id);
+    let is_earlier = |attempt: &&&Attempt| attempt.state == State::Finished && !last.contains(&attempt.id);
     let earlier = of_point.iter().filter(is_earlier).map(|attempt| {
         let found = run(attempt, &settings);
         EarlierAttempt {

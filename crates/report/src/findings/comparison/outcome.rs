@@ -25,11 +25,7 @@ use proofload_record::Record;
 const BEYOND: f64 = 10.0;
 
 /// The outcome of a metric, or why there is none.
-pub(super) fn outcome(
-    findings: &Findings<'_>,
-    point: &PointFindings,
-    key: &MetricKey,
-) -> Result<Outcome, String> {
+pub(super) fn outcome(findings: &Findings<'_>, point: &PointFindings, key: &MetricKey) -> Result<Outcome, String> {
     let workload = findings.workload;
     let runs: Vec<&RunFindings> = point.runs.iter().collect();
     if let Some(latency) = key.latency() {

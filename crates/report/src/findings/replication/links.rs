@@ -109,8 +109,7 @@ fn link_use(attempt: &Attempt, stretch: Option<(f64, f64)>, (end, asked): (Insta
 /// The links of a point over its runs: means of the round trip and the CPU time, and the run whose relay was latest.
 pub fn links_of_point(findings: &Findings<'_>, point: &PointFindings) -> Vec<LinkUse> {
     let settings = findings.record.plan.settings(&findings.record.study, point.id);
-    let of_run =
-        |run: &RunFindings| Some(links(findings.finished(run.run.index)?, &settings, run.window_seconds()));
+    let of_run = |run: &RunFindings| Some(links(findings.finished(run.run.index)?, &settings, run.window_seconds()));
     let all: Vec<LinkUse> = point.runs.iter().filter_map(of_run).flatten().collect();
     let mut found: Vec<LinkUse> = Vec::new();
     for one in &all {

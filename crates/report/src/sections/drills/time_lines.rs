@@ -88,7 +88,8 @@ fn drawn_after(drill: &DrillOf<'_>) -> f64 {
 
 fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel {
     let zero = drill.report.fault_at;
-    let per_second = findings.points.iter().flat_map(|point| &point.runs).find(|run| run.attempt == drill.attempt);
+    let point = findings.finished(drill.run).and_then(|attempt| findings.point(attempt.run.point));
+    let per_second = point.and_then(|point| point.runs.iter().find(|run| run.attempt == drill.attempt));
     let per_second = per_second.map_or(&[][..], |run| &run.per_second);
     // The load ends within its last second.
     let drawn_after = drawn_after(drill).min((per_second.len() as f64 - 1.0 - zero).max(DRAWN_BEFORE));

@@ -163,10 +163,10 @@ pub fn read_finished_runs(path: &Path) -> Result<BTreeSet<u32>, Error> {
 /// Refuses what is not a record, or is one of a newer format.
 pub(crate) fn check_format(connection: &Connection, path: &Path) -> Result<(), Error> {
     let pragma = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i32>(0));
-    let wrong =
-        |error: rusqlite::Error| Error::sqlite(&format!("{} is not a Proofload record", path.display()), &error);
+    let refused = not_a_record(path);
+    let wrong = |error: rusqlite::Error| Error::sqlite(&refused, &error);
     if pragma("application_id").map_err(wrong)? != APPLICATION_ID {
-        return Err(Error::not_a_record(format!("{} is not a Proofload record", path.display())));
+        return Err(Error::not_a_record(refused));
     }
     let format = pragma("user_version").map_err(wrong)?;
     if format < 1 {
@@ -180,6 +180,13 @@ pub(crate) fn check_format(connection: &Connection, path: &Path) -> Result<(), E
         )));
     }
     Ok(())
+}
+
+/// What is said of another file, which by its name may be a study.
+fn not_a_record(path: &Path) -> String {
+    let is_study = path.extension().is_some_and(|ending| ending == "toml");
+    let hint = if is_study { " but, by its name, a study, whose record proofload run writes" } else { "" };
+    format!("{} is not a Proofload record{hint}", path.display())
 }
 
 pub(crate) fn open(path: &Path) -> Result<Connection, Error> {

@@ -249,19 +249,22 @@ impl fmt::Display for Error {
                 write!(f, "{action} {device} at byte {at}: {source}; check the device for errors")
             }
             TierErrorKind::Missing { what } => {
-                write!(f, "opened {what}: it is missing or was never formatted; check the path, or format it")
+                write!(f, "failed to open {what}: it is missing or was never formatted; check the path, or format it")
             }
             TierErrorKind::Foreign { what, found, wanted } => write!(
                 f,
-                "opened {what}: it is {found} where {wanted} was expected; use the devices that belong together"
+                "failed to open {what}: it is {found} where {wanted} was expected; use the devices that belong together"
             ),
             TierErrorKind::Older { what, other, mounts, wanted } => write!(
                 f,
-                "opened {what}: it was opened {mounts} times and the {other} {wanted} times, so it is an older copy; \
+                "failed to open {what}: it was opened {mounts} times and the {other} {wanted} times, so it is an older copy; \
                  restore both from the same time, or format the cache if it has no dirty lines"
             ),
             TierErrorKind::Detached { what } => {
-                write!(f, "opened {what}: it was detached from its cache; use it alone, or format a new cache for it")
+                write!(
+                    f,
+                    "failed to open {what}: it was detached from its cache; use it alone, or format a new cache for it"
+                )
             }
             TierErrorKind::GivenUp { source } => write!(
                 f,
@@ -269,7 +272,7 @@ impl fmt::Display for Error {
                  or format a new cache for them"
             ),
             TierErrorKind::Size { what, found, wanted } => {
-                write!(f, "opened {what}: it has {found} bytes, but {wanted} are needed; was it truncated?")
+                write!(f, "failed to open {what}: it has {found} bytes, but {wanted} are needed; was it truncated?")
             }
             TierErrorKind::Room { what, wanted, missing } => write!(
                 f,
@@ -325,7 +328,7 @@ fn write_lost(f: &mut fmt::Formatter<'_>, volume: u8, bytes: &Range<u64>) -> fmt
 fn write_version(f: &mut fmt::Formatter<'_>, what: &str, found: u32, newest: u32) -> fmt::Result {
     write!(
         f,
-        "opened {what}: it is of version {found} of the format, but {newest} is the newest that is read; use the version of \
+        "failed to open {what}: it is of version {found} of the format, but {newest} is the newest that is read; use the version of \
          the program that made it, or clear its first 8 KiB to give it up with all that it holds"
     )
 }

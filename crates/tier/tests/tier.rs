@@ -191,7 +191,7 @@ fn rule_6_devices_that_do_not_belong_together_are_refused_by_name() {
     let swapped = vec![bed.origins[1].clone(), bed.origins[0].clone()];
     let swapped = Bed { cache: bed.cache.clone(), origins: swapped, clock: Arc::default() };
     let text = swapped.refused();
-    assert!(text.contains("opened origin 0") && text.contains(&identity(100).to_string()), "{text}");
+    assert!(text.contains("failed to open origin 0") && text.contains(&identity(100).to_string()), "{text}");
 
     let other = Bed::new(16, 16, 2);
     let foreign = Bed { cache: other.cache, origins: bed.origins.clone(), clock: Arc::default() };

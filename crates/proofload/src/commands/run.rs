@@ -1,6 +1,6 @@
 //! `run` and `resume`: a study from its file, or from its record, to the last point.
 
-use super::ending::{Ending, EndingStyle};
+use super::ending::{Ending, EndingStyle, has_finished_run};
 use super::live_page::LivePage;
 use super::server_named::{names_for_yes, servers_named};
 use super::study_file::StudyFile;
@@ -30,8 +30,10 @@ pub(crate) const PROGRAM: &str = concat!("proofload ", env!("CARGO_PKG_VERSION")
 
 /// Runs a study file.
 pub(crate) fn run(arguments: &RunArguments) -> Exit {
+    let no_folder = arguments.output.as_deref().and_then(missing_folder);
     if arguments.plan {
-        return super::plan::run(&planned(arguments));
+        let exit = super::plan::run(&planned(arguments));
+        return no_folder.filter(|_| exit == Exit::Good).map_or(exit, |text| failed(&text));
     }
     let file =
         match super::refused_limits::study_of(&arguments.study.study, &arguments.study.set, arguments.without_limits) {
@@ -44,6 +46,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
     if let Err(text) = destructive_steps_named(&file.study, yes).and_then(|()| servers_named(&file.study, yes)) {
         output::error(&text);
         return Exit::Usage;
+    }
+    if let Some(text) = no_folder {
+        return failed(&text);
     }
     let page = match LivePage::of(arguments.show.listen.as_deref()) {
         Ok(page) => page,
@@ -60,6 +65,15 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         output::note("nothing was measured, so there is no record; fix the cause and run the study again");
     }
     exit
+}
+
+/// Why no record can be made at a path whose folder is not there.
+fn missing_folder(record: &Path) -> Option<String> {
+    let folder = record.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())?;
+    let (record, folder) = (record.display(), folder.display());
+    Some(format!(
+        "failed to create the record {record}: the folder {folder} does not exist; make it, or choose another -o"
+    ))
 }
 
 /// The same study for `plan`.
@@ -138,10 +152,6 @@ fn remove_if_empty(path: &Path) -> bool {
 
 /// Finishes a record.
 pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
-    let page = match LivePage::of(arguments.show.listen.as_deref()) {
-        Ok(page) => page,
-        Err(text) => return failed(&text),
-    };
     let refused = |record: &Record| {
         let text = still_named(record, arguments.yes.as_deref()).err()?;
         output::error(&text);
@@ -149,9 +159,15 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     };
     // Before the record gets a session: what is refused leaves it as it is. No sample decides it, so none is read.
     let before = proofload_record::read_progress(&arguments.record, &|_| false);
-    if let Some(exit) = before.ok().as_ref().and_then(&refused) {
+    if let Some(before) = before.ok().as_ref()
+        && let Some(exit) = refused(before).or_else(|| super::nothing_missing::told(arguments, before))
+    {
         return exit;
     }
+    let page = match LivePage::of(arguments.show.listen.as_deref()) {
+        Ok(page) => page,
+        Err(text) => return failed(&text),
+    };
     let (recorder, record, mut assignment) = match continued(&arguments.record, arguments.yes.clone()) {
         Ok(continued) => continued,
         Err(error) => return not_continued(&error),
@@ -187,7 +203,7 @@ fn is_preconditioned(record: &Record) -> bool {
 }
 
 /// Runs of points that are void for the host's sake, which another attempt may mend.
-fn void_runs(record: &Record) -> BTreeSet<u32> {
+pub(super) fn void_runs(record: &Record) -> BTreeSet<u32> {
     let findings = evaluate(record);
     let points = findings.points.iter().filter(|point| match &point.verdict {
         Verdict::Void(reasons) => is_mendable(reasons),
@@ -265,14 +281,12 @@ pub(super) fn go(
 /// How a study ended, for its last lines.
 fn ending<'a>(outcome: Result<Outcome, Error>, path: &'a Path, style: EndingStyle) -> Result<Ending<'a>, String> {
     let record = proofload_record::read(path);
-    let resume = |why: &str| format!("{why}: proofload resume {}", path.display());
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => {
             let record = record.ok().filter(|record| !record.attempts.is_empty());
-            let next = record.as_ref().map(|_| resume("finished runs are kept; after fixing the cause"));
-            let (error, next) = (error.to_string(), next.unwrap_or_default());
-            return Ok(Ending::stopped(None, path, Exit::Failure, error, next));
+            let next = record.map(|record| after_failure(&record, path)).unwrap_or_default();
+            return Ok(Ending::stopped(None, path, Exit::Failure, error.to_string(), next));
         }
     };
     let record = record.map_err(|error| error.to_string())?;
@@ -281,15 +295,26 @@ fn ending<'a>(outcome: Result<Outcome, Error>, path: &'a Path, style: EndingStyl
         Outcome::Interrupted => {
             let early = record.attempts.is_empty();
             let exit = if early { Exit::InterruptedEarly } else { Exit::Interrupted };
-            let text = if early { "interrupted".to_owned() } else { resume("interrupted; continue with") };
-            Ending::stopped(Some(&record), path, exit, text, String::new())
+            let again = format!("interrupted; continue with: proofload resume {}", path.display());
+            let text = if early { "interrupted".to_owned() } else { again };
+            Ending::stopped(Some(&record), path, exit, text, Vec::new())
         }
         Outcome::Failed { runs, reason } => {
             let what = if runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first") };
-            let next = resume("finished runs are kept; after fixing the cause");
+            let next = after_failure(&record, path);
             Ending::stopped(Some(&record), path, Exit::Failure, format!("{what}: {reason}"), next)
         }
     })
+}
+
+/// What to do after a failure, in sentences: which runs are kept, and which study goes on.
+fn after_failure(record: &Record, path: &Path) -> Vec<String> {
+    let path = path.display();
+    let kept = if has_finished_run(record) { "finished runs are kept" } else { "no run has finished" };
+    vec![
+        format!("{kept}; after fixing the cause: proofload resume {path}"),
+        "resume uses the study in the record; after a change of the study file, run it with another -o".to_owned(),
+    ]
 }
 
 fn failed(text: &str) -> Exit {

@@ -13,7 +13,7 @@ use super::window::reach::WindowReach;
 use crate::workloads::{Workload, workload};
 use proofload_import::{Reference, find_reference};
 use proofload_model::study::Factor;
-use proofload_record::{Attempt, Record, RunAttempts};
+use proofload_record::{Attempt, Record, RunAttempts, State};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -50,12 +50,24 @@ pub struct Findings<'r> {
     pub reference: Option<Result<Reference, String>>,
     /// Results from files to draw beside the study's own.
     pub beside: Vec<Reference>,
+    /// The record's file as a command line names it; empty where it is not known.
+    pub file: String,
 }
 
 impl<'r> Findings<'r> {
     /// The last attempt that finished a run, as [`Record::finished`] finds it, without a look at the others.
     pub(crate) fn finished(&self, run_index: u32) -> Option<&'r Attempt> {
         self.attempts.finished(run_index)
+    }
+
+    /// Tells whether the rows of the record are not those that were written: a row, a link of its chain or the seal of an attempt.
+    pub(crate) fn was_changed(&self) -> bool {
+        !self.record.faults.is_empty() || self.record.attempts.iter().any(is_changed)
+    }
+
+    /// Tells whether a point rests on an attempt that was changed after it had finished.
+    pub(crate) fn is_point_changed(&self, point: &PointFindings) -> bool {
+        point.runs.iter().filter_map(|run| self.finished(run.run.index)).any(is_changed)
     }
 
     /// Number of attempts at a run.
@@ -65,6 +77,11 @@ impl<'r> Findings<'r> {
 }
 
 impl Findings<'_> {
+    /// The record's file in a command that is told.
+    pub(crate) fn file_named(&self) -> &str {
+        if self.file.is_empty() { "X.proof" } else { &self.file }
+    }
+
     /// The valid point with the largest throughput.
     pub fn largest(&self) -> Option<&PointFindings> {
         let value = |point: &&PointFindings| point.throughput.as_ref().map_or(f64::NAN, |estimate| estimate.value);
@@ -109,6 +126,11 @@ impl Findings<'_> {
     }
 }
 
+/// Tells whether a finished attempt has no seal that holds.
+fn is_changed(attempt: &Attempt) -> bool {
+    attempt.state == State::Finished && attempt.seal_holds != Some(true)
+}
+
 /// Evaluates a record.
 pub fn evaluate(record: &Record) -> Findings<'_> {
     evaluate_beside(record, &[])
@@ -136,6 +158,7 @@ pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings
         factors,
         reference: record.study.settings.text("study.reference").ok().map(find_reference),
         beside: beside.to_vec(),
+        file: String::new(),
         attempts,
         points,
     }

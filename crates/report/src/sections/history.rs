@@ -49,7 +49,7 @@ pub(crate) fn history_document(history: &History, skipped: &[(String, String)]) 
     sections.push(section("records", "Records", records(history)));
     if !skipped.is_empty() {
         let line = |(file, why): &(String, String)| prose![Inline::Code(file.clone()), ": ", why.clone()];
-        sections.push(section("skipped", "Not read", vec![Block::List(skipped.iter().map(line).collect())]));
+        sections.push(section("skipped", "Left out", vec![Block::List(skipped.iter().map(line).collect())]));
     }
     Document {
         title: history.title.clone(),
@@ -66,7 +66,7 @@ fn opening(history: &History, skipped: &[(String, String)]) -> Opening {
     let (count, results) = (history.records.len(), history.records.iter().filter(|record| record.has_result()).count());
     let mut verdict = prose![Inline::Strong(prose![counted(count, "record")]), ", ", results, " with a result. "];
     if !skipped.is_empty() {
-        verdict.extend(prose![counted(skipped.len(), "file"), " could not be read. "]);
+        verdict.extend(prose![counted(skipped.len(), "file"), " left out. "]);
     }
     let named: Vec<String> =
         changes.iter().take(NAMED).map(|(track, change)| sentence(history, track, change)).collect();

@@ -30,7 +30,7 @@ impl ControlClient {
     /// When nobody listens there.
     pub fn connect(path: &Path) -> Result<Self, Error> {
         let failed =
-            |error| Error::control("connected to", path, error, "is the pool open, and does this user own it?");
+            |error| Error::control("failed to connect to", path, error, "is the pool open, and does this user own it?");
         connect(path).map_err(failed)?;
         Ok(Self { path: path.to_owned() })
     }

@@ -231,7 +231,8 @@ impl ControlState {
             let status = tier.drain(left.min(SLICE))?;
             let now = tier.since_open();
             cleaned += status.bytes_per_second * now.saturating_sub(slice_begin).as_secs_f64();
-            if status.dirty_lines == 0 || left <= SLICE || self.stop.load(Ordering::Acquire) {
+            let is_drained = status.damaged_lines >= status.dirty_lines;
+            if is_drained || left <= SLICE || self.stop.load(Ordering::Acquire) {
                 let rate = cleaned / now.saturating_sub(begin).as_secs_f64().max(1e-9);
                 let dirty = f64::from(status.dirty_lines) * f64::from(tier.status().line_bytes);
                 // A rate near 0 has no time that a duration can hold.

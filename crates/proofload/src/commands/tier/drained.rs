@@ -54,6 +54,12 @@ pub(super) fn as_text(drained: &DrainOutcome, within: Duration) -> String {
     if let Some(found) = drained.salvage.as_ref().filter(|found| found.has_losses()) {
         return losses(found, &torn, within);
     }
+    if status.damaged_lines >= status.dirty_lines {
+        return format!(
+            "not drained: {} lines are damaged and cannot be drained; `tier check` lists them{torn}",
+            count(status.damaged_lines)
+        );
+    }
     let rate = bytes(status.bytes_per_second as u64);
     let left = match status.left {
         Some(left) => format!("about {} more at {rate}/s", time(left)),
@@ -115,6 +121,7 @@ pub(super) fn as_json(drained: &DrainOutcome) -> String {
         "drained": status.dirty_lines == 0,
         "detached": drained.detached,
         "dirty_lines": status.dirty_lines,
+        "damaged_lines": status.damaged_lines,
         "bytes_per_second": status.bytes_per_second,
         "left_ns": status.left.map(|left| u64::try_from(left.as_nanos()).unwrap_or(u64::MAX)),
         "written_bytes": found.map(|found| found.written_bytes),
@@ -142,7 +149,7 @@ mod tests {
     use proofload_tier::tier::FaultKind;
 
     fn outcome() -> DrainOutcome {
-        let drain = DrainStatus { dirty_lines: 2, bytes_per_second: 1e6, left: None };
+        let drain = DrainStatus { dirty_lines: 2, damaged_lines: 0, bytes_per_second: 1e6, left: None };
         let skipped = vec![SkippedRange { volume: 1, bytes: 4096..12288, kind: FaultKind::Unreadable }];
         let status = SalvageStatus {
             drain,
@@ -174,5 +181,8 @@ mod tests {
         assert!(text.contains("mend the origin") && text.contains("longer --within"), "{text}");
         drained.salvage = None;
         assert!(as_text(&drained, Duration::from_secs(60)).starts_with("not drained within 60.0 s: 2 lines are dirty"));
+        drained.status.damaged_lines = 2;
+        let text = as_text(&drained, Duration::from_secs(60));
+        assert!(text.starts_with("not drained: 2 lines are damaged") && text.contains("`tier check`"), "{text}");
     }
 }

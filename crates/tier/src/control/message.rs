@@ -101,21 +101,21 @@ impl ControlAnswer {
 
 fn drain_content(status: &DrainStatus) -> Vec<u8> {
     let mut content = status.dirty_lines.to_le_bytes().to_vec();
+    content.extend(status.damaged_lines.to_le_bytes());
     content.extend(status.bytes_per_second.to_le_bytes());
     content.push(u8::from(status.left.is_some()));
     content.extend(nanoseconds(status.left.unwrap_or_default()));
-    content.extend(status.damaged_lines.to_le_bytes());
     content
 }
 
 fn take_drain(reader: &mut ContentReader<'_>) -> Result<DrainStatus, FrameFault> {
-    let (dirty_lines, bytes_per_second) = (reader.u32()?, f64::from_le_bytes(reader.take()?));
+    let (dirty_lines, damaged_lines) = (reader.u32()?, reader.u32()?);
+    let bytes_per_second = f64::from_le_bytes(reader.take()?);
     if !bytes_per_second.is_finite() || bytes_per_second < 0.0 {
         return Err(FrameFault::Content);
     }
     let (known, left) = (reader.flag()?, reader.time()?);
-    let damaged_lines = reader.u32()?;
-    Ok(DrainStatus { dirty_lines, bytes_per_second, left: known.then_some(left), damaged_lines })
+    Ok(DrainStatus { dirty_lines, damaged_lines, bytes_per_second, left: known.then_some(left) })
 }
 
 #[cfg(test)]

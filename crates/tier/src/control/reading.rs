@@ -321,6 +321,6 @@ mod tests {
         empty.pool.volumes = vec![VolumeSnapshot::empty(VolumeClass::Data, CacheMode::Pass)];
         empty.disks.truncate(0);
         // 25 counters of 8 bytes are in it; change VERSION with this length.
-        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (5, 347));
+        assert_eq!((super::super::frame::VERSION, empty.encode().len()), (6, 347));
     }
 }

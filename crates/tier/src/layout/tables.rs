@@ -44,4 +44,17 @@ mod tests {
         assert_eq!(decode_entries(&block, 9, 4), Some(entries));
         assert_eq!((decode_entries(&block, 8, 4), decode_entries(&block, 9, 5)), (None, None));
     }
+
+    #[test]
+    fn a_block_of_version_1_knows_no_closed_line() {
+        let open: Vec<_> =
+            (0..254).map(|n| LineEntry::new(OriginBlock::new(0, n), SectorSet(3), SectorSet(1))).collect();
+        let closed: Vec<_> = open.iter().map(|entry| entry.closed()).collect();
+        let mut block = encode_entries(9, 4, &closed);
+        assert_eq!(decode_entries(&block, 9, 4), Some(closed));
+        block[4..8].copy_from_slice(&MARKS[1]);
+        let crc = crc32c::crc32c(&block[4..]);
+        block[..4].copy_from_slice(&crc.to_le_bytes());
+        assert_eq!(decode_entries(&block, 9, 4), Some(open));
+    }
 }

@@ -80,7 +80,7 @@ impl CacheMachine {
             // The record of a dirty line must not wait for a sync of the origin.
             Some(line) if unsynced && self.table.entry(line).is_dirty() => None,
             Some(line) => Some(line),
-            None => self.allocate(request.block),
+            None => self.allocate(request.block, false),
         }
     }
 

@@ -316,9 +316,10 @@ impl CacheMachine {
 
     /// Takes sectors that differ from their checksums, and have these, out of a piece, unless a crash may be the cause: they stay dirty.
     pub fn clean_mismatch(&mut self, piece: &mut CleanPiece, actual: &SectorCrcs) {
-        if !self.accept_torn(piece.line, actual) {
-            self.damage(piece.line, actual.sectors());
-            piece.sectors = piece.sectors.without(actual.sectors());
+        let damaged = self.accept_torn(piece.line, actual);
+        if !damaged.is_empty() {
+            self.damage(piece.line, damaged);
+            piece.sectors = piece.sectors.without(damaged);
         }
     }
 
@@ -383,6 +384,7 @@ impl CacheMachine {
         let cleaned = LineEntry { dirty: entry.dirty.without(piece.sectors), ..entry };
         self.change(piece.line, cleaned, &SectorCrcs::default(), None);
         self.counters_mut(piece.block.volume()).cleaned_lines += u64::from(!cleaned.is_dirty());
+        self.note_cleaned(piece.line, piece.sectors);
     }
 
     /// Lets the cleaner work without pause until nothing is dirty, or no longer.

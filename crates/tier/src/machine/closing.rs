@@ -33,6 +33,10 @@ pub(super) struct ClosingState {
     opening: QuickSet<LineNumber>,
     /// Dirty sectors that differ from their checksums.
     pub(super) damaged: QuickMap<LineNumber, SectorSet>,
+    /// After a crash, sectors of open lines that are not trusted whole and whose checksums are certain all the same.
+    sound: QuickMap<LineNumber, SectorSet>,
+    /// Checksums that were taken from sectors that a crash may have torn. A comparison that was begun before has the older ones.
+    accepted: QuickMap<LineNumber, SectorCrcs>,
 }
 
 impl ClosingState {
@@ -77,8 +81,7 @@ impl CacheMachine {
     fn close_line(&mut self, line: LineNumber) {
         let entry = *self.table.entry(line);
         let Some(block) = entry.block().filter(|_| entry.is_open()) else { return };
-        let is_certain = !self.after_crash || self.lists.is_trusted(line);
-        if is_certain && !self.is_held_alone(block) && !self.volume(block).failed {
+        if self.is_certain(line) && !self.is_held_alone(block) && !self.volume(block).failed {
             self.change(line, entry.closed(), &SectorCrcs::default(), None);
         }
     }
@@ -108,15 +111,80 @@ impl CacheMachine {
         let entry = *self.table.entry(line);
         if entry.is_closed() {
             self.closing.opening.insert(line);
+            self.note_sound(line, entry.valid);
             self.lists.set_recent(line);
             self.change(line, entry.opened(), &SectorCrcs::default(), None);
+        }
+    }
+
+    // ---- what a crash may have torn
+
+    /// Whether no sector of a line can differ from its checksum because of a crash.
+    pub(super) fn is_certain(&self, line: LineNumber) -> bool {
+        !self.after_crash || self.lists.is_trusted(line) || self.sound(line).has(self.table.entry(line).valid)
+    }
+
+    fn sound(&self, line: LineNumber) -> SectorSet {
+        self.closing.sound.get(&line).copied().unwrap_or_default()
+    }
+
+    /// Notes that sectors of a dirty line cannot differ from their checksums because of a crash: they were written or compared since, or the
+    /// line was closed.
+    pub(super) fn note_sound(&mut self, line: LineNumber, sectors: SectorSet) {
+        if self.after_crash && self.table.entry(line).is_dirty() && !self.lists.is_trusted(line) {
+            let sound = self.closing.sound.entry(line).or_default();
+            *sound = sound.or(sectors);
+        }
+    }
+
+    /// Takes what an open line has after a crash for its content, as far as a crash can be the cause; returns the sectors that differ for another
+    /// reason, of which nothing is changed.
+    pub(super) fn accept_torn(&mut self, line: LineNumber, actual: &SectorCrcs) -> SectorSet {
+        let known = self.closing.accepted.get(&line).copied().unwrap_or_default();
+        let is_new = |sector: &u32| known.get(*sector) != actual.get(*sector);
+        let differing = actual.sectors().sectors().filter(is_new);
+        let differing = differing.fold(SectorSet(0), |set, sector| set.or(SectorSet(1 << sector)));
+        let entry = *self.table.entry(line);
+        let may_be_torn = self.after_crash && entry.is_open() && !self.lists.is_trusted(line);
+        let Some(block) = entry.block().filter(|_| may_be_torn) else { return differing };
+        let torn = differing.without(self.sound(line));
+        if !torn.is_empty() {
+            let crcs = actual.only(torn);
+            self.volume(block).counters.torn_sectors += u64::from(torn.count());
+            self.closing.accepted.insert(line, known.updated(&crcs));
+            self.change(line, entry, &crcs, None);
+        }
+        differing.without(torn)
+    }
+
+    /// Forgets what was taken from torn sectors of a line that is overwritten: nobody compares it with what it had before.
+    pub(super) fn forget_accepted(&mut self, line: LineNumber) {
+        if !self.closing.accepted.is_empty() {
+            self.closing.accepted.remove(&line);
+        }
+    }
+
+    /// Notes that sectors of a line were compared and cleaned. A line that is dirty in damaged sectors alone is closed as soon as it can be.
+    pub(super) fn note_cleaned(&mut self, line: LineNumber, sectors: SectorSet) {
+        if !self.table.entry(line).is_dirty() {
+            self.forget_sound(line);
+        } else if !self.damaged(line).is_empty() {
+            self.note_sound(line, sectors);
+            self.close_line(line);
+        }
+    }
+
+    /// Forgets which sectors of a line are certain, since all of them are, or none matters.
+    pub(super) fn forget_sound(&mut self, line: LineNumber) {
+        if !self.closing.sound.is_empty() {
+            self.closing.sound.remove(&line);
         }
     }
 
     // ---- damage
 
     /// Notes that dirty sectors of a line differ from their checksums for no reason that a crash gives: they are neither read nor cleaned. The line
-    /// is closed, so that a crash does not hide it.
+    /// is closed, so that a crash does not hide it, unless a crash may have torn others of its sectors.
     pub(super) fn damage(&mut self, line: LineNumber, sectors: SectorSet) {
         let entry = *self.table.entry(line);
         let Some(block) = entry.block() else { return };
@@ -124,8 +192,9 @@ impl CacheMachine {
         let new = sectors.without(*known);
         *known = known.or(sectors);
         self.volume(block).counters.damaged_sectors += u64::from(new.count());
+        let is_certain = self.is_certain(line);
         self.lists.set_trusted(line, false);
-        if entry.is_open() {
+        if entry.is_open() && is_certain {
             self.change(line, entry.closed(), &SectorCrcs::default(), None);
         }
     }
@@ -138,10 +207,24 @@ impl CacheMachine {
         self.closing.damaged.get(&line).copied().unwrap_or_default()
     }
 
-    pub(super) fn forget_damage(&mut self, line: LineNumber) {
-        if !self.closing.damaged.is_empty() {
-            self.closing.damaged.remove(&line);
+    /// Notes that sectors of a line are as their checksums say now.
+    pub(super) fn heal(&mut self, line: LineNumber, sectors: SectorSet) {
+        if self.closing.damaged.is_empty() {
+            return;
         }
+        if let Some(damaged) = self.closing.damaged.get_mut(&line) {
+            *damaged = damaged.without(sectors);
+            if damaged.is_empty() {
+                self.closing.damaged.remove(&line);
+            }
+        }
+    }
+
+    /// Forgets all that is known of the sectors of a line that holds nothing more.
+    pub(super) fn forget_sectors(&mut self, line: LineNumber) {
+        self.heal(line, SectorSet(u16::MAX));
+        self.forget_sound(line);
+        self.forget_accepted(line);
     }
 
     /// Sectors that are damaged, as blocks with their sectors, in order.
@@ -153,13 +236,22 @@ impl CacheMachine {
         blocks
     }
 
-    /// Dirty lines that are dirty in damaged sectors alone.
+    /// Lines of which nothing is dirty but sectors that are damaged.
     pub fn damaged_lines(&self) -> u32 {
-        let only = |line: &&LineNumber| {
-            let entry = self.table.entry(**line);
-            entry.is_dirty() && self.damaged(**line).has(entry.dirty)
-        };
-        u32::try_from(self.closing.damaged.keys().filter(only).count()).unwrap_or(u32::MAX)
+        let only = self.closing.damaged.keys().filter(|line| self.is_only_damaged(**line));
+        u32::try_from(only.count()).expect("lines are counted with 32 bits")
+    }
+
+    fn is_only_damaged(&self, line: LineNumber) -> bool {
+        let entry = self.table.entry(line);
+        entry.is_dirty() && self.damaged(line).has(entry.dirty)
+    }
+
+    /// The first block whose line is not one of so many and is dirty in damaged sectors alone: that line is never clean.
+    pub fn damaged_beyond(&self, lines: u32) -> Option<(OriginBlock, SectorSet)> {
+        let beyond = self.closing.damaged.iter().filter(|(line, _)| **line >= lines && self.is_only_damaged(**line));
+        let blocks = beyond.filter_map(|(line, sectors)| Some((self.table.entry(*line).block()?, *sectors)));
+        blocks.min_by_key(|(block, _)| *block)
     }
 
     /// Tells whether nothing is dirty but sectors that are damaged.

@@ -42,11 +42,8 @@ impl CacheMachine {
 
     pub(super) fn apply(&mut self, work: &BlockWork, crcs: &SectorCrcs) {
         let block = work.request.block;
-        if let Some(verification) = &work.verification
-            && verification.sectors.has(self.table.entry(verification.line).valid)
-        {
-            self.lists.set_trusted(verification.line, true);
-            self.forget_damage(verification.line);
+        if let Some(verification) = &work.verification {
+            self.note_compared(verification.line, verification.sectors);
         }
         match work.change {
             Change::Hit { .. } | Change::Fetch { line: None, .. } => {}
@@ -56,9 +53,8 @@ impl CacheMachine {
                 let (valid, dirty) = (entry.valid.or(written), entry.dirty.or(written));
                 self.change(line, LineEntry { valid, dirty, ..entry }, crcs, None);
                 self.lists.set_recent(line);
-                if written.has(valid) {
-                    self.lists.set_trusted(line, true);
-                }
+                self.forget_accepted(line);
+                self.note_compared(line, written);
             }
             Change::Place { line, old, kept, written } => {
                 self.place(block, (line, old), (kept, written), crcs);
@@ -75,6 +71,17 @@ impl CacheMachine {
                     self.inherit(line, block, from);
                 }
             }
+        }
+    }
+
+    /// Notes that sectors of a line are as their checksums say: they were compared, or written.
+    fn note_compared(&mut self, line: LineNumber, sectors: SectorSet) {
+        self.heal(line, sectors);
+        if sectors.has(self.table.entry(line).valid) {
+            self.lists.set_trusted(line, true);
+            self.forget_sound(line);
+        } else {
+            self.note_sound(line, sectors);
         }
     }
 
@@ -114,6 +121,8 @@ impl CacheMachine {
         } else {
             let entry = *self.table.entry(line);
             self.change(line, LineEntry { valid: entry.valid.or(gained), ..entry }, crcs, after);
+            self.forget_accepted(line);
+            self.note_sound(line, gained);
         }
     }
 
@@ -218,15 +227,13 @@ impl CacheMachine {
             self.volume(block).counters.clean_mismatches += 1;
             return self.give_up_line(block, line);
         }
-        if self.accept_torn(line, actual) {
-            return End::Retry;
-        }
-        let clean = actual.sectors().without(entry.dirty);
+        let differing = self.accept_torn(line, actual);
+        let clean = differing.without(entry.dirty);
         if !clean.is_empty() {
             self.volume(block).counters.clean_mismatches += 1;
             self.drop_clean(line, clean);
         }
-        let damaged = actual.sectors().and(entry.dirty);
+        let damaged = differing.and(entry.dirty);
         if damaged.is_empty() {
             return End::Retry;
         }
@@ -240,17 +247,6 @@ impl CacheMachine {
             self.unmap(line);
         }
         End::Retry
-    }
-
-    /// Takes what an open line has after a crash for its content; `false` when no crash can be the cause.
-    pub(super) fn accept_torn(&mut self, line: LineNumber, actual: &SectorCrcs) -> bool {
-        let entry = *self.table.entry(line);
-        let may_be_torn = self.after_crash && entry.is_open() && !self.lists.is_trusted(line);
-        let Some(block) = entry.block().filter(|_| may_be_torn) else { return false };
-        let sectors = u64::from(actual.sectors().count());
-        self.volume(block).counters.torn_sectors += sectors;
-        self.change(line, entry, actual, None);
-        true
     }
 
     fn give_up_cache_write(&mut self, work: &BlockWork) -> End {

@@ -332,7 +332,7 @@ impl CacheMachine {
         let Some(block) = self.table.entry(line).block() else { return };
         self.change(line, LineEntry::EMPTY, &SectorCrcs::default(), None);
         self.lists.set_trusted(line, false);
-        self.forget_damage(line);
+        self.forget_sectors(line);
         if self.records.forget_if_never_known(line) {
             self.free(line);
         } else {
@@ -352,11 +352,12 @@ impl CacheMachine {
         self.lists.move_to(line, list);
     }
 
-    /// Takes a free line for a block, giving up others; `None` when none can be had now.
-    pub(super) fn allocate(&mut self, block: OriginBlock) -> Option<LineNumber> {
+    /// Takes a free line for a block, giving up others; `None` when none can be had now. One that replaces another is in the quota already, and
+    /// others are given up for it only where none is free.
+    pub(super) fn allocate(&mut self, block: OriginBlock, replaces: bool) -> Option<LineNumber> {
         let volume = &self.volumes[usize::from(block.volume())];
-        let is_over = volume.settings.quota_lines.is_some_and(|quota| volume.lines > quota);
-        let full = self.is_full(block.volume());
+        let is_over = !replaces && volume.settings.quota_lines.is_some_and(|quota| volume.lines > quota);
+        let full = !replaces && self.is_full(block.volume());
         if full && !self.evict(block) {
             return None;
         }
@@ -364,7 +365,8 @@ impl CacheMachine {
             // It came to them while it had a larger quota, or none: it shrinks by a line with each that it takes.
             self.evict(block);
         }
-        if !full && self.lists.length(ListId::FREE) < self.low_water() {
+        let least = if replaces { 1 } else { self.low_water() };
+        if !full && self.lists.length(ListId::FREE) < least {
             let fullest = self.fullest(block);
             if !self.evict(fullest) && fullest != block {
                 self.evict(block);
@@ -534,10 +536,10 @@ impl CacheMachine {
         self.after_crash
     }
 
-    /// Whether a line that was open at a crash was neither verified whole nor overwritten whole since, and is still dirty: what it holds may differ
-    /// from its checksums, and a stop must not be told as a clean one.
+    /// Whether a line that was open at a crash has sectors that were neither verified nor overwritten since, and is still dirty: what it holds may
+    /// differ from its checksums, and a stop must not be told as a clean one.
     pub fn has_doubtful_lines(&self) -> bool {
-        let is_doubtful = |line: LineNumber| self.table.entry(line).is_open() && !self.lists.is_trusted(line);
+        let is_doubtful = |line: LineNumber| self.table.entry(line).is_open() && !self.is_certain(line);
         self.after_crash && (0..self.table.count()).any(is_doubtful)
     }
 

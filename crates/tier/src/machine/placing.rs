@@ -22,18 +22,21 @@ impl CacheMachine {
         if self.hold(request.block, true).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
-        let Some(line) = self.allocate(request.block) else {
+        let Some(line) = self.allocate(request.block, old.is_some()) else {
+            self.let_go(request.block);
+            // A commit frees lines, but none for a volume that holds as many as it may; a line in place of another is in the quota already.
+            let is_bounded = old.is_none() && self.is_full(request.block.volume());
+            if !is_bounded && self.records.has_leaving() {
+                return Begin::Wait(WaitFor::Commit);
+            }
             if let Some(old) = old.filter(|old| self.table.entry(*old).is_dirty()) {
-                self.let_go(request.block);
+                // An open line would let the next crash pass for the cause of what is known to be damaged.
+                if !self.damaged(old).is_empty() {
+                    return Begin::Damaged(self.damaged(old));
+                }
                 self.open_again(old);
                 return Begin::Wait(WaitFor::Commit);
             }
-            // A commit frees lines, but none for a volume that holds as many as it may.
-            if !self.is_full(request.block.volume()) && self.records.has_leaving() {
-                self.let_go(request.block);
-                return Begin::Wait(WaitFor::Commit);
-            }
-            self.let_go(request.block);
             return self.begin_through(request, old, false);
         };
         self.placing += 1;
@@ -53,7 +56,7 @@ impl CacheMachine {
         if self.cleaner.is_at_work_on(request.block) || self.hold(request.block, true).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
-        let line = if cached { self.allocate(request.block) } else { None };
+        let line = if cached { self.allocate(request.block, false) } else { None };
         let placement = self.placement(request, old, line.is_some());
         let (written, kept) = (placement.written, placement.kept);
         let mut actions = placement.actions;

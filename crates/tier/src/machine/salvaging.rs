@@ -57,8 +57,8 @@ impl CacheMachine {
         self.cleaner.left_out.volumes.push(volume);
     }
 
-    /// Takes what sectors of a dirty line have after a crash for their content; `false` when no crash can be the cause, and nothing is changed.
-    pub fn salvage_torn(&mut self, piece: &CleanPiece, differing: &SectorCrcs) -> bool {
+    /// Takes what sectors of a dirty line have after a crash for their content; returns those of which no crash can be the cause.
+    pub fn salvage_torn(&mut self, piece: &CleanPiece, differing: &SectorCrcs) -> SectorSet {
         self.accept_torn(piece.line, differing)
     }
 

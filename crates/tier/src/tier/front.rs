@@ -392,6 +392,11 @@ impl Tier {
         self.lock().machine.lines_of(volume)
     }
 
+    /// Dirty lines of all volumes that are closed: what differs from its checksum in one is damage, also after a crash.
+    pub fn closed_lines(&self) -> u32 {
+        self.lock().machine.closed_lines()
+    }
+
     /// Whether a volume does without its cache, which failed while nothing of the volume was dirty; false of one that does not exist.
     pub fn is_degraded(&self, volume: u8) -> bool {
         volume < self.volumes() && self.lock().machine.is_degraded(volume)

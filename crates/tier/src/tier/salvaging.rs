@@ -148,9 +148,10 @@ impl Tier {
         let (wanted, actual) = (self.known_crcs(piece, readable), sums(readable, 0, &bytes));
         let compared = readable.and(wanted.sectors());
         let other = differing(&wanted, &actual);
-        let differing = other.sectors();
-        let torn = !differing.is_empty() && self.lock().machine.salvage_torn(piece, &other);
-        let damaged = if torn { SectorSet(0) } else { differing };
+        let damaged = match other.sectors().is_empty() {
+            true => SectorSet(0),
+            false => self.lock().machine.salvage_torn(piece, &other),
+        };
         let unreadable = piece.sectors.without(compared);
         if !unreadable.is_empty() || !damaged.is_empty() {
             let mut state = self.lock();

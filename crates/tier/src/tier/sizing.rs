@@ -11,12 +11,12 @@ use crate::machine::CacheMode;
 pub struct DrainStatus {
     /// Lines that are dirty.
     pub dirty_lines: u32,
+    /// Lines among them that are dirty in damaged sectors alone, which cannot be cleaned.
+    pub damaged_lines: u32,
     /// Bytes that were written to the origins per second so far; 0 before the first batch.
     pub bytes_per_second: f64,
     /// Time that the rest takes at that rate; `None` before the first batch.
     pub left: Option<Duration>,
-    /// Lines among the dirty ones of which damaged sectors are all that is dirty: no drain cleans them.
-    pub damaged_lines: u32,
 }
 
 impl Tier {
@@ -57,7 +57,7 @@ impl Tier {
         let bytes_per_second = if passed > 0.0 { cleaned / passed } else { 0.0 };
         let left_bytes = f64::from(dirty_lines.saturating_sub(damaged_lines)) * f64::from(self.geometry.line_bytes);
         let left = (cleaned > 0.0 && passed > 0.0).then(|| Duration::from_secs_f64(left_bytes / bytes_per_second));
-        DrainStatus { dirty_lines, bytes_per_second, left, damaged_lines }
+        DrainStatus { dirty_lines, damaged_lines, bytes_per_second, left }
     }
 
     fn work_once(&self) -> Result<(), Error> {
@@ -79,7 +79,7 @@ impl Tier {
     ///
     /// # Errors
     ///
-    /// When the number does not fit, the lines beyond it are not clean within the time (the size is as before then), or
+    /// When the number does not fit, the lines beyond it are not clean within the time or are damaged (the size is as before then), or
     /// a device fails.
     pub fn resize(&self, lines: u32, limit: Duration) -> Result<(), Error> {
         if !(8..=self.geometry.most_lines).contains(&lines) || self.cache.bytes() < self.geometry.byte_of_line(lines) {
@@ -96,14 +96,19 @@ impl Tier {
             self.lock().machine.set_active_lines(lines);
             return Ok(());
         }
-        let mut empty = false;
+        let (mut empty, mut damaged) = (false, None);
         let emptied = self.work_until(limit, &mut || {
-            empty = self.lock().machine.set_active_lines(lines);
-            empty
+            let mut state = self.lock();
+            empty = state.machine.set_active_lines(lines);
+            damaged = state.machine.damaged_beyond(lines);
+            empty || damaged.is_some()
         });
         if emptied.is_err() || !empty {
             self.lock().machine.set_active_lines(before);
             emptied?;
+            if let Some((block, sectors)) = damaged {
+                return Err(self.lost(block, sectors));
+            }
             return Err(Error::busy("the lines beyond the new size were not cleaned in time", "allow more time"));
         }
         self.write_active_lines(lines)

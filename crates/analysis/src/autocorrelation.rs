@@ -90,9 +90,9 @@ pub fn long_run_of_first_order(residuals: &[f64], parameters: usize) -> LongRun 
 /// Largest lag-one autocorrelation by which a series is pre-whitened.
 const MOST_CORRELATED: f64 = 0.97;
 
-/// The same of the means over some twenty parts of a series. An estimate from so few may be anything: the correlation is taken to be at
-/// most this, and the degrees of freedom at least so many, or else one series in ten gets an interval without end.
-const MOST_CORRELATED_PARTS: f64 = 0.7;
+/// The same of the means over some twenty parts of a series: a memory of six parts. An estimate from so few may be anything: the correlation is
+/// taken to be at most this, and the degrees of freedom at least so many, or else one series in ten gets an interval without end.
+const MOST_CORRELATED_PARTS: f64 = 0.85;
 const FEWEST_FREEDOM_OF_PARTS: f64 = 4.0;
 
 /// Long-run variance like [`long_run`], of the means over some twenty parts of a series: what is faster than a part is averaged out, so that

@@ -23,6 +23,7 @@ pub mod hierarchy;
 pub mod incomplete_blocks;
 pub mod knee;
 pub mod latency;
+mod levels;
 #[cfg(test)]
 #[path = "../tests/steady/noise.rs"]
 mod noise;

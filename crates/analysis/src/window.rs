@@ -4,13 +4,11 @@
 use super::autocorrelation::long_run_of_parts;
 use super::bootstrap::{Estimate, FEWEST_SAMPLES, mean_of};
 use super::distribution::{mean, student_quantile};
+use super::levels::{best_split, noise_of_second, parts, returns};
 use super::quantity::{Interval, Quantity, Unit};
 use super::trend::{Care, trend};
 use super::validity::{VoidReason, gap_or_silence};
 use proofload_model::study::Procedure;
-
-/// Parts into which a window is divided to see its noise.
-const PARTS: usize = 20;
 
 /// A 95 % interval whose half-width is a larger share of the mean says nothing.
 const LARGEST_HALF_WIDTH: f64 = 0.30;
@@ -39,9 +37,6 @@ const SUSPECTED: Bars = Bars { line: 0.05, split: 0.003 };
 /// Bars over which it is shown: 1 %.
 const SHOWN: Bars = Bars { line: 0.01, split: 0.0006 };
 
-/// Fewest seconds before and after a split, and fewest as a share of the window.
-const SHORTEST_SIDE: (usize, f64) = (3, 0.03);
-
 /// Share of the window after which a step cannot be told from an excursion that will return: it is left to the interval.
 const LATEST_SPLIT: f64 = 0.85;
 
@@ -49,12 +44,22 @@ const LATEST_SPLIT: f64 = 0.85;
 /// does not move it is independent of the error of the mean, and to one side: its intervals cover little more for it.
 const AHEAD_FROM: (f64, f64) = (1.0, 3.5);
 
+/// Largest half-width that noise alone makes, as a share of the span of the parts' means: a mean is not looked for beyond the levels that
+/// were seen. Reached only where few changes of level are all that there is, and an estimate of their memory has no end.
+const MOST_OF_SPAN: f64 = 0.5;
+
+/// Seconds without throughput that a window may have missed by chance: of stalls so rare that one is expected, a third of windows holds none.
+const MISSED: f64 = 1.0;
+
+/// Shortest time between such stalls, seconds: shorter windows miss a part of a second.
+const MISSED_EACH: f64 = 60.0;
+
 /// Fewest degrees of freedom of the error of a line.
 const LEAST_FREEDOM: f64 = 4.0;
 
 /// How the interval of a window comes about.
 const METHOD: &str =
-    "means of twenty parts with their dependence counted, Student's quantile; last level that cannot be excluded";
+    "means of twenty parts, dependence counted, Student's quantile; last level or stall that cannot be excluded";
 
 /// How the interval of a movement comes about.
 const METHOD_OF_SHIFTS: &str = "least squares with the dependence of the seconds counted, Student's quantile";
@@ -111,7 +116,8 @@ impl JudgedWindow {
 /// The whole load is tried, then the load without its first eighth, then without its first quarter. The first of them in which no
 /// movement is suspected is kept; where it is suspected in all three, the shortest in which it is not shown. A part whose line goes on as it does in
 /// the whole load, where it is clear, is not kept. Movement is looked for as a
-/// line through the seconds and as a step between the two levels that fit them best. Nothing is cut out of the middle or from the end.
+/// line through the seconds and as a step between the two levels that fit them best; neither counts where a level came back.
+/// Nothing is cut out of the middle or from the end.
 /// Sources: cutting at the begin only after White and Robinson (MSER); the bars are set by simulation, `tests/window`.
 pub fn judge_window(seconds: &[f64], rule: &WindowRule) -> JudgedWindow {
     if let Some(reason) = gap_or_silence(seconds) {
@@ -174,14 +180,13 @@ impl Shift {
         let (before, after) = (mean(&seconds[..at]), mean(&seconds[at..]));
         let level = |second: usize| if second < at { before } else { after };
         let residuals: Vec<f64> = seconds.iter().enumerate().map(|(second, y)| y - level(second)).collect();
-        let noise = long_run_of_parts(&parts(&residuals), 2);
-        let one_second = noise.variance * seconds.len() as f64 / PARTS.min(seconds.len()) as f64;
+        let (one_second, freedom) = noise_of_second(&residuals, 2);
         let error_after = (one_second / (seconds.len() - at) as f64).sqrt();
         let error = (one_second / at as f64).sqrt().hypot(error_after);
         let last = mean(&seconds[seconds.len() - (seconds.len() - at).div_ceil(3)..]);
         let further = if after > 0.0 { last.max(after) } else { last.min(after) };
         let ahead = further + (2.0 * error_after).copysign(after);
-        (Self { size: after - before, error, freedom: noise.freedom, ahead }, at)
+        (Self { size: after - before, error, freedom, ahead }, at)
     }
 
     fn half_width(&self) -> f64 {
@@ -204,23 +209,29 @@ impl Shift {
     }
 }
 
-/// Means over parts of equal length, to a second; every second belongs to one.
-fn parts(seconds: &[f64]) -> Vec<f64> {
-    let (length, count) = (seconds.len(), PARTS.min(seconds.len()));
-    (0..count).map(|part| mean(&seconds[part * length / count..(part + 1) * length / count])).collect()
+/// Share of a window's throughput that a stall which it missed would have taken.
+fn missed(length: usize) -> f64 {
+    (MISSED / length as f64).min(1.0 / MISSED_EACH)
 }
 
-/// Number of seconds before the split that leaves the smallest sum of squares; `centred` has the mean zero.
-fn best_split(centred: &[f64]) -> usize {
-    let length = centred.len();
-    let side = SHORTEST_SIDE.0.max((SHORTEST_SIDE.1 * length as f64).ceil() as usize);
-    let sums = centred.iter().scan(0.0, |sum, y| {
-        *sum += y;
-        Some(*sum)
-    });
-    let gain = |(at, sum): (usize, f64)| (at, sum * sum / (at * (length - at)) as f64);
-    let splits = (1..).zip(sums).take(length - side).skip(side - 1).map(gain);
-    splits.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(side, |(at, _)| at)
+/// The mean of a window with the error that noise makes; `centred` are its seconds as shares of it less one.
+fn mean_by_noise(centred: &[f64], centre: f64) -> Estimate {
+    let (length, parts) = (centred.len(), parts(centred));
+    let level = mean(&parts);
+    let noise = long_run_of_parts(&parts.iter().map(|part| part - level).collect::<Vec<_>>(), 1);
+    let span = parts.iter().fold(f64::MIN, |most, part| part.max(most))
+        - parts.iter().fold(f64::MAX, |least, part| part.min(least));
+    let most = MOST_OF_SPAN * span / student_quantile(0.975, noise.freedom);
+    Estimate {
+        value: centre,
+        standard_error: centre * (noise.variance / parts.len() as f64).sqrt().min(most),
+        freedom: noise.freedom,
+        ahead: 0.0,
+        n: length as u64,
+        block: noise.block * length.div_ceil(parts.len()),
+        missing: None,
+        method: METHOD,
+    }
 }
 
 /// What is found in a window: its mean with an interval, and what moves in it.
@@ -230,6 +241,8 @@ struct Findings {
     split: Shift,
     /// Share of the window before the split.
     before_split: f64,
+    /// Whether the change at the split returned.
+    returns: bool,
 }
 
 impl Findings {
@@ -242,26 +255,19 @@ impl Findings {
         let centred: Vec<f64> = seconds.iter().map(|second| second / centre - 1.0).collect();
         let line = Shift::of_line(seconds)?;
         let (split, at) = Shift::of_best_split(&centred);
-        let parts = parts(&centred);
-        let level = mean(&parts);
-        let noise = long_run_of_parts(&parts.iter().map(|part| part - level).collect::<Vec<_>>(), 1);
-        let ahead = [line.ahead_from(AHEAD_FROM.0), split.ahead_from(AHEAD_FROM.1)];
-        let ahead = if ahead[0].abs() > ahead[1].abs() { ahead[0] } else { ahead[1] };
-        let mean = Estimate {
-            value: centre,
-            standard_error: centre * (noise.variance / parts.len() as f64).sqrt(),
-            freedom: noise.freedom,
-            ahead: centre * ahead,
-            n: length as u64,
-            block: noise.block * length.div_ceil(parts.len()),
-            missing: None,
-            method: METHOD,
-        };
-        Some(Self { mean, line, split, before_split: at as f64 / length as f64 })
+        let ahead = [line.ahead_from(AHEAD_FROM.0), split.ahead_from(AHEAD_FROM.1), -missed(length)];
+        let furthest = ahead.into_iter().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
+        let mean = Estimate { ahead: centre * furthest, ..mean_by_noise(&centred, centre) };
+        let is_suspected = line.exceeds(SUSPECTED.line, 0.0) || split.exceeds(SUSPECTED.split, 0.0);
+        let returns = is_suspected && returns(&centred, at);
+        Some(Self { mean, line, split, before_split: at as f64 / length as f64, returns })
     }
 
-    /// The movement of more than `smallest` that is found at these bars.
+    /// The movement of more than `smallest` that is found at these bars; `None` where a level came back.
     fn moves(&self, smallest: f64, bars: &Bars) -> Option<&Shift> {
+        if self.returns {
+            return None;
+        }
         let rises = self.line.exceeds(bars.line, smallest).then_some(&self.line);
         let steps = self.before_split < LATEST_SPLIT && self.split.exceeds(bars.split, smallest);
         rises.or(steps.then_some(&self.split))
@@ -370,6 +376,39 @@ mod tests {
         assert!(!noise.split.exceeds(SUSPECTED.split, 0.0), "{:?}", noise.split);
         let void = stepped(0.8, 0.9).verdict;
         assert!(matches!(void, WindowVerdict::Void(VoidReason::Moving { .. })), "{void:?}");
+    }
+
+    /// Two levels in turns: a step or a line through them is found, and neither stays.
+    #[test]
+    fn levels_that_come_back_are_noise() {
+        for (first, second, third) in [(60, 80, 125), (100, 140, 185), (140, 180, 225), (180, 260, 280)] {
+            let is_low = |t: usize| t < first || (second..third).contains(&t);
+            let seconds = load(330, 0.02, |t| if is_low(t) { 0.8 } else { 1.0 });
+            let found = Findings::of(&seconds).expect("enough seconds");
+            let of_line = found.line.exceeds(SUSPECTED.line, RULE.movement);
+            assert!(of_line || found.split.exceeds(SUSPECTED.split, RULE.movement), "{first}: not suspected");
+            let judged = judge_window(&seconds, &RULE);
+            assert_eq!((judged.cut, &judged.verdict), (0, &WindowVerdict::Wide), "{first}: {judged:?}");
+        }
+    }
+
+    /// Two long stays tell little of the memory; the interval does not leave what was seen by more than the distance of the two.
+    #[test]
+    fn an_interval_by_noise_is_no_wider_than_the_span_of_its_parts() {
+        let seconds = load(120, 0.001, |t| if (40..80).contains(&t) { 0.6 } else { 1.0 });
+        let judged = judge_window(&seconds, &RULE);
+        let (low, high) = judged.mean.interval().bounds().expect("an interval");
+        assert!(low > 600.0 && high < 1_070.0 && high - low > 350.0, "[{low}, {high}]");
+    }
+
+    #[test]
+    fn a_stall_that_a_quiet_window_missed_is_inside() {
+        for (seconds, low) in [(30, 0.0166), (60, 0.0166), (330, 0.003)] {
+            let mean = mean_of_window(&load(seconds, 0.0005, |_| 1.0));
+            let (lowest, highest) = mean.interval().bounds().expect("an interval");
+            assert!(1.0 - lowest / mean.value >= low && 1.0 - lowest / mean.value < 1.1 * low, "{seconds}: {lowest}");
+            assert!(highest / mean.value - 1.0 < 0.001, "{seconds}: {highest}");
+        }
     }
 
     #[test]

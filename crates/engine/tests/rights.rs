@@ -59,8 +59,10 @@ fn check_granted(place: &Place, target: &Target) {
     assert_eq!(names(&lacking(place, target)), [""; 0], "after {before:?}");
 }
 
-fn check_family(name: &str, monitor: &str, of_session: &str) -> Option<Place> {
+fn check_family(name: &str, [monitor, lists, of_session]: [&str; 3]) -> Option<Place> {
     let place = server(name, &[("performance_schema", "ON")])?;
+    // Names in what sessions are granted then come without quotes, unless a session wants them.
+    carry_out(&place, ["SET GLOBAL sql_quote_show_create = OFF"]);
     assert_eq!(names(&lacking(&place, &place.target)), [""; 0], "an administrator lacks nothing");
     carry_out(
         &place,
@@ -79,7 +81,7 @@ fn check_family(name: &str, monitor: &str, of_session: &str) -> Option<Place> {
     check_granted(&place, &poor);
     let owner = by(&place, "root@", "owner@");
     let found = lacking(&place, &owner);
-    assert_eq!(names(&found), ["SELECT on performance_schema.*", "PROCESS", monitor, of_session]);
+    assert_eq!(names(&found), ["SELECT on performance_schema.*", "PROCESS", monitor, lists, of_session]);
     assert!(found.iter().all(|missing| !missing.is_needed_to_build()), "{found:?}");
     carry_out(&place, ["SET GLOBAL local_infile = OFF"]);
     assert_eq!(names(&lacking(&place, &place.target)), ["local_infile"]);
@@ -89,11 +91,11 @@ fn check_family(name: &str, monitor: &str, of_session: &str) -> Option<Place> {
 
 #[test]
 fn mariadb_tells_what_an_account_lacks() {
-    let Some(place) = check_family("mariadb", "BINLOG MONITOR", "SUPER") else { return };
+    let Some(place) = check_family("mariadb", ["BINLOG MONITOR", "REPLICATION MASTER ADMIN", "SUPER"]) else { return };
     // What a role gives that is on for every session is the account's.
     let statements = [
         "CREATE ROLE watching",
-        "GRANT PROCESS, BINLOG MONITOR, SUPER ON *.* TO watching",
+        "GRANT PROCESS, BINLOG MONITOR, REPLICATION MASTER ADMIN, SUPER ON *.* TO watching",
         "GRANT SELECT ON performance_schema.* TO watching",
         "GRANT watching TO owner@localhost",
         "SET DEFAULT ROLE watching FOR owner@localhost",
@@ -104,7 +106,7 @@ fn mariadb_tells_what_an_account_lacks() {
 
 #[test]
 fn mysql_tells_what_an_account_lacks() {
-    check_family("mysql", "REPLICATION CLIENT", "SESSION_VARIABLES_ADMIN");
+    check_family("mysql", ["REPLICATION CLIENT", "REPLICATION SLAVE", "SESSION_VARIABLES_ADMIN"]);
 }
 
 #[test]
@@ -123,9 +125,20 @@ fn postgresql_tells_what_a_user_lacks() {
         let told: Vec<&str> = names(&found).into_iter().filter(|right| *right != "pg_checkpoint").collect();
         assert_eq!(told, [right, "pg_read_all_stats"]);
         assert_eq!(found[0].purposes, [purpose]);
-        check_granted(&place, target);
+        found
     };
-    check(&by("poor", "shop"), "CREATE on database shop", RightPurpose::Build);
-    check(&by("guest", "proofload"), "CREATE on schema proofload", RightPurpose::Build);
-    check(&by("maker", "later"), "CREATEDB", RightPurpose::Database);
+    let granted = [
+        (by("poor", "shop"), "CREATE on database shop", RightPurpose::FirstBuild),
+        (by("maker", "later"), "CREATEDB", RightPurpose::Database),
+    ];
+    for (target, right, purpose) in granted {
+        check(&target, right, purpose);
+        check_granted(&place, &target);
+    }
+    let guest = by("guest", "proofload");
+    let ours = check(&guest, "CREATE on schema proofload", RightPurpose::Build);
+    assert!(ours[0].grant.starts_with("log in as the owner of schema proofload"), "{ours:?}");
+    carry_out(&place, ["COMMENT ON SCHEMA proofload IS 'of the shop'"]);
+    let theirs = check(&guest, "CREATE on schema proofload", RightPurpose::Build);
+    assert!(theirs[0].grant.starts_with("use another database in engine.url"), "{theirs:?}");
 }

@@ -7,6 +7,8 @@ use support::{Place, Special};
 
 /// The event of every row that is read or written.
 const ROWS: &str = "wait/io/table/sql/handler";
+/// The event of every lock of a table.
+const LOCKS: &str = "wait/lock/table/sql/handler";
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
@@ -46,6 +48,12 @@ fn check(name: &str, kept: &str) -> Result<(), String> {
     if kept == "OFF" {
         assert!(totals(&after, "waits").is_empty() && totals(&after, "wait_time").is_empty());
         return Ok(());
+    }
+    for event in [ROWS, LOCKS] {
+        assert!(
+            totals(&before, "waits").iter().any(|(known, _)| *known == event),
+            "{event} is told before its first wait"
+        );
     }
     let counted = ["waits", "wait_time"].map(|series| (total(&before, series, ROWS), total(&after, series, ROWS)));
     assert!(counted[0].1 >= counted[0].0 + 20.0, "20 rows were written: {counted:?}");

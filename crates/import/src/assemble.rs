@@ -60,11 +60,21 @@ fn read(file: &SourceFile) -> Result<SourceContent, Vec<Fault>> {
     if go_ycsb::fits(text) {
         return go_ycsb::read(&file.name, text).map(SourceContent::Text);
     }
+    if is_property_file(text) {
+        faults.whole("a YCSB property file has no results; make a study of it with --as study");
+        return Err(faults.or(()).err().unwrap_or_default());
+    }
     faults.whole(
         "unknown format: neither YCSB's text (`[OVERALL], RunTime(ms), …`) nor go-ycsb's (`READ - Takes(s): …`) nor an \
          HdrHistogram log (`#[Histogram log format version …]`)",
     );
     Err(faults.or(()).err().unwrap_or_default())
+}
+
+/// Whether a text has a property by which YCSB names a workload or the number of its records.
+fn is_property_file(text: &str) -> bool {
+    let mut names = text.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name.trim());
+    names.any(|name| ["workload", "recordcount", "operationcount"].contains(&name))
 }
 
 /// Points and the programs that wrote them.

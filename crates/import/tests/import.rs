@@ -242,6 +242,15 @@ fn what_is_wrong_comes_all_at_once() {
 }
 
 #[test]
+fn a_property_file_is_no_result_and_may_be_a_study() {
+    let content =
+        b"# Yahoo! Cloud System Benchmark\nrecordcount=1000\nworkload=site.ycsb.workloads.CoreWorkload\n".to_vec();
+    let workload = SourceFile { name: "workloada".to_owned(), content };
+    let found = faults(&[workload]);
+    assert_eq!(found, "workloada: a YCSB property file has no results; make a study of it with --as study");
+}
+
+#[test]
 fn logs_of_another_run_are_refused() {
     expect![[r#"
         Intended-READ.hdr:5-11: hdrhistogram.txt has no [Intended-READ]; is the log from another run?

@@ -328,8 +328,8 @@ impl LoadService for LoadRole {
         Ok(())
     }
 
-    fn end_prober(&mut self, _ask: EndProber) -> Result<ProberReport, Error> {
-        self.prober.take().ok_or_else(|| Error::new("no prober is connected"))?.end()
+    fn end_prober(&mut self, _ask: EndProber) -> Result<Box<ProberReport>, Error> {
+        self.prober.take().ok_or_else(|| Error::new("no prober is connected"))?.end().map(Box::new)
     }
 
     fn close(&mut self, _ask: Close) -> Result<(), Error> {

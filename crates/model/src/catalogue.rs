@@ -63,6 +63,34 @@ pub struct EngineFacts {
     pub settings: &'static [SettingSpec],
     /// Names below `engine.settings` that it takes, where it takes no others; `None` for an engine that alone knows them, once it runs.
     pub setting_names: Option<fn() -> Vec<&'static str>>,
+    /// Settings below `engine.settings`, given as name and value, that an engine at this place does not take, as far as that is known before
+    /// it runs.
+    pub refused_settings: fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting>,
+}
+
+/// Where the engine of a study runs, as far as the study tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EnginePlace {
+    /// On this machine, started by Proofload or inside it.
+    Here,
+    /// At a URL, or on another host, whose programs are not known here.
+    Elsewhere,
+}
+
+/// A setting that an engine does not take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedSetting {
+    /// Name below `engine.settings`, as it was given.
+    pub name: String,
+    /// Value, as it was given.
+    pub value: String,
+    /// What is wrong, and what would be right.
+    pub reason: String,
+}
+
+/// Refusals of an engine that says nothing of its settings before it runs: none.
+pub fn no_refused_settings(_place: EnginePlace, _settings: &[(String, String)]) -> Vec<RefusedSetting> {
+    Vec::new()
 }
 
 /// Replication of an engine as the study file sees it.

@@ -139,28 +139,25 @@ pub struct OutcomeRange {
     pub count: u64,
 }
 
-/// Outcomes that a prober hands over in one second: of all writes from a number on, which are as far apart as those of one pace.
+/// Outcomes that a prober hands over in one second: of all writes from a number on, which are as far apart as those of one pace. Agents send it
+/// in a form without names, so no field may be left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerPage {
     /// Number of the first write.
     pub first: u64,
     /// Numbers from one write to the next: 1 unless the prober was at its calm pace. There is no write between them.
-    #[serde(default = "each_number", skip_serializing_if = "is_each_number")]
+    #[serde(default = "each_number")]
     pub step: u64,
     /// Outcomes in the order of the numbers.
     pub ranges: Vec<OutcomeRange>,
     /// Time of each write from when it was due until it was acknowledged or given up, microseconds; empty in records from before it was kept.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub took_us: Vec<u64>,
 }
 
 /// Step of a page at the full pace, and of pages in records from before there was another.
 fn each_number() -> u64 {
     1
-}
-
-fn is_each_number(step: &u64) -> bool {
-    *step == each_number()
 }
 
 /// Write of a page with its times.

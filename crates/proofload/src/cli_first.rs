@@ -6,6 +6,9 @@ use std::path::PathBuf;
 /// What `studies` takes.
 #[derive(Debug, Args)]
 pub(crate) struct StudiesArguments {
+    /// Print this study, as --show does
+    #[arg(value_name = "NAME", conflicts_with_all = ["show", "copy", "output", "overwrite"])]
+    pub(crate) name: Option<String>,
     /// Print this study
     #[arg(long, value_name = "NAME", conflicts_with_all = ["copy", "output", "overwrite"])]
     pub(crate) show: Option<String>,

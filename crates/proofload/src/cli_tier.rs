@@ -10,7 +10,7 @@ pub(crate) enum TierCommand {
     /// Create an empty pool from a cache and its origins
     Format(FormatArguments),
     /// Serve the volumes of a pool until a signal or `tier stop`
-    Serve(ServeArguments),
+    Serve(Box<ServeArguments>),
     /// Show the activity of an open pool: read and write hits, dirty lines, cleaner, slow disk
     Stats(StatsArguments),
     /// Forecast throughput and hits for an unmeasured cache size, from the record of a study

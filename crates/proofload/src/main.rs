@@ -13,6 +13,7 @@ mod cli_selftest;
 mod cli_tier;
 mod cli_tier_kernel;
 mod clock;
+mod command_words;
 mod commands;
 mod conductor;
 mod examples;
@@ -29,9 +30,11 @@ mod studies;
 use clap::FromArgMatches;
 
 fn main() -> std::process::ExitCode {
-    let parsed = examples::program().try_get_matches().and_then(|found| cli::Arguments::from_arg_matches(&found));
+    let words = command_words::with_help(std::env::args_os());
+    let parsed = examples::program().try_get_matches_from(&words);
+    let parsed = parsed.and_then(|found| cli::Arguments::from_arg_matches(&found));
     match parsed {
         Ok(arguments) => commands::dispatch(arguments.command).code(),
-        Err(error) => output::usage(&error).code(),
+        Err(error) => output::usage(&command_words::with_form(error, &words)).code(),
     }
 }

@@ -64,6 +64,31 @@ pub(crate) fn study(name: &str) -> Option<&'static BuiltInStudy> {
     STUDIES.iter().find(is_meant)
 }
 
+/// The study whose name is nearest to one that has none; `None` where none is near.
+pub(crate) fn nearest(name: &str) -> Option<&'static BuiltInStudy> {
+    let name = name.strip_suffix(".toml").unwrap_or(name);
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let near = STUDIES.iter().map(|study| (distance(name, study.name), study));
+    let (edits, study) = near.min_by_key(|(edits, _)| *edits)?;
+    (edits <= 1 + name.chars().count() / 5).then_some(study)
+}
+
+/// Letters to insert, remove or replace to make one word of the other (Levenshtein's distance).
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, theirs) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *theirs);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +113,14 @@ mod tests {
         assert_eq!(listed.len(), there.len(), "one is listed twice");
         let names: BTreeSet<&str> = STUDIES.iter().map(|study| study.name).collect();
         assert_eq!(names.len(), STUDIES.len(), "two have one name");
+    }
+
+    #[test]
+    fn a_name_with_a_letter_wrong_is_near_one() {
+        let near = |name: &str| nearest(name).map(|study| study.name);
+        assert_eq!(near("memry-sweep"), Some("memory-sweep"));
+        assert_eq!(near("quick/warehous.toml"), Some("warehouse"));
+        assert_eq!((near("nothing"), near("nosuch"), near("")), (None, None, None));
     }
 
     #[test]

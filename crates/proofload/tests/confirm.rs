@@ -132,6 +132,11 @@ fn a_killed_experiment_is_carried_on_and_the_limit_that_binds_is_found() {
     };
     let cpu = &point["resources"][0];
     assert_eq!(cpu["name"].as_str(), Some("limits.cpu"), "{point}");
+    // The host may take so much in these minutes that the untouched point itself moves: then nothing may be said, and nothing is.
+    if cpu["why"].as_str().is_some_and(|why| why.starts_with("the untouched point moved")) {
+        assert_eq!((cpu["verdict"].as_str(), cpu["E"]["x"].is_null()), (Some("not tested"), true), "{point}");
+        return println!("SKIPPED: what is found of limits.cpu: {}", cpu["why"]);
+    }
     // From the sixth block on, an experiment ends by itself once the limit is sure to bind.
     let made = point["blocks_made"].as_u64().expect("a number of blocks");
     let is_sure = made >= 6 && cpu["E"]["x"][1].as_f64() > Some(0.5);

@@ -29,6 +29,15 @@ fn studies_are_listed_shown_and_copied() {
     assert!(said(&bench, &["studies", "--copy", "key-value"], 1).contains("key-value.toml exists"));
     said(&bench, &["studies", "--copy", "quick/key-value", "--overwrite"], 0);
     assert!(said(&bench, &["studies", "--copy", "nothing"], 2).contains("unknown study nothing; known: "));
+    assert_eq!(bench.run(&["studies", "key-value"]).stdout, shown.stdout);
+    assert!(said(&bench, &["studies", "nosuch"], 2).contains("unknown study nosuch; known: "));
+    let near = said(&bench, &["studies", "--copy", "memry-sweep"], 2);
+    assert!(near.contains("unknown study memry-sweep; did you mean memory-sweep?"), "{near}");
+    for (wrong, meant) in [("search-users", "search-users"), ("key-valu.toml", "key-value")] {
+        let missing = said(&bench, &["run", wrong], 1);
+        assert!(missing.contains(&format!("proofload studies --copy {meant} writes")), "{missing}");
+    }
+    assert!(said(&bench, &["run", "nosuch"], 1).contains("proofload studies lists built-in studies"));
     let json: serde_json::Value = serde_json::from_slice(&bench.run(&["studies", "--json"]).stdout).unwrap();
     let rows = json["studies"].as_array().unwrap();
     let files: usize =

@@ -47,7 +47,7 @@ fn a_change_of_level_is_found_and_damaged_files_are_told() {
         "! Throughput at virtual users 4 fell by 2",
         "day10.proof",
         "2026-09-21",
-        "3 files could not be read",
+        "3 files are left out:",
         "words.proof",
     ] {
         assert!(told.contains(wanted), "{wanted}: {told}");
@@ -121,5 +121,31 @@ fn a_folder_is_the_baseline_of_a_gate_by_its_newest_record() {
     assert_ne!(gate("slow.proof").status.code(), Some(0));
     std::fs::create_dir(bench.path("none")).expect("a folder");
     let output = run(&bench, &["gate", "none", "slow.proof", "--tolerance", "5%"]);
-    assert!(text(&output.stderr).contains("no record of the study synthetic"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("no intact record of the study synthetic"), "{}", text(&output.stderr));
+}
+
+/// Changes one row of a record, as a stranger would.
+fn tamper(file: &Path) {
+    let connection = rusqlite::Connection::open(file).expect("it opens");
+    let body = "SELECT sql FROM sqlite_master WHERE name = 'fact_no_update'";
+    let trigger: String = connection.query_row(body, [], |row| row.get(0)).expect("it has the trigger");
+    let change = format!("DROP TRIGGER fact_no_update; UPDATE fact SET effective = '64'; {trigger}");
+    connection.execute_batch(&change).expect("it is changed");
+}
+
+#[test]
+fn a_record_that_was_changed_is_no_baseline_and_no_part_of_a_history() {
+    let bench = bench("history-changed");
+    json(&bench, &[]);
+    tamper(&bench.path("records/day14.proof"));
+    let found = json(&bench, &[]);
+    assert_eq!(found["studies"][0]["records"].as_array().map(Vec::len), Some(15));
+    let skipped = found["skipped"].as_array().expect("files");
+    let changed = skipped.iter().find(|one| one["file"].as_str().is_some_and(|file| file.ends_with("day14.proof")));
+    assert!(changed.is_some_and(|one| one["why"].as_str().is_some_and(|why| why.contains("changed"))), "{found}");
+    let output =
+        run(&bench, &["gate", "records", "records/more/day15.proof", "--tolerance", "5%", "--undecided", "pass"]);
+    let told = text(&output.stderr);
+    assert!(told.contains("not a baseline: records/day14.proof: it was changed after it was written"), "{told}");
+    assert!(told.contains("baseline: records/more/day13.proof"), "{told}");
 }

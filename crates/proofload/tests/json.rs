@@ -88,12 +88,13 @@ fn a_study_is_checked_and_planned() {
     "#]],
     );
     let refused = error(&bench, &["plan", "study.toml"], 3);
+    assert_eq!(faults["error"], refused, "one path leads to the faults of either command");
     assert_eq!(
         (&refused["faults"], &refused["text"]),
         (&faults["faults"], &"the study study.toml has 2 faults".into())
     );
     assert!(
-        error(&bench, &["validate", "none.toml"], 2)["text"].as_str().is_some_and(|text| text.contains("none.toml"))
+        error(&bench, &["validate", "none.toml"], 1)["text"].as_str().is_some_and(|text| text.contains("none.toml"))
     );
     let with_set = error(&bench, &["plan", "study.toml", "--set", "x"], 3);
     assert_eq!(with_set["faults"].as_array().map(Vec::len), Some(3), "a wrong --set hides no other fault");
@@ -161,6 +162,14 @@ fn what_is_built_in_is_listed() {
     }
     let schema = bench.run(&["schema"]);
     assert!(serde_json::from_slice::<Value>(&schema.stdout).is_ok_and(|schema| schema["properties"].is_object()));
+}
+
+#[test]
+fn a_verified_record_says_whether_it_is_whole() {
+    let bench = Bench::new("json-verify");
+    Synthetic { repetitions: 1, ..Synthetic::of(100.0, 1) }.write(&bench.path("x.proof"));
+    let found = json(&bench, &["verify", "x.proof"], 0);
+    assert_eq!((&found["being_written"], &found["not_in_hash"]), (&false.into(), &Value::Null));
 }
 
 #[test]

@@ -33,6 +33,16 @@ fn is_well_formed(xml: &str) -> bool {
 }
 
 #[test]
+fn an_ending_that_stands_for_no_format_is_refused() {
+    let bench = bench("ending");
+    let told = run(&bench, &["report", "x.proof", "-o", "x.docx"], 1);
+    assert!(told.contains("the ending .docx stands for no format") && !bench.path("x.docx").exists(), "{told}");
+    run(&bench, &["report", "x.proof", "-o", "x.docx", "--format", "text"], 0);
+    run(&bench, &["report", "x.proof", "-o", "page"], 0);
+    assert!(std::fs::read_to_string(bench.path("page")).is_ok_and(|page| page.starts_with("<!DOCTYPE html>")));
+}
+
+#[test]
 fn every_figure_is_a_drawing_that_stands_alone_and_its_data() {
     let bench = bench("figures");
     let told = run(&bench, &["report", "x.proof", "--figures", "figures"], 0);

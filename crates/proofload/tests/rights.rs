@@ -1,4 +1,5 @@
-//! A login that lacks rights at a server that runs already: told before anything is built, by `doctor`, by `run` and by `selftest`.
+//! A login that lacks rights at a server that runs already: told before anything is built, by `doctor`, by `run` and by `selftest`; and data that
+//! stand are run by a login that could not build them.
 
 /// The conformance suite's places: a started server.
 #[path = "../../engine/tests/support/mod.rs"]
@@ -20,6 +21,48 @@ fn found(output: &std::process::Output, subject: &str) -> Vec<(String, String)> 
         .collect()
 }
 
+/// A study of a login at a server that runs already.
+fn study(url: &str) -> String {
+    format!(
+        "[study]\nname = \"poor\"\ntitle = \"By a login without rights\"\n\
+         [workload]\nkind = \"tprocc\"\nscale = \"toy\"\nwarehouses = 1\nvirtual_users = 1\n\
+         [engine]\nkind = \"postgresql\"\nurl = {url:?}\n\
+         [procedure]\nrestore = \"never\"\nmeasure = \"2s\"\ndrift_tolerance = 1.0\nsteal_tolerance = 1.0\n\
+         warm_up = {{ at_least = \"1s\", at_most = \"3s\", round = \"1s\", tolerance = 0.5 }}\n"
+    )
+}
+
+#[test]
+fn a_server_that_nobody_can_log_in_to_is_an_obstacle() {
+    let bench = Bench::new("unreachable");
+    bench.study(&study("postgresql://me@127.0.0.1:1/shop"));
+    let looked = bench.run(&["doctor", "study.toml"]);
+    let told = text(&looked.stdout);
+    assert_eq!(looked.status.code(), Some(1), "{told}{}", text(&looked.stderr));
+    assert!(told.starts_with("Can it run?  no, one thing is missing\n"), "{told}");
+    assert!(told.contains("cannot log in to 127.0.0.1:1/shop: "), "{told}");
+}
+
+#[test]
+fn a_study_ends_at_the_first_run_that_cannot_log_in() {
+    let bench = Bench::new("locked-out");
+    let factor = "[[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [1, 2, 3]\n";
+    bench.study(&(study("postgresql://me@127.0.0.1:1/shop") + factor));
+    let ran = bench.run(&["run", "study.toml", "-o", "x.proof", "--progress", "none"]);
+    let told = text(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{told}");
+    assert!(told.contains("\nnobody can log in to 127.0.0.1:1/shop, so the other 2 runs were not tried\n"), "{told}");
+    let causes = told.lines().filter(|line| line.contains("failed to connect")).count();
+    assert_eq!(causes, 1, "the cause is told once: {told}");
+    assert!(told.contains("no run has finished; after fixing the cause: proofload resume x.proof"), "{told}");
+    assert!(told.contains("after a change of the study file, run it with another -o"), "{told}");
+    assert!(told.contains("exit     1: the study is not finished: not run (3 points)"), "{told}");
+    let record = proofload_record::read(&bench.path("x.proof")).expect("the record is read");
+    let tried: std::collections::BTreeSet<u32> = record.attempts.iter().map(|attempt| attempt.run.index).collect();
+    assert_eq!(tried.len(), 1, "{tried:?}");
+    bench.expect_no_process();
+}
+
 #[test]
 fn nothing_is_built_by_a_login_that_may_not() {
     if !postgresql_here("nothing_is_built_by_a_login_that_may_not") {
@@ -38,18 +81,14 @@ fn nothing_is_built_by_a_login_that_may_not() {
     let address = place.target.address().expect("a server");
     let url = address.replace("user=proofload dbname=proofload", "user=poor dbname=shop");
     let bench = Bench::new("rights");
-    bench.study(&format!(
-        "[study]\nname = \"poor\"\ntitle = \"By a login without rights\"\n\
-         [workload]\nkind = \"tprocc\"\nscale = \"toy\"\nwarehouses = 1\nvirtual_users = 1\n\
-         [engine]\nkind = \"postgresql\"\nurl = {url:?}\n\
-         [procedure]\nrestore = \"never\"\nwarm_up.at_least = \"1s\"\nmeasure = \"2s\"\n"
-    ));
+    bench.study(&study(&url));
     let grant = "GRANT CREATE ON DATABASE \"shop\" TO \"poor\"";
     let ran = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     let told = text(&ran.stderr);
-    assert!(ran.status.code() == Some(1) && !bench.path("x.proof").exists(), "{told}");
-    assert!(told.contains("nothing was started: the login lacks CREATE on database shop"), "{told}");
-    assert!(told.contains(grant), "{told}");
+    assert_eq!(ran.status.code(), Some(1), "{told}");
+    assert!(told.contains("nothing was built: the login lacks CREATE on database shop"), "{told}");
+    assert!(told.contains(grant) && told.contains("proofload doctor STUDY"), "{told}");
+    assert!(!told.contains(": building"), "it says so before the phase begins: {told}");
     let looked = bench.run(&["doctor", "study.toml", "--json"]);
     assert_eq!(looked.status.code(), Some(1), "{}", text(&looked.stderr));
     let monitor = ("warning".to_owned(), "GRANT pg_monitor TO \"poor\"".to_owned());
@@ -60,4 +99,30 @@ fn nothing_is_built_by_a_login_that_may_not() {
     assert!(tested.status.code() == Some(1) && !bench.path("selftest.json").exists(), "{told}");
     assert!(told.contains("nothing was made: the login lacks CREATEDB"), "{told}");
     assert!(told.contains("ALTER ROLE \"poor\" CREATEDB"), "{told}");
+    // Once the right is granted, the record is finished; then a login that could build nothing runs on the data as they stand.
+    let mut shop = place.target.clone();
+    shop.endpoints = Some(address.replace("dbname=proofload", "dbname=shop")).into();
+    let carry_out = |statements: &[&str]| {
+        runtime.block_on(async {
+            let mut session = postgresql.connect(&shop).await.expect("connects");
+            for statement in statements {
+                session.script(statement).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+            }
+        });
+    };
+    carry_out(&[grant]);
+    let resumed = bench.run(&["resume", "x.proof"]);
+    assert!(matches!(resumed.status.code(), Some(0 | 5 | 6)), "{}", text(&resumed.stderr));
+    carry_out(&[
+        "CREATE ROLE runner LOGIN",
+        "GRANT USAGE ON SCHEMA proofload TO runner",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA proofload TO runner",
+    ]);
+    let by_runner = format!("engine.url={:?}", url.replace("user=poor", "user=runner"));
+    let looked = bench.run(&["doctor", "study.toml", "--json", "--set", &by_runner]);
+    let states: Vec<String> = found(&looked, "right CREATE").into_iter().map(|(state, _)| state).collect();
+    assert_eq!(states, ["warning"], "{}", text(&looked.stdout));
+    let again = bench.run(&["run", "study.toml", "-o", "y.proof", "--set", &by_runner]);
+    let told = text(&again.stderr);
+    assert!(!told.contains("the login lacks") && !told.contains("nothing was built"), "{told}");
 }

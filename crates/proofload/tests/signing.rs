@@ -100,6 +100,26 @@ fn expect_signed(bench: &Bench, arguments: &[&str]) {
 }
 
 #[test]
+fn a_record_in_which_nothing_is_missing_is_resumed_without_a_change() {
+    let test = "a_record_in_which_nothing_is_missing_is_resumed_without_a_change";
+    let Some(bench) = with_keys(test) else { return };
+    Synthetic::of(400.0, 1).write_anew(&bench.path("x.proof"));
+    assert_eq!(bench.run(&["sign", "x.proof", "--key", "vendor"]).status.code(), Some(0));
+    let before = std::fs::read(bench.path("x.proof")).expect("it is there");
+    for (arguments, said) in [
+        (&["resume", "x.proof"][..], "nothing is missing in x.proof; the file was not changed"),
+        (&["resume", "x.proof", "--void"], "nothing is missing in x.proof, and no point is void because of the host"),
+        (&["resume", "x.proof", "--progress", "json"], "{\"event\":\"note\",\"text\":\"nothing is missing in x.proof;"),
+    ] {
+        let told = text(&bench.run(arguments).stderr);
+        assert!(told.contains(said) && told.contains("x.html"), "{arguments:?}: {told}");
+        let after = std::fs::read(bench.path("x.proof")).expect("it is there");
+        assert!(before == after, "{arguments:?} changed the record");
+        expect_signed(&bench, &["verify", "x.proof", "--allowed-signers", "allowed"]);
+    }
+}
+
+#[test]
 fn signatures_that_do_not_fit_are_faults() {
     let Some(bench) = with_keys("signatures_that_do_not_fit_are_faults") else { return };
     let allowed = ["verify", "x.proof", "--allowed-signers", "allowed"];
@@ -117,6 +137,15 @@ fn signatures_that_do_not_fit_are_faults() {
         assert_eq!(output.status.code(), Some(10), "{key}, {purpose}, {message}: {}", text(&output.stdout));
         assert!(first_line(&output).starts_with("broken: x.proof: "), "{}", text(&output.stdout));
     }
+    let told = text(&bench.run(&allowed).stdout);
+    assert!(told.contains("incorrect signature; Could not verify signature.") && !told.contains('\u{fffd}'), "{told}");
+    std::fs::remove_file(bench.path("x.proof.sig")).expect("it was written");
+    assert_eq!(bench.run(&["sign", "x.proof", "--key", "vendor"]).status.code(), Some(0));
+    let other = bench.run(&[&allowed[..], &["--identity", "other@example.com"]].concat());
+    assert_eq!(other.status.code(), Some(10));
+    let told = first_line(&other);
+    let expected = "broken: x.proof: not signed by other@example.com: x.proof.sig is made with ED25519 key SHA256:";
+    assert!(told.starts_with(expected), "{told}");
     let absent = bench.run(&["sign", "x.proof", "--key", "absent", "-o", "new.sig"]);
     assert!(absent.status.code() == Some(1) && !Path::new(&bench.path("new.sig")).exists());
 }

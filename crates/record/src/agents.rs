@@ -1,7 +1,7 @@
 //! Reading the rows of several load agents. Records of formats before 3 have none.
 
 use crate::compat::Format;
-use crate::rows::{Wanted, by_attempt};
+use crate::rows::{RowChoice, by_attempt};
 use proofload_model::samples::{AgentHistogram, AgentSecond, HistogramDelta, LatencyClock};
 use rusqlite::{Connection, Row};
 use std::collections::HashMap;
@@ -19,20 +19,20 @@ pub struct AgentRows {
 pub(crate) fn read(
     connection: &Connection,
     format: Format,
-    wanted: Wanted<'_>,
+    choice: RowChoice<'_>,
 ) -> rusqlite::Result<HashMap<i64, AgentRows>> {
     let mut found: HashMap<i64, AgentRows> = HashMap::new();
     if !format.has_agent_tables() {
         return Ok(found);
     }
     let sql = "SELECT agent, number, completed, failed, dropped, count, sum_ns, max_ns, client, attempt FROM agent_interval NOT INDEXED \
-               ORDER BY number, agent";
-    for (attempt, seconds) in by_attempt(connection, sql, 9, wanted, second)? {
+               WHERE id > ?1 ORDER BY number, agent";
+    for (attempt, seconds) in by_attempt(connection, ("agent_interval", sql), 9, choice, second)? {
         found.entry(attempt.unwrap_or_default()).or_default().seconds = seconds;
     }
-    let sql =
-        "SELECT agent, clock, count, sum_ns, max_ns, payload, attempt FROM agent_histogram NOT INDEXED ORDER BY id";
-    for (attempt, histograms) in by_attempt(connection, sql, 6, wanted, histogram)? {
+    let sql = "SELECT agent, clock, count, sum_ns, max_ns, payload, attempt FROM agent_histogram NOT INDEXED \
+               WHERE id > ?1 ORDER BY id";
+    for (attempt, histograms) in by_attempt(connection, ("agent_histogram", sql), 6, choice, histogram)? {
         found.entry(attempt.unwrap_or_default()).or_default().histograms = histograms;
     }
     Ok(found)

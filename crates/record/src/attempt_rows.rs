@@ -3,7 +3,7 @@
 use crate::agents::{self, AgentRows};
 use crate::compat::Format;
 use crate::content::{Attempt, AttemptEvent, SeriesPoint};
-use crate::rows::{self, Owned, Wanted, sampled};
+use crate::rows::{self, Owned, RowChoice, sampled};
 use crate::samples::{self, Samples};
 use proofload_model::samples::{Check, Fact, IntervalSample, Mark};
 use rusqlite::Connection;
@@ -22,17 +22,17 @@ pub(crate) struct AttemptRows {
 
 impl AttemptRows {
     /// Reads the rows of those that are wanted.
-    pub(crate) fn read(connection: &Connection, format: Format, wanted: Wanted<'_>) -> rusqlite::Result<Self> {
-        let series = rows::series(connection, format, wanted)?;
+    pub(crate) fn read(connection: &Connection, format: Format, choice: RowChoice<'_>) -> rusqlite::Result<Self> {
+        let series = rows::series(connection, format, choice)?;
         let known: HashSet<i64> = series.values().flatten().map(|(number, _)| *number).collect();
         Ok(Self {
-            facts: rows::facts(connection, format, wanted)?,
-            intervals: rows::intervals(connection, format, wanted)?,
-            agents: agents::read(connection, format, wanted)?,
-            samples: samples::samples(connection, format, &|number| known.contains(&number))?,
+            facts: rows::facts(connection, format, choice)?,
+            intervals: rows::intervals(connection, format, choice)?,
+            agents: agents::read(connection, format, choice)?,
+            samples: samples::samples(connection, format, &|number| known.contains(&number), choice.after)?,
             series,
-            marks: rows::marks(connection, wanted)?,
-            checks: rows::checks(connection, wanted)?,
+            marks: rows::marks(connection, choice)?,
+            checks: rows::checks(connection, choice)?,
         })
     }
 
@@ -56,13 +56,14 @@ impl AttemptRows {
     }
 }
 
-/// Gives attempts their events, and how they stand; the events of the study.
+/// Gives attempts their events, and how they stand; those of the study.
 pub(crate) fn tell_events(
     connection: &Connection,
     format: Format,
     attempts: &mut [Attempt],
+    choice: RowChoice<'_>,
 ) -> rusqlite::Result<Vec<AttemptEvent>> {
-    let mut events = rows::events(connection, format, &|_| true)?;
+    let mut events = rows::events(connection, format, choice)?;
     for attempt in attempts {
         attempt.events = events.remove(&Some(attempt.id)).unwrap_or_default();
         attempt.state = rows::state(&attempt.events);

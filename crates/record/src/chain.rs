@@ -141,11 +141,11 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Reads all of them, in order.
-    pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<Self>> {
+    /// Reads those whose numbers are larger than one, in order.
+    pub(crate) fn after(connection: &Connection, after: i64) -> rusqlite::Result<Vec<Self>> {
         let sql = "SELECT id, kind, attempt, document, session, event, fact, log, of_attempt, of_study, sha256 \
-                   FROM link NOT INDEXED ORDER BY id";
-        connection.prepare(sql)?.query_map([], Self::read)?.collect()
+                   FROM link NOT INDEXED WHERE id > ?1 ORDER BY id";
+        connection.prepare(sql)?.query_map([after], Self::read)?.collect()
     }
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -201,7 +201,7 @@ impl Chain {
 
     /// Finds the end of the chain of a record that is to be continued.
     pub(crate) fn of(connection: &Connection, format: Format) -> Result<Self, Error> {
-        let links = Link::all(connection).map_err(|error| Error::sqlite("failed to read the chain", &error))?;
+        let links = Link::after(connection, 0).map_err(|error| Error::sqlite("failed to read the chain", &error))?;
         let last = links.last();
         Ok(Self {
             format,
@@ -286,7 +286,8 @@ pub(crate) fn open_attempts(connection: &Connection) -> rusqlite::Result<Vec<i64
     connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }
 
-fn last_row(connection: &Connection, table: &str) -> rusqlite::Result<i64> {
+/// The number of the last row of a table; 0 without any.
+pub(crate) fn last_row(connection: &Connection, table: &str) -> rusqlite::Result<i64> {
     let sql = format!("SELECT coalesce(max(id), 0) FROM {table}");
     connection.prepare_cached(&sql)?.query_row([], |row| row.get(0))
 }

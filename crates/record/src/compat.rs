@@ -16,7 +16,7 @@ pub(crate) struct Format(pub(crate) i32);
 /// values.
 #[derive(Debug)]
 pub(crate) struct Statements {
-    /// Reads all columns of today, with the empty value for those that the format does not have.
+    /// Reads all columns of today of the rows after one, with the empty value for those that the format does not have.
     pub(crate) select: &'static str,
     /// Writes a row.
     pub(crate) insert: &'static str,
@@ -56,7 +56,7 @@ impl Format {
         if self.has_instances() {
             Statements {
                 select: "SELECT subject, name, requested, effective, source, holds, instance, number, attempt FROM fact NOT INDEXED \
-                         ORDER BY id",
+                         WHERE id > ?1 ORDER BY id",
                 insert: "INSERT INTO fact (attempt, subject, name, requested, effective, source, holds, instance, number) \
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 columns: 9,
@@ -64,7 +64,7 @@ impl Format {
         } else {
             Statements {
                 select: "SELECT subject, name, requested, effective, source, holds, '', NULL, attempt FROM fact NOT INDEXED \
-                         ORDER BY id",
+                         WHERE id > ?1 ORDER BY id",
                 insert: "INSERT INTO fact (attempt, subject, name, requested, effective, source, holds) \
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 columns: 7,
@@ -76,14 +76,14 @@ impl Format {
     pub(crate) fn events(self) -> Statements {
         if self.has_instances() {
             Statements {
-                select: "SELECT at_us, offset_ns, name, detail, instance, version, attempt FROM event NOT INDEXED ORDER BY id",
+                select: "SELECT at_us, offset_ns, name, detail, instance, version, attempt FROM event NOT INDEXED WHERE id > ?1 ORDER BY id",
                 insert: "INSERT INTO event (attempt, at_us, offset_ns, name, detail, instance, version) \
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 columns: 7,
             }
         } else {
             Statements {
-                select: "SELECT at_us, offset_ns, name, detail, '', 1, attempt FROM event NOT INDEXED ORDER BY id",
+                select: "SELECT at_us, offset_ns, name, detail, '', 1, attempt FROM event NOT INDEXED WHERE id > ?1 ORDER BY id",
                 insert: "INSERT INTO event (attempt, at_us, offset_ns, name, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
                 columns: 5,
             }
@@ -94,13 +94,13 @@ impl Format {
     pub(crate) fn series(self) -> Statements {
         if self.has_instances() {
             Statements {
-                select: "SELECT id, probe, name, component, unit, instance, attempt FROM series NOT INDEXED ORDER BY id",
+                select: "SELECT id, probe, name, component, unit, instance, attempt FROM series NOT INDEXED WHERE id > ?1 ORDER BY id",
                 insert: "INSERT INTO series (attempt, probe, name, component, unit, instance) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 columns: 6,
             }
         } else {
             Statements {
-                select: "SELECT id, probe, name, instance, unit, '', attempt FROM series NOT INDEXED ORDER BY id",
+                select: "SELECT id, probe, name, instance, unit, '', attempt FROM series NOT INDEXED WHERE id > ?1 ORDER BY id",
                 insert: "INSERT INTO series (attempt, probe, name, instance, unit) VALUES (?1, ?2, ?3, ?4, ?5)",
                 columns: 5,
             }
@@ -111,13 +111,13 @@ impl Format {
     pub(crate) fn logs(self) -> Statements {
         if self.has_instances() {
             Statements {
-                select: "SELECT attempt, at_us, level, source, text, instance FROM log NOT INDEXED ORDER BY id",
+                select: "SELECT attempt, at_us, level, source, text, instance FROM log NOT INDEXED WHERE id > ?1 ORDER BY id",
                 insert: "INSERT INTO log (attempt, at_us, level, source, text, instance) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 columns: 6,
             }
         } else {
             Statements {
-                select: "SELECT attempt, at_us, level, source, text, '' FROM log NOT INDEXED ORDER BY id",
+                select: "SELECT attempt, at_us, level, source, text, '' FROM log NOT INDEXED WHERE id > ?1 ORDER BY id",
                 insert: "INSERT INTO log (attempt, at_us, level, source, text) VALUES (?1, ?2, ?3, ?4, ?5)",
                 columns: 5,
             }

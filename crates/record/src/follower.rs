@@ -6,9 +6,10 @@ use crate::attempt_rows::AttemptRows;
 use crate::compat::Format;
 use crate::content::{Attempt, AttemptEvent, Record, State};
 use crate::error::Error;
+use crate::last_rows::LastRows;
 use crate::lock;
-use crate::reader::{open, sessions, study_and_plan};
-use crate::rows::{self, histogram, newer, operation};
+use crate::reader::{is_of_study, open, sessions, study_and_plan};
+use crate::rows::{self, RowChoice, histogram, newer, operation};
 use crate::samples::{Sample, unpack};
 use proofload_model::samples::{ClientSelf, IntervalSample};
 use proofload_model::time::{Offset, WallTime};
@@ -39,57 +40,29 @@ pub struct Follower {
     path: PathBuf,
     file: Option<FileIdentity>,
     record: Option<Record>,
-    seen: SeenRows,
+    /// Last rows that were read.
+    seen: LastRows,
+    /// Last rows before an attempt began, for attempts that began after a look: all rows of theirs come later.
+    begun: HashMap<i64, LastRows>,
+    /// Attempts of which all rows were read, and that nothing is added to.
+    held: HashSet<i64>,
+    /// Sessions of the record, and the last attempt before the last of them.
+    sessions: (usize, i64),
     /// Place of each series among those of its attempt, for attempts that are open.
     series: HashMap<i64, (i64, usize)>,
     /// Layouts of samples of attempts that are open: the attempt, and the series.
     series_sets: HashMap<i64, (i64, Vec<i64>)>,
 }
 
-/// Numbers of the last rows that were read.
-#[derive(Debug, Clone, Copy, Default)]
-struct SeenRows {
-    documents: i64,
-    attempts: i64,
-    events: i64,
-    marks: i64,
-    series: i64,
-    series_sets: i64,
-    samples: i64,
-    operations: i64,
-    histograms: i64,
-}
-
-impl SeenRows {
-    /// The last rows that there are now.
-    fn last(connection: &Connection, format: Format) -> rusqlite::Result<Self> {
-        let last = |table: &str| {
-            let sql = format!("SELECT ifnull(max(id), 0) FROM {table}");
-            connection.query_row(&sql, [], |row| row.get::<_, i64>(0))
-        };
-        Ok(Self {
-            documents: last("document")?,
-            attempts: last("attempt")?,
-            events: last("event")?,
-            marks: last("mark")?,
-            series: last("series")?,
-            series_sets: if format.has_packed_samples() { last("series_set")? } else { 0 },
-            samples: last("sample")?,
-            operations: last("operation")?,
-            histograms: last("histogram")?,
-        })
-    }
-
-    /// Where the first look at such rows begins: nothing of seconds that are not shown is read.
-    fn first(last: Self, format: Format) -> Self {
-        let of_samples = if format.has_packed_samples() { MOMENTS } else { ROWS };
-        Self {
-            samples: (last.samples - of_samples).max(0),
-            operations: (last.operations - ROWS).max(0),
-            histograms: (last.histograms - HISTOGRAM_ROWS).max(0),
-            ..Self::default()
-        }
-    }
+/// Where the first look at a record begins: nothing of seconds that are not shown is read.
+fn first_look(last: LastRows, format: Format) -> LastRows {
+    let of_samples = if format.has_packed_samples() { MOMENTS } else { ROWS };
+    let tail = |table: &str, rows: i64| (last.get(table) - rows).max(0);
+    LastRows::default()
+        .with("document", last.get("document"))
+        .with("sample", tail("sample", of_samples))
+        .with("operation", tail("operation", ROWS))
+        .with("histogram", tail("histogram", HISTOGRAM_ROWS))
 }
 
 impl Follower {
@@ -99,15 +72,19 @@ impl Follower {
             path: path.to_owned(),
             file: None,
             record: None,
-            seen: SeenRows::default(),
+            seen: LastRows::default(),
+            begun: HashMap::new(),
+            held: HashSet::new(),
+            sessions: (0, 0),
             series: HashMap::new(),
             series_sets: HashMap::new(),
         }
     }
 
     /// Reads what is new as far as progress needs it, without checking that the record is as it was written, seals included: every attempt with its
-    /// events, those that `whole` picks with all their rows, and of one that is open the last seconds. Rows of others are dropped. Another
-    /// record at the same path is read from its beginning.
+    /// events, those that `whole` picks with all their rows, and of one that is open the last seconds. Rows of others are dropped. Rows of an
+    /// attempt that began after an earlier look are looked for from there on, and those of an ended one that is picked again are not read
+    /// again. Another record at the same path is read from its beginning.
     ///
     /// # Errors
     /// There is no record, or it cannot be read; the next look tries again.
@@ -121,16 +98,20 @@ impl Follower {
         let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
         connection.execute_batch("BEGIN").map_err(reading)?;
         let format = Format::of(&connection)?;
-        let last = SeenRows::last(&connection, format).map_err(reading)?;
+        let last = LastRows::of(&connection, format).map_err(reading)?;
         let (mut record, seen) = match self.record.take() {
-            Some(record) => (record, self.seen),
+            Some(record) => {
+                self.note_begun(&connection, self.seen).map_err(reading)?;
+                (record, self.seen)
+            }
             None => {
-                (empty(&connection, &path)?, SeenRows { documents: last.documents, ..SeenRows::first(last, format) })
+                self.held.clear();
+                (empty(&connection, &path)?, first_look(last, format))
             }
         };
         // Until all is read nothing is known: after an error the next look begins anew.
-        self.seen = SeenRows::default();
-        self.tell_documents(&connection, &mut record, seen.documents)?;
+        self.seen = LastRows::default();
+        self.tell_documents(&connection, &mut record, seen.get("document"))?;
         let read = self.read(&connection, format, &mut record, seen, whole);
         read.map_err(reading)?;
         record.being_written = lock::is_taken(&path);
@@ -148,6 +129,14 @@ impl Follower {
         self.record
     }
 
+    /// Notes where rows of new attempts begin.
+    fn note_begun(&mut self, connection: &Connection, seen: LastRows) -> rusqlite::Result<()> {
+        let sql = "SELECT id FROM attempt NOT INDEXED WHERE id > ?1 ORDER BY id";
+        let begun: Vec<i64> = rows::all(connection, sql, [seen.get("attempt")], |row| row.get(0))?;
+        self.begun.extend(begun.into_iter().map(|attempt| (attempt, seen)));
+        Ok(())
+    }
+
     /// Takes new documents; a search makes the plan longer.
     fn tell_documents(&self, connection: &Connection, record: &mut Record, after: i64) -> Result<(), Error> {
         let reading =
@@ -155,8 +144,9 @@ impl Follower {
         let sql = "SELECT name, body FROM document NOT INDEXED WHERE id > ?1 ORDER BY id";
         let mut is_new = false;
         newer(connection, sql, after, |row| {
-            is_new = true;
-            record.documents.insert(row.get(0)?, row.get(1)?);
+            let name: String = row.get(0)?;
+            is_new |= is_of_study(&name);
+            record.documents.insert(name, row.get(1)?);
             Ok(())
         })
         .map_err(reading)?;
@@ -171,30 +161,41 @@ impl Follower {
         connection: &Connection,
         format: Format,
         record: &mut Record,
-        seen: SeenRows,
+        seen: LastRows,
         whole: &dyn Fn(&Attempt) -> bool,
     ) -> rusqlite::Result<()> {
         record.sessions = sessions(connection)?;
-        let begun = rows::attempts(connection, &record.plan, seen.attempts, &mut Vec::new())?;
+        if record.sessions.len() != self.sessions.0 {
+            self.sessions = (record.sessions.len(), last_left(connection)?);
+        }
+        let begun = rows::attempts(connection, &record.plan, seen.get("attempt"), &mut Vec::new())?;
         record.attempts.extend(begun);
-        tell_events(connection, format, record, seen.events)?;
-        both(record).filter(|attempt| attempt.state != State::Open).for_each(drop_rows);
+        tell_events(connection, format, record, seen.get("event"))?;
         let picked: HashSet<i64> = both(record).filter(|attempt| whole(attempt)).map(|attempt| attempt.id).collect();
-        self.fill(connection, format, record, &picked)?;
+        self.held.retain(|attempt| picked.contains(attempt));
+        let is_held = |attempt: &Attempt| self.held.contains(&attempt.id);
+        both(record).filter(|attempt| attempt.state != State::Open && !is_held(attempt)).for_each(drop_rows);
+        let wanted: HashSet<i64> = picked.difference(&self.held).copied().collect();
+        self.fill(connection, format, record, &wanted)?;
+        let left = self.sessions.1;
+        let is_over = |attempt: &&mut Attempt| attempt.state != State::Open || attempt.id <= left;
+        self.held.extend(
+            both(record).filter(|attempt| wanted.contains(&attempt.id)).filter(is_over).map(|attempt| attempt.id),
+        );
         let mut open: Vec<&mut Attempt> =
             both(record).filter(|attempt| attempt.state == State::Open && !picked.contains(&attempt.id)).collect();
         let known = |attempt: i64| open.iter().any(|one| one.id == attempt) || picked.contains(&attempt);
         self.series.retain(|_, (attempt, _)| known(*attempt));
         self.series_sets.retain(|_, (attempt, _)| known(*attempt));
         if format.has_packed_samples() && !(open.is_empty() && picked.is_empty()) {
-            tell_series_sets(connection, &mut self.series_sets, seen.series_sets, &known)?;
+            tell_series_sets(connection, &mut self.series_sets, seen.get("series_set"), &known)?;
         }
         if open.is_empty() {
             return Ok(());
         }
         let sql =
             "SELECT label, moment_ns, offset_ns, name, value, attempt FROM mark NOT INDEXED WHERE id > ?1 ORDER BY id";
-        newer(connection, sql, seen.marks, |row| match of(&mut open, row.get(5)?) {
+        newer(connection, sql, seen.get("mark"), |row| match of(&mut open, row.get(5)?) {
             Some(attempt) => rows::add_mark(&mut attempt.marks, row),
             None => Ok(()),
         })?;
@@ -212,11 +213,10 @@ impl Follower {
         record: &mut Record,
         picked: &HashSet<i64>,
     ) -> rusqlite::Result<()> {
-        if picked.is_empty() {
-            return Ok(());
-        }
+        let begin = |attempt: &i64| self.begun.get(attempt).copied().unwrap_or_default();
+        let Some(after) = picked.iter().map(begin).reduce(LastRows::least) else { return Ok(()) };
         let is_picked = |owner: Option<i64>| owner.is_some_and(|attempt| picked.contains(&attempt));
-        let mut rows = AttemptRows::read(connection, format, &is_picked)?;
+        let mut rows = AttemptRows::read(connection, format, RowChoice { wanted: &is_picked, after })?;
         for attempt in both(record).filter(|attempt| picked.contains(&attempt.id)) {
             let numbers = rows.fill(attempt);
             // Not checked here: whoever wants a proof reads the whole record.
@@ -235,9 +235,9 @@ impl Follower {
         connection: &Connection,
         format: Format,
         open: &mut [&mut Attempt],
-        seen: SeenRows,
+        seen: LastRows,
     ) -> rusqlite::Result<()> {
-        newer(connection, &after(format.series().select), seen.series, |row| {
+        newer(connection, format.series().select, seen.get("series"), |row| {
             let (number, owner): (i64, i64) = (row.get(0)?, row.get(6)?);
             if let Some(attempt) = of(open, owner) {
                 self.series.insert(number, (owner, attempt.series.len()));
@@ -249,7 +249,7 @@ impl Follower {
             return self.tell_packed_samples(connection, open, seen);
         }
         let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
-        newer(connection, sql, seen.samples, |row| {
+        newer(connection, sql, seen.get("sample"), |row| {
             self.tell_sample(open, row.get(0)?, (Offset(row.get(1)?), row.get(2)?, row.get(3)?));
             Ok(())
         })
@@ -259,10 +259,10 @@ impl Follower {
         &mut self,
         connection: &Connection,
         open: &mut [&mut Attempt],
-        seen: SeenRows,
+        seen: LastRows,
     ) -> rusqlite::Result<()> {
         let sql = "SELECT series_set, offset_ns, span_ns, readings FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
-        newer(connection, sql, seen.samples, |row| {
+        newer(connection, sql, seen.get("sample"), |row| {
             let Some((_, series)) = self.series_sets.get(&row.get(0)?) else { return Ok(()) };
             let (offset, span) = (Offset(row.get(1)?), row.get(2)?);
             for (series, reading) in series.iter().zip(unpack(row.get_ref(3)?.as_blob()?)) {
@@ -339,7 +339,7 @@ fn of<'a>(open: &'a mut [&mut Attempt], id: i64) -> Option<&'a mut Attempt> {
 /// Adds new events, and how attempts stand by them.
 fn tell_events(connection: &Connection, format: Format, record: &mut Record, seen: i64) -> rusqlite::Result<()> {
     let mut changed: HashMap<i64, Vec<AttemptEvent>> = HashMap::new();
-    newer(connection, &after(format.events().select), seen, |row| {
+    newer(connection, format.events().select, seen, |row| {
         let event = rows::event(row, format)?;
         match row.get::<_, Option<i64>>(6)? {
             Some(attempt) => changed.entry(attempt).or_default().push(event),
@@ -347,22 +347,30 @@ fn tell_events(connection: &Connection, format: Format, record: &mut Record, see
         }
         Ok(())
     })?;
-    for attempt in both(record) {
-        if let Some(events) = changed.remove(&attempt.id) {
-            attempt.events.extend(events);
-            attempt.state = rows::state(&attempt.events);
-        }
+    let mut has_experiment = false;
+    for (attempt, events) in changed {
+        let place = record.attempts.binary_search_by_key(&attempt, |known| known.id);
+        let known = match place {
+            Ok(place) => record.attempts.get_mut(place),
+            Err(_) => record.experiments.iter_mut().find(|known| known.id == attempt),
+        };
+        let Some(known) = known else { continue };
+        known.events.extend(events);
+        known.state = rows::state(&known.events);
+        has_experiment |= place.is_ok() && known.is_experiment();
     }
-    let experiments = record.attempts.extract_if(.., |attempt| attempt.is_experiment());
-    record.experiments.extend(experiments);
+    if has_experiment {
+        let experiments = record.attempts.extract_if(.., |attempt| attempt.is_experiment());
+        record.experiments.extend(experiments);
+    }
     Ok(())
 }
 
 /// Adds counts and histograms of new seconds, without what the load generator says of itself.
-fn tell_seconds(connection: &Connection, open: &mut [&mut Attempt], seen: SeenRows) -> rusqlite::Result<()> {
+fn tell_seconds(connection: &Connection, open: &mut [&mut Attempt], seen: LastRows) -> rusqlite::Result<()> {
     let sql = "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries, attempt FROM operation NOT INDEXED \
                WHERE id > ?1 ORDER BY id";
-    newer(connection, sql, seen.operations, |row| {
+    newer(connection, sql, seen.get("operation"), |row| {
         let (number, counts) = operation(row)?;
         if let Some(attempt) = of(open, row.get(9)?) {
             second_of(&mut attempt.intervals, number).counts.push(counts);
@@ -371,7 +379,7 @@ fn tell_seconds(connection: &Connection, open: &mut [&mut Attempt], seen: SeenRo
     })?;
     let sql = "SELECT number, kind, clock, count, sum_ns, max_ns, payload, attempt FROM histogram NOT INDEXED \
                WHERE id > ?1 ORDER BY id";
-    newer(connection, sql, seen.histograms, |row| {
+    newer(connection, sql, seen.get("histogram"), |row| {
         let (number, delta) = histogram(row)?;
         if let Some(attempt) = of(open, row.get(7)?) {
             second_of(&mut attempt.intervals, number).histograms.push(delta);
@@ -413,9 +421,11 @@ fn keep_last_seconds(attempt: &mut Attempt) {
     }
 }
 
-/// A statement that reads a table in the order of its numbers, for the rows after one.
-fn after(select: &str) -> String {
-    select.replace(" ORDER BY id", " WHERE id > ?1 ORDER BY id")
+/// The last attempt of an earlier session, which nobody goes on with; 0 without any.
+fn last_left(connection: &Connection) -> rusqlite::Result<i64> {
+    let sql = "SELECT coalesce(max(id), 0) FROM attempt NOT INDEXED \
+               WHERE session < (SELECT max(id) FROM session)";
+    connection.query_row(sql, [], |row| row.get(0))
 }
 
 #[cfg(test)]
@@ -556,5 +566,30 @@ mod tests {
         let attempts = &follower.look(&never).expect("it is read").attempts;
         assert!(attempts.len() == 1 && attempts[0].run.index == 0, "{attempts:?}");
         assert_eq!((attempts[0].intervals.len(), follower.is_another_file()), (1, false));
+    }
+
+    #[test]
+    fn an_attempt_is_read_from_where_it_begins_and_an_ended_one_once() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let (mut recorder, mut follower) = (begin(&path), Follower::new(&path));
+        let rows_of = |follower: &mut Follower, attempts: std::ops::RangeInclusive<i64>| {
+            rows_read(|| {
+                let picked = |attempt: &Attempt| attempts.contains(&attempt.id);
+                let record = follower.look(&picked).expect("it is read");
+                let seconds = |attempt: &Attempt| (attempt.intervals.len(), picked(attempt));
+                assert!(record.attempts.iter().map(seconds).all(|found| [(5, true), (0, false)].contains(&found)));
+            })
+        };
+        for number in 1..=4 {
+            rows_of(&mut follower, 0..=0);
+            let attempt = recorder.begin_attempt(0, WallTime(2)).expect("it begins");
+            (0..5).for_each(|index| second(&mut recorder, attempt, index));
+            recorder.finish(attempt, WallTime(3)).expect("it ends");
+            // Of each second itself, counts, histogram and sample; a series, its series set and the event of the end.
+            assert_eq!(rows_of(&mut follower, number..=number), 5 * 4 + 3, "attempt {number}");
+        }
+        assert_eq!(rows_of(&mut follower, 3..=4), 2 * (5 * 4 + 1), "from where the third begins");
+        assert_eq!(rows_of(&mut follower, 3..=4), 0, "both are held");
     }
 }

@@ -54,7 +54,7 @@ struct SeriesKey {
 /// The one writer of a record.
 #[derive(Debug)]
 pub struct Recorder {
-    connection: Connection,
+    pub(crate) connection: Connection,
     format: Format,
     chain: Chain,
     /// Whether rows of the study have come that no link covers.
@@ -89,29 +89,8 @@ impl Recorder {
         Self::open(path, lock, opening.program, opening.at)
     }
 
-    /// Opens a record to continue it, once it has proved itself: nothing is added to one whose runs are void for what they share. Rows of a
-    /// single run that were changed make that run void, and no other.
-    ///
-    /// # Errors
-    /// Damage, as [`crate::prove`] finds it, is told by [`Error::is_damaged`]; the file is then as it was.
-    pub fn resume(path: &Path, program: &str, at: WallTime) -> Result<Self, Error> {
-        if !path.exists() {
-            return Err(Error::other(format!("no such record: {}", path.display())));
-        }
-        // The lock first: what proves itself cannot change under us.
-        let lock = Lock::take(path)?;
-        let proof = reader::prove(path)?;
-        if proof.shared {
-            return Err(Error::damaged(format!(
-                "{} was changed after it was written: {}; nothing was added to it; use another copy",
-                path.display(),
-                proof.faults.join("; ")
-            )));
-        }
-        Self::open(path, lock, program, at)
-    }
-
-    fn open(path: &Path, lock: Lock, program: &str, at: WallTime) -> Result<Self, Error> {
+    /// Opens a record whose lock is held, and begins a session.
+    pub(crate) fn open(path: &Path, lock: Lock, program: &str, at: WallTime) -> Result<Self, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|error| Error::sqlite(&format!("failed to open {}", path.display()), &error))?;

@@ -4,6 +4,7 @@ use crate::agents::AgentRows;
 use crate::compat::Format;
 use crate::content::{Attempt, AttemptEvent, LogLine, SeriesPoint, State};
 use crate::events;
+use crate::last_rows::LastRows;
 use crate::samples::Samples;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
@@ -34,20 +35,29 @@ thread_local! {
 /// Tells whether rows of an attempt, or of the study, are to be read.
 pub(crate) type Wanted<'a> = &'a dyn Fn(Option<i64>) -> bool;
 
+/// Which rows are to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct RowChoice<'a> {
+    /// Whose.
+    pub(crate) wanted: Wanted<'a>,
+    /// Rows after these.
+    pub(crate) after: LastRows,
+}
+
 /// Rows by their attempt; `None` for those of the study.
 pub(crate) type Owned<T> = HashMap<Option<i64>, Vec<T>>;
 
-/// Goes through a table by one scan, whatever the number of attempts: each row that is wanted, with its attempt, which stands in the column
-/// `owner`.
+/// Goes through the newer rows of a table by one scan, whatever the number of attempts: each row that is wanted, with its attempt, which
+/// stands in the column `owner`.
 pub(crate) fn each(
     connection: &Connection,
-    sql: &str,
+    (table, sql): (&str, &str),
     owner: usize,
-    wanted: Wanted<'_>,
+    RowChoice { wanted, after }: RowChoice<'_>,
     mut read: impl FnMut(Option<i64>, &Row<'_>) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(sql)?;
-    let (mut rows, mut last) = (statement.query([])?, (None, wanted(None)));
+    let (mut rows, mut last) = (statement.query([after.get(table)])?, (None, wanted(None)));
     while let Some(row) = rows.next()? {
         #[cfg(test)]
         ROWS_READ.set(ROWS_READ.get() + 1);
@@ -82,13 +92,13 @@ pub(crate) fn newer(
 /// Collects what `each` row is, by attempt.
 pub(crate) fn by_attempt<T>(
     connection: &Connection,
-    sql: &str,
+    of: (&str, &str),
     owner: usize,
-    wanted: Wanted<'_>,
+    choice: RowChoice<'_>,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Owned<T>> {
     let mut found = HashMap::new();
-    each(connection, sql, owner, wanted, |attempt, row| {
+    each(connection, of, owner, choice, |attempt, row| {
         found.entry(attempt).or_insert_with(Vec::new).push(read(row)?);
         Ok(())
     })?;
@@ -153,9 +163,9 @@ pub(crate) fn state(events: &[AttemptEvent]) -> State {
 pub(crate) fn events(
     connection: &Connection,
     format: Format,
-    wanted: Wanted<'_>,
+    choice: RowChoice<'_>,
 ) -> rusqlite::Result<Owned<AttemptEvent>> {
-    by_attempt(connection, format.events().select, 6, wanted, |row| event(row, format))
+    by_attempt(connection, ("event", format.events().select), 6, choice, |row| event(row, format))
 }
 
 /// The event of a row.
@@ -171,8 +181,8 @@ pub(crate) fn event(row: &Row<'_>, format: Format) -> rusqlite::Result<AttemptEv
 }
 
 /// Facts of attempts and of the study.
-pub(crate) fn facts(connection: &Connection, format: Format, wanted: Wanted<'_>) -> rusqlite::Result<Owned<Fact>> {
-    by_attempt(connection, format.facts().select, 8, wanted, |row| {
+pub(crate) fn facts(connection: &Connection, format: Format, choice: RowChoice<'_>) -> rusqlite::Result<Owned<Fact>> {
+    by_attempt(connection, ("fact", format.facts().select), 8, choice, |row| {
         let fact = Fact {
             subject: row.get(0)?,
             name: row.get(1)?,
@@ -187,8 +197,9 @@ pub(crate) fn facts(connection: &Connection, format: Format, wanted: Wanted<'_>)
     })
 }
 
-pub(crate) fn logs(connection: &Connection, format: Format) -> rusqlite::Result<Vec<LogLine>> {
-    all(connection, format.logs().select, [], |row| {
+/// Log lines after one.
+pub(crate) fn logs(connection: &Connection, format: Format, after: i64) -> rusqlite::Result<Vec<LogLine>> {
+    all(connection, format.logs().select, [after], |row| {
         Ok(LogLine {
             attempt: row.get(0)?,
             at: WallTime(row.get(1)?),
@@ -208,11 +219,11 @@ fn instance(row: &Row<'_>, column: usize) -> rusqlite::Result<InstanceName> {
 pub(crate) fn intervals(
     connection: &Connection,
     format: Format,
-    wanted: Wanted<'_>,
+    choice: RowChoice<'_>,
 ) -> rusqlite::Result<HashMap<i64, Vec<IntervalSample>>> {
     let mut found: HashMap<i64, Seconds> = HashMap::new();
-    let sql = "SELECT attempt, number, client, engine FROM interval NOT INDEXED ORDER BY id";
-    each(connection, sql, 0, wanted, |attempt, row| {
+    let sql = "SELECT attempt, number, client, engine FROM interval NOT INDEXED WHERE id > ?1 ORDER BY id";
+    each(connection, ("interval", sql), 0, choice, |attempt, row| {
         let (client, engine): (String, String) = (row.get(2)?, row.get(3)?);
         let client = serde_json::from_str(&client).unwrap_or_default();
         let (index, engine) = (row.get(1)?, format.readings_from_json(&engine));
@@ -220,25 +231,25 @@ pub(crate) fn intervals(
         found.entry(attempt.unwrap_or_default()).or_default().insert(index, second);
         Ok(())
     })?;
-    let sql = "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries, attempt FROM operation NOT INDEXED ORDER BY id";
-    each(connection, sql, 9, wanted, |attempt, row| {
+    let sql = "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries, attempt FROM operation NOT INDEXED WHERE id > ?1 ORDER BY id";
+    each(connection, ("operation", sql), 9, choice, |attempt, row| {
         let (number, counts) = operation(row)?;
         if let Some(second) = second_of(&mut found, attempt, number) {
             second.counts.push(counts);
         }
         Ok(())
     })?;
-    let sql =
-        "SELECT number, kind, clock, count, sum_ns, max_ns, payload, attempt FROM histogram NOT INDEXED ORDER BY id";
-    each(connection, sql, 7, wanted, |attempt, row| {
+    let sql = "SELECT number, kind, clock, count, sum_ns, max_ns, payload, attempt FROM histogram NOT INDEXED \
+               WHERE id > ?1 ORDER BY id";
+    each(connection, ("histogram", sql), 7, choice, |attempt, row| {
         let (number, delta) = histogram(row)?;
         if let Some(second) = second_of(&mut found, attempt, number) {
             second.histograms.push(delta);
         }
         Ok(())
     })?;
-    let sql = "SELECT number, kind, code, text, count, attempt FROM failure NOT INDEXED ORDER BY id";
-    each(connection, sql, 5, wanted, |attempt, row| {
+    let sql = "SELECT number, kind, code, text, count, attempt FROM failure NOT INDEXED WHERE id > ?1 ORDER BY id";
+    each(connection, ("failure", sql), 5, choice, |attempt, row| {
         let (number, error) = failure(row)?;
         if let Some(second) = second_of(&mut found, attempt, number) {
             second.errors.push(error);
@@ -290,9 +301,10 @@ fn failure(row: &Row<'_>) -> rusqlite::Result<(u64, ErrorCount)> {
 pub(crate) fn series(
     connection: &Connection,
     format: Format,
-    wanted: Wanted<'_>,
+    choice: RowChoice<'_>,
 ) -> rusqlite::Result<Owned<(i64, SeriesPoint)>> {
-    by_attempt(connection, format.series().select, 6, wanted, |row| Ok((row.get(0)?, series_point(row)?)))
+    let of = ("series", format.series().select);
+    by_attempt(connection, of, 6, choice, |row| Ok((row.get(0)?, series_point(row)?)))
 }
 
 /// The series of a row, without its samples.
@@ -315,10 +327,11 @@ pub(crate) fn sampled(series: Vec<(i64, SeriesPoint)>, samples: &mut Samples) ->
 }
 
 /// Counters of databases of attempts, by label.
-pub(crate) fn marks(connection: &Connection, wanted: Wanted<'_>) -> rusqlite::Result<Owned<(String, Mark)>> {
+pub(crate) fn marks(connection: &Connection, choice: RowChoice<'_>) -> rusqlite::Result<Owned<(String, Mark)>> {
     let mut marks: Owned<(String, Mark)> = HashMap::new();
-    let sql = "SELECT label, moment_ns, offset_ns, name, value, attempt FROM mark NOT INDEXED ORDER BY id";
-    each(connection, sql, 5, wanted, |attempt, row| add_mark(marks.entry(attempt).or_default(), row))?;
+    let sql =
+        "SELECT label, moment_ns, offset_ns, name, value, attempt FROM mark NOT INDEXED WHERE id > ?1 ORDER BY id";
+    each(connection, ("mark", sql), 5, choice, |attempt, row| add_mark(marks.entry(attempt).or_default(), row))?;
     Ok(marks)
 }
 
@@ -334,9 +347,10 @@ pub(crate) fn add_mark(marks: &mut Vec<(String, Mark)>, row: &Row<'_>) -> rusqli
 }
 
 /// What was verified after attempts.
-pub(crate) fn checks(connection: &Connection, wanted: Wanted<'_>) -> rusqlite::Result<Owned<Check>> {
-    let sql = "SELECT body, attempt FROM verification NOT INDEXED ORDER BY id";
-    let read = by_attempt(connection, sql, 1, wanted, |row| Ok(serde_json::from_str(&row.get::<_, String>(0)?).ok()))?;
+pub(crate) fn checks(connection: &Connection, choice: RowChoice<'_>) -> rusqlite::Result<Owned<Check>> {
+    let sql = "SELECT body, attempt FROM verification NOT INDEXED WHERE id > ?1 ORDER BY id";
+    let check = |row: &Row<'_>| Ok(serde_json::from_str(&row.get::<_, String>(0)?).ok());
+    let read = by_attempt(connection, ("verification", sql), 1, choice, check)?;
     let readable =
         |(attempt, checks): (Option<i64>, Vec<Option<Check>>)| (attempt, checks.into_iter().flatten().collect());
     Ok(read.into_iter().map(readable).collect())

@@ -4,11 +4,11 @@ use crate::content::{Attempt, Record, State};
 use std::collections::HashMap;
 
 /// Attempts at each run of a plan.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RunAttempts<'r>(HashMap<u32, AttemptsOfRun<'r>>);
 
 /// Attempts at one run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct AttemptsOfRun<'r> {
     last: &'r Attempt,
     finished: Option<&'r Attempt>,

@@ -1,6 +1,7 @@
 //! Samples of telemetry: from format 5 on one row for all readings of a probe at one moment, before one for each. May not open files.
 
 use crate::compat::Format;
+use crate::last_rows::LastRows;
 use proofload_model::time::Offset;
 use rusqlite::{Connection, Row};
 use std::collections::HashMap;
@@ -21,18 +22,20 @@ pub(crate) fn unpack(packed: &[u8]) -> impl Iterator<Item = f64> {
     packed.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
 }
 
-/// Reads samples of a record by one scan, of the series that are wanted.
+/// Reads samples after these rows by one scan, of the series that are wanted.
 pub(crate) fn samples(
     connection: &Connection,
     format: Format,
     wanted: &dyn Fn(i64) -> bool,
+    after: LastRows,
 ) -> rusqlite::Result<Samples> {
+    let rows = [after.get("sample")];
     if format.has_packed_samples() {
-        let sql = "SELECT series_set, offset_ns, span_ns, readings FROM sample NOT INDEXED ORDER BY id";
-        return PackedSamples::of(connection, wanted)?.packed(connection, sql, []);
+        let sql = "SELECT series_set, offset_ns, span_ns, readings FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
+        return PackedSamples::of(connection, wanted, after.get("series_set"))?.packed(connection, sql, rows);
     }
-    let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED ORDER BY id";
-    one_by_one(connection, sql, [], wanted)
+    let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
+    one_by_one(connection, sql, rows, wanted)
 }
 
 /// Reads rows of one reading each.
@@ -72,12 +75,13 @@ struct PackedSamples {
 }
 
 impl PackedSamples {
-    /// Reads the series sets.
-    fn of(connection: &Connection, wanted: &dyn Fn(i64) -> bool) -> rusqlite::Result<Self> {
+    /// Reads the series sets after one.
+    fn of(connection: &Connection, wanted: &dyn Fn(i64) -> bool, after: i64) -> rusqlite::Result<Self> {
         let mut collected = Self { series_sets: HashMap::new(), series: Vec::new() };
         let mut places: HashMap<i64, u32> = HashMap::new();
-        let mut statement = connection.prepare_cached("SELECT id, series FROM series_set NOT INDEXED ORDER BY id")?;
-        let mut rows = statement.query([])?;
+        let sql = "SELECT id, series FROM series_set NOT INDEXED WHERE id > ?1 ORDER BY id";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([after])?;
         while let Some(row) = rows.next()? {
             let numbers: Vec<i64> = serde_json::from_str(row.get_ref(1)?.as_str()?).unwrap_or_default();
             let place = |number| {

@@ -6,10 +6,17 @@ use crate::chain::{ChainTable, Link, LinkKind, Owner, begin, chained_tables, of_
 use crate::compat::Format;
 use crate::digest::Digest;
 use crate::error::Error;
+use crate::last_rows::LastRows;
 use crate::rows::all;
 use crate::{schema, seal};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap};
+
+#[cfg(test)]
+thread_local! {
+    /// Rows that tests have hashed on this thread.
+    pub(crate) static ROWS_PROVED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
 
 /// What a record says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,15 +61,25 @@ impl Proof {
     }
 }
 
+/// Wraps an error of a check of the file.
+fn wrong(error: &rusqlite::Error) -> Error {
+    Error::sqlite("failed to check the file", error)
+}
+
 /// Refuses a file that SQLite finds damaged, or whose tables are not those of its format.
 pub(crate) fn check_file(connection: &Connection, format: Format) -> Result<(), Error> {
-    let wrong = |error: rusqlite::Error| Error::sqlite("failed to check the file", &error);
-    let found: Vec<String> = all(connection, "PRAGMA integrity_check(3)", [], |row| row.get(0)).map_err(wrong)?;
+    let found: Vec<String> =
+        all(connection, "PRAGMA integrity_check(3)", [], |row| row.get(0)).map_err(|error| wrong(&error))?;
     if found != ["ok"] {
         return Err(Error::damaged(format!("the file is damaged: {}; use another copy", found.join("; "))));
     }
+    check_tables(connection, format)
+}
+
+/// Refuses a file whose tables are not those of its format.
+pub(crate) fn check_tables(connection: &Connection, format: Format) -> Result<(), Error> {
     let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
-    let mut tables: Vec<String> = all(connection, sql, [], |row| row.get(0)).map_err(wrong)?;
+    let mut tables: Vec<String> = all(connection, sql, [], |row| row.get(0)).map_err(|error| wrong(&error))?;
     tables.sort_unstable();
     let as_made =
         if format.has_chain() { tables == schema::objects(format) } else { !tables.iter().any(|sql| is_link(sql)) };
@@ -79,45 +96,52 @@ fn is_link(sql: &str) -> bool {
 
 /// Checks chain and seals.
 pub(crate) fn prove(connection: &Connection, format: Format) -> Result<Proof, Error> {
-    let proof = if format.has_chain() { prove_chain(connection, format) } else { prove_seals(connection, format)? };
-    let mut proof = proof.map_err(|error| Error::sqlite("failed to check the chain", &error))?;
-    proof.format = format.0;
+    let mut proof = Proof { format: format.0, ..Proof::default() };
+    let proved = if format.has_chain() {
+        prove_chain(connection, format, LastRows::default(), &mut proof).map(|_| ())
+    } else {
+        prove_seals(connection, format, &mut proof)
+    };
+    proved.map_err(|error| Error::sqlite("failed to check the chain", &error))?;
     Ok(proof)
 }
 
+/// Checks what came after rows up to which a record with a chain is proved; `proof` is that of all before, and then of all. Tells whether no
+/// attempt goes on: what comes next can then be proved from there on.
+pub(crate) fn prove_newer(
+    connection: &Connection,
+    format: Format,
+    after: LastRows,
+    proof: &mut Proof,
+) -> Result<bool, Error> {
+    let proved = prove_chain(connection, format, after, proof);
+    proved.map_err(|error| Error::sqlite("failed to check the chain", &error))
+}
+
 /// Records before format 4 have seals only.
-fn prove_seals(connection: &Connection, format: Format) -> Result<rusqlite::Result<Proof>, Error> {
-    let mut proof = Proof::default();
+fn prove_seals(connection: &Connection, format: Format, proof: &mut Proof) -> rusqlite::Result<()> {
     let sql = "SELECT attempt, sha256 FROM seal NOT INDEXED ORDER BY id";
-    let seals: Vec<(i64, String)> = match all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?))) {
-        Ok(seals) => seals,
-        Err(error) => return Ok(Err(error)),
-    };
+    let seals: Vec<(i64, String)> = all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let hashes = seal::hashes(connection, format, seals.iter().map(|(attempt, _)| *attempt))?;
     for (attempt, sha256) in seals {
-        let intact = seal::hash(connection, format, attempt)? == sha256;
+        let intact = hashes.get(&attempt) == Some(&sha256);
         if !intact {
             proof.fault(format!("rows of attempt {attempt} were changed after it finished"));
         }
         proof.attempts.insert(attempt, AttemptEnd { finished: true, intact });
     }
-    Ok(Ok(proof))
+    Ok(())
 }
 
-fn prove_chain(connection: &Connection, format: Format) -> rusqlite::Result<Proof> {
-    let links = Link::all(connection)?;
-    let mut proof = Proof {
-        links: links.len(),
-        head: links.last().map(|link| link.sha256.clone()),
-        closed: links.last().is_some_and(|link| link.kind == Some(LinkKind::Closed)),
-        ..Proof::default()
-    };
-    let mut rows = RowHashes::of(connection, &links)?;
+fn prove_chain(connection: &Connection, format: Format, after: LastRows, proof: &mut Proof) -> rusqlite::Result<bool> {
+    let links = Link::after(connection, after.get("link"))?;
+    let mut rows = RowHashes::of(connection, &links, after)?;
     for chained in chained_tables(format) {
-        rows.scan(connection, chained, &links, &mut proof)?;
+        rows.scan(connection, chained, &links, proof)?;
     }
-    let mut before = "";
-    for (link, of_study) in links.iter().zip(rows.of_study) {
-        if link.kind.is_none() || link.hash(before) != link.sha256 {
+    let mut before = proof.head.take().unwrap_or_default();
+    for (link, of_study) in links.iter().zip(std::mem::take(&mut rows.of_study)) {
+        if link.kind.is_none() || link.hash(&before) != link.sha256 {
             proof.shared_fault(format!("link {} of the chain does not match the previous link", link.id));
         }
         if of_study.hexadecimal() != link.of_study {
@@ -126,7 +150,7 @@ fn prove_chain(connection: &Connection, format: Format) -> rusqlite::Result<Proo
                 link.id
             ));
         }
-        before = &link.sha256;
+        before.clone_from(&link.sha256);
         let Some(attempt) = link.attempt else { continue };
         let found = rows.of_attempts.remove(&attempt).map(Digest::hexadecimal);
         let intact = found.as_ref() == Some(&link.of_attempt);
@@ -135,11 +159,14 @@ fn prove_chain(connection: &Connection, format: Format) -> rusqlite::Result<Proo
         }
         proof.attempts.insert(attempt, AttemptEnd { finished: link.kind == Some(LinkKind::Finished), intact });
     }
+    proof.links += links.len();
+    proof.head = (proof.links > 0).then_some(before);
+    proof.closed = links.last().map_or(proof.closed, |link| link.kind == Some(LinkKind::Closed));
     if proof.closed && !rows.of_attempts.is_empty() {
         let open: Vec<String> = rows.of_attempts.keys().map(ToString::to_string).collect();
         proof.shared_fault(format!("the record was closed, but no link covers attempt {}", open.join(", ")));
     }
-    if links.is_empty() {
+    if proof.links == 0 {
         proof.shared_fault("the chain has no link");
     }
     // A record is in WAL mode from its first attempt until it is closed.
@@ -147,7 +174,7 @@ fn prove_chain(connection: &Connection, format: Format) -> rusqlite::Result<Proo
     if !proof.closed && mode != "wal" && !proof.attempts.is_empty() {
         proof.shared_fault("the record was closed, but its closing link is missing");
     }
-    Ok(proof)
+    Ok(rows.of_attempts.is_empty())
 }
 
 /// The first link that covers a row of the study; as many as there are links where none does. Rows come in the order of their numbers, so that
@@ -158,7 +185,7 @@ fn first_that_covers(links: &[Link], place: usize, row: i64, from: usize) -> usi
 }
 
 /// The attempt of each series.
-fn attempts_of_series(connection: &Connection) -> rusqlite::Result<HashMap<i64, i64>> {
+pub(crate) fn attempts_of_series(connection: &Connection) -> rusqlite::Result<HashMap<i64, i64>> {
     let sql = "SELECT id, attempt FROM series NOT INDEXED ORDER BY id";
     let rows = all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.into_iter().collect())
@@ -170,15 +197,18 @@ struct RowHashes {
     of_attempts: BTreeMap<i64, Digest>,
     /// Digests by link.
     of_study: Vec<Digest>,
+    /// Rows up to these are left out.
+    after: LastRows,
 }
 
 impl RowHashes {
-    fn of(connection: &Connection, links: &[Link]) -> rusqlite::Result<Self> {
-        let attempts: Vec<i64> =
-            all(connection, "SELECT id FROM attempt NOT INDEXED ORDER BY id", [], |row| row.get(0))?;
+    fn of(connection: &Connection, links: &[Link], after: LastRows) -> rusqlite::Result<Self> {
+        let sql = "SELECT id FROM attempt NOT INDEXED WHERE id > ?1 ORDER BY id";
+        let attempts: Vec<i64> = all(connection, sql, [after.get("attempt")], |row| row.get(0))?;
         Ok(Self {
             of_attempts: attempts.into_iter().map(|attempt| (attempt, begin())).collect(),
             of_study: links.iter().map(|_| begin()).collect(),
+            after,
         })
     }
 
@@ -200,11 +230,13 @@ impl RowHashes {
         }
         let of_series = if chained.is_of_series() { Some(attempts_of_series(connection)?) } else { None };
         let owner = if of_series.is_some() { "series" } else { attempt };
-        let sql = format!("SELECT {owner}, {table}.* FROM {table} NOT INDEXED ORDER BY id");
+        let sql = format!("SELECT {owner}, {table}.* FROM {table} NOT INDEXED WHERE id > ?1 ORDER BY id");
         let mut statement = connection.prepare(&sql)?;
         let columns = 1..statement.column_count();
-        let (mut rows, mut stray, mut link) = (statement.query([])?, 0_u64, 0);
+        let (mut rows, mut stray, mut link) = (statement.query([self.after.get(table)])?, 0_u64, 0);
         while let Some(row) = rows.next()? {
+            #[cfg(test)]
+            ROWS_PROVED.set(ROWS_PROVED.get() + 1);
             let owner: Option<i64> = row.get(0)?;
             let owner = of_series.as_ref().map_or(owner, |known| owner.and_then(|series| known.get(&series).copied()));
             let digest = match (owner, place) {

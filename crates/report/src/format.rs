@@ -50,6 +50,10 @@ pub struct ReportOptions<'r> {
     pub beside: &'r [Reference],
     /// How much of the appendix a page shows.
     pub appendix: Appendix,
+    /// The record's file as a command line names it, for the commands that a report tells; empty where it is not known.
+    pub file: &'r str,
+    /// Columns of the terminal that gets a text; `None` where it is another thing or not known.
+    pub columns: Option<usize>,
     /// SHA-256 of the record's file, which stands on each sheet; empty where it is not known.
     pub sha256: &'r str,
 }
@@ -64,7 +68,8 @@ pub fn render_with(record: &Record, format: Format, options: ReportOptions<'_>) 
     if record.plan.points.is_empty() {
         return Err(Error::new("the record's plan has no point; was its creation interrupted?"));
     }
-    let findings = evaluate_beside(record, options.beside);
+    let mut findings = evaluate_beside(record, options.beside);
+    options.file.clone_into(&mut findings.file);
     Ok(match format {
         Format::Html => html(&document(&findings), options.appendix),
         Format::Markdown => markdown(&document(&findings)),
@@ -72,7 +77,9 @@ pub fn render_with(record: &Record, format: Format, options: ReportOptions<'_>) 
         Format::Csv => csv(&findings),
         Format::Points => table_csv(&results_table(&findings)),
         Format::Json => json(&findings, &opening(&findings)),
-        Format::Text => opening_text(&title(&findings), &opening(&findings)) + &text(&findings),
+        Format::Text => {
+            opening_text(&title(&findings), &opening(&findings), options.columns) + &text(&findings, options.columns)
+        }
     })
 }
 
@@ -139,7 +146,7 @@ pub enum HistoryFormat {
     Json,
 }
 
-/// Renders histories; `skipped` are the files that could not be read, with reasons.
+/// Renders histories; `skipped` are the files that are left out, with reasons.
 ///
 /// # Errors
 /// When a page is asked for of several studies, or of none.

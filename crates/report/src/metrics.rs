@@ -183,7 +183,7 @@ metrics! {
     SCAN_MEAN = response("response_ns_mean.scan", "Scan mean, response time").head("Scan, mean");
     READ_MODIFY_WRITE_MEAN = response("response_ns_mean.read_modify_write", "Read-modify-write mean, response time")
         .head("Read-modify-write, mean");
-    CPU = row("cpu_percent", "CPU", "%", Neither).head("CPU, all").axis("Processor", "% of the cores").terminal("CPU %", Tenths);
+    CPU = row("cpu_percent", "CPU", "%", Neither).head("CPU, all").axis("Processor", "% of the cores").terminal("host CPU %", Tenths);
     CPU_STEAL = row("cpu_steal_percent", "Steal", "%", Lower).told("% of the cores");
     DATABASE_CPU = row("database_cpu_percent", "CPU, database", "%", Neither).head("CPU");
     WORK_PER_CPU = row("work_per_cpu_s", "Work per CPU second", "1/CPU s", Higher).told("units of work per CPU s");

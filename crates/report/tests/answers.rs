@@ -4,8 +4,10 @@
 use crate::support::replicated::{replicated, replicated_often};
 use crate::support::{Appliance, KeyValue, Shape, key_value, let_rise, record, searched, shapes, slower, warehouse};
 use expect_test::expect_file;
-use proofload_record::Record;
-use proofload_report::{Format, render};
+use proofload_model::facts::engine;
+use proofload_model::settings::Value;
+use proofload_record::{Record, State};
+use proofload_report::{Format, ReportOptions, render, render_with};
 use serde_json::Value as Json;
 use std::fmt::Write;
 
@@ -117,4 +119,110 @@ fn without_a_valid_point_the_reason_is_of_the_class_that_is_blamed() {
         ) && opening.contains("**What to do:** `proofload resume X.proof` measures 1 missing point. Read the report's"),
         "{opening}"
     );
+}
+
+/// A changed record says so before anything else, and what broke first is unknown at a point that lost its result.
+#[test]
+fn a_changed_record_says_so_first() {
+    let mut changed = record(&over("limits.memory", "\"1GiB\", \"2GiB\", \"4GiB\""));
+    let of_first = changed.attempts.iter_mut().filter(|attempt| attempt.run.point == 0);
+    of_first.for_each(|attempt| attempt.seal_holds = Some(false));
+    let screen_of_changed = screen(&changed);
+    let banner = "partial: The record was changed after the run. proofload verify X.proof tells where. 2 of 3 points valid. \
+                  1 GiB is void, because the record was changed after the run. ";
+    assert!(screen_of_changed.starts_with(banner), "{screen_of_changed}");
+    let broke = "what_broke_first: Unknown at 1 GiB; no valid level has significantly lower throughput.\n";
+    assert!(screen_of_changed.contains(broke), "{screen_of_changed}");
+    let mut linked = record(&Shape::memory(2));
+    assert!(screen(&linked).starts_with("good: 2 of 2 points valid."));
+    linked.faults.push("link 3 of the chain does not match the previous link".to_owned());
+    assert!(screen(&linked).starts_with("partial: The record was changed after the run."));
+}
+
+/// A study that lost its only factor to the machine does not look like one that varies nothing by choice.
+#[test]
+fn a_limit_that_was_left_out_is_told_first() {
+    let shape = Shape { factors: String::new(), ..Shape::memory(1) };
+    let mut without = record(&shape);
+    let text = "[limits]\nwhen_refused = \"without\"\n\n# --set 'limits.memory=none'\n";
+    without.documents.insert("study.toml".to_owned(), text.to_owned());
+    assert!(screen(&without).starts_with("good: 1 of 1 point valid."), "taken away by choice: {}", screen(&without));
+    let (path, value) = ("limits.when_refused".to_owned(), Value::Text("without".to_owned()));
+    without.study.settings = without.study.settings.with([(&path, &value)]);
+    let told = screen(&without);
+    let banner = "partial: Measured without limits.memory, which this machine did not allow. 1 of 1 point valid.";
+    assert!(told.starts_with(banner), "{told}");
+    assert!(told.contains("Unknown: limits.memory was left out, and the study varies nothing else."), "{told}");
+    assert!(told.contains("proofload doctor tells how to allow limits.memory."), "{told}");
+}
+
+/// A study of which nothing was measured says so and why, and the load host is not taken for the host of a server elsewhere.
+#[test]
+fn a_server_that_was_not_reached_has_no_host() {
+    let mut unreached = record(&Shape { not_run: vec![0, 1], ..Shape::memory(2) });
+    let (path, url) = ("engine.url".to_owned(), Value::Text("postgresql://db1/bench".to_owned()));
+    unreached.study.settings = unreached.study.settings.with([(&path, &url)]);
+    let mut tried = record(&Shape::memory(1)).attempts.remove(0);
+    tried.state = State::Failed { reason: "failed to resolve db1".to_owned() };
+    unreached.attempts.push(tried);
+    let text = render(&unreached, Format::Markdown).unwrap();
+    for wanted in [
+        "No result yet: no run of this study is finished. The last attempt failed: failed to resolve db1.",
+        "was to be measured at 2 levels of database memory",
+        "The host of the database was not observed.",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    assert!(!text.contains("The machine: "), "{text}");
+}
+
+#[test]
+fn the_version_of_a_server_stands_below_the_title() {
+    let mut record = record(&Shape::memory(1));
+    for attempt in &mut record.attempts {
+        attempt.facts.retain(|fact| !engine::VERSION.is_of(fact));
+        attempt.facts.push(engine::SERVER_VERSION.observed("17.5 (Debian 17.5-1)", "SHOW"));
+    }
+    record.facts.retain(|fact| !engine::VERSION.is_of(fact));
+    let text = render(&record, Format::Markdown).unwrap();
+    assert!(text.contains(" 17.5 · "), "{text}");
+}
+
+/// The first screen, its figure and the section on throughput have one definition of the knee: what the intervals show.
+#[test]
+fn the_knee_is_where_the_first_screen_says() {
+    let knee = record(&over("limits.memory", "\"64MiB\", \"128MiB\", \"2GiB\", \"4GiB\""));
+    let text = render(&knee, Format::Markdown).unwrap().replace('\u{a0}', " ");
+    for wanted in [
+        "From 2 GiB of database memory on, throughput is the same",
+        "The shaded range holds the knee.",
+        "From 2 GiB on, no level is shown to be lower than the largest; 128 MiB is, so the knee lies between the two.",
+        "add 608 MiB, 1088 MiB and 1568 MiB",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    let plateau = record(&over("limits.memory", "\"1GiB\", \"2GiB\", \"4GiB\""));
+    let text = render(&plateau, Format::Markdown).unwrap();
+    assert!(text.contains("No level is shown to be lower than the largest, so no knee is shown."), "{text}");
+    assert!(!text.contains("The shaded range holds the knee."), "{text}");
+}
+
+#[test]
+fn commands_name_the_file_that_is_known() {
+    let weak = record(&Shape { void: vec![1], not_run: vec![2], ..Shape::memory(4) });
+    let known = ReportOptions { file: "results/memory.proof", ..ReportOptions::default() };
+    let text = render_with(&weak, Format::Text, known).unwrap().replace("\n  ", " ");
+    assert!(text.contains("proofload resume results/memory.proof measures 1 missing point."), "{text}");
+    assert!(text.contains("proofload confirm results/memory.proof tests") && !text.contains("X.proof"), "{text}");
+}
+
+#[test]
+fn a_narrow_terminal_gets_a_narrow_text() {
+    let points = record(&Shape { void: vec![1], ..Shape::memory(4) });
+    let narrow = ReportOptions { columns: Some(60), ..ReportOptions::default() };
+    let text = render_with(&points, Format::Text, narrow).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+    assert!(text.contains("  verdict\n") && text.contains("not shown, for want of room: "), "{text}");
+    let wide = ReportOptions { columns: Some(200), ..ReportOptions::default() };
+    assert_eq!(render_with(&points, Format::Text, wide).unwrap(), render(&points, Format::Text).unwrap());
 }

@@ -246,4 +246,15 @@ fn points_that_moved_are_compared_in_turns_only() {
     let [one, another] = &single;
     let alone = compared(one, another, &["tpm"]);
     assert!(alone.rows.is_empty() && alone.left_out[0].why.contains("at least two blocks"), "{:?}", alone.left_out);
+    let rules = Rules {
+        tolerance: 0.03,
+        of_metric: BTreeMap::new(),
+        undecided: Policy::Fail,
+        void: Policy::Pass,
+        not_in_turns: NotInTurns::Warn,
+        lost: None,
+    };
+    let reasons = gate(&alone, &rules).expect("every metric has a direction").reasons;
+    assert!(reasons.iter().any(|reason| reason == "nothing could be compared"), "{reasons:?}");
+    assert!(!reasons.iter().any(|reason| reason.contains("cannot exclude")), "told once: {reasons:?}");
 }

@@ -4,7 +4,6 @@ use crate::support::replicated::{faster_first, observe};
 use crate::support::{Shape, record};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
-use proofload_model::facts;
 use proofload_model::readiness::{ReadinessCondition, ReadinessFound};
 use proofload_model::series::{SeriesName, tier};
 use proofload_model::settings::Value;
@@ -241,32 +240,14 @@ fn drives_that_answer_late_and_requests_that_fail_void_a_run() {
     assert_eq!(taken_at_once, [], "0.1 ms each: the drives bind nothing");
     let failed = voids(|attempt| put(attempt, tier::ERRORS, 0.1));
     assert!(matches!(failed.as_slice(), [(VoidClass::Verification, _)]), "{failed:?}");
-}
-
-/// Lets a request fail in the first second of the warm-up.
-fn fail_in_warm_up(attempt: &mut Attempt) {
-    let of = attempt.series.iter_mut().filter(|series| tier::ERRORS.is_of(&series.probe, &series.name));
-    of.for_each(|series| series.samples.first_mut().expect("there are some").2 = 1.0);
-}
-
-#[test]
-fn a_request_that_failed_in_the_warm_up_is_a_caution_unless_a_volume_lost_a_write_or_its_cache() {
-    assert_eq!(voids(fail_in_warm_up), [], "the window is as it was asked for");
-    for found in ["failed", "pass"] {
-        let lost = voids(|attempt| {
-            fail_in_warm_up(attempt);
-            let mode = facts::tier::MODE.of("data").compared("write-back", Some(found), false, "the open cache tier");
-            attempt.facts.push(mode);
-        });
-        assert!(matches!(lost.as_slice(), [(VoidClass::Verification, text)] if text.contains(found)), "{lost:?}");
-    }
-    let caution = "failed before the window of ";
-    assert!(!render(&study(), Format::Markdown).unwrap().contains(caution));
-    let mut record = study();
-    record.attempts.iter_mut().filter(|attempt| attempt.run.point == 0).for_each(fail_in_warm_up);
-    assert!(evaluate(&record).points[0].verdict.is_valid());
-    let page = render(&record, Format::Markdown).unwrap();
-    assert!(page.contains(caution), "{page}");
+    let in_warm_up = voids(|attempt| {
+        let of = attempt.series.iter_mut().filter(|series| tier::ERRORS.is_of(&series.probe, &series.name));
+        of.for_each(|series| series.samples.first_mut().expect("there are some").2 = 1.0);
+    });
+    assert!(
+        matches!(in_warm_up.as_slice(), [(VoidClass::Verification, _)]),
+        "it may have lost its cache: {in_warm_up:?}"
+    );
 }
 
 #[test]

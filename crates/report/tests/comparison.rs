@@ -1,5 +1,6 @@
 //! Two records side by side: pairs, ratios, verdicts, what differs, and the gate, on synthetic records whose truth is known.
 
+use crate::drills::{changed, drills};
 use crate::support::{Appliance, KeyValue, Shape, key_value, record, warehouse};
 use expect_test::{Expect, expect};
 use proofload_model::samples::Fact;
@@ -100,6 +101,24 @@ fn data_are_compared_whichever_point_was_run_first() {
     };
     assert_eq!(names(5, "400000"), Vec::<String>::new());
     assert_eq!(names(5, "500000"), ["data rows.stock"]);
+}
+
+#[test]
+fn a_prober_that_was_calm_in_one_record_alone_is_a_difference() {
+    let before = drills("async", &[0.2, 0.3, 0.4, 0.5]);
+    let with_step = |step: u32| {
+        let mut record = before.clone();
+        changed(&mut record, |report| report.prober.ledger.paces.calm_step = step);
+        record
+    };
+    let told = |candidate: &Record| -> Vec<(String, Option<String>, Option<String>)> {
+        let found = compared(&before, candidate, &[]).differences.into_iter();
+        found.map(|one| (one.name, one.baseline, one.candidate)).collect()
+    };
+    let in_words = |words: &str| Some(words.to_owned());
+    let difference = ("prober calm pace".to_owned(), in_words("every operation"), in_words("one operation in 10"));
+    assert_eq!(told(&with_step(10)), [difference]);
+    assert!(told(&with_step(1)).is_empty(), "one pace, and a record from before there were two");
 }
 
 #[test]

@@ -106,12 +106,24 @@ fn every_outage_is_listed_and_those_before_the_fault_are_told_apart() {
     assert_eq!(kinds, ["write", "write", "write", "read", "connect"]);
     let begun = [("from_s", json!(1.0)), ("to_s", json!(1.25)), ("failed", json!(3)), ("of_the_fault", json!(false))];
     check_row(&found[0], &begun);
-    check_row(&found[0], &[("resolution_ms", json!(5.0))]);
+    let resolutions = |record: &Record| -> Vec<Json> {
+        rows(record, "outages").iter().map(|row| row["resolution_ms"].clone()).collect()
+    };
+    let of_all = |writes_and_reads: Json| {
+        let mut all = vec![writes_and_reads; 4];
+        // Connections are further apart than writes.
+        all.push(Json::Null);
+        all
+    };
+    assert_eq!(resolutions(&record), of_all(json!(5.0)));
     changed(&mut record, |report| {
         let from = PaceChange { from: Offset(0), pace: ProberPace::Calm, cause: PaceCause::Begin };
         report.prober.ledger.paces = ProberPaces { calm_step: 10, changes: vec![from] };
     });
-    check_row(&rows(&record, "outages")[0], &[("resolution_ms", json!(50.0))]);
+    assert_eq!(resolutions(&record), of_all(json!(50.0)));
+    let mut before = record.clone();
+    changed(&mut before, |report| report.prober.ledger.period_ns = 0);
+    assert_eq!(resolutions(&before), of_all(Json::Null), "a record from before the period was kept");
     check_row(&found[1], &[("attempt", json!(1)), ("failed", json!(20)), ("of_the_fault", json!(true))]);
     check_row(&found[2], &[("to_s", Json::Null), ("failed", json!(7)), ("of_the_fault", json!(true))]);
     let drill = &rows(&record, "drills")[0];

@@ -6,6 +6,7 @@ use proofload_model::events::RunEvent;
 use proofload_model::facts::engine::DURABLE_COMMITS;
 use proofload_model::ledger::{LedgerPage, LedgerRange, WriteClass, WriteOutcome};
 use proofload_model::manager::ManagerKind;
+use proofload_model::prober::{PaceCause, PaceChange, ProberPace, ProberPaces};
 use proofload_model::samples::{Check, CheckOutcome};
 use proofload_model::series;
 use proofload_model::settings::Value;
@@ -13,7 +14,6 @@ use proofload_model::time::WallTime;
 use proofload_model::units::Bytes;
 use proofload_record::{AttemptEvent, Record};
 use proofload_report::findings::drill_losses::{LossShare, losses};
-use proofload_report::findings::drills::drilled;
 use proofload_report::findings::evaluate;
 use proofload_report::{Format, render};
 
@@ -37,7 +37,7 @@ fn a_broken_promise_is_told_first_though_its_drill_is_void() {
         }
     }
     let findings = evaluate(&record);
-    let point = &drilled(&findings)[0];
+    let point = &findings.drilled[0];
     assert_eq!((point.drills.len(), point.void, point.ledgers.len()), (2, 1, 3));
     assert_eq!((point.lost(), point.losing(), point.lost_against_promise()), (10, 1, 10));
     let page = page(&record);
@@ -57,7 +57,7 @@ fn drills_whose_ledger_nobody_read_are_told_beside_the_losses() {
         }
     }
     let findings = evaluate(&record);
-    let point = &drilled(&findings)[0];
+    let point = &findings.drilled[0];
     assert_eq!((point.ledgers.len(), point.unread), (2, 1));
     check_told(&page(&record), &[unknown]);
 }
@@ -94,7 +94,7 @@ fn whether_a_primary_that_stays_may_lose_a_write_is_what_its_engine_said() {
     let mut record = slow_link();
     changed(&mut record, lose_ten);
     let is_broken = |record: &Record| voids(record).iter().any(|void| void.contains("none may be lost"));
-    let promised = |record: &Record| drilled(&evaluate(record))[0].promises_none_lost;
+    let promised = |record: &Record| evaluate(record).drilled[0].promises_none_lost;
     let said = |durable: bool| {
         let mut record = record.clone();
         let fact = DURABLE_COMMITS.observed(durable, "the server");
@@ -144,7 +144,7 @@ fn nobody_looks_at_the_protection_of_a_primary_that_was_left_alone() {
     let mut record = drills("remote_flush", &[0.5]);
     let is_asked = |record: &Record| {
         let findings = evaluate(record);
-        let points = drilled(&findings);
+        let points = &findings.drilled;
         points[0].asks_for_protection(&points[0].drills[0])
     };
     assert!(is_asked(&record), "the other standby follows");
@@ -211,12 +211,60 @@ fn a_loss_is_told_with_its_share_its_times_and_the_fork_of_the_log() {
     let findings = evaluate(&record);
     let found = losses(&findings);
     assert_eq!((found.len(), found[0].lost, found[0].fork), (1, 50, Some(fork)));
-    assert_eq!(found[0].share, Some(LossShare { seconds: 1, lost: 50, acknowledged: 200 }));
+    assert_eq!(
+        found[0].share,
+        Some(LossShare {
+            seconds: 1,
+            lost: 50,
+            acknowledged: 200,
+            lost_at_full_pace: 50,
+            acknowledged_at_full_pace: 200
+        })
+    );
     let ages = [found[0].oldest, found[0].newest].map(|age| age.map(|age| (1e3 * age).round()));
     assert_eq!(ages, [Some(248.0), Some(3.0)], "due 250 and 5 ms before the fault, and acknowledged 2 ms later");
     let page = page(&record);
     check_told(&page, &["Losses in detail", "50 of 200 in 1 s (25 %)", "248 ms to 3 ms"]);
     check_told(&page, &["| 1 to 2 | 0/15A8B20 | 0/15A91B0 | 1,680 |"]);
+}
+
+#[test]
+fn the_share_of_a_loss_is_one_of_equal_times_whatever_the_pace() {
+    let mut record = drills("async", &[0.5]);
+    let mut end = 0;
+    for event in &record.attempts[0].events {
+        if let RunEvent::Drilled(report) = &event.event {
+            end = (report.fault_at * 200.0).round() as u64;
+        }
+    }
+    // The last second before the fault has 200 writes, and each before it 20. What was acknowledged in the last 1.5 s is lost.
+    let (calm, full) = ((0..end - 200).step_by(10), end - 200..end);
+    let mut ranges = Vec::new();
+    for number in calm.clone().filter(|number| *number >= end - 300).chain(full.clone()) {
+        LedgerRange::add(&mut ranges, (WriteClass::Lost, 0), number, 2000);
+    }
+    changed(&mut record, |report| {
+        let change = |at: f64, pace, cause| PaceChange { from: seconds(at), pace, cause };
+        let changes = vec![
+            change(0.0, ProberPace::Calm, PaceCause::Begin),
+            change(report.fault_at - 1.0, ProberPace::Full, PaceCause::Order),
+        ];
+        let ledger = &mut report.prober.ledger;
+        ledger.paces = ProberPaces { calm_step: 10, changes };
+        (ledger.lost, ledger.ranges) = (210, ranges.clone());
+    });
+    let mut pages = [LedgerPage::from(0), LedgerPage::from(end - 200)];
+    calm.for_each(|number| pages[0].add_number(number, WriteOutcome::Acknowledged, (0, 2000)));
+    full.for_each(|number| pages[1].add_number(number, WriteOutcome::Acknowledged, (0, 2000)));
+    for page in pages {
+        record.attempts[0].events.push(AttemptEvent::new(WallTime(0), RunEvent::LedgerPage(page)));
+    }
+    let share = losses(&evaluate(&record))[0].share.expect("times were kept");
+    assert_eq!((share.seconds, share.lost, share.acknowledged), (2, 210, 220));
+    assert_eq!((share.lost_at_full_pace, share.acknowledged_at_full_pace), (300, 400));
+    let counts_as = "a write of the calm pace counts as those of the full pace";
+    check_told(&page(&record), &["210 of 220 in 2 s (75 %)", counts_as]);
+    assert!(!page(&lost_the_last_quarter(None)).contains(counts_as));
 }
 
 #[test]

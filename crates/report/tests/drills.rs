@@ -17,7 +17,6 @@ use proofload_report::export::{NoHistory, Selection, TABLES, history, write_csv}
 use proofload_report::findings::comparison::{
     Comparison, ComparisonFilter, GateOutcome, NamedRecord, NotInTurns, Policy, Rules, Verdict, compare, gate,
 };
-use proofload_report::findings::drills::drilled;
 use proofload_report::findings::{VoidClass, evaluate};
 use proofload_report::metrics::WRITES_AWAY;
 use proofload_report::{Format, render};
@@ -253,7 +252,7 @@ fn what_is_lost_while_unprotected_is_a_class_of_its_own_and_in_the_headline() {
     read(&mut record.attempts[0], series::replication::UNPROTECTED, "again", 12.0, 1.0);
     assert_eq!(voids(&record), Vec::<String>::new());
     let findings = evaluate(&record);
-    let (unprotected, _) = &drilled(&findings)[0].aftermath[0];
+    let (unprotected, _) = &findings.drilled[0].aftermath[0];
     assert_eq!((unprotected.stretches.as_slice(), unprotected.lost), (&[(11.5, 12.5)][..], 10));
     assert_eq!(unprotected.acknowledged, 200);
     let page = render(&record, Format::Markdown).unwrap();
@@ -268,7 +267,7 @@ fn a_primary_alone_is_unprotected_until_the_other_has_rejoined() {
         report.protected_again_at = report.promoted_at.map(|at| at + 2.0);
     });
     let findings = evaluate(&record);
-    let points = drilled(&findings);
+    let points = &findings.drilled;
     let (unprotected, _) = &points[0].aftermath[0];
     let report = points[0].drills[0].report;
     assert_eq!(unprotected.stretches, [(report.promoted_at.unwrap(), report.protected_again_at.unwrap())]);

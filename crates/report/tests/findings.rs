@@ -420,8 +420,8 @@ fn the_terminal_gets_a_narrow_table() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     expect![[r#"
         OLTP throughput against database memory
-        ! 3 of 4 points valid. 128 MiB is void, because a check failed. Reasons: see the
-          report.
+        ! 3 of 4 points valid. 128 MiB is void, because a check failed. Reasons: see
+          below.
 
         Throughput still rises up to 512 MiB of database memory, the largest level. At
           256 MiB it is 20 % lower, at 64 MiB 63 %.
@@ -440,11 +440,11 @@ fn the_terminal_gets_a_narrow_table() {
         Next: Add larger levels, such as 1 GiB. proofload confirm X.proof tests what
           bound it, in at most 43 min.
 
-        database memory     TPM    NOPM  % of max  CPU %  read MB/s  write MB/s  p99 NO ms  verdict
-        64 MiB           26,704  11,926      37.0   65.4       35.2        7.38       32.7  valid
-        128 MiB          40,788  18,182         -   72.6       38.9        11.2       21.3  void
-        256 MiB          57,566  25,668      79.8   81.1       27.2        15.7       14.9  valid
-        512 MiB          72,170  32,172     100.0   86.9       8.92        19.8       11.7  valid
+        database memory     TPM    NOPM  % of max  host CPU %  read MB/s  write MB/s  p99 NO ms  verdict
+        64 MiB           26,704  11,926      37.0        65.4       35.2        7.38       32.7  valid
+        128 MiB          40,788  18,182         -        72.6       38.9        11.2       21.3  void
+        256 MiB          57,566  25,668      79.8        81.1       27.2        15.7       14.9  valid
+        512 MiB          72,170  32,172     100.0        86.9       8.92        19.8       11.7  valid
 
         128 MiB is void: consistency condition 1: 1 of 4 warehouses differs
 
@@ -473,10 +473,10 @@ fn a_reason_shared_by_runs_and_points_stands_once() {
           proofload plan STUDY --pilot X.proof shows how many runs narrower intervals
           need.
 
-        database memory     TPM    NOPM  % of max  CPU %  read MB/s  write MB/s  p99 NO ms  verdict
-        64 MiB           26,840  11,982     100.0   65.7       35.6        7.37       33.0  valid, wide
-        128 MiB          40,273  17,966         -   72.7       38.1        11.0       21.4  void
-        256 MiB          57,244  25,526         -   80.8       27.1        15.6       15.0  void
+        database memory     TPM    NOPM  % of max  host CPU %  read MB/s  write MB/s  p99 NO ms  verdict
+        64 MiB           26,840  11,982     100.0        65.7       35.6        7.37       33.0  valid, wide
+        128 MiB          40,273  17,966         -        72.7       38.1        11.0       21.4  void
+        256 MiB          57,244  25,526         -        80.8       27.1        15.6       15.0  void
 
         128 MiB; 256 MiB are void: consistency condition 1: 1 of 4 warehouses differs
 

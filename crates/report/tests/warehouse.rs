@@ -256,6 +256,12 @@ fn what_could_not_be_calibrated_says_why() {
     assert_eq!(verdict.bound, LimitingResource::Unclear);
     assert!(verdict.reasons.iter().any(|reason| reason.contains("fio is not installed")), "{:?}", verdict.reasons);
     assert!(findings.points.iter().all(|point| point.verdict.is_valid()), "a calibration voids nothing");
+    let mut facts = missing_facts(&[DEVICE_READ], "");
+    facts.iter_mut().for_each(|fact| fact.source = "the probe was killed".to_owned());
+    let record = noting(&Appliance::stores(), &facts);
+    let findings = evaluate(&record);
+    let verdict = rating(&findings, &findings.points[0]).unwrap().verdict.unwrap();
+    assert!(verdict.reasons.contains(&"the probe was killed".to_owned()), "whatever its words: {:?}", verdict.reasons);
 }
 
 #[test]

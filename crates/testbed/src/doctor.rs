@@ -143,7 +143,7 @@ fn ways_in_words(controller: &str) -> String {
     if ways.is_empty() {
         return format!("check whether the kernel has the controller {controller}");
     }
-    ways.iter().map(|way| format!("{} ({})", way.command.trim_end(), way.when)).collect::<Vec<_>>().join("; or ")
+    ways.iter().map(|way| format!("{} ({})", way.typed(), way.when)).collect::<Vec<_>>().join("; or ")
 }
 
 /// Looks for fio.

@@ -84,6 +84,7 @@ fn bench_requests() {
     report("hit, read of 8 KiB", || tier.read(0, next(), black_box(&mut bytes)).expect("the files work"));
     report("hit, read of 4 KiB", || tier.read(0, next(), black_box(&mut bytes[..4096])).expect("the files work"));
     report("hit, write of 8 KiB", || tier.write(0, next(), black_box(&bytes)).expect("the files work"));
+    report("hit, write of 512 B", || tier.write(0, next(), black_box(&bytes[..512])).expect("the files work"));
     for (what, rate) in [("hit, a tenth of blocks sampled", 0.1), ("hit, all blocks sampled", 1.0)] {
         tier.sample(SampleSettings { rate, data_lines: u64::from(LINES) });
         report(what, || tier.read(0, next(), black_box(&mut bytes)).expect("the files work"));

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use crate::control::FrameFault;
@@ -67,6 +68,15 @@ enum TierErrorKind {
     Failed {
         volume: u8,
         ranges: String,
+    },
+    Lost {
+        volume: u8,
+        bytes: Range<u64>,
+    },
+    Version {
+        what: String,
+        found: u32,
+        newest: u32,
     },
     Range {
         volume: u8,
@@ -151,6 +161,14 @@ impl Error {
         Self { kind: TierErrorKind::Failed { volume, ranges } }
     }
 
+    pub(crate) fn lost(volume: u8, bytes: Range<u64>) -> Self {
+        Self { kind: TierErrorKind::Lost { volume, bytes } }
+    }
+
+    pub(crate) fn version(what: impl Into<String>, found: u32, newest: u32) -> Self {
+        Self { kind: TierErrorKind::Version { what: what.into(), found, newest } }
+    }
+
     pub(crate) fn range(volume: u8, at: u64, length: u64, bytes: u64) -> Self {
         Self { kind: TierErrorKind::Range { volume, at, length, bytes } }
     }
@@ -212,6 +230,11 @@ impl Error {
         matches!(self.kind, TierErrorKind::Taken { .. })
     }
 
+    /// Tells whether bytes are lost that only the cache had, while the rest of the volume is served.
+    pub fn is_lost(&self) -> bool {
+        matches!(self.kind, TierErrorKind::Lost { .. })
+    }
+
     /// Whether the volume has failed and does nothing more until it is opened again.
     pub fn is_fail_stop(&self) -> bool {
         matches!(self.kind, TierErrorKind::Failed { .. })
@@ -226,19 +249,22 @@ impl fmt::Display for Error {
                 write!(f, "{action} {device} at byte {at}: {source}; check the device for errors")
             }
             TierErrorKind::Missing { what } => {
-                write!(f, "opened {what}: it is missing or was never formatted; check the path, or format it")
+                write!(f, "failed to open {what}: it is missing or was never formatted; check the path, or format it")
             }
             TierErrorKind::Foreign { what, found, wanted } => write!(
                 f,
-                "opened {what}: it is {found} where {wanted} was expected; use the devices that belong together"
+                "failed to open {what}: it is {found} where {wanted} was expected; use the devices that belong together"
             ),
             TierErrorKind::Older { what, other, mounts, wanted } => write!(
                 f,
-                "opened {what}: it was opened {mounts} times and the {other} {wanted} times, so it is an older copy; \
+                "failed to open {what}: it was opened {mounts} times and the {other} {wanted} times, so it is an older copy; \
                  restore both from the same time, or format the cache if it has no dirty lines"
             ),
             TierErrorKind::Detached { what } => {
-                write!(f, "opened {what}: it was detached from its cache; use it alone, or format a new cache for it")
+                write!(
+                    f,
+                    "failed to open {what}: it was detached from its cache; use it alone, or format a new cache for it"
+                )
             }
             TierErrorKind::GivenUp { source } => write!(
                 f,
@@ -246,7 +272,7 @@ impl fmt::Display for Error {
                  or format a new cache for them"
             ),
             TierErrorKind::Size { what, found, wanted } => {
-                write!(f, "opened {what}: it has {found} bytes, but {wanted} are needed; was it truncated?")
+                write!(f, "failed to open {what}: it has {found} bytes, but {wanted} are needed; was it truncated?")
             }
             TierErrorKind::Room { what, wanted, missing } => write!(
                 f,
@@ -268,6 +294,8 @@ impl fmt::Display for Error {
                 "volume {volume} has failed after an error of its cache; content that is only in the cache: {ranges}; \
                  repair the cache and open it again, or drain what can be read of it while nobody serves it"
             ),
+            TierErrorKind::Lost { volume, bytes } => write_lost(f, *volume, bytes),
+            TierErrorKind::Version { what, found, newest } => write_version(f, what, *found, *newest),
             TierErrorKind::Range { volume, at, length, bytes } => {
                 write!(f, "volume {volume}: {length} bytes at {at} are beyond its {bytes} bytes")
             }
@@ -285,6 +313,24 @@ impl fmt::Display for Error {
             TierErrorKind::Busy { what, advice } => write!(f, "{what}; {advice}"),
         }
     }
+}
+
+fn write_lost(f: &mut fmt::Formatter<'_>, volume: u8, bytes: &Range<u64>) -> fmt::Result {
+    write!(
+        f,
+        "read bytes {} to {} of volume {volume} from the cache, which alone has them: they differ from their checksums and \
+         are not used; write them whole, restore them from a backup, or look for other damage with a check of the cache \
+         while nobody serves it",
+        bytes.start, bytes.end
+    )
+}
+
+fn write_version(f: &mut fmt::Formatter<'_>, what: &str, found: u32, newest: u32) -> fmt::Result {
+    write!(
+        f,
+        "failed to open {what}: it is of version {found} of the format, but {newest} is the newest that is read; use the version of \
+         the program that made it, or clear its first 8 KiB to give it up with all that it holds"
+    )
 }
 
 impl std::error::Error for Error {

@@ -3,13 +3,16 @@
 use crate::block::{OriginBlock, SectorSet, mix};
 use crate::lists::LineNumber;
 
+/// Bit of a mark that says that a line is closed.
+const CLOSED: u32 = 1 << 31;
+
 /// The content of one line: 16 bytes, also in a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineEntry {
     /// Its block; [`LineEntry::EMPTY`] has none.
     pub(crate) block: OriginBlock,
-    /// Counts the writes, modulo 2^32.
-    pub generation: u32,
+    /// Whether the line is closed, in the highest bit, and the number of its writes below it.
+    pub(crate) mark: u32,
     /// Sectors whose content is here.
     pub valid: SectorSet,
     /// Sectors whose content is here alone.
@@ -19,11 +22,11 @@ pub struct LineEntry {
 impl LineEntry {
     /// A line that holds nothing.
     pub const EMPTY: LineEntry =
-        LineEntry { block: OriginBlock::NOWHERE, generation: 0, valid: SectorSet(0), dirty: SectorSet(0) };
+        LineEntry { block: OriginBlock::NOWHERE, mark: 0, valid: SectorSet(0), dirty: SectorSet(0) };
 
     /// A line that begins to hold a block.
     pub fn new(block: OriginBlock, valid: SectorSet, dirty: SectorSet) -> Self {
-        Self { block, generation: 0, valid, dirty }
+        Self { block, mark: 0, valid, dirty }
     }
 
     /// The block that it holds.
@@ -41,10 +44,38 @@ impl LineEntry {
         !self.dirty.is_empty()
     }
 
+    /// Number of its writes, modulo 2^31.
+    pub fn generation(&self) -> u32 {
+        self.mark & !CLOSED
+    }
+
+    /// Tells whether its sectors are as their checksums say, also after a crash: no sector is overwritten where it is before that is undone durably.
+    pub fn is_closed(&self) -> bool {
+        self.mark & CLOSED != 0
+    }
+
+    /// Whether it is dirty, and a crash may leave sectors that differ from their checksums.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_dirty() && !self.is_closed()
+    }
+
+    /// The line with one write more than another had. It is open.
+    pub(crate) fn written_after(self, before: &Self) -> Self {
+        Self { mark: before.mark.wrapping_add(1) & !CLOSED, ..self }
+    }
+
+    pub(crate) fn closed(self) -> Self {
+        Self { mark: self.mark | CLOSED, ..self }
+    }
+
+    pub(crate) fn opened(self) -> Self {
+        Self { mark: self.mark & !CLOSED, ..self }
+    }
+
     pub(crate) fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.block.bits().to_le_bytes());
-        bytes[8..12].copy_from_slice(&self.generation.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.mark.to_le_bytes());
         bytes[12..14].copy_from_slice(&self.valid.0.to_le_bytes());
         bytes[14..].copy_from_slice(&self.dirty.0.to_le_bytes());
         bytes
@@ -54,7 +85,7 @@ impl LineEntry {
         let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         Self {
             block: OriginBlock::from_bits(u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"))),
-            generation: u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes")),
+            mark: u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes")),
             valid: SectorSet(half(12)),
             dirty: SectorSet(half(14)),
         }
@@ -181,8 +212,13 @@ mod tests {
 
     #[test]
     fn an_entry_survives_its_bytes() {
-        let entry = LineEntry { generation: 77, ..LineEntry::new(OriginBlock::new(1, 9), SectorSet(3), SectorSet(2)) };
-        assert_eq!(LineEntry::from_bytes(&entry.to_bytes()), entry);
+        let entry = LineEntry { mark: 77, ..LineEntry::new(OriginBlock::new(1, 9), SectorSet(3), SectorSet(2)) };
+        for entry in [entry, entry.closed()] {
+            assert_eq!(LineEntry::from_bytes(&entry.to_bytes()), entry);
+            assert_eq!((entry.generation(), entry.is_open()), (77, !entry.is_closed()));
+        }
+        let last = LineEntry { mark: CLOSED - 1, ..entry };
+        assert_eq!((last.closed().opened(), entry.written_after(&last.closed()).mark), (last, 0));
         assert_eq!(LineEntry::from_bytes(&LineEntry::EMPTY.to_bytes()), LineEntry::EMPTY);
         assert_eq!(size_of::<LineEntry>(), 16);
     }

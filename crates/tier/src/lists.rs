@@ -59,7 +59,7 @@ struct ListEnds {
 pub struct Lists {
     next: Vec<u32>,
     previous: Vec<u32>,
-    /// Four bits of list, two of use, one of trust.
+    /// Four bits of list, two of use, one of trust, one of recent writes.
     meta: Vec<u8>,
     ends: [ListEnds; LISTS],
 }
@@ -67,6 +67,7 @@ pub struct Lists {
 const USE_SHIFT: u8 = 4;
 const USE_MASK: u8 = 0b0011_0000;
 const TRUST: u8 = 0b0100_0000;
+const RECENT: u8 = 0b1000_0000;
 
 impl Lists {
     /// Lists for so many lines, all of them in no list.
@@ -175,6 +176,20 @@ impl Lists {
         *meta = if trusted { *meta | TRUST } else { *meta & !TRUST };
     }
 
+    /// Notes that a line was written.
+    #[inline]
+    pub fn set_recent(&mut self, line: LineNumber) {
+        self.meta[line as usize] |= RECENT;
+    }
+
+    /// Whether a line was written since this was asked last.
+    pub fn take_recent(&mut self, line: LineNumber) -> bool {
+        let meta = &mut self.meta[line as usize];
+        let is_recent = *meta & RECENT != 0;
+        *meta &= !RECENT;
+        is_recent
+    }
+
     /// Bytes of memory in use.
     pub fn memory_bytes(&self) -> usize {
         (self.next.capacity() + self.previous.capacity()) * size_of::<u32>() + self.meta.capacity()
@@ -216,6 +231,9 @@ mod tests {
         lists.set_trusted(0, true);
         lists.move_to(0, ListId::of_policy(3, 2));
         assert_eq!((lists.uses(0), lists.is_trusted(0)), (3, true));
+        lists.set_recent(0);
+        assert_eq!((lists.uses(0), lists.is_trusted(0)), (3, true));
+        assert_eq!((lists.take_recent(0), lists.take_recent(0)), (true, false));
         lists.set_trusted(0, false);
         lists.set_uses(0, 1);
         assert_eq!((lists.uses(0), lists.is_trusted(0), lists.list_of(0)), (1, false, ListId::of_policy(3, 2)));

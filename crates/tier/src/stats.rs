@@ -73,6 +73,8 @@ counters! {
     clean_mismatches,
     /// Dirty sectors whose checksum did not match after a crash, which an overwrite in place may cause.
     torn_sectors,
+    /// Dirty sectors whose content is lost, since their checksum did not match: they are neither read nor written to the origin.
+    damaged_sectors,
     /// Failed reads and writes of the cache.
     cache_errors,
     /// Failed reads and writes of the origin.
@@ -125,6 +127,6 @@ mod tests {
         assert_eq!(interval.read_hit_ratio(), Some(0.75));
         assert_eq!((interval.write_hit_ratio(), interval.write_absorbed_ratio()), (Some(0.2), Some(1.0)));
         assert_eq!(VolumeCounters::default().read_hit_ratio(), None);
-        assert_eq!(interval.list().len(), 24);
+        assert_eq!(interval.list().len(), 25);
     }
 }

@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use proofload_tier::control::{ControlClient, ControlServer, ControlSubject};
+use proofload_tier::layout::Geometry;
 use proofload_tier::machine::CacheMode;
 use proofload_tier::tier::{FlushTimes, MOST_FLUSH_DELAY, Tier};
 use support::{Call, MemoryDevice, TestClock, devices, format_settings, memory_devices, pool};
@@ -23,6 +24,7 @@ struct Bed {
     tier: Arc<Tier>,
     subject: Option<ControlSubject>,
     origin: Arc<MemoryDevice>,
+    cache: Arc<MemoryDevice>,
     stops: Receiver<()>,
 }
 
@@ -36,7 +38,7 @@ impl Bed {
         let (folder, tier) = (tempfile::tempdir().unwrap(), Arc::new(tier));
         let (sender, stops) = sync_channel(1);
         let subject = Some(ControlSubject { tier: tier.clone(), disks: Vec::new(), stops: sender });
-        Self { path: folder.path().join("control"), folder, tier, subject, origin: origins[0].clone(), stops }
+        Self { path: folder.path().join("control"), folder, tier, subject, origin: origins[0].clone(), cache, stops }
     }
 
     fn start(&mut self) -> (ControlServer, ControlClient) {
@@ -68,6 +70,19 @@ fn a_drain_leaves_nothing_dirty_and_a_stop_is_told_to_the_owner() {
     client.stop().unwrap();
     client.stop().unwrap();
     bed.stops.try_recv().unwrap();
+}
+
+#[test]
+fn a_drain_ends_at_once_when_only_damaged_lines_are_left_and_tells_them() {
+    let mut bed = Bed::new();
+    let (_server, client) = bed.start();
+    let geometry = Geometry::new(8192, 64).unwrap();
+    let is_dirty = |line: &u32| bed.cache.bytes_now()[geometry.byte_of_line(*line) as usize] == 7;
+    let line = (0..64).find(is_dirty).unwrap();
+    bed.cache.flip_bit(geometry.byte_of_line(line) as usize + 100);
+    let status = client.drain(Duration::from_secs(60)).unwrap();
+    assert_eq!((status.dirty_lines, status.damaged_lines), (1, 1));
+    assert!(bed.tier.since_open() < Duration::from_secs(50), "nothing is waited for");
 }
 
 #[test]

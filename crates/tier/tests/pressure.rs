@@ -276,6 +276,85 @@ fn a_volume_has_the_lines_of_its_quota_also_when_another_came_first() {
     assert_eq!(quotas.collect::<Vec<_>>(), [Some(48), Some(16)]);
 }
 
+/// A pool of two volumes with these quotas, on devices that were formatted.
+fn parted(cache: &Arc<MemoryDevice>, origins: &[Arc<MemoryDevice>], quotas: [Option<u32>; 2]) -> Tier {
+    let mut settings = pool(CacheMode::WriteBack, 2);
+    settings.volumes.iter_mut().zip(quotas).for_each(|(volume, quota)| volume.quota_lines = quota);
+    Tier::open(devices(cache, origins), settings, Arc::new(TestClock::default())).unwrap()
+}
+
+/// Formatted devices of a pool of two volumes.
+fn two_volumes() -> (Arc<MemoryDevice>, Vec<Arc<MemoryDevice>>) {
+    let (cache, origins) = memory_devices(LINES, 256, 2);
+    Tier::format(&devices(&cache, &origins), &format_settings(8192, LINES, 2)).unwrap();
+    (cache, origins)
+}
+
+fn read_blocks(tier: &Tier, volume: u8, blocks: std::ops::Range<u64>) {
+    for block in blocks {
+        tier.read(volume, block * BLOCK, &mut [0; BLOCK as usize]).unwrap();
+        tier.tend().unwrap();
+    }
+}
+
+fn write_block(tier: &Tier, volume: u8, block: u64) {
+    tier.write(volume, block * BLOCK, &[1; BLOCK as usize]).unwrap();
+}
+
+#[test]
+fn a_small_quota_is_cleaned_before_it_is_all_dirty_and_other_volumes_are_left_alone() {
+    let (cache, origins) = two_volumes();
+    let tier = parted(&cache, &origins, [Some(56), Some(8)]);
+    (0..5).for_each(|block| write_block(&tier, 0, block));
+    for block in 0..40 {
+        write_block(&tier, 1, block);
+        read_blocks(&tier, 0, block + 100..block + 101);
+        tier.clean().unwrap();
+    }
+    // All eight lines are an eighth of the pool, which is less than the wanted share.
+    let absorbed = tier.counters(1).writes_absorbed;
+    assert!(absorbed >= 36, "{absorbed} of 40");
+    assert_eq!(tier.lines_of(0).1, 5, "of this volume no more is dirty than wanted");
+}
+
+#[test]
+fn a_write_at_a_full_quota_waits_for_no_commit_of_lines_that_another_volume_gives_up() {
+    let (cache, origins) = two_volumes();
+    let tier = parted(&cache, &origins, [Some(56), Some(8)]);
+    (0..8).for_each(|block| write_block(&tier, 1, block));
+    read_blocks(&tier, 0, 0..60);
+    tier.flush(1).unwrap();
+    assert_eq!(tier.lines_of(1), (8, 8));
+    for block in 100..110 {
+        // Takes a line that a crash would bring back: it is free once a commit is done.
+        tier.read(0, block * BLOCK, &mut [0; BLOCK as usize]).unwrap();
+        let syncs = cache.count(Call::Sync);
+        write_block(&tier, 1, block);
+        assert_eq!(cache.count(Call::Sync), syncs, "block {block}");
+    }
+    assert_eq!(tier.counters(1).writes_bypassed, 10);
+}
+
+#[test]
+fn a_volume_that_holds_more_than_its_new_quota_gives_it_up_to_others_and_by_its_own_reads() {
+    for by_own_reads in [false, true] {
+        let (cache, origins) = two_volumes();
+        let tier = parted(&cache, &origins, [None, None]);
+        read_blocks(&tier, 1, 0..100);
+        assert!(tier.lines_of(1).0 > 50, "{:?}", tier.lines_of(1));
+        tier.close().unwrap();
+        let tier = parted(&cache, &origins, [Some(48), Some(16)]);
+        if by_own_reads {
+            read_blocks(&tier, 1, 100..200);
+        } else {
+            read_blocks(&tier, 0, 0..200);
+            assert!((40..=48).contains(&tier.lines_of(0).0), "{:?}", tier.lines_of(0));
+        }
+        let lines = tier.lines_of(1).0;
+        assert!(lines <= if by_own_reads { 16 } else { 24 }, "{lines}");
+    }
+}
+
 #[test]
 fn a_depth_that_is_tuned_grows_while_the_origin_gains_by_it() {
     // Only without requests, all at once: each round is one batch.

@@ -4,7 +4,6 @@
 
 mod support;
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,7 +41,7 @@ fn a_list_is_read_once_at_its_rate_and_hit_afterwards() {
     list.extend([(0, 7 * BLOCK + 4097), (0, 9 * BLOCK + 1), (0, 256 * BLOCK), (0, u64::MAX), (1, 0), (2, 0)]);
     let before = clock.now();
     let warmed = tier.warm(list.into_iter(), RATE, || true).unwrap();
-    assert_eq!(warmed, WarmedBlocks { loaded: 3, present: 2, refused: 4 });
+    assert_eq!(warmed, WarmedBlocks { loaded: 3, present: 2, refused: 4, beyond_quota: 0 });
     assert_eq!(clock.now() - before, Duration::from_secs(3));
     let reads = origin.count(Call::Read);
     for block in [9, 5, 3, 7] {
@@ -59,10 +58,40 @@ fn a_list_longer_than_the_cache_ends_when_it_is_full_and_any_list_when_it_shall(
     let (tier, _clock, _origin) = scene();
     let warmed = tier.warm(first_bytes(0..256).into_iter(), RATE, || true).unwrap();
     assert_eq!(warmed.loaded, u64::from(LINES));
-    let (tier, _clock, _origin) = scene();
-    let left = Cell::new(10);
-    let goes_on = || left.replace(left.get() - 1) > 0;
+    // It is told to end while it waits for its rate, and does not wait to the end.
+    let (tier, clock, _origin) = scene();
+    let goes_on = || clock.now() < Duration::from_millis(9_450);
     assert_eq!(tier.warm(first_bytes(0..256).into_iter(), RATE, goes_on).unwrap().loaded, 10);
+    assert_eq!(clock.now(), Duration::from_millis(9_500));
+}
+
+#[test]
+fn a_rate_is_not_made_up_for_after_a_slow_read() {
+    let (tier, clock, origin) = scene();
+    let (slow, mut is_first) = (clock.clone(), true);
+    *origin.before.lock().unwrap() = Some(Box::new(move |call| {
+        if call == Call::Read && std::mem::take(&mut is_first) {
+            slow.advance(Duration::from_secs(10));
+        }
+        Ok(())
+    }));
+    let begin = clock.now();
+    assert_eq!(tier.warm(first_bytes(0..5).into_iter(), RATE, || true).unwrap().loaded, 5);
+    assert_eq!(clock.now() - begin, Duration::from_secs(14), "one second each behind the slow one");
+}
+
+#[test]
+fn a_volume_is_warmed_up_to_its_quota_and_the_other_beyond_it() {
+    let (cache, origins) = memory_devices(LINES, 256, 2);
+    Tier::format(&devices(&cache, &origins), &format_settings(8192, LINES, 2)).unwrap();
+    let mut settings = pool(CacheMode::WriteBack, 2);
+    settings.volumes[0].quota_lines = Some(8);
+    settings.volumes[1].quota_lines = Some(40);
+    let tier = Tier::open(devices(&cache, &origins), settings, Arc::new(TestClock::default())).unwrap();
+    let list = first_bytes(0..100).into_iter().chain((0..20).map(|block| (1, block * BLOCK)));
+    let warmed = tier.warm(list, RATE, || true).unwrap();
+    assert_eq!(warmed, WarmedBlocks { loaded: 28, present: 0, refused: 0, beyond_quota: 92 });
+    assert_eq!((tier.lines_of(0).0, tier.lines_of(1).0), (8, 20));
 }
 
 #[test]

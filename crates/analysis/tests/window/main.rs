@@ -5,6 +5,7 @@
 mod library;
 #[path = "../steady/noise.rs"]
 mod noise;
+mod others;
 mod score;
 mod shapes;
 

@@ -15,12 +15,12 @@ impl Shape {
         Self { seconds: vec![1.0; length], level: 1.0 }
     }
 
-    fn of(length: usize, level: f64, at: impl Fn(f64) -> f64) -> Self {
+    pub(super) fn of(length: usize, level: f64, at: impl Fn(f64) -> f64) -> Self {
         Self { seconds: (0..length).map(|second| at(second as f64)).collect(), level }
     }
 
     /// A level of 1, lower by `depth` from second `from` to second `to`; seconds that straddle an end in part.
-    fn lower(&mut self, from: f64, to: f64, depth: f64) {
+    pub(super) fn lower(&mut self, from: f64, to: f64, depth: f64) {
         let first = from.max(0.0) as usize;
         for (second, y) in self.seconds.iter_mut().enumerate().skip(first).take((to - from).max(0.0) as usize + 2) {
             let inside = to.min(second as f64 + 1.0) - from.max(second as f64);
@@ -29,12 +29,12 @@ impl Shape {
     }
 }
 
-fn between(random: &mut Random, low: f64, high: f64) -> f64 {
+pub(super) fn between(random: &mut Random, low: f64, high: f64) -> f64 {
     low + (high - low) * random.uniform()
 }
 
 /// Exponentially distributed.
-fn waiting(random: &mut Random, mean: f64) -> f64 {
+pub(super) fn waiting(random: &mut Random, mean: f64) -> f64 {
     -mean * random.uniform().max(1e-12).ln()
 }
 
@@ -131,7 +131,7 @@ pub(super) fn two_parts(random: &mut Random, length: usize) -> Shape {
 }
 
 /// Draws a share by which a level goes up or down.
-fn change(random: &mut Random, most: f64) -> f64 {
+pub(super) fn change(random: &mut Random, most: f64) -> f64 {
     between(random, 0.05, most) * if random.uniform() < 0.5 { -1.0 } else { 1.0 }
 }
 

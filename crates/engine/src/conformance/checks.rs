@@ -31,27 +31,45 @@ impl std::fmt::Debug for ContractCheck {
 
 /// Every check of an engine with SQL sessions that keeps data, to be run in this order on an empty database.
 pub const CHECKS: &[ContractCheck] = &[
-    ContractCheck { name: "values come back as they were", look: |bench| Box::pin(values::round_trip(bench)) },
-    ContractCheck { name: "a rollback leaves nothing", look: |bench| Box::pin(transactions::rollback(bench)) },
     ContractCheck {
-        name: "nothing is left of a failed flight",
+        name: "values are read back as they were written",
+        look: |bench| Box::pin(values::round_trip(bench)),
+    },
+    ContractCheck {
+        name: "a transaction that is rolled back changes nothing",
+        look: |bench| Box::pin(transactions::rollback(bench)),
+    },
+    ContractCheck {
+        name: "calls sent together change nothing after an error of one",
         look: |bench| Box::pin(transactions::error_in_a_flight(bench)),
     },
     ContractCheck {
-        name: "one of two that wait for each other is told",
+        name: "of two transactions in a deadlock one is told to try again",
         look: |bench| Box::pin(transactions::conflict(bench)),
     },
-    ContractCheck { name: "flights of 2,000 calls", look: |bench| Box::pin(values::large_flight(bench)) },
-    ContractCheck { name: "lists", look: |bench| Box::pin(values::lists(bench)) },
-    ContractCheck { name: "20,000 rows in bulk", look: |bench| Box::pin(bulk::append(bench)) },
-    ContractCheck { name: "bulk is all or nothing", look: |bench| Box::pin(bulk::append_is_atomic(bench)) },
+    ContractCheck {
+        name: "2,000 calls sent together are all answered",
+        look: |bench| Box::pin(values::large_flight(bench)),
+    },
+    ContractCheck { name: "lists as parameters arrive as given", look: |bench| Box::pin(values::lists(bench)) },
+    ContractCheck { name: "20,000 rows are loaded in bulk", look: |bench| Box::pin(bulk::append(bench)) },
+    ContractCheck {
+        name: "a bulk load that fails leaves no rows",
+        look: |bench| Box::pin(bulk::append_is_atomic(bench)),
+    },
     ContractCheck {
         name: "wrong statements are refused",
         look: |bench| Box::pin(transactions::wrong_statements(bench)),
     },
     ContractCheck { name: "settings are read back", look: |bench| Box::pin(settings::settings(bench)) },
-    ContractCheck { name: "what is ours stays", look: |bench| Box::pin(settings::reopening(bench)) },
-    ContractCheck { name: "what is somebody's is refused", look: |bench| Box::pin(settings::foreign_database(bench)) },
+    ContractCheck {
+        name: "a database of Proofload is kept when it is opened again",
+        look: |bench| Box::pin(settings::reopening(bench)),
+    },
+    ContractCheck {
+        name: "a database that Proofload did not create is refused",
+        look: |bench| Box::pin(settings::foreign_database(bench)),
+    },
     ContractCheck { name: "the observer counts commits", look: |bench| Box::pin(settings::observer(bench)) },
 ];
 

@@ -11,6 +11,7 @@ use super::rights::ServerRights;
 use super::scratch::ScratchDatabases;
 use super::server::ServerRecipe;
 use super::session::Session;
+use proofload_model::catalogue::{EnginePlace, RefusedSetting, no_refused_settings};
 use proofload_model::samples::Fact;
 use proofload_model::settings::SettingSpec;
 use proofload_model::wire::DataLocation;
@@ -89,6 +90,11 @@ pub trait Engine: Sync {
     /// Names of the settings that it takes, where it takes no others; `None` where only the running engine knows.
     fn setting_names(&self) -> Option<fn() -> Vec<&'static str>> {
         None
+    }
+
+    /// Settings below `engine.settings` that it does not take, as far as that is known before it runs. Starts no server.
+    fn refused_settings(&self) -> fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting> {
+        no_refused_settings
     }
 
     /// How a local instance is run.

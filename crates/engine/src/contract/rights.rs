@@ -9,8 +9,12 @@ use std::fmt;
 pub enum RightPurpose {
     /// Makes the study's database, which is not there.
     Database,
+    /// Builds the first data: the server shows that there are none.
+    FirstBuild,
     /// Builds the data.
     Build,
+    /// Makes and calls procedures, makes indexes, alters tables.
+    RoutinesAndIndexes,
     /// Checks the conditions of the data after a run.
     Checks,
     /// Brings the server to rest after a build.
@@ -29,6 +33,10 @@ pub enum RightPurpose {
     Limits,
     /// Has the server back its data up and put them back.
     Backups,
+    /// Ends sessions of others that come between the tries of a restore.
+    Sessions,
+    /// Ends transactions that a self-test has meet.
+    Meetings,
 }
 
 impl RightPurpose {
@@ -36,7 +44,9 @@ impl RightPurpose {
     pub fn consequence(self) -> &'static str {
         match self {
             Self::Database => "the database cannot be made",
+            Self::FirstBuild => "there are no data, and none can be built",
             Self::Build => "data cannot be built",
+            Self::RoutinesAndIndexes => "procedures and indexes cannot be built",
             Self::Checks => "the conditions of the data cannot be checked",
             Self::Settle => "the server is not brought to rest after a build, whose work then goes on in the first run",
             Self::Counters => "counters of the server cannot be read",
@@ -46,12 +56,19 @@ impl RightPurpose {
             Self::Settings => "settings that the server keeps to administrators cannot be set for a session",
             Self::Limits => "memory and cores of the server cannot be set",
             Self::Backups => "the server cannot back its data up and put them back",
+            Self::Sessions => "a client that connects during a restore cannot be disconnected, and the restore fails",
+            Self::Meetings => "transactions that meet cannot be tested",
         }
     }
 
     /// Tells whether a study cannot be run at all without it, unless its data stand already.
     pub fn is_needed_to_build(self) -> bool {
-        matches!(self, Self::Database | Self::Build)
+        matches!(self, Self::Database | Self::FirstBuild | Self::Build)
+    }
+
+    /// Tells whether the server itself shows that there are no data yet.
+    pub fn shows_no_data(self) -> bool {
+        matches!(self, Self::Database | Self::FirstBuild)
     }
 }
 
@@ -62,7 +79,7 @@ pub struct MissingRight {
     pub right: String,
     /// What needs it; at least one.
     pub purposes: Vec<RightPurpose>,
-    /// Statement by which an administrator grants it.
+    /// What gives it: a statement of an administrator, or else what to do.
     pub grant: String,
 }
 
@@ -80,13 +97,7 @@ impl MissingRight {
 
 impl fmt::Display for MissingRight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the login lacks {}: {}; an administrator grants it by {}",
-            self.right,
-            self.consequences(),
-            self.grant
-        )
+        write!(f, "the login lacks {}: {}; what helps: {}", self.right, self.consequences(), self.grant)
     }
 }
 
@@ -112,9 +123,10 @@ mod tests {
             grant: "GRANT PROCESS ON *.* TO 'me'@'%'".to_owned(),
         };
         assert!(!missing.is_needed_to_build());
+        assert!(RightPurpose::FirstBuild.shows_no_data() && !RightPurpose::Build.shows_no_data());
         assert_eq!(
             missing.to_string(),
-            "the login lacks PROCESS: standbys cannot be watched; counters of the server cannot be read; an administrator grants it by \
+            "the login lacks PROCESS: standbys cannot be watched; counters of the server cannot be read; what helps: \
              GRANT PROCESS ON *.* TO 'me'@'%'"
         );
     }

@@ -41,6 +41,8 @@ pub struct AfterKill {
 pub struct SharedSegment {
     /// Its number; shmget(2).
     pub id: u32,
+    /// Key under which it was made, as the kernel lists it: a number alone may be that of a later segment.
+    pub key: i64,
     /// Process that made it.
     pub creator: u32,
 }

@@ -22,6 +22,7 @@ impl dyn Engine + '_ {
             minimum_memory_bytes: about.minimum_memory_bytes,
             settings: about.settings,
             setting_names: self.setting_names(),
+            refused_settings: self.refused_settings(),
         }
     }
 }

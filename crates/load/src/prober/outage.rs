@@ -5,7 +5,7 @@ use proofload_model::drill::{Outage, ProbeKind, ProbeReport, ProbeTenth};
 use proofload_model::time::{Moment, Offset};
 
 /// Fewest operations acknowledged in a row that end an outage.
-const FEWEST_IN_A_ROW: usize = 10;
+pub(super) const FEWEST_IN_A_ROW: usize = 10;
 
 /// Fewest operations of an outage; fewer are a blip.
 const FEWEST_FAILED: u64 = 2;

@@ -2,6 +2,8 @@
 //! numbers of the full pace; the calm one passes numbers over, so that a number tells when its operation was due. May not read a clock.
 
 use super::operation::ProbeOperation;
+use super::outage::FEWEST_IN_A_ROW;
+use super::thread::connections;
 use proofload_model::drill::ProberAsked;
 use proofload_model::prober::{PaceCause, PaceChange, ProberPace, ProberPaces};
 use proofload_model::time::Moment;
@@ -34,7 +36,7 @@ impl ProbePace {
         let pace = if calm_step > 1 { ProberPace::Calm } else { ProberPace::Full };
         Self {
             calm_step,
-            steady: asked.deadline + STEADY_BEYOND,
+            steady: steady(asked),
             pace: Cell::new(pace),
             ordered: Cell::new(ProberPace::Calm),
             against: Cell::new(Moment(0)),
@@ -110,6 +112,13 @@ impl ProbePace {
         };
         ProberPaces { calm_step: self.calm_step, changes: changes.into_iter().map(told).collect() }
     }
+}
+
+/// Time for which all operations must have been acknowledged before the pace is calm. New connections are the fewest operations: at a low rate
+/// it is as long as those take that end an outage.
+fn steady(asked: ProberAsked) -> Duration {
+    let in_a_row = Duration::from_secs(FEWEST_IN_A_ROW as u64 + 1) / connections(asked.rate);
+    in_a_row.max(asked.deadline + STEADY_BEYOND)
 }
 
 /// Numbers of the operations of a stream, each due at a fixed time.

@@ -196,6 +196,30 @@ fn a_calm_second_is_no_gap() {
 }
 
 #[test]
+fn an_outage_of_connections_ends_at_a_low_rate() {
+    // Two new connections a second, and one in five seconds at the calm pace.
+    let asked = ProberAsked { rate: 50, calm_rate: 5, ..ASKED };
+    let (pace, mut numbers) = (ProbePace::new(asked), PacedNumbers::new(Moment(0), Duration::from_millis(500)));
+    let mut done = Vec::new();
+    while numbers.due() < moment(25_000.0) {
+        let (due, was_calm) = (numbers.due(), pace.is_calm());
+        let is_away = (moment(5_000.0)..moment(8_000.0)).contains(&due);
+        let outcome = if is_away { ProbeOutcome::Failed } else { ProbeOutcome::Acknowledged };
+        let number = numbers.take(&pace, due);
+        let one = ProbeOperation { number, due, sent: Some(due), ended: due, outcome, ..operation(0, None) };
+        pace.see(&one);
+        done.push(one);
+        if was_calm && !pace.is_calm() {
+            numbers.hasten(due);
+        }
+    }
+    let found = report(ProbeKind::Connect, &done, 2, Moment(0));
+    let [outage] = found.outages.as_slice() else { panic!("one outage: {:?}", found.outages) };
+    assert_eq!((outage.from, outage.to), (Offset(5_000_000_000), Some(Offset(8_000_000_000))), "{done:?}");
+    assert!(pace.is_calm(), "it is over");
+}
+
+#[test]
 fn a_prober_without_a_calm_pace_never_changes() {
     let pace = ProbePace::new(ProberAsked { calm_rate: 200, ..ASKED });
     pace.order(ProberPace::Calm, moment(10.0));

@@ -37,8 +37,17 @@ impl<'a> ShortestFailover<'a> {
 
     /// The one before a time.
     fn before(&self, at: Offset) -> Duration {
-        let from = Offset(at.0.saturating_sub(nanos(self.calm)));
-        if self.paces.has_calm_within(from, at) { self.calm } else { self.full }
+        self.within(Offset(at.0.saturating_sub(nanos(self.calm))), at)
+    }
+
+    /// The one around a stretch: the next write after it is that of the calm pace, too, where that comes into force soon.
+    fn around(&self, from: Offset, to: Offset) -> Duration {
+        let calm = nanos(self.calm);
+        self.within(Offset(from.0.saturating_sub(calm)), Offset(to.0.saturating_add(calm)))
+    }
+
+    fn within(&self, from: Offset, to: Offset) -> Duration {
+        if self.paces.has_calm_within(from, to) { self.calm } else { self.full }
     }
 }
 
@@ -105,7 +114,7 @@ pub(super) fn two_claimed(
         .collect();
     acknowledged.sort_unstable();
     let contradicted = claims.iter().filter(|claim| {
-        let shortest = shortest.before(claim.asked.offset_from(origin));
+        let shortest = shortest.around(claim.asked.offset_from(origin), claim.answered.offset_from(origin));
         another_takes_writes(claim, &acknowledged, shortest)
     });
     let second = |claim: &WriteClaim| claim.answered.offset_from(origin).0.div_euclid(1_000_000_000);
@@ -207,5 +216,21 @@ mod tests {
             |paces: &ProberPaces| two_claimed(&[claim], &writes, Moment(0), &ShortestFailover::of(PERIOD, paces));
         // The write before the question was acknowledged at 1,002 ms, and the next one after the answer was sent at 1,100 ms.
         assert_eq!((found(&ProberPaces::default()), found(&calm)), (0, 1));
+    }
+
+    #[test]
+    fn a_claim_just_before_the_pace_turns_calm_is_contradicted_by_the_next_calm_write() {
+        let change = |at: i64, pace, cause| PaceChange { from: Offset(at * 1_000_000), pace, cause };
+        let changes =
+            vec![change(0, ProberPace::Full, PaceCause::Order), change(1_000, ProberPace::Calm, PaceCause::Steady)];
+        let numbers = (0..200).chain((200..400).step_by(10));
+        let writes: Vec<_> = numbers.map(|number| write(number, ProbeOutcome::Acknowledged, 1)).collect();
+        // Acknowledged at 997 ms before it, and sent at 1,100 ms after it.
+        let claim = WriteClaim { node: 0, asked: Moment(998_000_000), answered: Moment(1_050_500_000) };
+        let found = |changes: &[PaceChange]| {
+            let paces = ProberPaces { calm_step: 10, changes: changes.to_vec() };
+            two_claimed(&[claim], &writes, Moment(0), &ShortestFailover::of(PERIOD, &paces))
+        };
+        assert_eq!((found(&changes), found(&changes[..1])), (1, 0));
     }
 }

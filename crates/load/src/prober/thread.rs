@@ -235,10 +235,14 @@ pub(super) fn probe_hosts(request: &RunRequest, clock: &Arc<dyn Clock>) -> Probe
     }
 }
 
+/// New connections at a rate of writes, 1/s.
+pub(super) fn connections(rate: u32) -> u32 {
+    (rate / WRITES_PER_CONNECTION).max(1)
+}
+
 /// Kinds and their rates at the full pace, 1/s.
 fn kinds(rate: u32) -> [(ProbeKind, u32); 3] {
-    let connections = (rate / WRITES_PER_CONNECTION).max(1);
-    [(ProbeKind::Write, rate), (ProbeKind::Read, rate), (ProbeKind::Connect, connections)]
+    [(ProbeKind::Write, rate), (ProbeKind::Read, rate), (ProbeKind::Connect, connections(rate))]
 }
 
 async fn stream(

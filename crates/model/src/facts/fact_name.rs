@@ -115,6 +115,11 @@ impl FactName {
         self.last(facts)?.effective.as_deref()
     }
 
+    /// Answer of the last fact of this name, `true` or `false`.
+    pub fn answer(&self, facts: &[Fact]) -> Option<bool> {
+        self.text(facts).map(|text| text == "true")
+    }
+
     /// Number of the last fact of this name, in its unit.
     pub fn number(&self, facts: &[Fact]) -> Option<f64> {
         self.last(facts)?.number
@@ -169,6 +174,12 @@ mod tests {
         assert_eq!(super::super::data::ROWS_OF.part(&facts[2]), Some("stock"));
         assert_eq!(super::super::data::ROWS_OF.part(&facts[1]), None);
         assert_eq!(super::super::host::GOVERNOR.text(&facts), None);
+        let durable = super::super::engine::DURABLE_COMMITS;
+        assert_eq!(
+            [true, false].map(|answer| durable.answer(&[durable.observed(answer, "a test")])),
+            [Some(true), Some(false)]
+        );
+        assert_eq!(durable.answer(&facts), None);
     }
 
     #[test]

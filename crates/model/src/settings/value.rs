@@ -36,6 +36,16 @@ impl Value {
             value => (factor == path).then_some(value),
         }
     }
+
+    /// Text that equal values share, so that values can be looked up by it. Zeros of both signs are equal; values of one text need not be.
+    #[must_use]
+    pub fn key_text(&self) -> String {
+        match self {
+            Self::Number(number) => (number + 0.0).to_string(),
+            Self::Table(values) => table_text(values, Self::key_text),
+            other => other.to_string(),
+        }
+    }
 }
 
 /// What a level that assigns nothing is called.

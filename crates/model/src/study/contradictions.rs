@@ -3,6 +3,7 @@
 
 use super::client_rules::{clients_need, confirm_engine_known};
 use super::drill_rules::drill_needs;
+use super::engine_rules::engine_settings_taken;
 use super::factor::{Factor, values_of};
 use super::fault::Fault;
 use super::folder_rules::folders;
@@ -20,7 +21,7 @@ use crate::load_share::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
 use crate::replication::{ReplicationAsked, ReplicationMode, replication};
 use crate::settings::{Settings, Value, limit_settings};
-use crate::units::Bytes;
+use crate::units::{Bytes, duration_text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a rule looks at, and where it puts its faults.
@@ -32,6 +33,7 @@ pub(super) struct RuleContext<'a> {
 
 /// Every rule.
 const RULES: &[fn(&mut RuleContext<'_>)] = &[
+    title_says,
     workload_needs,
     workload_says,
     memory_needs,
@@ -51,6 +53,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     open_load_needs,
     load_hosts_need,
     engine_settings_known,
+    engine_settings_taken,
     cpu_fits_cores,
     quiet_seconds_need,
     replication_needs,
@@ -119,6 +122,13 @@ fn few_enough_runs(look: &mut RuleContext<'_>) -> bool {
         format!("all levels and repetitions make {runs} runs, more than {MOST_RUNS}; remove some levels"),
     );
     false
+}
+
+/// A report needs something to be called by.
+fn title_says(look: &mut RuleContext<'_>) {
+    if look.study.title().trim().is_empty() {
+        look.fault("study.title", "is empty; say in a few words what the study asks".to_owned());
+    }
 }
 
 /// A workload of SQL needs an engine of SQL.
@@ -272,12 +282,17 @@ fn limits() -> impl Iterator<Item = &'static str> {
 
 /// Warm-up ends after it begins.
 fn warm_up_order(look: &mut RuleContext<'_>) {
-    let is_late = |settings: &Settings| {
-        let end = |path| settings.duration(path).ok();
-        end("procedure.warm_up.at_least") > end("procedure.warm_up.at_most")
+    const LEAST: &str = "procedure.warm_up.at_least";
+    const MOST: &str = "procedure.warm_up.at_most";
+    let late = |settings: &Settings| {
+        let (least, most) = (settings.duration(LEAST).ok()?, settings.duration(MOST).ok()?);
+        let told = || format!("{} is longer than {MOST}, {}", duration_text(least), duration_text(most));
+        (least > most).then(told)
     };
-    if expand(look.study).points.iter().any(|point| is_late(&look.study.settings.with(&point.levels))) {
-        look.fault("procedure.warm_up.at_least", "is longer than procedure.warm_up.at_most".to_owned());
+    let reasons: BTreeSet<String> =
+        expand(look.study).points.iter().filter_map(|point| late(&look.study.settings.with(&point.levels))).collect();
+    for reason in reasons {
+        look.fault(LEAST, reason);
     }
 }
 

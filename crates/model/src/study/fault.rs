@@ -44,10 +44,32 @@ pub fn faults_text(faults: &[Fault]) -> String {
     }
 }
 
-/// The candidate nearest to `wrong`, if one is near enough to be a slip.
+/// The setting that was probably meant by `wrong`: one that is a slip away, else the only one of the same last name, else the only one of
+/// its table with that name among its words.
+pub(crate) fn nearest_setting(wrong: &str, known: &[&str]) -> Option<String> {
+    let (table, name) = parts(wrong);
+    let has_name = |path: &&str| parts(path).1 == name;
+    let has_word = |path: &&str| parts(path).0 == table && parts(path).1.split('_').any(|word| word == name);
+    let all = || known.iter().copied();
+    nearest(wrong, all()).or_else(|| only(all().filter(has_name))).or_else(|| only(all().filter(has_word)))
+}
+
+/// Table and last name of a path.
+fn parts(path: &str) -> (&str, &str) {
+    path.rsplit_once('.').unwrap_or(("", path))
+}
+
+/// The one text that all of these are.
+fn only<'a>(mut texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    let first = texts.next()?;
+    texts.all(|text| text == first).then(|| first.to_owned())
+}
+
+/// The candidate nearest to `wrong`, if one is near enough to be a slip: of a path, a third of the letters of its last name, as the tables
+/// before it are the same for many.
 pub(crate) fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let letters = wrong.chars().count();
-    let slips = |candidate: &str| (candidate.len() / 3).max(2);
+    let slips = |candidate: &str| (candidate.rsplit('.').next().map_or(0, str::len) / 3).max(2);
     candidates
         // A distance is never less than the difference of lengths; to find it takes time and memory by their product.
         .filter(|candidate| candidate.chars().count().abs_diff(letters) <= slips(candidate))
@@ -70,9 +92,26 @@ mod tests {
     }
 
     #[test]
+    fn a_setting_is_found_by_its_last_name_or_a_word_of_it() {
+        let known =
+            ["workload.virtual_users", "workload.insert", "procedure.measure", "limits.memory", "limits.memory"];
+        let check = |wrong: &str, expected: Option<&str>| {
+            assert_eq!(nearest_setting(wrong, &known).as_deref(), expected, "{wrong}");
+        };
+        check("measure", Some("procedure.measure"));
+        check("procedure.memory", Some("limits.memory"));
+        check("workload.users", Some("workload.virtual_users"));
+        check("limits.users", None);
+        check("workload.inserts", Some("workload.insert"));
+        check("procedure.pace", None);
+    }
+
+    #[test]
     fn a_slip_is_found_and_a_key_of_megabytes_is_none() {
         let known = || ["workload.warehouses", "limits.memory"].into_iter();
         assert_eq!(nearest("workload.warehuses", known()).as_deref(), Some("workload.warehouses"));
+        // Another name of the same table is no slip, however long the table's own name is.
+        assert_eq!(nearest("procedure.pace", ["procedure.measure"].into_iter()), None);
         // The distance would take a table of 8 million rows.
         assert_eq!(nearest(&"w".repeat(8 << 20), known()), None);
     }

@@ -1,9 +1,11 @@
-//! The study: what a study file says, checked as a whole. May not touch the world: existence of files, servers and rights is `doctor`'s business.
+//! The study: what a study file says, checked as a whole. May not touch the world: existence of files, servers and rights is `doctor`'s business;
+//! what an engine knows of its settings is asked through the catalogue.
 
 mod advice;
 mod client_rules;
 mod contradictions;
 mod drill_rules;
+mod engine_rules;
 mod factor;
 mod factor_rules;
 mod fault;
@@ -34,4 +36,4 @@ pub use typed::{
     Procedure, WarmUp, clients_cpu, confirmation_of, data_place, limits_asked, limits_standby_thread, preconditioning,
     procedure, purged_devices, scraped, session_looks, standby_cpu, thread_limit, with_memory,
 };
-pub use validate::{Study, validate};
+pub use validate::{Study, factors_left_out, validate};

@@ -2,7 +2,7 @@
 
 use super::factor::{Factor, values_of};
 use super::factor_rules::{read_factor, sets_the_same, two_factors};
-use super::fault::{Fault, nearest};
+use super::fault::{Fault, nearest, nearest_setting};
 use super::read::{Assignment, FactorText, ParsedStudy, take_apart};
 use super::typed::{THREAD, THREAD_ON};
 use crate::catalogue::Catalogue;
@@ -107,6 +107,15 @@ fn lay_over(parsed: &mut ParsedStudy, overrides: &[Assignment]) {
     }
 }
 
+/// Settings that vary in a study file and that `--set` gives one value, so that they vary no more. A limit that is left out is not one of
+/// them.
+pub fn factors_left_out(text: &str, overrides: &[Assignment]) -> Vec<String> {
+    let factors = take_apart(text).factors;
+    let is_left_out =
+        |change: &&Assignment| !takes_a_limit_away(change) && factors.iter().any(|factor| factor.gives(&change.path));
+    overrides.iter().filter(is_left_out).map(|change| change.path.clone()).collect()
+}
+
 /// `limits.memory=none` and its like leave a limit out.
 fn takes_a_limit_away(change: &Assignment) -> bool {
     change.value.as_str() == Some(NO_LIMIT) && limit_settings().any(|spec| spec.path == change.path)
@@ -204,8 +213,17 @@ const MOST_SUGGESTED: usize = 20;
 /// The fault of an unknown key, behind `earlier` others.
 pub(super) fn unknown(path: &str, line: Option<usize>, catalogue: &Catalogue, earlier: usize) -> Fault {
     let suggested = earlier < MOST_SUGGESTED;
-    let suggestion = suggested.then(|| nearest(path, catalogue.settings().map(|spec| spec.path))).flatten();
+    let known = || catalogue.settings().map(|spec| spec.path).collect::<Vec<_>>();
+    let suggestion = suggested.then(|| nearest_setting(path, &known())).flatten();
     Fault { line, key: path.to_owned(), reason: "unknown setting".to_owned(), suggestion }
+}
+
+/// The only kind whose title has this word: `tprocc` for "oltp".
+fn entitled(word: &str, known: &[(&str, &str)]) -> Option<String> {
+    let is_between = |letter: char| !letter.is_alphanumeric() && letter != '-';
+    let has_word = |title: &str| title.split(is_between).any(|one| one.eq_ignore_ascii_case(word));
+    let mut found = known.iter().filter(|(_, title)| has_word(title)).map(|(name, _)| (*name).to_owned());
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// The nearest word of a choice.
@@ -305,21 +323,29 @@ impl StudySource<'_> {
 
     /// Engines and workloads that are built in.
     fn kinds(&self, settings: &Settings, factors: &[Factor], faults: &mut Vec<Fault>) {
-        let engines: Vec<&str> = self.catalogue.engines.iter().map(|engine| engine.name).collect();
-        let workloads: Vec<&str> = self.catalogue.workloads.iter().map(|workload| workload.name).collect();
-        for (path, known, what) in [("engine.kind", engines, "engine"), ("workload.kind", workloads, "workload")] {
+        let engines = self.catalogue.engines.iter().map(|engine| (engine.name, engine.title)).collect();
+        let workloads = self.catalogue.workloads.iter().map(|workload| (workload.name, workload.title)).collect();
+        let kinds: [(_, Vec<(&str, &str)>, _); 2] =
+            [("engine.kind", engines, "engine"), ("workload.kind", workloads, "workload")];
+        for (path, known, what) in kinds {
+            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             for name in values_of(path, settings, factors) {
                 let name = name.to_string();
-                if !known.contains(&name.as_str()) {
-                    let reason = format!("unknown {what} {name:?}; built in: {}", known.join(", "));
-                    faults.push(Fault {
-                        line: self.line(path),
-                        key: path.to_owned(),
-                        reason,
-                        suggestion: nearest(&name, known.iter().copied()),
-                    });
+                if !names.contains(&name.as_str()) {
+                    let reason = format!("unknown {what} {name:?}; built in: {}", names.join(", "));
+                    let suggestion = nearest(&name, names.iter().copied()).or_else(|| entitled(&name, &known));
+                    faults.push(Fault { line: self.line(path), key: path.to_owned(), reason, suggestion });
                 }
             }
+        }
+    }
+
+    /// Whether all kinds that a study names are built in; what it sets for others says nothing of its settings.
+    fn knows_kinds(&self, scope: Scope) -> bool {
+        match scope {
+            Scope::Always => true,
+            Scope::Workload(_) => self.kinds.workloads.iter().all(|name| self.catalogue.workload(name).is_some()),
+            Scope::Engine(_) => self.kinds.engines.iter().all(|name| self.catalogue.engine(name).is_some()),
         }
     }
 
@@ -329,9 +355,14 @@ impl StudySource<'_> {
         let given: BTreeSet<String> = settings.0.keys().cloned().chain(varied).collect();
         for path in given.iter().filter(|path| self.line(path).is_some()) {
             let scope = find(self.catalogue, path, self.kinds).map(|spec| spec.scope);
-            let reason = match scope.filter(|scope| !self.kinds.have(*scope)) {
-                Some(Scope::Workload(name)) => format!("belongs to the workload {name}, which this study does not use"),
-                Some(Scope::Engine(name)) => format!("belongs to the engine {name}, which this study does not use"),
+            let strange = scope.filter(|scope| !self.kinds.have(*scope) && self.knows_kinds(*scope));
+            let reason = match strange {
+                Some(Scope::Workload(name)) => {
+                    format!("belongs to the workload {name}, which this study does not use; remove it")
+                }
+                Some(Scope::Engine(name)) => {
+                    format!("belongs to the engine {name}, which this study does not use; remove it")
+                }
                 Some(Scope::Always) | None => continue,
             };
             faults.push(Fault { line: self.line(path), key: path.clone(), reason, suggestion: None });

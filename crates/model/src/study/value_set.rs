@@ -11,12 +11,7 @@ pub(super) struct ValueSet(BTreeMap<String, Vec<Value>>);
 impl ValueSet {
     /// Adds a value; false where an equal one is there.
     pub(super) fn add(&mut self, value: &Value) -> bool {
-        let text = match value {
-            // Zeros of both signs are equal.
-            Value::Number(number) => (number + 0.0).to_string(),
-            other => other.to_string(),
-        };
-        let alike = self.0.entry(text).or_default();
+        let alike = self.0.entry(value.key_text()).or_default();
         let is_new = !alike.contains(value);
         if is_new {
             alike.push(value.clone());
@@ -35,6 +30,8 @@ mod tests {
         assert!(set.add(&Value::Integer(1)) && set.add(&Value::Number(1.0)) && set.add(&Value::Text("1".to_owned())));
         assert!(!set.add(&Value::Integer(1)) && !set.add(&Value::Number(1.0)));
         assert!(set.add(&Value::Number(0.0)) && !set.add(&Value::Number(-0.0)));
+        let table = |number| Value::Table(BTreeMap::from([("skew".to_owned(), Value::Number(number))]));
+        assert!(set.add(&table(0.0)) && !set.add(&table(-0.0)) && set.add(&table(1.0)));
     }
 
     #[test]

@@ -190,7 +190,7 @@ asks! {
     } -> ();
 
     /// End the prober, and look for each of its writes in the database.
-    end_prober: EndProber {} -> ProberReport;
+    end_prober: EndProber {} -> Box<ProberReport>;
 
     /// Check consistency, conservation, acknowledged operations and inputs.
     verify: Verify {

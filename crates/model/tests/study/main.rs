@@ -7,13 +7,14 @@ mod tiers;
 
 use expect_test::{Expect, expect};
 use proofload_model::catalogue::{
-    Capabilities, Catalogue, Contradiction, EngineFacts, ReplicationFacts, StandbyExtent, WorkloadFacts,
+    Capabilities, Catalogue, Contradiction, EngineFacts, EnginePlace, RefusedSetting, ReplicationFacts, StandbyExtent,
+    WorkloadFacts, no_refused_settings,
 };
 use proofload_model::manager::ManagerKind;
 use proofload_model::plan::expand;
 use proofload_model::replication::{Confirmation, ReplicationMode};
 use proofload_model::settings::{Kind, STANDARD, Scope, SettingSpec, Settings, json_schema};
-use proofload_model::study::{faults_text, parse_assignment, validate};
+use proofload_model::study::{factors_left_out, faults_text, parse_assignment, validate};
 use proofload_model::units::Bytes;
 
 const TOY: Scope = Scope::Workload("toy");
@@ -88,6 +89,7 @@ fn catalogue() -> Catalogue {
         minimum_memory_bytes,
         settings: &[],
         setting_names: (name == "sqlite").then_some(|| vec!["cache_size", "synchronous"]),
+        refused_settings: if name == "nothing" { no_refused_settings } else { refused_settings },
     };
     Catalogue {
         engines: vec![
@@ -100,7 +102,7 @@ fn catalogue() -> Catalogue {
         ],
         workloads: vec![WorkloadFacts {
             name: "toy",
-            title: "",
+            title: "trades of a shop",
             settings: WORKLOAD_SETTINGS,
             needs_sql: true,
             operations: || &["buy", "sell"],
@@ -108,6 +110,18 @@ fn catalogue() -> Catalogue {
             raw_bytes: |settings| Bytes::mebi(settings.count("workload.warehouses").unwrap_or(0).into()),
         }],
     }
+}
+
+/// The engines' own rule of settings: no value may be `wrong`, and where their programs are here, no name may be `misspelt`.
+fn refused_settings(place: EnginePlace, given: &[(String, String)]) -> Vec<RefusedSetting> {
+    let is_refused =
+        |(name, value): &&(String, String)| value == "wrong" || (name == "misspelt" && place == EnginePlace::Here);
+    let refused = |(name, value): &(String, String)| RefusedSetting {
+        name: name.clone(),
+        value: value.clone(),
+        reason: format!("{name} cannot be {value}"),
+    };
+    given.iter().filter(is_refused).map(refused).collect()
 }
 
 /// The toy workload's own rule: more than 50 warehouses want a server.
@@ -256,6 +270,34 @@ level = 3
 }
 
 #[test]
+fn an_unknown_workload_is_told_alone_with_the_one_that_its_title_means() {
+    check(
+        &GOOD.replace("kind = \"toy\"", "kind = \"trades\"\nusers = 2\nwarehouses = 3"),
+        &[],
+        &expect![[r#"
+            line 6: workload.kind: unknown workload "trades"; built in: toy; did you mean toy?
+        "#]],
+    );
+    check(
+        GOOD,
+        &["study.title="],
+        &expect![[r#"
+            study.title: is empty; say in a few words what the study asks
+        "#]],
+    );
+}
+
+#[test]
+fn a_factor_that_set_replaces_is_known() {
+    let left_out = |set: &[&str]| {
+        let overrides: Vec<_> = set.iter().map(|text| parse_assignment(text).expect("an assignment")).collect();
+        factors_left_out(GOOD, &overrides)
+    };
+    assert_eq!(left_out(&["limits.memory=64MiB", "workload.warehouses=2"]), ["limits.memory"]);
+    assert_eq!(left_out(&["limits.memory=none", "factor.limits.memory=[\"64MiB\"]"]), [""; 0]);
+}
+
+#[test]
 fn faults_of_syntax_name_their_line() {
     check(
         "[study]\nname = \n",
@@ -333,7 +375,7 @@ fn contradictions_are_found_when_all_else_is_well() {
         GOOD,
         &["procedure.warm_up.at_least=10m", "procedure.measure=1500ms", "storage.precondition.device=nvme0n1"],
         &expect![[r#"
-            procedure.warm_up.at_least: is longer than procedure.warm_up.at_most
+            procedure.warm_up.at_least: 10m is longer than procedure.warm_up.at_most, 5m
             procedure.measure: must be whole seconds, because intervals are one second long
             storage.precondition.device: "nvme0n1" is not a device; use a path below /dev
         "#]],

@@ -116,6 +116,27 @@ fn a_setting_that_the_engine_does_not_have_is_a_fault_of_the_study() {
 }
 
 #[test]
+fn a_value_that_the_engine_does_not_take_is_a_fault_of_the_study() {
+    let told = |set: &[&str]| refusal(GOOD, set);
+    let expected = "engine.settings.synchronous: synchronous cannot be wrong";
+    assert_eq!(told(&["engine.settings.synchronous=wrong"]), [expected]);
+    assert_eq!(told(&["factor.engine.settings.synchronous=[\"off\", \"wrong\"]"]), [expected], "one level of two");
+    let own = "engine.settings.sqlite.synchronous=wrong";
+    assert_eq!(told(&[own]), ["engine.settings.sqlite.synchronous: synchronous cannot be wrong"]);
+    assert_eq!(told(&["engine.settings.server.synchronous=wrong"]), [""; 0], "another engine's");
+    let two = "engine.settings.unknown=wrong";
+    assert_eq!(told(&[two]).len(), 1, "a name that is not in the list is told once");
+}
+
+#[test]
+fn what_only_the_programs_of_an_engine_know_is_asked_where_they_are() {
+    let misspelt = ["engine.kind=server", "engine.settings.misspelt=1"];
+    assert_eq!(refusal(GOOD, &misspelt), ["engine.settings.misspelt: misspelt cannot be 1"]);
+    let elsewhere = [&misspelt[..], &["agents.host=[\"ssh\", \"db1\"]"]].concat();
+    assert_eq!(refusal(GOOD, &elsewhere), [""; 0], "another host has programs of its own");
+}
+
+#[test]
 fn cpu_time_that_does_not_fit_on_the_cores_is_refused() {
     let faults = refusal(GOOD, &["limits.cores=1", "limits.cpu=4"]);
     assert_eq!(faults, ["limits.cpu: 4 CPU s/s do not fit on 1 cores (limits.cores)"]);

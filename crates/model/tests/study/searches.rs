@@ -92,7 +92,7 @@ fn all_faults_of_a_search_come_at_once() {
             line 15: search.to: "many" must be a whole number from 1 to 100
             line 16: search.resolution: 2 must be a share from 0.001 to 1, such as 0.05 or "5%"
             line 17: search.points: 1 must be a whole number from 2 to 1000
-            line 18: search.retries: unknown setting; did you mean search.setting?
+            line 18: search.retries: unknown setting; did you mean procedure.retries?
         "#]],
     );
     check(

@@ -8,6 +8,7 @@ use crate::output;
 use proofload_model::error::Error;
 use proofload_model::facts::{FactName, host};
 use proofload_model::samples::Fact;
+use proofload_model::study::Study;
 use proofload_model::units::{Bytes, duration_words};
 use serde_json::{Value as Json, json};
 
@@ -21,7 +22,7 @@ pub(crate) fn run(arguments: &AgentsArguments) -> Exit {
         Ok(checked) => checked,
         Err(error) => return output::failure(arguments.json, Exit::Failure, &error.to_string()),
     };
-    let told = if arguments.json { format!("{:#}", as_json(&checked)) } else { text(&checked) };
+    let told = if arguments.json { format!("{:#}", as_json(&checked)) } else { text(&checked) + &unasked(&study) };
     let exit = if checked.iter().all(is_ready) { Exit::Good } else { Exit::Failure };
     output::conclude(arguments.json, &told, exit)
 }
@@ -52,6 +53,14 @@ fn text(checked: &[CheckedAgent]) -> String {
         text.push_str(&format!("{head}{}\n", lines.join(&format!("\n{indent}"))));
     }
     text
+}
+
+/// What was not looked at; empty where the study names no server that runs already.
+fn unasked(study: &Study) -> String {
+    match study.settings.get("engine.url") {
+        Some(_) => "the server of engine.url was not asked; proofload doctor STUDY logs in to it\n".to_owned(),
+        None => String::new(),
+    }
 }
 
 fn found_lines(found: &FoundAgent) -> Vec<String> {

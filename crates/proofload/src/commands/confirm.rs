@@ -1,7 +1,7 @@
 //! `confirm`: experiments with points of a finished record, which find out what bound them. The record grows; its results stay.
 
 use super::live_page::LivePage;
-use super::run::{continued, go, not_continued, purges_named};
+use super::run::{continued, go, not_continued, purges_named, shown_runs};
 use super::server_named::servers_named;
 use crate::cli::ConfirmArguments;
 use crate::conductor::{ExperimentChoice, load_of};
@@ -40,7 +40,9 @@ pub(crate) fn run(arguments: &ConfirmArguments) -> Exit {
     // Runs that are missing stay missing: `resume` makes them.
     assignment.finished = record.plan.runs.iter().map(|run| run.index).collect();
     assignment.experiments = planned;
-    go(recorder, &mut assignment, &arguments.record, (&arguments.show, true), page)
+    let shown = shown_runs(&assignment, Some(&record));
+    drop(record);
+    go(recorder, &mut assignment, (&arguments.record, shown), (&arguments.show, true), page)
 }
 
 fn failed(exit: Exit, text: &str) -> Exit {

@@ -6,7 +6,7 @@ use crate::clock::SystemClock;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::time::Clock;
-use proofload_record::Record;
+use proofload_record::{Record, State};
 use proofload_report::findings::evaluate;
 use proofload_report::{Format, render};
 use serde_json::json;
@@ -61,15 +61,22 @@ impl<'a> Ending<'a> {
     }
 
     /// A study that was stopped; what is in its record is told, and what to do.
-    pub(crate) fn stopped(record: Option<&Record>, path: &'a Path, exit: Exit, error: String, next: String) -> Self {
+    pub(crate) fn stopped(
+        record: Option<&Record>,
+        path: &'a Path,
+        exit: Exit,
+        error: String,
+        next: Vec<String>,
+    ) -> Self {
         let result = record.map(StudyResult::of_record);
         // A verification that failed is told even if something else failed as well.
         let exit = match &result {
             Some(result) if exit == Exit::Failure && result.exit() == Exit::VerificationFailed => result.exit(),
             _ => exit,
         };
-        let next = if next.is_empty() { Vec::new() } else { vec![next] };
-        Self { record: path, exit, error: Some(error), table: record.and_then(table), report: None, next, result }
+        // Without a finished run a table would tell the same error again for each point.
+        let table = record.filter(|record| exit != Exit::Failure || has_finished_run(record)).and_then(table);
+        Self { record: path, exit, error: Some(error), table, report: None, next, result }
     }
 
     /// Says it, and gives the exit code.
@@ -117,6 +124,7 @@ impl<'a> Ending<'a> {
         match self.exit {
             Exit::NoResult if !causes.is_empty() => format!("no result: {causes}"),
             Exit::VerificationFailed if !causes.is_empty() => format!("verification failed: {causes}"),
+            Exit::Failure if !causes.is_empty() => format!("the study is not finished: {causes}"),
             exit => exit.meaning().to_owned(),
         }
     }
@@ -133,6 +141,11 @@ impl<'a> Ending<'a> {
             "report": file, "report_missing": missing, "next": self.next,
         })
     }
+}
+
+/// Whether there is a result of any run.
+pub(super) fn has_finished_run(record: &Record) -> bool {
+    record.attempts.iter().any(|attempt| attempt.state == State::Finished)
 }
 
 fn table(record: &Record) -> Option<String> {

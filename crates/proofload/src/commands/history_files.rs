@@ -1,5 +1,6 @@
 //! Records in folders, and what a history keeps of each: evaluated once, then remembered in a cache that may be deleted at any time.
 
+use crate::output;
 use proofload_report::findings::history::{HistoryRecord, history_record};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,13 +15,34 @@ const ENDING: &str = "proof";
 /// Folders inside each other that are looked into.
 const DEEPEST: usize = 16;
 
+/// Files that are no baseline and are named.
+const NAMED: usize = 8;
+
 /// What was found in folders.
 #[derive(Debug, Default)]
 pub(super) struct FoundRecords {
     /// Records that could be read.
     pub(super) records: Vec<HistoryRecord>,
-    /// Files that could not, with reasons.
+    /// Files that could not, and those that were changed after they were written, with reasons.
     pub(super) skipped: Vec<(String, String)>,
+}
+
+/// Why a file is no record of a history.
+#[derive(Debug)]
+enum SkipReason {
+    /// It could not be read, or is still written.
+    Unread(String),
+    /// It is not as it was written.
+    Changed(String),
+}
+
+impl SkipReason {
+    fn into_text(self) -> String {
+        match self {
+            Self::Unread(why) => why,
+            Self::Changed(fault) => format!("it was changed after it was written: {fault}"),
+        }
+    }
 }
 
 /// Reads every record in folders, each file once; the error names a folder that cannot be read.
@@ -46,23 +68,35 @@ pub(super) fn read_all(folders: &[PathBuf], with_cache: bool) -> Result<FoundRec
     for (file, _, result) in found {
         match result {
             Ok(record) => all.records.push(HistoryRecord { file: file.display().to_string(), ..record }),
-            Err(why) => all.skipped.push((file.display().to_string(), why)),
+            Err(why) => all.skipped.push((file.display().to_string(), why.into_text())),
         }
     }
     Ok(all)
 }
 
-/// The newest record of a study with a result among those of a folder; the candidate's own file is left out.
+/// The newest intact record of a study with a result among those of a folder; the candidate's own file is left out. Files that could
+/// not be read or were changed are named.
 pub(super) fn newest(folder: &Path, candidate: &Path) -> Result<PathBuf, String> {
     let study = proofload_record::read(candidate).map_err(|error| error.to_string())?.study.name().to_owned();
     let own = candidate.canonicalize().ok();
     let all = read_all(&[folder.to_owned()], true)?;
     let of_study = all.records.into_iter().filter(|record| record.study == study && record.has_result());
-    let others = of_study.filter(|record| Path::new(&record.file).canonicalize().ok() != own);
-    let found = others.max_by(|a, b| (a.created, &a.file).cmp(&(b.created, &b.file)));
-    found.map(|record| PathBuf::from(record.file)).ok_or_else(|| {
-        format!("{} has no record of the study {study} with a result but the candidate", folder.display())
-    })
+    let mut others: Vec<HistoryRecord> =
+        of_study.filter(|record| Path::new(&record.file).canonicalize().ok() != own).collect();
+    others.sort_by(|a, b| (b.created, &b.file).cmp(&(a.created, &a.file)));
+    all.skipped.iter().take(NAMED).for_each(|(file, why)| output::note(&format!("not a baseline: {file}: {why}")));
+    if all.skipped.len() > NAMED {
+        output::note(&format!("not a baseline: {} more files; proofload history tells why", all.skipped.len() - NAMED));
+    }
+    for record in others {
+        let file = PathBuf::from(record.file);
+        // Size and time of a file may be the same although it was changed: what judges is looked at, not remembered.
+        match one(&file) {
+            Ok(_) => return Ok(file),
+            Err(why) => output::note(&format!("not a baseline: {}: {}", file.display(), why.into_text())),
+        }
+    }
+    Err(format!("{} has no intact record of the study {study} with a result but the candidate", folder.display()))
 }
 
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
@@ -80,7 +114,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), 
 }
 
 /// A file, what tells its content from an older one, and what it holds.
-type EvaluatedFile = (PathBuf, FileState, Result<HistoryRecord, String>);
+type EvaluatedFile = (PathBuf, FileState, Result<HistoryRecord, SkipReason>);
 
 /// Size and time of the last change, µs since 1970.
 type FileState = (u64, u64);
@@ -125,10 +159,13 @@ fn evaluate(files: Vec<PathBuf>, cache: &Cache) -> Vec<EvaluatedFile> {
     done
 }
 
-fn one(file: &Path) -> Result<HistoryRecord, String> {
-    let record = proofload_record::read(file).map_err(|error| error.to_string())?;
+fn one(file: &Path) -> Result<HistoryRecord, SkipReason> {
+    let record = proofload_record::read(file).map_err(|error| SkipReason::Unread(error.to_string()))?;
     if record.being_written {
-        return Err("it is still being written".to_owned());
+        return Err(SkipReason::Unread("it is still being written".to_owned()));
+    }
+    if let Some(fault) = record.faults.first() {
+        return Err(SkipReason::Changed(fault.clone()));
     }
     Ok(history_record(&file.display().to_string(), &record))
 }
@@ -142,7 +179,7 @@ fn cache_file() -> Option<PathBuf> {
 
 /// What this program writes in the first line; another version evaluates anew.
 fn head() -> Value {
-    json!({"proofload": env!("CARGO_PKG_VERSION"), "form": 2})
+    json!({"proofload": env!("CARGO_PKG_VERSION"), "form": 3})
 }
 
 /// The cache; empty when it is missing, damaged or of another version.

@@ -21,6 +21,7 @@ mod live_page;
 mod logo;
 mod man;
 mod next_steps;
+mod nothing_missing;
 mod pdf;
 mod pilot;
 mod plan;

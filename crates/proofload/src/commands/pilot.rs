@@ -1,14 +1,21 @@
 //! What wanted intervals take, by the spread of a short run of the same study.
 
 use proofload_analysis::window::seconds_needed;
+use proofload_model::plan::{Plan, expand};
+use proofload_model::settings::Settings;
+use proofload_model::study::Study;
 use proofload_model::units::duration_words;
 use proofload_report::findings::{Findings, PointFindings, RunFindings, evaluate, reach};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 /// Half-widths of 95 % intervals that are told, as shares.
 const WANTED: [f64; 3] = [0.10, 0.05, 0.02];
+
+/// Seconds of a window that tell how long another must be at least, as [`seconds_needed`] has it.
+const SHORTEST: usize = 10;
 
 /// What intervals of one half-width take.
 struct Effort {
@@ -29,19 +36,27 @@ pub(super) struct Pilot {
 }
 
 impl Pilot {
-    /// Reads one.
+    /// Reads one of a study.
     ///
     /// # Errors
-    /// The record cannot be read, or has nothing to tell.
-    pub(super) fn read(path: &Path) -> Result<Self, String> {
+    /// The record cannot be read, is of another workload or engine, or has nothing to tell.
+    pub(super) fn read(path: &Path, study: &Study) -> Result<Self, String> {
         let record = proofload_record::read(path).map_err(|error| error.to_string())?;
+        let (theirs, ours) = (kinds(&record.study, &record.plan), kinds(study, &expand(study)));
+        if theirs.is_disjoint(&ours) {
+            let told = |kinds: &BTreeSet<String>| kinds.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            return Err(format!(
+                "the pilot {} measured {}, and this study measures {}: use a record of the same workload and engine",
+                path.display(),
+                told(&theirs),
+                told(&ours)
+            ));
+        }
         let findings = evaluate(&record);
         let needed: Vec<Effort> = WANTED.into_iter().map(|half_width| needed(&findings, half_width)).collect();
         let (file, recurrences) = (path.display().to_string(), for_recurrences(&findings));
         if needed.iter().all(|needed| needed.repetitions.is_none() && needed.seconds.is_none()) {
-            return Err(format!(
-                "{file} has no valid point, nor one that is void only because throughput varied too much, so it cannot predict a longer run"
-            ));
+            return Err(tells_nothing(&file, &findings));
         }
         Ok(Self { file, points: record.plan.points.len(), needed, recurrences })
     }
@@ -83,6 +98,31 @@ impl Pilot {
     }
 }
 
+/// Workloads of a study's points, each with its engine.
+fn kinds(study: &Study, plan: &Plan) -> BTreeSet<String> {
+    let kind = |settings: &Settings| {
+        let [workload, engine] =
+            ["workload.kind", "engine.kind"].map(|path| settings.text(path).unwrap_or("?").to_owned());
+        format!("{workload} on {engine}")
+    };
+    plan.points.iter().map(|point| kind(&plan.settings(study, point.id))).collect()
+}
+
+/// Why a pilot predicts nothing.
+fn tells_nothing(file: &str, findings: &Findings<'_>) -> String {
+    let telling = telling(findings);
+    let windows = telling.iter().flat_map(|point| &point.runs).filter(|run| run.whole.is_none());
+    let windows = windows.map(|run| run.measured().len());
+    match windows.max().filter(|longest| *longest < SHORTEST) {
+        Some(longest) => format!(
+            "{file} has no window longer than {longest} s, which gives no interval: measure {SHORTEST} s or more in the pilot"
+        ),
+        None => format!(
+            "{file} has no valid point, nor one that is void only because throughput varied too much, so it cannot predict a longer run"
+        ),
+    }
+}
+
 /// What it takes by points that are valid, or void only because they varied too much: those are the ones that a pilot is for.
 fn needed(findings: &Findings<'_>, half_width: f64) -> Effort {
     let telling = telling(findings);
@@ -113,6 +153,7 @@ mod tests {
     use super::*;
     use proofload_analysis::validity::VoidReason;
     use proofload_analysis::window::WindowVerdict;
+    use proofload_model::settings::Value;
     use proofload_report::findings::{Verdict, Void, VoidClass};
 
     /// A minute of load that varies by a third from second to second.
@@ -146,6 +187,28 @@ mod tests {
         assert!(after(varied.clone(), 0).is_some());
         assert_eq!(after(varied, 1), None, "another reason stands against it");
         assert_eq!(after(VoidReason::NoThroughput, 0), None);
+    }
+
+    #[test]
+    fn a_pilot_is_of_the_same_workload_and_long_enough() {
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-4-memory.proof");
+        let mut record = proofload_record::read(Path::new(stored)).expect("the record is read");
+        let own = Pilot::read(Path::new(stored), &record.study).err();
+        assert!(own.is_none_or(|why| !why.contains("this study measures")));
+        let mut findings = evaluate(&record);
+        for run in findings.points.iter_mut().flat_map(|point| &mut point.runs) {
+            run.voids.clear();
+            run.per_second = vec![100.0; 6];
+            let window = run.window.as_mut().expect("it was measured");
+            (window.from, window.to) = (0, 6);
+        }
+        let told = tells_nothing("x.proof", &findings);
+        assert!(told.contains("no window longer than 6 s") && told.contains("measure 10 s or more"), "{told}");
+        drop(findings);
+        let other = Value::Text("other".to_owned());
+        record.study.settings.0.insert("workload.kind".to_owned(), other);
+        let Err(refused) = Pilot::read(Path::new(stored), &record.study) else { panic!("it is another workload") };
+        assert!(refused.contains("this study measures other on "), "{refused}");
     }
 
     /// Throughput that dips every 80 s is known well after 40 s by its spread alone, but not for lack of dips.

@@ -33,14 +33,14 @@ const FOLDED: usize = 20;
 
 /// Prints the plan.
 pub(crate) fn run(arguments: &PlanArguments) -> Exit {
-    let pilot = match arguments.pilot.as_deref().map(Pilot::read).transpose() {
-        Ok(pilot) => pilot,
-        Err(text) => return output::failure(arguments.check.json, Exit::Failure, &text),
-    };
-    let arguments = &arguments.check;
+    let (pilot, arguments) = (arguments.pilot.as_deref(), &arguments.check);
     let file = match super::study_file::read_with(&arguments.study.study, &arguments.study.set) {
         Ok(file) => file,
         Err(refusal) => return refusal.tell(arguments.json),
+    };
+    let pilot = match pilot.map(|pilot| Pilot::read(pilot, &file.study)).transpose() {
+        Ok(pilot) => pilot,
+        Err(text) => return output::failure(arguments.json, Exit::Failure, &text),
     };
     if !arguments.json {
         file.tell_advice();

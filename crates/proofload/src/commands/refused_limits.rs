@@ -1,7 +1,6 @@
 //! Limits that this machine does not allow: tried before anything is built, then named at once or left out; and failover managers that it does
 //! not have. Tries nothing on other hosts.
 
-use super::rights;
 use super::study_file::{Refusal, StudyFile, read_with};
 use crate::exit::Exit;
 use crate::output;
@@ -10,11 +9,11 @@ use proofload_model::intervention::THREAD_CPU;
 use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::plan::expand;
 use proofload_model::settings::Settings;
-use proofload_model::study::{Study, limits_asked, standby_cpu, thread_limit};
+use proofload_model::study::{Factor, Study, limits_asked, standby_cpu, thread_limit};
 use proofload_model::tier::{TierPlan, tier_plan};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
-use proofload_testbed::doctor::{Way, find_manager, find_tier, try_limits, ways};
+use proofload_testbed::doctor::{find_manager, find_tier, try_limits, ways};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -45,12 +44,6 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
     }
     let tell = |refusal: Refusal| refusal.tell(false);
     let file = read_with(path, &set).map_err(tell)?;
-    if let Some(why) = rights::missing_to_build(&file.study) {
-        output::error(&format!(
-            "nothing was started: {why}\nproofload doctor with this study tells all rights that are lacking"
-        ));
-        return Err(Exit::Failure);
-    }
     let refused = refused(&file.study);
     if let Some(why) = missing_manager(&file.study).or_else(|| missing_tier(&file.study)) {
         output::error(&format!("nothing was started: {why}"));
@@ -71,6 +64,9 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
         "this machine does not allow {} (proofload doctor says why); running without, as requested",
         names(&refused)
     ));
+    if let Some(lost) = lost_factors(&file.study, &refused) {
+        output::note(&format!("{lost}; {}", way_to_limits(&refused)));
+    }
     set.extend(refused.iter().map(|limit| format!("{}=none", limit.setting)));
     let title = format!("{}, without {}", file.study.title(), names(&refused));
     set.push(format!("study.title={title:?}"));
@@ -165,6 +161,35 @@ fn each(point: &Settings) -> Vec<(&'static str, LimitsAsked)> {
     .collect()
 }
 
+/// Factors that a study has no more without these limits, and the points that are left; `None` where it keeps all of its factors.
+pub(super) fn lost_factors(study: &Study, refused: &[RefusedLimit]) -> Option<String> {
+    let is_refused = |path: &String| refused.iter().any(|limit| limit.setting == path.as_str());
+    let is_lost = |factor: &Factor| factor.paths().iter().all(is_refused);
+    let (lost, kept): (Vec<Factor>, Vec<Factor>) = study.factors.iter().cloned().partition(is_lost);
+    let names: Vec<&str> = lost.iter().map(|factor| factor.setting.as_str()).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let varies_more = !kept.is_empty() || study.settings.get("search.setting").is_some();
+    let all = expand(study).points.len();
+    let left = expand(&Study { settings: study.settings.clone(), factors: kept }).points.len();
+    let (which, so) = match (varies_more, names.len()) {
+        (true, _) => ("", ""),
+        (false, 1) => (", the only factor,", ", so nothing is compared"),
+        (false, _) => (", all of its factors,", ", so nothing is compared"),
+    };
+    let are = if left == 1 { "is" } else { "are" };
+    Some(format!("without {}{which} {left} of {all} points {are} left{so}", names.join(", ")))
+}
+
+/// The best way to limits that were refused.
+fn way_to_limits(refused: &[RefusedLimit]) -> String {
+    match ways().first().filter(|_| !refused.iter().all(RefusedLimit::is_beyond_the_machine)) {
+        Some(way) => format!("to measure all of them: {}", way.typed()),
+        None => "use less than the machine has to measure all of them".to_owned(),
+    }
+}
+
 fn names(refused: &[RefusedLimit]) -> String {
     refused.iter().map(|limit| limit.setting).collect::<Vec<_>>().join(", ")
 }
@@ -180,9 +205,30 @@ fn stops(refused: &[RefusedLimit]) -> String {
         );
     }
     let mut text = format!("this machine does not allow {names}, and nothing was started: {first}\nuse one of\n");
-    let program = |way: &Way| if way.command.ends_with(' ') { "proofload run …" } else { "" };
     for way in ways() {
-        text.push_str(&format!("  {}{}   ({})\n", way.command, program(&way), way.when));
+        text.push_str(&format!("  {}   ({})\n", way.typed(), way.when));
     }
     text + "  proofload run … --without-limits   (the title of the result says what is missing)"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::study::validate;
+
+    #[test]
+    fn a_study_that_loses_its_factors_is_told() {
+        let text = "[study]\nname = \"s\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 10\nvirtual_users = 1\n\
+                    [engine]\nkind = \"sqlite\"\n[[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"128MiB\"]\n";
+        let check = |more: &str, setting: &'static str, expected: Option<&str>| {
+            let study = validate(&format!("{text}{more}"), &[], &crate::catalogue::catalogue()).expect("it is valid");
+            let refused = [RefusedLimit { setting, why: Error::new("it is not allowed") }];
+            assert_eq!(lost_factors(&study, &refused).as_deref(), expected);
+        };
+        let only = "without limits.memory, the only factor, 1 of 2 points is left, so nothing is compared";
+        check("", "limits.memory", Some(only));
+        check("", "limits.cores", None);
+        let users = "[[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [1, 2, 3]\n";
+        check(users, "limits.memory", Some("without limits.memory 3 of 6 points are left"));
+    }
 }

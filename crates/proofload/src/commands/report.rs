@@ -29,6 +29,7 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
     if file.as_ref().is_some_and(|file| *file == arguments.record) {
         return Err(format!("{} is the record itself; choose another file with -o", arguments.record.display()));
     }
+    expect_known_ending(arguments)?;
     let beside = beside(&arguments.beside)?;
     let mut record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
     if arguments.judge == Judge::New {
@@ -36,7 +37,14 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
     }
     let asked = asked_format(arguments);
     let sha256 = sha256(&arguments.record, asked)?;
-    let options = ReportOptions { beside: &beside, appendix: appendix(arguments.appendix), sha256: &sha256 };
+    let named = named(&arguments.record, asked);
+    let options = ReportOptions {
+        beside: &beside,
+        appendix: appendix(arguments.appendix),
+        file: &named,
+        columns: file.is_none().then(terminal_columns).flatten(),
+        sha256: &sha256,
+    };
     let overwrite = arguments.overwrite || is_replaceable(arguments, file.as_deref());
     let text = render_with(&record, format(asked), options).map_err(|error| error.to_string())?;
     if asked == ReportFormat::Pdf {
@@ -49,6 +57,19 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
         Some(folder) => write_figures(&record, options, folder, arguments.overwrite),
         None => Ok(()),
     }
+}
+
+/// Columns of the terminal on stdout; `None` where it is none.
+fn terminal_columns() -> Option<usize> {
+    console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns)).filter(|columns| *columns > 0)
+}
+
+/// The record in the commands that a report tells: a page, which others read, has no folders of this machine in it.
+fn named(record: &Path, asked: ReportFormat) -> String {
+    let name = record.file_name().map(Path::new).filter(|_| asked != ReportFormat::Text);
+    let shown = name.unwrap_or(record).display().to_string();
+    let is_plain = shown.chars().all(|letter| letter.is_alphanumeric() || "-_./+,:@".contains(letter));
+    if is_plain { shown } else { format!("'{}'", shown.replace('\'', r"'\''")) }
 }
 
 /// The hash of the record's file, for formats that name it.
@@ -129,7 +150,14 @@ const fn appendix(shown: AppendixShown) -> Appendix {
 
 /// The format that was asked for, by its name or by the file's ending; else a page.
 fn asked_format(arguments: &ReportArguments) -> ReportFormat {
-    let by_ending = || match target::ending(arguments.output.as_deref())?.as_str() {
+    let by_ending = || format_of_ending(&target::ending(arguments.output.as_deref())?);
+    arguments.format.or_else(by_ending).unwrap_or(ReportFormat::Html)
+}
+
+/// The format that an ending in small letters stands for.
+fn format_of_ending(ending: &str) -> Option<ReportFormat> {
+    match ending {
+        "html" | "htm" => Some(ReportFormat::Html),
         "md" => Some(ReportFormat::Markdown),
         "pdf" => Some(ReportFormat::Pdf),
         "typ" => Some(ReportFormat::Typst),
@@ -137,8 +165,19 @@ fn asked_format(arguments: &ReportArguments) -> ReportFormat {
         "json" => Some(ReportFormat::Json),
         "txt" => Some(ReportFormat::Text),
         _ => None,
-    };
-    arguments.format.or_else(by_ending).unwrap_or(ReportFormat::Html)
+    }
+}
+
+/// Refuses a file whose ending stands for no format, where none is named.
+fn expect_known_ending(arguments: &ReportArguments) -> Result<(), String> {
+    let ending = target::ending(arguments.output.as_deref()).filter(|_| arguments.format.is_none());
+    match ending.filter(|ending| format_of_ending(ending).is_none()) {
+        None => Ok(()),
+        Some(ending) => Err(format!(
+            "nothing was written: the ending .{ending} stands for no format; use .html, .md, .pdf, .typ, .csv, .json or \
+             .txt, or name the format with --format"
+        )),
+    }
 }
 
 const fn format(format: ReportFormat) -> Format {

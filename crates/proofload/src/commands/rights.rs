@@ -1,6 +1,7 @@
 //! Rights that the login of a study lacks at a server that runs already: asked before anything is built, and told in one way. Asks nothing of a
 //! server that Proofload starts.
 
+use super::server_named::host_and_database;
 use proofload_engine::{Engine, MissingRight, RightPurpose, ServerRights, Snapshots, Target, engine};
 use proofload_model::error::Error;
 use proofload_model::plan::expand;
@@ -16,6 +17,10 @@ const SUBJECT: &str = "rights of the login";
 struct LoginFinding {
     /// Name of its engine.
     engine: &'static str,
+    /// Its host and database.
+    server: String,
+    /// Whether the study's load logs in from other hosts than this one, which may reach what this one does not.
+    is_from_elsewhere: bool,
     /// Rights that are lacking and that the study needs, or why the server did not say.
     lacking: Result<Vec<MissingRight>, Error>,
 }
@@ -42,10 +47,10 @@ pub(crate) fn of_use(missing: Vec<MissingRight>, is_of_use: impl Fn(RightPurpose
     missing.into_iter().map(narrowed).filter(|right| !right.purposes.is_empty()).collect()
 }
 
-/// Rights without which nothing can be built, in words; `None` where none of them is lacking.
-pub(crate) fn stops(lacking: &[MissingRight]) -> Option<String> {
-    let needed: Vec<String> =
-        lacking.iter().filter(|right| right.is_needed_to_build()).map(MissingRight::to_string).collect();
+/// Rights that are lacking for what cannot be done without, in words; `None` where none of them is lacking.
+pub(crate) fn stops(lacking: &[MissingRight], is_needed: impl Fn(RightPurpose) -> bool) -> Option<String> {
+    let stops = |right: &&MissingRight| right.purposes.iter().any(|purpose| is_needed(*purpose));
+    let needed: Vec<String> = lacking.iter().filter(stops).map(MissingRight::to_string).collect();
     (!needed.is_empty()).then(|| needed.join("\n"))
 }
 
@@ -66,7 +71,8 @@ fn found(study: &Study) -> Vec<LoginFinding> {
         asked.push((url.to_owned(), name));
         let lacking = lacking(of_point, rights, url);
         let lacking = lacking.map(|lacking| of_use(lacking, |purpose| is_asked_for(of_point, &settings, purpose)));
-        found.push(LoginFinding { engine: name, lacking });
+        let is_from_elsewhere = !settings.list("agents.load").is_empty();
+        found.push(LoginFinding { engine: name, server: host_and_database(url), is_from_elsewhere, lacking });
     }
     found
 }
@@ -75,9 +81,10 @@ fn found(study: &Study) -> Vec<LoginFinding> {
 fn is_asked_for(engine: &dyn Engine, settings: &Settings, purpose: RightPurpose) -> bool {
     match purpose {
         RightPurpose::Limits => settings.text("engine.changes") == Ok("allowed"),
-        RightPurpose::Backups => {
+        RightPurpose::Backups | RightPurpose::Sessions => {
             engine.snapshots() == Some(Snapshots::Backups) && settings.text("procedure.restore") != Ok("never")
         }
+        RightPurpose::Meetings => false,
         RightPurpose::Standbys => settings.text("replication.mode").is_ok_and(|mode| mode != "none"),
         RightPurpose::Settings => settings.below("engine.settings").next().is_some(),
         _ => true,
@@ -86,37 +93,49 @@ fn is_asked_for(engine: &dyn Engine, settings: &Settings, purpose: RightPurpose)
 
 /// What is found for a study, in the words of `doctor`; nothing where no server of it runs already.
 pub(super) fn diagnoses(study: &Study) -> Vec<Diagnosis> {
-    found(study).into_iter().flat_map(|login| told(login.engine, login.lacking)).collect()
+    found(study).into_iter().flat_map(told).collect()
 }
 
-fn told(engine: &str, lacking: Result<Vec<MissingRight>, Error>) -> Vec<Diagnosis> {
+fn told(login: LoginFinding) -> Vec<Diagnosis> {
+    let LoginFinding { engine, server, is_from_elsewhere, lacking } = login;
     let lacking = match lacking {
         Ok(lacking) => lacking,
         Err(error) => {
-            let found = format!("not known: {error}");
-            let remedy = "run proofload doctor with this study on the host of the load, where the password is set";
-            return vec![Diagnosis::bad(SUBJECT, State::Warning, found, remedy)];
+            let found = format!("cannot log in to {server}: {error}");
+            let (state, remedy) = if is_from_elsewhere {
+                (State::Warning, "run proofload doctor with this study on a host of the load")
+            } else {
+                (State::Missing, "check host, account, password and database of engine.url, and that the server runs")
+            };
+            return vec![Diagnosis::bad(SUBJECT, state, found, remedy)];
         }
     };
     if lacking.is_empty() {
         return vec![Diagnosis::good(SUBJECT, format!("{engine}: all that this study needs"))];
     }
+    // Data that stand are run by a login that could not build them. That there are none shows where there is no place for them.
+    let has_no_data = lacking.iter().flat_map(|missing| &missing.purposes).any(|purpose| purpose.shows_no_data());
     let one = |missing: MissingRight| {
-        let state = if missing.is_needed_to_build() { State::Missing } else { State::Warning };
-        let found = format!("the login lacks it at {engine}: {}", missing.consequences());
+        let (state, when) = match missing.is_needed_to_build() {
+            true if has_no_data => (State::Missing, ""),
+            true => (State::Warning, "; needed only while the data are not built"),
+            false => (State::Warning, ""),
+        };
+        let found = format!("the login lacks it at {engine}: {}{when}", missing.consequences());
         Diagnosis::bad(&format!("right {}", missing.right), state, found, &missing.grant)
     };
     lacking.into_iter().map(one).collect()
 }
 
-/// Why nothing of a study can be built at its server; `None` where nothing stands in the way, where the server does not say, where the data
-/// are used as they stand, and where the load comes from other hosts, which log in by themselves.
-pub(super) fn missing_to_build(study: &Study) -> Option<String> {
-    let uses_what_stands = study.settings.text("procedure.restore") == Ok("never");
-    if uses_what_stands || !study.settings.list("agents.load").is_empty() {
-        return None;
-    }
-    found(study).into_iter().find_map(|login| stops(&login.lacking.ok()?))
+/// Why data cannot be built at the server of a URL; `None` where nothing stands in the way, and where the server does not say.
+pub(crate) fn missing_to_build(engine: &dyn Engine, url: &str) -> Option<String> {
+    let lacking = lacking(engine, engine.server_rights()?, url).ok()?;
+    stops(&lacking, RightPurpose::is_needed_to_build)
+}
+
+/// The host and database of a URL at which nobody can log in; `None` where somebody can, and where the engine cannot be asked.
+pub(crate) fn closed_server(engine: &dyn Engine, url: &str) -> Option<String> {
+    lacking(engine, engine.server_rights()?, url).err().map(|_| host_and_database(url))
 }
 
 #[cfg(test)]
@@ -128,22 +147,41 @@ mod tests {
         MissingRight { right: right.to_owned(), purposes: purposes.to_vec(), grant }
     }
 
+    fn at_db1(lacking: Result<Vec<MissingRight>, Error>, is_from_elsewhere: bool) -> LoginFinding {
+        LoginFinding { engine: "x", server: "db1/shop".to_owned(), is_from_elsewhere, lacking }
+    }
+
     #[test]
-    fn what_is_needed_to_build_is_missing_and_the_rest_is_a_warning() {
+    fn what_is_needed_to_build_is_missing_where_there_are_no_data_and_the_rest_is_a_warning() {
+        let to_build = RightPurpose::is_needed_to_build;
+        let told = |lacking: Vec<MissingRight>| told(at_db1(Ok(lacking), false));
         let lacking = vec![missing("CREATE", &[RightPurpose::Build]), missing("PROCESS", &[RightPurpose::Waits])];
         assert_eq!(
-            stops(&lacking).as_deref(),
-            Some("the login lacks CREATE: data cannot be built; an administrator grants it by GRANT CREATE TO me")
+            stops(&lacking, to_build).as_deref(),
+            Some("the login lacks CREATE: data cannot be built; what helps: GRANT CREATE TO me")
         );
-        assert_eq!(stops(&lacking[1..]), None);
-        let found = told("x", Ok(lacking));
-        assert_eq!(found.iter().map(|one| one.state).collect::<Vec<_>>(), [State::Missing, State::Warning]);
+        assert_eq!(stops(&lacking[1..], to_build), None);
+        let states = |found: &[Diagnosis]| found.iter().map(|one| one.state).collect::<Vec<_>>();
+        for purpose in [RightPurpose::Database, RightPurpose::FirstBuild] {
+            let nothing_stands = [&lacking[..], &[missing("CREATEDB", &[purpose])]].concat();
+            let found = told(nothing_stands);
+            assert_eq!(states(&found), [State::Missing, State::Warning, State::Missing], "{purpose:?}");
+        }
+        let found = told(lacking);
+        assert_eq!(states(&found), [State::Warning, State::Warning], "the data may stand");
+        assert!(found[0].found.contains("needed only while the data are not built"), "{}", found[0].found);
         assert_eq!(found[1].subject, "right PROCESS");
         assert_eq!(found[1].remedy.as_deref(), Some("GRANT PROCESS TO me"));
         assert!(found[1].found.contains("waits cannot be observed"), "{}", found[1].found);
-        assert_eq!(told("x", Ok(Vec::new()))[0].state, State::Good);
-        let silent = &told("x", Err(Error::new("no answer")))[0];
-        assert!(silent.state == State::Warning && silent.found.contains("no answer"), "{silent:?}");
+        assert_eq!(told(Vec::new())[0].state, State::Good);
+    }
+
+    #[test]
+    fn a_server_without_an_answer_is_an_obstacle_to_the_host_that_logs_in() {
+        for (is_from_elsewhere, state) in [(false, State::Missing), (true, State::Warning)] {
+            let silent = &told(at_db1(Err(Error::new("no such host")), is_from_elsewhere))[0];
+            assert_eq!((silent.state, silent.found.as_str()), (state, "cannot log in to db1/shop: no such host"));
+        }
     }
 
     #[test]

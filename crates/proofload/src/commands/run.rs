@@ -1,6 +1,6 @@
 //! `run` and `resume`: a study from its file, or from its record, to the last point.
 
-use super::ending::{Ending, EndingStyle};
+use super::ending::{Ending, EndingStyle, has_finished_run};
 use super::live_page::LivePage;
 use super::server_named::{names_for_yes, servers_named};
 use super::study_file::StudyFile;
@@ -19,7 +19,7 @@ use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, expand, most_runs};
 use proofload_model::study::{Study, confirmation_of, preconditioning, purged_devices};
 use proofload_model::time::Clock;
-use proofload_record::{Attempt, Opening, Record, Recorder, State};
+use proofload_record::{Opening, Record, Recorder};
 use proofload_report::findings::{Verdict, evaluate, is_mendable, summarise};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,10 @@ pub(crate) const PROGRAM: &str = concat!("proofload ", env!("CARGO_PKG_VERSION")
 
 /// Runs a study file.
 pub(crate) fn run(arguments: &RunArguments) -> Exit {
+    let no_folder = arguments.output.as_deref().and_then(missing_folder);
     if arguments.plan {
-        return super::plan::run(&planned(arguments));
+        let exit = super::plan::run(&planned(arguments));
+        return no_folder.filter(|_| exit == Exit::Good).map_or(exit, |text| failed(&text));
     }
     let file =
         match super::refused_limits::study_of(&arguments.study.study, &arguments.study.set, arguments.without_limits) {
@@ -45,6 +47,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         output::error(&text);
         return Exit::Usage;
     }
+    if let Some(text) = no_folder {
+        return failed(&text);
+    }
     let page = match LivePage::of(arguments.show.listen.as_deref()) {
         Ok(page) => page,
         Err(text) => return failed(&text),
@@ -54,11 +59,21 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
         Err(error) => return failed(&error.to_string()),
     };
     let show = (&arguments.show, arguments.void == VoidPolicy::Ok);
-    let exit = go(recorder, &mut assignment, &path, show, page);
+    let shown = shown_runs(&assignment, None);
+    let exit = go(recorder, &mut assignment, (&path, shown), show, page);
     if exit == Exit::Failure && remove_if_empty(&path) {
         output::note("nothing was measured, so there is no record; fix the cause and run the study again");
     }
     exit
+}
+
+/// Why no record can be made at a path whose folder is not there.
+fn missing_folder(record: &Path) -> Option<String> {
+    let folder = record.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())?;
+    let (record, folder) = (record.display(), folder.display());
+    Some(format!(
+        "failed to create the record {record}: the folder {folder} does not exist; make it, or choose another -o"
+    ))
 }
 
 /// The same study for `plan`.
@@ -98,9 +113,7 @@ pub(super) fn continued(
     path: &Path,
     confirmed: Option<String>,
 ) -> Result<(Recorder, Record, Assignment), proofload_record::Error> {
-    // The writer first: what is read afterwards cannot change under us.
-    let recorder = Recorder::resume(path, PROGRAM, SystemClock.wall())?;
-    let record = proofload_record::read(path)?;
+    let (recorder, record) = Recorder::resume_read(path, PROGRAM, SystemClock.wall())?;
     let assignment = Assignment {
         calibrations: Calibrations::of_events(&record.events),
         study: record.study.clone(),
@@ -139,19 +152,22 @@ fn remove_if_empty(path: &Path) -> bool {
 
 /// Finishes a record.
 pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
-    let page = match LivePage::of(arguments.show.listen.as_deref()) {
-        Ok(page) => page,
-        Err(text) => return failed(&text),
-    };
     let refused = |record: &Record| {
         let text = still_named(record, arguments.yes.as_deref()).err()?;
         output::error(&text);
         Some(Exit::Usage)
     };
-    // Before the record gets a session: what is refused leaves it as it is.
-    if let Some(exit) = proofload_record::read(&arguments.record).ok().as_ref().and_then(&refused) {
+    // Before the record gets a session: what is refused leaves it as it is. No sample decides it, so none is read.
+    let before = proofload_record::read_progress(&arguments.record, &|_| false);
+    if let Some(before) = before.ok().as_ref()
+        && let Some(exit) = refused(before).or_else(|| super::nothing_missing::told(arguments, before))
+    {
         return exit;
     }
+    let page = match LivePage::of(arguments.show.listen.as_deref()) {
+        Ok(page) => page,
+        Err(text) => return failed(&text),
+    };
     let (recorder, record, mut assignment) = match continued(&arguments.record, arguments.yes.clone()) {
         Ok(continued) => continued,
         Err(error) => return not_continued(&error),
@@ -167,7 +183,9 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Exit {
     }
     assignment.wait_for_quiet = arguments.wait;
     let accepts_void = arguments.void.contains(&ResumeVoid::Ok);
-    go(recorder, &mut assignment, &arguments.record, (&arguments.show, accepts_void), page)
+    let shown = shown_runs(&assignment, Some(&record));
+    drop(record);
+    go(recorder, &mut assignment, (&arguments.record, shown), (&arguments.show, accepts_void), page)
 }
 
 /// What the rest of a study destroys or changes is named.
@@ -185,7 +203,7 @@ fn is_preconditioned(record: &Record) -> bool {
 }
 
 /// Runs of points that are void for the host's sake, which another attempt may mend.
-fn void_runs(record: &Record) -> BTreeSet<u32> {
+pub(super) fn void_runs(record: &Record) -> BTreeSet<u32> {
     let findings = evaluate(record);
     let points = findings.points.iter().filter(|point| match &point.verdict {
         Verdict::Void(reasons) => is_mendable(reasons),
@@ -221,11 +239,11 @@ pub(super) fn purges_named(study: &Study, confirmed: Option<&str>) -> Result<(),
     ))
 }
 
-/// Conducts, closes the record, says how it ended.
+/// Conducts, closes the record, says how it ended. The runs that are shown come with the record's path.
 pub(super) fn go(
     recorder: Recorder,
     assignment: &mut Assignment,
-    path: &Path,
+    (path, shown): (&Path, ShownRuns),
     (show, accepts_void): (&ShowArguments, bool),
     page: Option<LivePage>,
 ) -> Exit {
@@ -241,7 +259,7 @@ pub(super) fn go(
     let program = || live::Program {
         name: assignment.study.name(),
         work: proofload_report::workloads::workload(settings).work.many,
-        runs: shown_runs(assignment, path),
+        runs: shown.clone(),
         most: most_runs(&assignment.study),
     };
     let mut view = live::show(show.progress, program(), Arc::clone(&clock));
@@ -263,14 +281,12 @@ pub(super) fn go(
 /// How a study ended, for its last lines.
 fn ending<'a>(outcome: Result<Outcome, Error>, path: &'a Path, style: EndingStyle) -> Result<Ending<'a>, String> {
     let record = proofload_record::read(path);
-    let resume = |why: &str| format!("{why}: proofload resume {}", path.display());
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => {
             let record = record.ok().filter(|record| !record.attempts.is_empty());
-            let next = record.as_ref().map(|_| resume("finished runs are kept; after fixing the cause"));
-            let (error, next) = (error.to_string(), next.unwrap_or_default());
-            return Ok(Ending::stopped(None, path, Exit::Failure, error, next));
+            let next = record.map(|record| after_failure(&record, path)).unwrap_or_default();
+            return Ok(Ending::stopped(None, path, Exit::Failure, error.to_string(), next));
         }
     };
     let record = record.map_err(|error| error.to_string())?;
@@ -279,15 +295,26 @@ fn ending<'a>(outcome: Result<Outcome, Error>, path: &'a Path, style: EndingStyl
         Outcome::Interrupted => {
             let early = record.attempts.is_empty();
             let exit = if early { Exit::InterruptedEarly } else { Exit::Interrupted };
-            let text = if early { "interrupted".to_owned() } else { resume("interrupted; continue with") };
-            Ending::stopped(Some(&record), path, exit, text, String::new())
+            let again = format!("interrupted; continue with: proofload resume {}", path.display());
+            let text = if early { "interrupted".to_owned() } else { again };
+            Ending::stopped(Some(&record), path, exit, text, Vec::new())
         }
         Outcome::Failed { runs, reason } => {
             let what = if runs == 1 { "1 run failed".to_owned() } else { format!("{runs} runs failed, the first") };
-            let next = resume("finished runs are kept; after fixing the cause");
+            let next = after_failure(&record, path);
             Ending::stopped(Some(&record), path, Exit::Failure, format!("{what}: {reason}"), next)
         }
     })
+}
+
+/// What to do after a failure, in sentences: which runs are kept, and which study goes on.
+fn after_failure(record: &Record, path: &Path) -> Vec<String> {
+    let path = path.display();
+    let kept = if has_finished_run(record) { "finished runs are kept" } else { "no run has finished" };
+    vec![
+        format!("{kept}; after fixing the cause: proofload resume {path}"),
+        "resume uses the study in the record; after a change of the study file, run it with another -o".to_owned(),
+    ]
 }
 
 fn failed(text: &str) -> Exit {
@@ -295,13 +322,13 @@ fn failed(text: &str) -> Exit {
     Exit::Failure
 }
 
-/// Each run of the plan with the verdict that an earlier session came to.
-pub(super) fn shown_runs(assignment: &Assignment, path: &Path) -> Vec<(PlannedRun, Option<RunEnd>)> {
+/// Runs of a plan with their verdicts, of those that have one.
+pub(super) type ShownRuns = Vec<(PlannedRun, Option<RunEnd>)>;
+
+/// Each run of the plan with the verdict that earlier sessions, whose record is given, came to.
+pub(super) fn shown_runs(assignment: &Assignment, record: Option<&Record>) -> ShownRuns {
     let Assignment { study, plan, finished, .. } = assignment;
-    let is_finished = |attempt: &Attempt| finished.contains(&attempt.run.index) && attempt.state == State::Finished;
-    // What cannot be read is shown without its verdict; `conduct` says why.
-    let record = if finished.is_empty() { None } else { proofload_record::read_progress(path, &is_finished).ok() };
-    let attempts = record.as_ref().map(Record::by_run).unwrap_or_default();
+    let attempts = record.map(Record::by_run).unwrap_or_default();
     let ended = |run: &Run| {
         let attempt = attempts.finished(run.index).filter(|_| finished.contains(&run.index))?;
         Some(RunEnd::Judged(summarise(attempt, &plan.settings(study, run.point))))

@@ -77,6 +77,11 @@ fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Ex
             output::note(&line(step));
         }
     };
+    let noted = |text: &str| {
+        if !arguments.json {
+            output::note(text);
+        }
+    };
     let asked = SelftestOrder {
         engine,
         url: arguments.url.as_deref(),
@@ -84,6 +89,7 @@ fn test(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Result<Ex
         leave: leave(arguments),
         consent: &consent,
         told: &told,
+        noted: &noted,
         interrupt: &interrupt,
     };
     let document = crate::selftest::run(&asked).map_err(|refusal| match refusal {

@@ -39,7 +39,17 @@ pub(super) fn signer(
     };
     let mut command = Command::new(PROGRAM);
     command.args(["-Y", "verify", "-n", NAMESPACE, "-I", &identity, "-f"]).arg(allowed).arg("-s").arg(signature);
-    good(run(&mut command, file)?, signature)
+    let found = good(run(&mut command, file)?, signature);
+    found.map_err(|why| by_another(file, signature, &identity).unwrap_or(why))
+}
+
+/// What is said of a signature that fits the file, but is not of the signer who is asked for; `None` where it does not fit.
+fn by_another(file: &Path, signature: &Path, identity: &str) -> Option<String> {
+    let mut command = Command::new(PROGRAM);
+    command.args(["-Y", "check-novalidate", "-n", NAMESPACE, "-s"]).arg(signature);
+    let found = good(run(&mut command, file).ok()?, signature).ok()?;
+    let key = found.split_once(" with ").map_or(found.as_str(), |(_, key)| key);
+    Some(format!("not signed by {identity}: {} is made with {key}", signature.display()))
 }
 
 /// The principal whose key a signature is made with, as the file of allowed signers names it.
@@ -75,5 +85,6 @@ fn missing(error: &std::io::Error) -> String {
 
 fn last_words(output: &Output) -> String {
     let text = [&output.stderr[..], &output.stdout[..]].concat();
-    String::from_utf8_lossy(&text).trim().replace('\n', "; ")
+    // Some of its lines end with a return as well.
+    String::from_utf8_lossy(&text).trim().lines().map(str::trim_end).collect::<Vec<_>>().join("; ")
 }

@@ -14,6 +14,7 @@ use crate::local_time::{local_zone, time_of_day_in};
 use crate::output;
 use crate::run_times::{PlannedRun, RunTimes, planned_runs};
 use proofload_analysis::disturbance::HostSecond;
+use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::{CoreSet, limit};
 use proofload_model::plan::{Run, most_runs};
@@ -167,7 +168,9 @@ impl Status {
         let ((done, of), left) = (expectation.count(), expectation.left(begun));
         let ends = left.filter(|_| record.being_written);
         let ends = ends.map(|left| time_of_day_in(now, left.time, &local_zone())).unwrap_or_default();
-        let elapsed = record.sessions.last().filter(|_| record.being_written).map(|session| since(session.at));
+        // Once every run has ended, what goes on is an experiment: its session says nothing of the time that the study took.
+        let goes_on = record.being_written && (is_open_search(record) || !rows.iter().all(is_done));
+        let elapsed = record.sessions.last().filter(|_| goes_on).map(|session| since(session.at));
         let name = record.study.name().to_owned();
         Self {
             head: Head { name, done, of, at_most: of > rows.len(), elapsed, left, ends },
@@ -200,7 +203,11 @@ impl Status {
     fn text(&self, record: &Record, result: Option<&StudyResult>, path: &Path) -> String {
         let size = if output::is_terminal() { Canvas::new().size() } else { ScreenSize::UNKNOWN };
         let mut lines = self.lines(ScreenSize { lines: usize::MAX, ..size });
-        let doing = if record.being_written { "being written now" } else { "not running" };
+        let doing = match (record.being_written, self.is_complete()) {
+            (true, _) => "being written now",
+            (false, true) => "finished",
+            (false, false) => "not running",
+        };
         lines[0] += &format!("  {doing}");
         lines.extend(record.faults.iter().map(|fault| format!("CHANGED AFTER IT WAS WRITTEN: {fault}")));
         lines.extend(self.searches.iter().map(|(label, told, _)| format!("search{label}: {told}")));
@@ -241,6 +248,9 @@ fn row(
         _ => match (attempts.finished(run.index), last.map(|attempt| &attempt.state)) {
             (Some(attempt), _) => ended(attempt),
             (None, None) => Standing::Waiting,
+            (None, Some(State::Failed { reason })) if *reason == Error::interrupted().to_string() => {
+                Standing::Ended(RunEnd::Interrupted)
+            }
             (None, Some(State::Failed { reason })) => Standing::Ended(RunEnd::Failed(reason.clone())),
             (None, Some(_)) => Standing::Unfinished,
         },

@@ -6,7 +6,7 @@ use crate::catalogue::catalogue;
 use crate::cli_first::StudiesArguments;
 use crate::exit::Exit;
 use crate::output;
-use crate::studies::{BuiltInStudy, STUDIES, study};
+use crate::studies::{BuiltInStudy, STUDIES, nearest, study};
 use proofload_model::study::{Study, faults_text, validate};
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &StudiesArguments) -> Exit {
 
 fn carry_out(arguments: &StudiesArguments) -> Result<(), (Exit, String)> {
     let failed = |text: String| (Exit::Failure, text);
-    match (&arguments.show, &arguments.copy) {
+    match (arguments.show.as_ref().or(arguments.name.as_ref()), &arguments.copy) {
         (Some(name), _) if arguments.json => {
             let found = named(name)?;
             let mut told = row_json(found).map_err(failed)?;
@@ -40,8 +40,12 @@ fn carry_out(arguments: &StudiesArguments) -> Result<(), (Exit, String)> {
 
 fn named(name: &str) -> Result<&'static BuiltInStudy, (Exit, String)> {
     study(name).ok_or_else(|| {
-        let names: Vec<&str> = STUDIES.iter().map(|study| study.name).collect();
-        (Exit::Usage, format!("unknown study {name}; known: {}", names.join(", ")))
+        let names = || STUDIES.iter().map(|study| study.name).collect::<Vec<_>>().join(", ");
+        let known = match nearest(name) {
+            Some(near) => format!("did you mean {}? proofload studies lists all", near.name),
+            None => format!("known: {}", names()),
+        };
+        (Exit::Usage, format!("unknown study {name}; {known}"))
     })
 }
 

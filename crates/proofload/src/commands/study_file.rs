@@ -6,8 +6,12 @@ use crate::catalogue::catalogue;
 use crate::conductor::refused_by_study;
 use crate::exit::Exit;
 use crate::output;
+use crate::studies;
 use proofload_model::settings::Value;
-use proofload_model::study::{Fault, MOST_FAULTS_TOLD, Study, advice, faults_text, parse_assignment, validate};
+use proofload_model::study::{
+    Fault, MOST_FAULTS_TOLD, Study, advice, factors_left_out, faults_text, parse_assignment, validate,
+};
+use proofload_record::is_record;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
@@ -21,6 +25,8 @@ const STUDY_FILE_MOST: u64 = 8 << 20;
 pub(crate) struct StudyFile {
     pub(crate) text: String,
     pub(crate) study: Study,
+    /// Settings that would vary, had `--set` not given them one value.
+    left_out: Vec<String>,
 }
 
 impl StudyFile {
@@ -29,12 +35,17 @@ impl StudyFile {
         for remark in advice(&self.study) {
             output::note(&format!("note: {remark}"));
         }
+        for setting in &self.left_out {
+            output::note(&format!("note: --set {setting}=… takes the place of its factor: it no longer varies"));
+        }
     }
 }
 
 /// Why a study is not carried out.
 pub(crate) enum Refusal {
-    /// The file cannot be read, or a change of the command line cannot.
+    /// The file cannot be read.
+    File(String),
+    /// A change of the command line cannot be read.
     Usage(String),
     /// The study has faults.
     Faults {
@@ -49,6 +60,7 @@ impl Refusal {
     /// Says so on stderr, for people or for programs.
     pub(crate) fn tell(&self, json: bool) -> Exit {
         match self {
+            Self::File(text) => output::failure(json, Exit::Failure, text),
             Self::Usage(text) => output::failure(json, Exit::Usage, text),
             Self::Faults { text, faults } => {
                 if json {
@@ -75,8 +87,10 @@ pub(crate) fn faults_json(faults: &[Fault]) -> Json {
 
 /// Reads and checks.
 pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusal> {
-    let bytes = bytes_of(path, STUDY_FILE_MOST)
-        .map_err(|error| Refusal::Usage(format!("failed to read the study {}: {error}", path.display())))?;
+    if path.is_file() && is_record(path).unwrap_or(false) {
+        return Err(record_given(path));
+    }
+    let bytes = bytes_of(path, STUDY_FILE_MOST).map_err(|error| unreadable_file(path, &error))?;
     let text = String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))?;
     let (overrides, unreadable): (Vec<_>, Vec<_>) =
         set.iter().map(|assignment| parse_assignment(assignment)).partition(Result::is_ok);
@@ -85,7 +99,10 @@ pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusa
     let checked =
         validate(&text, &overrides, &catalogue()).and_then(|study| with_logo(study, path)).and_then(confirmable);
     match checked {
-        Ok(study) if unreadable.is_empty() => Ok(StudyFile { text: with_changes(text, set), study }),
+        Ok(study) if unreadable.is_empty() => {
+            let left_out = factors_left_out(&text, &overrides);
+            Ok(StudyFile { text: with_changes(text, set), study, left_out })
+        }
         Ok(_) => Err(Refusal::Usage(unreadable.join("\n"))),
         Err(mut faults) => {
             let of_set = |reason| Fault { line: None, key: String::new(), reason, suggestion: None };
@@ -118,6 +135,28 @@ fn confirmable(study: Study) -> Result<Study, Vec<Fault>> {
         None => Ok(study),
         Some(reason) => Err(vec![Fault { line: None, key: "confirm.points".to_owned(), reason, suggestion: None }]),
     }
+}
+
+/// A file that cannot be read. Where it is not there, with the built-in study that may be meant.
+fn unreadable_file(path: &Path, error: &str) -> Refusal {
+    let built_in = match path.to_str().filter(|_| !path.exists()) {
+        Some(name) => match studies::study(name).or_else(|| studies::nearest(name)) {
+            Some(study) => format!("; proofload studies --copy {0} writes the built-in study {0}", study.name),
+            None => "; proofload studies lists built-in studies, and --copy NAME writes one".to_owned(),
+        },
+        None => String::new(),
+    };
+    Refusal::File(format!("failed to read the study {}: {error}{built_in}", path.display()))
+}
+
+/// A record in the place of a study.
+fn record_given(path: &Path) -> Refusal {
+    let shown = path.display();
+    let reason = format!(
+        "give the study file; proofload report {shown} writes its report, proofload resume {shown} goes on with it"
+    );
+    let fault = Fault { line: None, key: String::new(), reason, suggestion: None };
+    Refusal::Faults { text: format!("{shown} is no study but a record or another database"), faults: vec![fault] }
 }
 
 /// A file that is no text, with the first byte that says so.

@@ -3,7 +3,7 @@
 use super::compare::Failure;
 use super::duet::{expect_duet, weaknesses};
 use super::refused_limits::study_of;
-use super::run::{begun, continued, destructive_steps_named, exit_of, shown_runs};
+use super::run::{ShownRuns, begun, continued, destructive_steps_named, exit_of, shown_runs};
 use super::server_named::servers_named;
 use super::status::has_every_run;
 use super::study_file::StudyFile;
@@ -12,7 +12,6 @@ use crate::clock::SystemClock;
 use crate::conductor::{Assignment, Journal, Outcome, Side, conduct_duet, conduct_in_turns, half_done};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::live::RunEnd;
 use crate::run_times::PlannedRun;
 use crate::{live, output};
 use proofload_model::events::RunEvent;
@@ -39,8 +38,12 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
         let text = format!("both studies would be recorded in {}; use different file names", files.baseline.display());
         return Err((Exit::Usage, text));
     }
-    let (mut sides, at_once) = match (files.baseline.exists(), files.candidate.exists()) {
-        (false, false) => (new_sides(pair, &files)?, pair.duet),
+    let OpenPair { mut sides, shown, at_once } = match (files.baseline.exists(), files.candidate.exists()) {
+        (false, false) => {
+            let sides = new_sides(pair, &files)?;
+            let shown = sides.each_ref().map(|side| shown_runs(&side.assignment, None));
+            OpenPair { sides, shown, at_once: pair.duet }
+        }
         (true, true) => match old_sides(&files, pair.yes.as_deref())? {
             Some(found) => found,
             // Nothing is missing: the records stay as they are, with their signatures.
@@ -49,7 +52,7 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
         (true, false) => return Err(alone(&files.baseline, &files.candidate)),
         (false, true) => return Err(alone(&files.candidate, &files.baseline)),
     };
-    let ran = run(&mut sides, at_once, pair.progress, &files);
+    let ran = run(&mut sides, at_once, pair.progress, shown);
     let closed = sides.map(|side| side.journal.close().map_err(|error| (Exit::Failure, error.to_string())));
     ran?;
     closed.into_iter().collect::<Result<Vec<()>, Failure>>()?;
@@ -123,10 +126,20 @@ fn new_side(file: StudyFile, path: &Path, in_turns: RunEvent) -> Result<Side, Fa
     Ok(Side { assignment, journal })
 }
 
-/// What is missing of two records that were measured with each other, and whether at once; `None` when nothing is.
-fn old_sides(files: &RecordFiles, yes: Option<&str>) -> Result<Option<([Side; 2], bool)>, Failure> {
+/// Two studies with their records, open to be written.
+struct OpenPair {
+    sides: [Side; 2],
+    /// Runs of both with the verdicts of earlier sessions.
+    shown: [ShownRuns; 2],
+    at_once: bool,
+}
+
+/// What is missing of two records that were measured with each other; `None` when nothing is.
+fn old_sides(files: &RecordFiles, yes: Option<&str>) -> Result<Option<OpenPair>, Failure> {
     let failed = |text: String| (Exit::Failure, text);
-    let read = |path: &Path| proofload_record::read(path).map_err(|error| failed(error.to_string()));
+    // No sample decides what follows; both records are proved when they are opened to be written.
+    let read =
+        |path: &Path| proofload_record::read_progress(path, &|_| false).map_err(|error| failed(error.to_string()));
     let records = [read(&files.baseline)?, read(&files.candidate)?];
     let together = token(&records[0]);
     if together.is_none() || together != token(&records[1]) {
@@ -143,16 +156,18 @@ fn old_sides(files: &RecordFiles, yes: Option<&str>) -> Result<Option<([Side; 2]
         servers_named(&record.study, yes).map_err(|text| (Exit::Usage, text))?;
     }
     let open = |path: &Path| continued(path, None).map_err(|error| (exit_of(&error), error.to_string()));
-    let side = |(recorder, _, assignment): (Recorder, Record, Assignment)| Side {
-        assignment,
-        journal: Journal::new(recorder, Arc::new(SystemClock)),
+    let side = |(recorder, record, assignment): (Recorder, Record, Assignment)| {
+        (Side { assignment, journal: Journal::new(recorder, Arc::new(SystemClock)) }, record)
     };
-    let mut sides = [side(open(&files.baseline)?), side(open(&files.candidate)?)];
+    let ((one, its_record), (other, other_record)) = (side(open(&files.baseline)?), side(open(&files.candidate)?));
+    let (mut sides, records) = ([one, other], [its_record, other_record]);
     let again = half_done([&sides[0].assignment, &sides[1].assignment]);
     for (side, again) in sides.iter_mut().zip(again) {
         side.assignment.finished.retain(|run| !again.contains(run));
     }
-    Ok(Some((sides, together.is_some_and(|(_, at_once)| at_once))))
+    let shown = [0, 1].map(|side| shown_runs(&sides[side].assignment, Some(&records[side])));
+    let at_once = together.is_some_and(|(_, at_once)| at_once);
+    Ok(Some(OpenPair { sides, shown, at_once }))
 }
 
 /// What two records have in common that were measured with each other, and whether they were at once.
@@ -184,7 +199,7 @@ fn run(
     sides: &mut [Side; 2],
     at_once: bool,
     progress: Option<ProgressForm>,
-    files: &RecordFiles,
+    shown: [ShownRuns; 2],
 ) -> Result<(), Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let interrupt =
@@ -192,11 +207,11 @@ fn run(
     let [one, other] = sides.each_ref().map(|side| &side.assignment);
     let how = if at_once { "at once" } else { "in turns" };
     let title = format!("{} and {} {how}", one.study.name(), other.study.name());
-    let labelled = |letter: &str, assignment: &Assignment, path: &Path| -> Vec<(PlannedRun, Option<RunEnd>)> {
-        let runs = shown_runs(assignment, path).into_iter();
-        runs.map(|(run, ended)| (PlannedRun { label: format!("{letter} {}", run.label), ..run }, ended)).collect()
+    let labelled = |(letter, runs): (&str, ShownRuns)| {
+        let label = |run: &PlannedRun| format!("{letter} {}", run.label);
+        runs.into_iter().map(|(run, ended)| (PlannedRun { label: label(&run), ..run }, ended)).collect::<ShownRuns>()
     };
-    let runs = [labelled("A", one, &files.baseline), labelled("B", other, &files.candidate)].concat();
+    let runs = ["A", "B"].into_iter().zip(shown).flat_map(labelled).collect::<ShownRuns>();
     let program = live::Program {
         name: &title,
         work: proofload_report::workloads::workload(&one.study.settings).work.many,

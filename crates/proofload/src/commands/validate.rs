@@ -30,8 +30,12 @@ pub(crate) fn run(arguments: &CheckArguments) -> Exit {
             };
             output::conclude(arguments.json, &text, Exit::Good)
         }
-        Err(Refusal::Faults { faults, .. }) if arguments.json => {
-            let found = json!({ "form": 1, "file": path.to_string(), "valid": false, "faults": faults_json(&faults) });
+        Err(Refusal::Faults { text, faults }) if arguments.json => {
+            let (exit, faults) = (Exit::StudyInvalid, faults_json(&faults));
+            // The same as of the other commands, beside the result.
+            let error = json!({ "exit": exit.number(), "meaning": exit.meaning(), "text": text, "faults": faults });
+            let found =
+                json!({ "form": 1, "file": path.to_string(), "valid": false, "faults": faults, "error": error });
             output::conclude(true, &format!("{found:#}"), Exit::StudyInvalid)
         }
         Err(refusal) => refusal.tell(arguments.json),

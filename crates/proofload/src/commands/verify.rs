@@ -14,13 +14,17 @@ struct Answer {
     faults: Vec<String>,
     /// Name and value of what else is told.
     lines: Vec<(&'static str, String)>,
+    /// Whether rows are still added: what holds now is not the whole.
+    is_being_written: bool,
 }
 
 /// Checks a record.
 pub(crate) fn run(arguments: &VerifyArguments) -> Exit {
     let answer = match answer(arguments) {
         Ok(answer) => answer,
-        Err(error) if error.is_damaged() => Answer { faults: vec![error.to_string()], lines: Vec::new() },
+        Err(error) if error.is_damaged() => {
+            Answer { faults: vec![error.to_string()], lines: Vec::new(), is_being_written: false }
+        }
         Err(error) => return output::failure(arguments.json, Exit::Failure, &error.to_string()),
     };
     let text = if arguments.json { as_json(&answer) } else { as_text(&answer, &arguments.record) };
@@ -35,9 +39,11 @@ fn answer(arguments: &VerifyArguments) -> Result<Answer, Error> {
         Err(error) => (Err(error), proofload_record::prove(file)?),
     };
     let mut lines = vec![("file", format!("SHA-256 {}", proofload_record::file_sha256(file)?))];
+    lines.extend(unhashed(file).map(|text| ("not in hash", text)));
     lines.push(("format", proof.format.to_string()));
     lines.push(("chain", chain_text(&proof)));
     let mut faults = proof.faults.clone();
+    let is_being_written = content.as_ref().is_ok_and(|record| record.being_written);
     match content {
         Ok(record) => {
             // What reading adds to the faults of the chain, such as a finished run without a seal.
@@ -50,7 +56,16 @@ fn answer(arguments: &VerifyArguments) -> Result<Answer, Error> {
         Ok(text) => lines.push(("signature", text)),
         Err(text) => faults.push(text),
     }
-    Ok(Answer { faults, lines })
+    Ok(Answer { faults, lines, is_being_written })
+}
+
+/// The rows that are not in the file itself yet; `None` once all are.
+fn unhashed(record: &Path) -> Option<String> {
+    let mut name = record.as_os_str().to_owned();
+    name.push("-wal");
+    let wal = PathBuf::from(name);
+    let has_rows = std::fs::metadata(&wal).is_ok_and(|about| about.len() > 0);
+    has_rows.then(|| format!("{}, which has the newest rows until the record is closed", wal.display()))
 }
 
 fn chain_text(proof: &proofload_record::Proof) -> String {
@@ -94,6 +109,7 @@ fn signature(arguments: &VerifyArguments) -> Result<String, String> {
 
 fn as_text(answer: &Answer, record: &Path) -> String {
     let mut text = match answer.faults.as_slice() {
+        [] if answer.is_being_written => format!("intact so far: {} is being written\n", record.display()),
         [] => format!("intact: {}\n", record.display()),
         [first, ..] if first.starts_with(&format!("{}: ", record.display())) => format!("broken: {first}\n"),
         [first, ..] => format!("broken: {}: {first}\n", record.display()),
@@ -104,7 +120,9 @@ fn as_text(answer: &Answer, record: &Path) -> String {
 }
 
 fn as_json(answer: &Answer) -> String {
-    let mut object = json!({ "form": 1, "holds": answer.faults.is_empty(), "faults": answer.faults });
+    let mut object = json!({
+        "form": 1, "holds": answer.faults.is_empty(), "faults": answer.faults, "being_written": answer.is_being_written
+    });
     for (name, value) in &answer.lines {
         object[name.replace(' ', "_")] = json!(value);
     }

@@ -76,8 +76,8 @@ fn look<'f>(follower: &'f mut Follower, state: &mut WatchState) -> Result<&'f Re
 fn show(record: &Record, state: &mut WatchState, share: &PageShare) -> Status {
     let status = Status::of(record, &mut state.known, SystemClock.wall());
     state.seconds = seconds(record, state.seconds, share);
-    let doing = if record.being_written { "" } else { "not running" };
     let has_ended = status.is_complete() && !record.being_written;
+    let doing = if record.being_written || has_ended { "" } else { "not running" };
     share.show(&status.head, &status.rows, status.work, (doing, has_ended));
     status
 }

@@ -4,6 +4,7 @@ use super::agents::LoadCommand;
 use super::apart;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
+use crate::commands::rights;
 use crate::live::Phase;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
@@ -57,6 +58,7 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, commands:
     match found? {
         state @ (DataState::Fits | DataState::Differs { .. }) => state.must_fit()?,
         DataState::Empty { .. } | DataState::Unfinished { .. } => {
+            may_build(prepared)?;
             context.heard.view.phase(Phase::Building);
             context.heard.journal.event(RunEvent::Building(prepared.label.clone()))?;
             build(context, prepared, commands)?;
@@ -69,6 +71,18 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, commands:
         context.agents.stop_load();
     }
     Ok(())
+}
+
+/// An error where the login lacks a right to build at an existing server. Nothing is asked where the load comes from other hosts, which log
+/// in by themselves.
+fn may_build(prepared: &PreparedRun) -> Result<(), Error> {
+    let url = prepared.primary().place.url.as_deref().filter(|_| prepared.settings.list("agents.load").is_empty());
+    let missing = url.and_then(|url| rights::missing_to_build(prepared.engine, url));
+    missing.map_or(Ok(()), |why| {
+        Err(Error::refused(format!(
+            "nothing was built: {why}\nproofload doctor STUDY tells all rights that are lacking"
+        )))
+    })
 }
 
 /// Whether the server puts its data back before each run.

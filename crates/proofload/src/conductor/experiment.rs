@@ -65,15 +65,15 @@ pub(super) fn carry_out(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
     let mut state = ExperimentState { prepared, experiment, before: Change::Nothing, settles, engine_differs };
     let ended = loop {
         let record = context.heard.journal.read_experiments(prepared.run.point)?;
-        match next_block(&record, prepared.run.point, &state.experiment) {
+        match next_block(record, prepared.run.point, &state.experiment) {
             NextBlock::Visit { number, order } => {
-                if let Some(told) = expected_end(&record, prepared.run.point, &state.experiment, order.len()) {
+                if let Some(told) = expected_end(record, prepared.run.point, &state.experiment, order.len()) {
                     context.heard.view.note(&told);
                 }
                 block(context, &mut state, (number, &order))?;
             }
             NextBlock::Enough { blocks, why } => {
-                if let Some(times) = SwitchTimes::of(&record, prepared.run.point) {
+                if let Some(times) = SwitchTimes::of(record, prepared.run.point) {
                     context.heard.view.note(&times.text());
                 }
                 break RunEvent::ExperimentEnded { blocks, why };

@@ -16,6 +16,8 @@ pub(crate) struct Heard<'a> {
     pub(crate) journal: &'a mut Journal,
     pub(crate) view: &'a mut dyn View,
     pub(crate) state: RunState,
+    /// Whether the load of the last run that failed had begun.
+    pub(super) failed_under_load: bool,
     /// Runs of another study that the view shows before those of this one.
     pub(crate) shown_before: u32,
     events: u64,
@@ -41,7 +43,7 @@ impl Teller<'_> {
 
 impl<'a> Heard<'a> {
     pub(crate) fn new(journal: &'a mut Journal, view: &'a mut dyn View) -> Self {
-        Self { journal, view, state: RunState::default(), shown_before: 0, events: 0 }
+        Self { journal, view, state: RunState::default(), failed_under_load: false, shown_before: 0, events: 0 }
     }
 
     /// Shows that a run begins.

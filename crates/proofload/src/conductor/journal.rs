@@ -7,7 +7,7 @@ use proofload_model::plan::Plan;
 use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Telemetry};
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, Offset};
-use proofload_record::{Attempt, AttemptEvent, AttemptId, LogLine, Record, Recorder, State};
+use proofload_record::{Attempt, AttemptEvent, AttemptId, Follower, GrowingRecord, LogLine, Record, Recorder, State};
 use std::sync::Arc;
 
 /// A recorder with a clock, and the attempt that is going on.
@@ -19,11 +19,16 @@ pub(crate) struct Journal {
     last_finished: Option<AttemptId>,
     /// The attempt's time zero by our clock, once there is one.
     origin: Option<Moment>,
+    /// The record as it was read back for one attempt or some, from where they begin.
+    progress: Follower,
+    /// The record as it was read back and proved whole, kept for what is newer.
+    grown: GrowingRecord,
 }
 
 impl Journal {
     pub(crate) fn new(recorder: Recorder, clock: Arc<dyn Clock>) -> Self {
-        Self { recorder, clock, attempt: None, last_finished: None, origin: None }
+        let (progress, grown) = (Follower::new(recorder.path()), GrowingRecord::new(recorder.path()));
+        Self { recorder, clock, attempt: None, last_finished: None, origin: None, progress, grown }
     }
 
     /// The attempt that is going on.
@@ -32,6 +37,9 @@ impl Journal {
     }
 
     pub(crate) fn begin(&mut self, run_index: u32) -> Result<(), Error> {
+        self.recorder.commit()?;
+        // Rows of this attempt are read back from here on.
+        self.progress.look(&|_| false)?;
         self.attempt = Some(self.recorder.begin_attempt(run_index, self.clock.wall())?);
         self.origin = None;
         Ok(self.recorder.commit()?)
@@ -73,10 +81,17 @@ impl Journal {
         Ok(self.recorder.commit()?)
     }
 
-    /// The record as a reader finds it now.
-    pub(crate) fn read_back(&mut self) -> Result<Record, Error> {
+    /// The record as a reader finds it now. What was read and proved before is not read again.
+    pub(crate) fn read_back(&mut self) -> Result<Arc<Record>, Error> {
         self.recorder.commit()?;
-        Ok(proofload_record::read(self.recorder.path())?)
+        Ok(self.grown.look()?)
+    }
+
+    /// The same for the last time: nothing of it is kept.
+    pub(crate) fn read_back_last(&mut self) -> Result<Arc<Record>, Error> {
+        let record = self.read_back();
+        self.grown = GrowingRecord::new(self.recorder.path());
+        record
     }
 
     /// The last finished attempt at a run as a reader finds it now; `None` when there is none.
@@ -84,7 +99,7 @@ impl Journal {
         self.recorder.commit()?;
         let last = self.last_finished;
         let is_wanted = |attempt: &Attempt| attempt.run.index == run_index && Some(AttemptId(attempt.id)) == last;
-        let record = proofload_record::read_progress(self.recorder.path(), &is_wanted)?;
+        let record = self.progress.look(&is_wanted)?;
         let settings = |attempt: &Attempt| record.plan.settings(&record.study, attempt.run.point);
         Ok(record.finished(run_index).map(|attempt| (attempt.clone(), settings(attempt))))
     }
@@ -160,7 +175,7 @@ impl Journal {
     /// The attempt that finished a run; `None` when there is none.
     pub(crate) fn read_finished(&mut self, run_index: u32) -> Result<Option<(Attempt, Settings)>, Error> {
         let is_wanted = |attempt: &Attempt| attempt.run.index == run_index && attempt.state == State::Finished;
-        let record = proofload_record::read_progress(self.recorder.path(), &is_wanted)?;
+        let record = self.progress.look(&is_wanted)?;
         let settings = |attempt: &Attempt| record.plan.settings(&record.study, attempt.run.point);
         Ok(record.finished(run_index).map(|attempt| (attempt.clone(), settings(attempt))))
     }
@@ -173,10 +188,10 @@ impl Journal {
     }
 
     /// The record as far as experiments with a point need it: all rows of those.
-    pub(crate) fn read_experiments(&mut self, point: u32) -> Result<Record, Error> {
+    pub(crate) fn read_experiments(&mut self, point: u32) -> Result<&Record, Error> {
         self.recorder.commit()?;
         let is_wanted = |attempt: &Attempt| attempt.run.point == point && attempt.is_experiment();
-        Ok(proofload_record::read_progress(self.recorder.path(), &is_wanted)?)
+        Ok(self.progress.look(&is_wanted)?)
     }
 
     /// Marks the attempt as failed; `resume` tries its run again.
@@ -190,5 +205,61 @@ impl Journal {
     /// Folds the write-ahead log in, so that the record is one file.
     pub(crate) fn close(self) -> Result<(), Error> {
         Ok(self.recorder.close()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+    use proofload_model::intervention::{ConfirmAsked, Experiment};
+    use proofload_model::plan::expand;
+    use proofload_model::settings::Value;
+    use proofload_model::study::Study;
+    use proofload_model::time::WallTime;
+    use proofload_record::Opening;
+    use std::collections::BTreeMap;
+
+    /// Begins an attempt at the only run that has one fact.
+    fn begin(journal: &mut Journal) {
+        journal.begin(0).expect("it begins");
+        journal.facts(&[Fact::observed("host", "cores", "2", "test")]).expect("a fact fits");
+    }
+
+    #[test]
+    fn what_was_written_is_read_back_whole_however_often_and_in_whatever_order() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let settings = Settings([("study.name".to_owned(), Value::Text("toy".to_owned()))].into());
+        let study = Study { settings, factors: Vec::new() };
+        let plan = expand(&study);
+        let opening = Opening { study_text: "", study: &study, plan: &plan, program: "test", at: WallTime(1) };
+        let recorder = Recorder::create(&path, &opening).expect("an empty folder takes a record");
+        let mut journal = Journal::new(recorder, Arc::new(SystemClock));
+        for number in 1..=3 {
+            begin(&mut journal);
+            journal.finish().expect("it ends");
+            let (attempt, _) = journal.read_back_run(0).expect("it is read").expect("it has finished");
+            assert_eq!((attempt.id, attempt.facts.len()), (number, 1));
+            let record = journal.read_back().expect("it is read");
+            let proved = |attempt: &Attempt| attempt.facts.len() == 1 && attempt.seal_holds == Some(true);
+            assert_eq!(record.attempts.iter().filter(|attempt| proved(attempt)).count() as i64, number);
+        }
+        for number in 1..=2 {
+            begin(&mut journal);
+            let (asked, resources, not_tried) = (ConfirmAsked::USUAL, Vec::new(), BTreeMap::new());
+            let experiment = Experiment { asked, seed: 1, resources, not_tried };
+            journal.event(RunEvent::ExperimentBegun(experiment)).expect("an event fits");
+            for _ in 0..2 {
+                let experiments = &journal.read_experiments(0).expect("it is read").experiments;
+                assert_eq!(experiments.iter().filter(|attempt| attempt.facts.len() == 1).count(), number);
+            }
+            journal.end_experiment().expect("it ends");
+            let (attempt, _) = journal.read_finished(0).expect("it is read").expect("a run has finished");
+            assert_eq!((attempt.id, attempt.facts.len()), (3, 1));
+        }
+        let record = journal.read_back_last().expect("it is read");
+        assert_eq!((record.attempts.len(), record.experiments.len(), record.faults.len()), (3, 2, 0));
+        journal.close().expect("the record closes");
     }
 }

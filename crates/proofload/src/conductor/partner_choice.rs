@@ -70,7 +70,7 @@ fn levels<'p>(plan: &'p Plan, run: &Run) -> &'p BTreeMap<String, Value> {
 
 /// Levels as one text: equal levels have equal texts, and others may.
 fn in_words(levels: &BTreeMap<String, Value>) -> String {
-    levels.iter().map(|(setting, value)| format!("{setting}={value}\n")).collect()
+    levels.iter().map(|(setting, value)| format!("{setting}={}\n", value.key_text())).collect()
 }
 
 #[cfg(test)]
@@ -105,6 +105,17 @@ mod tests {
         // 3 and 3.0 have one text and are not equal: the first that is left of the repetition.
         assert_eq!(taken, [Some(1), Some(0), Some(3), Some(4), None]);
         assert_eq!(choice.rest().map(|run| run.index).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn levels_of_zeros_of_both_signs_are_equal() {
+        let table = |number| Value::Table(BTreeMap::from([("skew".to_owned(), Value::Number(number))]));
+        let second = plan(&[(Value::Number(1.0), 0), (Value::Number(-0.0), 0), (table(-0.0), 0)]);
+        let first = plan(&[(table(0.0), 0), (Value::Number(0.0), 0)]);
+        let mut choice = PartnerChoice::of(&second);
+        let taken: Vec<Option<u32>> =
+            first.runs.iter().map(|run| choice.take(&first, run).map(|run| run.index)).collect();
+        assert_eq!(taken, [Some(2), Some(1)]);
     }
 
     #[test]

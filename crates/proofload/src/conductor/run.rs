@@ -211,7 +211,7 @@ fn measure(context: &mut RunContext<'_>, prepared: &PreparedRun, warmed_up: RunE
 fn keep_drill(context: &mut RunContext<'_>, course: DrillCourse) -> Result<(), Error> {
     let prober = context.ask_load(EndProber {})?;
     prober_pace::note_coarse(context, &prober)?;
-    context.heard.journal.event(RunEvent::Drilled(Box::new(course.report(prober))))
+    context.heard.journal.event(RunEvent::Drilled(Box::new(course.report(*prober))))
 }
 
 /// Notes how the warm-up ended, and the window.

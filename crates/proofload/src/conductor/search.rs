@@ -78,6 +78,13 @@ fn ended(record: &Record, search: &SearchFindings) -> Option<RunEvent> {
     (!told).then(|| RunEvent::SearchEnded { others, found: search.found().is_some(), text: search.text() })
 }
 
+/// Whether every search of a record's study has ended and the record says so; of a study without one as well.
+pub(super) fn has_ended(record: &Record) -> bool {
+    let is_over =
+        |search: &SearchFindings| matches!(search.state, SearchState::Ended(_)) && ended(record, search).is_none();
+    record.study.settings.get("search.setting").is_none() || searches(record).iter().all(is_over)
+}
+
 /// Levels of the factors, which tell searches apart.
 fn others(search: &SearchFindings) -> BTreeMap<String, String> {
     search.levels.iter().map(|(setting, level)| (setting.clone(), level.to_string())).collect()

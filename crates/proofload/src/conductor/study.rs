@@ -9,7 +9,7 @@ use super::journal::Journal;
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use super::run_state::RunState;
-use super::{data, hosts, retry, run, search, testbed};
+use super::{data, hosts, locked_out, retry, run, search, testbed};
 use crate::interrupt::Interrupt;
 use crate::live::{Phase, RunEnd, View};
 use proofload_model::deployment::{HostName, InstanceName};
@@ -25,6 +25,7 @@ use proofload_model::standby_hosts::{STANDBY_COMMAND, StandbyHost, command_on, s
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
 use proofload_model::units::duration_words;
+use proofload_record::Record;
 use proofload_report::findings::{evaluate, summarise};
 use proofload_testbed::network::sweep_networks;
 use std::collections::BTreeSet;
@@ -118,11 +119,23 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
     if assignment.study.settings.get("search.setting").is_some() {
         search::begin(assignment, context)?;
     }
-    let (mut reasons, mut tried) = (Vec::new(), BTreeSet::new());
+    let (mut reasons, mut tried): (Vec<String>, BTreeSet<u32>) = (Vec::new(), BTreeSet::new());
+    let before = assignment.finished.len();
     loop {
         for run in assignment.missing(&tried) {
             tried.insert(run.index);
-            reasons.extend(attempt(assignment, context, &commands, run)?);
+            let failed = attempt(assignment, context, &commands, run)?;
+            let may_be_closed = failed.is_some() && assignment.finished.len() == before;
+            reasons.extend(failed);
+            let left = assignment.missing(&tried).len();
+            if may_be_closed
+                && let Some(told) = locked_out::told(assignment, context, run, left)
+                && let Some(first) = reasons.first_mut()
+            {
+                context.heard.journal.log("warning", "conductor", &told)?;
+                first.push_str(&format!("\n{told}"));
+                return Ok(Outcome::of(&reasons));
+            }
         }
         if !search::go_on(assignment, context)? {
             break;
@@ -141,18 +154,38 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
 /// Experiments that the study asks for and that have not ended yet, once all its runs are finished.
 fn asked_experiments(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<Vec<(Run, ConfirmAsked)>, Error> {
     let Ok(words) = assignment.study.settings.text("confirm.points") else { return Ok(Vec::new()) };
-    let record = context.heard.journal.read_back()?;
-    let findings = evaluate(&record);
-    let asked = ConfirmAsked::of(&assignment.study.settings);
-    let choice = ExperimentChoice::of(&findings, words, asked).map_err(Error::refused)?;
+    let record = context.heard.journal.read_back_last()?;
+    let choice = experiments_left(&record, words).map_err(Error::refused)?;
     for why in choice.refused {
         let text = format!("no experiment (confirm.points = {words:?}) with {why}");
         context.heard.view.note(&text);
         context.heard.journal.log("warning", "conductor", &text)?;
     }
+    Ok(choice.planned)
+}
+
+/// Experiments with points that words choose and that have not ended yet, and why there is none with others.
+fn experiments_left(record: &Record, words: &str) -> Result<ExperimentChoice, String> {
+    let findings = evaluate(record);
+    let mut choice = ExperimentChoice::of(&findings, words, ConfirmAsked::of(&record.study.settings))?;
     let has_ended =
         |point: u32| findings.attributions.iter().any(|found| found.point == point && found.ended.is_some());
-    Ok(choice.planned.into_iter().filter(|(run, _)| !has_ended(run.point)).collect())
+    choice.planned.retain(|(run, _)| !has_ended(run.point));
+    Ok(choice)
+}
+
+/// Whether a session would find nothing to do: every run is finished, and every search and every experiment that the study asks for has
+/// ended.
+pub(crate) fn nothing_is_missing(record: &Record) -> bool {
+    let attempts = record.by_run();
+    record.plan.runs.iter().all(|run| attempts.finished(run.index).is_some())
+        && search::has_ended(record)
+        && record
+            .study
+            .settings
+            .text("confirm.points")
+            .ok()
+            .is_none_or(|words| experiments_left(record, words).is_ok_and(|choice| choice.planned.is_empty()))
 }
 
 /// Makes an experiment with the point of a run; the reason why it failed, if it did. Only what ends the study is an error.
@@ -284,6 +317,7 @@ fn one_run(
             let interrupted = error.is_interrupted();
             let ended = if interrupted { RunEnd::Interrupted } else { RunEnd::Failed(error.to_string()) };
             context.heard.show_end(run.index, &ended);
+            context.heard.failed_under_load = context.heard.state.origin.is_some();
             clean_up(context, &assignment.study, commands);
             Err(error)
         }

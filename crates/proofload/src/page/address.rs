@@ -1,7 +1,7 @@
 //! Where the live page is served, and who may read it: on loopback everybody of this machine, elsewhere who has the address with its token.
 
 use std::io::Read;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 
 /// Bytes of a token.
 const TOKEN_BYTES: usize = 16;
@@ -21,8 +21,11 @@ pub(crate) enum Access {
 /// It is no address and port, is in use, or is none of this machine.
 pub(crate) fn bind(text: &str) -> Result<(TcpListener, Access, String), String> {
     let wrong = |why: &str| format!("failed to serve the live page on {text}: {why}");
-    let address: SocketAddr =
-        text.parse().map_err(|_| wrong("use an address with a port, such as 127.0.0.1:7070 or [::1]:7070"))?;
+    // Names of hosts are not looked up, but this one means the same everywhere.
+    let numbers = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
+    let address: SocketAddr = numbers
+        .parse()
+        .map_err(|_| wrong("use an IP address and a port, such as 127.0.0.1:7070, [::1]:7070 or localhost:7070"))?;
     let listener = TcpListener::bind(address).map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => wrong("the port is in use; choose another one, or 0 for any that is free"),
         std::io::ErrorKind::AddrNotAvailable => wrong("this machine does not have the address"),
@@ -34,8 +37,21 @@ pub(crate) fn bind(text: &str) -> Result<(TcpListener, Access, String), String> 
         return Ok((listener, Access::Loopback, format!("http://{bound}/")));
     }
     let token = token().map_err(|error| wrong(&format!("no random token: {error}")))?;
-    let page = format!("http://{bound}/{token}/");
+    let page = format!("http://{}/{token}/", SocketAddr::new(reachable(bound.ip()), bound.port()));
     Ok((listener, Access::Token(token), page))
+}
+
+/// The address that other machines can use: where all are bound, that of the interface by which this machine reaches them. Sends nothing.
+fn reachable(bound: IpAddr) -> IpAddr {
+    if !bound.is_unspecified() {
+        return bound;
+    }
+    // An address for documentation (RFC 5737): only the way to it is asked for.
+    let asked = UdpSocket::bind(("0.0.0.0", 0)).and_then(|socket| {
+        socket.connect(("192.0.2.1", 9))?;
+        socket.local_addr()
+    });
+    asked.map_or(bound, |address| address.ip())
 }
 
 fn token() -> std::io::Result<String> {
@@ -94,6 +110,9 @@ mod tests {
         assert!(bind(&taken).unwrap_err().contains("in use"));
         assert!(bind("7070").unwrap_err().contains("127.0.0.1:7070"));
         assert!(bind("203.0.113.1:0").unwrap_err().contains("does not have"));
+        let (_, access, page) = bind("localhost:0").unwrap();
+        assert!(access == Access::Loopback && page.starts_with("http://127.0.0.1:"), "{page}");
+        assert!(bind("db1:0").unwrap_err().contains("use an IP address and a port"));
         let (_, access, page) = bind("0.0.0.0:0").unwrap();
         assert!(matches!(&access, Access::Token(token) if token.len() == 32 && page.contains(token)), "{page}");
     }

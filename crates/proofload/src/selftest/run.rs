@@ -29,6 +29,8 @@ pub(crate) struct SelftestOrder<'a> {
     pub(crate) consent: &'a dyn Fn(ScratchState) -> Result<(), String>,
     /// Told of each step that has ended.
     pub(crate) told: &'a dyn Fn(&SelftestStep),
+    /// Told of what is for the reader alone: it may name hosts and accounts, and the document does not have it.
+    pub(crate) noted: &'a dyn Fn(&str),
     /// Listens to signals from when nothing is asked any more.
     pub(crate) interrupt: &'a Interrupt,
 }
@@ -74,7 +76,9 @@ pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
         listen(asked.interrupt)?;
     }
     let lacking = lacking(asked);
-    if let Some(why) = lacking.as_ref().and_then(|lacking| rights::stops(lacking.as_ref().ok()?)) {
+    // Unlike a study, it builds in any case, and all kinds of data.
+    let is_needed = |purpose: RightPurpose| purpose.is_needed_to_build() || purpose == RightPurpose::RoutinesAndIndexes;
+    if let Some(why) = lacking.as_ref().and_then(|lacking| rights::stops(lacking.as_ref().ok()?, is_needed)) {
         return Err(Refusal::Failure(Error::new(format!("nothing was made: {why}"))));
     }
     let outcome = all_parts(asked, &ground, reference, lacking);
@@ -95,7 +99,7 @@ fn lacking(asked: &SelftestOrder<'_>) -> Option<Result<Vec<MissingRight>, Error>
         scratch.url(url, asked.database).map_err(Error::from).and_then(|url| rights::lacking(engine, rights, &url));
     let is_tested = |purpose: RightPurpose| match purpose {
         RightPurpose::Standbys | RightPurpose::Settings => false,
-        RightPurpose::Limits | RightPurpose::Backups => asked.leave == ServerLeave::Allowed,
+        RightPurpose::Limits | RightPurpose::Backups | RightPurpose::Sessions => asked.leave == ServerLeave::Allowed,
         _ => true,
     };
     Some(lacking.map(|lacking| rights::of_use(lacking, is_tested)))
@@ -111,9 +115,16 @@ fn tell_rights(asked: &SelftestOrder<'_>, document: &mut Document, lacking: &Res
     match lacking {
         Ok(lacking) if lacking.is_empty() => steps.end("rights: the login lacks none", Ok(())),
         Ok(lacking) => {
-            lacking.iter().for_each(|right| steps.skip(&format!("rights: {}", right.right), right.to_string()))
+            for right in lacking {
+                steps
+                    .skip(&format!("rights: {}", right.right), format!("the login lacks it: {}", right.consequences()));
+                (asked.noted)(&right.to_string());
+            }
         }
-        Err(error) => steps.skip("rights", error.to_string()),
+        Err(error) => {
+            steps.skip("rights", "the server did not say what the login may do");
+            (asked.noted)(&error.to_string());
+        }
     }
 }
 
@@ -204,4 +215,41 @@ fn head(asked: &SelftestOrder<'_>, facts: &[Fact]) -> Json {
         "begun": crate::local_time::utc_text(SystemClock.wall()),
         "settings": settings,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn a_right_that_is_lacking_names_no_host_and_no_account_in_the_document() {
+        let right = MissingRight {
+            right: "PROCESS".to_owned(),
+            purposes: vec![RightPurpose::Waits],
+            grant: "GRANT PROCESS ON *.* TO 'ben'@'10.1.2.3'".to_owned(),
+        };
+        let noted = RefCell::new(Vec::new());
+        let asked = SelftestOrder {
+            engine: proofload_engine::engine(REFERENCE).expect("it is built in"),
+            url: None,
+            database: "proofload_selftest",
+            leave: ServerLeave::Refused,
+            consent: &|_| Ok(()),
+            told: &|_| {},
+            noted: &|text| noted.borrow_mut().push(text.to_owned()),
+            interrupt: &Interrupt::default(),
+        };
+        for lacking in [Ok(vec![right]), Err(Error::new("connect to ben@10.1.2.3: refused"))] {
+            let mut document = Document::new(json!({}));
+            tell_rights(&asked, &mut document, &lacking);
+            let written = document.sealed().to_string();
+            assert!(written.contains("rights") && written.contains("skipped"), "{written}");
+            for secret in ["ben", "10.1.2.3"] {
+                assert!(!written.contains(secret), "{secret} in {written}");
+            }
+        }
+        let noted = noted.into_inner();
+        assert!(noted.len() == 2 && noted.iter().all(|text| text.contains("10.1.2.3")), "{noted:?}");
+    }
 }

@@ -124,6 +124,7 @@ fn draw(panel: &Panel, frame: Frame, place: AxesPlace) -> Drawing {
     plot.axes();
     plot.rules();
     plot.series();
+    plot.band_names();
     // In a small panel the values of several series would lie on each other.
     if frame.class != Frame::PANEL.class || panel.series.len() < 2 {
         plot.values();
@@ -238,25 +239,42 @@ impl LabelRows {
 
 impl Plot<'_> {
     fn bands(&mut self) {
-        let (mut instants, mut labels) = (0, LabelRows::default());
         for band in &self.panel.bands {
             let (from, to) = (self.x.place(band.from).max(self.left), self.x.place(band.to).min(self.right));
             let corners = ((from, self.top), (to, self.bottom));
             match band.kind {
                 BandKind::Instant => {
-                    instants += 1;
-                    self.instant(band.from, &band.label, instants, &mut labels);
-                    continue;
+                    let x = self.x.place(band.from);
+                    self.svg.line("rule", (x, self.top), (x, self.bottom));
                 }
-                BandKind::Checkpoint => {
-                    self.svg.line("checkpoint", (from, self.top), (from, self.bottom));
-                    continue;
-                }
+                BandKind::Checkpoint => self.svg.line("checkpoint", (from, self.top), (from, self.bottom)),
                 BandKind::Absent => self.svg.hatching("hatch", corners.0, corners.1),
                 BandKind::WarmUp | BandKind::Unprotected => self.svg.rectangle("band warm", corners.0, corners.1),
                 BandKind::Window => self.svg.rectangle("band window", corners.0, corners.1),
                 BandKind::Knee => self.svg.rectangle("band knee", corners.0, corners.1),
                 BandKind::Away => self.svg.rectangle("band away", corners.0, corners.1),
+            }
+        }
+    }
+
+    /// Names of bands and instants, after the series: no line goes through their letters.
+    fn band_names(&mut self) {
+        let (mut instants, mut labels) = (0, LabelRows::default());
+        for band in &self.panel.bands {
+            let (from, to) = (self.x.place(band.from).max(self.left), self.x.place(band.to).min(self.right));
+            match band.kind {
+                BandKind::Instant => {
+                    instants += 1;
+                    self.instant_name(band.from, &band.label, instants, &mut labels);
+                    continue;
+                }
+                BandKind::Checkpoint => continue,
+                BandKind::Absent
+                | BandKind::WarmUp
+                | BandKind::Unprotected
+                | BandKind::Window
+                | BandKind::Knee
+                | BandKind::Away => {}
             }
             let (width, middle) = (width_of(&band.label), (from + to) / 2.0);
             if width < to - from {
@@ -266,10 +284,9 @@ impl Plot<'_> {
         }
     }
 
-    /// A vertical line, its name at least one line lower than that of the instant before.
-    fn instant(&mut self, at: f64, label: &str, row: usize, labels: &mut LabelRows) {
+    /// The name of a vertical line, at least one line lower than that of the instant before.
+    fn instant_name(&mut self, at: f64, label: &str, row: usize, labels: &mut LabelRows) {
         let (x, width) = (self.x.place(at), width_of(label));
-        self.svg.line("rule", (x, self.top), (x, self.bottom));
         let fits = x + 4.0 + width < self.right;
         let (from, anchor) = if fits { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
         let row = labels.take(row, if fits { (from, from + width) } else { (from - width, from) });

@@ -4,11 +4,12 @@
 use super::Selection;
 use crate::findings::drills::protection::{UnprotectedTime, degraded_seconds, unprotected};
 use crate::findings::drills::{DrillOf, lost_in_drill, report_of};
-use crate::findings::{Findings, evaluate};
+use crate::findings::{Findings, Void, evaluate};
 use proofload_model::drill::{DrillReport, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth};
 use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::time::Offset;
 use proofload_record::{Attempt, Record};
+use std::collections::HashMap;
 
 pub(super) fn word(kind: ProbeKind) -> &'static str {
     match kind {
@@ -58,11 +59,11 @@ impl DrillRow<'_> {
 }
 
 pub(super) fn drills<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = DrillRow<'r>> {
-    let findings = drilled(record, selection).next().map(|_| evaluate(record));
+    let judged = drilled(record, selection).next().map(|_| judged(&evaluate(record))).unwrap_or_default();
     drilled(record, selection).map(move |(attempt, report)| {
         let settings = record.plan.settings(&record.study, attempt.run.point);
-        let drill = DrillOf { attempt: attempt.id, report };
-        let (counts, void_reasons) = findings.as_ref().map_or((false, None), |findings| judged(findings, attempt));
+        let drill = DrillOf { run: attempt.run.index, attempt: attempt.id, report };
+        let (counts, void_reasons) = judged.get(&attempt.id).cloned().unwrap_or_default();
         let outage = drill.outages(ProbeKind::Write).next().copied();
         let is_read = report.prober.ledger.unread.is_none();
         DrillRow {
@@ -81,16 +82,16 @@ pub(super) fn drills<'r>(record: &'r Record, selection: &'r Selection) -> impl I
     })
 }
 
-/// Whether a drill counts, and why it is void.
-fn judged(findings: &Findings<'_>, attempt: &Attempt) -> (bool, Option<String>) {
-    let run = findings.points.iter().flat_map(|point| &point.runs).find(|run| run.attempt == attempt.id);
-    let mut earlier = findings.points.iter().flat_map(|point| &point.earlier);
-    let voids = match run {
-        Some(run) => run.voids.as_slice(),
-        None => earlier.find(|one| one.attempt == attempt.id).map_or(&[][..], |one| one.voids.as_slice()),
+/// Whether each finished drill counts, and why it is void, by the number of its attempt.
+fn judged(findings: &Findings<'_>) -> HashMap<i64, (bool, Option<String>)> {
+    let reasons = |voids: &[Void]| {
+        let reasons: Vec<String> = voids.iter().map(ToString::to_string).collect();
+        (!reasons.is_empty()).then(|| reasons.join("\n"))
     };
-    let reasons: Vec<String> = voids.iter().map(ToString::to_string).collect();
-    (run.is_some() && voids.is_empty(), (!reasons.is_empty()).then(|| reasons.join("\n")))
+    let of_earlier = findings.points.iter().flat_map(|point| &point.earlier);
+    let of_earlier = of_earlier.map(|earlier| (earlier.attempt, (false, reasons(&earlier.voids))));
+    let of_runs = findings.runs().map(|(_, run)| (run.attempt, (run.voids.is_empty(), reasons(&run.voids))));
+    of_earlier.chain(of_runs).collect()
 }
 
 /// What the prober found of each kind of each drill.
@@ -108,6 +109,14 @@ pub(super) fn outages<'r>(
 ) -> impl Iterator<Item = (&'r Attempt, &'r DrillReport, &'r ProbeReport, &'r Outage)> {
     kinds(record, selection)
         .flat_map(|(attempt, report, probe)| probe.outages.iter().map(move |outage| (attempt, report, probe, outage)))
+}
+
+/// Time between two operations just before an outage, ms; `None` for connections, which are fewer than the writes whose period is kept, and in
+/// records from before it was.
+pub(super) fn resolution_ms(report: &DrillReport, kind: ProbeKind, outage: &Outage) -> Option<f64> {
+    let ledger = &report.prober.ledger;
+    let is_known = kind != ProbeKind::Connect && ledger.period_ns > 0;
+    is_known.then(|| ledger.period_before(outage.from).as_secs_f64() * 1e3)
 }
 
 pub(super) fn prober<'r>(

@@ -3,7 +3,7 @@
 use super::Selection;
 use super::cell::{self, Cell};
 use super::column::{self, ExportColumn};
-use super::drill_tables::{drills, ledger, outages, prober, word};
+use super::drill_tables::{drills, ledger, outages, prober, resolution_ms, word};
 use super::experiment_tables::{change_of, class_of, visit_readings, visits};
 use super::tables::{
     checks, client, client_threads, documents, engine, errors, events, facts, latencies, levels, load_agents, logs,
@@ -142,7 +142,7 @@ tables! {
         integer attempt = attempt.id, integer run = attempt.run.index, text kind = word(probe.kind),
         number from_s = outage.from.as_seconds(), number to_s = outage.to.map(Offset::as_seconds),
         integer failed = outage.failed, boolean of_the_fault = is_after(outage, report),
-        number resolution_ms = report.prober.ledger.period_before(outage.from).as_secs_f64() * 1e3;
+        number resolution_ms = resolution_ms(report, probe.kind, outage);
     prober, "a kind of prober operation in a tenth of a second", (attempt, probe, place, tenth) =>
         integer attempt = attempt.id, integer run = attempt.run.index, text kind = word(probe.kind),
         integer tenth = place, integer acknowledged = tenth.acknowledged, integer failed = tenth.failed,

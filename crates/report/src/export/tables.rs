@@ -12,6 +12,7 @@ use proofload_model::samples::{
 use proofload_model::settings::Value;
 use proofload_model::time::Offset;
 use proofload_record::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State};
+use std::collections::HashSet;
 
 /// An attempt with what the record as a whole says of it.
 pub(super) struct RunRow<'r> {
@@ -207,7 +208,7 @@ pub(super) fn events<'r>(
 }
 
 pub(super) fn logs<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = &'r LogLine> {
-    let attempts: Vec<i64> = selection.attempts(record).map(|attempt| attempt.id).collect();
+    let attempts: HashSet<i64> = selection.attempts(record).map(|attempt| attempt.id).collect();
     record.logs.iter().filter(move |line| line.attempt.is_none_or(|attempt| attempts.contains(&attempt)))
 }
 

@@ -12,7 +12,7 @@ use proofload_model::facts::limit;
 use proofload_model::intervention::THREAD_CPU;
 use proofload_model::samples::Fact;
 use proofload_model::series;
-use proofload_record::{Attempt, Record};
+use proofload_record::{Attempt, RunAttempts};
 use std::collections::BTreeMap;
 
 /// A step whose elasticity is below this leaves throughput flat.
@@ -56,14 +56,14 @@ pub struct Ranking {
 }
 
 /// Ranks what was observed at each point with a finished run.
-pub(super) fn rankings(record: &Record, points: &[PointFindings], curve: Option<&Curve>) -> Vec<Ranking> {
+pub(super) fn rankings(by_run: &RunAttempts<'_>, points: &[PointFindings], curve: Option<&Curve>) -> Vec<Ranking> {
     let measured = points.iter().filter(|point| !point.runs.is_empty());
-    measured.map(|point| ranking(record, point, flat(point, curve))).collect()
+    measured.map(|point| ranking(by_run, point, flat(point, curve))).collect()
 }
 
-fn ranking(record: &Record, point: &PointFindings, flat: Option<bool>) -> Ranking {
+fn ranking(by_run: &RunAttempts<'_>, point: &PointFindings, flat: Option<bool>) -> Ranking {
     let attempts: Vec<(&RunFindings, &Attempt)> =
-        point.runs.iter().filter_map(|run| Some((run, record.finished(run.run.index)?))).collect();
+        point.runs.iter().filter_map(|run| Some((run, by_run.finished(run.run.index)?))).collect();
     let mut resources = Vec::new();
     let device = |attempt: &Attempt| traces(attempt, series::device::BUSY);
     resources.extend(observed(&attempts, ResourceKind::Core, "core ", unstolen));

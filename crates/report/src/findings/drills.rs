@@ -4,7 +4,6 @@ pub mod losses;
 pub mod protection;
 pub(super) mod verdict;
 
-use super::evaluate::Findings;
 use super::point::PointFindings;
 use proofload_analysis::order_statistics::median;
 use proofload_analysis::quantity::{Quantity, Unit};
@@ -16,11 +15,13 @@ use proofload_model::facts::engine::DURABLE_COMMITS;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::ledger::LedgerPage;
 use proofload_model::manager::{ManagerKind, manager};
+use proofload_model::plan::Run;
 use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::samples::Fact;
 use proofload_model::settings::Settings;
-use proofload_record::{Attempt, Record, State};
+use proofload_record::{Attempt, Record, RunAttempts, State};
 use protection::{UnprotectedTime, degraded_seconds, unprotected};
+use std::collections::HashMap;
 
 /// Unit of seconds.
 const SECONDS: Unit = Unit::named("s");
@@ -77,6 +78,8 @@ impl DrillLedger<'_> {
 /// One drill with its run.
 #[derive(Debug, Clone, Copy)]
 pub struct DrillOf<'r> {
+    /// Index of its run in the plan.
+    pub run: u32,
     /// Number of the attempt in the record.
     pub attempt: i64,
     /// How it came out.
@@ -229,10 +232,7 @@ pub(super) fn promises_none_lost(asked: &DrillAsked, settings: &Settings, facts:
 
 /// Whether a server's own log has every acknowledged commit after the end of its processes, as the engine said at the start of the run.
 fn has_durable_commits(settings: &Settings, facts: &[Fact]) -> bool {
-    match DURABLE_COMMITS.text(facts) {
-        Some(said) => said == "true",
-        None => was_durable(settings),
-    }
+    DURABLE_COMMITS.answer(facts).unwrap_or_else(|| was_durable(settings))
 }
 
 /// What studies say of it, for records from before engines said it.
@@ -265,13 +265,17 @@ pub struct PointLosses {
 
 /// Losses of each point's drills against the promise of its mode. Empty for a record without drills.
 pub fn lost_against_promise(record: &Record) -> Vec<PointLosses> {
+    let by_run = record.by_run();
+    let mut runs_of: HashMap<u32, Vec<&Run>> = HashMap::new();
+    for run in &record.plan.runs {
+        runs_of.entry(run.point).or_default().push(run);
+    }
     let of_point = |point: u32| {
         let settings = record.plan.settings(&record.study, point);
         let asked = drill(&settings).ok().flatten()?;
-        let runs = record.plan.runs.iter().filter(|run| run.point == point);
-        let last = |index: u32| record.attempts.iter().rev().find(|attempt| attempt.run.index == index);
+        let runs = runs_of.get(&point).into_iter().flatten();
         let attempts: Vec<&Attempt> =
-            runs.filter_map(|run| record.finished(run.index).or_else(|| last(run.index))).collect();
+            runs.filter_map(|run| by_run.finished(run.index).or_else(|| by_run.last(run.index))).collect();
         let is_unknown = |attempt: &&&Attempt| verdict::is_loss_unknown(attempt, &asked, &settings);
         let unknown = attempts.iter().filter(is_unknown).count();
         let finished = attempts.iter().filter(|attempt| attempt.state == State::Finished);
@@ -282,22 +286,26 @@ pub fn lost_against_promise(record: &Record) -> Vec<PointLosses> {
 }
 
 /// Points with drills, in the order of the study; empty for other studies.
-pub fn drilled<'r>(findings: &Findings<'r>) -> Vec<DrilledPoint<'r>> {
-    findings.points.iter().filter_map(|point| drilled_point(findings, point)).collect()
+pub(super) fn drilled<'r>(
+    record: &'r Record,
+    by_run: &RunAttempts<'r>,
+    points: &[PointFindings],
+) -> Vec<DrilledPoint<'r>> {
+    points.iter().filter_map(|point| drilled_point(record, by_run, point)).collect()
 }
 
-fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<DrilledPoint<'r>> {
-    let settings = findings.record.plan.settings(&findings.record.study, point.id);
+fn drilled_point<'r>(record: &'r Record, by_run: &RunAttempts<'r>, point: &PointFindings) -> Option<DrilledPoint<'r>> {
+    let settings = record.plan.settings(&record.study, point.id);
     let asked = drill(&settings).ok().flatten()?;
     let (mut drills, mut aftermath, mut ledgers, mut unread) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for run in &point.runs {
-        let Some(attempt) = findings.record.finished(run.run.index) else { continue };
+        let Some(attempt) = by_run.finished(run.run.index) else { continue };
         let Some(report) = report_of(attempt) else { continue };
         let after = unprotected(attempt, report, &settings);
         unread += usize::from(report.prober.ledger.unread.is_some());
         ledgers.extend(ledger(report, &after, (&asked, &settings, attempt.facts.as_slice())));
         if run.voids.is_empty() {
-            drills.push(DrillOf { attempt: run.attempt, report });
+            drills.push(DrillOf { run: run.run.index, attempt: run.attempt, report });
             aftermath.push((after, degraded_seconds(attempt, report)));
         }
     }
@@ -308,7 +316,7 @@ fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<D
         manager: manager(&settings).ok().flatten().map(|asked| asked.kind),
         replaces_the_primary: asked.replaces_the_primary(),
         mode: replication(&settings).ok().flatten().map_or(ReplicationMode::None, |asked| asked.mode),
-        promises_none_lost: promises_none_lost(&asked, &settings, facts_of(findings, point)),
+        promises_none_lost: promises_none_lost(&asked, &settings, facts_of(by_run, point)),
         void: point.runs.len() - drills.len(),
         aftermath,
         drills,
@@ -318,8 +326,8 @@ fn drilled_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Option<D
 }
 
 /// Facts of the first finished run of a point; all its runs have the same settings.
-fn facts_of<'f>(findings: &'f Findings<'_>, point: &PointFindings) -> &'f [Fact] {
-    let first = point.runs.iter().find_map(|run| findings.record.finished(run.run.index));
+fn facts_of<'r>(by_run: &RunAttempts<'r>, point: &PointFindings) -> &'r [Fact] {
+    let first = point.runs.iter().find_map(|run| by_run.finished(run.run.index));
     first.map_or(&[][..], |attempt| attempt.facts.as_slice())
 }
 

@@ -44,6 +44,21 @@ pub(super) fn informative(quantity: Quantity) -> Quantity {
     quantity
 }
 
+/// All of a whole, %.
+const WHOLE: f64 = 100.0;
+
+/// Ends the interval of a share of a whole, in per cent, at 0 and 100: no share lies beyond. A value that was read beyond stays in its interval.
+pub(super) fn within_the_whole(quantity: Quantity) -> Quantity {
+    match quantity.interval() {
+        Interval::Known { low, high, method } if *low < 0.0 || *high > WHOLE => {
+            let value = quantity.value();
+            let interval = Interval::known(low.max(0.0).min(value), high.min(WHOLE).max(value), method.clone());
+            Quantity::new(value, quantity.unit().clone(), quantity.n(), interval)
+        }
+        _ => quantity,
+    }
+}
+
 /// The mean of one value per run.
 pub(super) fn over_runs(values: &[f64], unit: Unit, why_not: &str) -> Quantity {
     let count = values.len() as f64;
@@ -62,4 +77,21 @@ pub(super) fn ratio(above: &Estimate, below: &Estimate) -> Quantity {
         return Quantity::new(0.0, Unit::RATIO, above.n, Interval::none("no operations were counted"));
     }
     ratio_of_means(above, below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_interval_of_a_share_exceeds_the_whole() {
+        let of = |value: f64, low: f64, high: f64| {
+            let share = Quantity::new(value, Unit::PERCENT, 30, Interval::known(low, high, "test"));
+            within_the_whole(share).interval().bounds()
+        };
+        assert_eq!(of(88.0, 52.0, 124.0), Some((52.0, 100.0)));
+        assert_eq!(of(3.0, -2.0, 8.0), Some((0.0, 8.0)));
+        assert_eq!(of(50.0, 45.0, 55.0), Some((45.0, 55.0)));
+        assert_eq!(of(101.0, 99.0, 103.0), Some((99.0, 101.0)), "read at other instants than the clock");
+    }
 }

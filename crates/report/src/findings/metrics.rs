@@ -8,7 +8,7 @@ pub(super) mod latencies;
 pub(super) mod percentiles;
 
 use super::drills::{DrillOf, report_of};
-use super::estimate::{estimate, estimate_of_rate, informative, measured, over_runs, ratio};
+use super::estimate::{estimate, estimate_of_rate, informative, measured, over_runs, ratio, within_the_whole};
 use super::level::Measured;
 use super::load::pacing::rules;
 use super::observed::{in_windows, observed};
@@ -53,6 +53,9 @@ const OF_HOST: &[(MetricName, SeriesName, f64)] = &[
     (MAJOR_FAULTS, series::memory::MAJOR_FAULTS, 1.0),
     (REFAULTS, series::memory::REFAULTS, 1.0),
 ];
+
+/// Shares of a whole, %.
+const SHARES: &[MetricName] = &[FAILED, CPU, DATABASE_CPU, CPU_STEAL, DEVICE_BUSY];
 
 /// Outages of drills: metric, and kind of the prober's operations.
 pub(super) const OUTAGES: &[(MetricName, ProbeKind)] =
@@ -124,7 +127,14 @@ pub(super) fn metrics(runs: &[Pair<'_>], settings: &Settings) -> BTreeMap<Metric
     metrics.extend(outages(runs).into_iter().map(|(metric, value)| (metric.key(), value)));
     percentiles::latencies(runs, workload, &mut metrics);
     metrics.extend(counters::engine_counters(runs));
-    metrics.into_iter().map(|(key, value)| (key, value.map(informative))).collect()
+    metrics.into_iter().map(|(key, value)| with_told_interval(key, value)).collect()
+}
+
+/// A metric without an interval that says nothing; that of a share ends at the whole.
+fn with_told_interval(key: MetricKey, value: Measured) -> (MetricKey, Measured) {
+    let value = value.map(informative);
+    let is_share = SHARES.iter().any(|share| key == *share);
+    (key, if is_share { value.map(within_the_whole) } else { value })
 }
 
 /// Transactions per second over the windows of all runs; of runs that are rated whole by their rounds.
@@ -184,7 +194,9 @@ fn by_database(runs: &[Pair<'_>], place: usize, metric: MetricName) -> Measured 
 fn outages(runs: &[Pair<'_>]) -> Vec<(MetricName, Measured)> {
     let drills: Vec<DrillOf<'_>> = runs
         .iter()
-        .filter_map(|(_, attempt)| Some(DrillOf { attempt: attempt.id, report: report_of(attempt)? }))
+        .filter_map(|(_, attempt)| {
+            Some(DrillOf { run: attempt.run.index, attempt: attempt.id, report: report_of(attempt)? })
+        })
         .collect();
     let median_of = |metric: MetricName, kind| {
         let values: Vec<f64> = drills.iter().map(|drill| drill.outage(kind)).collect();

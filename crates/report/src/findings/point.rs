@@ -10,9 +10,10 @@ use crate::metrics::{MetricKey, RELATIVE};
 use crate::numbers::short;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::Quantity;
+use proofload_model::plan::Run;
 use proofload_model::settings::{Settings, Value};
-use proofload_record::{Attempt, Record, State};
-use std::collections::BTreeMap;
+use proofload_record::{Attempt, Record, RunAttempts, State};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is said about a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,17 +197,50 @@ impl EarlierAttempt {
     }
 }
 
-/// Evaluates one point.
-pub(super) fn point(record: &Record, id: u32) -> PointFindings {
+/// Runs and attempts of each point, without sentinels, found by one pass whatever the number of points.
+#[derive(Default)]
+struct PointAttempts<'r> {
+    planned: HashMap<u32, Vec<&'r Run>>,
+    attempts: HashMap<u32, Vec<&'r Attempt>>,
+}
+
+impl<'r> PointAttempts<'r> {
+    fn of(runs: impl Iterator<Item = &'r Run>, attempts: impl Iterator<Item = &'r Attempt>) -> Self {
+        let mut found = Self::default();
+        for run in runs.filter(|run| !run.sentinel) {
+            found.planned.entry(run.point).or_default().push(run);
+        }
+        for attempt in attempts.filter(|attempt| !attempt.run.sentinel) {
+            found.attempts.entry(attempt.run.point).or_default().push(attempt);
+        }
+        found
+    }
+
+    fn planned(&self, point: u32) -> &[&'r Run] {
+        self.planned.get(&point).map_or(&[], Vec::as_slice)
+    }
+
+    fn attempts(&self, point: u32) -> &[&'r Attempt] {
+        self.attempts.get(&point).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Evaluates every point of the plan.
+pub(super) fn points(record: &Record) -> Vec<PointFindings> {
+    let found = PointAttempts::of(record.plan.runs.iter(), record.attempts.iter());
+    let by_run = record.by_run();
+    record.plan.points.iter().map(|planned| point(record, (&found, &by_run), planned.id)).collect()
+}
+
+fn point(record: &Record, (found, by_run): (&PointAttempts<'_>, &RunAttempts<'_>), id: u32) -> PointFindings {
     let settings = record.plan.settings(&record.study, id);
-    let planned: Vec<_> = record.plan.runs.iter().filter(|run| run.point == id && !run.sentinel).collect();
-    let attempts: Vec<_> = planned.iter().filter_map(|run| record.finished(run.index)).collect();
+    let (planned, of_point) = (found.planned(id), found.attempts(id));
+    let attempts: Vec<_> = planned.iter().filter_map(|run| by_run.finished(run.index)).collect();
     let runs: Vec<RunFindings> = attempts.iter().map(|attempt| run(attempt, &settings)).collect();
-    let is_earlier = |attempt: &&Attempt| {
-        let of_this = attempt.run.point == id && !attempt.run.sentinel && attempt.state == State::Finished;
-        of_this && !attempts.iter().any(|last| last.id == attempt.id)
-    };
-    let earlier = record.attempts.iter().filter(is_earlier).map(|attempt| {
+    let last: HashSet<i64> = attempts.iter().map(|attempt| attempt.id).collect();
+    let by_number: HashMap<i64, &Attempt> = of_point.iter().map(|attempt| (attempt.id, *attempt)).collect();
+    let is_earlier = |attempt: &&&Attempt| attempt.state == State::Finished && !last.contains(&attempt.id);
+    let earlier = of_point.iter().filter(is_earlier).map(|attempt| {
         let found = run(attempt, &settings);
         EarlierAttempt {
             repetition: attempt.run.repetition,
@@ -214,7 +248,7 @@ pub(super) fn point(record: &Record, id: u32) -> PointFindings {
             throughput: found.throughput(),
             voids: found.voids,
             disturbed: disturbed_from_outside(attempt, &settings),
-            made_again_at_once: record.attempts.iter().any(|next| next.id == attempt.id + 1 && next.run == attempt.run),
+            made_again_at_once: by_number.get(&(attempt.id + 1)).is_some_and(|next| next.run == attempt.run),
         }
     });
     let earlier = earlier.collect();
@@ -224,7 +258,7 @@ pub(super) fn point(record: &Record, id: u32) -> PointFindings {
         id,
         levels: levels(record, id),
         planned: planned.len(),
-        verdict: verdict(record, id, &runs).by_width(&runs, throughput.as_ref().ok(), &settings),
+        verdict: verdict(of_point, &runs).by_width(&runs, throughput.as_ref().ok(), &settings),
         estimand: estimand(&runs),
         metrics,
         throughput,
@@ -246,9 +280,9 @@ fn levels(record: &Record, id: u32) -> Vec<(String, Value)> {
     record.plan.factors(&record.study).iter().filter_map(|factor| level(&factor.setting)).collect()
 }
 
-fn verdict(record: &Record, id: u32, runs: &[RunFindings]) -> Verdict {
+fn verdict(of_point: &[&Attempt], runs: &[RunFindings]) -> Verdict {
     if runs.is_empty() {
-        return Verdict::NotRun(why_not_run(record, id));
+        return Verdict::NotRun(why_not_run(of_point));
     }
     let mut found: Vec<(&Void, Vec<u32>)> = Vec::new();
     for (void, run) in runs.iter().flat_map(|run| run.voids.iter().map(move |void| (void, run.run.repetition))) {
@@ -264,9 +298,8 @@ fn verdict(record: &Record, id: u32, runs: &[RunFindings]) -> Verdict {
     if reasons.is_empty() { Verdict::Valid } else { Verdict::Void(reasons) }
 }
 
-fn why_not_run(record: &Record, id: u32) -> String {
-    let last = record.attempts.iter().rev().find(|attempt| attempt.run.point == id && !attempt.run.sentinel);
-    match last.map(|attempt| &attempt.state) {
+fn why_not_run(of_point: &[&Attempt]) -> String {
+    match of_point.last().map(|attempt| &attempt.state) {
         None => "the study has not reached it yet".to_owned(),
         Some(State::Failed { reason }) => format!("its last attempt failed: {reason}"),
         Some(State::Open) => "its last attempt was interrupted or is still running".to_owned(),
@@ -278,6 +311,8 @@ fn why_not_run(record: &Record, id: u32) -> String {
 mod tests {
     use super::*;
     use proofload_analysis::quantity::{Interval, Unit};
+    use proofload_model::time::WallTime;
+    use proofload_record::AgentRows;
 
     #[test]
     fn what_others_took_is_told_once() {
@@ -292,5 +327,52 @@ mod tests {
         assert!(varied.ends_with(": throughput varied; meanwhile others took 82 % of the CPU"), "{varied}");
         let gap = text("telemetry is missing");
         assert!(gap.ends_with(": others took 82 % of the CPU, telemetry is missing"), "{gap}");
+    }
+
+    #[test]
+    fn runs_and_attempts_are_looked_at_once_whatever_the_number_of_points() {
+        let points = 50_u32;
+        let run = |index: u32| Run {
+            index,
+            point: index % points,
+            repetition: index / points,
+            sentinel: index % 10 == 9,
+            block: None,
+            seed: 0,
+        };
+        let runs: Vec<Run> = (0..points * 2).map(run).collect();
+        let attempts: Vec<Attempt> = (1..).zip(&runs).map(|(id, run)| attempt(id, *run)).collect();
+        let looks = std::cell::Cell::new(0);
+        let look = || looks.set(looks.get() + 1);
+        let found = PointAttempts::of(runs.iter().inspect(|_| look()), attempts.iter().inspect(|_| look()));
+        let (mut planned, mut tried) = (0, 0);
+        for point in 0..points {
+            let of_point = |run: &Run| run.point == point && !run.sentinel;
+            assert!(found.planned(point).iter().all(|run| of_point(run)));
+            assert!(found.attempts(point).iter().all(|attempt| of_point(&attempt.run)));
+            planned += found.planned(point).len();
+            tried += found.attempts(point).len();
+        }
+        let counted = runs.iter().filter(|run| !run.sentinel).count();
+        assert_eq!((planned, tried), (counted, counted));
+        assert_eq!(looks.get(), runs.len() + attempts.len());
+        assert!(found.planned(points).is_empty() && found.attempts(points).is_empty());
+    }
+
+    fn attempt(id: i64, run: Run) -> Attempt {
+        Attempt {
+            id,
+            run,
+            state: State::Finished,
+            started: WallTime(id),
+            events: Vec::new(),
+            facts: Vec::new(),
+            intervals: Vec::new(),
+            agents: AgentRows::default(),
+            series: Vec::new(),
+            marks: Vec::new(),
+            checks: Vec::new(),
+            seal_holds: None,
+        }
     }
 }

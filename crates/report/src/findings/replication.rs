@@ -152,7 +152,7 @@ fn replicated_point(
     asked: Option<&ReplicationAsked>,
     alone: &[&PointFindings],
 ) -> ReplicatedPoint {
-    let attempts = point.runs.iter().filter_map(|run| Some((run, findings.record.finished(run.run.index)?)));
+    let attempts = point.runs.iter().filter_map(|run| Some((run, findings.finished(run.run.index)?)));
     let runs: Vec<Pair<'_>> = attempts.collect();
     let standbys: &[InstanceName] = asked.map_or(&[], |asked| &asked.standbys);
     let nodes = std::iter::once(InstanceName::primary()).chain(standbys.iter().cloned());

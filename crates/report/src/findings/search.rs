@@ -6,7 +6,7 @@ pub(super) mod words;
 
 use super::factor::{between, level_text, setting_title};
 use super::level::Measured;
-use super::point::{PointFindings, Verdict, point};
+use super::point::{PointFindings, Verdict, points};
 use crate::groups::by_key;
 use crate::metrics::{LatencyStatistic, MetricKey, THROUGHPUT};
 use blocks::SideBySide;
@@ -88,8 +88,7 @@ pub fn searches(record: &Record) -> Vec<SearchFindings> {
     if record.study.settings.get("search.setting").is_none() {
         return Vec::new();
     }
-    let points: Vec<PointFindings> = record.plan.points.iter().map(|planned| point(record, planned.id)).collect();
-    searches_among(record, &points)
+    searches_among(record, &points(record))
 }
 
 /// The same with the points that were evaluated.

@@ -3,7 +3,7 @@
 use super::run::{RunFindings, run};
 use proofload_analysis::bootstrap::{mean_of, ratio_of_means};
 use proofload_analysis::quantity::{Quantity, Unit};
-use proofload_record::Record;
+use proofload_record::{Record, RunAttempts};
 
 /// What sentinels say.
 #[derive(Debug, Clone)]
@@ -17,11 +17,11 @@ pub struct Sentinels {
 }
 
 /// Evaluates the sentinels, when the plan has any; the error says why they say nothing.
-pub(super) fn sentinels(record: &Record) -> Option<Result<Sentinels, String>> {
+pub(super) fn sentinels(record: &Record, by_run: &RunAttempts<'_>) -> Option<Result<Sentinels, String>> {
     let mut planned = record.plan.runs.iter().filter(|run| run.sentinel);
     let point = planned.clone().next()?.point;
     let settings = record.plan.settings(&record.study, point);
-    let evaluated = |index: u32| record.finished(index).map(|attempt| run(attempt, &settings));
+    let evaluated = |index: u32| by_run.finished(index).map(|attempt| run(attempt, &settings));
     let first = record.plan.runs.iter().filter(|run| run.point == point).find_map(|run| evaluated(run.index));
     let Some(first) = first.filter(|first| !first.measured().is_empty()) else {
         return Some(Err("the sentinel point was not measured".to_owned()));

@@ -3,7 +3,7 @@
 use crate::findings::history::{History, LevelChange, Track};
 use serde_json::{Value, json};
 
-/// Renders histories and the files that could not be read.
+/// Renders histories and the files that are left out.
 pub(crate) fn history_json(histories: &[History], skipped: &[(String, String)]) -> String {
     let skipped: Vec<Value> = skipped.iter().map(|(file, why)| json!({"file": file, "why": why})).collect();
     let studies: Vec<Value> = histories.iter().map(study).collect();

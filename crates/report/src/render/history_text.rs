@@ -17,7 +17,7 @@ const MOST_RECORDS: usize = 30;
 /// Changes with a line.
 const MOST_CHANGES: usize = 8;
 
-/// Unreadable files with a line.
+/// Files that are left out, with their reasons.
 const MOST_SKIPPED: usize = 3;
 
 /// Renders all studies.
@@ -27,10 +27,11 @@ pub(crate) fn history_text(histories: &[History], skipped: &[(String, String)]) 
         lines.extend(study(history));
         lines.push(String::new());
     }
-    if let Some((_, first)) = skipped.first().map(|(file, why)| (file, why)) {
-        let files = if skipped.len() == 1 { "file" } else { "files" };
-        lines.push(format!("{} {files} could not be read; the first: {}", skipped.len(), plain(first)));
-        lines.extend(skipped.iter().take(MOST_SKIPPED).map(|(file, _)| format!("  {}", plain(file))));
+    if !skipped.is_empty() {
+        let files = if skipped.len() == 1 { "file is" } else { "files are" };
+        lines.push(format!("{} {files} left out:", skipped.len()));
+        let told = |(file, why): &(String, String)| wrapped_to(WIDTH, &plain(&format!("{file}: {why}")));
+        lines.extend(skipped.iter().take(MOST_SKIPPED).flat_map(told));
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }

@@ -140,10 +140,9 @@ pub(super) fn measured(value: &Measured) -> Json {
 
 fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
     let mean = run.throughput();
-    let attempts = findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count();
     let mut body = json!({
         "index": run.run.index, "repetition": run.run.repetition, "seed": run.run.seed, "attempt": run.attempt,
-        "attempts": attempts, "verdict": if run.voids.is_empty() { "valid" } else { "void" },
+        "attempts": findings.attempts_at(run.run.index), "verdict": if run.voids.is_empty() { "valid" } else { "void" },
         "reasons": run.voids.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "warm_up_seconds": run.warm_up.as_ref().map(|warm_up| warm_up.seconds),
         "settled": run.warm_up.as_ref().and_then(|warm_up| warm_up.end.settled()),
@@ -186,7 +185,7 @@ fn run_json(findings: &Findings<'_>, run: &RunFindings) -> Json {
         }
     }
     if let Some(reach) = reach(findings, run) {
-        body["reach"] = reach_json(&reach);
+        body["reach"] = reach_json(reach);
     }
     for (metric, factor) in findings.workload.rates {
         body[metric.name] = mean.scaled(*factor, metric.quantity_unit()).to_json();

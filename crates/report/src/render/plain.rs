@@ -1,7 +1,7 @@
 //! Running text without any markup, for terminals and programs.
 
 use super::quantity::in_text;
-use super::text::{plain as without_steering, wrapped_to};
+use super::text::{NARROWEST, plain as without_steering, wrapped_to};
 use crate::blocks::{Detail, Inline, Opening, OpeningState, Prose};
 use crate::numbers::count;
 use proofload_analysis::quantity::Quantity;
@@ -12,13 +12,18 @@ const WIDTH: usize = 80;
 
 /// Running text as it is read; references to parts of a paper name the report.
 pub(super) fn plain(pieces: &[Inline]) -> String {
+    read(pieces, "see the report")
+}
+
+/// The same with the words for a reference to another part.
+fn read(pieces: &[Inline], elsewhere: &'static str) -> String {
     let piece = |piece: &Inline| match piece {
         Inline::Text(text) | Inline::Term(text, ..) => (*text).to_owned(),
         Inline::Datum(text) | Inline::Code(text) => text.clone(),
-        Inline::Strong(pieces) => plain(pieces),
+        Inline::Strong(pieces) => read(pieces, elsewhere),
         Inline::Quantity(quantity, words, detail) => quantity_text(quantity, *words, *detail),
         Inline::Count(number) => count(*number),
-        Inline::Reference(_) => "see the report".to_owned(),
+        Inline::Reference(_) => elsewhere.to_owned(),
     };
     let text: String = pieces.iter().map(piece).collect();
     without_steering(&text).trim_end().to_owned()
@@ -33,33 +38,35 @@ fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detai
     }
 }
 
-/// The first screen for a terminal: title, verdict, answer, and what it rests on.
-pub(crate) fn opening_text(title: &str, opening: &Opening) -> String {
+/// The first screen for a terminal: title, verdict, answer, and what it rests on. Reasons stand below it.
+pub(crate) fn opening_text(title: &str, opening: &Opening, terminal: Option<usize>) -> String {
+    let wrapped = |text: &str| wrapped(terminal.map_or(WIDTH, |terminal| terminal.clamp(NARROWEST, WIDTH)), text);
     let mark = match opening.state {
         OpeningState::Good => "✓",
         OpeningState::Partial => "!",
         OpeningState::Void => "✗",
     };
+    let text = |pieces: &[Inline]| read(pieces, "see below");
     let mut lines = wrapped(&without_steering(title));
-    lines.extend(wrapped(&format!("{mark} {}", plain(&opening.verdict))));
+    lines.extend(wrapped(&format!("{mark} {}", text(&opening.verdict))));
     if !opening.answer.is_empty() {
         lines.push(String::new());
-        lines.extend(wrapped(&plain(&opening.answer)));
+        lines.extend(wrapped(&text(&opening.answer)));
     }
     if !opening.claims.is_empty() {
         lines.push(String::new());
     }
     for (name, claim) in &opening.claims {
-        lines.extend(wrapped(&format!("{name}: {}", plain(claim))));
+        lines.extend(wrapped(&format!("{name}: {}", text(claim))));
     }
     lines.push(String::new());
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 /// Lines of a terminal's width; no line ends between a number and its per cent sign.
-fn wrapped(text: &str) -> Vec<String> {
+fn wrapped(width: usize, text: &str) -> Vec<String> {
     const HELD: &str = "\u{1f}%";
-    let lines = wrapped_to(WIDTH, &text.replace(" %", HELD));
+    let lines = wrapped_to(width, &text.replace(" %", HELD));
     lines.into_iter().map(|line| line.replace(HELD, " %")).collect()
 }
 

@@ -9,35 +9,59 @@ use proofload_model::letters::is_steering;
 /// Most columns of a line.
 const WIDTH: usize = 100;
 
+/// Fewest columns that a text is wrapped to.
+pub(super) const NARROWEST: usize = 40;
+
 /// Most points that a table has rows for although none of their runs has ended.
 const UNREACHED: usize = 20;
 
 /// Most points that a sentence names.
 const NAMED: usize = 12;
 
-/// Renders findings.
-pub(crate) fn text(findings: &Findings<'_>) -> String {
+/// Renders findings for a terminal of so many columns; as wide as a line may be where that is not known.
+pub(crate) fn text(findings: &Findings<'_>, terminal: Option<usize>) -> String {
+    let width = terminal.map_or(WIDTH, |terminal| terminal.clamp(NARROWEST, WIDTH));
+    let profile = crate::workloads::named_profile(&findings.record.study.settings);
+    let mut lines: Vec<String> = profile.map(|profile| plain(&format!("profile: {profile}"))).into_iter().collect();
+    lines.extend(table(findings, width));
+    lines.extend(reasons(findings, width));
+    lines.extend(claims(findings, width));
+    lines.extend(of_points(findings, width, |point| Some(format!("is overloaded: {}", point.overload()?))));
+    lines.extend(of_points(findings, width, |point| Some(format!("was repeated: {}", plain(&point.told_earlier()?)))));
+    lines.extend(searches(findings, width));
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// A row for each point. A terminal that is narrower than a line may be gets no last columns that it has no room for, and their heads.
+fn table(findings: &Findings<'_>, width: usize) -> Vec<String> {
+    let factors = findings.factors.len().max(1);
+    let mut shown = columns(findings);
+    let mut rows = table_rows(findings, &shown);
+    let mut left_out: Vec<&str> = Vec::new();
+    while width < WIDTH && shown.len() > 1 && extent(&widths(&rows)) > width {
+        left_out.extend(shown.pop().map(|column| column.terminal));
+        rows = table_rows(findings, &shown);
+    }
+    left_out.reverse();
+    let mut lines = aligned(&rows, factors, width);
+    if !left_out.is_empty() {
+        lines.extend(wrapped_to(width, &format!("not shown, for want of room: {}", left_out.join(", "))));
+    }
+    lines
+}
+
+/// Heads and cells.
+fn table_rows(findings: &Findings<'_>, columns: &[MetricName]) -> Vec<Vec<String>> {
     let mut heads: Vec<String> = findings.factors.iter().map(|factor| setting_title(&factor.setting)).collect();
     if heads.is_empty() {
         heads.push("point".to_owned());
     }
-    let factors = heads.len();
-    let columns = columns(findings);
     heads.extend(columns.iter().map(|column| column.terminal.to_owned()));
     heads.push("verdict".to_owned());
-    let mut rows: Vec<Vec<String>> = vec![heads];
     let reached = |point: &&PointFindings| !matches!(point.verdict, Verdict::NotRun(_));
     let is_long = findings.points.iter().filter(|point| !reached(point)).count() > UNREACHED;
-    rows.extend(findings.points.iter().filter(|point| !is_long || reached(point)).map(|point| row(point, &columns)));
-    let profile = crate::workloads::named_profile(&findings.record.study.settings);
-    let mut lines: Vec<String> = profile.map(|profile| plain(&format!("profile: {profile}"))).into_iter().collect();
-    lines.extend(aligned(&rows, factors));
-    lines.extend(reasons(findings));
-    lines.extend(claims(findings));
-    lines.extend(of_points(findings, |point| Some(format!("is overloaded: {}", point.overload()?))));
-    lines.extend(of_points(findings, |point| Some(format!("was repeated: {}", plain(&point.told_earlier()?)))));
-    lines.extend(searches(findings));
-    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    let told = findings.points.iter().filter(|point| !is_long || reached(point));
+    std::iter::once(heads).chain(told.map(|point| row(point, columns))).collect()
 }
 
 /// The workload's columns, those of kinds that no run has left out.
@@ -84,13 +108,22 @@ pub(super) fn plain(text: &str) -> String {
     text.chars().map(|letter| if is_steering(letter) || letter == '\u{a0}' { ' ' } else { letter }).collect()
 }
 
-/// Columns lined up; the first ones, which are words, to the left. A line that would be too long is cut at its factors.
-fn aligned(rows: &[Vec<String>], factors: usize) -> Vec<String> {
+/// The width of each column.
+fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let mut widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let total = |widths: &[usize]| widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
-    while total(&widths) > WIDTH {
+    (0..columns).map(|column| width(column).unwrap_or(0)).collect()
+}
+
+/// The width of a line of such columns.
+fn extent(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
+}
+
+/// Columns lined up; the first ones, which are words, to the left. A line that would be too long is cut at its factors.
+fn aligned(rows: &[Vec<String>], factors: usize, most: usize) -> Vec<String> {
+    let mut widths = widths(rows);
+    while extent(&widths) > most {
         let Some(widest) = (0..factors).max_by_key(|column| widths[*column]).filter(|column| widths[*column] > 6)
         else {
             break;
@@ -115,7 +148,7 @@ fn aligned(rows: &[Vec<String>], factors: usize) -> Vec<String> {
 }
 
 /// What stands against points, wrapped; a reason that several points share stands once.
-fn reasons(findings: &Findings<'_>) -> Vec<String> {
+fn reasons(findings: &Findings<'_>, width: usize) -> Vec<String> {
     let void = findings.points.iter().filter(|point| !point.verdict.is_valid());
     let found = by_key(void.flat_map(|point| {
         let reasons = point.verdict.reasons().into_iter();
@@ -123,7 +156,7 @@ fn reasons(findings: &Findings<'_>) -> Vec<String> {
     }));
     let mut lines: Vec<String> = found
         .iter()
-        .flat_map(|(reason, points)| wrapped(&format!("{} {reason}", whose(points, findings.points.len()))))
+        .flat_map(|(reason, points)| wrapped_to(width, &format!("{} {reason}", whose(points, findings.points.len()))))
         .collect();
     if !lines.is_empty() {
         lines.insert(0, String::new());
@@ -132,22 +165,30 @@ fn reasons(findings: &Findings<'_>) -> Vec<String> {
 }
 
 /// A sentence about each point that has something to say, after an empty line.
-fn of_points(findings: &Findings<'_>, say: impl Fn(&PointFindings) -> Option<String>) -> Vec<String> {
-    let line = |point: &PointFindings| Some(wrapped(&format!("{} {}", plain(&point.label()), say(point)?)));
+fn of_points(findings: &Findings<'_>, width: usize, say: impl Fn(&PointFindings) -> Option<String>) -> Vec<String> {
+    let line = |point: &PointFindings| Some(wrapped_to(width, &format!("{} {}", plain(&point.label()), say(point)?)));
     let lines: Vec<String> = findings.points.iter().filter_map(line).flatten().collect();
     if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
 }
 
 /// What the figures may claim; points of one claim share a line.
-fn claims(findings: &Findings<'_>) -> Vec<String> {
+fn claims(findings: &Findings<'_>, width: usize) -> Vec<String> {
     let found = by_key(findings.valid().filter_map(|point| {
         let estimand = point.estimand.as_ref()?;
         let others = point.others().filter(|_| *estimand == Estimand::AsGiven);
         let text = others.map_or_else(|| estimand.to_string(), |others| format!("{estimand}: {others}"));
-        Some((text + &in_quiet_seconds(findings, point).unwrap_or_default(), point))
+        Some(((estimand, text + &in_quiet_seconds(findings, point).unwrap_or_default()), point))
     }));
-    let line = |(text, points): &(String, Vec<&PointFindings>)| {
-        wrapped(&format!("{} {}", whose(points, findings.points.len()), plain(text)))
+    let all = findings.points.len();
+    let line = |((estimand, text), points): &((&Estimand, String), Vec<&PointFindings>)| {
+        let on_quiet = match estimand {
+            Estimand::AsGiven => return wrapped_to(width, &format!("{} {}", whose(points, all), plain(text))),
+            Estimand::QuietHost => "on a quiet host".to_owned(),
+            Estimand::QuietBySpin => "on a quiet host, by the spin probe".to_owned(),
+            Estimand::BoundBy(setting) => format!("on a quiet host too (always at {setting})"),
+        };
+        let holds = if points.len() == 1 { "holds" } else { "hold" };
+        wrapped_to(width, &format!("{}: {holds} {on_quiet}", named(points, all)))
     };
     let lines: Vec<String> = found.iter().flat_map(line).collect();
     if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
@@ -164,28 +205,30 @@ fn in_quiet_seconds(findings: &Findings<'_>, point: &PointFindings) -> Option<St
 }
 
 /// What the searches found.
-fn searches(findings: &Findings<'_>) -> Vec<String> {
+fn searches(findings: &Findings<'_>, width: usize) -> Vec<String> {
     let line = |search: &SearchFindings| {
         let of = if search.label.is_empty() { String::new() } else { format!("{}: ", search.label) };
-        [vec![String::new()], wrapped(&plain(&format!("search: {of}{}", search.text())))].concat()
+        [vec![String::new()], wrapped_to(width, &plain(&format!("search: {of}{}", search.text())))].concat()
     };
     findings.searches.iter().flat_map(line).collect()
 }
 
 /// The points in words, with their verb.
 fn whose(points: &[&PointFindings], all: usize) -> String {
-    let labels: Vec<String> = points.iter().map(|point| plain(&point.label())).collect();
-    match labels.as_slice() {
-        [only] => format!("{only} is"),
-        [_, _] if all == 2 => "both points are".to_owned(),
-        many if many.len() == all => format!("all {all} points are"),
-        many if many.len() <= NAMED => format!("{} are", many.join("; ")),
-        many => format!("{} and {} other points are", many[..NAMED - 2].join("; "), many.len() + 2 - NAMED),
-    }
+    let verb = if points.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", named(points, all))
 }
 
-fn wrapped(text: &str) -> Vec<String> {
-    wrapped_to(WIDTH, text)
+/// The points in words.
+fn named(points: &[&PointFindings], all: usize) -> String {
+    let labels: Vec<String> = points.iter().map(|point| plain(&point.label())).collect();
+    match labels.as_slice() {
+        [only] => only.clone(),
+        [_, _] if all == 2 => "both points".to_owned(),
+        many if many.len() == all => format!("all {all} points"),
+        many if many.len() <= NAMED => many.join("; "),
+        many => format!("{} and {} other points", many[..NAMED - 2].join("; "), many.len() + 2 - NAMED),
+    }
 }
 
 /// Lines of at most so many columns, all but the first set in by two.

@@ -1,11 +1,10 @@
 //! Charts over the study's factor, from findings: shared by the sections of results.
 
 use crate::blocks::{Axis, Band, BandKind, Cell, Column, Panel, Prose, Role, Sample, Scale, Series, Table, TableOf};
-use crate::findings::{Curve, CurveGroup, Findings, Measured, PointFindings, level_number, level_text, setting_title};
+use crate::findings::{Curve, Findings, Measured, PointFindings, level_number, level_text, setting_title};
 use crate::metrics::{MetricKey, MetricName};
 pub(super) use crate::numbers::capital;
 use crate::numbers::grouped;
-use proofload_analysis::knee::Knee;
 use proofload_analysis::quantity::Unit;
 
 /// Ratio of neighbouring loads from which on both have a label.
@@ -161,13 +160,9 @@ fn tick_of(panel: &Panel, x: f64) -> String {
         .unwrap_or_else(|| crate::numbers::short(x))
 }
 
-/// The knee of a group as a shaded range, when it has one.
-pub(super) fn knee_band(group: &CurveGroup) -> Option<Band> {
-    let (from, to) = match &group.knee {
-        Knee::Fitted { at, .. } => at.interval().bounds()?,
-        Knee::Between { after: Some(after), reached, .. } => (*after, *reached),
-        Knee::Between { .. } | Knee::None { .. } => return None,
-    };
+/// The knee of the only group as a shaded range, when it has one.
+pub(super) fn knee_band(findings: &Findings<'_>) -> Option<Band> {
+    let (from, to) = findings.knee_range()?;
     Some(Band { from, to, kind: BandKind::Knee, label: "knee".to_owned() })
 }
 

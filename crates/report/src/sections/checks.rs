@@ -43,14 +43,11 @@ fn runs(findings: &Findings<'_>) -> Table {
     if has_steal {
         note.extend(prose![" Steal: time in which the hypervisor ran other guests while the cores had work."]);
     }
-    let attempts = |run: &RunFindings| {
-        findings.record.attempts.iter().filter(|attempt| attempt.run.index == run.run.index).count()
-    };
     let caption =
         prose!["Runs: end of the warm-up, drift in the window, failures, and consistency of the closed loop."];
     TableOf::new("table-runs", caption, findings.runs())
         .words("Run", |(point, run)| point.run_label(run))
-        .counts("Attempts", |(_, run)| attempts(run))
+        .counts("Attempts", |(_, run)| findings.attempts_at(run.run.index) as usize)
         .words("Warm-up", |(_, run)| warm_up(run))
         .quantities("Drift in the window", "% of its mean", |(_, run)| drift(run))
         .when(has_steal, |table| {

@@ -51,7 +51,7 @@ fn departures<'f>(findings: &'f Findings<'_>) -> BTreeMap<&'f str, (String, Vec<
     let mut departures: BTreeMap<&str, (String, Vec<String>)> = BTreeMap::new();
     for point in &findings.points {
         for run in &point.runs {
-            let attempt = findings.record.attempts.iter().find(|attempt| attempt.id == run.attempt);
+            let attempt = findings.finished(run.run.index);
             for fact in attempt.iter().flat_map(|attempt| &attempt.facts) {
                 let (Some(number), Some(about)) = (client::DEPARTURE.part(fact), &fact.effective) else { continue };
                 let (_, points) = departures.entry(number).or_insert_with(|| (about.clone(), Vec::new()));

@@ -107,6 +107,18 @@ pub(crate) fn date(at: WallTime) -> String {
     stamp.map_or_else(|_| "an unknown date".to_owned(), |stamp| stamp.strftime("%-d %B %Y, %H:%M UTC").to_string())
 }
 
+/// Day, UTC.
+pub(super) fn day(at: WallTime) -> String {
+    let stamp = jiff::Timestamp::from_microsecond(at.0);
+    stamp.map_or_else(|_| "an unknown date".to_owned(), |stamp| stamp.strftime("%-d %B %Y").to_string())
+}
+
+/// Day, UTC, as `2026-11-26`.
+pub(super) fn iso_day(at: WallTime) -> String {
+    let stamp = jiff::Timestamp::from_microsecond(at.0);
+    stamp.map_or_else(|_| "unknown".to_owned(), |stamp| stamp.strftime("%Y-%m-%d").to_string())
+}
+
 /// Date and second, UTC, for logs.
 pub(super) fn instant(at: WallTime) -> String {
     let stamp = jiff::Timestamp::from_microsecond(at.0);

@@ -9,7 +9,7 @@ use crate::blocks::{
     Axis, Block, Cell, Chart, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, TableOf, prose,
 };
 use crate::findings::Findings;
-use crate::findings::drills::{DrillOf, DrilledPoint, drilled};
+use crate::findings::drills::{DrillOf, DrilledPoint};
 use crate::numbers::{counted, short};
 use proofload_analysis::order_statistics::{median, mixture, none_of, p95};
 use proofload_analysis::quantity::Unit;
@@ -48,23 +48,23 @@ const TOLD: &[&str] = &[
 ];
 
 fn render(findings: &Findings<'_>) -> Vec<Block> {
-    let points = drilled(findings);
+    let points = &findings.drilled;
     if points.is_empty() {
         return Vec::new();
     }
     let mut blocks = vec![
         Block::Paragraph(answer(findings)),
-        Block::Table(outages(findings, &points)),
-        Block::Table(ledgers(findings, &points)),
+        Block::Table(outages(findings, points)),
+        Block::Table(ledgers(findings, points)),
     ];
     blocks.extend(losses::table(findings).map(Block::Table));
-    blocks.extend(remarks(findings, &points).map(Block::Paragraph));
+    blocks.extend(remarks(findings, points).map(Block::Paragraph));
     if points.iter().any(|point| !point.drills.is_empty()) {
         if !super::opening::draws_drills(findings) {
-            blocks.push(Block::Figure(Box::new(dots(findings, &points))));
+            blocks.push(Block::Figure(Box::new(dots(findings, points))));
         }
-        blocks.extend(costs::block(findings, &points));
-        blocks.push(Block::Figure(Box::new(time_lines::figure(findings, &points))));
+        blocks.extend(costs::block(findings, points));
+        blocks.push(Block::Figure(Box::new(time_lines::figure(findings, points))));
     }
     blocks.push(Block::Paragraph(method(findings)));
     blocks
@@ -72,7 +72,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 /// The answer: per fault the time without service and the acknowledged writes that were lost; empty in a study without drills.
 pub(super) fn answer(findings: &Findings<'_>) -> Prose {
-    let points = drilled(findings);
+    let points = &findings.drilled;
     points.iter().filter_map(|point| sentence(findings, point)).flatten().collect()
 }
 
@@ -194,7 +194,7 @@ fn protected_again(point: &DrilledPoint<'_>) -> Cell {
 
 /// What was done for a failed primary to follow the new one; nothing where it was left.
 fn how_it_came_back(findings: &Findings<'_>) -> Prose {
-    let points = drilled(findings);
+    let points = &findings.drilled;
     let is_brought_back = |is_managed: bool| {
         let mut drills = points.iter().flat_map(|point| &point.drills).map(|drill| drill.report);
         drills.any(|report| report.rejoin_asked_at.is_some() && report.manager.is_some() == is_managed)
@@ -427,7 +427,7 @@ fn method(findings: &Findings<'_>) -> Prose {
             " s, drawn from the seed of the study, so that faults hit every phase of periodic failure detection. "
         ]);
     }
-    if drilled(findings).iter().any(DrilledPoint::is_without_detection) {
+    if findings.drilled.iter().any(DrilledPoint::is_without_detection) {
         text.extend(prose![
             "Without a failover manager, the standby with the most log is promoted ",
             short(after),
@@ -459,7 +459,7 @@ fn method(findings: &Findings<'_>) -> Prose {
 
 /// End of the sentence on the prober's rate: the calm pace, where the record tells one.
 fn calm_pace(findings: &Findings<'_>, rate: u32) -> String {
-    let points = drilled(findings);
+    let points = &findings.drilled;
     let step =
         points.iter().flat_map(|point| &point.drills).map(|drill| drill.report.prober.ledger.paces.calm_step).max();
     match step {
@@ -470,7 +470,7 @@ fn calm_pace(findings: &Findings<'_>, rate: u32) -> String {
 
 /// Share of the prober in the transactions before the faults, and what follows from a large one.
 fn prober_share(findings: &Findings<'_>) -> Prose {
-    let points = drilled(findings);
+    let points = &findings.drilled;
     let shares = || points.iter().flat_map(|point| &point.drills).filter_map(DrillOf::prober_share);
     let (Some(least), Some(most)) = (shares().reduce(f64::min), shares().reduce(f64::max)) else {
         return Prose::new();

@@ -49,7 +49,7 @@ pub(crate) fn history_document(history: &History, skipped: &[(String, String)]) 
     sections.push(section("records", "Records", records(history)));
     if !skipped.is_empty() {
         let line = |(file, why): &(String, String)| prose![Inline::Code(file.clone()), ": ", why.clone()];
-        sections.push(section("skipped", "Not read", vec![Block::List(skipped.iter().map(line).collect())]));
+        sections.push(section("skipped", "Left out", vec![Block::List(skipped.iter().map(line).collect())]));
     }
     Document {
         title: history.title.clone(),
@@ -66,7 +66,7 @@ fn opening(history: &History, skipped: &[(String, String)]) -> Opening {
     let (count, results) = (history.records.len(), history.records.iter().filter(|record| record.has_result()).count());
     let mut verdict = prose![Inline::Strong(prose![counted(count, "record")]), ", ", results, " with a result. "];
     if !skipped.is_empty() {
-        verdict.extend(prose![counted(skipped.len(), "file"), " could not be read. "]);
+        verdict.extend(prose![counted(skipped.len(), "file"), " left out. "]);
     }
     let named: Vec<String> =
         changes.iter().take(NAMED).map(|(track, change)| sentence(history, track, change)).collect();
@@ -107,8 +107,7 @@ pub(crate) fn method() -> String {
 /// `TPM at 256 MiB fell by 12 % with the record of 1 May 2026.`
 fn in_short(history: &History, track: &Track, change: &LevelChange) -> String {
     let record = &history.records[change.record];
-    let day = date(record.begun());
-    let day = day.split(',').next().unwrap_or_default();
+    let day = super::document::day(record.begun());
     format!("{} at {} {} with the record of {day}. ", track.title, track.point, moved(change))
 }
 
@@ -256,7 +255,7 @@ fn ticks(history: &History) -> Vec<(f64, String)> {
 
 /// `2026-11-26`.
 pub(crate) fn iso_day(record: &HistoryRecord) -> String {
-    super::document::instant(record.begun()).split(' ').next().unwrap_or_default().to_owned()
+    super::document::iso_day(record.begun())
 }
 
 fn data(history: &History) -> Table {

@@ -6,7 +6,7 @@ use super::charts::{factor_axis, factors_title, milliseconds, shown_value};
 use crate::blocks::{
     Axis, Block, Cell, Chart, Column, Figure, Notice, Panel, Prose, Role, Sample, Series, Table, TableOf, prose,
 };
-use crate::findings::{FEWER_THAN, Findings, Measured, PointFindings, level_number};
+use crate::findings::{Findings, PointFindings, level_number};
 use crate::metrics::{LatencyStatistic, MetricKey, PERCENTILES, RESPONSE_P99};
 use crate::numbers::short;
 use crate::workloads::Clocks;
@@ -108,17 +108,16 @@ fn figures_of<'f>(
         .each(
             std::iter::once((LatencyStatistic::Mean, "Mean")).chain(percentiles),
             |(_, title)| Column::quantities(*title, "ms"),
-            |(point, kind, (clock, _)), (statistic, _)| {
-                cell(shown_value(point, MetricKey::latency_of(*clock, *statistic, kind)))
-            },
+            |(point, kind, (clock, _)), (statistic, _)| cell(point, *clock, *statistic, kind),
         )
         .table()
 }
 
-/// A percentile of too few samples was measured, and says nothing.
-fn cell(value: Measured) -> Cell {
-    match value {
-        Err(why) if why.starts_with(FEWER_THAN) => Cell::datum(why),
+/// A percentile of too few samples was measured, as its mean was, and says nothing.
+fn cell(point: &PointFindings, clock: LatencyClock, statistic: LatencyStatistic, kind: &str) -> Cell {
+    let shown = |statistic| shown_value(point, MetricKey::latency_of(clock, statistic, kind));
+    match shown(statistic) {
+        Err(why) if shown(LatencyStatistic::Mean).is_ok() => Cell::datum(why),
         other => super::charts::measured_cell(other),
     }
 }

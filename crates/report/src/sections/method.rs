@@ -194,7 +194,7 @@ fn definitions(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
         ],
     ));
     pairs.push((prose!["Confidence interval"], prose![
-        "95 %. For means of seconds: a block bootstrap that respects their autocorrelation; over repetitions: Student's t over the runs' means, never less than the error within runs."
+        "95 %. For means of seconds: a block bootstrap that respects their autocorrelation; over repetitions: Student's t over the runs' means, never less than the error within runs. Intervals of shares, such as CPU, end at 0 and 100 %."
     ]));
     pairs.push((
         prose!["n"],

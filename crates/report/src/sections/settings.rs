@@ -96,7 +96,7 @@ fn settings(findings: &Findings<'_>) -> Vec<Setting> {
 
 /// One fact for each setting that was asked for at a point, in the order of the record.
 fn of_point<'a>(findings: &'a Findings<'_>, point: &PointFindings) -> Vec<&'a Fact> {
-    let attempts = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index));
+    let attempts = point.runs.iter().filter_map(|run| findings.finished(run.run.index));
     let mut chosen: Vec<&Fact> = Vec::new();
     for (number, attempt) in attempts.enumerate() {
         for fact in attempt.facts.iter().filter(|fact| fact.requested.is_some() && !fact.instance.is_standby()) {
@@ -153,8 +153,7 @@ fn usage_table(
     caption: &'static str,
     without: &'static str,
 ) -> Option<Block> {
-    let record = findings.record;
-    let attempt = |point: &PointFindings| point.runs.first().and_then(|run| record.finished(run.run.index));
+    let attempt = |point: &PointFindings| point.runs.first().and_then(|run| findings.finished(run.run.index));
     let attempts: Vec<(String, &[Fact])> = findings
         .points
         .iter()

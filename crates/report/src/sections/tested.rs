@@ -26,6 +26,7 @@ const SHOWN: &[FactName] = &[
     tier::STROKE,
     tier::FLUSH_DELAY,
     engine::VERSION.titled("Database"),
+    engine::SERVER_VERSION.titled("Database"),
     data::BYTES.titled("Data after the build"),
     client::THREADS.titled("Client threads"),
 ];
@@ -39,7 +40,11 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = question.map(Block::Paragraph).into_iter().collect();
     blocks.push(Block::Paragraph(setup::what_was_run(findings)));
     blocks.extend(drawing::figure(findings).map(|figure| Block::Figure(Box::new(figure))));
-    let mut facts = named(findings, SHOWN);
+    let is_observed = setup::observes_server(settings);
+    let of_host = [host::SUBJECT, storage::SUBJECT];
+    let shown: Vec<FactName> =
+        SHOWN.iter().filter(|name| is_observed || !of_host.contains(&name.subject)).cloned().collect();
+    let mut facts = named(findings, &shown);
     facts.extend(verified(findings));
     facts.extend(stated(findings));
     if facts.is_empty() {
@@ -76,7 +81,7 @@ fn stated(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
 /// Facts of finished runs that were asked for.
 fn requested<'f>(findings: &'f Findings<'_>) -> impl Iterator<Item = &'f Fact> {
     let runs = findings.points.iter().flat_map(|point| &point.runs);
-    let attempts = runs.filter_map(|run| findings.record.finished(run.run.index));
+    let attempts = runs.filter_map(|run| findings.finished(run.run.index));
     attempts.flat_map(|attempt| &attempt.facts).filter(|fact| fact.requested.is_some())
 }
 

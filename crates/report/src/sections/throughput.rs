@@ -2,7 +2,7 @@
 
 use super::charts::level_words;
 use crate::blocks::{Block, Inline, Prose, Table, TableOf, prose};
-use crate::findings::{Curve, CurveGroup, Findings, setting_title};
+use crate::findings::{Curve, CurveGroup, CurveShape, Findings, RankedCurve, setting_title};
 use proofload_analysis::knee::Knee;
 
 pub(super) fn needs(findings: &Findings<'_>) -> Result<(), String> {
@@ -32,6 +32,9 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 fn knee_paragraph(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Vec<Inline> {
+    if let Some(shown) = shown_knee(findings, curve, group) {
+        return shown;
+    }
     let mut text = knee_sentence(findings, curve, group);
     match &group.knee {
         Knee::Fitted { shapes, .. } => {
@@ -56,6 +59,23 @@ fn steps_table(findings: &Findings<'_>, curve: &Curve) -> Table {
         .when(curve.groups.len() > 1, |table| table.words("With", |(group, _)| group.label.clone()))
         .quantities("Elasticity of throughput", "d ln X / d ln R", |(_, step)| step.elasticity.clone())
         .table()
+}
+
+/// Where the only group bends as its intervals show, in words: the definition of the first screen. `None` for a fitted knee and several groups.
+fn shown_knee(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Option<Prose> {
+    let is_fitted = matches!(group.knee, Knee::Fitted { .. });
+    let ranked = RankedCurve::of_only(findings, curve).filter(|_| !is_fitted)?;
+    let words = |number: f64| level_words(findings, &curve.setting, number);
+    let told = match (findings.knee_range(), ranked.shape) {
+        (Some((after, reached)), _) => prose! {
+            "From ", words(reached), " on, no level is shown to be lower than the largest; ", words(after),
+            " is, so the knee lies between the two. "
+        },
+        (None, CurveShape::Level) => prose!["No level is shown to be lower than the largest, so no knee is shown. "],
+        (None, CurveShape::From(_)) => prose!["Throughput still rises at the largest level, so no knee is shown. "],
+        (None, _) => prose!["Throughput does not rise to a plateau, so no knee is shown. "],
+    };
+    Some([told, prose!["Method: 95 % intervals of the ratios to the largest. "]].concat())
 }
 
 /// Where the curve bends, in words.

@@ -8,7 +8,6 @@ use crate::blocks::{
     Axis, Band, BandKind, Block, Cell, Chart, Figure, Inline, Panel, Role, Rule, Sample, Series, Strips, Table, cells,
     columns, prose,
 };
-use crate::findings::drills::drilled;
 use crate::findings::{Findings, PointFindings, RunFindings, Window};
 use crate::numbers::short;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -52,7 +51,7 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let chart = Chart::Strips(stacks);
     let figure = Block::Figure(Box::new(Figure { id: "figure-timeline", caption, alt, chart, data: data(findings) }));
     // A drill has a figure of its own seconds.
-    vec![if drilled(findings).is_empty() { figure } else { Block::Fold(prose!["The measured windows"], vec![figure]) }]
+    vec![if findings.drilled.is_empty() { figure } else { Block::Fold(prose!["The measured windows"], vec![figure]) }]
 }
 
 /// The largest value of each quantity at all points.

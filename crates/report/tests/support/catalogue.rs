@@ -1,6 +1,8 @@
 //! Just enough of engines and workloads to validate a study.
 
-use proofload_model::catalogue::{Capabilities, Catalogue, EngineFacts, WorkloadFacts, no_contradictions};
+use proofload_model::catalogue::{
+    Capabilities, Catalogue, EngineFacts, WorkloadFacts, no_contradictions, no_refused_settings,
+};
 use proofload_model::settings::{Kind, Scope, SettingSpec};
 
 const WORKLOAD: &[SettingSpec] = &[
@@ -50,6 +52,7 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
         minimum_memory_bytes: 1,
         settings: &[],
         setting_names: None,
+        refused_settings: no_refused_settings,
     }
 }
 

@@ -56,6 +56,8 @@ pub(super) fn read<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::ledger::{LedgerPage, OutcomeRange, WriteOutcome};
+    use proofload_model::wire::{Event, Message};
 
     fn frame() -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -77,6 +79,17 @@ mod tests {
             assert_eq!(read(&mut input), Ok(Some(("text".to_owned(), 7u64))));
         }
         assert_eq!(read::<(String, u64)>(&mut input), Ok(None));
+    }
+
+    #[test]
+    fn a_page_of_a_ledger_comes_back_at_either_pace_with_times_and_without() {
+        for (step, took_us) in [(1, Vec::new()), (1, vec![250, 300]), (10, vec![250, 300])] {
+            let ranges = vec![OutcomeRange { outcome: WriteOutcome::Acknowledged, node: 0, count: 2 }];
+            let page = Message::Event(Event::LedgerPage(LedgerPage { first: 40, step, ranges, took_us }));
+            let mut bytes = Vec::new();
+            write(&mut bytes, &page).unwrap();
+            assert_eq!(read(&mut bytes.as_slice()), Ok(Some(page)));
+        }
     }
 
     #[test]

@@ -514,6 +514,7 @@ impl Drop for HostRole {
         }
         // Their servers end before a volume goes from under them.
         self.instances.clear();
+        storages::release_volumes(std::mem::take(&mut self.volumes));
     }
 }
 

@@ -41,8 +41,8 @@ pub(crate) fn free_after_kill(data: &Path, clock: &dyn Clock) -> Result<bool, Er
         }
         if let Some(after) = recipe.after_kill(data)?.filter(|_| is_left(data, clock)) {
             let after = taken_up(recipe, after, data)?;
-            if after.segment.is_none() && recipe.running_pid(data).is_none() {
-                // Another has freed it meanwhile.
+            if recipe.running_pid(data).is_none() {
+                // Another has freed it while this waited.
                 continue;
             }
             let freed = free(recipe, &after, data, clock);
@@ -111,7 +111,9 @@ fn free(recipe: &dyn ServerRecipe, after: &AfterKill, data: &Path, clock: &dyn C
 /// Removes a segment where it still is the one that the server made, whose user owns the folder. One that is attached stays.
 fn remove(segment: SharedSegment, data: &Path) -> Result<(), Error> {
     let owner = std::fs::metadata(data).ok().map(|found| found.uid());
-    let is_it = |found: &sys::ListedSegment| found.creator == segment.creator && Some(found.user) == owner;
+    let is_it = |found: &sys::ListedSegment| {
+        (found.key, found.creator) == (segment.key, segment.creator) && Some(found.user) == owner
+    };
     match sys::listed_segment(segment.id).filter(is_it) {
         Some(found) if found.attached > 0 => {
             Err(Error::new(format!("the segment {} of shared memory is still attached by another process", segment.id)))
@@ -124,13 +126,58 @@ fn remove(segment: SharedSegment, data: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use proofload_model::time::{Moment, WallTime};
+    use std::path::PathBuf;
+    use std::process::{Child, Command};
+    use std::sync::Mutex;
+
+    /// A clock in whose sleep the last process of a server ends and another frees what it left.
+    struct Freeing {
+        lock_file: PathBuf,
+        last: Mutex<Child>,
+    }
+
+    impl Clock for Freeing {
+        fn now(&self) -> Moment {
+            Moment(0)
+        }
+        fn wall(&self) -> WallTime {
+            WallTime(0)
+        }
+        fn sleep(&self, _time: Duration) {
+            let _freed_before = std::fs::remove_file(&self.lock_file);
+            let mut last = self.last.lock().unwrap();
+            last.kill().unwrap();
+            last.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_another_frees_while_the_last_process_is_waited_for_is_no_failure() {
+        let study = tempfile::tempdir().unwrap();
+        let data = study.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        let lock_file = data.join("postmaster.pid");
+        let told = "2000000000\n/data\n1764500000\n5432\n/data/pg_stat_tmp\n\n       12 2000000000\nready   \n";
+        std::fs::write(&lock_file, told).unwrap();
+        let fails =
+            |recipe: &dyn ServerRecipe| recipe.running_pid(&data).is_some() && recipe.after_kill(&data).is_err();
+        if ENGINES.iter().filter_map(|engine| engine.server()).any(fails) {
+            println!("SKIPPED: the engine whose lock file this is is not installed");
+            return;
+        }
+        let last = Command::new("sleep").arg("600").current_dir(&data).spawn().unwrap();
+        let clock = Freeing { lock_file, last: Mutex::new(last) };
+        assert!(!free_after_kill(&data, &clock).unwrap());
+        assert!(sys::working_below(&data).is_empty(), "it was waited for");
+    }
 
     /// A segment of ours that nobody attaches, as of a server that was killed; `None` where it cannot be made.
     fn left() -> Option<SharedSegment> {
         let made = Command::new("ipcmk").args(["-M", "4096"]).output().ok().filter(|made| made.status.success())?;
         let id = String::from_utf8_lossy(&made.stdout).split_ascii_whitespace().last()?.parse().ok()?;
-        Some(SharedSegment { id, creator: sys::listed_segment(id)?.creator })
+        let found = sys::listed_segment(id)?;
+        Some(SharedSegment { id, key: found.key, creator: found.creator })
     }
 
     #[test]
@@ -143,6 +190,8 @@ mod tests {
         let is_there = || sys::listed_segment(segment.id).is_some();
         remove(SharedSegment { creator: segment.creator + 1, ..segment }, data.path()).unwrap();
         assert!(is_there(), "another process made it");
+        remove(SharedSegment { key: segment.key ^ 1, ..segment }, data.path()).unwrap();
+        assert!(is_there(), "it is another one of this number");
         if sys::is_root() {
             sys::set_owner(data.path(), 65534, 65534).unwrap();
             remove(segment, data.path()).unwrap();

@@ -12,6 +12,14 @@ pub struct Way {
     pub when: &'static str,
 }
 
+impl Way {
+    /// The command as it is typed to run a study.
+    pub fn typed(&self) -> String {
+        let program = if self.command.ends_with(' ') { "proofload run …" } else { "" };
+        format!("{}{program}", self.command)
+    }
+}
+
 /// What the machine and the user are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rights {
@@ -34,14 +42,14 @@ const SCOPE: Way =
     Way { command: "systemd-run --user --scope -p Delegate=yes ", when: "systemd gives each user control groups" };
 
 const DELEGATED_TREE: Way = Way {
-    command: "sudo sh -c 'g=/sys/fs/cgroup/you; mkdir -p $g/shell; echo +memory +cpu +cpuset +io > /sys/fs/cgroup/cgroup.subtree_control; \
-              chown -R you $g; echo PID > $g/shell/cgroup.procs'",
-    when: "once, as root, for the shell with this PID and user: its own control group",
+    command: "sudo sh -c 'g=/sys/fs/cgroup/$1; mkdir -p $g/shell; echo +memory +cpu +cpuset +io > /sys/fs/cgroup/cgroup.subtree_control; \
+              chown -R $1 $g; echo $2 > $g/shell/cgroup.procs' sh $USER $$",
+    when: "once, for the shell in which it is typed: its own control group",
 };
 
 const DELEGATED_FOLDERS: Way = Way {
-    command: "sudo sh -c 'for c in memory cpu cpuacct blkio freezer; do g=/sys/fs/cgroup/$c/you; mkdir -p $g; chown -R you $g; echo PID > $g/cgroup.procs; done'",
-    when: "once, as root, for the shell of this PID and user: its own folder in each controller, for control groups v1",
+    command: "sudo sh -c 'for c in memory cpu cpuacct blkio freezer; do g=/sys/fs/cgroup/$c/$1; mkdir -p $g; chown -R $1 $g; echo $2 > $g/cgroup.procs; done' sh $USER $$",
+    when: "once, for the shell in which it is typed: its own folder in each controller, for control groups v1",
 };
 
 /// Ways that may help on this machine, best first.
@@ -72,6 +80,16 @@ fn of(rights: Rights) -> Vec<Way> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_way_is_typed_as_it_is_shown() {
+        assert_eq!(ROOT.typed(), "sudo proofload run …");
+        for way in [SCOPE, DELEGATED_TREE, DELEGATED_FOLDERS] {
+            let typed = way.typed();
+            assert!(!typed.contains("PID") && !typed.contains("you"), "nothing is left to be replaced: {typed}");
+        }
+        assert!(DELEGATED_TREE.typed().ends_with("sh $USER $$"), "the user's own shell fills both in");
+    }
 
     #[test]
     fn each_machine_is_told_what_helps_on_it() {

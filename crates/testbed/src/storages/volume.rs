@@ -26,6 +26,9 @@ const DEVICE_ENDING: &str = ".device";
 /// How long what is in use for a moment may keep a volume mounted: processes that were killed, and that have not ended yet.
 const RELEASED_WITHIN: Duration = Duration::from_secs(10);
 
+/// The same for all volumes of an agent that ends, together: it is killed after 5 s, and what is left mounted is swept later.
+const ALL_RELEASED_WITHIN: Duration = Duration::from_secs(2);
+
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// A device with a new file system of ours on it.
@@ -44,6 +47,8 @@ pub(crate) struct Volume {
     file: PathBuf,
     size: Bytes,
     clock: Arc<dyn Clock>,
+    /// Whether it was unmounted, or is left to a sweep.
+    is_released: bool,
 }
 
 impl std::fmt::Debug for Volume {
@@ -68,7 +73,7 @@ impl Volume {
             )));
         }
         let (file, clock) = (named(folder, DEVICE_ENDING), Arc::clone(clock));
-        let volume = Self { folder: folder.to_owned(), file, size: device.size, clock };
+        let volume = Self { folder: folder.to_owned(), file, size: device.size, clock, is_released: false };
         fs::write(&volume.file, device.node.as_os_str().as_encoded_bytes()).map_err(failed)?;
         run("mount", &[], &[&device.node, folder])?;
         let _mended = fs::remove_dir(folder.join("lost+found"));
@@ -80,7 +85,8 @@ impl Volume {
     /// # Errors
     /// No right to mount, another size than before, data in the folder that are not on the volume, or what a program says.
     pub(crate) fn mount(folder: &Path, size: Bytes, clock: &Arc<dyn Clock>) -> Result<Self, Error> {
-        let volume = Self { folder: folder.to_owned(), file: file_of(folder), size, clock: Arc::clone(clock) };
+        let file = file_of(folder);
+        let volume = Self { folder: folder.to_owned(), file, size, clock: Arc::clone(clock), is_released: false };
         if !sys::is_root() {
             return Err(Error::refused(
                 "failed to mount a volume for storage.volume: this needs root; run as root, or remove storage.volume",
@@ -88,7 +94,7 @@ impl Volume {
         }
         if is_mounted(folder) {
             // Left by an agent of the same study that has ended meanwhile.
-            end(folder, &**clock)?;
+            end(folder, &**clock, RELEASED_WITHIN)?;
         }
         let failed =
             |error: std::io::Error| Error::new(format!("failed to create the volume of {}: {error}", folder.display()));
@@ -159,7 +165,23 @@ impl Volume {
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        let _swept_later = end(&self.folder, &*self.clock);
+        if !self.is_released {
+            let _swept_later = end(&self.folder, &*self.clock, RELEASED_WITHIN);
+        }
+    }
+}
+
+/// Unmounts the volumes of an agent that ends. Each is tried once before any is waited for, so that one in use keeps no other mounted.
+pub(crate) fn release_volumes(mut volumes: Vec<Volume>) {
+    let Some(clock) = volumes.first().map(|volume| Arc::clone(&volume.clock)) else { return };
+    for volume in &mut volumes {
+        volume.is_released = end(&volume.folder, &*clock, Duration::ZERO).is_ok();
+    }
+    let begun = clock.now();
+    for volume in volumes.iter_mut().filter(|volume| !volume.is_released) {
+        let left = ALL_RELEASED_WITHIN.saturating_sub(clock.now().since(begun));
+        let _swept_later = end(&volume.folder, &*clock, left);
+        volume.is_released = true;
     }
 }
 
@@ -176,7 +198,7 @@ pub(crate) fn sweep(folder: &Path, clock: &dyn Clock) -> Result<Vec<String>, Err
     };
     let mut found = Vec::new();
     for place in entries.filter_map(place).filter(|place| is_mounted(place)) {
-        found.extend(end(&place, clock)?);
+        found.extend(end(&place, clock, RELEASED_WITHIN)?);
         found.push(format!("unmounted the volume at {}", place.display()));
     }
     Ok(found)
@@ -202,15 +224,16 @@ pub(super) fn make_file_system(file: &Path, size: Bytes) -> Result<(), Error> {
 }
 
 /// Unmounts a volume; a device is cleared as well, where it is the one that was mounted there. What a killed server on it left in the
-/// kernel goes first, also where the volume was under a cache tier at its death; tells that in words.
-fn end(folder: &Path, clock: &dyn Clock) -> Result<Option<String>, Error> {
+/// kernel goes first, also where the volume was under a cache tier at its death; tells that in words. What is in use for a moment is tried
+/// again.
+fn end(folder: &Path, clock: &dyn Clock, within: Duration) -> Result<Option<String>, Error> {
     let is_ours = is_mounted(folder) && snapshots::is_ours(folder);
     let freed = is_ours.then(|| instances::freed_after_kill(&snapshots::data_folder(folder), clock)).flatten();
     let marker = named(folder, DEVICE_ENDING);
     let mounted = fs::metadata(folder).map(|found| found.dev()).ok();
     let is_it = |node: &PathBuf| mounted.is_some() && fs::metadata(node).map(|found| found.rdev()).ok() == mounted;
     let device = fs::read_to_string(&marker).ok().map(PathBuf::from).filter(is_it);
-    unmount(folder, clock)?;
+    unmount(folder, clock, within)?;
     if let Some(node) = device {
         run("wipefs", &["--all", "--quiet"], &[&node])?;
     }
@@ -219,11 +242,11 @@ fn end(folder: &Path, clock: &dyn Clock) -> Result<Option<String>, Error> {
 }
 
 /// Unmounts a folder; what is in use for a moment is tried again.
-fn unmount(folder: &Path, clock: &dyn Clock) -> Result<(), Error> {
+fn unmount(folder: &Path, clock: &dyn Clock, within: Duration) -> Result<(), Error> {
     let begun = clock.now();
     loop {
         match run("umount", &[], &[folder]) {
-            Err(_) if is_mounted(folder) && clock.now().since(begun) < RELEASED_WITHIN => clock.sleep(GLANCE),
+            Err(_) if is_mounted(folder) && clock.now().since(begun) < within => clock.sleep(GLANCE),
             done => return done,
         }
     }
@@ -262,6 +285,49 @@ pub(super) fn run(program: &str, options: &[&str], paths: &[&Path]) -> Result<()
 mod tests {
     use super::*;
     use crate::test_clock::TestClock;
+    use proofload_model::time::{Moment, WallTime};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// A clock that moves while somebody sleeps, when a folder must not be mounted any more.
+    struct Watching {
+        nanoseconds: AtomicU64,
+        folder: PathBuf,
+    }
+
+    impl Clock for Watching {
+        fn now(&self) -> Moment {
+            Moment(self.nanoseconds.load(Ordering::Relaxed))
+        }
+        fn wall(&self) -> WallTime {
+            WallTime(0)
+        }
+        fn sleep(&self, time: Duration) {
+            assert!(!is_mounted(&self.folder), "it waits for the one in use");
+            self.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap(), Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_volume_in_use_keeps_no_other_mounted_when_an_agent_ends() {
+        if !sys::is_root() {
+            println!("SKIPPED: a_volume_in_use_keeps_no_other_mounted_when_an_agent_ends: only root can mount");
+            return;
+        }
+        let study = tempfile::tempdir_in("/var/tmp").unwrap();
+        let [used, free] = ["used", "free"].map(|name| study.path().join(name));
+        let clock: Arc<dyn Clock> = Arc::new(Watching { nanoseconds: AtomicU64::new(0), folder: free.clone() });
+        let mount = |folder: &Path| Volume::mount(folder, Bytes(32 << 20), &clock).unwrap();
+        let volumes = vec![mount(&used), mount(&free)];
+        let mut user = Command::new("sleep").arg("600").current_dir(&used).spawn().unwrap();
+        release_volumes(volumes);
+        let took = clock.now().since(Moment(0));
+        let found = (is_mounted(&used), is_mounted(&free));
+        user.kill().unwrap();
+        user.wait().unwrap();
+        end(&used, &TestClock::new(), RELEASED_WITHIN).unwrap();
+        assert_eq!(found, (true, false), "what is in use is left to a sweep");
+        assert!(took <= ALL_RELEASED_WITHIN + GLANCE, "{took:?}");
+    }
 
     #[test]
     fn a_volume_is_made_once_mounted_again_and_swept() {

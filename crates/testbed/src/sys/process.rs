@@ -62,9 +62,11 @@ pub(crate) fn cpu_time(process: u32) -> Option<Duration> {
     Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second().max(1) as f64))
 }
 
-/// The folder that a process works in.
+/// The folder that a process works in. Where its first thread alone has ended, that of another one: the kernel does not tell it for the process.
 pub(crate) fn folder_of(process: u32) -> Option<PathBuf> {
-    std::fs::read_link(format!("/proc/{process}/cwd")).ok()
+    let folder = |of: &str| std::fs::read_link(format!("/proc/{of}/cwd")).ok();
+    let of_thread = |thread: u32| folder(&format!("{process}/task/{thread}"));
+    folder(&process.to_string()).or_else(|| threads(process).into_iter().find_map(of_thread))
 }
 
 /// Processes that work in a folder or below it and have not ended.
@@ -120,7 +122,9 @@ mod tests {
         let text = "import ctypes, os, threading, time\n\
                     threading.Thread(target=time.sleep, args=(600,)).start()\n\
                     ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0)\n";
-        let Ok(mut child) = std::process::Command::new("python3").args(["-c", text]).spawn() else {
+        let folder = tempfile::tempdir().unwrap();
+        let mut python = std::process::Command::new("python3");
+        let Ok(mut child) = python.args(["-c", text]).current_dir(folder.path()).spawn() else {
             println!("SKIPPED: there is no python3");
             return;
         };
@@ -130,6 +134,8 @@ mod tests {
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(is_running(child.id()), "another thread is left");
+        assert_eq!(folder_of(child.id()), std::fs::canonicalize(folder.path()).ok());
+        assert_eq!(working_below(folder.path()), [child.id()]);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!is_running(child.id()));

@@ -6,6 +6,8 @@ use std::process::Command;
 /// A segment as the kernel lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ListedSegment {
+    /// Key under which it was made; 0 from its removal on, while it is attached.
+    pub(crate) key: i64,
     /// Process that made it.
     pub(crate) creator: u32,
     /// User that made it.
@@ -25,9 +27,12 @@ pub(crate) fn listed_segment(id: u32) -> Option<ListedSegment> {
 fn listed(line: &str, id: u32) -> Option<ListedSegment> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     let is_it = fields.get(1)?.parse() == Ok(id);
-    let (creator, attached, user) = (fields.get(4)?, fields.get(6)?, fields.get(9)?);
-    let found =
-        ListedSegment { creator: creator.parse().ok()?, user: user.parse().ok()?, attached: attached.parse().ok()? };
+    let found = ListedSegment {
+        key: fields.first()?.parse().ok()?,
+        creator: fields.get(4)?.parse().ok()?,
+        user: fields.get(9)?.parse().ok()?,
+        attached: fields.get(6)?.parse().ok()?,
+    };
     is_it.then_some(found)
 }
 
@@ -54,6 +59,8 @@ mod tests {
             "        12      32770  1600                    56  4711  4712      2     0     0   104   106 1764500000";
         assert_eq!(listed(title, 32_770), None);
         assert_eq!(listed(line, 12), None, "a key is no number");
-        assert_eq!(listed(line, 32_770), Some(ListedSegment { creator: 4711, user: 104, attached: 2 }));
+        assert_eq!(listed(line, 32_770), Some(ListedSegment { key: 12, creator: 4711, user: 104, attached: 2 }));
+        let negative = listed(&line.replace("        12 ", "-559038737 "), 32_770);
+        assert_eq!(negative.map(|found| found.key), Some(-559_038_737));
     }
 }

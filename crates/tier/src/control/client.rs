@@ -30,7 +30,7 @@ impl ControlClient {
     /// When nobody listens there.
     pub fn connect(path: &Path) -> Result<Self, Error> {
         let failed =
-            |error| Error::control("connected to", path, error, "is the pool open, and does this user own it?");
+            |error| Error::control("failed to connect to", path, error, "is the pool open, and does this user own it?");
         connect(path).map_err(failed)?;
         Ok(Self { path: path.to_owned() })
     }
@@ -78,7 +78,7 @@ impl ControlClient {
         }
     }
 
-    /// Cleans until no line is dirty or a time has passed. It goes on if this client ends.
+    /// Cleans until no line is dirty but those that are damaged, or a time has passed. It goes on if this client ends.
     ///
     /// # Errors
     ///

@@ -9,8 +9,9 @@ use crc32c::crc32c;
 /// First bytes of every message.
 const MARK: [u8; 4] = *b"PLcs";
 /// Version of the format; one more with each change of a frame, a request, an answer or a counter. 2: samples of references. 3: delays of
-/// flushes. 4: writes of the cleaner at once. 5: marks and times of the cleaner, quotas.
-pub(super) const VERSION: u16 = 5;
+/// flushes. 4: writes of the cleaner at once. 5: marks and times of the cleaner, quotas. 6: damaged sectors and
+/// lines.
+pub(super) const VERSION: u16 = 6;
 /// Bytes before the content.
 const HEAD: usize = 12;
 /// Bytes after the content.

@@ -101,6 +101,7 @@ impl ControlAnswer {
 
 fn drain_content(status: &DrainStatus) -> Vec<u8> {
     let mut content = status.dirty_lines.to_le_bytes().to_vec();
+    content.extend(status.damaged_lines.to_le_bytes());
     content.extend(status.bytes_per_second.to_le_bytes());
     content.push(u8::from(status.left.is_some()));
     content.extend(nanoseconds(status.left.unwrap_or_default()));
@@ -108,12 +109,13 @@ fn drain_content(status: &DrainStatus) -> Vec<u8> {
 }
 
 fn take_drain(reader: &mut ContentReader<'_>) -> Result<DrainStatus, FrameFault> {
-    let (dirty_lines, bytes_per_second) = (reader.u32()?, f64::from_le_bytes(reader.take()?));
+    let (dirty_lines, damaged_lines) = (reader.u32()?, reader.u32()?);
+    let bytes_per_second = f64::from_le_bytes(reader.take()?);
     if !bytes_per_second.is_finite() || bytes_per_second < 0.0 {
         return Err(FrameFault::Content);
     }
     let (known, left) = (reader.flag()?, reader.time()?);
-    Ok(DrainStatus { dirty_lines, bytes_per_second, left: known.then_some(left) })
+    Ok(DrainStatus { dirty_lines, damaged_lines, bytes_per_second, left: known.then_some(left) })
 }
 
 #[cfg(test)]
@@ -142,7 +144,7 @@ mod tests {
         }
         let left = Some(Duration::from_secs(9));
         for left in [None, left] {
-            let status = DrainStatus { dirty_lines: 7, bytes_per_second: 1.5, left };
+            let status = DrainStatus { dirty_lines: 7, bytes_per_second: 1.5, left, damaged_lines: 2 };
             let mut frame = frame(&ControlAnswer::Drained(status).encode());
             assert_eq!(ControlAnswer::from_frame(&frame), Ok(ControlAnswer::Drained(status)));
             while frame.content.pop().is_some() {
@@ -160,7 +162,7 @@ mod tests {
             assert_eq!(ControlRequest::from_frame(&frame), Err(FrameFault::Content));
             assert_eq!(ControlAnswer::from_frame(&frame), Err(FrameFault::Content));
         }
-        let status = DrainStatus { dirty_lines: 0, bytes_per_second: f64::NAN, left: None };
+        let status = DrainStatus { dirty_lines: 0, bytes_per_second: f64::NAN, left: None, damaged_lines: 0 };
         let frame = frame(&ControlAnswer::Drained(status).encode());
         assert_eq!(ControlAnswer::from_frame(&frame), Err(FrameFault::Content));
     }

@@ -231,9 +231,12 @@ impl ControlState {
             let status = tier.drain(left.min(SLICE))?;
             let now = tier.since_open();
             cleaned += status.bytes_per_second * now.saturating_sub(slice_begin).as_secs_f64();
-            if status.dirty_lines == 0 || left <= SLICE || self.stop.load(Ordering::Acquire) {
+            // Damaged lines stay dirty however long it takes.
+            let is_done = status.damaged_lines >= status.dirty_lines;
+            if is_done || left <= SLICE || self.stop.load(Ordering::Acquire) {
                 let rate = cleaned / now.saturating_sub(begin).as_secs_f64().max(1e-9);
-                let dirty = f64::from(status.dirty_lines) * f64::from(tier.status().line_bytes);
+                let dirty = f64::from(status.dirty_lines.saturating_sub(status.damaged_lines))
+                    * f64::from(tier.status().line_bytes);
                 // A rate near 0 has no time that a duration can hold.
                 let left = (rate > 0.0).then(|| Duration::try_from_secs_f64(dirty / rate).ok()).flatten();
                 return Ok(DrainStatus { bytes_per_second: rate, left, ..status });

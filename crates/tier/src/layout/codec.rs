@@ -63,11 +63,17 @@ pub(super) struct BlockReader<'a> {
 impl<'a> BlockReader<'a> {
     /// A reader behind checksum and mark; `None` when one of them is wrong.
     pub(super) fn open(block: &'a [u8], mark: [u8; 4]) -> Option<Self> {
-        if block.len() != BLOCK_BYTES || block[4..8] != mark {
+        Self::open_marked(block, &[mark]).map(|(reader, _)| reader)
+    }
+
+    /// A reader behind checksum and one of several marks, with the place of that mark.
+    pub(super) fn open_marked(block: &'a [u8], marks: &[[u8; 4]]) -> Option<(Self, usize)> {
+        if block.len() != BLOCK_BYTES {
             return None;
         }
+        let place = marks.iter().position(|mark| block[4..8] == *mark)?;
         let crc = u32::from_le_bytes(block[..4].try_into().expect("four bytes"));
-        (crc32c(&block[4..]) == crc).then_some(Self { bytes: &block[8..] })
+        (crc32c(&block[4..]) == crc).then_some((Self { bytes: &block[8..] }, place))
     }
 
     pub(super) fn take<const N: usize>(&mut self) -> [u8; N] {

@@ -6,7 +6,8 @@ use crate::lines::LineEntry;
 use crate::lists::LineNumber;
 use crate::machine::SectorCrcs;
 
-const MARK: [u8; 4] = *b"PTjl";
+/// Mark of a block whose records say which lines are closed, and of one of version 1, which knew of no closed lines.
+const MARKS: [[u8; 4]; 2] = [*b"PTj2", *b"PTjl"];
 /// Checksum, mark, sequence, mount, count, flag.
 pub(super) const HEADER_BYTES: usize = 4 + 4 + 8 + 8 + 2 + 2;
 const COUNT_AT: usize = 24;
@@ -39,7 +40,7 @@ pub(crate) fn encode_commit(records: &[JournalRecord], mut sequence: u64, mount:
     let mut blocks = Vec::new();
     let mut rest = records;
     while !rest.is_empty() {
-        let mut block = BlockWriter::new(MARK);
+        let mut block = BlockWriter::new(MARKS[0]);
         block.put_u64(sequence);
         block.put_u64(mount);
         block.put_u16(0);
@@ -74,16 +75,17 @@ fn put_record(block: &mut BlockWriter, record: &JournalRecord) {
 
 /// Reads a block of the journal; `None` when its bytes are none.
 pub(crate) fn decode_block(bytes: &[u8]) -> Option<JournalBlock> {
-    let mut reader = BlockReader::open(bytes, MARK)?;
+    let (mut reader, version) = BlockReader::open_marked(bytes, &MARKS)?;
     let (sequence, mount) = (reader.u64(), reader.u64());
     let (count, last) = (reader.u16(), reader.u16());
-    let records = (0..count).map(|_| take_record(&mut reader)).collect();
+    let records = (0..count).map(|_| take_record(&mut reader, version > 0)).collect();
     Some(JournalBlock { sequence, mount, ends_commit: last == 1, records })
 }
 
-fn take_record(reader: &mut BlockReader<'_>) -> JournalRecord {
+fn take_record(reader: &mut BlockReader<'_>, is_old: bool) -> JournalRecord {
     let line = reader.u32();
     let entry = LineEntry::from_bytes(&reader.take());
+    let entry = if is_old { entry.opened() } else { entry };
     let sectors = SectorSet(reader.u16());
     let mut crcs = SectorCrcs::default();
     sectors.runs().for_each(|run| {
@@ -114,6 +116,17 @@ mod tests {
         let ends: Vec<_> = read.iter().map(|block| block.ends_commit).collect();
         assert!(ends[ends.len() - 1] && ends[..ends.len() - 1].iter().all(|end| !end));
         assert!(read.iter().zip(40..).all(|(block, sequence)| block.sequence == sequence && block.mount == 3));
+    }
+
+    #[test]
+    fn a_block_of_version_1_knows_no_closed_line() {
+        let closed = JournalRecord { entry: record(4).entry.closed(), ..record(4) };
+        let mut block = encode_commit(std::slice::from_ref(&closed), 1, 2).remove(0);
+        assert_eq!(decode_block(&block).unwrap().records, [closed]);
+        block[4..8].copy_from_slice(&MARKS[1]);
+        let crc = crc32c::crc32c(&block[4..]);
+        block[..4].copy_from_slice(&crc.to_le_bytes());
+        assert_eq!(decode_block(&block).unwrap().records, [record(4)]);
     }
 
     #[test]

@@ -5,8 +5,11 @@ use super::geometry::Geometry;
 
 const CACHE_MARK: [u8; 4] = *b"PTsb";
 const ORIGIN_MARK: [u8; 4] = *b"PTor";
-/// Version of the format; a reader of another version refuses.
-const VERSION: u32 = 1;
+/// Version of the format. Version 1, which knew of no closed lines, is read, and is version 2 once it was opened; any other is refused.
+const VERSION: u32 = 2;
+const OLDEST_VERSION: u32 = 1;
+/// Version of the label of an origin.
+const LABEL_VERSION: u32 = 1;
 
 /// Bytes of a superblock.
 pub(crate) const SUPERBLOCK_BYTES: usize = BLOCK_BYTES;
@@ -91,10 +94,16 @@ impl Superblock {
         block.seal()
     }
 
-    /// Reads a superblock; `None` when the bytes are none of this version.
+    /// The version of a superblock that is whole and of a format that is not read, and the newest that is.
+    pub(crate) fn other_version(bytes: &[u8]) -> Option<(u32, u32)> {
+        let found = BlockReader::open(bytes, CACHE_MARK)?.u32();
+        (!(OLDEST_VERSION..=VERSION).contains(&found)).then_some((found, VERSION))
+    }
+
+    /// Reads a superblock; `None` when the bytes are none of a version that is read.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = BlockReader::open(bytes, CACHE_MARK)?;
-        if reader.u32() != VERSION {
+        if !(OLDEST_VERSION..=VERSION).contains(&reader.u32()) {
             return None;
         }
         let sequence = reader.u64();
@@ -141,7 +150,7 @@ pub struct OriginLabel {
 impl OriginLabel {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut block = BlockWriter::new(ORIGIN_MARK);
-        block.put_u32(VERSION);
+        block.put_u32(LABEL_VERSION);
         block.put(&self.origin.0);
         block.put(&self.cache.0);
         block.put_u64(self.mounts);
@@ -151,7 +160,7 @@ impl OriginLabel {
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = BlockReader::open(bytes, ORIGIN_MARK)?;
-        (reader.u32() == VERSION).then(|| Self {
+        (reader.u32() == LABEL_VERSION).then(|| Self {
             origin: Identity(reader.take()),
             cache: Identity(reader.take()),
             mounts: reader.u64(),
@@ -182,6 +191,18 @@ mod tests {
             checkpoint_mount: 11,
         };
         assert_eq!(Superblock::decode(&superblock.encode()), Some(superblock.clone()));
+        let of_version = |version: u32| {
+            let mut bytes = superblock.encode();
+            bytes[8..12].copy_from_slice(&version.to_le_bytes());
+            let crc = crc32c::crc32c(&bytes[4..]);
+            bytes[..4].copy_from_slice(&crc.to_le_bytes());
+            bytes
+        };
+        assert_eq!(Superblock::decode(&of_version(1)), Some(superblock.clone()));
+        for (version, other) in [(0, Some((0, 2))), (1, None), (2, None), (3, Some((3, 2)))] {
+            assert_eq!(Superblock::other_version(&of_version(version)), other);
+        }
+        assert_eq!(Superblock::decode(&of_version(3)), None);
         let label = OriginLabel { origin: Identity([2; 16]), cache: Identity([3; 16]), mounts: 9, detached: true };
         assert_eq!(OriginLabel::decode(&label.encode()), Some(label));
         assert_eq!(OriginLabel::decode(&superblock.encode()), None);

@@ -80,14 +80,14 @@ impl CacheMachine {
             // The record of a dirty line must not wait for a sync of the origin.
             Some(line) if unsynced && self.table.entry(line).is_dirty() => None,
             Some(line) => Some(line),
-            None => self.allocate(request.block),
+            None => self.allocate(request.block, false),
         }
     }
 
     fn begin_write(&mut self, request: &BlockRequest) -> Begin {
         let line = self.table.find(request.block);
         if let Some(line) = line.filter(|line| self.table.entry(*line).is_dirty()) {
-            return self.begin_overwrite(request, line);
+            return self.begin_dirty(request, line);
         }
         let mode = self.volume(request.block).mode();
         if request.kind == AccessKind::Write && mode == CacheMode::WriteBack && !self.is_too_dirty() {
@@ -96,13 +96,21 @@ impl CacheMachine {
         self.begin_through(request, line, mode == CacheMode::WriteThrough && request.kind == AccessKind::Write)
     }
 
+    fn begin_dirty(&mut self, request: &BlockRequest, line: LineNumber) -> Begin {
+        // Sectors that are damaged would be copied, or hidden from the next crash.
+        if !SectorSet::covered(&request.range).has(self.damaged(line)) {
+            return Begin::Damaged(self.damaged(line));
+        }
+        if self.is_fixed(line) { self.begin_place(request, Some(line)) } else { self.begin_overwrite(request, line) }
+    }
+
     /// Writes sectors of a dirty line where they are: until the next flush either content is right, as on a disk.
     fn begin_overwrite(&mut self, request: &BlockRequest, line: LineNumber) -> Begin {
         if self.hold(request.block, true).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
-        let mut entry = *self.table.entry(line);
-        entry.generation = entry.generation.wrapping_add(1);
+        let before = *self.table.entry(line);
+        let entry = before.written_after(&before);
         self.table.set(line, entry);
         self.touch(line, request.block);
         let written = SectorSet::touched(&request.range);
@@ -112,7 +120,7 @@ impl CacheMachine {
         let window = written.span();
         actions.push(Action::Merge);
         actions.push(Action::CacheWrite(self.byte_of(line, &window), window.clone()));
-        let verification = self.verification(line, rest.and(entry.valid));
+        let verification = self.verification_of_copy(line, rest.and(entry.valid));
         let change = Change::Overwrite { line, written };
         Begin::Work(BlockWork { request: request.clone(), window, actions, verification, change })
     }
@@ -137,6 +145,11 @@ impl CacheMachine {
             return None;
         }
         Some(Verification { line, sectors, known: self.known_crcs(line, sectors) })
+    }
+
+    /// What must be compared when sectors of a line are copied: they get new checksums, which would hide that they differ from the old ones.
+    pub(super) fn verification_of_copy(&self, line: LineNumber, sectors: SectorSet) -> Option<Verification> {
+        (!sectors.is_empty()).then(|| Verification { line, sectors, known: self.known_crcs(line, sectors) })
     }
 
     fn known_crcs(&self, line: LineNumber, sectors: SectorSet) -> SectorCrcs {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::commits::SectorCrcs;
 use super::depth::DepthTuner;
-use super::machine_core::{CacheMachine, QuickSet};
+use super::machine_core::{CacheMachine, QuickSet, VolumeState};
 use super::salvaging::LeftOut;
 use super::settings::CleanerSettings;
 use super::work::Verification;
@@ -13,6 +13,8 @@ use crate::block::{OriginBlock, SECTOR_BYTES, SectorSet};
 use crate::lines::LineEntry;
 use crate::lists::{LineNumber, ListId};
 
+/// Share of its target below which a volume that was over it has no longer its lines cleaned before those of others.
+const NO_LONGER_OVER: f64 = 0.9;
 /// Lines of one pass of the elevator, at most.
 const SWEEP_LINES: usize = 1 << 16;
 /// Weights of the controller: at 20 points above the target the proportional part alone gives the full rate.
@@ -83,6 +85,8 @@ pub(super) struct CleanerState {
     depth: DepthTuner,
     /// Lines of this pass that are left, in the order of their blocks.
     sweep: VecDeque<LineNumber>,
+    /// Volumes, one bit each, of which more is dirty than wanted: the lines of the pass are theirs alone. Zero: those of all volumes.
+    over: u8,
     /// Block behind the last one that was cleaned.
     position: OriginBlock,
     at_work: QuickSet<OriginBlock>,
@@ -112,6 +116,7 @@ impl CleanerState {
             dirty: 0,
             depth: DepthTuner::new(settings),
             sweep: VecDeque::new(),
+            over: 0,
             position: OriginBlock::new(0, 0),
             at_work: QuickSet::default(),
             batches: 0,
@@ -158,12 +163,21 @@ impl CleanerState {
 
     /// Whether the cleaner works without pause.
     fn is_unbridled(&self, now: Duration) -> bool {
+        self.urgent || self.must_clean_all(now)
+    }
+
+    /// Whether the lines of all volumes are to be cleaned, and not only those of volumes of which too much is dirty.
+    fn must_clean_all(&self, now: Duration) -> bool {
         let idle = now.saturating_sub(self.activity.1) >= self.settings.idle_after;
         let old = now.saturating_sub(self.dirty_since) >= self.settings.age_limit;
-        self.draining || self.urgent || idle || old
+        self.draining || idle || old
     }
 
     fn note_taken(&mut self, now: Duration) {
+        // Lines of other volumes stay dirty, and grow old.
+        if self.over != 0 {
+            return;
+        }
         if self.pass.1 == 0 {
             self.dirty_since = self.pass.0.max(self.dirty_since);
             self.pass = (now, self.dirty);
@@ -175,8 +189,8 @@ impl CleanerState {
 impl CacheMachine {
     /// Asks the cleaner what to do at a time of a clock that never goes back.
     pub fn clean_begin(&mut self, now: Duration) -> CleanerTick {
-        let share = f64::from(self.cleaner.dirty) / f64::from(self.active_lines());
-        self.cleaner.regulate(now, share, self.requests);
+        self.cleaner.regulate(now, self.dirty_share(), self.requests);
+        self.choose_volumes(now);
         let rest = CleanerTick::Rest(Duration::from_millis(10));
         if now < self.cleaner.paused_until {
             return CleanerTick::Rest(self.cleaner.paused_until - now);
@@ -192,6 +206,41 @@ impl CacheMachine {
         self.cleaner.budget = (self.cleaner.budget - batch.pieces.len() as f64).max(0.0);
         self.cleaner.batches += 1;
         CleanerTick::Batch(batch)
+    }
+
+    /// The largest share of dirty lines: that of the pool in its lines, or that of a volume in those that it may hold. A volume whose quota
+    /// is all dirty takes no more writes in, however few lines of the pool that is.
+    fn dirty_share(&self) -> f64 {
+        let of_pool = f64::from(self.cleaner.dirty) / f64::from(self.active_lines());
+        self.volumes.iter().filter_map(|volume| self.dirty_share_of(volume)).fold(of_pool, f64::max)
+    }
+
+    /// The share of a volume that is dirty, but for one that has failed: its lines stay dirty whatever the cleaner does.
+    fn dirty_share_of(&self, volume: &VolumeState) -> Option<f64> {
+        let lines = self.active_lines();
+        let most = volume.settings.quota_lines.map_or(lines, |quota| quota.min(lines).max(1));
+        (!volume.failed).then(|| f64::from(volume.dirty) / f64::from(most))
+    }
+
+    /// Chooses the volumes to clean: where there are quotas, those over their share; all of them where none is, or all that is dirty must
+    /// be cleaned.
+    fn choose_volumes(&mut self, now: Duration) {
+        let target = self.cleaner.settings.target;
+        let is_over = |number: usize, volume: &VolumeState| {
+            let was_over = self.cleaner.over & (1 << number) != 0;
+            let from = if was_over { target * NO_LONGER_OVER } else { target };
+            self.dirty_share_of(volume).is_some_and(|share| share > from)
+        };
+        let all = self.volumes.iter().enumerate();
+        let over = all
+            .filter(|(number, volume)| is_over(*number, volume))
+            .fold(0_u8, |bits, (number, _)| bits | (1 << number));
+        let has_quotas = self.volumes.iter().any(|volume| volume.settings.quota_lines.is_some());
+        let over = if has_quotas && !self.cleaner.must_clean_all(now) { over } else { 0 };
+        if over != self.cleaner.over {
+            self.cleaner.over = over;
+            self.cleaner.sweep.clear();
+        }
     }
 
     fn collect(&mut self, wanted: u32, now: Duration) -> Option<CleanBatch> {
@@ -226,9 +275,11 @@ impl CacheMachine {
 
     /// Takes the lines that have been dirty longest into the next pass, from the last position upwards.
     fn fill_sweep(&mut self) {
-        let oldest = std::iter::successors(self.lists.tail(ListId::DIRTY), |line| self.lists.newer(*line));
-        let is_wanted = |line: &LineNumber| !self.cleaner.left_out.wanted(*line, self.table.entry(*line)).is_empty();
-        let mut lines: Vec<LineNumber> = oldest.filter(is_wanted).take(SWEEP_LINES).collect();
+        let mut lines = self.oldest_dirty(self.cleaner.over);
+        if lines.is_empty() && self.cleaner.over != 0 {
+            // What is left of the volumes that are over cannot be cleaned: it is damaged.
+            lines = self.oldest_dirty(0);
+        }
         let block_of = |line: &LineNumber| self.table.entry(*line).block();
         lines.sort_unstable_by_key(block_of);
         let position = Some(self.cleaner.position);
@@ -237,9 +288,20 @@ impl CacheMachine {
         self.cleaner.sweep = lines.into();
     }
 
+    /// Lines of some volumes, one bit each, or of all, that have been dirty longest and are to be cleaned.
+    fn oldest_dirty(&self, volumes: u8) -> Vec<LineNumber> {
+        let oldest = std::iter::successors(self.lists.tail(ListId::DIRTY), |line| self.lists.newer(*line));
+        let is_wanted = |line: &LineNumber| {
+            let entry = self.table.entry(*line);
+            let is_chosen = volumes == 0 || entry.block().is_some_and(|block| volumes & (1 << block.volume()) != 0);
+            is_chosen && !self.wanted(*line, entry).is_empty()
+        };
+        oldest.filter(is_wanted).take(SWEEP_LINES).collect()
+    }
+
     fn piece(&mut self, line: LineNumber) -> Option<CleanPiece> {
         let entry = *self.table.entry(line);
-        let sectors = self.cleaner.left_out.wanted(line, &entry);
+        let sectors = self.wanted(line, &entry);
         let block = entry.block().filter(|_| !sectors.is_empty())?;
         if self.cleaner.at_work.contains(&block) || self.volume(block).failed {
             return None;
@@ -249,16 +311,16 @@ impl CacheMachine {
         let known = self.records.crcs_of(line).only(sectors);
         let verification = Verification { line, sectors, known };
         let cache_byte = self.geometry.byte_of_line(line);
-        Some(CleanPiece { line, block, sectors, cache_byte, verification, generation: entry.generation })
+        Some(CleanPiece { line, block, sectors, cache_byte, verification, generation: entry.generation() })
     }
 
-    /// Says what to do with a dirty line whose checksums do not match: `true` to go on, `false` when the volume has failed.
-    pub fn clean_mismatch(&mut self, piece: &CleanPiece, actual: &SectorCrcs) -> bool {
-        if self.accept_torn(piece.line, actual) {
-            return true;
+    /// Takes sectors that differ from their checksums, and have these, out of a piece, unless a crash may be the cause: they stay dirty.
+    pub fn clean_mismatch(&mut self, piece: &mut CleanPiece, actual: &SectorCrcs) {
+        let damaged = self.accept_torn(piece.line, actual);
+        if !damaged.is_empty() {
+            self.damage(piece.line, damaged);
+            piece.sectors = piece.sectors.without(damaged);
         }
-        self.fail_volume(piece.block);
-        false
     }
 
     /// Lets the volume of a line fail that cannot be read.
@@ -308,20 +370,21 @@ impl CacheMachine {
     }
 
     fn clean_piece(&mut self, piece: &CleanPiece) {
-        // A salvage has read nothing of it.
+        // Nothing of it could be had.
         if piece.sectors.is_empty() {
             return;
         }
         let entry = *self.table.entry(piece.line);
         let bytes = u64::from(piece.sectors.count() * SECTOR_BYTES);
         self.counters_mut(piece.block.volume()).cleaned_bytes += bytes;
-        if entry.block() != Some(piece.block) || entry.generation != piece.generation {
+        if entry.block() != Some(piece.block) || entry.generation() != piece.generation {
             self.counters_mut(piece.block.volume()).cleaned_in_vain += 1;
             return;
         }
         let cleaned = LineEntry { dirty: entry.dirty.without(piece.sectors), ..entry };
         self.change(piece.line, cleaned, &SectorCrcs::default(), None);
         self.counters_mut(piece.block.volume()).cleaned_lines += u64::from(!cleaned.is_dirty());
+        self.note_cleaned(piece.line, piece.sectors);
     }
 
     /// Lets the cleaner work without pause until nothing is dirty, or no longer.

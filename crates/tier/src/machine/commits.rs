@@ -1,6 +1,6 @@
 //! What is durable and what is not yet: pending records, commits, and the lines that wait to be free.
 
-use super::machine_core::{CacheMachine, QuickMap};
+use super::machine_core::{CacheMachine, QuickMap, QuickSet};
 use crate::block::{OriginBlock, SectorSet};
 use crate::layout::{Geometry, JournalRecord, encode_commit};
 use crate::lines::LineEntry;
@@ -170,6 +170,13 @@ impl Records {
         self.committing.contains_key(&line) || self.pending.contains_key(&line)
     }
 
+    /// Whether a crash could bring back a line, dirty or not, as a closed one.
+    pub(super) fn is_known_closed(&self, line: LineNumber) -> bool {
+        let of_commit = |record: &CommittingRecord| record.before.is_closed() || record.state.is_closed();
+        self.committing.get(&line).is_some_and(of_commit)
+            || self.pending.get(&line).is_some_and(|record| record.durable.is_closed())
+    }
+
     /// Whether a crash could bring back a line that held a block.
     pub(super) fn is_known(&self, block: OriginBlock) -> bool {
         self.leaving.contains_key(&block)
@@ -252,8 +259,28 @@ impl CacheMachine {
         let room = self.records.room() * u64::from(self.geometry.records_per_block());
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         self.records.truncated = lines.len() > room;
-        lines.truncate(room);
-        lines
+        if self.records.truncated { self.fitting_lines(&lines, room) } else { lines }
+    }
+
+    /// Lines, in order, for which there is room. A line that was dirty and the one that holds its block now go together: without the
+    /// other, the record of one would lose what was flushed, and that of the other would have two lines hold the block.
+    fn fitting_lines(&self, lines: &[LineNumber], room: usize) -> Vec<LineNumber> {
+        let mut before: QuickMap<LineNumber, LineNumber> = QuickMap::default();
+        for line in lines.iter().filter(|line| !self.table.entry(**line).is_mapped()) {
+            let durable = self.records.pending.get(line).map(|record| record.durable).filter(LineEntry::is_dirty);
+            let heir = durable.and_then(|durable| self.table.find(durable.block()?));
+            before.extend(heir.filter(|heir| self.records.pending.contains_key(heir)).map(|heir| (heir, *line)));
+        }
+        let bound: QuickSet<LineNumber> = before.values().copied().collect();
+        let mut fitting = Vec::with_capacity(room);
+        for line in lines.iter().filter(|line| !bound.contains(line)) {
+            let given_up = before.get(line).copied();
+            if fitting.len() + 1 + usize::from(given_up.is_some()) <= room {
+                fitting.extend(given_up);
+                fitting.push(*line);
+            }
+        }
+        fitting
     }
 
     fn append(&mut self, commit: &mut Commit, journal: &[JournalRecord]) {
@@ -391,8 +418,8 @@ impl CacheMachine {
     }
 }
 
-/// Whether a state relies on data that the durable one does not: on new sectors, or, clean, on what was overwritten.
+/// Whether a state relies on data that the durable one does not: on new sectors, or, clean or closed, on what was overwritten.
 fn needs_data(durable: &LineEntry, state: &LineEntry) -> bool {
     let maps_more = durable.block() != state.block() || !durable.valid.has(state.valid);
-    state.is_mapped() && (maps_more || (durable.is_dirty() && !state.is_dirty()))
+    state.is_mapped() && (maps_more || (durable.is_open() && !state.is_open()))
 }

@@ -42,10 +42,8 @@ impl CacheMachine {
 
     pub(super) fn apply(&mut self, work: &BlockWork, crcs: &SectorCrcs) {
         let block = work.request.block;
-        if let Some(verification) = &work.verification
-            && verification.sectors.has(self.table.entry(verification.line).valid)
-        {
-            self.lists.set_trusted(verification.line, true);
+        if let Some(verification) = &work.verification {
+            self.note_compared(verification.line, verification.sectors);
         }
         match work.change {
             Change::Hit { .. } | Change::Fetch { line: None, .. } => {}
@@ -54,17 +52,12 @@ impl CacheMachine {
                 let entry = *self.table.entry(line);
                 let (valid, dirty) = (entry.valid.or(written), entry.dirty.or(written));
                 self.change(line, LineEntry { valid, dirty, ..entry }, crcs, None);
-                if written.has(valid) {
-                    self.lists.set_trusted(line, true);
-                }
+                self.lists.set_recent(line);
+                self.forget_accepted(line);
+                self.note_compared(line, written);
             }
             Change::Place { line, old, kept, written } => {
-                let from = old.map(|old| self.lists.policy_place(old));
-                if let Some(old) = old {
-                    self.unmap(old);
-                }
-                self.seat_fresh(line, LineEntry::new(block, kept.or(written), written), crcs, None);
-                self.inherit(line, block, from);
+                self.place(block, (line, old), (kept, written), crcs);
             }
             Change::Through { line, valid, from, .. } => {
                 let number = block.volume();
@@ -81,6 +74,45 @@ impl CacheMachine {
         }
     }
 
+    /// Notes that sectors of a line are as their checksums say: they were compared, or written.
+    fn note_compared(&mut self, line: LineNumber, sectors: SectorSet) {
+        self.heal(line, sectors);
+        if sectors.has(self.table.entry(line).valid) {
+            self.lists.set_trusted(line, true);
+            self.forget_sound(line);
+        } else {
+            self.note_sound(line, sectors);
+        }
+    }
+
+    /// Lets a fresh line hold a block in the place of an old one, which the cleaner may have cleaned meanwhile.
+    fn place(
+        &mut self,
+        block: OriginBlock,
+        (line, old): (LineNumber, Option<LineNumber>),
+        (kept, written): (SectorSet, SectorSet),
+        crcs: &SectorCrcs,
+    ) {
+        let from = old.map(|old| self.lists.policy_place(old));
+        let before = old.map_or(LineEntry::EMPTY, |old| *self.table.entry(old));
+        let mut entry = LineEntry::new(block, kept.or(written), written.or(kept.and(before.dirty)));
+        if let Some(old) = old {
+            self.unmap(old);
+            // The cleaner must not take the line for the one that it has read, if that was this one once more.
+            entry = entry.written_after(&before);
+        }
+        self.seat_fresh(line, entry, crcs, None);
+        self.lists.set_recent(line);
+        match from.filter(|_| before.is_dirty()) {
+            // It stood in no list of the policy.
+            Some(from) => {
+                self.lists.set_uses(line, from.uses);
+                self.touch(line, block);
+            }
+            None => self.inherit(line, block, from),
+        }
+    }
+
     fn gain(&mut self, block: OriginBlock, line: LineNumber, what: (bool, SectorSet), crcs: &SectorCrcs) {
         let (fresh, gained) = what;
         let after = self.volume(block).unsynced.get(&block).map(|sync| (block.volume(), *sync));
@@ -89,6 +121,8 @@ impl CacheMachine {
         } else {
             let entry = *self.table.entry(line);
             self.change(line, LineEntry { valid: entry.valid.or(gained), ..entry }, crcs, after);
+            self.forget_accepted(line);
+            self.note_sound(line, gained);
         }
     }
 
@@ -178,6 +212,7 @@ impl CacheMachine {
         }
     }
 
+    /// Gives up a work that read sectors that differ from their checksums: these.
     fn give_up_mismatch(&mut self, work: &BlockWork, actual: &SectorCrcs) -> End {
         self.release_fresh(&work.change);
         let block = work.request.block;
@@ -192,10 +227,18 @@ impl CacheMachine {
             self.volume(block).counters.clean_mismatches += 1;
             return self.give_up_line(block, line);
         }
-        if !self.accept_torn(line, actual) {
-            return self.fail_volume(block);
+        let differing = self.accept_torn(line, actual);
+        let clean = differing.without(entry.dirty);
+        if !clean.is_empty() {
+            self.volume(block).counters.clean_mismatches += 1;
+            self.drop_clean(line, clean);
         }
-        End::Retry
+        let damaged = differing.and(entry.dirty);
+        if damaged.is_empty() {
+            return End::Retry;
+        }
+        self.damage(line, damaged);
+        End::Failed
     }
 
     /// Gives up a clean line that could not be read as it should be, once nobody else reads it: another would read what a third one puts there.
@@ -204,18 +247,6 @@ impl CacheMachine {
             self.unmap(line);
         }
         End::Retry
-    }
-
-    /// Takes what a dirty line has after a crash for its content; `false` when no crash can be the cause.
-    pub(super) fn accept_torn(&mut self, line: LineNumber, actual: &SectorCrcs) -> bool {
-        let entry = *self.table.entry(line);
-        let Some(block) = entry.block().filter(|_| self.after_crash && !self.lists.is_trusted(line)) else {
-            return false;
-        };
-        let sectors = u64::from(actual.sectors().count());
-        self.volume(block).counters.torn_sectors += sectors;
-        self.change(line, entry, actual, None);
-        true
     }
 
     fn give_up_cache_write(&mut self, work: &BlockWork) -> End {

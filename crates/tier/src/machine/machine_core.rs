@@ -5,6 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::abandoning::CacheHold;
 use super::cleaning::CleanerState;
+use super::closing::ClosingState;
 use super::commits::{JournalPosition, Records, SectorCrcs};
 use super::settings::{CacheMode, CleanerSettings, PoolSettings, VolumeClass, VolumeSettings};
 use crate::block::{OriginBlock, SectorSet, mix};
@@ -123,6 +124,7 @@ pub struct CacheMachine {
     pinned: QuickMap<LineNumber, LinePins>,
     pub(super) records: Records,
     pub(super) cleaner: CleanerState,
+    pub(super) closing: ClosingState,
     /// Empty lines that requests write: nobody else may have them.
     pub(super) reserved: QuickSet<LineNumber>,
     /// Empty lines that failed: nobody may ever have them.
@@ -166,6 +168,7 @@ impl CacheMachine {
             pinned: QuickMap::default(),
             records: Records::new(geometry, journal),
             cleaner: CleanerState::new(&settings.cleaner),
+            closing: ClosingState::default(),
             geometry,
             settings,
             reserved: QuickSet::default(),
@@ -193,8 +196,8 @@ impl CacheMachine {
     /// Gives a line that is in no list its content and its place.
     fn seat(&mut self, line: LineNumber, entry: LineEntry) {
         let Some(block) = entry.block() else { return };
-        // Which sectors of a dirty line were overwritten in place is not known after a crash.
-        let dirty = if self.after_crash && entry.is_dirty() { entry.valid } else { entry.dirty };
+        // Which sectors of an open line were overwritten in place is not known after a crash.
+        let dirty = if self.after_crash && entry.is_open() { entry.valid } else { entry.dirty };
         let entry = LineEntry { dirty, ..entry };
         self.table.set(line, entry);
         // What was worth a line counts as read once, so that not every newcomer displaces it.
@@ -204,6 +207,7 @@ impl CacheMachine {
         if entry.is_dirty() {
             volume.dirty += 1;
             self.cleaner.note(true, false);
+            self.closing.note(&entry, &LineEntry::EMPTY);
             self.lists.move_to(line, ListId::DIRTY);
         } else {
             let policy = self.policy_of(block);
@@ -263,6 +267,11 @@ impl CacheMachine {
         }
     }
 
+    /// Whether somebody holds a block alone, and may write its line.
+    pub(super) fn is_held_alone(&self, block: OriginBlock) -> bool {
+        self.holds.get(&block).is_some_and(|hold| hold.exclusive)
+    }
+
     /// Lets nobody new hold a block that others hold; `false` when nobody holds it.
     pub(super) fn close_hold(&mut self, block: OriginBlock) -> bool {
         let hold = self.holds.get_mut(&block);
@@ -298,6 +307,7 @@ impl CacheMachine {
         volume.lines = volume.lines + u32::from(entry.is_mapped()) - u32::from(before.is_mapped());
         volume.dirty = volume.dirty + u32::from(entry.is_dirty()) - u32::from(before.is_dirty());
         self.cleaner.note(entry.is_dirty(), before.is_dirty());
+        self.closing.note(&entry, &before);
         self.place_in_lists(line, &before, &entry);
     }
 
@@ -322,6 +332,7 @@ impl CacheMachine {
         let Some(block) = self.table.entry(line).block() else { return };
         self.change(line, LineEntry::EMPTY, &SectorCrcs::default(), None);
         self.lists.set_trusted(line, false);
+        self.forget_sectors(line);
         if self.records.forget_if_never_known(line) {
             self.free(line);
         } else {
@@ -341,20 +352,51 @@ impl CacheMachine {
         self.lists.move_to(line, list);
     }
 
-    /// Takes a free line for a block, giving up others; `None` when none can be had now.
-    pub(super) fn allocate(&mut self, block: OriginBlock) -> Option<LineNumber> {
+    /// Takes a free line for a block, giving up others; `None` when none can be had now. One that replaces another is in the quota already, and
+    /// others are given up for it only where none is free.
+    pub(super) fn allocate(&mut self, block: OriginBlock, replaces: bool) -> Option<LineNumber> {
         let volume = &self.volumes[usize::from(block.volume())];
-        let full = volume.settings.quota_lines.is_some_and(|quota| volume.lines >= quota);
+        let is_over = !replaces && volume.settings.quota_lines.is_some_and(|quota| volume.lines > quota);
+        let full = !replaces && self.is_full(block.volume());
         if full && !self.evict(block) {
             return None;
         }
-        if !full && self.lists.length(ListId::FREE) < self.low_water() {
+        if is_over {
+            // It came to them while it had a larger quota, or none: it shrinks by a line with each that it takes.
             self.evict(block);
+        }
+        let least = if replaces { 1 } else { self.low_water() };
+        if !full && self.lists.length(ListId::FREE) < least {
+            let fullest = self.fullest(block);
+            if !self.evict(fullest) && fullest != block {
+                self.evict(block);
+            }
         }
         let line = self.lists.tail(ListId::FREE)?;
         self.lists.move_to(line, ListId::ASIDE);
         self.reserved.insert(line);
         Some(line)
+    }
+
+    /// Whether a volume holds as many lines as it may.
+    pub(super) fn is_full(&self, volume: u8) -> bool {
+        let volume = &self.volumes[usize::from(volume)];
+        volume.settings.quota_lines.is_some_and(|quota| volume.lines >= quota)
+    }
+
+    /// A block of the volume that gives a line up for another block: the one that has most clean lines for those that it may hold. Volumes
+    /// without policies of their own are one.
+    fn fullest(&self, incoming: OriginBlock) -> OriginBlock {
+        if self.policies.len() == 1 {
+            return incoming;
+        }
+        let clean_share = |volume: &VolumeState| {
+            let most = volume.settings.quota_lines.unwrap_or(self.active_lines).max(1);
+            u64::from(volume.lines - volume.dirty) * 10_000 / u64::from(most)
+        };
+        let fullest = (0_u8..).zip(&self.volumes).max_by_key(|(_, volume)| clean_share(volume));
+        let number = fullest.map_or(incoming.volume(), |(number, _)| number);
+        if number == incoming.volume() { incoming } else { OriginBlock::new(number, 0) }
     }
 
     /// Free lines below which others are given up, so that no request waits for a commit.
@@ -494,10 +536,10 @@ impl CacheMachine {
         self.after_crash
     }
 
-    /// Whether a line that was dirty at a crash was neither verified whole nor overwritten whole since, and is still dirty: what it holds may differ
-    /// from its checksums, and a stop must not be told as a clean one.
+    /// Whether a line that was open at a crash has sectors that were neither verified nor overwritten since, and is still dirty: what it holds may
+    /// differ from its checksums, and a stop must not be told as a clean one.
     pub fn has_doubtful_lines(&self) -> bool {
-        let is_doubtful = |line: LineNumber| self.table.entry(line).is_dirty() && !self.lists.is_trusted(line);
+        let is_doubtful = |line: LineNumber| self.table.entry(line).is_open() && !self.is_certain(line);
         self.after_crash && (0..self.table.count()).any(is_doubtful)
     }
 
@@ -516,15 +558,16 @@ impl CacheMachine {
         std::mem::replace(&mut self.volumes[usize::from(volume)].settings.mode, mode)
     }
 
-    /// Gives lines up until as many are free, or on the way to it, as the low-water mark says.
-    pub fn reclaim(&mut self, incoming: OriginBlock) {
+    /// Gives lines up until as many are free, or on the way to it, as the low-water mark says; each of the volume that has most of them.
+    pub fn reclaim(&mut self) {
         if self.cache_hold != CacheHold::Held {
             return;
         }
         let short = self.low_water().saturating_sub(self.lists.length(ListId::FREE));
         let wanted = u64::from(short).saturating_sub(self.records.leaving_lines());
         for _ in 0..wanted {
-            if !self.evict(incoming) {
+            let fullest = self.fullest(OriginBlock::new(0, 0));
+            if !self.evict(fullest) {
                 return;
             }
         }

@@ -5,6 +5,7 @@
 mod abandoning;
 mod access;
 mod cleaning;
+mod closing;
 mod commits;
 mod depth;
 mod finishing;

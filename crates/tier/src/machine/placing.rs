@@ -17,17 +17,26 @@ struct Placement {
 }
 
 impl CacheMachine {
-    /// Writes to a fresh line, which takes the place of a clean one.
+    /// Writes to a fresh line, which takes the place of a clean or closed one.
     pub(super) fn begin_place(&mut self, request: &BlockRequest, old: Option<LineNumber>) -> Begin {
         if self.hold(request.block, true).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
-        let Some(line) = self.allocate(request.block) else {
-            if self.records.has_leaving() {
-                self.let_go(request.block);
+        let Some(line) = self.allocate(request.block, old.is_some()) else {
+            self.let_go(request.block);
+            // A commit frees lines, but none for a volume that holds as many as it may; a line in place of another is in the quota already.
+            let is_bounded = old.is_none() && self.is_full(request.block.volume());
+            if !is_bounded && self.records.has_leaving() {
                 return Begin::Wait(WaitFor::Commit);
             }
-            self.let_go(request.block);
+            if let Some(old) = old.filter(|old| self.table.entry(*old).is_dirty()) {
+                // An open line would let the next crash pass for the cause of what is known to be damaged.
+                if !self.damaged(old).is_empty() {
+                    return Begin::Damaged(self.damaged(old));
+                }
+                self.open_again(old);
+                return Begin::Wait(WaitFor::Commit);
+            }
             return self.begin_through(request, old, false);
         };
         self.placing += 1;
@@ -36,7 +45,7 @@ impl CacheMachine {
         let mut actions = placement.actions;
         actions.push(Action::Merge);
         actions.extend(self.writes_to(line, written.or(kept)));
-        let verification = old.and_then(|old| self.verification(old, placement.copied));
+        let verification = old.and_then(|old| self.verification_of_copy(old, placement.copied));
         let change = Change::Place { line, old, kept, written };
         let window = written.or(kept).span();
         Begin::Work(BlockWork { request: request.clone(), window, actions, verification, change })
@@ -47,11 +56,11 @@ impl CacheMachine {
         if self.cleaner.is_at_work_on(request.block) || self.hold(request.block, true).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
-        let line = if cached { self.allocate(request.block) } else { None };
+        let line = if cached { self.allocate(request.block, false) } else { None };
         let placement = self.placement(request, old, line.is_some());
         let (written, kept) = (placement.written, placement.kept);
         let mut actions = placement.actions;
-        let verification = old.and_then(|old| self.verification(old, placement.copied));
+        let verification = old.and_then(|old| self.verification_of_copy(old, placement.copied));
         let from = old.map(|old| self.lists.policy_place(old));
         // What is read from the old line is read later: until then nobody else may have it.
         let pinned = old.filter(|_| !placement.copied.is_empty());
@@ -88,12 +97,14 @@ impl CacheMachine {
     fn placement(&mut self, request: &BlockRequest, old: Option<LineNumber>, keep: bool) -> Placement {
         let written = SectorSet::touched(&request.range);
         let covered = SectorSet::covered(&request.range);
-        let valid = old.map_or(SectorSet(0), |old| self.table.entry(old).valid);
+        let nothing = (SectorSet(0), SectorSet(0));
+        let (valid, dirty) = old.map(|old| self.table.entry(old)).map_or(nothing, |old| (old.valid, old.dirty));
         // Sectors whose record waits for a sync of the origin must not be made durable as clean by another line.
         let keep = keep && !self.volume(request.block).unsynced.contains_key(&request.block);
-        let kept = if keep { valid.without(written) } else { SectorSet(0) };
-        // A discard needs no bytes around it: the origin's own are left.
-        let rest = if request.kind == AccessKind::Discard { SectorSet(0) } else { written.without(covered) };
+        let kept = if keep { valid.without(written) } else { dirty.without(written) };
+        // A discard of what is clean needs no bytes around it: the origin's own are left.
+        let is_around = request.kind == AccessKind::Discard && dirty.is_empty();
+        let rest = if is_around { SectorSet(0) } else { written.without(covered) };
         let mut actions = Vec::with_capacity(5);
         self.read_rest(&mut actions, old, rest.or(kept));
         Placement { written, kept, copied: rest.or(kept).and(valid), actions }

@@ -16,7 +16,7 @@ pub(super) struct LeftOut {
 
 impl LeftOut {
     /// Dirty sectors of a line that are to be cleaned.
-    pub(super) fn wanted(&self, line: LineNumber, entry: &LineEntry) -> SectorSet {
+    fn wanted(&self, line: LineNumber, entry: &LineEntry) -> SectorSet {
         if entry.block().is_none_or(|block| self.volumes.contains(&block.volume())) {
             return SectorSet(0);
         }
@@ -25,6 +25,21 @@ impl LeftOut {
 }
 
 impl CacheMachine {
+    /// Dirty sectors of a line that are to be cleaned.
+    pub(super) fn wanted(&self, line: LineNumber, entry: &LineEntry) -> SectorSet {
+        self.cleaner.left_out.wanted(line, entry).without(self.damaged(line))
+    }
+
+    /// Tries again what was found damaged.
+    pub fn forget_damaged(&mut self) {
+        self.closing.damaged.clear();
+    }
+
+    /// Notes sectors of a piece that are damaged: they stay dirty, also after a crash.
+    pub fn clean_damaged(&mut self, piece: &CleanPiece, sectors: SectorSet) {
+        self.damage(piece.line, sectors);
+    }
+
     /// Leaves nothing out any more.
     pub fn forget_left_out(&mut self) {
         self.cleaner.left_out = LeftOut::default();
@@ -42,8 +57,8 @@ impl CacheMachine {
         self.cleaner.left_out.volumes.push(volume);
     }
 
-    /// Takes what sectors of a dirty line have after a crash for their content; `false` when no crash can be the cause, and nothing is changed.
-    pub fn salvage_torn(&mut self, piece: &CleanPiece, differing: &SectorCrcs) -> bool {
+    /// Takes what sectors of a dirty line have after a crash for their content; returns those of which no crash can be the cause.
+    pub fn salvage_torn(&mut self, piece: &CleanPiece, differing: &SectorCrcs) -> SectorSet {
         self.accept_torn(piece.line, differing)
     }
 
@@ -55,7 +70,7 @@ impl CacheMachine {
         let passed_over = left_out.sectors.keys().filter(|line| {
             let entry = self.table.entry(**line);
             let counts = entry.is_dirty() && entry.block().is_some_and(|block| in_reach(block.volume()));
-            counts && left_out.wanted(**line, entry).is_empty()
+            counts && self.wanted(**line, entry).is_empty()
         });
         passed_over.count() >= dirty as usize
     }

@@ -83,6 +83,8 @@ pub struct CleanerSettings {
     pub idle_after: Duration,
     /// Time that a line may be dirty.
     pub age_limit: Duration,
+    /// Time without a write after which a dirty line is closed; it takes up to twice as long. Zero closes at each step.
+    pub close_after: Duration,
     /// Lines of one batch, at least 1.
     pub batch_lines: u32,
     /// Batches at work at once, at least 1.
@@ -115,7 +117,8 @@ impl CleanerSettings {
         }
     }
 
-    /// The settings that the goals are stated for: 20 % dirty, urgent from 50 % to 45 %, bypass from 90 %, 1 s idle, 8 writes at once.
+    /// The settings that the goals are stated for: 20 % dirty, urgent from 50 % to 45 %, bypass from 90 %, 1 s idle, 5 s to
+    /// close, 8 writes at once.
     ///
     /// Source of the watermarks: the kernel's documentation of dm-writecache (50 and 45 %). The depth is one write for each drive of
     /// the published array of eight, and a quarter of the 32 commands that a single drive holds.
@@ -127,6 +130,7 @@ impl CleanerSettings {
             bypass_from: 0.90,
             idle_after: Duration::from_secs(1),
             age_limit: Duration::from_secs(600),
+            close_after: Duration::from_secs(5),
             batch_lines: 256,
             batches: 1,
             depth: 8,

@@ -93,7 +93,7 @@ pub(super) enum Change {
     Fetch { line: Option<LineNumber>, fresh: bool, gained: SectorSet, partial: bool },
     /// Sectors of a dirty line are written where they are.
     Overwrite { line: LineNumber, written: SectorSet },
-    /// A fresh line holds the block, with some sectors of the old one.
+    /// A fresh line holds the block, with some sectors of the old one, which may be dirty if it is closed.
     Place { line: LineNumber, old: Option<LineNumber>, kept: SectorSet, written: SectorSet },
     /// The origin is written; a fresh line may hold the block, clean. `from` is how the line stood that held it, `pinned` that line while it is
     /// read; `sync_failures` counts those of the origin at the begin.
@@ -125,6 +125,8 @@ pub enum Begin {
     Wait(WaitFor),
     /// The volume has failed and does nothing more.
     Refused,
+    /// Sectors of the block that are lost, of which the request does not write all whole.
+    Damaged(SectorSet),
 }
 
 /// Reason for which a work did not succeed.
@@ -138,7 +140,7 @@ pub enum WorkFailure {
     Origin,
     /// The commit that a barrier waits for failed.
     Barrier,
-    /// What was read from the cache has these checksums and not those that were wanted.
+    /// Sectors that were read from the cache have these checksums and not those that were wanted.
     Mismatch(Box<SectorCrcs>),
 }
 

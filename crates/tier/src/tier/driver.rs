@@ -130,7 +130,7 @@ impl Tier {
             self.step(work, step, buffer, bytes)?;
         }
         if let Some(verification) = &work.verification {
-            self.verify(verification, work.window.start, buffer.bytes())?;
+            self.verify(verification, work, buffer.bytes())?;
         }
         for step in &work.actions[reads..] {
             self.step(work, step, buffer, bytes)?;
@@ -217,16 +217,23 @@ impl Tier {
         }
     }
 
-    /// Compares sectors in a buffer, which begins with byte `start` of the block, with their checksums.
-    fn verify(&self, verification: &Verification, start: u32, buffer: &[u8]) -> Result<(), DeviceFailure> {
+    /// Compares sectors in the buffer of a work with their checksums.
+    fn verify(&self, verification: &Verification, work: &BlockWork, buffer: &[u8]) -> Result<(), DeviceFailure> {
         let failed = |error| cache_failure(WorkFailure::CacheRead, "read the checksums of", 0, error);
-        let actual = sums(verification.sectors, start, buffer);
+        let actual = sums(verification.sectors, work.window.start, buffer);
         let wanted = self.wanted_crcs(verification).map_err(failed)?;
         if wanted == actual {
             return Ok(());
         }
-        let what = format!("line {} of the cache", verification.line);
-        Err(DeviceFailure(WorkFailure::Mismatch(Box::new(actual)), Box::new(Error::damaged(what))))
+        let differing = differing(&wanted, &actual);
+        let error = self.lost(work.request.block, differing.sectors());
+        Err(DeviceFailure(WorkFailure::Mismatch(Box::new(differing)), Box::new(error)))
+    }
+
+    /// The error of sectors of a block whose only content is damaged.
+    pub(super) fn lost(&self, block: OriginBlock, sectors: SectorSet) -> Error {
+        let (from, span) = (block.index() * u64::from(self.geometry.line_bytes), sectors.span());
+        Error::lost(block.volume(), from + u64::from(span.start)..from + u64::from(span.end))
     }
 
     /// The checksums that sectors should have, from memory and from the array on the cache.
@@ -244,6 +251,13 @@ impl Tier {
         }
         Ok(wanted)
     }
+}
+
+/// Actual checksums that differ from the wanted ones of the same sectors.
+pub(super) fn differing(wanted: &SectorCrcs, actual: &SectorCrcs) -> SectorCrcs {
+    let both = actual.sectors().and(wanted.sectors());
+    let differ = both.sectors().filter(|sector| wanted.get(*sector) != actual.get(*sector));
+    actual.only(differ.fold(SectorSet(0), |set, sector| set.or(SectorSet(1 << sector))))
 }
 
 /// Checksums of sectors in a buffer that begins with byte `start` of the block.

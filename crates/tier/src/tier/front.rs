@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::driver::{CallerBytes, WorkOutcome};
 use super::flush_delay::FlushTimes;
 use super::latency::{LatencyClass, LatencyHistogram};
-use crate::block::OriginBlock;
+use crate::block::{OriginBlock, SectorSet};
 use crate::device::{Clock, Device};
 use crate::error::Error;
 use crate::forecast::SampleRing;
@@ -291,6 +291,10 @@ impl Tier {
                     drop(state);
                     return Err(self.failure(request.block.volume()));
                 }
+                Begin::Damaged(sectors) => {
+                    drop(state);
+                    return Err(self.lost(request.block, sectors));
+                }
             };
             drop(state);
             let guard = self.guard_panics();
@@ -314,7 +318,8 @@ impl Tier {
             End::Done => self.record(&mut state, volume, class, begin),
             End::Retry => {}
             End::Failed => {
-                let text = error.as_ref().map(ToString::to_string);
+                // What is lost of a block is no reason for which a volume fails later.
+                let text = error.as_ref().filter(|error| !error.is_lost()).map(ToString::to_string);
                 state.first_error = state.first_error.take().or(text);
                 drop(state);
                 return Err(error.unwrap_or_else(|| self.failure(volume)));
@@ -352,8 +357,18 @@ impl Tier {
 
     /// Ranges of bytes of a volume that only the cache has, in order.
     pub fn dirty_ranges(&self, volume: u8) -> Vec<Range<u64>> {
-        let line = u64::from(self.geometry.line_bytes);
         let blocks = self.lock().machine.dirty_blocks();
+        self.ranges_of(volume, blocks)
+    }
+
+    /// Ranges of bytes of a volume that only the cache has and that were found damaged since it was opened, in order.
+    pub fn damaged_ranges(&self, volume: u8) -> Vec<Range<u64>> {
+        let blocks = self.lock().machine.damaged_blocks();
+        self.ranges_of(volume, blocks)
+    }
+
+    fn ranges_of(&self, volume: u8, blocks: Vec<(OriginBlock, SectorSet)>) -> Vec<Range<u64>> {
+        let line = u64::from(self.geometry.line_bytes);
         let ours = blocks.into_iter().filter(|(block, _)| block.volume() == volume);
         ours.flat_map(|(block, sectors)| {
             let from = block.index() * line;
@@ -375,6 +390,11 @@ impl Tier {
     /// Lines of a volume, and those of them that are dirty.
     pub fn lines_of(&self, volume: u8) -> (u32, u32) {
         self.lock().machine.lines_of(volume)
+    }
+
+    /// Dirty lines of all volumes that are closed: what differs from its checksum in one is damage, also after a crash.
+    pub fn closed_lines(&self) -> u32 {
+        self.lock().machine.closed_lines()
     }
 
     /// Whether a volume does without its cache, which failed while nothing of the volume was dirty; false of one that does not exist.

@@ -86,9 +86,9 @@ pub enum FaultKind {
     Unreadable,
     /// A clean sector differs from its checksum: it will be read from the origin again.
     Clean,
-    /// A dirty sector differs after a crash, as an overwrite in place may leave it; a stop before it was read changes nothing.
+    /// A dirty sector of an open line differs after a crash, as an overwrite in place may leave it; a stop before it was read changes nothing.
     Torn,
-    /// A dirty sector differs although the pool was closed: its content is lost.
+    /// A dirty sector differs although its line or the pool was closed: its content is lost.
     Lost,
 }
 
@@ -242,7 +242,7 @@ impl CacheInspection {
                 Err(_) => FaultKind::Unreadable,
                 Ok(()) if wanted.get(sector) == sums(crate::block::SectorSet(1), 0, &bytes).get(0) => continue,
                 Ok(()) if entry.dirty.sectors().all(|dirty| dirty != sector) => FaultKind::Clean,
-                Ok(()) if self.superblock.clean => FaultKind::Lost,
+                Ok(()) if self.superblock.clean || entry.is_closed() => FaultKind::Lost,
                 Ok(()) => FaultKind::Torn,
             };
             let at = block.index() * u64::from(geometry.line_bytes) + inside;

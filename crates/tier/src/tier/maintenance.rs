@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::driver::sums;
+use super::driver::{differing, sums};
 use super::front::Tier;
-use crate::block::OriginBlock;
 use crate::device::{DeviceWrite, WriteFailure};
 use crate::error::Error;
 use crate::machine::{CleanBatch, CleanPiece, CleanerTick};
@@ -35,13 +34,14 @@ impl Tier {
         let tick = self.lock().machine.clean_begin(self.clock.now());
         match tick {
             CleanerTick::Rest(time) => Ok(time),
-            CleanerTick::Batch(batch) => self.clean_batch(&batch).map(|()| Duration::ZERO),
+            CleanerTick::Batch(mut batch) => self.clean_batch(&mut batch).map(|()| Duration::ZERO),
         }
     }
 
-    fn clean_batch(&self, batch: &CleanBatch) -> Result<(), Error> {
+    fn clean_batch(&self, batch: &mut CleanBatch) -> Result<(), Error> {
         let guard = self.guard_panics();
         let read = self.read_batch(batch);
+        let batch = &*batch;
         {
             let mut state = self.lock();
             state.machine.clean_was_read(batch);
@@ -66,10 +66,10 @@ impl Tier {
         written.map(|_| ())
     }
 
-    /// Reads a batch from the cache, compares it with its checksums, and joins neighbours.
-    fn read_batch(&self, batch: &CleanBatch) -> Result<Vec<CleanRun>, Error> {
+    /// Reads a batch from the cache, compares it with its checksums, and joins neighbours. What is damaged is taken out of it.
+    fn read_batch(&self, batch: &mut CleanBatch) -> Result<Vec<CleanRun>, Error> {
         let mut runs: Vec<CleanRun> = Vec::new();
-        for piece in &batch.pieces {
+        for piece in &mut batch.pieces {
             let bytes = self.read_piece(piece)?;
             self.join(&mut runs, piece, &bytes);
         }
@@ -91,7 +91,7 @@ impl Tier {
         }
     }
 
-    fn read_piece(&self, piece: &CleanPiece) -> Result<Vec<u8>, Error> {
+    fn read_piece(&self, piece: &mut CleanPiece) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; self.geometry.line_bytes as usize];
         let failed = |error| Error::device("read", "the cache", piece.cache_byte, error);
         for run in piece.sectors.runs() {
@@ -105,8 +105,8 @@ impl Tier {
             Ok(wanted) => wanted,
             Err(error) => return Err(self.lose(piece, failed(error))),
         };
-        if wanted != actual && !self.lock().machine.clean_mismatch(piece, &actual) {
-            return Err(Error::damaged(format!("line {} of the cache", piece.line)));
+        if wanted != actual {
+            self.lock().machine.clean_mismatch(piece, &differing(&wanted, &actual));
         }
         Ok(bytes)
     }
@@ -154,8 +154,9 @@ impl Tier {
         }
         let (commit, wanted) = {
             let mut state = self.lock();
-            state.machine.reclaim(OriginBlock::new(0, 0));
-            (state.machine.wants_commit(), state.machine.commit_wanted())
+            state.machine.reclaim();
+            let has_closed = state.machine.close_idle(self.clock.now());
+            (has_closed || state.machine.wants_commit(), state.machine.commit_wanted())
         };
         if commit {
             self.commit_until(wanted)?;

@@ -146,18 +146,19 @@ impl Tier {
     }
 
     /// Makes everything durable and marks the cache as closed, so that the next opening trusts all of it. Dirty lines
-    /// stay dirty.
+    /// stay dirty, and are closed: what differs in one is damage, also after a crash right behind the next opening.
     ///
     /// The mark is left out while lines that were dirty at a crash before this opening were neither read, cleaned nor
     /// overwritten whole, since an overwrite in place may have torn them: the next opening is one after a crash again.
-    /// It is as warm and reads no more; lines that are dirty in part are cleaned whole, and what differs in a dirty line
-    /// is counted and not refused.
+    /// It is as warm and reads no more; of these lines, those that are dirty in part are cleaned whole, and what differs in
+    /// one is counted and not refused.
     ///
     /// # Errors
     ///
     /// When a device fails or the pool has failed; then the cache is as after a crash. Where the cache fails now and nothing is dirty, the
     /// error says that the origins were set free of it.
     pub fn close(self) -> Result<(), Error> {
+        self.lock().machine.close_all();
         self.settle()?;
         let mut superblock = self.lock_superblock();
         let is_certain = !self.lock().machine.has_doubtful_lines();

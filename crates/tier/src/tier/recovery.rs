@@ -51,6 +51,9 @@ pub(super) fn find_superblock(cache: &dyn Device) -> Result<Option<FoundSuperblo
             unreadable.get_or_insert_with(|| failed("read a superblock of", at, error));
             continue;
         }
+        if let Some((found, newest)) = Superblock::other_version(&bytes) {
+            return Err(Error::version(super::opening::name_of_cache(cache), found, newest));
+        }
         let found = Superblock::decode(&bytes);
         is_undecodable |= found.is_none();
         if found.as_ref().map(|found| found.sequence) > newest.as_ref().map(|newest| newest.sequence) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::driver::sums;
+use super::driver::{differing, sums};
 use super::front::Tier;
 use super::inspection::FaultKind;
 use super::sizing::DrainStatus;
@@ -85,6 +85,7 @@ impl Tier {
     fn begin_salvage(&self) {
         let mut state = self.lock();
         state.machine.forget_left_out();
+        state.machine.forget_damaged();
         state.machine.set_draining(true);
     }
 
@@ -146,14 +147,18 @@ impl Tier {
         let readable = self.read_sectors(piece, &mut bytes);
         let (wanted, actual) = (self.known_crcs(piece, readable), sums(readable, 0, &bytes));
         let compared = readable.and(wanted.sectors());
-        let differs = |sector: &u32| wanted.get(*sector) != actual.get(*sector);
-        let differing =
-            compared.sectors().filter(differs).fold(SectorSet(0), |set, sector| set.or(SectorSet(1 << sector)));
-        let torn = !differing.is_empty() && self.lock().machine.salvage_torn(piece, &actual.only(differing));
-        let damaged = if torn { SectorSet(0) } else { differing };
+        let other = differing(&wanted, &actual);
+        let damaged = match other.sectors().is_empty() {
+            true => SectorSet(0),
+            false => self.lock().machine.salvage_torn(piece, &other),
+        };
         let unreadable = piece.sectors.without(compared);
         if !unreadable.is_empty() || !damaged.is_empty() {
-            self.lock().machine.leave_out(piece, unreadable.or(damaged));
+            let mut state = self.lock();
+            state.machine.leave_out(piece, unreadable.or(damaged));
+            if !damaged.is_empty() {
+                state.machine.clean_damaged(piece, damaged);
+            }
         }
         let block = piece.block.index() * u64::from(self.geometry.line_bytes);
         for (sectors, kind) in [(unreadable, FaultKind::Unreadable), (damaged, FaultKind::Lost)] {

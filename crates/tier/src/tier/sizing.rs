@@ -11,6 +11,8 @@ use crate::machine::CacheMode;
 pub struct DrainStatus {
     /// Lines that are dirty.
     pub dirty_lines: u32,
+    /// Lines among them that are dirty in damaged sectors alone, which cannot be cleaned.
+    pub damaged_lines: u32,
     /// Bytes that were written to the origins per second so far; 0 before the first batch.
     pub bytes_per_second: f64,
     /// Time that the rest takes at that rate; `None` before the first batch.
@@ -18,13 +20,17 @@ pub struct DrainStatus {
 }
 
 impl Tier {
-    /// Cleans until no line is dirty or a time has passed. Writes that come meanwhile make lines dirty again.
+    /// Cleans until no line is dirty but those that are damaged, or a time has passed. Writes that come meanwhile make lines dirty again.
     ///
     /// # Errors
     ///
     /// When a device fails.
     pub fn drain(&self, limit: Duration) -> Result<DrainStatus, Error> {
-        self.work_until(limit, &mut || self.lock().machine.dirty_lines() == 0)
+        let mut status = self.work_until(limit, &mut || self.lock().machine.is_drained())?;
+        if self.lock().machine.is_drained() {
+            status.left = None;
+        }
+        Ok(status)
     }
 
     /// Cleans and commits until a condition holds or a time has passed.
@@ -44,11 +50,14 @@ impl Tier {
     pub(super) fn drained_since(&self, begin: Duration, before: u64) -> DrainStatus {
         let passed = self.clock.now().saturating_sub(begin).as_secs_f64();
         let cleaned = (self.cleaned_bytes() - before) as f64;
-        let dirty_lines = self.lock().machine.dirty_lines();
+        let (dirty_lines, damaged_lines) = {
+            let machine = &self.lock().machine;
+            (machine.dirty_lines(), machine.damaged_lines())
+        };
         let bytes_per_second = if passed > 0.0 { cleaned / passed } else { 0.0 };
-        let left_bytes = f64::from(dirty_lines) * f64::from(self.geometry.line_bytes);
+        let left_bytes = f64::from(dirty_lines.saturating_sub(damaged_lines)) * f64::from(self.geometry.line_bytes);
         let left = (cleaned > 0.0 && passed > 0.0).then(|| Duration::from_secs_f64(left_bytes / bytes_per_second));
-        DrainStatus { dirty_lines, bytes_per_second, left }
+        DrainStatus { dirty_lines, damaged_lines, bytes_per_second, left }
     }
 
     fn work_once(&self) -> Result<(), Error> {
@@ -70,7 +79,7 @@ impl Tier {
     ///
     /// # Errors
     ///
-    /// When the number does not fit, the lines beyond it are not clean within the time (the size is as before then), or
+    /// When the number does not fit, the lines beyond it are not clean within the time or are damaged (the size is as before then), or
     /// a device fails.
     pub fn resize(&self, lines: u32, limit: Duration) -> Result<(), Error> {
         if !(8..=self.geometry.most_lines).contains(&lines) || self.cache.bytes() < self.geometry.byte_of_line(lines) {
@@ -87,14 +96,19 @@ impl Tier {
             self.lock().machine.set_active_lines(lines);
             return Ok(());
         }
-        let mut empty = false;
+        let (mut empty, mut damaged) = (false, None);
         let emptied = self.work_until(limit, &mut || {
-            empty = self.lock().machine.set_active_lines(lines);
-            empty
+            let mut state = self.lock();
+            empty = state.machine.set_active_lines(lines);
+            damaged = state.machine.damaged_beyond(lines);
+            empty || damaged.is_some()
         });
         if emptied.is_err() || !empty {
             self.lock().machine.set_active_lines(before);
             emptied?;
+            if let Some((block, sectors)) = damaged {
+                return Err(self.lost(block, sectors));
+            }
             return Err(Error::busy("the lines beyond the new size were not cleaned in time", "allow more time"));
         }
         self.write_active_lines(lines)
@@ -134,13 +148,19 @@ impl Tier {
         let begin = self.clock.now();
         loop {
             let left = limit.saturating_sub(self.clock.now().saturating_sub(begin));
-            self.work_until(left, &mut || self.lock().machine.holds_nothing_alone())?;
+            self.work_until(left, &mut || self.lock().machine.has_nothing_to_clean())?;
             self.settle()?;
             let mut state = self.lock();
             // A write that was begun before the mode was changed may make a line dirty until now.
             if state.machine.holds_nothing_alone() {
                 state.machine.fail_pool();
                 return Ok(());
+            }
+            if let Some((block, sectors)) = state.machine.damaged_blocks().first().copied()
+                && state.machine.has_nothing_to_clean()
+            {
+                drop(state);
+                return Err(self.lost(block, sectors));
             }
             if self.clock.now().saturating_sub(begin) >= limit {
                 return Err(Error::busy("the cache was not cleaned in time", "allow more time, or stop the writes"));

@@ -16,11 +16,17 @@ pub struct WarmedBlocks {
     pub present: u64,
     /// Blocks beyond the end of their volume, or of a volume that is not there or not cached.
     pub refused: u64,
+    /// Blocks of a volume of which as many were named before as its quota has lines.
+    pub beyond_quota: u64,
 }
+
+/// Longest time between two questions whether it goes on.
+const SLICE: Duration = Duration::from_millis(100);
 
 impl Tier {
     /// Reads blocks, each named by its volume and one of its bytes, at most so many bytes per second, until the list ends, as many of
-    /// them are in the cache as it has lines in use, or `goes_on` says no. They are counted as reads.
+    /// them are in the cache as it has lines in use, or `goes_on` says no. A volume with a quota has only as many read. They are counted as
+    /// reads; what a slow one lost of the rate is not made up for.
     ///
     /// # Errors
     ///
@@ -31,9 +37,11 @@ impl Tier {
         bytes_per_second: u64,
         goes_on: impl Fn() -> bool,
     ) -> Result<WarmedBlocks, Error> {
-        let (begin, lines) = (self.clock.now(), u64::from(self.status().active_lines));
+        let (mut due, lines) = (self.clock.now(), u64::from(self.status().active_lines));
         let mut warmed = WarmedBlocks::default();
-        let (mut bytes, mut moved) = (vec![0; self.geometry.line_bytes as usize], 0);
+        let mut bytes = vec![0; self.geometry.line_bytes as usize];
+        let quota = |volume: u8| self.lock().machine.quota_of(volume).map_or(lines, u64::from);
+        let mut left: Vec<u64> = (0..self.volumes()).map(quota).collect();
         for (volume, at) in blocks {
             if warmed.loaded + warmed.present >= lines || !goes_on() {
                 break;
@@ -42,18 +50,34 @@ impl Tier {
                 warmed.refused += 1;
                 continue;
             };
+            let Some(left) = left.get_mut(usize::from(volume)).filter(|left| **left > 0) else {
+                warmed.beyond_quota += 1;
+                continue;
+            };
+            *left -= 1;
             if self.lock().machine.is_resident(block, &(0..length)) {
                 warmed.present += 1;
                 continue;
             }
             let from = block.index() * u64::from(self.geometry.line_bytes);
+            let begun = self.clock.now();
             self.read(volume, from, &mut bytes[..length as usize])?;
             warmed.loaded += 1;
-            moved += u64::from(length);
-            let wanted = moved as f64 / bytes_per_second.max(1) as f64;
-            self.clock.sleep_until(begin + Duration::from_secs_f64(wanted));
+            due = due.max(begun) + Duration::from_secs_f64(f64::from(length) / bytes_per_second.max(1) as f64);
+            self.sleep_while(due, &goes_on);
         }
         Ok(warmed)
+    }
+
+    /// Waits until a time, or less if `goes_on` says no.
+    fn sleep_while(&self, time: Duration, goes_on: &impl Fn() -> bool) {
+        loop {
+            let now = self.clock.now();
+            if now >= time || !goes_on() {
+                return;
+            }
+            self.clock.sleep_until(time.min(now + SLICE));
+        }
     }
 
     /// The block of a byte, and its bytes inside the volume; `None` where it cannot be cached.

@@ -11,7 +11,8 @@ use proofload_tier::tier::Tier;
 
 use crate::model::{Model, UNIT, bytes_of};
 use crate::states::{
-    Images, are_free, check, devices_of, dirty_blocks, forget_freedom, forget_openings, materialise, read_all,
+    Images, are_free, check, close_lines, devices_of, dirty_blocks, forget_freedom, forget_openings, materialise,
+    read_all,
 };
 use crate::support::{Call, Dice, Fate, MemoryDevice, Store, TestClock, devices, format_settings};
 use crate::trial::{Trial, TrialFault};
@@ -33,6 +34,8 @@ pub(crate) struct LookCounts {
     pub(crate) in_commits: AtomicU64,
     /// States in which the origins were free of a cache that had failed.
     pub(crate) free: AtomicU64,
+    /// Lines that were found dirty and closed, in all states.
+    pub(crate) closed: AtomicU64,
 }
 
 /// What the hooks of the devices share.
@@ -102,7 +105,8 @@ impl Watch {
             self.checked.free.fetch_add(1, Ordering::SeqCst);
             return;
         }
-        check(&images, &model, &self.trial.settings, &what);
+        let closed = check(&images, &model, &self.trial.settings, &what);
+        self.checked.closed.fetch_add(closed, Ordering::SeqCst);
         if has_several {
             *self.kept.lock().unwrap() = Some((images, model.clone()));
         }
@@ -116,6 +120,7 @@ impl Watch {
         match self.trial.fault {
             TrialFault::ForgottenOpenings => forget_openings(&mut images),
             TrialFault::UnlabelledOrigins(_) => forget_freedom(&mut images),
+            TrialFault::ClosedLines => close_lines(&mut images, self.trial.geometry().byte_of_line(0) as usize),
             _ => {}
         }
         images
@@ -173,12 +178,16 @@ impl Explorer {
             *device.after.lock().unwrap() = Some(Box::new(move || watch.look()));
         }
         match self.trial.fault {
-            TrialFault::None | TrialFault::ForgottenOpenings => {}
+            TrialFault::None | TrialFault::ForgottenOpenings | TrialFault::ClosedLines => {}
             TrialFault::EarlySyncs => self.origins.iter().for_each(sync_too_early),
             TrialFault::UnsyncedCache => {
                 // What the device forgets is never durable, whatever it says.
                 let data = self.trial.geometry().byte_of_line(0) as usize;
                 self.forget_at_syncs(data..usize::MAX, Arc::new(AtomicBool::new(true)));
+            }
+            TrialFault::UnsyncedClosing => {
+                let data = self.trial.geometry().byte_of_line(0) as usize;
+                self.forget_at_syncs(data..usize::MAX, self.faults.clone());
             }
             TrialFault::ForgottenCleaning => self.forget_at_syncs(self.watch.journal.clone(), self.faults.clone()),
             TrialFault::Calls(every) => {
@@ -245,9 +254,10 @@ impl Explorer {
         if !self.trial.has_bursts {
             self.settle(&tier, &what);
         }
-        if self.trial.fault == TrialFault::ForgottenCleaning {
-            (0..REQUESTS / 4).for_each(|_| self.forget_cleaning(&tier));
-            return;
+        match self.trial.fault {
+            TrialFault::ForgottenCleaning => return (0..REQUESTS / 4).for_each(|_| self.forget_cleaning(&tier)),
+            TrialFault::UnsyncedClosing => return (0..REQUESTS / 4).for_each(|_| self.forget_closing(&tier)),
+            _ => {}
         }
         self.faults.store(true, Ordering::SeqCst);
         if self.trial.has_bursts {
@@ -255,9 +265,14 @@ impl Explorer {
         } else {
             for _ in 0..REQUESTS {
                 self.request(&tier);
+                if self.trial.closes() && self.dice.one_in(2) {
+                    drop(tier.tend());
+                }
                 self.clock.advance(Duration::from_millis(self.dice.below(200)));
             }
         }
+        let damaged: u64 = (0..self.origins.len()).map(|volume| tier.counters(volume as u8).damaged_sectors).sum();
+        assert_eq!(damaged, 0, "{what}: sectors differ from their checksums");
         if self.dice.one_in(4) {
             // An error leaves the cache as after a crash.
             drop(tier.close());
@@ -288,6 +303,9 @@ impl Explorer {
                 block = (block + 1) % self.trial.blocks;
             }
             self.flush(tier, 0);
+            if self.trial.closes() && self.dice.one_in(2) {
+                (0..2).for_each(|_| drop(tier.tend()));
+            }
             match self.dice.below(if met { 1 } else { 8 }) {
                 0 => drop(tier.checkpoint()),
                 1..3 => drop(tier.clean()),
@@ -311,6 +329,19 @@ impl Explorer {
         drop(tier.clean());
         self.faults.store(true, Ordering::SeqCst);
         self.flush(tier, 0);
+        self.faults.store(false, Ordering::SeqCst);
+        self.watch.look_now(false);
+    }
+
+    /// Overwrites a line in place, and closes it on a cache that forgets what it has not synced.
+    fn forget_closing(&mut self, tier: &Tier) {
+        let units = self.range();
+        self.write(tier, 0, units.clone());
+        self.flush(tier, 0);
+        self.write(tier, 0, units);
+        drop(tier.tend());
+        self.faults.store(true, Ordering::SeqCst);
+        drop(tier.tend());
         self.faults.store(false, Ordering::SeqCst);
         self.watch.look_now(false);
     }

@@ -55,7 +55,9 @@ fn find(words: &[&str], trial: fn(u64) -> Trial) {
 
 #[test]
 fn a_write_back_pool_survives_a_crash_at_any_call() {
-    explore(1, states(), Trial::write_back);
+    let checked = explore(1, states(), Trial::write_back);
+    let (states, closed) = (checked.states.load(Ordering::SeqCst), checked.closed.load(Ordering::SeqCst));
+    assert!(closed > states, "few lines were closed: {checked:?}");
 }
 
 #[test]
@@ -83,17 +85,46 @@ fn a_pool_whose_cache_fails_for_good_loses_nothing_at_any_call() {
 #[test]
 fn commits_of_several_blocks_survive_a_crash_at_any_call() {
     // Its states are larger, and take longer.
-    explore(4_000_000, states() / 8, Trial::bursts);
+    let checked = explore(4_000_000, states() / 8, Trial::bursts);
+    assert!(checked.closed.load(Ordering::SeqCst) > 0, "no line was closed: {checked:?}");
+}
+
+#[test]
+fn a_pool_whose_lines_stay_open_survives_a_crash_at_any_call() {
+    // Those of the planted faults below, without them.
+    let trials = [
+        explore(2, states() / 4, |seed| Trial::write_back(seed).open()),
+        explore(3, states() / 16, |seed| Trial::bursts(seed).open()),
+    ];
+    assert!(trials.iter().all(|checked| checked.states.load(Ordering::SeqCst) > 0));
 }
 
 #[test]
 fn a_planted_fault_is_found() {
-    find(&["permitted are"], |seed| Trial::write_back(seed).with(TrialFault::UnsyncedCache));
+    find(&["permitted are"], |seed| Trial::write_back(seed).open().with(TrialFault::UnsyncedCache));
+    // Closed lines differ from their checksums before anything is read.
+    let words = ["a closed line differs from its checksums"];
+    find(&words, |seed| Trial::write_back(seed * 4 + 1).with(TrialFault::UnsyncedCache));
+}
+
+#[test]
+fn a_line_that_is_closed_before_its_data_are_durable_is_found() {
+    let words = ["a closed line differs from its checksums"];
+    find(&words, |seed| Trial::write_back(seed * 4 + 1).with(TrialFault::UnsyncedClosing));
+}
+
+#[test]
+fn a_closed_line_that_is_overwritten_in_place_is_found() {
+    let words = ["a closed line differs from its checksums"];
+    find(&words, |seed| Trial::write_back(seed).with(TrialFault::ClosedLines));
 }
 
 #[test]
 fn a_sync_that_does_not_wait_for_all_clean_writes_is_found() {
-    find(&["has another content without its cache"], |seed| Trial::write_back(seed).with(TrialFault::EarlySyncs));
+    // The second where the line has been given up by then, and the origin is read.
+    find(&["has another content without its cache", "permitted are"], |seed| {
+        Trial::write_back(seed).open().with(TrialFault::EarlySyncs)
+    });
 }
 
 #[test]
@@ -109,8 +140,14 @@ fn a_cache_that_was_given_up_and_comes_back_is_found() {
 #[test]
 fn a_rest_of_an_earlier_opening_that_is_replayed_is_found() {
     // Which of these it is depends on what the rest says.
-    let words = ["became dirty by a crash", "permitted are", "another recovery", "what the cache says of"];
-    find(&words, |seed| Trial::bursts(seed).with(TrialFault::ForgottenOpenings));
+    let words = [
+        "became dirty by a crash",
+        "permitted are",
+        "another recovery",
+        "what the cache says of",
+        "has another content without its cache",
+    ];
+    find(&words, |seed| Trial::bursts(seed).open().with(TrialFault::ForgottenOpenings));
 }
 
 #[test]

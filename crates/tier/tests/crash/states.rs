@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proofload_tier::machine::PoolSettings;
-use proofload_tier::tier::Tier;
+use proofload_tier::tier::{CacheInspection, FaultKind, Tier};
 
 use crate::model::{Model, UNIT, value_of};
 use crate::support::{Dice, Fate, MemoryDevice, Store, TestClock, devices};
@@ -51,6 +51,28 @@ pub(crate) fn forget_openings(images: &mut Images) {
     }
 }
 
+/// Lets what the checkpoints and the journal of a cache say of lines say that they are closed.
+pub(crate) fn close_lines(images: &mut Images, data: usize) {
+    const CLOSED: u8 = 0x80;
+    for block in images[0][8192..data].chunks_mut(4096) {
+        match &block[4..8] {
+            // Behind checksum, mark, number and place: entries of 16 bytes, with the mark of the line at 8.
+            b"PTc2" => block[24..24 + 254 * 16].chunks_mut(16).for_each(|entry| entry[11] |= CLOSED),
+            // Behind checksum, mark, number, opening, count and flag: line, entry, sectors, and a checksum of each.
+            b"PTj2" => {
+                let mut at = 28;
+                for _ in 0..u16::from_le_bytes([block[24], block[25]]) {
+                    block[at + 4 + 11] |= CLOSED;
+                    let sectors = u16::from_le_bytes([block[at + 20], block[at + 21]]);
+                    at += 22 + 4 * sectors.count_ones() as usize;
+                }
+            }
+            _ => continue,
+        }
+        seal(block);
+    }
+}
+
 /// Devices with these bytes.
 pub(crate) fn devices_of(images: &Images) -> (Arc<MemoryDevice>, Vec<Arc<MemoryDevice>>) {
     let mut made = images.iter().map(|bytes| MemoryDevice::new(bytes.clone()));
@@ -84,10 +106,11 @@ pub(crate) fn are_free(images: &Images, model: &Model, settings: &PoolSettings, 
     true
 }
 
-/// Recovers a state and checks it against what is permitted.
-pub(crate) fn check(images: &Images, model: &Model, settings: &PoolSettings, what: &str) {
+/// Recovers a state and checks it against what is permitted; returns how many dirty lines are closed.
+pub(crate) fn check(images: &Images, model: &Model, settings: &PoolSettings, what: &str) -> u64 {
     let volumes = images.len() - 1;
     let (cache, origins) = devices_of(images);
+    let closed = check_checksums(&cache, what);
     let clock = Arc::new(TestClock::default());
     let open = || Tier::open(devices(&cache, &origins), settings.clone(), clock.clone());
     let first = open().unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -118,4 +141,14 @@ pub(crate) fn check(images: &Images, model: &Model, settings: &PoolSettings, wha
             assert_eq!(now, before, "{what}: volume {volume} unit {unit} has another content without its cache");
         }
     }
+    closed
+}
+
+/// Checks that only open lines differ from their checksums; returns how many dirty ones are closed.
+fn check_checksums(cache: &Arc<MemoryDevice>, what: &str) -> u64 {
+    let inspection = CacheInspection::of(&**cache).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let check = inspection.check_data(&**cache).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let lost: Vec<_> = check.faults.iter().filter(|fault| fault.kind == FaultKind::Lost).collect();
+    assert!(lost.is_empty(), "{what}: a closed line differs from its checksums: {lost:?}");
+    inspection.lines().filter(|(_, entry)| entry.is_dirty() && entry.is_closed()).count() as u64
 }

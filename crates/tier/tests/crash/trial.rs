@@ -1,5 +1,7 @@
 //! What one trial is: the pool, the requests, and what goes wrong beside the loss of power.
 
+use std::time::Duration;
+
 use proofload_tier::layout::Geometry;
 use proofload_tier::machine::{CacheMode, PoolSettings};
 use proofload_tier::policy::PolicyChoice;
@@ -29,6 +31,10 @@ pub(crate) enum TrialFault {
     ForgottenOpenings,
     /// The cache forgets what the journal says of lines that were cleaned: a fault that must be found.
     ForgottenCleaning,
+    /// The cache forgets data that it was told to sync before the record that closes their lines: a fault that must be found.
+    UnsyncedClosing,
+    /// All dirty lines are found closed, also those that are overwritten in place: a fault that must be found.
+    ClosedLines,
 }
 
 /// One trial.
@@ -62,6 +68,9 @@ impl Trial {
         let lines = 8 + dice.below(16) as u32;
         settings.cleaner.depth = [1, 2, 4, 8][dice.below(4) as usize];
         let journal_blocks = 4 + (seed % 3) as u32;
+        if !seed.is_multiple_of(4) {
+            settings.cleaner.close_after = Duration::ZERO;
+        }
         let fault = TrialFault::None;
         Self { seed, line_bytes, lines, blocks: 24, journal_blocks, settings, fault, has_bursts: false }
     }
@@ -90,6 +99,17 @@ impl Trial {
     /// This trial with a fault.
     pub(crate) fn with(self, fault: TrialFault) -> Self {
         Self { fault, ..self }
+    }
+
+    /// This trial with lines that stay open.
+    pub(crate) fn open(mut self) -> Self {
+        self.settings.cleaner.close_after = Duration::MAX;
+        self
+    }
+
+    /// Whether lines are closed at each second step of the maintenance that finds them as they were.
+    pub(crate) fn closes(&self) -> bool {
+        self.settings.cleaner.close_after.is_zero()
     }
 
     /// Whether the cache may fail while nothing is dirty, and be given up.

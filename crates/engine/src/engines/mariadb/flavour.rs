@@ -168,8 +168,14 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("innodb_log_file_size", "512M"),
 ];
 
-/// Rights beside those of the family. The conditions of order entry are checked by temporary tables.
+/// Rights beside those of the family. The conditions of order entry are checked by temporary tables. Standbys are listed by `SHOW SLAVE HOSTS`.
 const RIGHTS: &[NeededRight] = &[
+    NeededRight {
+        word: "CREATE ROUTINE",
+        any: &[Privilege::CreateRoutine],
+        place: RightPlace::StudyDatabase,
+        purposes: &[RightPurpose::RoutinesAndIndexes],
+    },
     NeededRight {
         word: "CREATE TEMPORARY TABLES",
         any: &[Privilege::CreateTemporaryTables],
@@ -185,6 +191,12 @@ const RIGHTS: &[NeededRight] = &[
     NeededRight {
         word: "BINLOG MONITOR",
         any: &[Privilege::ReplicationClient, Privilege::Super],
+        place: RightPlace::Server,
+        purposes: &[RightPurpose::Standbys],
+    },
+    NeededRight {
+        word: "REPLICATION MASTER ADMIN",
+        any: &[Privilege::ReplicationMasterAdmin],
         place: RightPlace::Server,
         purposes: &[RightPurpose::Standbys],
     },

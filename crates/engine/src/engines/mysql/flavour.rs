@@ -177,8 +177,15 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("innodb_dedicated_server", "OFF"),
 ];
 
-/// Rights beside those of the family. Without `PROCESS` no metrics of InnoDB are read, among them what is left to purge.
+/// Rights beside those of the family. The mark on a database is a routine. Without `PROCESS` no metrics of InnoDB are read, among them what is
+/// left to purge. Standbys are listed by `SHOW REPLICAS`.
 const RIGHTS: &[NeededRight] = &[
+    NeededRight {
+        word: "CREATE ROUTINE",
+        any: &[Privilege::CreateRoutine],
+        place: RightPlace::StudyDatabase,
+        purposes: &[RightPurpose::Build],
+    },
     NeededRight {
         word: "PROCESS",
         any: &[Privilege::Process],
@@ -188,6 +195,12 @@ const RIGHTS: &[NeededRight] = &[
     NeededRight {
         word: "REPLICATION CLIENT",
         any: &[Privilege::ReplicationClient, Privilege::Super],
+        place: RightPlace::Server,
+        purposes: &[RightPurpose::Standbys],
+    },
+    NeededRight {
+        word: "REPLICATION SLAVE",
+        any: &[Privilege::ReplicationSlave],
         place: RightPlace::Server,
         purposes: &[RightPurpose::Standbys],
     },

@@ -1,11 +1,12 @@
 //! The whole `my.cnf` of a local instance: our defaults, the study's settings, and what may not be overruled.
 
-use super::flavour::{Flavour, InstanceRecipe};
+use super::flavour::{FamilyMember, Flavour, InstanceRecipe};
 use super::isolation;
 use super::log_position::FILE_BYTES;
 use super::pipelining;
 use super::quantity::server_text;
 use crate::contract::Error;
+use proofload_model::catalogue::{EnginePlace, RefusedSetting};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -116,6 +117,23 @@ pub(super) fn my_cnf(
     Ok(text)
 }
 
+/// Settings of a study that the configuration of an instance on this machine does not take; which names the server knows shows when it
+/// starts.
+pub(super) fn refused<F: FamilyMember>(place: EnginePlace, settings: &[(String, String)]) -> Vec<RefusedSetting> {
+    if place == EnginePlace::Elsewhere {
+        return Vec::new();
+    }
+    let refused = |(name, value): &(String, String)| {
+        let error = if canonical(name) == BINARY_LOG {
+            has_binary_log(F::FLAVOUR.product, &[(name.clone(), value.clone())]).err()?
+        } else {
+            allowed(F::FLAVOUR, name, value).err()?
+        };
+        Some(RefusedSetting { name: name.clone(), value: value.clone(), reason: error.to_string() })
+    };
+    settings.iter().filter(|(name, _)| name != pipelining::NAME).filter_map(refused).collect()
+}
+
 /// Whether a binary log is asked for, as was said last.
 fn has_binary_log(product: &str, settings: &[(String, String)]) -> Result<bool, Error> {
     let last = settings.iter().rev().find(|(name, _)| canonical(name) == BINARY_LOG);
@@ -178,6 +196,17 @@ mod tests {
     fn check(name: &str, value: &str, last_line: Option<&str>) {
         let found = my_cnf(&mariadb::FLAVOUR, Path::new("/data"), &[(name.to_owned(), value.to_owned())], 1).ok();
         assert_eq!(found.as_deref().and_then(|text| text.lines().last()), last_line, "{name} = {value}");
+    }
+
+    #[test]
+    fn what_the_configuration_does_not_take_is_told_before_a_server_starts() {
+        let given = [("port", "1"), ("log_bin", "maybe"), ("innodb_io_capacity", "100")];
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let names = |place| -> Vec<String> {
+            refused::<mariadb::Mariadb>(place, &given).into_iter().map(|one| one.name).collect()
+        };
+        assert_eq!(names(EnginePlace::Here), ["port", "log_bin"]);
+        assert!(names(EnginePlace::Elsewhere).is_empty());
     }
 
     #[test]

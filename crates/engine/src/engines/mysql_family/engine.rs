@@ -2,11 +2,12 @@
 
 use super::flavour::FamilyMember;
 use super::scratch::ScratchServer;
-use super::{FamilySession, address, database, installation, observer, sessions, settings};
+use super::{FamilySession, address, configuration, database, installation, observer, sessions, settings};
 use crate::contract::{
     About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer,
     Replication, ScratchDatabases, ServerRecipe, ServerRights, SessionSampler, Snapshots, SqlEngine, Target, Work,
 };
+use proofload_model::catalogue::{EnginePlace, RefusedSetting};
 use proofload_model::samples::Fact;
 
 impl<F: FamilyMember> Engine for F {
@@ -25,6 +26,10 @@ impl<F: FamilyMember> Engine for F {
             version: found.version,
             place: found.server.parent().unwrap_or(&found.server).display().to_string(),
         })
+    }
+
+    fn refused_settings(&self) -> fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting> {
+        configuration::refused::<F>
     }
 
     fn snapshots(&self) -> Option<Snapshots> {

@@ -3,7 +3,7 @@
 use super::address::ServerAddress;
 use super::configuration::canonical;
 use super::flavour::FamilyMember;
-use super::page_flushing::{self, FlushingBacklog};
+use super::page_flushing;
 use super::quantity::literal;
 use super::replication::ask;
 use crate::contract::{Error, LiveSetting, LiveSettings, Target};
@@ -49,7 +49,7 @@ impl<F: FamilyMember> LiveSettings for F {
             return Ok(false);
         }
         ask(ServerAddress::of(instance)?, WITHIN, async |connection| {
-            FlushingBacklog::read(connection, F::FLAVOUR).await.map(FlushingBacklog::forces_writes)
+            page_flushing::is_at_work(connection, F::FLAVOUR).await
         })
         .map_err(|error| error.context("read whether pages are written in the background"))
     }

@@ -39,6 +39,11 @@ impl NeededRight {
     const fn to_build(word: &'static str, any: &'static [Privilege]) -> Self {
         Self { word, any, place: RightPlace::StudyDatabase, purposes: &[RightPurpose::Build] }
     }
+
+    /// A right in the study's database that only some workloads need.
+    const fn of_some_workloads(word: &'static str, any: &'static [Privilege]) -> Self {
+        Self { word, any, place: RightPlace::StudyDatabase, purposes: &[RightPurpose::RoutinesAndIndexes] }
+    }
 }
 
 /// What every flavour needs; see those of each.
@@ -49,16 +54,15 @@ const NEEDED: &[NeededRight] = &[
         place: RightPlace::StudyDatabase,
         purposes: &[RightPurpose::Database, RightPurpose::Build],
     },
-    NeededRight::to_build("ALTER", &[Privilege::Alter]),
     NeededRight::to_build("DROP", &[Privilege::Drop]),
-    NeededRight::to_build("INDEX", &[Privilege::Index]),
     NeededRight::to_build("SELECT", &[Privilege::Select]),
     NeededRight::to_build("INSERT", &[Privilege::Insert]),
     NeededRight::to_build("UPDATE", &[Privilege::Update]),
     NeededRight::to_build("DELETE", &[Privilege::Delete]),
-    NeededRight::to_build("CREATE ROUTINE", &[Privilege::CreateRoutine]),
-    NeededRight::to_build("ALTER ROUTINE", &[Privilege::AlterRoutine]),
-    NeededRight::to_build("EXECUTE", &[Privilege::Execute]),
+    NeededRight::of_some_workloads("ALTER", &[Privilege::Alter]),
+    NeededRight::of_some_workloads("INDEX", &[Privilege::Index]),
+    NeededRight::of_some_workloads("ALTER ROUTINE", &[Privilege::AlterRoutine]),
+    NeededRight::of_some_workloads("EXECUTE", &[Privilege::Execute]),
     NeededRight {
         word: "SELECT",
         any: &[Privilege::Select],
@@ -81,6 +85,8 @@ impl<F: FamilyMember> ServerRights for F {
 
 /// Asks the server for all that rights depend on.
 async fn look(connection: &mut ServerConnection, database: &str) -> Result<Vec<MissingRight>, Error> {
+    // Names of databases come without quotes otherwise, where the server is set so.
+    connection.text("SET SESSION sql_quote_show_create = 1", |_| {}).await?;
     let rows = connection.rows("SHOW GRANTS").await?;
     let grants = Grants::read(rows.iter().filter_map(|row| row.first()?.as_deref()));
     let about = format!(
@@ -161,6 +167,7 @@ fn quoted(account: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines::mysql_family::Flavour;
     use crate::engines::{mariadb, mysql};
 
     fn login(lines: &[&str], has_database: bool) -> LoginAtServer {
@@ -186,6 +193,20 @@ mod tests {
         let lacking: Vec<String> =
             NEEDED.iter().filter_map(|needed| owner.missing(needed)).map(|missing| missing.right).collect();
         assert_eq!(lacking, ["SELECT on performance_schema.*"]);
+    }
+
+    #[test]
+    fn rows_need_no_right_to_procedures_and_indexes() {
+        let writer =
+            login(&["GRANT CREATE, DROP, SELECT, INSERT, UPDATE, DELETE ON `shop`.* TO `me@here`@`10.0.0.%`"], true);
+        let to_build = |flavour: &Flavour| {
+            let lacking = NEEDED.iter().chain(flavour.rights).filter_map(|needed| writer.missing(needed));
+            lacking.filter(MissingRight::is_needed_to_build).map(|missing| missing.right).collect::<Vec<_>>()
+        };
+        assert_eq!(to_build(&mariadb::FLAVOUR), [""; 0]);
+        assert_eq!(to_build(&mysql::FLAVOUR), ["CREATE ROUTINE on `shop`.*"], "its mark is a routine");
+        let routine = NEEDED.iter().find(|needed| needed.word == "EXECUTE").and_then(|needed| writer.missing(needed));
+        assert_eq!(routine.expect("it is lacking").purposes, [RightPurpose::RoutinesAndIndexes]);
     }
 
     #[test]

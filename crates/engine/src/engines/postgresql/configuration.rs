@@ -81,7 +81,7 @@ pub(super) fn reachable_conf(settings: &[(String, String)], port: u16, at: IpAdd
 }
 
 /// Refuses names that are not settings, values that would end the line, and settings that are ours.
-fn allowed(name: &str, value: &str) -> Result<(), Error> {
+pub(super) fn allowed(name: &str, value: &str) -> Result<(), Error> {
     let word = |name: &str| {
         name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')

@@ -2,11 +2,12 @@
 
 use super::recipe::Recipe;
 use super::scratch::ScratchServer;
-use super::{PostgresqlSession, database, hosts, installation, observer, sessions, settings};
+use super::{PostgresqlSession, database, hosts, installation, observer, refused_settings, sessions, settings};
 use crate::contract::{
     About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer,
     Replication, ScratchDatabases, ServerRecipe, ServerRights, SessionSampler, Snapshots, SqlEngine, Target, Work,
 };
+use proofload_model::catalogue::{EnginePlace, RefusedSetting};
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -31,6 +32,10 @@ impl Engine for Postgresql {
     fn locate(&self) -> Result<Installation, Error> {
         installation::find()
             .map(|found| Installation { version: found.version, place: found.folder.display().to_string() })
+    }
+
+    fn refused_settings(&self) -> fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting> {
+        refused_settings::refused
     }
 
     fn snapshots(&self) -> Option<Snapshots> {

@@ -19,6 +19,7 @@ mod password;
 mod quantity;
 mod quorum;
 mod recipe;
+mod refused_settings;
 mod replication;
 mod replication_watch;
 mod rights;

@@ -107,12 +107,14 @@ impl ServerRecipe for Recipe {
 }
 
 /// The segment of a server that runs or was killed. Its file has the process in the first line, and the key and the number of the
-/// segment in the seventh. Source: PostgreSQL's `pidfile.h`.
+/// segment in the seventh, where a key below 0 is written as a number without a sign. Source: PostgreSQL's `pidfile.h` and `sysv_shmem.c`.
 fn segment(folder: &Path) -> Option<SharedSegment> {
     let told = std::fs::read_to_string(folder.join(LOCK_FILE)).ok()?;
     let creator = told.lines().next()?.trim().parse().ok()?;
-    let id = told.lines().nth(6)?.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(SharedSegment { id, creator })
+    let mut numbers = told.lines().nth(6)?.split_ascii_whitespace();
+    let key = numbers.next()?.parse::<u64>().ok()?.cast_signed();
+    let id = numbers.next()?.parse().ok()?;
+    Some(SharedSegment { id, key, creator })
 }
 
 /// A command with the environment that keeps messages and dates the same everywhere.
@@ -131,9 +133,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(segment(folder.path()), None);
         let begun = "4711\n/data\n1764500000\n5432\n/data/pg_stat_tmp\n\n";
+        let segment_of = |key| Some(SharedSegment { id: 32_770, key, creator: 4711 });
         for (told, found) in [
             (begun.to_owned(), None),
-            (format!("{begun}       12     32770\nready   \n"), Some(SharedSegment { id: 32_770, creator: 4711 })),
+            (format!("{begun}       12     32770\nready   \n"), segment_of(12)),
+            (format!("{begun}18446744073709551604     32770\n"), segment_of(-12)),
             (format!("-{begun}       12     32770\n"), None),
         ] {
             std::fs::write(folder.path().join(LOCK_FILE), &told).unwrap();

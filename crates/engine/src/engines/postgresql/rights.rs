@@ -8,12 +8,13 @@ use super::failure::failed;
 use crate::contract::{Error, MissingRight, RightPurpose, ServerRights, Target};
 use tokio_postgres::{Client, Row};
 
-/// What the user may do: make databases, make schemas in this one, use the schema of ours if it is there; then whether the server has the role
-/// of those who may write checkpoints, from PostgreSQL 15 on, and whether the user has its rights and those of whoever may read all
-/// statistics. A superuser has the rights of every role.
+/// What the user may do: make databases, make schemas in this one, use the schema of ours if it is there, and whether that bears our mark; then
+/// whether the server has the role of those who may write checkpoints, from PostgreSQL 15 on, and whether the user has its rights and those of
+/// whoever may read all statistics. A superuser has the rights of every role.
 const LOOK: &str = "SELECT current_user::text, current_database()::text, rolsuper OR rolcreatedb, \
      has_database_privilege(current_database(), 'CREATE'), \
      (SELECT has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = $1), \
+     (SELECT coalesce(obj_description(oid, 'pg_namespace') LIKE 'proofload:%', false) FROM pg_namespace WHERE nspname = $1), \
      (SELECT pg_has_role(oid, 'USAGE') FROM pg_roles WHERE rolname = 'pg_read_all_stats'), \
      (SELECT pg_has_role(oid, 'USAGE') FROM pg_roles WHERE rolname = 'pg_checkpoint') \
      FROM pg_roles WHERE rolname = current_user";
@@ -53,6 +54,8 @@ struct LoginAtServer {
     makes_schemas: bool,
     /// Whether it may use our schema; `None` where there is none.
     uses_schema: Option<bool>,
+    /// Whether the schema of that name is ours.
+    is_our_schema: bool,
     reads_all_statistics: bool,
     /// Whether it has the role of those who may write checkpoints; `None` where the server has no such role.
     writes_checkpoints: Option<bool>,
@@ -69,8 +72,9 @@ impl LoginAtServer {
             makes_databases: flag(2)?,
             makes_schemas: flag(3)?,
             uses_schema: perhaps(4)?,
-            reads_all_statistics: perhaps(5)?.unwrap_or(false),
-            writes_checkpoints: perhaps(6)?,
+            is_our_schema: perhaps(5)?.unwrap_or(false),
+            reads_all_statistics: perhaps(6)?.unwrap_or(false),
+            writes_checkpoints: perhaps(7)?,
         })
     }
 
@@ -100,13 +104,20 @@ impl LoginAtServer {
             (false, _) => ("CREATEDB".to_owned(), RightPurpose::Database, format!("ALTER ROLE {user} CREATEDB")),
             (true, Some(true)) => return None,
             (true, Some(false)) => {
-                let grant = format!("ALTER SCHEMA {SCHEMA} OWNER TO {user}");
-                (format!("CREATE on schema {SCHEMA}"), RightPurpose::Build, grant)
+                // Another owner of the schema would own none of its tables.
+                let what_helps = if self.is_our_schema {
+                    format!(
+                        "log in as the owner of schema {SCHEMA}, or have it dropped with its data by DROP SCHEMA {SCHEMA} CASCADE"
+                    )
+                } else {
+                    format!("use another database in engine.url: the schema {SCHEMA} of this one is not Proofload's")
+                };
+                (format!("CREATE on schema {SCHEMA}"), RightPurpose::Build, what_helps)
             }
             (true, None) if self.makes_schemas => return None,
             (true, None) => {
                 let grant = format!("GRANT CREATE ON DATABASE {} TO {user}", identifier(&self.database));
-                (format!("CREATE on database {}", self.database), RightPurpose::Build, grant)
+                (format!("CREATE on database {}", self.database), RightPurpose::FirstBuild, grant)
             }
         };
         Some(MissingRight { right, purposes: vec![purpose], grant })
@@ -125,6 +136,7 @@ mod tests {
             makes_databases: false,
             makes_schemas: false,
             uses_schema: None,
+            is_our_schema: false,
             reads_all_statistics: false,
             writes_checkpoints: Some(false),
         }
@@ -148,9 +160,17 @@ mod tests {
         check(&away, &[("CREATEDB", "ALTER ROLE \"it\"\"s me\" CREATEDB"), monitor, checkpoint]);
         let owner = LoginAtServer { uses_schema: Some(true), ..nobody() };
         check(&owner, &[monitor, checkpoint]);
-        let guest = LoginAtServer { uses_schema: Some(false), makes_schemas: true, ..nobody() };
-        let schema = ("CREATE on schema proofload", "ALTER SCHEMA proofload OWNER TO \"it\"\"s me\"");
-        check(&guest, &[schema, monitor, checkpoint]);
+        let guest = |is_our_schema: bool| LoginAtServer {
+            uses_schema: Some(false),
+            is_our_schema,
+            makes_schemas: true,
+            ..nobody()
+        };
+        let right = "CREATE on schema proofload";
+        let ours = "log in as the owner of schema proofload, or have it dropped with its data by DROP SCHEMA proofload CASCADE";
+        check(&guest(true), &[(right, ours), monitor, checkpoint]);
+        let theirs = "use another database in engine.url: the schema proofload of this one is not Proofload's";
+        check(&guest(false), &[(right, theirs), monitor, checkpoint]);
     }
 
     #[test]

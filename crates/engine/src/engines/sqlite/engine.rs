@@ -2,6 +2,7 @@
 
 use super::{SqliteSession, database, pragma};
 use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
+use proofload_model::catalogue::{EnginePlace, RefusedSetting};
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Kind, Scope, SettingSpec};
 use proofload_model::units::Bytes;
@@ -44,6 +45,10 @@ impl Engine for Sqlite {
 
     fn setting_names(&self) -> Option<fn() -> Vec<&'static str>> {
         Some(pragma::names)
+    }
+
+    fn refused_settings(&self) -> fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting> {
+        pragma::refused
     }
 
     fn snapshots(&self) -> Option<Snapshots> {

@@ -3,6 +3,7 @@
 
 use super::failure::failed;
 use crate::contract::Error;
+use proofload_model::catalogue::{EnginePlace, RefusedSetting};
 use proofload_model::facts::engine;
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, parse_duration};
@@ -112,6 +113,19 @@ pub(super) fn statement_timeout(settings: &[(String, String)]) -> Result<Option<
 /// Names of all settings.
 pub(super) fn names() -> Vec<&'static str> {
     PRAGMAS.iter().map(|(name, _)| *name).chain([STATEMENT_TIMEOUT]).collect()
+}
+
+/// Settings with a value that is not of their form; nothing of unknown names.
+pub(super) fn refused(_place: EnginePlace, settings: &[(String, String)]) -> Vec<RefusedSetting> {
+    let refused = |(name, value): &(String, String)| {
+        let one = [(name.clone(), value.clone())];
+        let error = match PRAGMAS.iter().find(|(known, _)| known == name) {
+            Some(&(known, form)) => pragma(known, form, value).err()?,
+            None => statement_timeout(&one).err()?,
+        };
+        Some(RefusedSetting { name: name.clone(), value: value.clone(), reason: error.to_string() })
+    };
+    settings.iter().filter_map(refused).collect()
 }
 
 /// The pragmas that settings ask for, ours as defaults, later settings over earlier ones; in order of application.
@@ -246,6 +260,17 @@ mod tests {
         check("foreign_keys", "true", Some("ON"));
         check("mmap_size", "1GiB", Some("1073741824"));
         check("journal_mode", "WAL; DROP TABLE item", None);
+    }
+
+    #[test]
+    fn a_value_of_another_form_is_told_before_a_database_is_opened() {
+        let given =
+            [("journal_mode", "wall"), ("synchronous", "normal"), ("statement_timeout", "soon"), ("nothing", "1")];
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let found = refused(EnginePlace::Here, &given);
+        let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["journal_mode", "statement_timeout"]);
+        assert!(found[0].reason.contains("\"wall\" must be DELETE, PERSIST"), "{}", found[0].reason);
     }
 
     #[test]

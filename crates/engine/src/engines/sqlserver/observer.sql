@@ -45,7 +45,12 @@ UNION ALL
 SELECT v.name, CAST(s.wait_type AS varchar(60)) COLLATE DATABASE_DEFAULT, v.unit, 1, CAST(v.value AS bigint)
   FROM sys.dm_os_wait_stats s
   CROSS APPLY (VALUES ('wait_time', 'ms/s', s.wait_time_ms), ('waits', '1/s', s.waiting_tasks_count)) v (name, unit, value)
- WHERE s.waiting_tasks_count > 0
+ -- A kind that has not waited yet is told once it has, so that its first waits are lost but for those kinds that are told from the start.
+ WHERE (s.waiting_tasks_count > 0 OR s.wait_type IN ('WRITELOG', 'PAGEIOLATCH_SH', 'PAGEIOLATCH_EX', 'PAGEIOLATCH_UP', 'PAGELATCH_SH',
+       'PAGELATCH_EX', 'PAGELATCH_UP', 'LCK_M_S', 'LCK_M_U', 'LCK_M_X', 'LCK_M_IX', 'LCK_M_IS', 'SOS_SCHEDULER_YIELD', 'CXPACKET',
+       'CXCONSUMER', 'RESOURCE_SEMAPHORE', 'LOGBUFFER', 'IO_COMPLETION', 'HADR_SYNC_COMMIT', 'HADR_GROUP_COMMIT',
+       'HADR_LOGCAPTURE_WAIT', 'HADR_LOGCAPTURE_SYNC', 'HADR_DATABASE_FLOW_CONTROL', 'HADR_TRANSPORT_FLOW_CONTROL', 'ASYNC_NETWORK_IO',
+       'THREADPOOL'))
    -- Work that has nothing to do: what waits for a queue, a timer or the next request.
    AND s.wait_type NOT LIKE 'SLEEP[_]%' AND s.wait_type NOT LIKE 'BROKER[_]%' AND s.wait_type NOT LIKE 'XE[_]%'
    AND s.wait_type NOT LIKE 'QDS[_]%' AND s.wait_type NOT LIKE 'WAIT[_]XTP[_]%' AND s.wait_type NOT LIKE 'SQLTRACE[_]%'

@@ -66,6 +66,7 @@ struct LoginAtServer {
     backs_up: bool,
     /// Whether the study's database is the login's own, which may restore it.
     owns_database: bool,
+    ends_sessions: bool,
 }
 
 impl LoginAtServer {
@@ -82,6 +83,7 @@ impl LoginAtServer {
             owns_contents,
             backs_up,
             owns_database,
+            ends_sessions,
         ] = flags[..]
         else {
             return None;
@@ -98,6 +100,7 @@ impl LoginAtServer {
             owns_contents,
             backs_up,
             owns_database,
+            ends_sessions,
         })
     }
 
@@ -110,7 +113,7 @@ impl LoginAtServer {
         // A database that is made here is the login's own.
         let may_restore = !self.has_database || self.is_creator || self.owns_database;
         let keep = format!("USE {database}; GRANT BACKUP DATABASE TO {login}");
-        let all: [(bool, &str, &[RightPurpose], String); 7] = [
+        let all: [(bool, &str, &[RightPurpose], String); 8] = [
             (may_create, "CREATE ANY DATABASE", &[RightPurpose::Database], at_server("CREATE ANY DATABASE")),
             (!self.has_database || self.owns_contents, "db_owner", &[RightPurpose::Build], own),
             (
@@ -128,6 +131,12 @@ impl LoginAtServer {
             (self.alters_settings, "ALTER SETTINGS", &[RightPurpose::Limits], at_server("ALTER SETTINGS")),
             (!self.has_database || self.backs_up, "BACKUP DATABASE", &[RightPurpose::Backups], keep),
             (may_restore, "dbcreator", &[RightPurpose::Backups], creator),
+            (
+                self.ends_sessions,
+                "ALTER ANY CONNECTION",
+                &[RightPurpose::Sessions, RightPurpose::Meetings],
+                at_server("ALTER ANY CONNECTION"),
+            ),
         ];
         let missing = |(_, right, purposes, grant): (bool, &str, &[RightPurpose], String)| MissingRight {
             right: right.to_owned(),
@@ -144,15 +153,20 @@ mod tests {
 
     #[test]
     fn a_database_that_is_not_there_is_made_by_who_may() {
-        let names = |flags: [i64; 9]| {
+        let names = |flags: [i64; 10]| {
             let row: Vec<OwnedValue> =
                 std::iter::once(OwnedValue::Text("me".to_owned())).chain(flags.map(OwnedValue::Integer)).collect();
             let login = LoginAtServer::of(&row, "later".to_owned(), false).expect("it is whole");
             login.lacking().into_iter().map(|missing| missing.right).collect::<Vec<_>>()
         };
-        assert_eq!(names([0, 0, 1, 0, 1, 1, 0, 0, 0]), ["CREATE ANY DATABASE"]);
-        assert_eq!(names([0, 1, 1, 0, 1, 1, 0, 0, 0]), [""; 0]);
-        assert_eq!(names([1, 0, 1, 0, 1, 1, 0, 0, 0]), [""; 0]);
+        assert_eq!(names([0, 0, 1, 0, 1, 1, 0, 0, 0, 1]), ["CREATE ANY DATABASE"]);
+        assert_eq!(names([0, 1, 1, 0, 1, 1, 0, 0, 0, 1]), [""; 0]);
+        assert_eq!(names([1, 0, 1, 0, 1, 1, 0, 0, 0, 1]), [""; 0]);
         assert!(LoginAtServer::of(&[OwnedValue::Null], "later".to_owned(), false).is_none());
+    }
+
+    #[test]
+    fn a_database_is_asked_for_by_its_name_in_quotes() {
+        assert!(LOOK.contains("HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), 'DATABASE', 'BACKUP DATABASE')"), "{LOOK}");
     }
 }

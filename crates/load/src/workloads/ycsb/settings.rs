@@ -5,6 +5,7 @@ use proofload_gen::ycsb::{
     Compatibility, GENERATOR_VERSION, InsertOrder, KeyChoice, LengthChoice, Mix, Plan, ScanLengths,
     Settings as PlanSettings, Shape, Shares, YCSB_THETA,
 };
+use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
 use proofload_model::units::Bytes;
@@ -175,6 +176,20 @@ impl YcsbSettings {
         Plan::new(settings).map_err(from_gen)
     }
 
+    /// The setting that does not go with the others, where no plan can be made of them.
+    pub(super) fn unfit_setting(&self) -> &'static str {
+        let is_constant = |choice: LengthChoice| choice == LengthChoice::Constant;
+        if !is_constant(self.shape.lengths) && self.shape.least_length > self.shape.length {
+            "workload.least_field_length"
+        } else if !is_constant(self.scans.choice) && self.scans.least > self.scans.most {
+            "workload.scan_least"
+        } else if self.compatibility == Compatibility::Ycsb {
+            "workload.key_mode"
+        } else {
+            "workload.kind"
+        }
+    }
+
     /// Settings that decide about the bytes of the data: name and value, in the order in which differences are
     /// reported.
     pub(super) fn data(&self, seed: u64) -> Vec<(String, String)> {
@@ -230,9 +245,32 @@ fn narrow<T: TryFrom<i64>>(settings: &Settings, path: &str) -> Result<T, Error> 
     T::try_from(settings.integer(path)?).map_err(|_| Error::new(format!("{path} is too large")))
 }
 
+/// Shares of an own mix.
+const SHARES: [&str; 5] =
+    ["workload.read", "workload.update", "workload.insert", "workload.scan", "workload.read_modify_write"];
+
+/// The word for a mix of the study's own.
+const OWN: &str = "own";
+
+/// Contradictions of the mix: shares that add up to no whole, and shares beside a mix that has its own.
+pub(super) fn of_mix(settings: &Settings) -> Vec<Contradiction> {
+    let Ok(name) = settings.text("workload.mix") else { return Vec::new() };
+    if name == OWN {
+        return mix(settings)
+            .err()
+            .map(|error| Contradiction::new("workload.mix", error.to_string()))
+            .into_iter()
+            .collect();
+    }
+    let has_share = |path: &&str| settings.number(path).is_ok_and(|share| share > 0.0);
+    let reason =
+        format!("only used with workload.mix = \"own\", but the mix is {name:?}; set it, or remove this share");
+    SHARES.into_iter().filter(has_share).map(|path| Contradiction::new(path, reason.clone())).collect()
+}
+
 fn mix(settings: &Settings) -> Result<Mix, Error> {
     let name = settings.text("workload.mix")?;
-    if name != "own" {
+    if name != OWN {
         return Mix::preset(name.chars().next().unwrap_or('a')).map_err(from_gen);
     }
     let share = |path: &str| settings.number(path);
@@ -329,5 +367,58 @@ pub(super) fn choice_text(settings: &YcsbSettings) -> String {
             format!("exponential, {percentile} % of the operations on the newest {} % of the records", share * 100.0)
         }
         KeyChoice::Sequential => "sequential".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Workload;
+    use proofload_model::settings::Value;
+
+    /// Contradictions of a study with the defaults and these settings.
+    #[track_caller]
+    fn check(given: &[(&str, Value)], expected: &[&str]) {
+        let mut settings = Settings::default();
+        for spec in SETTINGS {
+            let default = spec.default.map(|text| spec.kind.read_text(text).expect("a default is valid"));
+            settings.0.extend(default.map(|value| (spec.path.to_owned(), value)));
+        }
+        let needed = [("records", Value::Integer(100)), ("virtual_users", Value::Integer(2))];
+        for (name, value) in needed.iter().chain(given) {
+            settings.0.insert(format!("workload.{name}"), value.clone());
+        }
+        settings.0.insert("engine.kind".to_owned(), Value::Text("sqlite".to_owned()));
+        let found = (super::super::workload::Ycsb.facts().contradictions)(&settings);
+        let found: Vec<String> = found.iter().map(|one| format!("{}: {}", one.setting, one.reason)).collect();
+        let fits =
+            found.len() == expected.len() && found.iter().zip(expected).all(|(one, begin)| one.starts_with(begin));
+        assert!(fits, "{found:?}");
+    }
+
+    fn text(word: &str) -> Value {
+        Value::Text(word.to_owned())
+    }
+
+    #[test]
+    fn shares_that_are_no_mix_are_told_before_anything_runs() {
+        let share = |name, share| (name, Value::Number(share));
+        check(&[], &[]);
+        check(&[("mix", text("own")), share("read", 0.5), share("update", 0.5)], &[]);
+        let sum = "workload.mix: the sum of the shares of operations";
+        check(&[("mix", text("own")), share("read", 0.5), share("update", 0.9)], &[sum]);
+        check(&[share("read", 0.5)], &["workload.read: only used with workload.mix = \"own\", but the mix is \"a\""]);
+        check(&[share("read", 0.0), ("mix", text("b"))], &[]);
+    }
+
+    #[test]
+    fn settings_that_nothing_can_be_drawn_from_are_told_before_anything_runs() {
+        let theta = ("theta", Value::Number(0.5));
+        check(std::slice::from_ref(&theta), &[]);
+        check(&[theta, ("key_mode", text("ycsb"))], &["workload.key_mode: "]);
+        let least = ("least_field_length", Value::Integer(200));
+        check(std::slice::from_ref(&least), &[]);
+        check(&[least, ("field_lengths", text("uniform"))], &["workload.least_field_length: "]);
+        check(&[("scan_least", Value::Integer(200))], &["workload.scan_least: "]);
     }
 }

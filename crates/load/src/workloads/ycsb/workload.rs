@@ -1,11 +1,12 @@
 //! YCSB as a workload: its place in the list of workloads.
 
-use super::settings::{NAME, SETTINGS, YcsbSettings};
+use super::settings::{NAME, SETTINGS, YcsbSettings, of_mix};
 use super::store::StoreDialect;
 use super::workload_run::YcsbRun;
 use crate::division::{each_has_one, indivisible};
 use crate::selftest::SelftestPart;
 use crate::workload::{Rating, RunRequest, Work, Workload, WorkloadRun, is_blocking};
+use proofload_gen::Seed;
 use proofload_gen::ycsb::Kind;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
@@ -18,9 +19,16 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Ycsb;
 
-/// Contradictions: several load agents, and users too few for them.
+/// Contradictions: shares that are no mix, sizes that are no data, several load agents, and users too few for them.
 fn contradictions(settings: &Settings) -> Vec<Contradiction> {
-    let Ok(read) = YcsbSettings::read(settings) else { return Vec::new() };
+    let of_mix = of_mix(settings);
+    let read = match YcsbSettings::read(settings) {
+        Ok(read) if of_mix.is_empty() => read,
+        _ => return of_mix,
+    };
+    if let Err(error) = read.plan_of(Seed(1), Seed(1)) {
+        return vec![Contradiction::new(read.unfit_setting(), error.to_string())];
+    }
     let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
     let engine = engine.and_then(|engine| StoreDialect::of(engine, read.form, read.shape.fields).err());
     if let Some(error) = engine {

@@ -1,6 +1,7 @@
 //! What a study asks of this machine, held against what there is. Starts nothing of the study.
 
 use crate::clock::SystemClock;
+use crate::commands::refused_limits::RefusedLimit;
 use crate::commands::{plan, refused_limits, rights};
 use crate::conductor::quiet_check::{self, Neighbours};
 use proofload_analysis::disturbance::Disturbance;
@@ -83,7 +84,8 @@ pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
         );
         return std::iter::once(host).chain(rights::diagnoses(study)).collect();
     }
-    let mut found = limits(study);
+    let refused = refused_limits::refused(study);
+    let mut found: Vec<Diagnosis> = lost_factors(study, &refused).into_iter().chain(limits(study, &refused)).collect();
     found.extend(memory(study));
     found.extend(space(study, folder));
     let used = used_engines(study);
@@ -109,9 +111,15 @@ pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
     found
 }
 
-/// Every limit that the study asks for, tried; one that may be left out is no obstacle.
-fn limits(study: &Study) -> Vec<Diagnosis> {
-    let refused = refused_limits::refused(study);
+/// What a study that runs without these limits does not vary any more.
+fn lost_factors(study: &Study, refused: &[RefusedLimit]) -> Option<Diagnosis> {
+    let may_run = study.settings.text("limits.when_refused") == Ok("without");
+    let lost = refused_limits::lost_factors(study, refused).filter(|_| may_run)?;
+    Some(Diagnosis::bad("factors", State::Warning, lost, "get the limit as said below, or vary something else"))
+}
+
+/// Every limit that the study asks for; one that may be left out is no obstacle.
+fn limits(study: &Study, refused: &[RefusedLimit]) -> Vec<Diagnosis> {
     let without = study.settings.text("limits.when_refused") == Ok("without");
     let asked = plan::limits(study).into_iter().filter(|(_, values)| !values.is_empty());
     let each = asked.map(|(setting, values)| {
@@ -138,7 +146,7 @@ fn limits(study: &Study) -> Vec<Diagnosis> {
 
 /// What gives this user the right to set limits, in one line.
 fn ways_in_words(without: bool) -> String {
-    let ways: Vec<&str> = doctor::ways().iter().map(|way| way.command.trim_end()).collect();
+    let ways: Vec<String> = doctor::ways().iter().map(|way| format!("{} ({})", way.typed(), way.when)).collect();
     let ways =
         if ways.is_empty() { "check whether the kernel has the controller".to_owned() } else { ways.join("; or ") };
     match without {
@@ -221,8 +229,8 @@ fn claim(neighbours: &Neighbours) -> Diagnosis {
         false => Diagnosis::bad(
             "figures",
             State::Warning,
-            "as given by this host, unless a limit of the study is always reached",
-            "stop the programs named above, or set procedure.wait_for_quiet and procedure.retries; ratios inside repetitions still hold",
+            "those of this host with its other work, not of a quiet host; only a point that always reaches a limit of the study has those of both",
+            "stop the programs named above, or run with --set procedure.wait_for_quiet=10m --set procedure.retries=2; ratios inside repetitions still hold",
         ),
     }
 }
@@ -240,6 +248,9 @@ fn allowance(study: &Study, neighbours: &Neighbours) -> Option<Diagnosis> {
     })
 }
 
+/// What figures are where others are hidden.
+const OF_THIS_HOST: &str = "figures are those of this host with its other work, whatever that is; only a point that always reaches a limit of the study has those of a quiet host too";
+
 /// What the machine hides of others, and what stands in for it; `None` where it shows everything.
 fn hidden(neighbours: &Neighbours) -> Option<Diagnosis> {
     let Disturbance { stolen, foreign, .. } = &neighbours.disturbance;
@@ -249,12 +260,8 @@ fn hidden(neighbours: &Neighbours) -> Option<Diagnosis> {
             "what other guests and other processes take",
             "runs will have a thread that computes 5 ms in every 100 ms; figures are of a quiet host only by this spin probe",
         ),
-        (None, Some(_)) => {
-            ("what other guests take", "figures are as given unless a limit of the study is always reached")
-        }
-        (Some(_), None) => {
-            ("what other processes take", "figures are as given unless a limit of the study is always reached")
-        }
+        (None, Some(_)) => ("what other guests take", OF_THIS_HOST),
+        (Some(_), None) => ("what other processes take", OF_THIS_HOST),
     };
     Some(Diagnosis::bad("hidden", State::Warning, format!("{hidden} cannot be seen on this machine"), instead))
 }
@@ -273,7 +280,8 @@ fn drive(device: DeviceUse, tolerated: f64) -> Diagnosis {
 }
 
 fn computing(p99: Duration) -> Diagnosis {
-    let found = format!("{} took {} at the 99th percentile", milliseconds(SPIN), milliseconds(p99));
+    let (work, took) = (milliseconds(SPIN), milliseconds(p99));
+    let found = format!("work of {work} of CPU time ended after {took}, at the 99th percentile");
     if p99.as_secs_f64() > CROWDED * SPIN.as_secs_f64() {
         Diagnosis::bad("computing", State::Warning, found, "tails of response times will contain such waits")
     } else {
@@ -308,11 +316,11 @@ fn used_engines(study: &Study) -> Vec<&'static dyn Engine> {
     ENGINES.iter().copied().filter(|engine| kinds.iter().any(|kind| kind == engine.facts().name)).collect()
 }
 
-/// The engines of no point, in one line.
+/// The engines of no point, in one line; nothing of them is looked for.
 pub(super) fn unused_engines(study: &Study) -> Diagnosis {
     let used: Vec<&str> = used_engines(study).iter().map(|engine| engine.facts().name).collect();
     let others = ENGINES.iter().map(|engine| engine.facts().name).filter(|name| !used.contains(name));
-    Diagnosis::good("not used", others.collect::<Vec<_>>().join(", "))
+    Diagnosis::good("other engines", format!("not needed by this study: {}", others.collect::<Vec<_>>().join(", ")))
 }
 
 #[cfg(test)]
@@ -362,6 +370,16 @@ mod tests {
         assert!(beside.verdict().contains("others kept the drive busy for 30 % of the time"), "{}", beside.verdict());
         let device = |busy| drive(DeviceUse { requests: 300.0, busy }, 0.05).state;
         assert_eq!([0.3, 0.04].map(device), [State::Warning, State::Good]);
+    }
+
+    #[test]
+    fn what_is_found_says_what_it_means_and_what_to_type() {
+        let busy = claim(&seen(OPEN, None, 0.3));
+        assert!(busy.found.contains("not of a quiet host"), "{busy:?}");
+        let remedy = busy.remedy.expect("there is something to do");
+        assert!(remedy.contains("--set procedure.wait_for_quiet=10m --set procedure.retries=2"), "{remedy}");
+        let slow = computing(Duration::from_millis(139));
+        assert_eq!(slow.found, "work of 5.0 ms of CPU time ended after 139 ms, at the 99th percentile");
     }
 
     #[test]

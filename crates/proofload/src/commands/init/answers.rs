@@ -105,7 +105,8 @@ fn expect_varied(row: &WorkloadRow, place: &DatabasePlace, vary: &Vary, may: &[&
     } else {
         format!("the workload {} has no such factor", row.word)
     };
-    Err(format!("--vary {}: {why}; use {}", vary.word(), may.join(", ")))
+    let words = may.iter().map(|word| if *word == SETTING { "SETTING=[LEVEL, …]" } else { *word });
+    Err(format!("--vary {}: {why}; use {}", vary.word(), words.collect::<Vec<_>>().join(", ")))
 }
 
 fn ask_workload(who: &mut Questioner<'_>) -> Result<crate::cli_first::InitWorkload, String> {
@@ -207,7 +208,7 @@ mod tests {
         check(&["--workload", "oltp", "--url", "db1/x"], "known scheme");
         check(
             &["--url", "postgresql://db1/x", "--vary", "memory"],
-            "the memory of an existing server cannot be set; use users, setting, nothing",
+            "the memory of an existing server cannot be set; use users, SETTING=[LEVEL, …], nothing",
         );
         check(&["--engine", "sqlite", "--vary", "cache"], "has no such factor; use memory, users");
     }

@@ -54,12 +54,26 @@ pub(super) fn as_text(drained: &DrainOutcome, within: Duration) -> String {
     if let Some(found) = drained.salvage.as_ref().filter(|found| found.has_losses()) {
         return losses(found, &torn, within);
     }
+    let damaged = damaged(status.damaged_lines);
+    if status.damaged_lines >= status.dirty_lines {
+        return format!("NOT drained: {damaged}; everything else is on the origins{torn}");
+    }
+    let damaged = if status.damaged_lines == 0 { String::new() } else { format!("; {damaged}") };
     let rate = bytes(status.bytes_per_second as u64);
     let left = match status.left {
         Some(left) => format!("about {} more at {rate}/s", time(left)),
         None => "nothing was cleaned recently, so the remaining time is unknown".to_owned(),
     };
-    format!("not drained within {}: {} lines are dirty; {left}{torn}", time(within), count(status.dirty_lines))
+    format!("not drained within {}: {} lines are dirty; {left}{damaged}{torn}", time(within), count(status.dirty_lines))
+}
+
+/// What is said of lines that no drain cleans, and where they are listed.
+fn damaged(lines: u32) -> String {
+    format!(
+        "{} damaged lines cannot be drained (`tier check CACHE` lists them once the pool is stopped, and `tier drain \
+         --cache CACHE` says what to do)",
+        count(lines)
+    )
 }
 
 fn losses(found: &FoundSalvage, torn: &str, within: Duration) -> String {
@@ -115,6 +129,7 @@ pub(super) fn as_json(drained: &DrainOutcome) -> String {
         "drained": status.dirty_lines == 0,
         "detached": drained.detached,
         "dirty_lines": status.dirty_lines,
+        "damaged_lines": status.damaged_lines,
         "bytes_per_second": status.bytes_per_second,
         "left_ns": status.left.map(|left| u64::try_from(left.as_nanos()).unwrap_or(u64::MAX)),
         "written_bytes": found.map(|found| found.written_bytes),
@@ -142,7 +157,7 @@ mod tests {
     use proofload_tier::tier::FaultKind;
 
     fn outcome() -> DrainOutcome {
-        let drain = DrainStatus { dirty_lines: 2, bytes_per_second: 1e6, left: None };
+        let drain = DrainStatus { dirty_lines: 2, bytes_per_second: 1e6, left: None, damaged_lines: 0 };
         let skipped = vec![SkippedRange { volume: 1, bytes: 4096..12288, kind: FaultKind::Unreadable }];
         let status = SalvageStatus {
             drain,
@@ -174,5 +189,19 @@ mod tests {
         assert!(text.contains("mend the origin") && text.contains("longer --within"), "{text}");
         drained.salvage = None;
         assert!(as_text(&drained, Duration::from_secs(60)).starts_with("not drained within 60.0 s: 2 lines are dirty"));
+    }
+
+    #[test]
+    fn lines_that_no_drain_cleans_are_told_apart_from_a_time_that_was_too_short() {
+        let text = |dirty_lines, damaged_lines| {
+            let status = DrainStatus { dirty_lines, bytes_per_second: 0.0, left: None, damaged_lines };
+            as_text(&DrainOutcome { status, detached: false, salvage: None }, Duration::from_secs(60))
+        };
+        let damaged = text(3, 3);
+        assert!(damaged.starts_with("NOT drained: 3 damaged lines cannot be drained "), "{damaged}");
+        assert!(damaged.contains("tier check") && !damaged.contains("within"), "{damaged}");
+        let both = text(5, 3);
+        assert!(both.starts_with("not drained within 60.0 s: 5 lines are dirty; "), "{both}");
+        assert!(both.contains("3 damaged lines cannot be drained") && !text(5, 0).contains("damaged"), "{both}");
     }
 }

@@ -55,7 +55,7 @@ fn as_text(found: &CacheInspection, arguments: &DumpArguments, out: &mut dyn Wri
     writeln!(out, "line volume byte valid dirty generation")?;
     for (line, entry) in found.lines() {
         let Some((volume, at, valid, dirty)) = parts(found, entry) else { continue };
-        writeln!(out, "{line} {volume} {at} {valid} {dirty} {}", entry.generation)?;
+        writeln!(out, "{line} {volume} {at} {valid} {dirty} {}", entry.generation())?;
     }
     Ok(())
 }
@@ -75,7 +75,7 @@ fn as_json(found: &CacheInspection, arguments: &DumpArguments, out: &mut dyn Wri
     // One object a line: a cache has millions.
     for (line, entry) in found.lines() {
         let Some((volume, at, valid, dirty)) = parts(found, entry) else { continue };
-        let object = json!({ "line": line, "volume": volume, "at": at, "valid": valid, "dirty": dirty, "generation": entry.generation });
+        let object = json!({ "line": line, "volume": volume, "at": at, "valid": valid, "dirty": dirty, "generation": entry.generation() });
         writeln!(out, "{object}")?;
     }
     Ok(())

@@ -96,12 +96,16 @@ fn details(figures: &PoolFigures, volume: &VolumeFigures) -> Vec<String> {
         line(name_of(*class), times_text(times));
     }
     let errors = counters.cache_errors + counters.origin_errors;
-    if errors + counters.clean_mismatches + counters.torn_sectors > 0 {
+    if errors + counters.clean_mismatches + counters.torn_sectors + counters.damaged_sectors > 0 {
         line(
             "faults",
             format!(
-                "{} of the cache, {} of the origin, {} clean lines dropped, {} torn sectors",
-                counters.cache_errors, counters.origin_errors, counters.clean_mismatches, counters.torn_sectors
+                "{} of the cache, {} of the origin, {} clean lines dropped, {} torn sectors, {} damaged",
+                counters.cache_errors,
+                counters.origin_errors,
+                counters.clean_mismatches,
+                counters.torn_sectors,
+                counters.damaged_sectors
             ),
         );
     }

@@ -106,8 +106,12 @@ impl Drop for WarmingThread {
 }
 
 fn told(warmed: &WarmedBlocks) -> String {
+    let beyond = match warmed.beyond_quota {
+        0 => String::new(),
+        some => format!(", {} are beyond the quota of their volume", count(some)),
+    };
     format!(
-        "warmed: {} lines read, {} were in the cache, {} are of no cached volume",
+        "warmed: {} lines read, {} were in the cache, {} are of no cached volume{beyond}",
         count(warmed.loaded),
         count(warmed.present),
         count(warmed.refused)

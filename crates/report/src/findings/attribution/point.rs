@@ -13,7 +13,7 @@ use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{Change, Experiment, ResourcePlan, is_quota};
 use proofload_model::settings::Settings;
-use proofload_record::Record;
+use proofload_record::{Record, RunAttempts};
 use std::collections::BTreeSet;
 
 /// How the interval of an elasticity comes about.
@@ -114,10 +114,13 @@ pub(crate) fn quantity(found: &KnobElasticity) -> Quantity {
 
 /// The attribution of each point with an experiment, in the order of the points.
 pub fn attributions(record: &Record) -> Vec<PointAttribution> {
-    record.plan.points.iter().filter_map(|point| attribution(record, point.id)).collect()
+    let tested: BTreeSet<u32> = record.experiments.iter().map(|attempt| attempt.run.point).collect();
+    let by_run = record.by_run();
+    let tested = record.plan.points.iter().filter(|point| tested.contains(&point.id));
+    tested.filter_map(|point| attribution(record, &by_run, point.id)).collect()
 }
 
-fn attribution(record: &Record, point: u32) -> Option<PointAttribution> {
+fn attribution(record: &Record, by_run: &RunAttempts<'_>, point: u32) -> Option<PointAttribution> {
     let shown = PointVisits::of(record, point)?;
     let settings = record.plan.settings(&record.study, point);
     let (throughput, response) = (shown.of_throughput(), shown.of_response());
@@ -167,10 +170,10 @@ fn attribution(record: &Record, point: u32) -> Option<PointAttribution> {
         ended,
         attempts: shown.attempts,
         has_homes: has_homes(&settings),
-        of_runs: of_runs(record, point, &shown),
+        of_runs: of_runs(record, by_run, &shown, point),
         of_earlier: shown.elsewhere.into_iter().collect(),
         reference: throughput.reference(),
-        recorded: recorded(record, point),
+        recorded: recorded(record, by_run, point),
         spread: throughput.spread(),
         movement,
         resources,
@@ -245,17 +248,17 @@ fn whole(
 }
 
 /// What the hosts of the point's runs have otherwise than that of the experiment.
-fn of_runs(record: &Record, point: u32, shown: &PointVisits) -> Vec<String> {
+fn of_runs(record: &Record, by_run: &RunAttempts<'_>, shown: &PointVisits, point: u32) -> Vec<String> {
     let runs = record.plan.runs.iter().filter(|run| run.point == point && !run.sentinel);
-    let attempts = runs.filter_map(|run| record.finished(run.index));
+    let attempts = runs.filter_map(|run| by_run.finished(run.index));
     let found: BTreeSet<String> = attempts.flat_map(|attempt| differences(&attempt.facts, &shown.facts)).collect();
     found.into_iter().collect()
 }
 
 /// Throughput of the point as its runs have it.
-fn recorded(record: &Record, point: u32) -> Option<f64> {
+fn recorded(record: &Record, by_run: &RunAttempts<'_>, point: u32) -> Option<f64> {
     let runs = record.plan.runs.iter().filter(|run| run.point == point && !run.sentinel);
     let each: Vec<f64> =
-        runs.filter_map(|run| run_throughput_of(record.finished(run.index)?)).filter(|value| *value > 0.0).collect();
+        runs.filter_map(|run| run_throughput_of(by_run.finished(run.index)?)).filter(|value| *value > 0.0).collect();
     (!each.is_empty()).then(|| each.iter().sum::<f64>() / each.len() as f64)
 }

@@ -195,7 +195,7 @@ fn group(
 }
 
 fn pairs<'a>(findings: &'a Findings<'_>, point: &'a PointFindings) -> Vec<Pair<'a>> {
-    point.runs.iter().filter_map(|run| Some((run, findings.record.finished(run.run.index)?))).collect()
+    point.runs.iter().filter_map(|run| Some((run, findings.finished(run.run.index)?))).collect()
 }
 
 /// CPU seconds per second that the database may use.

@@ -39,7 +39,7 @@ pub struct RequestLatency {
 pub fn request_latencies(findings: &Findings<'_>, one: &CachedPoint) -> Vec<RequestLatency> {
     let point = findings.point(one.point);
     let runs = point.into_iter().flat_map(|point| &point.runs);
-    let pairs: Vec<Pair<'_>> = runs.filter_map(|run| Some((run, findings.record.finished(run.run.index)?))).collect();
+    let pairs: Vec<Pair<'_>> = runs.filter_map(|run| Some((run, findings.finished(run.run.index)?))).collect();
     let volumes = one.volumes.iter().map(|(volume, _)| *volume);
     volumes
         .flat_map(|volume| CLASSES.into_iter().filter_map(|class| of_class(&pairs, volume, class)).collect::<Vec<_>>())

@@ -47,8 +47,6 @@ pub struct CachedPoint {
     pub volumes: Vec<(TierVolume, VolumeUse)>,
     /// The modelled medium.
     pub medium: MediumUse,
-    /// Whether requests of the cache or of its slow medium failed before the window of a run.
-    pub failed_before: bool,
 }
 
 /// Reads and writes of a volume, in the window.
@@ -135,9 +133,6 @@ fn cached_point(
         both: of(if cached.is_empty() { &all } else { &cached }),
         volumes: all.iter().map(|volume| (*volume, of(&[*volume]))).collect(),
         medium: medium(&runs),
-        failed_before: runs.iter().any(|(run, attempt)| {
-            run.window_seconds().is_some_and(|(from, _)| failures(attempt, (f64::NEG_INFINITY, from)) > 0.0)
-        }),
     }
 }
 
@@ -285,20 +280,16 @@ fn medium(runs: &[Pair<'_>]) -> MediumUse {
     }
 }
 
-/// Failed requests of the cache and of its slow medium in a stretch, seconds of a rate each.
-fn failures(attempt: &Attempt, stretch: (f64, f64)) -> f64 {
-    traces(attempt, tier::ERRORS).iter().flat_map(|trace| trace.within(stretch).values()).sum()
-}
-
-/// Why a run on a tier is void: requests that failed in its window, and drives whose requests were handed back late. What failed before
-/// the window changes nothing in it unless a volume lost a write or its cache, which the tier tells when it is read back after the load.
+/// Why a run on a tier is void: requests that failed up to the end of its window, and drives whose requests were handed back late.
 pub(crate) fn of_tier(attempt: &Attempt, stretch: Option<(f64, f64)>) -> Vec<Void> {
     let Some(stretch) = stretch else { return Vec::new() };
-    let sum = |wanted: SeriesName| -> f64 {
+    let of = |wanted: SeriesName, stretch: (f64, f64)| -> f64 {
         traces(attempt, wanted).iter().flat_map(|trace| trace.within(stretch).values()).sum()
     };
+    let sum = |wanted| of(wanted, stretch);
     let mut voids = Vec::new();
-    if failures(attempt, stretch) > 0.0 {
+    // What failed in the warm-up as well: a volume may have gone on without its cache since, and failed writes take lines from it for good.
+    if of(tier::ERRORS, (f64::NEG_INFINITY, stretch.1)) > 0.0 {
         voids.push(Void::verification("reads or writes of the cache or of its slow medium failed"));
     }
     let (time, requests, late) = (sum(tier::DISK_QUEUE), sum(tier::DISK_REQUESTS), sum(tier::DISK_LATE));

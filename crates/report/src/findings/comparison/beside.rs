@@ -28,16 +28,19 @@ pub(super) struct Beside {
 
 impl Beside {
     /// Looks at the last attempts of all runs; `None` where the records were not measured with each other.
-    pub(super) fn of((baseline, ours): Side<'_, '_>, (candidate, theirs): Side<'_, '_>) -> Option<Self> {
+    pub(super) fn of(
+        (baseline, ours): Side<'_, '_>,
+        (candidate, theirs): Side<'_, '_>,
+        all: &AttemptsByTime<'_>,
+    ) -> Option<Self> {
         if !are_in_turns(baseline, candidate) {
             return None;
         }
         let at_once = are_at_once(baseline, candidate);
         let repetitions: BTreeSet<u32> = ours.runs.iter().chain(&theirs.runs).map(|run| run.run.repetition).collect();
-        let records = [baseline.record, candidate.record];
         let is_pair = |repetition: &u32| {
             let pair = last(baseline, ours, *repetition).zip(last(candidate, theirs, *repetition));
-            pair.is_some_and(|(one, other)| if at_once { overlap(one, other) } else { took_turns(records, one, other) })
+            pair.is_some_and(|(one, other)| if at_once { overlap(one, other) } else { all.took_turns(one, other) })
         };
         let (pairs, mut apart): (BTreeSet<u32>, BTreeSet<u32>) = repetitions.into_iter().partition(is_pair);
         // Two repetitions of a duet swap places: one without the other would leave in what a place is worth.
@@ -97,7 +100,7 @@ pub(super) fn told_apart(
 /// The last finished attempt at a run of a point.
 fn last<'r>(findings: &Findings<'r>, point: &PointFindings, repetition: u32) -> Option<&'r Attempt> {
     let run = point.runs.iter().find(|run| run.run.repetition == repetition)?;
-    findings.record.attempts.iter().find(|attempt| attempt.id == run.attempt)
+    findings.finished(run.run.index)
 }
 
 /// Begin of an attempt and when it was heard of last, µs.
@@ -111,19 +114,35 @@ fn overlap(one: &Attempt, other: &Attempt) -> bool {
     one.0.max(other.0) <= one.1.min(other.1)
 }
 
-/// Whether nothing but runs of the same repetition came between two attempts, without a long pause.
-fn took_turns(records: [&Record; 2], one: &Attempt, other: &Attempt) -> bool {
-    let (from, to) = (one.started.0.min(other.started.0), one.started.0.max(other.started.0));
-    let all = records.into_iter().flat_map(|record| &record.attempts);
-    let mut passed: Vec<&Attempt> = all.filter(|attempt| (from..=to).contains(&attempt.started.0)).collect();
-    passed.sort_by_key(|attempt| attempt.started.0);
-    let mut reached = from;
-    passed.into_iter().all(|attempt| {
-        let (began, ended) = span(attempt);
-        let follows = began - reached <= MOST_PAUSE_US;
-        reached = reached.max(ended);
-        follows && (attempt.run.sentinel || attempt.run.repetition == one.run.repetition)
-    })
+/// Attempts of two records in the order of their starts, sorted once for all pairs.
+pub(super) struct AttemptsByTime<'r>(Vec<&'r Attempt>);
+
+impl<'r> AttemptsByTime<'r> {
+    /// Attempts of both records.
+    pub(super) fn of(records: [&'r Record; 2]) -> Self {
+        let mut all: Vec<&Attempt> = records.into_iter().flat_map(|record| &record.attempts).collect();
+        all.sort_by_key(|attempt| attempt.started.0);
+        Self(all)
+    }
+
+    /// Attempts that began from one moment to another, both included.
+    fn begun(&self, from: i64, to: i64) -> &[&'r Attempt] {
+        let first = self.0.partition_point(|attempt| attempt.started.0 < from);
+        let behind = self.0.partition_point(|attempt| attempt.started.0 <= to);
+        self.0.get(first..behind).unwrap_or_default()
+    }
+
+    /// Tells whether nothing but runs of the same repetition came between two attempts, without a long pause.
+    fn took_turns(&self, one: &Attempt, other: &Attempt) -> bool {
+        let (from, to) = (one.started.0.min(other.started.0), one.started.0.max(other.started.0));
+        let mut reached = from;
+        self.begun(from, to).iter().all(|attempt| {
+            let (began, ended) = span(attempt);
+            let follows = began - reached <= MOST_PAUSE_US;
+            reached = reached.max(ended);
+            follows && (attempt.run.sentinel || attempt.run.repetition == one.run.repetition)
+        })
+    }
 }
 
 /// Whether two records were measured in turns with each other, or at once.

@@ -4,7 +4,7 @@ use super::super::evaluate::{Findings, evaluate};
 use super::super::metrics::outage_of;
 use super::super::point::PointFindings;
 use super::super::run::RunFindings;
-use super::beside::{Beside, are_at_once, are_in_turns, not_in_turns, swaps_places, told_apart};
+use super::beside::{AttemptsByTime, Beside, are_at_once, are_in_turns, not_in_turns, swaps_places, told_apart};
 use super::differences::{Difference, differences};
 use super::estimands::unlike;
 use super::filter::{ComparisonFilter, keep, metrics};
@@ -255,7 +255,8 @@ pub fn compare<'r>(
     keep(&mut pairs, chosen)?;
     let differences = differences(&factors, &pairs, ours, theirs);
     let in_turns = are_in_turns(ours, theirs);
-    let of_pair = |pair: &Pair<'_>| Beside::of((ours, pair.baseline?), (theirs, pair.candidate?));
+    let all = AttemptsByTime::of([ours.record, theirs.record]);
+    let of_pair = |pair: &Pair<'_>| Beside::of((ours, pair.baseline?), (theirs, pair.candidate?), &all);
     let beside: Vec<Option<Beside>> = pairs.iter().map(of_pair).collect();
     let (rows, left_out) = rows(&metrics, (&pairs, &beside), ours, theirs);
     let queries = query_pairs(&pairs, ours, theirs);
@@ -367,7 +368,7 @@ fn row(
     beside: Option<&Beside>,
 ) -> Result<Row, String> {
     let of = |(findings, point): Side<'_, '_>, letter: &str| {
-        let outcome = outcome(findings.record, point, findings.workload, &metric.key);
+        let outcome = outcome(findings, point, &metric.key);
         outcome.and_then(|outcome| Ok((outcome, point.metric(&metric.key)?))).map_err(|why| format!("{letter}: {why}"))
     };
     let (ours, baseline) = of(baseline_side, "A")?;

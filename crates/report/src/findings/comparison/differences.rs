@@ -1,6 +1,7 @@
 //! What differs between two records besides what they measured: settings, versions, facts about hosts, engines and data. What
 //! differs from run to run by its nature is left out.
 
+use super::super::drills::report_of;
 use super::super::evaluate::Findings;
 use super::super::point::PointFindings;
 use super::pairing::{ComparedFactor, Pair};
@@ -60,6 +61,7 @@ pub(super) fn differences(
     found.extend(between(&read(&baseline.record.facts), &read(&candidate.record.facts)));
     found.extend(of_data(&data_of(baseline), &data_of(candidate)));
     found.extend(of_points(pairs, baseline, candidate));
+    found.extend(paces(baseline, candidate));
     let settings: Vec<Difference> =
         found.iter().filter(|difference| difference.subject == Subject::Setting).cloned().collect();
     found.retain(|difference| !settings.iter().any(|setting| repeats(difference, setting)));
@@ -181,13 +183,33 @@ fn of_points(pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate: &Findings<'
 }
 
 fn facts_of(findings: &Findings<'_>, point: &PointFindings) -> Read {
-    let attempts =
-        findings.record.attempts.iter().filter(|attempt| point.runs.iter().any(|run| run.attempt == attempt.id));
+    let attempts = point.runs.iter().filter_map(|run| findings.finished(run.run.index));
     let facts = attempts.flat_map(|attempt| &attempt.facts).filter(|fact| !fact.instance.is_standby());
     // Hosts are compared by the facts of the whole records.
     let is_elsewhere = |fact: &Fact| [data::SUBJECT, host::SUBJECT].contains(&fact.subject.as_str());
     // What the settings say already; records made before it have none.
     read(facts.filter(|fact| !is_elsewhere(fact) && !engine::DURABLE_COMMITS.is_of(fact)))
+}
+
+/// Difference of the paces of the probers away from faults: what a prober takes there is missing in the level before a fault. Records
+/// without drills have none.
+fn paces(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Option<Difference> {
+    let [ours, theirs] = [baseline, candidate].map(|findings| {
+        let reports = findings.record.attempts.iter().filter_map(report_of);
+        reports.map(|report| report.prober.ledger.paces.calm_step.max(1)).max()
+    });
+    let told = |step: u32| match step {
+        1 => "every operation".to_owned(),
+        step => format!("one operation in {step}"),
+    };
+    let difference = Difference {
+        subject: Subject::Fact,
+        name: "prober calm pace".to_owned(),
+        baseline: Some(told(ours?)),
+        candidate: Some(told(theirs?)),
+        points: Vec::new(),
+    };
+    Some(difference).filter(differs)
 }
 
 /// Facts of the data, compared over the whole record: the attempt that built the data has them, whichever point came first, and even if

@@ -168,8 +168,7 @@ pub fn gate(comparison: &Comparison<'_>, rules: &Rules) -> Result<Gate, Error> {
     }
     if rows.is_empty() {
         reasons.push("nothing could be compared".to_owned());
-    }
-    if open > 0 {
+    } else if open > 0 {
         let passes = if rules.undecided == Policy::Pass { "; undecided ones pass, as requested" } else { "" };
         let of = rows.len() + comparison.left_out.len();
         reasons.push(format!("{open} of {of} comparisons cannot exclude a loss beyond the tolerance{passes}"));

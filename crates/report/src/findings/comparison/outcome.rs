@@ -2,6 +2,7 @@
 //! histograms, also those of each run, and never averaged.
 
 use super::super::drills::{DrillOf, report_of};
+use super::super::evaluate::Findings;
 use super::super::metrics::{outage_of, series_of};
 use super::super::observed::{cpu_windows, device_windows};
 use super::super::point::PointFindings;
@@ -24,12 +25,8 @@ use proofload_record::Record;
 const BEYOND: f64 = 10.0;
 
 /// The outcome of a metric, or why there is none.
-pub(super) fn outcome(
-    record: &Record,
-    point: &PointFindings,
-    workload: &Workload,
-    key: &MetricKey,
-) -> Result<Outcome, String> {
+pub(super) fn outcome(findings: &Findings<'_>, point: &PointFindings, key: &MetricKey) -> Result<Outcome, String> {
+    let workload = findings.workload;
     let runs: Vec<&RunFindings> = point.runs.iter().collect();
     if let Some(latency) = key.latency() {
         return latency_outcome(point, latency);
@@ -42,7 +39,7 @@ pub(super) fn outcome(
         let database = |run: &&RunFindings| run.counted.get(place)?.database;
         return of_values(runs.iter().map(database).collect(), "two readings of a counter have no spread");
     }
-    let pairs: Vec<Pair<'_>> = runs.iter().filter_map(|run| Some((*run, attempt(record, run)?))).collect();
+    let pairs: Vec<Pair<'_>> = runs.iter().filter_map(|run| Some((*run, findings.finished(run.run.index)?))).collect();
     match key {
         _ if *key == RUN_TIME => of_values(completed(&runs, |seconds, _| seconds), "a single run has no spread"),
         _ if *key == RUN_THROUGHPUT => {
@@ -54,7 +51,7 @@ pub(super) fn outcome(
             runs",
         ),
         _ if *key == CPU => of_windows(cpu_windows(&pairs), "CPU utilization was not observed"),
-        _ if outage_of(key).is_some() => outages(record, &pairs, outage_of(key)),
+        _ if outage_of(key).is_some() => outages(findings.record, &pairs, outage_of(key)),
         _ => match series_of(key) {
             Some(probed) => of_windows(device_windows(&pairs, probed), "it was not observed"),
             None => throughput(&runs),
@@ -76,7 +73,7 @@ fn outages(record: &Record, pairs: &[Pair<'_>], kind: Option<ProbeKind>) -> Resu
     let asked = drill(&record.plan.settings(&record.study, run.run.point)).ok().flatten();
     let shortest = 1.0 / f64::from(asked.ok_or("it is not a drill")?.prober.rate.max(1));
     let outage = |(run, attempt): &Pair<'_>| {
-        let drill = DrillOf { attempt: run.attempt, report: report_of(attempt)? };
+        let drill = DrillOf { run: run.run.index, attempt: run.attempt, report: report_of(attempt)? };
         Some(drill.outage(kind).max(shortest))
     };
     let runs: Vec<f64> = pairs.iter().filter_map(outage).collect();
@@ -91,10 +88,6 @@ fn throughput(runs: &[&RunFindings]) -> Result<Outcome, String> {
         return of_values(rates, "a single run with a fixed number of operations has no spread");
     }
     of_windows(Some(runs.iter().map(|run| run.measured().to_vec()).collect()), "")
-}
-
-fn attempt<'r>(record: &'r Record, run: &RunFindings) -> Option<&'r proofload_record::Attempt> {
-    record.attempts.iter().find(|attempt| attempt.id == run.attempt)
 }
 
 fn completed(runs: &[&RunFindings], of: impl Fn(f64, f64) -> f64) -> Option<Vec<f64>> {

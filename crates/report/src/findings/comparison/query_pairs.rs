@@ -67,6 +67,6 @@ pub(super) fn paired_times(baseline: Side<'_, '_>, candidate: Side<'_, '_>) -> R
 
 /// Queries of all finished runs of a point, by class.
 fn point_totals(findings: &Findings<'_>, point: &PointFindings) -> Vec<Class> {
-    let attempts: Vec<_> = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index)).collect();
+    let attempts: Vec<_> = point.runs.iter().filter_map(|run| findings.finished(run.run.index)).collect();
     query_totals(&attempts)
 }

@@ -2,7 +2,9 @@
 
 use super::{Curve, CurveGroup, WITHIN};
 use crate::findings::evaluate::Findings;
+use crate::findings::factor::level_number;
 use crate::findings::point::PointFindings;
+use proofload_analysis::knee::Knee;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// Standing of a valid point.
@@ -144,6 +146,25 @@ fn shape(standings: &[&Standing]) -> Option<CurveShape> {
 }
 
 impl Findings<'_> {
+    /// Range of the curve's factor in which its only group bends: the interval of a fit; else from the last level that is shown to be lower to the
+    /// first from which on none is. `None` where neither is known, and with several groups.
+    pub(crate) fn knee_range(&self) -> Option<(f64, f64)> {
+        let curve = self.curve.as_ref().ok()?;
+        let [group] = curve.groups.as_slice() else { return None };
+        if let Knee::Fitted { at, .. } = &group.knee {
+            return at.interval().bounds();
+        }
+        let ranked = RankedCurve::of(self, group)?;
+        let first = match ranked.shape {
+            // The largest level alone is no plateau.
+            CurveShape::From(first) if first + 1 == ranked.points.len() => return None,
+            CurveShape::From(first) | CurveShape::Between(first, _) => first,
+            CurveShape::Level | CurveShape::UpTo(_) | CurveShape::Scattered(_) => return None,
+        };
+        let level = |place: usize| ranked.points.get(place)?.0.level(&curve.setting).and_then(level_number);
+        Some((level(first.checked_sub(1)?)?, level(first)?))
+    }
+
     /// Standing of a valid point; `None` of others.
     pub fn standing(&self, point: &PointFindings) -> Option<Standing> {
         let largest = self.largest()?;

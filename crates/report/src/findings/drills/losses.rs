@@ -5,8 +5,9 @@ use super::{pages, report_of};
 use crate::findings::evaluate::Findings;
 use crate::findings::point::PointFindings;
 use proofload_model::drill::{DrillReport, LogFork, drill};
-use proofload_model::ledger::{LedgerRange, WriteClass, WriteOutcome};
+use proofload_model::ledger::{LedgerRange, LedgerWrite, WriteClass, WriteOutcome};
 use proofload_model::samples::{Check, CheckOutcome};
+use proofload_model::time::Offset;
 use proofload_record::Attempt;
 
 /// Checks that look for what users were told is there, in records from before checks counted what they did not find.
@@ -42,12 +43,21 @@ pub struct LossShare {
     pub lost: u64,
     /// Writes acknowledged in them.
     pub acknowledged: u64,
+    /// Writes of the full pace that the lost ones stand for.
+    pub lost_at_full_pace: u64,
+    /// Writes of the full pace that the acknowledged ones stand for.
+    pub acknowledged_at_full_pace: u64,
 }
 
 impl LossShare {
-    /// The share in per cent.
+    /// The share in per cent, of equal stretches of time whatever the pace of the prober in each.
     pub fn percent(&self) -> f64 {
-        100.0 * self.lost as f64 / self.acknowledged as f64
+        100.0 * self.lost_at_full_pace as f64 / self.acknowledged_at_full_pace as f64
+    }
+
+    /// Whether any of the writes was of the calm pace.
+    pub fn has_calm_writes(&self) -> bool {
+        self.acknowledged_at_full_pace > self.acknowledged
     }
 }
 
@@ -61,7 +71,7 @@ fn of_point<'r>(findings: &Findings<'r>, point: &PointFindings) -> Vec<DrillLoss
     if !matches!(drill(&settings), Ok(Some(_))) {
         return Vec::new();
     }
-    let attempts = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index));
+    let attempts = point.runs.iter().filter_map(|run| findings.finished(run.run.index));
     attempts.filter_map(|attempt| loss(attempt, point.id)).collect()
 }
 
@@ -74,16 +84,17 @@ fn loss(attempt: &Attempt, point: u32) -> Option<DrillLoss<'_>> {
     if lost == 0 && checks.is_empty() {
         return None;
     }
-    let ages = ages(report);
-    let oldest = ages.iter().copied().reduce(f64::max);
+    let writes = lost_writes(report);
+    let ages = || writes.iter().map(|write| age(report, write.ended));
+    let oldest = ages().reduce(f64::max);
     let told = ledger.oldest_lost.map(|at| report.fault_at - at.as_seconds());
     Some(DrillLoss {
         point,
         attempt: attempt.id,
         lost,
         oldest: oldest.or(told),
-        newest: ages.iter().copied().reduce(f64::min),
-        share: oldest.and_then(|oldest| share(attempt, report, &ages, oldest)),
+        newest: ages().reduce(f64::min),
+        share: oldest.and_then(|oldest| share(attempt, report, &writes, oldest)),
         fork: report.fork,
         checks,
     })
@@ -97,24 +108,34 @@ fn found_lost(check: &Check) -> bool {
     }
 }
 
-/// Ages at the fault of all acknowledgements that were lost, seconds.
-fn ages(report: &DrillReport) -> Vec<f64> {
+/// Writes whose acknowledgement was lost.
+fn lost_writes(report: &DrillReport) -> Vec<LedgerWrite> {
     let ledger = &report.prober.ledger;
     let is_lost = |range: &&LedgerRange| range.class.is_plainly_lost() || range.class == WriteClass::LostAsWarned;
-    let lost = ledger.ranges.iter().filter(is_lost).flat_map(|range| range.writes(ledger.period_ns));
-    lost.map(|write| report.fault_at - write.ended.as_seconds()).collect()
+    ledger.ranges.iter().filter(is_lost).flat_map(|range| range.writes(ledger.period_ns)).collect()
+}
+
+/// Age at the fault of what ended at a time, seconds.
+fn age(report: &DrillReport, ended: Offset) -> f64 {
+    report.fault_at - ended.as_seconds()
 }
 
 /// Lost writes among those acknowledged in as many last whole seconds before the fault as hold every lost one.
-fn share(attempt: &Attempt, report: &DrillReport, ages: &[f64], oldest: f64) -> Option<LossShare> {
+fn share(attempt: &Attempt, report: &DrillReport, lost: &[LedgerWrite], oldest: f64) -> Option<LossShare> {
+    let ledger = &report.prober.ledger;
     let seconds = oldest.ceil().max(1.0);
-    let is_within = |age: f64| (0.0..=seconds).contains(&age);
-    let writes = pages(attempt).flat_map(|page| page.writes(report.prober.ledger.period_ns));
-    let acknowledged = writes.filter(|write| {
-        matches!(write.outcome, WriteOutcome::Acknowledged | WriteOutcome::Warned)
-            && is_within(report.fault_at - write.ended.as_seconds())
-    });
-    let acknowledged = acknowledged.count() as u64;
-    let lost = ages.iter().filter(|age| is_within(**age)).count() as u64;
-    (acknowledged > 0).then_some(LossShare { seconds: seconds as u32, lost, acknowledged })
+    let is_within = |ended: Offset| (0.0..=seconds).contains(&age(report, ended));
+    // Writes, and those of the full pace that they stand for.
+    let counted = |(count, at_full_pace): (u64, u64), due: Offset| {
+        (count + 1, at_full_pace + u64::from(ledger.paces.step_at(due)))
+    };
+    let writes = pages(attempt).flat_map(|page| page.writes(ledger.period_ns));
+    let is_acknowledged = |told: WriteOutcome| matches!(told, WriteOutcome::Acknowledged | WriteOutcome::Warned);
+    let acknowledged = writes.filter(|write| is_acknowledged(write.outcome) && is_within(write.ended));
+    let (acknowledged, acknowledged_at_full_pace) = acknowledged.map(|write| write.due).fold((0, 0), counted);
+    let lost = lost.iter().filter(|write| is_within(write.ended));
+    let (lost, lost_at_full_pace) = lost.map(|write| write.due).fold((0, 0), counted);
+    let seconds = seconds as u32;
+    let share = LossShare { seconds, lost, acknowledged, lost_at_full_pace, acknowledged_at_full_pace };
+    (acknowledged > 0).then_some(share)
 }

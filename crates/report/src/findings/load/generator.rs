@@ -16,10 +16,10 @@ use std::time::Duration;
 
 /// True where the engine runs inside the load agent, whose threads' CPU is then the engine's own and says nothing of the generator.
 pub(crate) fn is_in_process(attempt: &Attempt, settings: &Settings) -> bool {
-    let said = client::ENGINE_IN_PROCESS.text(&attempt.facts);
+    let said = client::ENGINE_IN_PROCESS.answer(&attempt.facts);
     // Older records do not have the fact.
     let engine = || settings.text("engine.kind").ok().and_then(named_engine).is_some_and(|engine| engine.in_process);
-    said.map_or_else(engine, |said| said == "true")
+    said.unwrap_or_else(engine)
 }
 
 /// What the generator's own state says of it; the load generator was the limit if any of its agents was.

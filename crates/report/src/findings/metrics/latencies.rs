@@ -4,9 +4,6 @@ use proofload_analysis::latency::Sparse;
 use proofload_model::samples::{IntervalSample, LatencyClock, is_deferred};
 use std::collections::BTreeMap;
 
-/// How the reason starts when a percentile is left out for want of samples.
-pub const FEWER_THAN: &str = "fewer than ";
-
 /// Histograms of a window by kind, one per second.
 pub type ByKind = BTreeMap<String, Vec<Sparse>>;
 

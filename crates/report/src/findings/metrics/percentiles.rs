@@ -1,6 +1,6 @@
 //! The metrics of a point that are made from its runs' response and service times.
 
-use super::latencies::{ByKind, FEWER_THAN, all_kinds};
+use super::latencies::{ByKind, all_kinds};
 use crate::findings::level::Measured;
 use crate::findings::run::{Pair, RunFindings};
 use crate::metrics::{LatencyStatistic, MetricKey, PERCENTILES};
@@ -76,7 +76,7 @@ pub(crate) fn enough(quantity: Quantity, share: f64, beyond: u64) -> Measured {
     if quantity.n() >= needed {
         return Ok(quantity);
     }
-    Err(format!("{FEWER_THAN}{} samples", crate::numbers::count(needed)))
+    Err(format!("fewer than {} samples", crate::numbers::count(needed)))
 }
 
 /// Widens the interval by the scatter of repetitions, if there are any: Student's t of the logarithms of the runs' own values

@@ -71,7 +71,7 @@ pub fn calibration_of<'r>(findings: &Findings<'r>, point: &PointFindings) -> Opt
         RunEvent::CommitsCalibrated(found) => Some(found.key.clone()),
         _ => None,
     };
-    let key = point.runs.iter().find_map(|run| findings.record.finished(run.run.index)?.last_event(found))?;
+    let key = point.runs.iter().find_map(|run| findings.finished(run.run.index)?.last_event(found))?;
     findings.record.events.iter().find_map(|event| match &event.event {
         RunEvent::CommitsCalibrated(one) if one.key == key && !one.rounds.is_empty() => Some(one),
         _ => None,

@@ -109,8 +109,7 @@ fn link_use(attempt: &Attempt, stretch: Option<(f64, f64)>, (end, asked): (Insta
 /// The links of a point over its runs: means of the round trip and the CPU time, and the run whose relay was latest.
 pub fn links_of_point(findings: &Findings<'_>, point: &PointFindings) -> Vec<LinkUse> {
     let settings = findings.record.plan.settings(&findings.record.study, point.id);
-    let of_run =
-        |run: &RunFindings| Some(links(findings.record.finished(run.run.index)?, &settings, run.window_seconds()));
+    let of_run = |run: &RunFindings| Some(links(findings.finished(run.run.index)?, &settings, run.window_seconds()));
     let all: Vec<LinkUse> = point.runs.iter().filter_map(of_run).flatten().collect();
     let mut found: Vec<LinkUse> = Vec::new();
     for one in &all {
@@ -135,7 +134,7 @@ pub fn links_of_point(findings: &Findings<'_>, point: &PointFindings) -> Vec<Lin
 
 /// Median round trip to the standbys of a point before the load, over its runs, ms; `None` where none was measured.
 pub fn measured_round_trip(findings: &Findings<'_>, point: &PointFindings) -> Option<f64> {
-    let attempts = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index));
+    let attempts = point.runs.iter().filter_map(|run| findings.finished(run.run.index));
     let facts = attempts.flat_map(|attempt| &attempt.facts);
     let facts = facts.filter(|fact| facts::RTT_P50.is_of(fact) && fact.instance != InstanceName::clients());
     let trips: Vec<f64> = facts.filter_map(|fact| fact.number).collect();

@@ -13,7 +13,8 @@ impl SearchFindings {
     pub(crate) fn load(&self, load: f64) -> String {
         match value_of(&self.asked, load) {
             Value::Number(number) => short_exact(number),
-            value => crate::numbers::count(value.to_string().parse().unwrap_or_default()),
+            Value::Integer(number) => crate::numbers::count(u64::try_from(number).unwrap_or_default()),
+            other => other.to_string(),
         }
     }
 

@@ -90,6 +90,6 @@ pub(super) fn number(record: &Record, attempt: &Attempt, name: &FactName) -> Res
 }
 
 /// The last fact of this name, of the run or else of the study.
-fn found<'r>(record: &'r Record, attempt: &'r Attempt, name: &FactName) -> Option<&'r Fact> {
+pub(super) fn found<'r>(record: &'r Record, attempt: &'r Attempt, name: &FactName) -> Option<&'r Fact> {
     name.last(&attempt.facts).or_else(|| name.last(&record.facts))
 }

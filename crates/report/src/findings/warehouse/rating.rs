@@ -4,7 +4,7 @@
 use super::super::evaluate::Findings;
 use super::super::level::Measured;
 use super::super::point::PointFindings;
-use super::calibrated::number;
+use super::calibrated::{found, number};
 use super::data::{QueryWork, WarehouseData, layout, warehouse_data, work};
 use super::rates::{OWN_SHARE, Sources, capacity, core_count, sources};
 use crate::metrics::{
@@ -70,7 +70,7 @@ pub struct Rating {
 
 /// Rates a point; `None` without a finished run.
 pub fn rating(findings: &Findings<'_>, point: &PointFindings) -> Option<Rating> {
-    let attempt = findings.record.finished(point.runs.first()?.run.index)?;
+    let attempt = findings.finished(point.runs.first()?.run.index)?;
     let settings = findings.record.plan.settings(&findings.record.study, point.id);
     let (data, calibration) = (warehouse_data(attempt), calibration(findings, attempt));
     let layout = data.layout.clone().or_else(|| layout(&settings));
@@ -123,7 +123,8 @@ fn bound(
     let verdict = verdict(&used, calibration);
     let mut reasons = reasons(used.cpu_percent.value(), &verdict);
     // Why, where a calibration was tried.
-    reasons.extend(number(findings.record, attempt, &DEVICE_READ).err().filter(|why| why.contains(':')));
+    let was_tried = found(findings.record, attempt, &DEVICE_READ).is_some();
+    reasons.extend(number(findings.record, attempt, &DEVICE_READ).err().filter(|_| was_tried));
     if shared {
         let all = crate::numbers::short(all);
         reasons.push(format!("the host was shared: with other processes, its cores were {all} % busy"));

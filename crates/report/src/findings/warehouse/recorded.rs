@@ -1,6 +1,6 @@
 //! A stored record of a warehouse study as a reference that another is compared with. May not read files.
 
-use super::super::evaluate::evaluate;
+use super::super::evaluate::{Findings, evaluate};
 use super::super::point::PointFindings;
 use super::data::{KIND, LAYOUT, layout, warehouse_data, work};
 use crate::metrics::{
@@ -29,7 +29,7 @@ pub fn recorded_reference(record: &Record, name: &str, sha256: &str) -> Result<R
         ));
     }
     let findings = evaluate(record);
-    let point = |point: &PointFindings| recorded_point(record, point, &record.plan.settings(study, point.id));
+    let point = |point: &PointFindings| recorded_point(&findings, point, &record.plan.settings(study, point.id));
     let points: Vec<ReferencePoint> = findings.valid().filter_map(point).collect();
     if points.is_empty() {
         return Err(format!("{name}: it has no valid point to compare with"));
@@ -52,8 +52,8 @@ pub fn recorded_reference(record: &Record, name: &str, sha256: &str) -> Result<R
     })
 }
 
-fn recorded_point(record: &Record, point: &PointFindings, settings: &Settings) -> Option<ReferencePoint> {
-    let data = warehouse_data(record.finished(point.runs.first()?.run.index)?);
+fn recorded_point(findings: &Findings<'_>, point: &PointFindings, settings: &Settings) -> Option<ReferencePoint> {
+    let data = warehouse_data(findings.finished(point.runs.first()?.run.index)?);
     let stored = data.layout.clone().or_else(|| layout(settings))?;
     let work = work(settings);
     let known = [

@@ -11,6 +11,7 @@ use proofload_analysis::reach::{
 };
 use proofload_model::series::ENGINE_CHECKPOINTS;
 use proofload_record::Attempt;
+use std::collections::HashMap;
 
 /// How far the interval of one window reaches.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,15 +47,23 @@ impl WindowReach {
 }
 
 /// Whether the interval of a point may be too narrow for longer times, by all its windows together: one of several may seem so by chance.
-pub(crate) fn may_be_narrow(windows: &[WindowReach]) -> bool {
+pub(crate) fn may_be_narrow(windows: &[&WindowReach]) -> bool {
     let ratios: Vec<f64> = windows.iter().filter_map(|window| window.variance_ratio).collect();
     !ratios.is_empty() && mean(&ratios) > SLOW_RATIO
 }
 
 /// How far the interval of a run's window reaches; `None` of a run that has none, and of one that is rated whole.
-pub fn reach(findings: &Findings<'_>, run: &RunFindings) -> Option<WindowReach> {
+pub fn reach<'f>(findings: &'f Findings<'_>, run: &RunFindings) -> Option<&'f WindowReach> {
+    findings.reaches.get_or_init(|| reaches(findings)).get(&run.run.index)
+}
+
+fn reaches(findings: &Findings<'_>) -> HashMap<u32, WindowReach> {
+    findings.runs().filter_map(|(_, run)| Some((run.run.index, of_run(findings, run)?))).collect()
+}
+
+fn of_run(findings: &Findings<'_>, run: &RunFindings) -> Option<WindowReach> {
     let window = run.window.filter(|_| run.whole.is_none())?;
-    let attempt = findings.record.finished(run.run.index)?;
+    let attempt = findings.finished(run.run.index)?;
     let measured = run.measured();
     let begun = checkpoints_begun(attempt, run.per_second.len() as f64);
     let movement = run.stability.as_ref().and_then(|check| check.drift.as_ref());

@@ -44,8 +44,9 @@ fn outcome(gate: &Gate, rules: &Rules) -> String {
     let held = if rows == 1 { "the comparison held".to_owned() } else { format!("all {rows} comparisons held") };
     let why = if gate.reasons.is_empty() { held } else { gate.reasons.join("; ") };
     let warned = if gate.not_alternated > 0 && rules.not_in_turns == NotInTurns::Warn {
+        let so = if gate.passes { "are part of the ratios" } else { "may be the cause" };
         format!(
-            "; the runs of A and B did not alternate in {} of {rows}, so changes of the host between them may be the cause",
+            "; the runs of A and B did not alternate in {} of {rows}, so changes of the host between them {so}",
             gate.not_alternated
         )
     } else {

@@ -32,7 +32,7 @@ pub(super) fn records(comparison: &Comparison<'_>) -> String {
 
 fn record(head: &str, named: &NamedRecord<'_>, findings: &Findings<'_>) -> String {
     let record = named.record;
-    let finished = record.plan.runs.iter().filter(|run| record.finished(run.index).is_some()).count();
+    let finished = record.plan.runs.iter().filter(|run| findings.finished(run.index).is_some()).count();
     let program = record.sessions.first().map_or("unknown program", |session| session.program.as_str());
     let date = crate::sections::date(record.created);
     let hash: String = named.sha256.chars().take(HASH).collect();

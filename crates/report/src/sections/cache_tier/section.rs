@@ -18,7 +18,6 @@ pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::Paragraph(answer));
     }
     blocks.push(slow_medium(&points));
-    blocks.extend(failed_before(findings, &points));
     blocks.push(Block::Table(tables::configurations(findings, &points)));
     blocks.extend(published::blocks(findings, &points));
     let forecasts = forecast::table(findings);
@@ -52,23 +51,6 @@ fn answer(findings: &Findings<'_>) -> Prose {
         text.extend(prose![". "]);
     }
     text
-}
-
-/// The points of whose requests some failed before the window.
-fn failed_before(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Block> {
-    let failed = points.iter().filter(|one| one.failed_before).filter_map(|one| findings.point(one.point));
-    let labels: Vec<String> = failed.map(|point| point.label()).collect();
-    (!labels.is_empty()).then(|| {
-        Block::Notice(
-            Notice::Caution,
-            prose![
-                "Reads or writes of the cache or of its slow medium failed before the window of ",
-                labels.join("; "),
-                ". That alone voids no run: a volume that lost a write or its cache says so when it is read back after \
-                 the load. Find the cause in the kernel's log before the next study."
-            ],
-        )
-    })
 }
 
 /// What the slow medium is: a model is said to be one wherever its figures stand.

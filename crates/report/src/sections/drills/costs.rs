@@ -38,8 +38,7 @@ pub(crate) fn block(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Opt
 
 /// Whether the load of a point came at a rate, so that its throughput before the fault is what was asked for.
 fn came_at_a_rate(findings: &Findings<'_>, point: &DrilledPoint<'_>) -> bool {
-    let of_point = findings.points.iter().filter(|one| one.id == point.point);
-    of_point.flat_map(|one| &one.runs).any(|run| run.offered.is_some())
+    findings.point(point.point).is_some_and(|one| one.runs.iter().any(|run| run.offered.is_some()))
 }
 
 fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>], least: ReplicationMode) -> Figure {

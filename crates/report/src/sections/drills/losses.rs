@@ -14,6 +14,7 @@ use proofload_model::units::Bytes;
 pub(crate) fn table(findings: &Findings<'_>) -> Option<Table> {
     let losses = losses(findings);
     let has_fork = losses.iter().any(|loss| loss.fork.is_some());
+    let is_paced = losses.iter().filter_map(|loss| loss.share).any(|share| share.has_calm_writes());
     let rows = losses.iter().flat_map(|loss| {
         let writes = (loss.lost > 0).then_some((loss, None, loss.fork));
         writes.into_iter().chain(loss.checks.iter().map(move |check| (loss, Some(*check), None)))
@@ -36,7 +37,14 @@ pub(crate) fn table(findings: &Findings<'_>) -> Option<Table> {
         .when(has_fork, with_fork)
         .note(prose![
             "Of those acknowledged last: lost writes among all that the prober was acknowledged in as many whole \
-             seconds before the fault as hold every lost one. Acknowledged before the fault: from the oldest to the \
+             seconds before the fault as hold every lost one. ",
+            if is_paced {
+                "In the share in per cent a write of the calm pace counts as those of the full pace that it stands \
+                 for. "
+            } else {
+                ""
+            },
+            "Acknowledged before the fault: from the oldest to the \
              newest lost acknowledgement, by the time at which the fault was found in force; a negative time is after \
              it. Timelines, fork: of the old and the new primary, and the position (LSN) at which the new one began. \
              End of the old log: last position that could be read in the files of the old primary. Log lost: bytes \

@@ -7,9 +7,8 @@ use crate::findings::Findings;
 use crate::findings::drills::protection::{unprotected, unread};
 use crate::findings::drills::{DrillOf, DrilledPoint, is_after};
 use crate::numbers::short;
-use proofload_model::drill::{Outage, ProbeKind};
+use proofload_model::drill::{Ledger, Outage, ProbeKind, ProbeTenth};
 use proofload_model::settings::Settings;
-use proofload_model::time::Offset;
 use proofload_record::Attempt;
 
 /// Instants that are marked in a figure, the most telling first.
@@ -51,7 +50,7 @@ pub(crate) fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>]) -> Fi
              transactions of the users. At time 0 the fault was confirmed in force; the write outage is shaded. ",
             if is_hatched { "Hatched: it is unknown whether commits waited for a standby. " } else { "" },
             if is_paced {
-                "A write of the calm pace is drawn as the writes of the full pace that it stands for. "
+                "Writes are drawn as the rate of the full pace, times the share that was acknowledged of those due. "
             } else {
                 ""
             },
@@ -89,17 +88,17 @@ fn drawn_after(drill: &DrillOf<'_>) -> f64 {
 
 fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel {
     let zero = drill.report.fault_at;
-    let per_second = findings.points.iter().flat_map(|point| &point.runs).find(|run| run.attempt == drill.attempt);
+    let point = findings.finished(drill.run).and_then(|attempt| findings.point(attempt.run.point));
+    let per_second = point.and_then(|point| point.runs.iter().find(|run| run.attempt == drill.attempt));
     let per_second = per_second.map_or(&[][..], |run| &run.per_second);
     // The load ends within its last second.
     let drawn_after = drawn_after(drill).min((per_second.len() as f64 - 1.0 - zero).max(DRAWN_BEFORE));
     let drawn = |x: &f64| (-DRAWN_BEFORE..=drawn_after).contains(x);
     let tenths = drill.probe(ProbeKind::Write).map_or(&[][..], |probe| &probe.tenths);
-    let paces = &drill.report.prober.ledger.paces;
-    let writes = tenths.iter().enumerate().map(|(place, tenth)| Sample {
-        x: (place as f64 + 0.5) / 10.0 - zero,
-        y: f64::from(tenth.acknowledged * paces.step_at(Offset(place as i64 * 100_000_000))) * 10.0,
-        interval: None,
+    let full_rate = full_rate(&drill.report.prober.ledger);
+    // Of a tenth without a due write nothing is known: the line goes on to the next one.
+    let writes = tenths.iter().enumerate().filter_map(|(place, tenth)| {
+        Some(Sample { x: (place as f64 + 0.5) / 10.0 - zero, y: drawn_rate(tenth, full_rate)?, interval: None })
     });
     let users = per_second.iter().enumerate().map(|(second, done)| Sample {
         x: second as f64 + 0.5 - zero,
@@ -143,6 +142,22 @@ fn time_line(findings: &Findings<'_>, label: &str, drill: &DrillOf<'_>) -> Panel
             series("writes", Role::Trace(0), writes.collect()),
             series("users", Role::Trace(1), users.collect()),
         ],
+    }
+}
+
+/// Writes per second at the full pace of a prober that has a calm one, too.
+fn full_rate(ledger: &Ledger) -> Option<f64> {
+    (ledger.paces.calm_step > 1 && ledger.period_ns > 0).then(|| 1e9 / ledger.period_ns as f64)
+}
+
+/// Acknowledged writes per second in a tenth. Of a prober with two paces it is the rate of the full one times the share that was acknowledged of
+/// those due, whichever pace was in force for how much of the tenth; `None` where none was due.
+fn drawn_rate(tenth: &ProbeTenth, full_rate: Option<f64>) -> Option<f64> {
+    let acknowledged = f64::from(tenth.acknowledged);
+    let due = tenth.acknowledged + tenth.failed + tenth.unknown;
+    match full_rate {
+        Some(full_rate) => (due > 0).then(|| full_rate * acknowledged / f64::from(due)),
+        None => Some(acknowledged * 10.0),
     }
 }
 
@@ -193,6 +208,27 @@ fn instants(drill: &DrillOf<'_>) -> Vec<(&'static str, f64)> {
 /// The attempt of a drill with the settings of its point.
 fn of_drill<'r>(findings: &Findings<'r>, drill: &DrillOf<'_>) -> Option<(&'r Attempt, Settings)> {
     let record = findings.record;
-    let attempt = record.attempts.iter().find(|attempt| attempt.id == drill.attempt)?;
+    let attempt = findings.finished(drill.run)?;
     Some((attempt, record.plan.settings(&record.study, attempt.run.point)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofload_model::prober::ProberPaces;
+
+    #[test]
+    fn a_tenth_in_which_the_pace_changes_is_no_spike() {
+        let tenth = |acknowledged, failed, unknown| ProbeTenth { acknowledged, failed, unknown };
+        let mut ledger = Ledger { period_ns: 5_000_000, ..Ledger::default() };
+        let drawn = |ledger: &Ledger, tenths: &[ProbeTenth]| -> Vec<Option<f64>> {
+            tenths.iter().map(|tenth| drawn_rate(tenth, full_rate(ledger))).collect()
+        };
+        assert_eq!(drawn(&ledger, &[tenth(20, 0, 0), tenth(0, 0, 0)]), [Some(200.0), Some(0.0)], "one pace");
+        ledger.paces = ProberPaces { calm_step: 10, changes: Vec::new() };
+        let calm_turning_full = [tenth(2, 0, 0), tenth(11, 0, 0), tenth(20, 0, 0)];
+        assert_eq!(drawn(&ledger, &calm_turning_full), [Some(200.0); 3]);
+        let away = [tenth(5, 10, 5), tenth(0, 20, 0), tenth(0, 0, 0)];
+        assert_eq!(drawn(&ledger, &away), [Some(50.0), Some(0.0), None]);
+    }
 }

@@ -89,7 +89,7 @@ pub(crate) fn told(findings: &Findings<'_>, name: &FactName) -> Option<String> {
 fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
     let record = findings.record;
     let counted = |attempt: &'a Attempt| {
-        let is_finished = record.finished(attempt.run.index).is_some_and(|last| last.id == attempt.id);
+        let is_finished = findings.finished(attempt.run.index).is_some_and(|last| last.id == attempt.id);
         let of_primary = attempt.facts.iter().filter(|fact| !fact.instance.is_standby());
         of_primary.filter(move |fact| is_finished || fact.subject == facts::data::SUBJECT)
     };

@@ -37,7 +37,8 @@ fn tell(findings: &Findings<'_>) -> TopicText {
         next: if crate::findings::cache::forecast::cache_forecasts(findings).is_empty() {
             Prose::new()
         } else {
-            prose![super::next::command("proofload tier predict X.proof --size SIZE"), " forecasts other cache sizes. "]
+            let predict = format!("proofload tier predict {} --size SIZE", findings.file_named());
+            prose![super::next::command(&predict), " forecasts other cache sizes. "]
         },
     }
 }

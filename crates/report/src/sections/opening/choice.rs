@@ -2,7 +2,7 @@
 
 use super::topic::{Topic, TopicText};
 use super::why;
-use super::words::{at, listed, losses, name, reached, shown_losses};
+use super::words::{at, listed, losses, name, none_lower, reached, shown_losses};
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{Findings, PointFindings, Standing};
 use crate::numbers::short;
@@ -23,11 +23,7 @@ pub(super) fn tell(findings: &Findings<'_>) -> TopicText {
     let Some((best, _)) = ranked.first() else { return TopicText::default() };
     let lower =
         || ranked.iter().filter(|(_, standing)| !standing.is_level()).map(|(point, standing)| (*point, standing));
-    let broke = if lower().next().is_none() {
-        prose!["Nothing: no point has significantly lower throughput. "]
-    } else {
-        shown_losses(findings, lower())
-    };
+    let broke = if lower().next().is_none() { none_lower(findings, "point") } else { shown_losses(findings, lower()) };
     let explained: Vec<&PointFindings> = lower().map(|(point, _)| point).take(1).chain([*best]).collect();
     TopicText {
         answer: answer(findings, best, &ranked),

@@ -1,7 +1,7 @@
 //! A sweep of one numeric factor: where throughput is the same, and what is lost beside it.
 
 use super::topic::{Topic, TopicText};
-use super::words::{level, losses, reached, shown_losses, titled};
+use super::words::{level, losses, none_lower, reached, shown_losses, titled};
 use super::{next, why};
 use crate::blocks::{Prose, prose};
 use crate::findings::{Curve, CurveShape, Findings, PointFindings, RankedCurve, setting_title};
@@ -20,11 +20,8 @@ fn ranked<'f>(findings: &'f Findings<'_>) -> Option<(&'f Curve, RankedCurve<'f>)
 fn tell(findings: &Findings<'_>) -> TopicText {
     let Some((curve, ranked)) = ranked(findings) else { return TopicText::default() };
     let lower = ranked.lower();
-    let broke = if lower.is_empty() {
-        prose!["Nothing: no level has significantly lower throughput. "]
-    } else {
-        shown_losses(findings, lower.iter().copied())
-    };
+    let broke =
+        if lower.is_empty() { none_lower(findings, "level") } else { shown_losses(findings, lower.iter().copied()) };
     TopicText {
         answer: [same(curve, &ranked), losses(findings, lower.iter().copied())].concat(),
         held: reached(findings, held(&ranked, &lower)),

@@ -2,7 +2,7 @@
 
 use super::topic::{Topic, TopicText};
 use crate::blocks::{Inline, Prose, prose};
-use crate::findings::drills::{DrilledPoint, drilled};
+use crate::findings::drills::DrilledPoint;
 use crate::findings::{Findings, PointFindings};
 use crate::sections::drills as own;
 use proofload_analysis::quantity::Quantity;
@@ -13,14 +13,14 @@ pub(super) const TOPIC: Topic = Topic { applies: |findings| !faults(findings).is
 /// A point with a fault, and the median time without writes of its drills that count.
 struct FaultPoint<'f> {
     point: &'f PointFindings,
-    drilled: DrilledPoint<'f>,
+    drilled: &'f DrilledPoint<'f>,
     away: Option<Quantity>,
 }
 
 impl FaultPoint<'_> {
     /// Its fault in a sentence.
     fn after(&self) -> String {
-        after(self.point, &self.drilled)
+        after(self.point, self.drilled)
     }
 
     /// Words behind its time without writes.
@@ -31,13 +31,13 @@ impl FaultPoint<'_> {
 
 /// Points with a fault and a drill that counts or lost a write, the longest without writes first.
 fn faults<'f>(findings: &'f Findings<'_>) -> Vec<FaultPoint<'f>> {
-    let one = |drilled: DrilledPoint<'f>| {
+    let one = |drilled: &'f DrilledPoint<'f>| {
         let away = drilled.median(|drill| Some(drill.outage(ProbeKind::Write)));
         let point = findings.point(drilled.point)?;
         let is_told = drilled.fault.is_some() && (away.is_some() || drilled.lost() > 0);
         is_told.then_some(FaultPoint { point, drilled, away })
     };
-    let mut all: Vec<FaultPoint<'f>> = drilled(findings).into_iter().filter_map(one).collect();
+    let mut all: Vec<FaultPoint<'f>> = findings.drilled.iter().filter_map(one).collect();
     let length = |fault: &FaultPoint<'_>| fault.away.as_ref().map_or(f64::NEG_INFINITY, Quantity::value);
     all.sort_by(|a, b| length(b).total_cmp(&length(a)));
     all
@@ -143,7 +143,7 @@ fn away(faults: &[FaultPoint<'_>]) -> Prose {
 
 /// What was lost, else the bound of none.
 fn losses(faults: &[FaultPoint<'_>]) -> Prose {
-    let points = || faults.iter().map(|fault| &fault.drilled);
+    let points = || faults.iter().map(|fault| fault.drilled);
     let acknowledged: u64 = points().map(DrilledPoint::acknowledged).sum();
     let lost: u64 = points().map(DrilledPoint::lost).sum();
     if lost == 0 {
@@ -179,7 +179,7 @@ fn broke(faults: &[FaultPoint<'_>]) -> Prose {
             "Acknowledged writes: ", worst.drilled.lost(), " of ", worst.drilled.acknowledged(), " were lost after ",
             worst.after()
         };
-        text.extend(excuse(&worst.drilled));
+        text.extend(excuse(worst.drilled));
         return text;
     }
     let longest = faults.first().and_then(|fault| Some((fault, fault.away.as_ref()?)));
@@ -217,10 +217,10 @@ fn fewer_than_59(faults: &[FaultPoint<'_>]) -> Prose {
 /// Tells whether the first screen draws the drills.
 pub(in crate::sections) fn draws_drills(findings: &Findings<'_>) -> bool {
     let is_topic = findings.valid().next().is_some() && !faults(findings).is_empty();
-    is_topic && drilled(findings).iter().any(|point| !point.drills.is_empty())
+    is_topic && findings.drilled.iter().any(|point| !point.drills.is_empty())
 }
 
 fn figure(findings: &Findings<'_>) -> Option<crate::blocks::Figure> {
-    let points = drilled(findings);
-    points.iter().any(|point| !point.drills.is_empty()).then(|| own::dots(findings, &points))
+    let points = &findings.drilled;
+    points.iter().any(|point| !point.drills.is_empty()).then(|| own::dots(findings, points))
 }

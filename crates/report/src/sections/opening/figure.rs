@@ -25,8 +25,8 @@ pub(super) fn main(findings: &Findings<'_>) -> Option<Figure> {
     let mut caption = prose!["Throughput against ", factors_title(findings)];
     let chart = match &findings.curve {
         Ok(curve) => {
-            if let [only] = curve.groups.as_slice() {
-                panel.bands.extend(knee_band(only));
+            if curve.groups.len() == 1 {
+                panel.bands.extend(knee_band(findings));
                 panel = quiet(panel);
             }
             let below = drive.map(|drive| over_factor(findings, &drive));

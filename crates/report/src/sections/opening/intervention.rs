@@ -29,7 +29,7 @@ pub(super) fn how_to_test(findings: &Findings<'_>) -> Prose {
             "What bound it cannot be tested: the load asks for as much throughput as it gets, whatever is lowered. A saturated point can be tested. "
         ];
     }
-    let confirm = command("proofload confirm X.proof");
+    let confirm = command(&format!("proofload confirm {}", findings.file_named()));
     // Whether the load has one user, or runs in the database's process, makes it shorter.
     let (plans, _) = resources(&settings, PointLoad { users: 2, is_embedded: false });
     if !plans.iter().any(|plan| plan.name.starts_with(LIMITS)) {

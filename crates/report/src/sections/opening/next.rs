@@ -3,7 +3,10 @@
 use super::intervention::how_to_test;
 use super::words::level;
 use crate::blocks::{Inline, Prose, prose};
-use crate::findings::{Curve, CurveShape, Findings, PointFindings, RankedCurve, Verdict, level_number, level_text};
+use crate::findings::{
+    Curve, CurveGroup, CurveShape, Findings, PointFindings, RankedCurve, Verdict, level_number, level_text,
+};
+use proofload_analysis::knee::Knee;
 use proofload_model::settings::Value;
 use proofload_model::units::Bytes;
 
@@ -22,14 +25,15 @@ pub(super) fn next(findings: &Findings<'_>) -> Prose {
 pub(super) fn again(findings: &Findings<'_>) -> Prose {
     let mendable = findings.points.iter().filter(|point| super::verdict::is_of_host(point)).count();
     let missing = findings.points.iter().filter(|point| matches!(point.verdict, Verdict::NotRun(_))).count();
+    let resume = format!("proofload resume {}", findings.file_named());
     let mut text = Prose::new();
     if mendable > 0 {
         let points = if mendable == 1 { " void point again. " } else { " void points again. " };
-        text.extend(prose![command("proofload resume X.proof --void"), " measures ", mendable, points]);
+        text.extend(prose![command(&format!("{resume} --void")), " measures ", mendable, points]);
     }
     if missing > 0 {
         let points = if missing == 1 { " missing point. " } else { " missing points. " };
-        text.extend(prose![command("proofload resume X.proof"), " measures ", missing, points]);
+        text.extend(prose![command(&resume), " measures ", missing, points]);
     }
     text
 }
@@ -42,7 +46,8 @@ fn narrower(findings: &Findings<'_>) -> Prose {
     if !findings.valid().any(wide) {
         return Prose::new();
     }
-    prose![command("proofload plan STUDY --pilot X.proof"), " shows how many runs narrower intervals need. "]
+    let plan = format!("proofload plan STUDY --pilot {}", findings.file_named());
+    prose![command(&plan), " shows how many runs narrower intervals need. "]
 }
 
 pub(super) fn command(text: &str) -> Inline {
@@ -53,8 +58,15 @@ pub(super) fn command(text: &str) -> Inline {
 pub(super) fn of_curve(findings: &Findings<'_>, curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
     let at = |place: usize| ranked.points[place].0;
     let last = ranked.points.len() - 1;
+    // Where the knee is fitted its range is known closer than by the levels beside it.
+    let fitted = match curve.groups.as_slice() {
+        [CurveGroup { knee: Knee::Fitted { at, .. }, .. }] => at.interval().bounds(),
+        _ => None,
+    };
+    let number = |place: usize| at(place).level(&curve.setting).and_then(level_number);
     let find = |low: usize, high: usize| {
-        let levels = between(at(low), at(high), curve);
+        let range = fitted.or_else(|| Some((number(low)?, number(high)?)));
+        let levels = range.map_or_else(Vec::new, |range| between(range, at(low), curve));
         if levels.is_empty() {
             return Prose::new();
         }
@@ -80,15 +92,14 @@ pub(super) fn of_curve(findings: &Findings<'_>, curve: &Curve, ranked: &RankedCu
     }
 }
 
-/// Levels that part the step between two points in four, those that are whole.
-fn between(low: &PointFindings, high: &PointFindings, curve: &Curve) -> Vec<String> {
-    let value = |point: &PointFindings| point.level(&curve.setting).cloned();
-    let (Some(low), Some(high)) = (value(low), value(high)) else { return Vec::new() };
-    let (Some(from), Some(to)) = (level_number(&low), level_number(&high)) else { return Vec::new() };
-    let step = |part: u32| of_same_kind(&low, from + (to - from) * f64::from(part) / f64::from(PARTS));
+/// Levels like a point's that part a range in four, those that are whole and none of the curve's own.
+fn between((from, to): (f64, f64), like: &PointFindings, curve: &Curve) -> Vec<String> {
+    let Some(like) = like.level(&curve.setting) else { return Vec::new() };
+    let step = |part: u32| of_same_kind(like, from + (to - from) * f64::from(part) / f64::from(PARTS));
+    let ends = [from, to].map(|end| of_same_kind(like, end).as_ref().map(level_text));
     let mut levels: Vec<String> = (1..PARTS).filter_map(step).map(|level| level_text(&level)).collect();
     levels.dedup();
-    levels.retain(|level| *level != level_text(&low) && *level != level_text(&high));
+    levels.retain(|level| !ends.iter().flatten().any(|end| end == level));
     levels
 }
 

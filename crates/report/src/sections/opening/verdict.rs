@@ -1,12 +1,13 @@
 //! The verdict in a line: how many points are valid, what was checked, or whose fault it is that there is no result and what to do.
 
-use super::next::again;
+use super::next::{again, command};
 use super::words::{listed, name};
 use crate::blocks::{Inline, OpeningState, Prose, prose};
-use crate::findings::{Findings, PointFindings, Verdict, VoidClass, is_mendable};
+use crate::findings::{Findings, PointFindings, Verdict, VoidClass, is_mendable, limits_left_out};
 use crate::sections::charts::capital;
 use proofload_model::facts::{FactName, limit};
 use proofload_model::samples::CheckOutcome;
+use proofload_record::State;
 use std::collections::BTreeMap;
 
 /// Points that a line names.
@@ -24,18 +25,61 @@ const LIMITS: &[(FactName, &str)] = &[
     (limit::WRITE_IOPS, "limits.write_iops"),
 ];
 
-/// The verdict, and whether there is a result.
+/// What a point came to: the gravest class of its reasons, and whether it rests on an attempt that was changed after the run.
+type Fate = (Option<VoidClass>, bool);
+
+/// The verdict, and whether there is a result. That the record was changed comes first: nothing after it can be relied on.
 pub(super) fn verdict(findings: &Findings<'_>) -> (OpeningState, Prose) {
+    let (state, text) = of_points(findings);
+    let lead = [changed(findings), without(findings)].concat();
+    let state = if state == OpeningState::Good && !lead.is_empty() { OpeningState::Partial } else { state };
+    (state, [lead, text].concat())
+}
+
+fn changed(findings: &Findings<'_>) -> Prose {
+    if !findings.was_changed() {
+        return Prose::new();
+    }
+    prose! {
+        Inline::Strong(prose!["The record was changed after the run."]), " ",
+        command(&format!("proofload verify {}", findings.file_named())), " tells where. "
+    }
+}
+
+/// Limits that the machine did not allow: what was measured is another study than the file asks for.
+fn without(findings: &Findings<'_>) -> Prose {
+    match limits_left_out(findings.record).as_slice() {
+        [] => Prose::new(),
+        left => {
+            let head = prose!["Measured without ", left.join(", "), ", which this machine did not allow."];
+            prose![Inline::Strong(head), " "]
+        }
+    }
+}
+
+fn of_points(findings: &Findings<'_>) -> (OpeningState, Prose) {
     let (all, valid) = (findings.points.len(), findings.valid().count());
     let finished = findings.points.iter().filter(|point| !point.runs.is_empty()).count();
     match valid {
-        0 if finished == 0 => (OpeningState::Void, prose!["No result yet: no run of this study is finished. "]),
+        0 if finished == 0 => {
+            let head = prose!["No result yet: no run of this study is finished. "];
+            (OpeningState::Void, [head, last_failure(findings)].concat())
+        }
         0 => (OpeningState::Void, none(findings)),
         valid if valid == all => {
             (OpeningState::Good, [counted(valid, all), wide(findings), checked(findings)].concat())
         }
         valid => (OpeningState::Partial, [counted(valid, all), others(findings)].concat()),
     }
+}
+
+/// Why the last attempt that failed did.
+fn last_failure(findings: &Findings<'_>) -> Prose {
+    let reason = findings.record.attempts.iter().rev().find_map(|attempt| match &attempt.state {
+        State::Failed { reason } => Some(reason.trim_end_matches('.').to_owned()),
+        State::Open | State::Finished => None,
+    });
+    reason.map_or_else(Prose::new, |reason| prose!["The last attempt failed: ", reason, ". "])
 }
 
 fn counted(valid: usize, all: usize) -> Prose {
@@ -54,7 +98,7 @@ fn wide(findings: &Findings<'_>) -> Prose {
 /// What was looked at and holds.
 fn checked(findings: &Findings<'_>) -> Prose {
     let runs = || findings.points.iter().flat_map(|point| &point.runs);
-    let attempts = || findings.record.attempts.iter().filter(|attempt| runs().any(|run| run.attempt == attempt.id));
+    let attempts = || runs().filter_map(|run| findings.finished(run.run.index));
     let asked = |name: &FactName| {
         let mut facts = attempts().flat_map(|attempt| &attempt.facts);
         facts.any(|fact| name.is_of(fact) && fact.requested.is_some())
@@ -74,15 +118,16 @@ fn checked(findings: &Findings<'_>) -> Prose {
 
 /// Points that are no result, grouped by what they came to.
 fn others(findings: &Findings<'_>) -> Prose {
-    let mut groups: BTreeMap<Option<VoidClass>, Vec<String>> = BTreeMap::new();
+    let mut groups: BTreeMap<Fate, Vec<String>> = BTreeMap::new();
     for point in findings.points.iter().filter(|point| !point.verdict.is_valid()) {
-        groups.entry(class(point)).or_default().push(name(findings, point));
+        let fate = (class(point), findings.is_point_changed(point));
+        groups.entry(fate).or_default().push(name(findings, point));
     }
     let mut text = Prose::new();
-    for (class, names) in groups {
+    for (fate, names) in groups {
         let verb = if names.len() == 1 { " is " } else { " are " };
-        let word = if class.is_some() { "void" } else { "not measured" };
-        text.extend(prose![told(&names), verb, word, blame(class), ". "]);
+        let word = if fate.0.is_some() { "void" } else { "not measured" };
+        text.extend(prose![told(&names), verb, word, blame(fate), ". "]);
     }
     text.extend(prose!["Reasons: ", Inline::Reference("validity"), ". "]);
     text
@@ -97,8 +142,9 @@ fn told(names: &[String]) -> String {
 }
 
 /// Fault of a class of reasons, behind a comma.
-fn blame(class: Option<VoidClass>) -> &'static str {
+fn blame((class, is_changed): Fate) -> &'static str {
     match class {
+        Some(VoidClass::Verification) if is_changed => ", because the record was changed after the run",
         Some(VoidClass::Verification) => ", because a check failed",
         Some(VoidClass::Host) => ", because of the host",
         Some(VoidClass::NotSteady) => ", because throughput moved or varied too much",
@@ -112,12 +158,14 @@ fn none(findings: &Findings<'_>) -> Prose {
     let all = findings.points.len();
     let measured = findings.points.iter().filter(|point| !matches!(point.verdict, Verdict::NotRun(_))).count();
     let gravest = findings.points.iter().filter_map(class).min();
+    let is_changed = findings.points.iter().any(|point| findings.is_point_changed(point));
+    let blamed = blame((gravest, is_changed));
     let head = match all {
-        1 => prose!["No result: the only point is void", blame(gravest), "."],
+        1 => prose!["No result: the only point is void", blamed, "."],
         _ if measured < all => {
-            prose!["No result yet: ", measured, " of ", all, " points measured, none valid", blame(gravest), "."]
+            prose!["No result yet: ", measured, " of ", all, " points measured, none valid", blamed, "."]
         }
-        _ => prose!["No result: none of ", all, " points is valid", blame(gravest), "."],
+        _ => prose!["No result: none of ", all, " points is valid", blamed, "."],
     };
     let mut text = prose![Inline::Strong(head), " "];
     if let Some((reason, points)) = first_reason(findings, gravest) {
@@ -133,7 +181,12 @@ fn what_to_do(findings: &Findings<'_>, gravest: Option<VoidClass>) -> Prose {
     let Some(class) = gravest else { return Prose::new() };
     let mut text = prose![Inline::Strong(prose!["What to do:"]), " "];
     text.extend(again(findings));
-    text.extend(prose![capital(class.remedy()), ". "]);
+    let is_changed = findings.points.iter().any(|point| findings.is_point_changed(point));
+    if class == VoidClass::Verification && is_changed {
+        text.extend(prose!["Read another copy of the record, or measure again into a new one. "]);
+    } else {
+        text.extend(prose![capital(class.remedy()), ". "]);
+    }
     text
 }
 

@@ -5,8 +5,8 @@ use crate::findings::{Curve, Findings, PointFindings, Standing, level_number, le
 use crate::metrics::{LatencyStatistic, MetricKey};
 use crate::sections::charts::capital;
 use crate::sections::date;
-use crate::sections::tested::setup::{fact, varies, whole};
-use proofload_model::facts::{engine, host, storage};
+use crate::sections::tested::setup::{fact, observes_server, varies, version, whole};
+use proofload_model::facts::{FactName, host, storage};
 use proofload_model::settings::Value;
 
 /// Losses that a sentence lists.
@@ -96,6 +96,21 @@ pub(super) fn shown_losses<'f>(
     text
 }
 
+/// What broke first where no valid point is lower: nothing, or unknown where points have no result.
+pub(super) fn none_lower(findings: &Findings<'_>, what: &'static str) -> Prose {
+    let unknown: Vec<&PointFindings> = findings.points.iter().filter(|point| !point.verdict.is_valid()).collect();
+    let Some(first) = unknown.first() else {
+        return prose!["Nothing: no ", what, " has significantly lower throughput. "];
+    };
+    let place = if unknown.len() > LISTED {
+        format!(" at {} points", unknown.len())
+    } else {
+        let others = unknown.iter().skip(1).map(|point| name(findings, point));
+        listed(&std::iter::once(at(findings, first)).chain(others).collect::<Vec<String>>())
+    };
+    prose!["Unknown", place, "; no valid ", what, " has significantly lower throughput. "]
+}
+
 /// A point's headline figure with its interval and its most telling percentile: `35,373 TPM [34,173–37,096] at 256 MiB; New-Order p99 35 ms`.
 pub(super) fn reached(findings: &Findings<'_>, point: &PointFindings) -> Prose {
     let headline = findings.workload.headline;
@@ -130,7 +145,7 @@ pub(crate) fn subtitle(findings: &Findings<'_>) -> Prose {
     let settings = &record.study.settings;
     let mut parts: Vec<String> = vec![kind(findings)];
     let engine_kind = settings.get("engine.kind").filter(|_| !varies(findings, "engine.kind")).map(level_text);
-    let version = fact(findings, &engine::VERSION).filter(|_| engine_kind.is_some());
+    let version = version(findings).filter(|_| engine_kind.is_some());
     parts.extend(engine_kind.map(|kind| match version {
         Some(version) if !version.contains(&kind) => format!("{kind} {}", first_words(&version)),
         Some(version) => first_words(&version),
@@ -140,8 +155,9 @@ pub(crate) fn subtitle(findings: &Findings<'_>) -> Prose {
         let Some(count) = whole(settings, path).filter(|_| !varies(findings, path)) else { continue };
         parts.push(format!("{} {}", crate::numbers::count(count), if count == 1 { one } else { many }));
     }
-    parts.extend(fact(findings, &host::CORES).map(|cores| format!("{cores} cores")));
-    let drive = fact(findings, &storage::DEVICE_MODEL).or_else(|| fact(findings, &storage::DEVICE));
+    let read = |name: &FactName| fact(findings, name).filter(|_| observes_server(settings));
+    parts.extend(read(&host::CORES).map(|cores| format!("{cores} cores")));
+    let drive = read(&storage::DEVICE_MODEL).or_else(|| read(&storage::DEVICE));
     parts.extend(drive.map(|drive| format!("drive {drive}")));
     parts.push(date(record.created));
     let by: Vec<&str> =
@@ -156,7 +172,8 @@ fn kind(findings: &Findings<'_>) -> String {
     own.unwrap_or_else(|| (findings.workload.name)(&findings.record.study.settings))
 }
 
-/// The first two words of a version, which may go on for a line.
+/// The first two words of a version, which may go on for a line; what stands in brackets is how it was built.
 fn first_words(version: &str) -> String {
+    let version = version.split(" (").next().unwrap_or(version);
     version.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
 }

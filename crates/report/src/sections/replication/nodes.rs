@@ -133,7 +133,7 @@ impl<'a> RoleMap<'a> {
     fn of(findings: &'a Findings<'_>, one: &ReplicatedPoint) -> Option<Self> {
         let point = findings.point(one.point)?;
         let run = point.runs.first()?;
-        let (window, attempt) = (run.window_seconds()?, findings.record.finished(run.run.index)?);
+        let (window, attempt) = (run.window_seconds()?, findings.finished(run.run.index)?);
         let mut rows = Vec::new();
         for node in &one.nodes {
             let observed = traces_of(attempt, &node.instance, series::threads::ROLE);

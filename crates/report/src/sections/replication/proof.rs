@@ -13,7 +13,7 @@ pub(super) fn proved(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Pro
     let runs = points.iter().filter_map(|replicated| findings.point(replicated.point)).flat_map(|point| &point.runs);
     let proofs: Vec<ReplicationProof> = runs
         .filter_map(|run| {
-            findings.record.finished(run.run.index)?.last_event(|event| match event {
+            findings.finished(run.run.index)?.last_event(|event| match event {
                 RunEvent::ReplicationProved(proof) => Some(*proof),
                 _ => None,
             })

@@ -4,7 +4,6 @@ use super::super::section::{Section, SectionPlace, always};
 use super::{answer, forecast, links, modes, nodes, proof, published, slopes, split, two_ratios};
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::Findings;
-use crate::findings::drills::drilled;
 use crate::findings::replication::{MODE, ReplicatedPoint, replicated};
 use crate::sections::facts::standby_hosts;
 
@@ -28,7 +27,7 @@ fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks.extend(two_ratios::blocks(findings));
     blocks.extend(published::blocks(findings, &points));
     let details = details(findings, &points);
-    if drilled(findings).is_empty() {
+    if findings.drilled.is_empty() {
         blocks.extend(details);
     } else {
         blocks.push(Block::Fold(prose!["Commit waits and resource use of each node"], details));

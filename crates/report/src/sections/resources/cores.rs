@@ -21,7 +21,7 @@ fn observed<'a>(findings: &'a Findings<'_>) -> Vec<Cores<'a>> {
     let cores = |point: &'a PointFindings| {
         let run = point.runs.first()?;
         let window = run.window_seconds()?;
-        let attempt = findings.record.finished(run.run.index)?;
+        let attempt = findings.finished(run.run.index)?;
         let traces: Vec<Trace> =
             traces(attempt, series::cores::BUSY).iter().map(|trace| trace.within(window)).collect();
         (!traces.is_empty()).then_some(Cores { point, window, traces })

@@ -3,7 +3,8 @@
 use crate::blocks::{Chart, Column, Diagram, DiagramBox, Figure, Table, cells, prose};
 use crate::findings::{Findings, level_text, size_text};
 use crate::sections::facts::in_full::told;
-use proofload_model::facts::{engine, host, storage, tier};
+use crate::sections::tested::setup::observes_server;
+use proofload_model::facts::{FactName, engine, host, storage, tier};
 use proofload_model::settings::Value;
 
 /// The figure; `None` where neither engine nor storage is known.
@@ -75,7 +76,7 @@ fn link(findings: &Findings<'_>) -> String {
 fn server(findings: &Findings<'_>) -> Option<DiagramBox> {
     let kind = setting(findings, "engine.kind")?;
     let mut lines: Vec<String> = Vec::new();
-    let version = told(findings, &engine::VERSION);
+    let version = told(findings, &engine::VERSION).or_else(|| told(findings, &engine::SERVER_VERSION));
     let title = version.filter(|_| !kind.contains(',')).map_or(kind.clone(), |version| {
         let number = version.split_whitespace().find(|word| word.starts_with(|letter: char| letter.is_ascii_digit()));
         number.map_or(kind.clone(), |number| format!("{kind} {number}"))
@@ -84,7 +85,10 @@ fn server(findings: &Findings<'_>) -> Option<DiagramBox> {
     for (path, what) in limits {
         lines.extend(setting(findings, path).map(|value| format!("{value} {what}")));
     }
-    if lines.is_empty() {
+    let is_observed = observes_server(&findings.record.study.settings);
+    if lines.is_empty() && !is_observed {
+        lines.push("host not observed".to_owned());
+    } else if lines.is_empty() {
         lines.extend(told(findings, &host::CORES).map(|cores| format!("{cores} cores")));
         lines.extend(told(findings, &host::MEMORY).map(|memory| format!("{} memory", size_text(&memory))));
     }
@@ -100,12 +104,14 @@ fn cache(findings: &Findings<'_>) -> Option<DiagramBox> {
 
 fn drive(findings: &Findings<'_>) -> Option<DiagramBox> {
     let stated = findings.record.study.settings.text("paper.drive").ok().map(str::to_owned);
-    let model = told(findings, &storage::DEVICE_MODEL).or(stated);
-    let device = told(findings, &storage::DEVICE);
+    let is_observed = observes_server(&findings.record.study.settings);
+    let read = |name: &FactName| told(findings, name).filter(|_| is_observed);
+    let model = read(&storage::DEVICE_MODEL).or(stated);
+    let device = read(&storage::DEVICE);
     let title = model.or_else(|| device.clone())?;
     let mut lines: Vec<String> = device.into_iter().filter(|device| *device != title).collect();
-    lines.extend(told(findings, &storage::DEVICE_SIZE).map(|size| size_text(&size)));
-    lines.extend(told(findings, &storage::FILE_SYSTEM));
+    lines.extend(read(&storage::DEVICE_SIZE).map(|size| size_text(&size)));
+    lines.extend(read(&storage::FILE_SYSTEM));
     let limits = [
         ("limits.read_iops", "reads/s"),
         ("limits.write_iops", "writes/s"),

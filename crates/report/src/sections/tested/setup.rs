@@ -3,8 +3,43 @@
 use crate::blocks::{Prose, prose};
 use crate::findings::{Findings, between, level_number, level_of, level_text, setting_title, size_text};
 use crate::sections::charts::factors_title;
-use proofload_model::facts::{FactName, host, storage};
+use proofload_model::facts::{FactName, engine, host, storage};
 use proofload_model::settings::Settings;
+
+/// Settings of what is read on the host of the database, whoever started it.
+const OBSERVERS: [&str; 2] = ["agents.host", "observe.prometheus"];
+
+/// Tells whether facts of the machine are facts of the database's: those read on the load host say nothing about an existing server on another.
+pub(crate) fn observes_server(settings: &Settings) -> bool {
+    let url = settings.text("engine.url").ok();
+    url.is_none_or(|url| is_of_this_host(url) || OBSERVERS.iter().any(|path| !settings.list(path).is_empty()))
+}
+
+/// Tells whether every host of a URL, or of keywords such as `host=a,b`, is the one that asks.
+fn is_of_this_host(url: &str) -> bool {
+    let hosts: Vec<&str> = match url.split_once("://") {
+        Some((_, rest)) => {
+            let authority = rest.split(['/', '?']).next().unwrap_or_default();
+            authority.rsplit_once('@').map_or(authority, |(_, hosts)| hosts).split(',').collect()
+        }
+        None => url
+            .split_whitespace()
+            .filter_map(|word| word.strip_prefix("host="))
+            .flat_map(|all| all.split(','))
+            .collect(),
+    };
+    hosts.into_iter().all(|host| {
+        let port = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
+        let name = port.map_or(host, |(name, _)| name);
+        let is_socket = name.is_empty() || name.starts_with(['/', '%']);
+        is_socket || name.starts_with("127.") || ["localhost", "[::1]"].contains(&name) || host == "::1"
+    })
+}
+
+/// The version of the database, as it says itself.
+pub(crate) fn version(findings: &Findings<'_>) -> Option<String> {
+    fact(findings, &engine::VERSION).or_else(|| fact(findings, &engine::SERVER_VERSION))
+}
 
 /// The sentence.
 pub(crate) fn what_was_run(findings: &Findings<'_>) -> Prose {
@@ -24,17 +59,19 @@ pub(crate) fn what_was_run(findings: &Findings<'_>) -> Prose {
         }
     }
     let points = findings.points.len();
+    let is_measured = findings.runs().next().is_some();
+    let was = if is_measured { " was" } else { " was to be" };
     let searched = findings.searches.iter().any(|search| !search.label.is_empty() || search.path.len() > 1);
     text.extend(match findings.factors.as_slice() {
         [.., factor] if searched => {
             let chosen =
-                prose![" was measured at ", points, " points, which a search over ", setting_title(&factor.setting)];
+                prose![was, " measured at ", points, " points, which a search over ", setting_title(&factor.setting)];
             [chosen, prose![" chose one by one from earlier results"]].concat()
         }
-        [] => prose![" was measured at one point"],
+        [] => prose![was, " measured at one point"],
         [factor] if factor.levels.len() == 1 => {
             let level = factor.levels.first().map(level_text).unwrap_or_default();
-            prose![" was measured at one level of ", setting_title(&factor.setting), ", ", level]
+            prose![was, " measured at one level of ", setting_title(&factor.setting), ", ", level]
         }
         [factor] => {
             let (first, last) = (factor.levels.first(), factor.levels.last());
@@ -45,10 +82,10 @@ pub(crate) fn what_was_run(findings: &Findings<'_>) -> Prose {
                 let levels: Vec<String> = factor.levels.iter().map(|level| level_of(&factor.setting, level)).collect();
                 prose![": ", levels.join(between(factor.levels.iter()))]
             };
-            [prose![" was measured at ", factor.levels.len(), " levels of ", setting_title(&factor.setting)], range]
+            [prose![was, " measured at ", factor.levels.len(), " levels of ", setting_title(&factor.setting)], range]
                 .concat()
         }
-        _ => prose![" was measured at ", points, " points: ", factors_title(findings).replace(", ", " × ")],
+        _ => prose![was, " measured at ", points, " points: ", factors_title(findings).replace(", ", " × ")],
     });
     let repetitions = record.study.repetitions();
     text.extend(match (repetitions, points) {
@@ -69,6 +106,9 @@ pub(crate) fn whole(settings: &Settings, path: &str) -> Option<u64> {
 
 /// The machine in a sentence, as far as its facts go.
 fn machine(findings: &Findings<'_>) -> Prose {
+    if !observes_server(&findings.record.study.settings) {
+        return prose![" The host of the database was not observed."];
+    }
     let fact = |name: &FactName| fact(findings, name);
     let mut parts: Vec<Prose> = Vec::new();
     parts.extend(fact(&host::CPU).map(|cpu| prose![cpu]));
@@ -100,4 +140,29 @@ pub(crate) fn fact(findings: &Findings<'_>, name: &FactName) -> Option<String> {
     let mut facts = record.facts.iter().chain(record.attempts.iter().flat_map(|attempt| &attempt.facts));
     let found = facts.find(|fact| name.is_of(fact) && fact.requested.is_none() && !fact.instance.is_standby());
     found.and_then(|fact| fact.effective.as_deref()).map(size_text).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_this_host;
+
+    #[test]
+    fn a_url_of_another_host_is_told_from_one_of_this_host() {
+        for here in [
+            "postgresql://localhost/db",
+            "postgresql://me@127.0.0.1:5432/db",
+            "postgresql://[::1]:5432/db",
+            "postgresql:///db",
+            "postgresql://%2Frun%2Fpostgresql/db",
+            "host=/run/postgresql dbname=db",
+            "dbname=db",
+        ] {
+            assert!(is_of_this_host(here), "{here}");
+        }
+        for other in
+            ["postgresql://db1", "postgresql://me@db1:5432/db", "postgresql://localhost,db1/db", "host=db1,db2"]
+        {
+            assert!(!is_of_this_host(other), "{other}");
+        }
+    }
 }

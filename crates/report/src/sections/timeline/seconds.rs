@@ -40,7 +40,7 @@ pub(crate) fn seconds_of(findings: &Findings<'_>, run: &RunFindings) -> Vec<Seco
     }];
     found.extend(p99(run));
     let end = run.per_second.len() as f64;
-    if let Some(attempt) = findings.record.finished(run.run.index) {
+    if let Some(attempt) = findings.finished(run.run.index) {
         found.extend(DRAWN.iter().filter_map(|(name, title, unit, factor, averaged, colour)| {
             let samples = together(&traces(attempt, *name), *averaged)?;
             let samples: Vec<(f64, f64)> = samples
@@ -57,7 +57,7 @@ pub(crate) fn seconds_of(findings: &Findings<'_>, run: &RunFindings) -> Vec<Seco
 
 /// Seconds in which the engine began a checkpoint, from the start of the load.
 pub(crate) fn checkpoints(findings: &Findings<'_>, run: &RunFindings) -> Vec<f64> {
-    let attempt = findings.record.finished(run.run.index);
+    let attempt = findings.finished(run.run.index);
     attempt.map_or_else(Vec::new, |attempt| checkpoints_begun(attempt, run.per_second.len() as f64))
 }
 

@@ -35,15 +35,15 @@ pub(crate) fn doubt(findings: &Findings<'_>) -> Prose {
 }
 
 /// Valid points with their windows; a point that is rated whole has none.
-fn told<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, Vec<WindowReach>)> {
-    let windows = |point: &PointFindings| -> Vec<WindowReach> {
+fn told<'f>(findings: &'f Findings<'_>) -> Vec<(&'f PointFindings, Vec<&'f WindowReach>)> {
+    let windows = |point: &PointFindings| -> Vec<&'f WindowReach> {
         point.runs.iter().filter_map(|run| reach(findings, run)).collect()
     };
     let each = findings.valid().map(|point| (point, windows(point)));
     each.filter(|(_, windows)| !windows.is_empty()).collect()
 }
 
-fn warning(told: &[(&PointFindings, Vec<WindowReach>)]) -> Option<Block> {
+fn warning(told: &[(&PointFindings, Vec<&WindowReach>)]) -> Option<Block> {
     let narrow = told.iter().filter(|(_, windows)| may_be_narrow(windows));
     let names: Vec<String> = narrow.map(|(point, _)| point.label()).collect();
     (!names.is_empty()).then(|| {
@@ -59,8 +59,8 @@ fn warning(told: &[(&PointFindings, Vec<WindowReach>)]) -> Option<Block> {
 }
 
 /// What holds for all windows of a point, as the worst of them has it.
-fn sentence(windows: &[WindowReach]) -> String {
-    let slowest: Option<Vec<&Recurrence>> = windows.iter().map(WindowReach::slowest).collect();
+fn sentence(windows: &[&WindowReach]) -> String {
+    let slowest: Option<Vec<&Recurrence>> = windows.iter().map(|window| window.slowest()).collect();
     let slowest = slowest.and_then(|all| all.into_iter().min_by_key(|recurrence| recurrence.count));
     let mut text = slowest.map_or_else(
         || "recurrence unknown: the interval is of this window".to_owned(),
@@ -103,22 +103,22 @@ mod tests {
         let checkpoints = |count: u64| Recurrence { of: RecurrenceKind::Checkpoints, count, period: Some(30.0) };
         let unknown = window(Vec::new(), 0.5, 0.0301);
         assert_eq!(
-            sentence(std::slice::from_ref(&unknown)),
+            sentence(&[&unknown]),
             "recurrence unknown: the interval is of this window; a movement of up to 3.1 % over the window cannot be excluded"
         );
         let often = window(vec![checkpoints(12)], 0.75, 0.02);
         assert_eq!(
-            sentence(std::slice::from_ref(&often)),
+            sentence(&[&often]),
             "holds 12 recurrences (checkpoints, one every 30 s); a movement of up to 2 % over the window cannot be excluded"
         );
         let rarely = WindowReach { movement: None, ..window(vec![checkpoints(1)], 0.9, 0.0) };
         assert_eq!(
-            sentence(&[often.clone(), rarely]),
+            sentence(&[&often, &rarely]),
             "each window holds at least 1 recurrence (checkpoints, one every 30 s), fewer than 10: the interval is of this window; \
              throughput varied slowly: the interval may be too narrow for longer times; a movement of up to 2 % over the window \
              cannot be excluded"
         );
-        let text = sentence(&[often, unknown]);
+        let text = sentence(&[&often, &unknown]);
         assert!(text.starts_with("recurrence unknown"), "one of the windows is: {text}");
     }
 
@@ -127,8 +127,8 @@ mod tests {
     fn slow_throughput_is_warned_of_and_doubted_on_the_first_screen() {
         let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/records/format-4-memory.proof");
         let record = proofload_record::read(std::path::Path::new(stored)).expect("the record is read");
+        assert!(doubt(&crate::findings::evaluate(&record)).is_empty(), "six seconds tell nothing");
         let mut findings = crate::findings::evaluate(&record);
-        assert!(doubt(&findings).is_empty(), "six seconds tell nothing");
         for run in findings.points.iter_mut().flat_map(|point| &mut point.runs) {
             run.per_second =
                 (0..400).map(|t| 100.0 + 20.0 * (std::f64::consts::PI * f64::from(t) / 400.0).sin()).collect();

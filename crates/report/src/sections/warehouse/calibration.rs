@@ -21,7 +21,7 @@ pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 /// Points that share a calibration stand together.
 fn by_calibration<'f>(findings: &'f Findings<'_>) -> Vec<(CalibrationFindings, Vec<&'f PointFindings>)> {
     by_key(findings.points.iter().filter_map(|point| {
-        let attempt = findings.record.finished(point.runs.first()?.run.index)?;
+        let attempt = findings.finished(point.runs.first()?.run.index)?;
         Some((calibrated(findings.record, attempt), point))
     }))
 }

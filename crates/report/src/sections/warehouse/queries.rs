@@ -31,7 +31,7 @@ pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 }
 
 fn totals<'f>(findings: &'f Findings<'_>, point: &'f PointFindings) -> Option<Totals<'f>> {
-    let attempts: Vec<_> = point.runs.iter().filter_map(|run| findings.record.finished(run.run.index)).collect();
+    let attempts: Vec<_> = point.runs.iter().filter_map(|run| findings.finished(run.run.index)).collect();
     let classes = query_totals(&attempts);
     (!classes.is_empty()).then_some((point, classes))
 }

@@ -66,7 +66,7 @@ impl Exit {
             Self::StudyInvalid => (3, "the study file has faults", "the message lists all of them"),
             Self::GateFailed => (
                 4,
-                "a gate failed: a loss beyond the tolerance was shown, a point is void or missing, or acknowledged writes were lost",
+                "a gate failed: a loss beyond the tolerance was shown, a point is void or missing, nothing could be compared, or acknowledged writes were lost",
                 "the last line of proofload gate says which",
             ),
             Self::VerificationFailed => (

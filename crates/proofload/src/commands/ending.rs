@@ -8,7 +8,7 @@ use crate::output;
 use proofload_model::time::Clock;
 use proofload_record::{Record, State};
 use proofload_report::findings::evaluate;
-use proofload_report::{Format, render};
+use proofload_report::{Format, ReportOptions, render_with};
 use serde_json::json;
 use std::path::Path;
 
@@ -53,7 +53,7 @@ impl<'a> Ending<'a> {
             record: path,
             exit,
             error: None,
-            table: table(record),
+            table: table(record, path),
             report: style.with_report.then(|| write_report(record, path)),
             next: NextSteps::of(record, &findings).lines(path),
             result: Some(result),
@@ -75,7 +75,8 @@ impl<'a> Ending<'a> {
             _ => exit,
         };
         // Without a finished run a table would tell the same error again for each point.
-        let table = record.filter(|record| exit != Exit::Failure || has_finished_run(record)).and_then(table);
+        let table = record.filter(|record| exit != Exit::Failure || has_finished_run(record));
+        let table = table.and_then(|record| self::table(record, path));
         Self { record: path, exit, error: Some(error), table, report: None, next, result }
     }
 
@@ -148,8 +149,10 @@ pub(super) fn has_finished_run(record: &Record) -> bool {
     record.attempts.iter().any(|attempt| attempt.state == State::Finished)
 }
 
-fn table(record: &Record) -> Option<String> {
-    render(record, Format::Text).ok().map(|table| table.trim_end().to_owned())
+fn table(record: &Record, path: &Path) -> Option<String> {
+    let file = path.display().to_string();
+    let options = ReportOptions { file: &file, ..ReportOptions::default() };
+    render_with(record, Format::Text, options).ok().map(|table| table.trim_end().to_owned())
 }
 
 /// Writes the page beside the record, over an earlier page of ours only.
@@ -163,7 +166,9 @@ fn write_report(record: &Record, path: &Path) -> Result<String, String> {
         let named = format!("proofload report {} -o FILE", path.display());
         return Err(format!("{shown} exists and is not a Proofload report; choose another name: {named}"));
     }
-    let page = render(record, Format::Html).map_err(|error| error.to_string())?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let options = ReportOptions { file: &name, ..ReportOptions::default() };
+    let page = render_with(record, Format::Html, options).map_err(|error| error.to_string())?;
     std::fs::write(&file, page).map_err(|error| format!("failed to write {shown}: {error}"))?;
     Ok(shown.to_string())
 }

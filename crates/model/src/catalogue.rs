@@ -71,9 +71,9 @@ pub struct EngineFacts {
 /// Where the engine of a study runs, as far as the study tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnginePlace {
-    /// On this machine, started by Proofload or inside it.
+    /// Place on this machine: started by Proofload or inside it.
     Here,
-    /// At a URL, or on another host, whose programs are not known here.
+    /// Place at a URL, or on another host, whose programs are not known here.
     Elsewhere,
 }
 
@@ -88,7 +88,7 @@ pub struct RefusedSetting {
     pub reason: String,
 }
 
-/// Refusals of an engine that says nothing of its settings before it runs: none.
+/// Refusals of an engine that says nothing of its settings before it runs.
 pub fn no_refused_settings(_place: EnginePlace, _settings: &[(String, String)]) -> Vec<RefusedSetting> {
     Vec::new()
 }

@@ -38,7 +38,7 @@ pub(crate) type Wanted<'a> = &'a dyn Fn(Option<i64>) -> bool;
 /// Which rows are to be read.
 #[derive(Clone, Copy)]
 pub(crate) struct RowChoice<'a> {
-    /// Whose.
+    /// Attempts whose rows are read.
     pub(crate) wanted: Wanted<'a>,
     /// Rows after these.
     pub(crate) after: LastRows,

@@ -261,10 +261,8 @@ impl fmt::Display for Error {
                  restore both from the same time, or format the cache if it has no dirty lines"
             ),
             TierErrorKind::Detached { what } => {
-                write!(
-                    f,
-                    "failed to open {what}: it was detached from its cache; use it alone, or format a new cache for it"
-                )
+                let advice = "use it alone, or format a new cache for it";
+                write!(f, "failed to open {what}: it was detached from its cache; {advice}")
             }
             TierErrorKind::GivenUp { source } => write!(
                 f,

@@ -33,7 +33,7 @@ pub(super) struct ClosingState {
     opening: QuickSet<LineNumber>,
     /// Dirty sectors that differ from their checksums.
     pub(super) damaged: QuickMap<LineNumber, SectorSet>,
-    /// After a crash, sectors of open lines that are not trusted whole and whose checksums are certain all the same.
+    /// Sectors, after a crash, of open lines that are not trusted whole and whose checksums are certain all the same.
     sound: QuickMap<LineNumber, SectorSet>,
     /// Checksums that were taken from sectors that a crash may have torn. A comparison that was begun before has the older ones.
     accepted: QuickMap<LineNumber, SectorCrcs>,
@@ -174,7 +174,7 @@ impl CacheMachine {
         }
     }
 
-    /// Forgets which sectors of a line are certain, since all of them are, or none matters.
+    /// Forgets which sectors of a line are certain, since all of them are, or it no longer matters.
     pub(super) fn forget_sound(&mut self, line: LineNumber) {
         if !self.closing.sound.is_empty() {
             self.closing.sound.remove(&line);

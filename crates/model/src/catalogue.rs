@@ -65,7 +65,7 @@ pub struct EngineFacts {
     pub setting_names: Option<fn() -> Vec<&'static str>>,
     /// Settings below `engine.settings`, given as name and value, that an engine at this place does not take, as far as that is known before
     /// it runs.
-    pub refused_settings: fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting>,
+    pub refused_settings: RefuseSettings,
 }
 
 /// Where the engine of a study runs, as far as the study tells.
@@ -87,6 +87,9 @@ pub struct RefusedSetting {
     /// What is wrong, and what would be right.
     pub reason: String,
 }
+
+/// Names the settings, by name and value, that an engine at a place is known to refuse before it runs.
+pub type RefuseSettings = fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting>;
 
 /// Refusals of an engine that says nothing of its settings before it runs.
 pub fn no_refused_settings(_place: EnginePlace, _settings: &[(String, String)]) -> Vec<RefusedSetting> {

@@ -11,7 +11,7 @@ use super::rights::ServerRights;
 use super::scratch::ScratchDatabases;
 use super::server::ServerRecipe;
 use super::session::Session;
-use proofload_model::catalogue::{EnginePlace, RefusedSetting, no_refused_settings};
+use proofload_model::catalogue::{RefuseSettings, no_refused_settings};
 use proofload_model::samples::Fact;
 use proofload_model::settings::SettingSpec;
 use proofload_model::wire::DataLocation;
@@ -93,7 +93,7 @@ pub trait Engine: Sync {
     }
 
     /// Settings below `engine.settings` that it does not take, as far as that is known before it runs. Starts no server.
-    fn refused_settings(&self) -> fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting> {
+    fn refused_settings(&self) -> RefuseSettings {
         no_refused_settings
     }
 

@@ -7,7 +7,7 @@ use crate::contract::{
     About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer,
     Replication, ScratchDatabases, ServerRecipe, ServerRights, SessionSampler, Snapshots, SqlEngine, Target, Work,
 };
-use proofload_model::catalogue::{EnginePlace, RefusedSetting};
+use proofload_model::catalogue::RefuseSettings;
 use proofload_model::samples::Fact;
 
 impl<F: FamilyMember> Engine for F {
@@ -28,7 +28,7 @@ impl<F: FamilyMember> Engine for F {
         })
     }
 
-    fn refused_settings(&self) -> fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting> {
+    fn refused_settings(&self) -> RefuseSettings {
         configuration::refused::<F>
     }
 

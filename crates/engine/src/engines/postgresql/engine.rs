@@ -7,7 +7,7 @@ use crate::contract::{
     About, Engine, Error, ExistingReplication, ExistingServer, Installation, LiveSettings, Memory, Observer,
     Replication, ScratchDatabases, ServerRecipe, ServerRights, SessionSampler, Snapshots, SqlEngine, Target, Work,
 };
-use proofload_model::catalogue::{EnginePlace, RefusedSetting};
+use proofload_model::catalogue::RefuseSettings;
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
 
@@ -34,7 +34,7 @@ impl Engine for Postgresql {
             .map(|found| Installation { version: found.version, place: found.folder.display().to_string() })
     }
 
-    fn refused_settings(&self) -> fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting> {
+    fn refused_settings(&self) -> RefuseSettings {
         refused_settings::refused
     }
 

@@ -2,7 +2,7 @@
 
 use super::{SqliteSession, database, pragma};
 use crate::contract::{About, Engine, Error, Installation, Memory, Snapshots, SqlEngine, Target, Work};
-use proofload_model::catalogue::{EnginePlace, RefusedSetting};
+use proofload_model::catalogue::RefuseSettings;
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Kind, Scope, SettingSpec};
 use proofload_model::units::Bytes;
@@ -47,7 +47,7 @@ impl Engine for Sqlite {
         Some(pragma::names)
     }
 
-    fn refused_settings(&self) -> fn(EnginePlace, &[(String, String)]) -> Vec<RefusedSetting> {
+    fn refused_settings(&self) -> RefuseSettings {
         pragma::refused
     }
 

@@ -144,7 +144,7 @@ fn a_changed_record_says_so_first() {
 fn a_limit_that_was_left_out_is_told_first() {
     let shape = Shape { factors: String::new(), ..Shape::memory(1) };
     let mut without = record(&shape);
-    let text = "[limits]\nwhen_refused = \"without\"\n\n# --set 'limits.memory=none'\n";
+    let text = "[limits]\nwhen_refused = \"without\"\n\n# --set 'limits.memory=none'\n# --set 'study.title=\"A study, without limits.memory\"'\n";
     without.documents.insert("study.toml".to_owned(), text.to_owned());
     assert!(screen(&without).starts_with("good: 1 of 1 point valid."), "taken away by choice: {}", screen(&without));
     let (path, value) = ("limits.when_refused".to_owned(), Value::Text("without".to_owned()));

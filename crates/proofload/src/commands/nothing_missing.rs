@@ -3,6 +3,7 @@
 
 use super::ending::{Ending, EndingStyle};
 use super::run::void_runs;
+use super::sign::closed;
 use super::status::has_every_run;
 use crate::cli::{ProgressForm, ResumeArguments, ResumeVoid};
 use crate::conductor::nothing_is_missing;
@@ -18,8 +19,8 @@ pub(super) fn told(arguments: &ResumeArguments, progress: &Record) -> Option<Exi
         return None;
     }
     let (record, proof) = proofload_record::read_proved(&arguments.record).ok()?;
-    // A conductor that was killed has not closed its record, and may have left something on the machine.
-    let is_closed = proof.closed || proof.head.is_none();
+    // A conductor that was killed has not closed its record, and may have left something on the machine; its last rows may stand beside the file.
+    let is_closed = (proof.closed || proof.head.is_none()) && closed(&arguments.record).is_ok();
     if !is_closed || !record.faults.is_empty() || record.being_written || !nothing_is_missing(&record) {
         return None;
     }

@@ -35,7 +35,7 @@ fn sign(arguments: &SignArguments) -> Result<(), (Exit, String)> {
 }
 
 /// A signature is over the file: nothing of the record may stand beside it.
-fn closed(record: &Path) -> Result<(), String> {
+pub(super) fn closed(record: &Path) -> Result<(), String> {
     let beside = |suffix: &str| {
         let mut name = record.as_os_str().to_owned();
         name.push(suffix);

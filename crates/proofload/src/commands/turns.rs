@@ -148,7 +148,10 @@ fn old_sides(files: &RecordFiles, yes: Option<&str>) -> Result<Option<OpenPair>,
             "{one} and {other} exist but were not measured in turns; move them away to run both"
         )));
     }
-    if records.iter().all(has_every_run) {
+    let is_whole = |(record, path): (&Record, &Path)| {
+        has_every_run(record) && !record.being_written && super::sign::closed(path).is_ok()
+    };
+    if records.iter().zip([files.baseline.as_path(), files.candidate.as_path()]).all(is_whole) {
         return Ok(None);
     }
     // Before the records get a session: what is refused leaves them as they are.

@@ -125,7 +125,8 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
         for run in assignment.missing(&tried) {
             tried.insert(run.index);
             let failed = attempt(assignment, context, &commands, run)?;
-            let may_be_closed = failed.is_some() && assignment.finished.len() == before;
+            // A server that let a run of this session in may only be starting again.
+            let may_be_closed = failed.is_some() && tried.len() == 1 && assignment.finished.len() == before;
             reasons.extend(failed);
             let left = assignment.missing(&tried).len();
             if may_be_closed

@@ -10,9 +10,14 @@ pub(crate) fn limits_left_out(record: &Record) -> Vec<&'static str> {
     if record.study.settings.text("limits.when_refused") != Ok("without") {
         return Vec::new();
     }
+    // What was refused is named by the title as well; what somebody took away by choice is not.
+    let titles =
+        text.lines().rev().filter_map(|line| line.strip_prefix("# --set 'study.title=\"")?.strip_suffix("\"'"));
+    let named =
+        titles.filter_map(|title| title.rsplit_once(", without ")).map(|(_, names)| names).next().unwrap_or_default();
     let is_left_out = |path: &&str| {
         let laid_over = format!("# --set '{path}=none'");
-        text.lines().any(|line| line == laid_over)
+        named.split(", ").any(|name| name == *path) && text.lines().any(|line| line == laid_over)
     };
     limit_settings().map(|spec| spec.path).filter(is_left_out).collect()
 }

@@ -67,6 +67,10 @@ fn shown_knee(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Opt
     let ranked = RankedCurve::of_only(findings, curve).filter(|_| !is_fitted)?;
     let words = |number: f64| level_words(findings, &curve.setting, number);
     let told = match (findings.knee_range(), ranked.shape) {
+        (Some((after, reached)), CurveShape::Between(..)) => prose! {
+            words(after), " is shown to be lower than the largest and ", words(reached),
+            " is not, so the knee lies between the two; larger levels are lower again. "
+        },
         (Some((after, reached)), _) => prose! {
             "From ", words(reached), " on, no level is shown to be lower than the largest; ", words(after),
             " is, so the knee lies between the two. "

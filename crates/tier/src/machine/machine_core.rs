@@ -361,12 +361,14 @@ impl CacheMachine {
         if full && !self.evict(block) {
             return None;
         }
-        if is_over {
+        if is_over && self.lists.length(ListId::FREE) > 0 {
             // It came to them while it had a larger quota, or none: it shrinks by a line with each that it takes.
             self.evict(block);
         }
         let least = if replaces { 1 } else { self.low_water() };
-        if !full && self.lists.length(ListId::FREE) < least {
+        // Lines that the next commit frees will do for one that waits for it.
+        let is_awaited = replaces && self.records.has_leaving();
+        if !full && !is_awaited && self.lists.length(ListId::FREE) < least {
             let fullest = self.fullest(block);
             if !self.evict(fullest) && fullest != block {
                 self.evict(block);

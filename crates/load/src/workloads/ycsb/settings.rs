@@ -252,20 +252,12 @@ const SHARES: [&str; 5] =
 /// The word for a mix of the study's own.
 const OWN: &str = "own";
 
-/// Contradictions of the mix: shares that add up to no whole, and shares beside a mix that has its own.
+/// Contradictions of an own mix: shares that add up to no whole. Those beside another mix are left alone, as another point may use them.
 pub(super) fn of_mix(settings: &Settings) -> Vec<Contradiction> {
-    let Ok(name) = settings.text("workload.mix") else { return Vec::new() };
-    if name == OWN {
-        return mix(settings)
-            .err()
-            .map(|error| Contradiction::new("workload.mix", error.to_string()))
-            .into_iter()
-            .collect();
+    if settings.text("workload.mix") != Ok(OWN) {
+        return Vec::new();
     }
-    let has_share = |path: &&str| settings.number(path).is_ok_and(|share| share > 0.0);
-    let reason =
-        format!("only used with workload.mix = \"own\", but the mix is {name:?}; set it, or remove this share");
-    SHARES.into_iter().filter(has_share).map(|path| Contradiction::new(path, reason.clone())).collect()
+    mix(settings).err().map(|error| Contradiction::new("workload.mix", error.to_string())).into_iter().collect()
 }
 
 fn mix(settings: &Settings) -> Result<Mix, Error> {
@@ -407,8 +399,7 @@ mod tests {
         check(&[("mix", text("own")), share("read", 0.5), share("update", 0.5)], &[]);
         let sum = "workload.mix: the sum of the shares of operations";
         check(&[("mix", text("own")), share("read", 0.5), share("update", 0.9)], &[sum]);
-        check(&[share("read", 0.5)], &["workload.read: only used with workload.mix = \"own\", but the mix is \"a\""]);
-        check(&[share("read", 0.0), ("mix", text("b"))], &[]);
+        check(&[share("read", 0.5), ("mix", text("b"))], &[]);
     }
 
     #[test]

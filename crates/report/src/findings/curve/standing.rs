@@ -158,11 +158,18 @@ impl Findings<'_> {
         let first = match ranked.shape {
             // The largest level alone is no plateau.
             CurveShape::From(first) if first + 1 == ranked.points.len() => return None,
+            CurveShape::Between(first, last) if first == last => return None,
             CurveShape::From(first) | CurveShape::Between(first, _) => first,
             CurveShape::Level | CurveShape::UpTo(_) | CurveShape::Scattered(_) => return None,
         };
+        let below = first.checked_sub(1)?;
+        let is_open = |(_, standing): &(_, Standing)| matches!(standing, Standing::NoInterval(_));
+        // The level below is lower by its interval, not for want of one.
+        if !matches!(ranked.points[below].1, Standing::Lower(_)) || ranked.points[below..=first].iter().any(is_open) {
+            return None;
+        }
         let level = |place: usize| ranked.points.get(place)?.0.level(&curve.setting).and_then(level_number);
-        Some((level(first.checked_sub(1)?)?, level(first)?))
+        Some((level(below)?, level(first)?))
     }
 
     /// Standing of a valid point; `None` of others.

@@ -285,9 +285,9 @@ fn the_summary_is_in_sentences() {
 
             **Throughput still rises up to 512 MiB of database memory, the largest level. At 256 MiB it is 20 % lower, at 64 MiB 63 %.**
 
-            - **What held**: 72,170 transactions per minute (71,653 to 72,687) at 512 MiB; New-Order p99 11.7 ms (11.4 to 12.0).
-            - **What broke first**: Throughput is lower by 20.2 % (19.4 to 21.9) at 256 MiB, by 63.0 % (62.7 to 63.4) at 64 MiB.
-            - **Why (observed, not confirmed)**: At 256 MiB, the cores were 82.2 % (81.0 to 83.4) busy. At 512 MiB, the cores were 87.0 % (85.7 to 88.4) busy. A transaction read from the drive 6.91 (6.77 to 7.09) times at 256 MiB and 1.82 (1.78 to 1.87) times at 512 MiB.
+            - **What held**: 72,170 transactions per minute (70,861 to 72,687) at 512 MiB; New-Order p99 11.7 ms (11.4 to 12.0).
+            - **What broke first**: Throughput is lower by 20.2 % (18.6 to 21.9) at 256 MiB, by 63.0 % (62.3 to 63.7) at 64 MiB.
+            - **Why (observed, not confirmed)**: At 256 MiB, the cores were 82.2 % (81.0 to 83.4) busy. At 512 MiB, the cores were 87.0 % (85.7 to 88.4) busy. A transaction read from the drive 6.91 (6.77 to 7.09) times at 256 MiB and 1.82 (1.78 to 1.88) times at 512 MiB.
             - **How sure**: One run each: intervals cover the variation within a run, not between runs. The widest interval is ±1.5 %, at 256 MiB. Figures are as given by this host, where other load could not be observed; on a quiet host they may differ.
             - **Next**: Add larger levels, such as 1 GiB. `proofload confirm X.proof` tests what bound it, in at most 43 min.
 
@@ -297,10 +297,10 @@ fn the_summary_is_in_sentences() {
 
             | Database memory | Throughput, transactions per minute | New orders, per minute | Share of the largest, % | Drive reads, MB/s | Verdict |
             |---|---:|---:|---:|---:|---|
-            | 64 MiB | 26,704 (26,456 to 26,878; n = 30) | 11,926 (11,817 to 12,003; n = 30) | 37.00 (36.59 to 37.33; n = 60) | 35.21 (34.54 to 35.88; n = 30) | ✓ valid |
-            | 128 MiB | 40,788 (40,177 to 41,399; n = 30) | 18,182 (17,893 to 18,471; n = 30) | *not measured: the point is void* | 38.9 (37.7 to 40.1; n = 30) | ✗ **void** |
-            | 256 MiB | 57,566 (56,424 to 58,126; n = 30) | 25,668 (25,425 to 25,911; n = 30) | 79.8 (78.1 to 80.6; n = 60) | 27.23 (26.61 to 27.84; n = 30) | ✓ valid |
-            | 512 MiB | 72,170 (71,653 to 72,687; n = 30) | 32,172 (31,945 to 32,399; n = 30) | 100 (n = 60, no interval: the largest point is the reference) | 8.92 (8.79 to 9.04; n = 30) | ✓ valid |
+            | 64 MiB | 26,704 (26,226 to 26,878; n = 30) | 11,926 (11,713 to 12,003; n = 30) | 37.00 (36.31 to 37.71; n = 60) | 35.21 (34.54 to 35.88; n = 30) | ✓ valid |
+            | 128 MiB | 40,788 (39,874 to 41,399; n = 30) | 18,182 (17,763 to 18,471; n = 30) | *not measured: the point is void* | 38.9 (37.7 to 40.1; n = 30) | ✗ **void** |
+            | 256 MiB | 57,566 (56,424 to 58,126; n = 30) | 25,668 (25,176 to 25,911; n = 30) | 79.8 (78.1 to 81.4; n = 60) | 27.23 (26.61 to 27.84; n = 30) | ✓ valid |
+            | 512 MiB | 72,170 (70,861 to 72,687; n = 30) | 32,172 (31,590 to 32,399; n = 30) | 100 (n = 60, no interval: the largest point is the reference) | 8.92 (8.79 to 9.04; n = 30) | ✓ valid |
 
         "#]],
     );
@@ -320,8 +320,8 @@ fn the_summary_is_in_sentences() {
 
             | Database memory | Throughput, transactions per minute | New orders, per minute | Share of the largest, % | Drive reads, MB/s | Verdict |
             |---|---:|---:|---:|---:|---|
-            | 64 MiB | 26,704 (26,456 to 26,878; n = 30) | 11,926 (11,817 to 12,003; n = 30) | *not measured: no point is valid* | 35.21 (34.54 to 35.88; n = 30) | ✗ **void** |
-            | 128 MiB | 40,788 (40,177 to 41,399; n = 30) | 18,182 (17,893 to 18,471; n = 30) | *not measured: no point is valid* | 38.9 (37.7 to 40.1; n = 30) | ✗ **void** |
+            | 64 MiB | 26,704 (26,226 to 26,878; n = 30) | 11,926 (11,713 to 12,003; n = 30) | *not measured: no point is valid* | 35.21 (34.54 to 35.88; n = 30) | ✗ **void** |
+            | 128 MiB | 40,788 (39,874 to 41,399; n = 30) | 18,182 (17,763 to 18,471; n = 30) | *not measured: no point is valid* | 38.9 (37.7 to 40.1; n = 30) | ✗ **void** |
 
         "#]],
     );
@@ -426,14 +426,14 @@ fn the_terminal_gets_a_narrow_table() {
         Throughput still rises up to 512 MiB of database memory, the largest level. At
           256 MiB it is 20 % lower, at 64 MiB 63 %.
 
-        What held: 72,170 transactions per minute [71,653 to 72,687] at 512 MiB;
+        What held: 72,170 transactions per minute [70,861 to 72,687] at 512 MiB;
           New-Order p99 11.7 ms [11.4 to 12.0].
-        What broke first: Throughput is lower by 20.2 % [19.4 to 21.9] at 256 MiB, by
-          63.0 % [62.7 to 63.4] at 64 MiB.
+        What broke first: Throughput is lower by 20.2 % [18.6 to 21.9] at 256 MiB, by
+          63.0 % [62.3 to 63.7] at 64 MiB.
         Why (observed, not confirmed): At 256 MiB, the cores were 82.2 % [81.0 to 83.4]
           busy. At 512 MiB, the cores were 87.0 % [85.7 to 88.4] busy. A transaction
           read from the drive 6.91 [6.77 to 7.09] times at 256 MiB and 1.82 [1.78 to
-          1.87] times at 512 MiB.
+          1.88] times at 512 MiB.
         How sure: One run each: intervals cover the variation within a run, not between
           runs. The widest interval is ±1.5 %, at 256 MiB. Figures are as given by this
           host, where other load could not be observed; on a quiet host they may differ.
@@ -461,13 +461,13 @@ fn a_reason_shared_by_runs_and_points_stands_once() {
     expect![[r#"
         TPROC-C reached 26,840 transactions per minute at 64 MiB.
 
-        What held: 26,840 transactions per minute [25,115 to 28,593] at 64 MiB;
+        What held: 26,840 transactions per minute [25,115 to 28,574] at 64 MiB;
           New-Order p99 33.0 ms [28.0 to 39.0].
         What broke first: Unknown: only one of 3 points is valid.
         Why (observed, not confirmed): At 64 MiB, tasks waited for storage 38.6 % [38.2
           to 39.1] of the time.
         How sure: 2 runs each; intervals cover the variation between runs. The interval
-          is ±6.5 %. Figures are as given by this host, where other load could not be
+          is ±6.4 %. Figures are as given by this host, where other load could not be
           observed; on a quiet host they may differ.
         Next: proofload confirm X.proof tests what bound it, in at most 43 min.
           proofload plan STUDY --pilot X.proof shows how many runs narrower intervals

@@ -2,7 +2,7 @@
 
 use crate::findings::{Estimand, Findings, PointFindings, SearchFindings, Verdict, setting_title};
 use crate::groups::by_key;
-use crate::metrics::{Digits, MetricName};
+use crate::metrics::{CPU, Digits, MetricName};
 use crate::numbers::grouped;
 use proofload_model::letters::is_steering;
 
@@ -43,11 +43,21 @@ fn table(findings: &Findings<'_>, width: usize) -> Vec<String> {
         rows = table_rows(findings, &shown);
     }
     left_out.reverse();
+    if extent(&widths(&rows)) > width
+        && let Some(heads) = rows.first_mut()
+    {
+        heads.iter_mut().for_each(|head| *head = short_head(head));
+    }
     let mut lines = aligned(&rows, factors, width);
     if !left_out.is_empty() {
         lines.extend(wrapped_to(width, &format!("not shown, for want of room: {}", left_out.join(", "))));
     }
     lines
+}
+
+/// A head in a table whose labels would be cut short otherwise.
+fn short_head(head: &str) -> String {
+    if head == CPU.terminal { "all CPU".to_owned() } else { head.to_owned() }
 }
 
 /// Heads and cells.

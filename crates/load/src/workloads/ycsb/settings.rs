@@ -245,10 +245,6 @@ fn narrow<T: TryFrom<i64>>(settings: &Settings, path: &str) -> Result<T, Error> 
     T::try_from(settings.integer(path)?).map_err(|_| Error::new(format!("{path} is too large")))
 }
 
-/// Shares of an own mix.
-const SHARES: [&str; 5] =
-    ["workload.read", "workload.update", "workload.insert", "workload.scan", "workload.read_modify_write"];
-
 /// The word for a mix of the study's own.
 const OWN: &str = "own";
 

@@ -64,9 +64,12 @@ pub(super) fn of_curve(findings: &Findings<'_>, curve: &Curve, ranked: &RankedCu
         _ => None,
     };
     let number = |place: usize| at(place).level(&curve.setting).and_then(level_number);
-    let find = |low: usize, high: usize| {
+    let known: Vec<String> =
+        ranked.points.iter().filter_map(|(point, _)| point.level(&curve.setting)).map(level_text).collect();
+    let find = |low: usize, high: usize, fitted: Option<(f64, f64)>| {
         let range = fitted.or_else(|| Some((number(low)?, number(high)?)));
-        let levels = range.map_or_else(Vec::new, |range| between(range, at(low), curve));
+        let mut levels = range.map_or_else(Vec::new, |range| between(range, at(low), curve));
+        levels.retain(|level| !known.contains(level));
         if levels.is_empty() {
             return Prose::new();
         }
@@ -87,8 +90,9 @@ pub(super) fn of_curve(findings: &Findings<'_>, curve: &Curve, ranked: &RankedCu
             beyond.map_or_else(Prose::new, |beyond| prose!["Add larger levels, such as ", beyond, ". "])
         }
         CurveShape::From(0) | CurveShape::Scattered(_) => Prose::new(),
-        CurveShape::From(first) | CurveShape::Between(first, _) => find(first - 1, first),
-        CurveShape::UpTo(end) => find(end, end + 1),
+        CurveShape::From(first) | CurveShape::Between(first, _) => find(first - 1, first, fitted),
+        // What is fitted is the rise.
+        CurveShape::UpTo(end) => find(end, end + 1, None),
     }
 }
 

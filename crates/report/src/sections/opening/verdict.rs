@@ -158,7 +158,7 @@ fn none(findings: &Findings<'_>) -> Prose {
     let all = findings.points.len();
     let measured = findings.points.iter().filter(|point| !matches!(point.verdict, Verdict::NotRun(_))).count();
     let gravest = findings.points.iter().filter_map(class).min();
-    let is_changed = findings.points.iter().any(|point| findings.is_point_changed(point));
+    let is_changed = gravest.is_some_and(|gravest| is_changed(findings, gravest));
     let blamed = blame((gravest, is_changed));
     let head = match all {
         1 => prose!["No result: the only point is void", blamed, "."],
@@ -177,12 +177,17 @@ fn none(findings: &Findings<'_>) -> Prose {
     text
 }
 
+/// Tells whether all points of a class are void because their record was changed.
+fn is_changed(findings: &Findings<'_>, of: VoidClass) -> bool {
+    let mut points = findings.points.iter().filter(|point| class(point) == Some(of));
+    points.all(|point| findings.is_point_changed(point))
+}
+
 fn what_to_do(findings: &Findings<'_>, gravest: Option<VoidClass>) -> Prose {
     let Some(class) = gravest else { return Prose::new() };
     let mut text = prose![Inline::Strong(prose!["What to do:"]), " "];
     text.extend(again(findings));
-    let is_changed = findings.points.iter().any(|point| findings.is_point_changed(point));
-    if class == VoidClass::Verification && is_changed {
+    if class == VoidClass::Verification && is_changed(findings, class) {
         text.extend(prose!["Read another copy of the record, or measure again into a new one. "]);
     } else {
         text.extend(prose![capital(class.remedy()), ". "]);

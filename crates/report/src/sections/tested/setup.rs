@@ -17,18 +17,21 @@ pub(crate) fn observes_server(settings: &Settings) -> bool {
 
 /// Tells whether every host of a URL, or of keywords such as `host=a,b`, is the one that asks.
 fn is_of_this_host(url: &str) -> bool {
-    let hosts: Vec<&str> = match url.split_once("://") {
+    let named = |word: &str| word.strip_prefix("host=").or_else(|| word.strip_prefix("hostaddr=")).map(str::to_owned);
+    let listed: Vec<String> = match url.split_once("://") {
         Some((_, rest)) => {
-            let authority = rest.split(['/', '?']).next().unwrap_or_default();
-            authority.rsplit_once('@').map_or(authority, |(_, hosts)| hosts).split(',').collect()
+            let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+            let authority = place.split('/').next().unwrap_or_default();
+            let hosts = authority.rsplit_once('@').map_or(authority, |(_, hosts)| hosts);
+            [hosts.to_owned()].into_iter().chain(query.split('&').filter_map(named)).collect()
         }
-        None => url
-            .split_whitespace()
-            .filter_map(|word| word.strip_prefix("host="))
-            .flat_map(|all| all.split(','))
-            .collect(),
+        None => {
+            let words = url.replace(" =", "=").replace("= ", "=");
+            words.split_whitespace().filter_map(named).map(|hosts| hosts.trim_matches('\'').to_owned()).collect()
+        }
     };
-    hosts.into_iter().all(|host| {
+    let mut hosts = listed.iter().flat_map(|hosts| hosts.split(','));
+    hosts.all(|host| {
         let port = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
         let name = port.map_or(host, |(name, _)| name);
         let is_socket = name.is_empty() || name.starts_with(['/', '%']);
@@ -156,12 +159,20 @@ mod tests {
             "postgresql://%2Frun%2Fpostgresql/db",
             "host=/run/postgresql dbname=db",
             "dbname=db",
+            "host = 'localhost' dbname=db",
+            "postgresql:///db?host=/run/postgresql&user=me",
         ] {
             assert!(is_of_this_host(here), "{here}");
         }
-        for other in
-            ["postgresql://db1", "postgresql://me@db1:5432/db", "postgresql://localhost,db1/db", "host=db1,db2"]
-        {
+        for other in [
+            "postgresql://db1",
+            "postgresql://me@db1:5432/db",
+            "postgresql://localhost,db1/db",
+            "postgresql:///db?user=me&host=db1",
+            "host=db1,db2",
+            "host = db1 dbname=db",
+            "hostaddr=10.0.0.1",
+        ] {
             assert!(!is_of_this_host(other), "{other}");
         }
     }

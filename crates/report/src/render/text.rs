@@ -57,7 +57,7 @@ fn table(findings: &Findings<'_>, width: usize) -> Vec<String> {
 
 /// A head in a table whose labels would be cut short otherwise.
 fn short_head(head: &str) -> String {
-    if head == CPU.terminal { "all CPU".to_owned() } else { head.to_owned() }
+    if head == CPU.terminal { "CPU %".to_owned() } else { head.to_owned() }
 }
 
 /// Heads and cells.

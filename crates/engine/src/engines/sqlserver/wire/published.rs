@@ -36,15 +36,15 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 /// What the packet of an answer holds.
-fn body(hex: &str) -> Vec<u8> {
+pub(super) fn body(packet: &[u8]) -> Vec<u8> {
     let (mut reader, mut body) = (PacketReader::default(), Vec::new());
-    reader.take(&bytes(hex), &mut body).expect("a packet of an answer");
+    reader.take(packet, &mut body).expect("a packet of an answer");
     assert_eq!(reader.ended(), 1, "it is whole");
     body
 }
 
 /// Every token of an answer, up to where it is cut.
-fn tokens<'a>(body: &'a [u8], columns: &mut Vec<ColumnType>) -> Vec<Token<'a>> {
+pub(super) fn tokens<'a>(body: &'a [u8], columns: &mut Vec<ColumnType>) -> Vec<Token<'a>> {
     let (mut reading, mut flags, mut found) = (MessageReader { rest: body }, Vec::new(), Vec::new());
     while let Some(token) = next(&mut reading, columns, &mut flags).expect("tokens that are known") {
         found.push(token);
@@ -76,7 +76,7 @@ fn said(number: u32, state: u8, message: &str) -> MessageToken {
 /// Section 4.4.
 #[test]
 fn the_answer_to_a_login_is_read() {
-    check_tokens(&body(LOGIN_RESPONSE), &[], |found| {
+    check_tokens(&body(&bytes(LOGIN_RESPONSE)), &[], |found| {
         let [
             database,
             Token::Said { is_error: false, body: of_database },
@@ -159,7 +159,7 @@ fn rows_in_bulk_are_the_published_ones() {
 /// each null.
 #[test]
 fn rows_with_bits_for_nulls_are_read() {
-    let body = body(SPARSE_COLUMNS);
+    let body = body(&bytes(SPARSE_COLUMNS));
     let mut reading = MessageReader { rest: &body };
     let refused = next(&mut reading, &mut Vec::new(), &mut Vec::new()).expect_err("XML is not read");
     assert!(refused.to_string().contains("column 2") && refused.to_string().contains("XML"), "{refused}");
@@ -218,7 +218,7 @@ fn sparse_row(row: &Token<'_>, number: &ColumnType, text: &ColumnType) -> (i64, 
 /// Section 4.18.
 #[test]
 fn the_state_of_a_session_is_passed_over() {
-    check_tokens(&body(SESSION_STATE), &[], |found| {
+    check_tokens(&body(&bytes(SESSION_STATE)), &[], |found| {
         assert_eq!(found, [end(true, None), Token::Passed, end(false, None)]);
     });
 }

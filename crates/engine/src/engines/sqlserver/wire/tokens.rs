@@ -238,7 +238,7 @@ fn changed<'a>(reading: &mut MessageReader<'a>) -> Result<Option<Token<'a>>, Err
 
 #[cfg(test)]
 mod tests {
-    use super::super::packet::PacketReader;
+    use super::super::published::{body, tokens};
     use super::super::types::{Content, VARCHAR};
     use super::*;
 
@@ -254,22 +254,6 @@ mod tests {
         0x00, 0x00, 0x00, 0x79, 0x00, 0x00, 0x00, 0x00, 0xFE, 0x00, 0x00, 0xE0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
         0x00, 0x00, 0x00,
     ];
-
-    fn body(packet: &[u8]) -> Vec<u8> {
-        let (mut reader, mut body) = (PacketReader::default(), Vec::new());
-        reader.take(packet, &mut body).expect("a whole packet");
-        assert_eq!(reader.ended(), 1);
-        body
-    }
-
-    /// Every token of an answer, up to where it is cut.
-    fn tokens<'a>(body: &'a [u8], columns: &mut Vec<ColumnType>) -> Vec<Token<'a>> {
-        let (mut reading, mut flags, mut found) = (MessageReader { rest: body }, Vec::new(), Vec::new());
-        while let Some(token) = next(&mut reading, columns, &mut flags).expect("tokens that are known") {
-            found.push(token);
-        }
-        found
-    }
 
     #[test]
     fn published_answers_are_read_and_nothing_of_what_is_cut() {

@@ -136,9 +136,12 @@ impl ReplicationWatch for PrimaryWatch {
         let (mut reading, loaded) =
             outcome.map_err(|error| error.context("failed to read the primary's replication status"))?;
         if self.was_reloaded(loaded) {
-            // What was in force meanwhile, nobody knows.
+            // What was in force meanwhile, nobody knows. Settings that differ now say more; a standby that is not counted yet, after a
+            // load of the same settings, says less.
+            if !reading.unprotected {
+                reading.out_of_force = Some(RELOADED.to_owned());
+            }
             reading.unprotected = true;
-            reading.out_of_force.get_or_insert_with(|| RELOADED.to_owned());
         }
         Ok(reading)
     }

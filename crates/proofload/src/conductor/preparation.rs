@@ -66,7 +66,7 @@ impl PreparedRun {
         let engine_name = settings.text("engine.kind")?;
         let engine =
             proofload_engine::engine(engine_name).ok_or_else(|| Error::new(format!("unknown engine {engine_name}")))?;
-        let limits = limits_asked(&settings);
+        let mut limits = limits_asked(&settings);
         let sessions = workload.sessions(&settings);
         let drill = drill(&settings)?;
         let mut place = data_place(&settings, settings_in_place(engine, &settings, sessions, drill.as_ref()))?;
@@ -74,6 +74,11 @@ impl PreparedRun {
         let study_folder = place.folder.clone();
         place.folder = format!("{study_folder}/{}", folder_name(&label));
         let replication = replication(&settings)?;
+        if let Some(thread) = &mut limits.thread {
+            // Another point of the study has the role, so that a misspelled one is found there.
+            let varied = study.factors.iter().any(|factor| factor.varies("replication.mode"));
+            thread.may_be_absent = varied && replication.is_none();
+        }
         let mut alone = Deployment::of_one(place, limits);
         if alone.primary().place.tier.is_some() && engine.server().is_some() {
             alone.primary_mut().storage = StoragePlan::tier();

@@ -116,7 +116,7 @@ pub(super) const THREAD_ON: &str = "limits.thread_on";
 /// The limit of a role, wherever it runs.
 pub fn thread_limit(settings: &Settings) -> Option<ThreadLimit> {
     let cpu = settings.number(THREAD_CPU).ok().map(CpuRate::from_seconds)?;
-    Some(ThreadLimit { role: settings.text(THREAD).ok()?.to_owned(), cpu })
+    Some(ThreadLimit { role: settings.text(THREAD).ok()?.to_owned(), cpu, may_be_absent: false })
 }
 
 /// Whether the role that is limited runs on the standbys.

@@ -42,6 +42,8 @@ pub struct ThreadLimit {
     pub role: String,
     /// CPU time per time of all of them together.
     pub cpu: CpuRate,
+    /// Whether a server without such a thread is no fault: a primary without standbys, of a study that has points with them.
+    pub may_be_absent: bool,
 }
 
 /// Limits to put on what is tested.

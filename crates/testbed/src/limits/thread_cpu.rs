@@ -11,7 +11,7 @@ use proofload_model::facts::limit;
 use proofload_model::intervention::THREAD_CPU;
 use proofload_model::samples::Fact;
 use proofload_model::units::CpuRate;
-use proofload_model::wire::LimitsAsked;
+use proofload_model::wire::{LimitsAsked, ThreadLimit};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Limit for ThreadCpu {
             return vec![verified(&limit::THREAD_CPU, asked.cpu.to_string(), none, String::new())];
         };
         let found = group.look();
-        let (effective, holds) = members(&asked.role, &found, !state.members.is_empty());
+        let (effective, holds) = members(asked, &found, !state.members.is_empty());
         let source = group.dir().source("threads");
         vec![
             cpu::in_force(&limit::THREAD_CPU, group.dir(), asked.cpu),
@@ -68,8 +68,9 @@ impl Limit for ThreadCpu {
 }
 
 /// The threads of a role in words, and whether they are as they should be once there are processes.
-fn members(role: &str, found: &RoleThreads, has_processes: bool) -> (String, bool) {
+fn members(asked: &ThreadLimit, found: &RoleThreads, has_processes: bool) -> (String, bool) {
     let RoleThreads { inside, outside, others } = found;
+    let role = &asked.role;
     if inside + outside > 0 {
         return (format!("{inside} inside, {outside} outside"), *outside == 0);
     }
@@ -77,7 +78,7 @@ fn members(role: &str, found: &RoleThreads, has_processes: bool) -> (String, boo
         return ("no role is known yet".to_owned(), true);
     }
     let others: Vec<&str> = others.iter().map(String::as_str).collect();
-    (format!("no thread has the role {role}; there are {}", others.join(", ")), false)
+    (format!("no thread has the role {role}; there are {}", others.join(", ")), asked.may_be_absent)
 }
 
 impl LiveLimit for ThreadCpu {
@@ -110,7 +111,6 @@ fn group(state: &LimitState) -> Result<&RoleGroup, Error> {
 mod tests {
     use super::super::applied::tests::enclose;
     use super::*;
-    use proofload_model::wire::ThreadLimit;
     use std::collections::BTreeMap;
     use std::ops::Range;
     use std::process::{Child, Command};
@@ -167,8 +167,21 @@ mod tests {
     }
 
     #[test]
+    fn a_role_that_is_nowhere_is_a_fault_unless_it_may_be_absent() {
+        let others = ["checkpointer".to_owned()].into_iter().collect();
+        let found = RoleThreads { inside: 0, outside: 0, others };
+        for may_be_absent in [false, true] {
+            let asked = ThreadLimit { role: "walsender".to_owned(), cpu: CpuRate::from_seconds(0.1), may_be_absent };
+            let (effective, holds) = members(&asked, &found, true);
+            assert_eq!(effective, "no thread has the role walsender; there are checkpointer");
+            assert_eq!(holds, may_be_absent);
+        }
+    }
+
+    #[test]
     fn only_threads_of_the_role_are_limited_also_those_born_later() {
-        let thread = ThreadLimit { role: "walsender".to_owned(), cpu: CpuRate::from_seconds(0.1) };
+        let thread =
+            ThreadLimit { role: "walsender".to_owned(), cpu: CpuRate::from_seconds(0.1), may_be_absent: false };
         let asked = LimitsAsked { thread: Some(thread), ..LimitsAsked::default() };
         let Some((_alone, mut applied)) = enclose(asked) else { return };
         assert_eq!(fact(&applied).holds, Some(true), "nothing runs yet");

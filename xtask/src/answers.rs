@@ -4,7 +4,7 @@
 //! The work is done by a test of the workload, which loads and asks as a study does; this chore only asks for it. It
 //! may not judge. Generator and engines are optimised in the profile of tests, so that it takes no other build.
 
-use crate::program::cargo;
+use crate::program::{cargo, succeeds};
 use std::path::Path;
 
 /// Scale factors that have golden answers.
@@ -62,12 +62,12 @@ fn read(arguments: &[String]) -> Result<Request, String> {
 }
 
 fn ask(request: &str) -> Result<(), String> {
-    let status = cargo()
-        .args(["test", "--package", "proofload-load", "--lib", "--", "--nocapture", "--exact", TEST])
-        .env("PROOFLOAD_ANSWERS", request)
-        .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("answers: {request}: not done; the output above says why")) }
+    succeeds(
+        cargo()
+            .args(["test", "--package", "proofload-load", "--lib", "--", "--nocapture", "--exact", TEST])
+            .env("PROOFLOAD_ANSWERS", request),
+        &format!("answers: {request}: not done; the output above says why"),
+    )
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The work is done by the test `kill` of the program, and by the test `crash` of the cache tier, which looks at what a
 //! loss of power leaves; this chore only asks for more of it. It may not judge.
 
-use crate::program::cargo;
+use crate::program::{cargo, succeeds};
 
 /// Tests among which the kills are shared.
 const TESTS: u32 = 5;
@@ -21,16 +21,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of kills"))?,
     };
     let each = kills.div_ceil(TESTS).to_string();
-    let status = cargo()
-        .args(["test", "--package", "proofload", "--test", "kill", "--", "--nocapture"])
-        .env("PROOFLOAD_KILLS", each)
-        .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err("a kill lost or doubled something; the output above says what".to_owned())
-    }
+    succeeds(
+        cargo()
+            .args(["test", "--package", "proofload", "--test", "kill", "--", "--nocapture"])
+            .env("PROOFLOAD_KILLS", each),
+        "a kill lost or doubled something; the output above says what",
+    )
 }
 
 fn run_tier(arguments: &[String]) -> Result<(), String> {
@@ -38,14 +34,10 @@ fn run_tier(arguments: &[String]) -> Result<(), String> {
         None => 1_000_000,
         Some(text) => text.parse::<u64>().map_err(|_| format!("{text:?} is not a number of states"))?,
     };
-    let status = cargo()
-        .args(["test", "--release", "--package", "proofload-tier", "--test", "crash", "--", "--nocapture"])
-        .env("PROOFLOAD_TIER_CRASH_STATES", states.to_string())
-        .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err("a crash left something that may not be; the output above says the seed".to_owned())
-    }
+    succeeds(
+        cargo()
+            .args(["test", "--release", "--package", "proofload-tier", "--test", "crash", "--", "--nocapture"])
+            .env("PROOFLOAD_TIER_CRASH_STATES", states.to_string()),
+        "a crash left something that may not be; the output above says the seed",
+    )
 }

@@ -2,7 +2,7 @@
 //!
 //! The work is done by the test `day` of the program; this chore only asks for more of it. It may not judge.
 
-use crate::program::cargo;
+use crate::program::{cargo, succeeds};
 
 /// Seconds of a day.
 const DAY: u32 = 86_400;
@@ -20,24 +20,24 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of seconds"))?,
     };
     let program = crate::program::release_program()?;
-    let status = cargo()
-        .args(["test", "--package", "proofload", "--test", "day", "--", "--nocapture"])
-        .env("PROOFLOAD_DAY_SECONDS", seconds.to_string())
-        .env("PROOFLOAD_DAY_LOADS", if two.is_empty() { "1" } else { "2" })
-        .env("PROOFLOAD_DAY_PROGRAM", program)
-        .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err("a day is too much; the output above says of what".to_owned()) }
+    succeeds(
+        cargo()
+            .args(["test", "--package", "proofload", "--test", "day", "--", "--nocapture"])
+            .env("PROOFLOAD_DAY_SECONDS", seconds.to_string())
+            .env("PROOFLOAD_DAY_LOADS", if two.is_empty() { "1" } else { "2" })
+            .env("PROOFLOAD_DAY_PROGRAM", program),
+        "a day is too much; the output above says of what",
+    )
 }
 
 /// Asks the test for a plan of many runs, with a bound on CPU seconds.
 fn plan_of(runs: u32) -> Result<(), String> {
     let program = crate::program::release_program()?;
-    let status = cargo()
-        .args(["test", "--package", "proofload", "--test", "day", "--", "--nocapture", "a_plan_of_many_runs"])
-        .env("PROOFLOAD_DAY_RUNS", runs.to_string())
-        .env("PROOFLOAD_DAY_PROGRAM", program)
-        .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err("the plan takes too much; the output above says of what".to_owned()) }
+    succeeds(
+        cargo()
+            .args(["test", "--package", "proofload", "--test", "day", "--", "--nocapture", "a_plan_of_many_runs"])
+            .env("PROOFLOAD_DAY_RUNS", runs.to_string())
+            .env("PROOFLOAD_DAY_PROGRAM", program),
+        "the plan takes too much; the output above says of what",
+    )
 }

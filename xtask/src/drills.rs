@@ -12,8 +12,14 @@ struct LongTest {
     variable: &'static str,
     /// Tests that each do as much as the variable says.
     shared_by: u32,
-    tests: &'static [&'static str],
+    /// Arguments by which cargo finds the tests.
+    found_by: &'static [&'static str],
+    /// Part of the names of the tests; nothing: all.
+    named: &'static str,
 }
+
+/// Where the tests of the prober are; they want an optimised build.
+const OF_LOAD: &[&str] = &["--release", "--package", "proofload-load", "--lib"];
 
 const LONG_TESTS: &[LongTest] = &[
     LongTest {
@@ -21,59 +27,40 @@ const LONG_TESTS: &[LongTest] = &[
         times: 1000,
         variable: "PROOFLOAD_OUTAGES",
         shared_by: 1,
-        tests: &[
-            "--release",
-            "--package",
-            "proofload-load",
-            "--lib",
-            "--",
-            "--nocapture",
-            "scripted_outages_on_real_sockets",
-        ],
+        found_by: OF_LOAD,
+        named: "scripted_outages_on_real_sockets",
     },
     LongTest {
         word: "losses",
         times: 200,
         variable: "PROOFLOAD_PLANTED_LOSSES",
         shared_by: 1,
-        tests: &["--package", "proofload-testbed", "--test", "losses", "--", "--nocapture"],
+        found_by: &["--package", "proofload-testbed", "--test", "losses"],
+        named: "",
     },
     LongTest {
         word: "planted",
         times: 200,
         variable: "PROOFLOAD_PLANTED",
         shared_by: 1,
-        tests: &[
-            "--release",
-            "--package",
-            "proofload-load",
-            "--lib",
-            "--",
-            "--nocapture",
-            "planted_losses_holes_phantoms_doubles_and_second_primaries",
-        ],
+        found_by: OF_LOAD,
+        named: "planted_losses_holes_phantoms_doubles_and_second_primaries",
     },
     LongTest {
         word: "lossless",
         times: 1000,
         variable: "PROOFLOAD_LOSSLESS",
         shared_by: 1,
-        tests: &[
-            "--release",
-            "--package",
-            "proofload-load",
-            "--lib",
-            "--",
-            "--nocapture",
-            "lossless_drills_are_never_called_lossy",
-        ],
+        found_by: OF_LOAD,
+        named: "lossless_drills_are_never_called_lossy",
     },
     LongTest {
         word: "kills",
         times: 100,
         variable: "PROOFLOAD_KILLS",
         shared_by: 2,
-        tests: &["--package", "proofload", "--test", "kill", "--", "--nocapture", "in_a_drill"],
+        found_by: &["--package", "proofload", "--test", "kill"],
+        named: "in_a_drill",
     },
 ];
 
@@ -101,8 +88,9 @@ fn asked(arguments: &[String]) -> Result<Vec<(&'static LongTest, u32)>, String> 
 }
 
 fn does(work: &LongTest, times: u32) -> bool {
-    let status =
-        cargo().arg("test").args(work.tests).env(work.variable, times.div_ceil(work.shared_by).to_string()).status();
+    let mut test = cargo();
+    test.arg("test").args(work.found_by).args(["--", "--nocapture", work.named]);
+    let status = test.env(work.variable, times.div_ceil(work.shared_by).to_string()).status();
     status.is_ok_and(|status| status.success())
 }
 

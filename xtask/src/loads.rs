@@ -3,7 +3,7 @@
 //!
 //! The work is done by the tests of the workload; this chore only asks for more of it. It may not judge.
 
-use crate::program::cargo;
+use crate::program::{cargo, succeeds};
 
 /// Loads unless the first argument says otherwise.
 const LOADS: u32 = 10_000;
@@ -14,21 +14,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         None => LOADS,
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of loads"))?,
     };
-    let status = cargo()
-        .args([
-            "test",
-            "--release",
-            "--package",
-            "proofload-load",
-            "--test",
-            "ycsb",
-            "--",
-            "--nocapture",
-            "kills",
-            "wire::loads",
-        ])
-        .env("PROOFLOAD_LOADS", loads.to_string())
-        .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err("a load lost a record and did not say so; see above".to_owned()) }
+    succeeds(
+        cargo()
+            .args(["test", "--release", "--package", "proofload-load", "--test", "ycsb"])
+            .args(["--", "--nocapture", "kills", "wire::loads"])
+            .env("PROOFLOAD_LOADS", loads.to_string()),
+        "a load lost a record and did not say so; see above",
+    )
 }

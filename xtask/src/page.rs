@@ -2,7 +2,7 @@
 //!
 //! The work is done by the test `live_page` of the program; this chore only asks for more of it.
 
-use crate::program::cargo;
+use crate::program::{cargo, succeeds};
 
 /// Seconds between two looks.
 const HOUR: u32 = 3_600;
@@ -13,12 +13,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         None => 8,
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of hours"))?,
     };
-    let status = cargo()
-        .args(["test", "--workspace", "--features", "mongodb-driver,fixtures,ublk", "--test", "live_page"])
-        .args(["hours", "--", "--nocapture"])
-        .env("PROOFLOAD_PAGE_EVERY", HOUR.to_string())
-        .env("PROOFLOAD_PAGE_LOOKS", hours.to_string())
-        .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err("the page takes ever more; the output above says of what".to_owned()) }
+    succeeds(
+        cargo()
+            .args(["test", "--workspace", "--features", "mongodb-driver,fixtures,ublk", "--test", "live_page"])
+            .args(["hours", "--", "--nocapture"])
+            .env("PROOFLOAD_PAGE_EVERY", HOUR.to_string())
+            .env("PROOFLOAD_PAGE_LOOKS", hours.to_string()),
+        "the page takes ever more; the output above says of what",
+    )
 }

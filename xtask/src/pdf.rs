@@ -1,7 +1,7 @@
 //! Builds the program that makes PDFs, makes the papers of records with it, and looks at each: pages, fonts, tags, order of the text, and
 //! that the same record gives the same bytes. No part of `make test`: the typesetter takes minutes to compile.
 
-use crate::program::{cargo, release_program, tell};
+use crate::program::{cargo, release_program, succeeds, target_folder, tell};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -81,13 +81,10 @@ fn build() -> Result<PathBuf, String> {
     for words in ["build", "test"] {
         let mut command = cargo();
         command.args([words, "--release", "--package", "proofload-pdf", "--features", "typst"]);
-        let status = command.status().map_err(|error| format!("started cargo: {error}"))?;
-        if !status.success() {
-            return Err(format!("cargo {words} of proofload-pdf failed; its output above says why"));
-        }
+        succeeds(&mut command, &format!("cargo {words} of proofload-pdf failed; its output above says why"))?;
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    let folder = std::path::absolute(target.join("release")).map_err(|error| format!("found the program: {error}"))?;
+    let folder =
+        std::path::absolute(target_folder().join("release")).map_err(|error| format!("found the program: {error}"))?;
     let size = std::fs::metadata(folder.join("proofload-pdf")).map_or(0, |file| file.len());
     tell(&format!(
         "proofload-pdf has {:.1} MB; built and tested in {} s",

@@ -2,7 +2,7 @@
 //!
 //! The work is done by the test `policies` of the program, which also judges; this chore only asks for more of it.
 
-use crate::program::cargo;
+use crate::program::{cargo, succeeds};
 
 /// Runs it with two warehouses and 120 s of load, unless the arguments name others.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
@@ -11,15 +11,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number")),
     };
     let asked = format!("{}x{}", number(0, 2)?, number(1, 120)?);
-    let status = cargo()
-        .args(["test", "--package", "proofload", "--test", "policies", "--", "--nocapture"])
-        .env("PROOFLOAD_POLICIES", asked)
-        .status()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err("the load or a policy failed, or the usual policy is not where it should be; the output above says which"
-            .to_owned())
-    }
+    succeeds(
+        cargo()
+            .args(["test", "--package", "proofload", "--test", "policies", "--", "--nocapture"])
+            .env("PROOFLOAD_POLICIES", asked),
+        "the load or a policy failed, or the usual policy is not where it should be; the output above says which",
+    )
 }

@@ -26,8 +26,19 @@ pub(crate) fn release_program() -> Result<PathBuf, String> {
         Ok(status) => return Err(format!("building the program: cargo ended with {status}")),
         Err(error) => return Err(format!("building the program: {error}")),
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    std::path::absolute(target.join("release/proofload")).map_err(|error| format!("finding the program: {error}"))
+    std::path::absolute(target_folder().join("release/proofload"))
+        .map_err(|error| format!("finding the program: {error}"))
+}
+
+/// Folder in which cargo builds.
+pub(crate) fn target_folder() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
+}
+
+/// Lets cargo do its work, whose output goes where ours does. Errors: `fault`, where it fails.
+pub(crate) fn succeeds(cargo: &mut Command, fault: &str) -> Result<(), String> {
+    let status = cargo.status().map_err(|error| format!("starting cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err(fault.to_owned()) }
 }
 
 /// Prints a line for whoever waits.

@@ -1,7 +1,6 @@
 //! Packs every crate in the order of their imports as crates.io would get it, and says how large each is. Uploads nothing.
 
-use crate::program::{cargo, tell};
-use std::path::PathBuf;
+use crate::program::{cargo, target_folder, tell};
 
 /// Largest package that crates.io takes, bytes.
 const LARGEST: u64 = 10 * 1024 * 1024;
@@ -28,7 +27,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             return Err(format!("cargo {words} ended with {status}; its output above says why"));
         }
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let target = target_folder();
     for name in &names {
         let file = target.join("package").join(format!("{name}.crate"));
         let size = std::fs::metadata(&file).map_err(|error| format!("looked at {}: {error}", file.display()))?.len();

@@ -4,7 +4,7 @@
 //! The study file is the paper's own; only what names a server, its limits and its room is taken out. It may not judge:
 //! the program says whether the run came to its end.
 
-use crate::program::cargo;
+use crate::program::release_program;
 use std::path::Path;
 use std::process::Command;
 
@@ -18,25 +18,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
     let study = folder.join("rehearsal.toml");
     std::fs::write(&study, rehearsal(&text)).map_err(|error| format!("writing {}: {error}", study.display()))?;
-    build()?;
     let ended = proofload(&folder, arguments.first().map(String::as_str));
     let removed = std::fs::remove_dir_all(&folder).map_err(|error| format!("removing {}: {error}", folder.display()));
     ended.and(removed)
 }
 
-fn build() -> Result<(), String> {
-    let status = cargo().args(["build", "--release", "--package", "proofload"]).status();
-    match status.map_err(|error| format!("starting cargo: {error}"))?.success() {
-        true => Ok(()),
-        false => Err("the program does not build".to_owned()),
-    }
-}
-
 fn proofload(folder: &Path, operations: Option<&str>) -> Result<(), String> {
-    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
-    let program = std::path::absolute(Path::new(&target).join("release/proofload"))
-        .map_err(|error| format!("finding the program: {error}"))?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(release_program()?);
     command.arg("run").arg(folder.join("rehearsal.toml")).current_dir(folder);
     if let Some(operations) = operations {
         command.arg("--set").arg(format!("workload.operations={operations}"));

@@ -1,5 +1,5 @@
 //! How strongly the samples of one series depend on each other: block length, long-run variance,
-//! effective sample size, dominant period. Pure; a series with gaps (NaN) must be refused by the caller.
+//! dominant period. Pure; a series with gaps (NaN) must be refused by the caller.
 
 use super::distribution::mean;
 
@@ -135,16 +135,6 @@ fn circular_block_variance(centred: &[f64], length: usize) -> f64 {
     squares / (n * length) as f64
 }
 
-/// How many independent samples a series of dependent ones is worth, for its mean: between 1 and n.
-pub fn effective_sample_size(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let centre = mean(values);
-    let residuals: Vec<f64> = values.iter().map(|x| x - centre).collect();
-    let ordinary = residuals.iter().map(|e| e * e).sum::<f64>() / (n - 1.0);
-    let long = long_run(&residuals, 1).variance;
-    if long <= 0.0 { n } else { (n * ordinary / long).clamp(1.0, n) }
-}
-
 /// The period, in samples, at which a series repeats itself most strongly: the highest local maximum of
 /// the autocorrelation of the detrended series, if it is above 0.3 and above what chance gives, between
 /// `shortest` and a quarter of the series. The study's or the engine's own period is better evidence.
@@ -199,12 +189,14 @@ mod tests {
     use crate::noise::autoregressive;
 
     #[test]
-    fn effective_sample_size_of_first_order_noise_is_near_its_closed_form() {
+    fn variance_of_first_order_noise_is_near_its_closed_form() {
         for rho in [0.0, 0.5, 0.8] {
             let values = autoregressive(5, 4_000, rho);
-            let expected = 4_000.0 * (1.0 - rho) / (1.0 + rho);
-            let found = effective_sample_size(&values);
-            assert!((found / expected - 1.0).abs() < 0.25, "rho {rho}: {found} against {expected}");
+            let centre = mean(&values);
+            let residuals: Vec<f64> = values.iter().map(|x| x - centre).collect();
+            let found = long_run(&residuals, 1).variance / autocovariance(&residuals, 0);
+            let expected = (1.0 + rho) / (1.0 - rho);
+            assert!((expected / found - 1.0).abs() < 0.25, "rho {rho}: {found} against {expected}");
         }
     }
 
@@ -229,6 +221,5 @@ mod tests {
     fn a_constant_series_has_no_noise() {
         let found = long_run(&[0.0; 40], 1);
         assert_eq!((found.variance, found.block), (0.0, 1));
-        assert_eq!(effective_sample_size(&[3.0; 40]), 40.0);
     }
 }

@@ -5,6 +5,7 @@
 use super::bootstrap::Estimate;
 use super::distribution::{mean, student_quantile, variance};
 use super::quantity::{Interval, Quantity, Unit};
+use std::ops::RangeInclusive;
 
 /// Largest share of the processor that others may have taken in a visit that is corrected for it.
 const MOST_TAKEN: f64 = 0.95;
@@ -56,6 +57,21 @@ pub struct Effect {
     pub power: f64,
     /// Its standard error.
     pub standard_error: f64,
+}
+
+impl Effect {
+    /// Takes least squares of ln(throughput), `y`, on ln(what others leave), `x`, both without the means of their groups; the power stays
+    /// within bounds. `None` where `x` hardly varies.
+    pub(crate) fn of((x, y): (&[f64], &[f64]), freedom: usize, powers: &RangeInclusive<f64>) -> Option<Self> {
+        let squares: f64 = x.iter().map(|x| x * x).sum();
+        if (squares / x.len() as f64).sqrt() < LEAST_SPREAD {
+            return None;
+        }
+        let power = x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>() / squares;
+        let power = power.clamp(*powers.start(), *powers.end());
+        let residual: f64 = x.iter().zip(y).map(|(x, y)| (y - power * x).powi(2)).sum();
+        Some(Self { power, standard_error: (residual / freedom as f64 / squares).sqrt() })
+    }
 }
 
 /// Difference of two levels inside blocks, of logarithms.
@@ -198,14 +214,7 @@ fn by_visit(levels: &[Vec<Visit>], value: impl Fn(&Visit) -> f64) -> Vec<Vec<f64
 fn effect(logs: &[Vec<f64>], left: &[Vec<f64>]) -> Option<Effect> {
     let freedom =
         ((logs.len() - 1) * (logs[0].len() - 1)).checked_sub(1).filter(|freedom| *freedom >= LEAST_FREEDOM)?;
-    let (y, x) = (without_means(logs), without_means(left));
-    let squares: f64 = x.iter().map(|x| x * x).sum();
-    if (squares / x.len() as f64).sqrt() < LEAST_SPREAD {
-        return None;
-    }
-    let power = (x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / squares).clamp(0.0, MOST_EFFECT);
-    let residual: f64 = x.iter().zip(&y).map(|(x, y)| (y - power * x).powi(2)).sum();
-    Some(Effect { power, standard_error: (residual / freedom as f64 / squares).sqrt() })
+    Effect::of((&without_means(left), &without_means(logs)), freedom, &(0.0..=MOST_EFFECT))
 }
 
 /// What is left of a table when the means of its rows and columns are removed.

@@ -81,6 +81,31 @@ impl fmt::Display for Doubt {
     }
 }
 
+/// Reading of the generator by which it is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GeneratorReading {
+    /// CPU of the client threads.
+    ClientCpu,
+    /// CPU of the client threads without the engine that runs in them.
+    ClientCpuWithoutEngine,
+    /// Delay of starts.
+    SendLag,
+    /// Throughput against the null engine.
+    NullCeiling,
+}
+
+impl fmt::Display for GeneratorReading {
+    /// A lower-case fragment.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ClientCpu => "CPU of the client threads",
+            Self::ClientCpuWithoutEngine => "CPU of the client threads without the engine that runs in them",
+            Self::SendLag => "send lag",
+            Self::NullCeiling => "maximum throughput against the null engine",
+        })
+    }
+}
+
 /// The outcome for one point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GeneratorCheck {
@@ -88,8 +113,8 @@ pub struct GeneratorCheck {
     pub bound: Vec<Doubt>,
     /// Reasons that only flag it.
     pub flags: Vec<Doubt>,
-    /// What was not observed, as lower-case fragments.
-    pub not_observed: Vec<&'static str>,
+    /// What was not observed.
+    pub not_observed: Vec<GeneratorReading>,
 }
 
 /// Applies the limits of method 3.3 to one point.
@@ -99,17 +124,17 @@ pub fn check_generator(observed: &GeneratorObservations) -> GeneratorCheck {
     match busiest {
         Some((thread, share)) if share > MOST_CLIENT_CPU => check.bound.push(Doubt::BusyThread { thread, share }),
         Some(_) => {}
-        None => check.not_observed.push("CPU of the client threads"),
+        None => check.not_observed.push(GeneratorReading::ClientCpu),
     }
     match observed.send_lag_p99 {
         Some(lag) if lag > MOST_SEND_LAG => check.bound.push(Doubt::LateSends { lag }),
         Some(_) => {}
-        None => check.not_observed.push("send lag"),
+        None => check.not_observed.push(GeneratorReading::SendLag),
     }
     match observed.null_ceiling.map(|ceiling| ceiling / observed.throughput) {
         Some(headroom) if headroom < LEAST_HEADROOM => check.flags.push(Doubt::NearCeiling { headroom }),
         Some(_) => {}
-        None => check.not_observed.push("maximum throughput against the null engine"),
+        None => check.not_observed.push(GeneratorReading::NullCeiling),
     }
     check
 }

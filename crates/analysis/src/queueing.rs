@@ -11,14 +11,7 @@ pub enum Station {
         /// Time per transaction, ms.
         demand_ms: f64,
     },
-    /// Some equal servers with one queue: cores, or a device with parallel channels.
-    Servers {
-        /// Time of service per transaction, ms.
-        demand_ms: f64,
-        /// Servers, at least 1.
-        count: u32,
-    },
-    /// One server that becomes faster with its queue: a disk that chooses among its requests.
+    /// One server that becomes faster with its queue: a disk that chooses among its requests, or parallel servers with one queue.
     LoadDependent {
         /// Time of service per transaction alone, ms.
         demand_ms: f64,
@@ -28,22 +21,9 @@ pub enum Station {
 }
 
 impl Station {
-    /// A disk from its rates, IOPS, at rising queue depths, with a number of requests per transaction.
-    ///
-    /// Between two depths the speed is a straight line over the logarithm of the depth. `rates` must not be empty and
-    /// begin with depth 1.
-    pub fn disk(requests: f64, rates: &[(u32, f64)]) -> Self {
-        let base = rates.first().map_or(1.0, |(_, rate)| *rate);
-        let most = rates.last().map_or(1, |(depth, _)| *depth);
-        let speed = (1..=most).map(|depth| rate_at(rates, depth) / base).collect();
-        Self::LoadDependent { demand_ms: requests * 1_000.0 / base, speed }
-    }
-
     fn demand_ms(&self) -> f64 {
         match self {
-            Self::Delay { demand_ms } | Self::Servers { demand_ms, .. } | Self::LoadDependent { demand_ms, .. } => {
-                *demand_ms
-            }
+            Self::Delay { demand_ms } | Self::LoadDependent { demand_ms, .. } => *demand_ms,
         }
     }
 
@@ -51,22 +31,8 @@ impl Station {
     fn speed(&self, inside: usize) -> f64 {
         match self {
             Self::Delay { .. } => inside as f64,
-            Self::Servers { count, .. } => inside.min(*count as usize).max(1) as f64,
             Self::LoadDependent { speed, .. } => speed.get(inside - 1).or(speed.last()).copied().unwrap_or(1.0),
         }
-    }
-}
-
-fn rate_at(rates: &[(u32, f64)], depth: u32) -> f64 {
-    let above = rates.partition_point(|(known, _)| *known < depth);
-    match (above.checked_sub(1).and_then(|below| rates.get(below)), rates.get(above)) {
-        (_, Some((known, rate))) if *known == depth => *rate,
-        (Some((low, from)), Some((high, to))) => {
-            let place = (f64::from(depth) / f64::from(*low)).ln() / (f64::from(*high) / f64::from(*low)).ln();
-            from + (to - from) * place
-        }
-        (Some((_, rate)), None) | (None, Some((_, rate))) => *rate,
-        (None, None) => 1.0,
     }
 }
 
@@ -143,8 +109,19 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
+    fn servers(demand_ms: f64, count: u32) -> Station {
+        Station::LoadDependent { demand_ms, speed: (1..=count).map(f64::from).collect() }
+    }
+
     fn server(demand_ms: f64) -> Station {
-        Station::Servers { demand_ms, count: 1 }
+        servers(demand_ms, 1)
+    }
+
+    /// A drive that serves 79, 114, 138 and 200 requests per second with 1, 4, 8 and 32 in it.
+    fn disk(requests: f64) -> Station {
+        let speed = |log: f64| 1.0 + 0.238 * log + 0.059 * log * log;
+        let speed = (1..=32_u32).map(|inside| speed(f64::from(inside).ln())).collect();
+        Station::LoadDependent { demand_ms: requests * 1_000.0 / 79.0, speed }
     }
 
     #[track_caller]
@@ -160,11 +137,11 @@ mod tests {
         // One station is busy always.
         check(vec![server(4.0)], 7, 250.0);
         // As many servers as users are a delay.
-        check(vec![Station::Servers { demand_ms: 4.0, count: 8 }], 8, 2_000.0);
+        check(vec![servers(4.0, 8)], 8, 2_000.0);
         check(vec![Station::Delay { demand_ms: 10.0 }], 3, 300.0);
         // Two stations, two users: X = 2·(D1 + D2) / (D1² + D1·D2 + D2²) … by the normalisation constants G.
         check(vec![server(1.0), server(3.0)], 2, 1_000.0 * (1.0 + 3.0) / (1.0 + 3.0 + 9.0));
-        check(vec![Station::disk(1.0, &[(1, 80.0), (8, 140.0)])], 20, 140.0);
+        check(vec![Station::LoadDependent { demand_ms: 12.5, speed: vec![1.0, 1.5, 1.75] }], 20, 140.0);
     }
 
     /// A simulation of the network with exponential times, transactions per second.
@@ -192,9 +169,8 @@ mod tests {
 
     #[test]
     fn a_simulation_of_cache_and_disk_agrees_within_two_per_cent() {
-        let rates = [(1, 79.0), (4, 114.0), (8, 138.0), (32, 200.0)];
         for (miss, users) in [(0.30, 4), (0.15, 16), (0.03, 16), (0.005, 64)] {
-            let disk = Station::disk(miss, &rates);
+            let disk = disk(miss);
             let found = ClosedNetwork { stations: vec![server(0.1), disk.clone()] }.forecast(users);
             let simulated = simulated(0.1, &disk, miss, users as usize);
             let ratio = found.per_second / simulated;
@@ -205,10 +181,8 @@ mod tests {
     #[test]
     fn misses_get_cheaper_so_that_the_naive_rule_is_low() {
         // 1 / (1 − hit) for read hits of 85.69 % is 7.0; P2 published 10.9.
-        let rates = [(1, 79.0), (4, 114.0), (8, 138.0), (32, 200.0)];
         let of = |misses: f64, cpu: f64| {
-            let stations =
-                vec![Station::Servers { demand_ms: cpu, count: 24 }, server(0.05), Station::disk(misses, &rates)];
+            let stations = vec![servers(cpu, 24), server(0.05), disk(misses)];
             ClosedNetwork { stations }.forecast(64).per_second
         };
         let speed_up = of(0.1431, 0.5) / of(1.0, 0.5);

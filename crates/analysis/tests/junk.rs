@@ -77,8 +77,8 @@ fn curves_and_rankings_answer_whatever_they_are_given() {
         let levels: Vec<Level> = a.iter().zip(&b).take(9).map(|(&r, &x)| Level::without_error(r, x)).collect();
         elasticities(&levels).iter().for_each(|step| check(&step.elasticity));
         let question = knee::Question { unit: Unit::RATIO, within: 0.05, resamples: 5, seed };
-        if let knee::Knee::Fitted { at, .. } = knee::find_knee(&levels, &question) {
-            check(&at);
+        if let Ok(fitted) = knee::fit_knee(&levels, &question) {
+            check(&fitted.at);
         }
         let kinds = [
             ResourceKind::Core,

@@ -9,4 +9,4 @@ pub mod engines;
 pub mod tiers;
 
 pub use contract::*;
-pub use engines::{AnyDocuments, AnySession, ENGINES, engine, place_settings};
+pub use engines::{AnyDocuments, AnySession, ENGINES, engine, place_settings, place_settings_with_room};

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/engines.rs"));
 
 /// Keys of a description.
-const KEYS: &[&str] = &["title", "layout", "in_process", "tested", "tpm", "cache"];
+const KEYS: &[&str] = &["title", "layout", "in_process", "tested", "tpm", "cache", "unlogged"];
 
 /// Versions with a passed self-test.
 const VERIFIED: &str = include_str!("../suites/verified.toml");
@@ -30,6 +30,8 @@ pub struct NamedEngine {
     pub tpm: Vec<String>,
     /// Names of its own settings that limit a cache of the database; empty where it has none.
     pub cache: Vec<String>,
+    /// Its own settings, each with a value under which it acknowledges commits before its log has them; empty where nothing is known.
+    pub unlogged: Vec<(String, String)>,
 }
 
 /// A version of an engine on which a self-test has passed.
@@ -106,13 +108,24 @@ impl NamedEngine {
             Ok(file.texts(key)?.unwrap_or_default().into_iter().map(str::to_owned).collect())
         };
         let (tpm, cache) = (texts("tpm")?, texts("cache")?);
-        Ok(Self { title, layout, in_process: file.flag("in_process")?.unwrap_or(false), tested, tpm, cache })
+        let pair = |text: String| {
+            let fault = || Error::new(format!("unlogged: {text} is not SETTING = VALUE")).context(&path);
+            text.split_once(" = ").map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(fault)
+        };
+        let unlogged = texts("unlogged")?.into_iter().map(pair).collect::<Result<_, _>>()?;
+        Ok(Self { title, layout, in_process: file.flag("in_process")?.unwrap_or(false), tested, tpm, cache, unlogged })
     }
 }
 
 /// Names of all engines of which something is known, in alphabetical order.
 pub fn named_engines() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
+}
+
+/// Settings of all engines of which something is known, each with a value under which commits are acknowledged before the log has them.
+pub fn unlogged_settings() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let known = named_engines().filter_map(named_engine).flat_map(|engine| &engine.unlogged);
+    known.map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
 /// The engine of a name, as in `engine.kind`; `None` where nothing is known of it.
@@ -139,6 +152,11 @@ mod tests {
             ["mariadb", "sqlserver", "sqlite"].map(tpm),
             [Some("commits+rollbacks".to_owned()), Some("batches".to_owned()), Some(String::new())]
         );
+        let unlogged = |name: &str| named_engine(name).map(|known| known.unlogged.len());
+        assert_eq!(["postgresql", "mariadb", "mysql", "sqlite"].map(unlogged), [Some(2), Some(1), Some(1), Some(0)]);
+        assert!(unlogged_settings().all(|(name, value)| !name.is_empty() && !value.is_empty()));
+        let fault = NamedEngine::read("a", "title = \"A\"\nunlogged = [\"on\"]").unwrap_err().to_string();
+        assert_eq!(fault, "suites/engines/a.toml: unlogged: on is not SETTING = VALUE");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use crate::commit_levels::CommitCalibration;
 use crate::drill::DrillReport;
+use crate::duet_check::DuetCheck;
+use crate::error::ErrorKind;
 use crate::intervention::{Change, Experiment, InterventionVisit};
 use crate::ledger::LedgerPage;
 use crate::readiness::ReadinessFound;
@@ -79,6 +81,8 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         at_once: bool,
     },
+    /// Duets whose true ratio is known were measured before this one.
+    DuetChecked(Vec<DuetCheck>),
     /// The host was looked at before a run, and waited for if the study allows.
     QuietChecked {
         /// Share of the processor that others took in the last look; `None` where not observed.
@@ -177,6 +181,8 @@ pub enum RunEvent {
     Released,
     /// The run went through.
     Finished,
+    /// Kind of the error that ends the run or the study: of the [`RunEvent::Failed`] that comes next.
+    FailedAs(ErrorKind),
     /// The run or the study ended with this error.
     Failed(String),
     /// A search added to the plan.
@@ -218,7 +224,7 @@ pub struct DataCopy {
     pub bytes: u64,
     /// How, such as `reflink`.
     pub method: String,
-    /// How long it took, seconds.
+    /// How long it took, seconds; where instances of a host were restored together, that of all of them.
     pub seconds: f64,
 }
 
@@ -295,6 +301,7 @@ impl RunEvent {
             Self::Readiness(_) => "readiness",
             Self::EndedEarly { .. } => "ended_early",
             Self::InTurns { .. } => "in_turns",
+            Self::DuetChecked(_) => "duet_checked",
             Self::QuietChecked { .. } => "quiet_checked",
             Self::ReplicationProved(_) => "replication_proved",
             Self::CommitsCalibrated(_) => "commits_calibrated",
@@ -315,6 +322,7 @@ impl RunEvent {
             Self::AgentLost { .. } => "agent_lost",
             Self::Released => "released",
             Self::Finished => "finished",
+            Self::FailedAs(_) => "failed_as",
             Self::Failed(_) => "failed",
             Self::SearchStep { .. } => "search_step",
             Self::SearchEnded { .. } => "search_ended",

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::intervention::FLUSH_DELAY;
 use crate::settings::Settings;
 use crate::tier_cleaning::{CachePart, CleaningPlan};
+use crate::tier_warming::WarmPlan;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -230,6 +231,8 @@ pub struct CachePlan {
     pub quotas: Vec<(TierVolume, CachePart)>,
     /// Whether the data are read once in order when the cache is made.
     pub prewarm: bool,
+    /// The list of lines that it is filled from when it is made; `None` for none.
+    pub warm: Option<WarmPlan>,
     /// Folder of its file; `None`: beside the data.
     pub folder: Option<String>,
 }
@@ -238,6 +241,11 @@ impl CachePlan {
     /// Whether a volume is cached.
     pub fn accelerates(&self, volume: TierVolume) -> bool {
         !self.size.is_nothing() && self.accelerate.contains(&volume)
+    }
+
+    /// The list of lines that it is filled from when it is made; `None` where there is none, or no cache.
+    pub fn warming(&self) -> Option<&WarmPlan> {
+        self.warm.as_ref().filter(|_| !self.size.is_nothing())
     }
 
     /// The part of the cache that a volume may hold at most; `None` where it may hold all. One that is not named has what the named one leaves,
@@ -296,6 +304,7 @@ pub fn tier_plan(settings: &Settings) -> Result<Option<TierPlan>, Error> {
         accelerate,
         quotas: quotas(settings),
         prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
+        warm: WarmPlan::of(settings),
         folder: settings.text("storage.cache.path").ok().map(str::to_owned),
     };
     Ok(Some(TierPlan { slow, cache, flush_delay: settings.duration(FLUSH_DELAY).ok() }))
@@ -386,6 +395,7 @@ mod tests {
     use super::*;
     use crate::settings::Value;
     use crate::tier_cleaning::CleanDepth;
+    use crate::tier_warming::{USUAL_WARM_TIME, WARM};
 
     fn settings(given: &[(&str, Value)]) -> Settings {
         Settings(given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect())
@@ -446,6 +456,19 @@ mod tests {
         assert_eq!(cached(&["data", "log"], &log), [Some(0.9), Some(0.1)]);
         assert_eq!(cached(&["data", "log"], &[]), [None, None]);
         assert_eq!(cached(&["log"], &log), [None, Some(0.1)]);
+    }
+
+    #[test]
+    fn a_cache_is_filled_from_a_list_where_there_is_one() {
+        let given = |size: i64| {
+            let list = Value::Text("lines".to_owned());
+            let storage = Value::Text(TIER.to_owned());
+            settings(&[("storage.kind", storage), ("storage.cache.percent", Value::Integer(size)), (WARM, list)])
+        };
+        let cache = |size: i64| tier_plan(&given(size)).unwrap().unwrap().cache;
+        let wanted = WarmPlan { list: "lines".to_owned(), within: USUAL_WARM_TIME };
+        assert_eq!(cache(30).warming(), Some(&wanted));
+        assert_eq!(cache(0).warming(), None, "there is no cache");
     }
 
     #[test]

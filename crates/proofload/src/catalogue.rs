@@ -24,6 +24,73 @@ mod tests {
     }
 
     #[test]
+    fn shares_of_operations_beside_a_mix_that_has_its_own_are_refused() {
+        let told = "belongs to workload.mix = \"own\"; remove it or set workload.mix = \"own\"";
+        assert_eq!(faults(&["workload.read=0.5"]), format!("workload.read: {told}\n"));
+        let both = faults(&["workload.mix=c", "workload.scan=0", "workload.insert=0.1", "workload.fields=0"]);
+        for path in ["workload.scan", "workload.insert"] {
+            assert!(both.contains(&format!("{path}: {told}\n")), "{both}");
+        }
+        assert!(both.contains("workload.fields: "), "told with all other faults: {both}");
+        let shares = ["workload.read=0.5", "workload.update=0.5"];
+        let with = |mix: &str| faults(&[&[mix][..], &shares[..]].concat());
+        assert_eq!(with("workload.mix=own"), "");
+        assert_eq!(with("factor.workload.mix=[\"a\", \"own\"]"), "", "another point uses them");
+        assert_eq!(with("factor.workload.mix=[\"a\", \"b\"]").lines().count(), 2);
+    }
+
+    /// `--set workload.mix=b` is no reason to take the shares out of the file first.
+    #[test]
+    fn another_mix_takes_the_place_of_the_shares_in_the_file() {
+        let text = "[study]\nname = \"s\"\ntitle = \"t\"\n[workload]\nkind = \"ycsb\"\nrecords = 100\nvirtual_users = 1\n\
+                    mix = \"own\"\nread = 0.5\nupdate = 0.5\n[engine]\nkind = \"sqlite\"\n";
+        let with = |changes: &[&str]| {
+            let changes: Vec<_> =
+                changes.iter().map(|change| parse_assignment(change).expect("an assignment")).collect();
+            validate(text, &changes, &catalogue()).map_err(|faults| faults_text(&faults))
+        };
+        let study = with(&["workload.mix=b"]).expect("the shares are left out");
+        assert_eq!(study.settings.number("workload.read"), Ok(0.0));
+        assert!(with(&["workload.read=0.1", "workload.mix=b"]).is_err_and(|told| told.starts_with("workload.read: ")));
+        let kept = with(&["workload.mix=own", "workload.read=0.25", "workload.update=0.75"]);
+        assert_eq!(kept.map(|study| study.settings.number("workload.update")), Ok(Ok(0.75)));
+        let study = with(&["factor.workload.mix=[\"a\", \"b\"]"]).expect("no level uses the shares");
+        assert_eq!((study.settings.number("workload.read"), study.factors.len()), (Ok(0.0), 1));
+        let study = with(&["factor.workload.mix=[\"a\", \"own\"]"]).expect("a level uses them");
+        assert_eq!(study.settings.number("workload.read"), Ok(0.5));
+    }
+
+    #[test]
+    fn another_mix_takes_the_place_of_shares_that_vary_in_the_file() {
+        let file = |factor: &str| {
+            format!(
+                "[study]\nname = \"s\"\ntitle = \"t\"\n[workload]\nkind = \"ycsb\"\nrecords = 100\nvirtual_users = 1\n\
+                 mix = \"own\"\n[engine]\nkind = \"sqlite\"\n[[factor]]\n{factor}\n"
+            )
+        };
+        let with = |text: &str, change: &str| {
+            let change = parse_assignment(change).expect("an assignment");
+            validate(text, &[change], &catalogue()).map_err(|faults| faults_text(&faults))
+        };
+        let group = file(
+            "setting = \"workload\"\nlevels = [{ read = 1.0, virtual_users = 1 }, \
+             { read = 0.5, update = 0.5, virtual_users = 2 }]",
+        );
+        let alone = file("setting = \"workload\"\nlevels = [{ read = 1.0 }, { read = 0.5, update = 0.5 }]");
+        for change in ["workload.mix=b", "factor.workload.mix=[\"a\", \"b\"]"] {
+            let varied = |text: &str| {
+                let study = with(text, change).expect("the shares are left out");
+                study.factors.iter().flat_map(proofload_model::study::Factor::paths).collect::<Vec<_>>()
+            };
+            let of_mix = if change.starts_with("factor.") { vec!["workload.mix"] } else { Vec::new() };
+            assert_eq!(varied(&alone), of_mix, "{change}");
+            assert_eq!(varied(&group), [vec!["workload.virtual_users"], of_mix].concat(), "{change}");
+        }
+        let kept = with(&alone, "workload.virtual_users=2").expect("the mix is the file's");
+        assert!(kept.factors.iter().any(|factor| factor.varies("workload.read")));
+    }
+
+    #[test]
     fn what_an_engine_or_a_workload_refuses_in_a_run_is_refused_before_it() {
         assert_eq!(faults(&["engine.settings.journal_mode=delete"]), "");
         let found = faults(&["engine.settings.journal_mode=wall"]);

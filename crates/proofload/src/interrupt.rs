@@ -49,6 +49,12 @@ impl Interrupt {
         Ok(())
     }
 
+    /// Asks to stop, as a signal does.
+    #[cfg(test)]
+    pub(crate) fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// Whether someone has asked us to stop.
     pub(crate) fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)

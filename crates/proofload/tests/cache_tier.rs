@@ -33,7 +33,11 @@ fn delayed() -> String {
 #[test]
 fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
     let bench = Bench::new("cache-tier");
-    bench.study(&study());
+    let list = bench.path("list");
+    let lines = [0, 8192, 16_384].map(|at| format!("{{\"volume\":0,\"at\":{at}}}\n")).concat();
+    std::fs::write(&list, format!("{{\"form\":1,\"line_bytes\":8192,\"volumes\":[]}}\n{lines}")).expect("writes");
+    let warm = format!("cache.clean_depth = 4\ncache.warm = \"{}\"\n", list.display());
+    bench.study(&study().replacen("cache.clean_depth = 4\n", &warm, 1));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof"]);
     // Windows of two seconds may say nothing; what was recorded must hold all the same.
     let told = format!("{}{}", text(&done.stdout), text(&done.stderr));
@@ -50,6 +54,8 @@ fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
         assert_eq!(mode.text(facts), Some(wanted));
         let depth = if attempt.run.point == 0 { None } else { Some("4") };
         assert_eq!(tier::CLEAN_DEPTH.text(facts), depth, "as asked, of a cache alone");
+        let lines = if attempt.run.point == 0 { None } else { Some(3.0) };
+        assert_eq!(tier::WARMED.number(facts), lines, "as many as the list has, of a cache alone");
         let sum = |name: &series::SeriesName, volume: &str| tiers::sum(attempt, name, volume);
         let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
         assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);

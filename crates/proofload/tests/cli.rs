@@ -476,6 +476,10 @@ fn two_studies_are_measured_at_once_and_compared() {
         return;
     }
 
+    let refused = bench.run(&["compare", "--run", "--duet", "--prove", "a.toml", "b.toml"]);
+    let told = text(&refused.stderr);
+    assert!(refused.status.code() == Some(3) && told.contains("the study a has not one limits.cpu"), "{told}");
+    assert!(!bench.path("a.proof").exists() && !bench.path("a-same-a.proof").exists(), "{told}");
     let output = bench.run(&["compare", "--run", "--duet", "a.toml", "b.toml", "--json"]);
     let told = text(&output.stderr);
     let records = ["a.proof", "b.proof"].map(|name| proofload_record::read(&bench.path(name)).expect(&told));
@@ -496,6 +500,8 @@ fn two_studies_are_measured_at_once_and_compared() {
     if output.status.code() == Some(0) && json["comparisons"].as_array().is_some_and(|found| !found.is_empty()) {
         assert_eq!(json["comparisons"][0]["spread"], "of the ratio over the same seconds", "{json}");
     }
+    let late = bench.run(&["compare", "--run", "--duet", "--prove", "a.toml", "b.toml"]);
+    assert!(text(&late.stderr).contains("were begun without --prove"), "{}", text(&late.stderr));
     bench.expect_no_process();
 }
 

@@ -6,6 +6,7 @@ use proofload_model::catalogue::Catalogue;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::expand;
 use proofload_model::study::validate;
+use proofload_model::time::WallTime;
 use proofload_record::{AttemptEvent, Opening, Recorder};
 use support::synthetic::{BEGUN, Synthetic};
 use support::{Bench, small_study, text};
@@ -124,6 +125,66 @@ fn a_continuation_that_is_refused_leaves_the_records_as_they_are() {
         check(&bench, arguments, 2, &["add --yes db1:1433/proofload"]);
         assert!(bytes() == before, "{arguments:?} changed a record");
     }
+}
+
+/// Attempts at each of two runs of a record.
+fn attempts(bench: &Bench, record: &str) -> [usize; 2] {
+    let record = proofload_record::read(&bench.path(record)).expect("it is readable");
+    [0, 1].map(|run| record.attempts.iter().filter(|attempt| attempt.run.index == run).count())
+}
+
+/// Older attempts that finished are no block.
+#[test]
+fn a_pair_whose_repeat_failed_is_measured_again() {
+    let bench = Bench::new("repeat");
+    for name in ["a.toml", "b.toml"] {
+        std::fs::write(bench.path(name), small_study("null", "", 2)).expect("the folder takes a file");
+    }
+    let compare = ["compare", "--run", "a.toml", "b.toml"];
+    let told = text(&bench.run(&compare).stderr);
+    assert_eq!([attempts(&bench, "a.proof"), attempts(&bench, "b.proof")], [[1, 1], [1, 1]], "{told}");
+    let last = |record: &str| {
+        let record = proofload_record::read(&bench.path(record)).expect("it is readable");
+        record.attempts.iter().flat_map(|attempt| &attempt.events).map(|event| event.at.0).max()
+    };
+    let at = WallTime(last("a.proof").max(last("b.proof")).expect("they were measured") + 1);
+    let mut recorder = Recorder::resume(&bench.path("a.proof"), "proofload 0.1.0", at).expect("it is continued");
+    let attempt = recorder.begin_attempt(0, at).expect("it begins");
+    recorder.fail(attempt, at, "it broke").expect("it fails");
+    recorder.close().expect("the record closes");
+
+    let told = text(&bench.run(&compare).stderr);
+    assert_eq!([attempts(&bench, "a.proof"), attempts(&bench, "b.proof")], [[3, 1], [2, 1]], "{told}");
+    let before = ["a.proof", "b.proof"].map(|name| std::fs::read(bench.path(name)).expect("it is there"));
+    let told = text(&bench.run(&compare).stderr);
+    let after = ["a.proof", "b.proof"].map(|name| std::fs::read(bench.path(name)).expect("it is there"));
+    assert!(before == after, "the pair is whole: {told}");
+    bench.expect_no_process();
+}
+
+/// Records that have the names of checks say nothing of studies that they are not of.
+#[test]
+fn checks_of_another_study_are_not_used() {
+    let bench = Bench::new("checks");
+    let study = small_study("null", "[limits]\ncores = 1\n", 2).replace("measure = \"2s\"", "measure = \"12s\"");
+    for name in ["a", "b"] {
+        let text = study.replace("name = \"small\"", &format!("name = \"{name}\""));
+        std::fs::write(bench.path(&format!("{name}.toml")), text).expect("the folder takes a file");
+    }
+    for side in ["a", "b"] {
+        Synthetic::of(1_000.0, 1).write(&bench.path(&format!("a-same-{side}.proof")));
+    }
+    let duet = ["compare", "--run", "--duet", "--prove", "a.toml", "b.toml", "--set", "limits.cpu=0.4"];
+    let told = bench.run(&duet);
+    let err = text(&told.stderr);
+    let is_too_small = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2;
+    if is_too_small || err.contains("this machine does not allow limits.") {
+        return;
+    }
+    let refused =
+        "a-same-a.proof and a-same-b.proof are checks of another study than the one asked for; move them away";
+    assert!(told.status.code() == Some(1) && err.contains(refused), "{err}");
+    assert!(!bench.path("a.proof").exists() && !bench.path("a-known-a.proof").exists(), "{err}");
 }
 
 /// Real runs on the null engine and on SQLite. A busy machine may void them, which is then said.

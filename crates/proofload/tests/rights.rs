@@ -40,7 +40,21 @@ fn a_server_that_nobody_can_log_in_to_is_an_obstacle() {
     let told = text(&looked.stdout);
     assert_eq!(looked.status.code(), Some(1), "{told}{}", text(&looked.stderr));
     assert!(told.starts_with("Can it run?  no, one thing is missing\n"), "{told}");
-    assert!(told.contains("cannot log in to 127.0.0.1:1/shop: "), "{told}");
+    assert!(told.contains("cannot connect to 127.0.0.1:1/shop: "), "{told}");
+}
+
+#[test]
+fn each_host_of_a_url_is_asked_before_it_is_an_obstacle() {
+    let bench = Bench::new("unreachable-hosts");
+    bench.study(&study("postgresql://me@127.0.0.1:1,127.0.0.1:2/shop"));
+    let looked = bench.run(&["doctor", "study.toml", "--json"]);
+    let told: Json = serde_json::from_slice(&looked.stdout).expect("it is JSON");
+    let all = told["findings"].as_array().expect("a list").iter();
+    let of_login: Vec<&str> =
+        all.filter(|one| one["subject"] == "rights of the login").filter_map(|one| one["found"].as_str()).collect();
+    for host in ["127.0.0.1:1/shop: ", "127.0.0.1:2/shop: "] {
+        assert!(of_login.len() == 1 && of_login[0].contains(&format!("cannot connect to {host}")), "{of_login:?}");
+    }
 }
 
 #[test]

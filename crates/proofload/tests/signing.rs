@@ -92,6 +92,39 @@ fn a_signature_of_ours_is_checked_by_ssh_keygen_and_the_other_way_round() {
     assert_eq!(bench.run(&["sign", "x.proof", "--key", "vendor"]).status.code(), Some(1), "one stands there");
 }
 
+/// The result of a self-test is signed and verified like a record.
+#[test]
+fn a_result_of_a_self_test_is_signed_and_verified_like_a_record() {
+    let Some(bench) = with_keys("a_result_of_a_self_test_is_signed_and_verified_like_a_record") else { return };
+    let tested = bench.run(&["selftest", "--engine", "sqlite", "-o", "sqlite.json"]);
+    assert_eq!(tested.status.code(), Some(0), "{}", text(&tested.stderr));
+    let written = std::fs::read_to_string(bench.path("sqlite.json")).expect("a result");
+    let document: serde_json::Value = serde_json::from_str(&written).expect("JSON");
+    for name in ["cores", "memory", "kernel", "system"] {
+        assert!(document["machine"][name].is_string(), "{name}: {document:#}");
+    }
+    let signed = bench.run(&["sign", "sqlite.json", "--key", "vendor"]);
+    assert_eq!(signed.status.code(), Some(0), "{}", text(&signed.stderr));
+    expect_signed(&bench, &["verify", "sqlite.json", "--allowed-signers", "allowed"]);
+    let whole = bench.run(&["verify", "sqlite.json"]);
+    assert_eq!((whole.status.code(), first_line(&whole).as_str()), (Some(0), "intact: sqlite.json"));
+    let told = text(&whole.stdout);
+    assert!(told.contains("self-test     passed: sqlite ") && told.contains("written by    proofload "), "{told}");
+    let json: serde_json::Value =
+        serde_json::from_slice(&bench.run(&["verify", "sqlite.json", "--json"]).stdout).expect("JSON");
+    assert!(json["holds"] == true && json["self_test"].as_str().is_some_and(|told| told.starts_with("passed: ")));
+    let reported = bench.run(&["report", "sqlite.json"]);
+    assert_eq!(reported.status.code(), Some(1));
+    assert!(text(&reported.stderr).contains("selftest --check sqlite.json"), "{}", text(&reported.stderr));
+
+    std::fs::write(bench.path("changed.json"), written.replacen("\"passed\"", "\"skipped\"", 1)).expect("a file");
+    let changed = bench.run(&["verify", "changed.json"]);
+    assert_eq!(changed.status.code(), Some(10), "{}", text(&changed.stdout));
+    assert!(first_line(&changed).starts_with("broken: changed.json: "), "{}", text(&changed.stdout));
+    let refused = bench.run(&["sign", "changed.json", "--key", "vendor"]);
+    assert!(refused.status.code() == Some(10) && !bench.path("changed.json.sig").exists(), "{}", text(&refused.stderr));
+}
+
 #[track_caller]
 fn expect_signed(bench: &Bench, arguments: &[&str]) {
     let output = bench.run(arguments);

@@ -2,6 +2,8 @@
 
 mod support;
 
+use proofload_model::error::ErrorKind;
+use proofload_model::events::RunEvent;
 use proofload_record::State;
 use serde_json::Value as Json;
 use std::io::{Read, Write};
@@ -125,11 +127,14 @@ fn wait_for_load(bench: &Bench) {
     });
 }
 
-/// The attempt was ended in order, not left open.
+/// The attempt was ended in order, not left open, and its record says that somebody asked for it.
 #[track_caller]
 fn expect_ended_in_order(bench: &Bench) {
     let record = proofload_record::read(&bench.path("small.proof")).expect("the record is read");
-    assert!(matches!(record.attempts[0].state, State::Failed { .. }), "{:?}", record.attempts[0].state);
+    let attempt = &record.attempts[0];
+    assert!(matches!(attempt.state, State::Failed { .. }), "{:?}", attempt.state);
+    let asked = RunEvent::FailedAs(ErrorKind::Interrupted);
+    assert!(attempt.events.iter().any(|event| event.event == asked), "{:?}", attempt.events);
 }
 
 /// `timeout` of GNU signals its child, and then the group that the child is in.

@@ -2,7 +2,7 @@
 //! facts were written before they had numbers.
 
 use crate::error::Error;
-use proofload_model::facts::{Reading as FactReading, known};
+use proofload_model::facts::{Reading as FactReading, known, tier};
 use proofload_model::samples::{Fact, Reading};
 use proofload_model::units::Bytes;
 use rusqlite::Connection;
@@ -124,9 +124,9 @@ impl Format {
         }
     }
 
-    /// The number of a fact, out of its text for formats whose facts are texts alone.
+    /// The number of a fact, out of its text for formats whose facts are texts alone, and for those that earlier versions wrote so.
     pub(crate) fn number(self, fact: &Fact) -> Option<f64> {
-        if self.has_instances() {
+        if self.has_instances() && (fact.number.is_some() || !tier::DATA.is_of(fact)) {
             return fact.number;
         }
         let text = fact.effective.as_deref()?;
@@ -170,4 +170,21 @@ struct StoredReading {
     instance: String,
     unit: String,
     value: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_that_an_earlier_version_wrote_as_text_has_its_number() {
+        let size = tier::DATA.observed("64MiB", "a test");
+        assert_eq!(size.number, None);
+        for format in [1, 3, 4, 5] {
+            assert_eq!(Format(format).number(&size), Some(67_108_864.0), "format {format}");
+        }
+        let other = tier::CACHE.observed("64MiB", "a test");
+        assert_eq!(Format(5).number(&other), None, "other facts have the number that they were written with");
+        assert_eq!(Format(5).number(&tier::DATA.unknown("a test")), None);
+    }
 }

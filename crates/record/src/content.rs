@@ -3,6 +3,7 @@
 use crate::agents::AgentRows;
 use crate::events;
 use proofload_model::deployment::InstanceName;
+use proofload_model::error::ErrorKind;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::Experiment;
 use proofload_model::plan::{Plan, Run};
@@ -107,6 +108,24 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// Makes an attempt of which nothing but its begin is known.
+    pub fn begun(id: i64, run: Run, started: WallTime) -> Self {
+        Self {
+            id,
+            run,
+            state: State::Open,
+            started,
+            events: Vec::new(),
+            facts: Vec::new(),
+            intervals: Vec::new(),
+            agents: AgentRows::default(),
+            series: Vec::new(),
+            marks: Vec::new(),
+            checks: Vec::new(),
+            seal_holds: None,
+        }
+    }
+
     /// Whether it is an experiment with its point, and no result of it.
     pub fn is_experiment(&self) -> bool {
         self.events.iter().any(|event| matches!(event.event, RunEvent::ExperimentBegun(_)))
@@ -118,6 +137,26 @@ impl Attempt {
             RunEvent::ExperimentBegun(experiment) => Some(experiment),
             _ => None,
         })
+    }
+
+    /// Kind of the error that ended it; `None` of one that has not failed. A record from before kinds tells an interruption by its
+    /// words alone.
+    pub fn failure_kind(&self) -> Option<ErrorKind> {
+        let State::Failed { reason } = &self.state else { return None };
+        let told = self.last_event(|event| match event {
+            RunEvent::FailedAs(kind) => Some(*kind),
+            _ => None,
+        });
+        let by_words = || {
+            let is_interrupted = *reason == proofload_model::error::Error::interrupted().to_string();
+            if is_interrupted { ErrorKind::Interrupted } else { ErrorKind::Other }
+        };
+        Some(told.unwrap_or_else(by_words))
+    }
+
+    /// Whether somebody asked it to stop, and it did.
+    pub fn is_interrupted(&self) -> bool {
+        self.failure_kind() == Some(ErrorKind::Interrupted)
     }
 
     /// What `pick` takes of the last event that it takes anything of.

@@ -1,35 +1,28 @@
 //! Follows a record while another process writes it: each look reads the rows that are newer than those of the last one, found by their
-//! numbers instead of a scan. For views, never for results.
+//! numbers instead of a scan. For views, never for results. May not know what the rows of a table mean: the files beside it add them.
 
-use crate::agents::AgentRows;
+mod first_look;
+mod new_events;
+mod open_samples;
+mod open_seconds;
+
 use crate::attempt_rows::AttemptRows;
 use crate::compat::Format;
-use crate::content::{Attempt, AttemptEvent, Record, State};
+use crate::content::{Attempt, Record, State};
 use crate::error::Error;
 use crate::last_rows::LastRows;
 use crate::lock;
 use crate::reader::{is_of_study, open, sessions, study_and_plan};
-use crate::rows::{self, RowChoice, histogram, newer, operation};
-use crate::samples::{Sample, unpack};
-use proofload_model::samples::{ClientSelf, IntervalSample};
-use proofload_model::time::{Offset, WallTime};
+use crate::rows::{self, RowChoice, newer};
+use first_look::{empty, first_look};
+use new_events::tell_events;
+use open_samples::tell_series_sets;
+use open_seconds::{drop_rows, keep_last_seconds, tell_seconds};
 use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
-/// Seconds of load that are kept of an attempt that goes on.
-const SECONDS: u64 = 60;
-
-/// Rows at the end of a table that the first look reads: more than these seconds take, with some hundred series.
-const ROWS: i64 = 40_000;
-
-/// The same of samples where a row holds a moment of a probe: more than these seconds take, with some dozens of probes.
-const MOMENTS: i64 = 4_000;
-
-/// The same of histograms, of which only the last seconds are of use, and whose payloads are large.
-const HISTOGRAM_ROWS: i64 = 400;
 
 /// What tells a file from another one that later has its path.
 type FileIdentity = (u64, u64, Option<SystemTime>);
@@ -52,17 +45,6 @@ pub struct Follower {
     series: HashMap<i64, (i64, usize)>,
     /// Layouts of samples of attempts that are open: the attempt, and the series.
     series_sets: HashMap<i64, (i64, Vec<i64>)>,
-}
-
-/// Where the first look at a record begins: nothing of seconds that are not shown is read.
-fn first_look(last: LastRows, format: Format) -> LastRows {
-    let of_samples = if format.has_packed_samples() { MOMENTS } else { ROWS };
-    let tail = |table: &str, rows: i64| (last.get(table) - rows).max(0);
-    LastRows::default()
-        .with("document", last.get("document"))
-        .with("sample", tail("sample", of_samples))
-        .with("operation", tail("operation", ROWS))
-        .with("histogram", tail("histogram", HISTOGRAM_ROWS))
 }
 
 impl Follower {
@@ -228,97 +210,6 @@ impl Follower {
         }
         Ok(())
     }
-
-    /// Adds new series and samples of attempts that are open.
-    fn tell_samples(
-        &mut self,
-        connection: &Connection,
-        format: Format,
-        open: &mut [&mut Attempt],
-        seen: LastRows,
-    ) -> rusqlite::Result<()> {
-        newer(connection, format.series().select, seen.get("series"), |row| {
-            let (number, owner): (i64, i64) = (row.get(0)?, row.get(6)?);
-            if let Some(attempt) = of(open, owner) {
-                self.series.insert(number, (owner, attempt.series.len()));
-                attempt.series.push(rows::series_point(row)?);
-            }
-            Ok(())
-        })?;
-        if format.has_packed_samples() {
-            return self.tell_packed_samples(connection, open, seen);
-        }
-        let sql = "SELECT series, offset_ns, span_ns, value FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
-        newer(connection, sql, seen.get("sample"), |row| {
-            self.tell_sample(open, row.get(0)?, (Offset(row.get(1)?), row.get(2)?, row.get(3)?));
-            Ok(())
-        })
-    }
-
-    fn tell_packed_samples(
-        &mut self,
-        connection: &Connection,
-        open: &mut [&mut Attempt],
-        seen: LastRows,
-    ) -> rusqlite::Result<()> {
-        let sql = "SELECT series_set, offset_ns, span_ns, readings FROM sample NOT INDEXED WHERE id > ?1 ORDER BY id";
-        newer(connection, sql, seen.get("sample"), |row| {
-            let Some((_, series)) = self.series_sets.get(&row.get(0)?) else { return Ok(()) };
-            let (offset, span) = (Offset(row.get(1)?), row.get(2)?);
-            for (series, reading) in series.iter().zip(unpack(row.get_ref(3)?.as_blob()?)) {
-                self.tell_sample(open, *series, (offset, span, reading));
-            }
-            Ok(())
-        })
-    }
-
-    /// Adds a sample to its series.
-    fn tell_sample(&self, open: &mut [&mut Attempt], series: i64, sample: Sample) {
-        let Some((owner, place)) = self.series.get(&series) else { return };
-        if let Some(series) = of(open, *owner).and_then(|attempt| attempt.series.get_mut(*place)) {
-            series.samples.push(sample);
-        }
-    }
-}
-
-/// Adds new series sets of attempts that are known.
-fn tell_series_sets(
-    connection: &Connection,
-    series_sets: &mut HashMap<i64, (i64, Vec<i64>)>,
-    seen: i64,
-    known: &dyn Fn(i64) -> bool,
-) -> rusqlite::Result<()> {
-    let sql = "SELECT id, attempt, series FROM series_set NOT INDEXED WHERE id > ?1 ORDER BY id";
-    newer(connection, sql, seen, |row| {
-        let owner = row.get(1)?;
-        if known(owner) {
-            let series = serde_json::from_str(row.get_ref(2)?.as_str()?).unwrap_or_default();
-            series_sets.insert(row.get(0)?, (owner, series));
-        }
-        Ok(())
-    })
-}
-
-/// A record of which nothing was read yet but its study and plan.
-fn empty(connection: &Connection, path: &Path) -> Result<Record, Error> {
-    let reading = |error: rusqlite::Error| Error::sqlite(&format!("failed to read {}", path.display()), &error);
-    let documents = rows::documents(connection).map_err(reading)?;
-    let (study, plan) = study_and_plan(&documents, path)?;
-    Ok(Record {
-        created: WallTime(0),
-        sessions: Vec::new(),
-        facts: Vec::new(),
-        events: Vec::new(),
-        logs: Vec::new(),
-        being_written: false,
-        study,
-        plan,
-        documents,
-        attempts: Vec::new(),
-        experiments: Vec::new(),
-        faults: Vec::new(),
-        judged_again: false,
-    })
 }
 
 fn identity(path: &Path) -> Option<FileIdentity> {
@@ -336,91 +227,6 @@ fn of<'a>(open: &'a mut [&mut Attempt], id: i64) -> Option<&'a mut Attempt> {
     open.iter_mut().rev().find(|attempt| attempt.id == id).map(|attempt| &mut **attempt)
 }
 
-/// Adds new events, and how attempts stand by them.
-fn tell_events(connection: &Connection, format: Format, record: &mut Record, seen: i64) -> rusqlite::Result<()> {
-    let mut changed: HashMap<i64, Vec<AttemptEvent>> = HashMap::new();
-    newer(connection, format.events().select, seen, |row| {
-        let event = rows::event(row, format)?;
-        match row.get::<_, Option<i64>>(6)? {
-            Some(attempt) => changed.entry(attempt).or_default().push(event),
-            None => record.events.push(event),
-        }
-        Ok(())
-    })?;
-    let mut has_experiment = false;
-    for (attempt, events) in changed {
-        let place = record.attempts.binary_search_by_key(&attempt, |known| known.id);
-        let known = match place {
-            Ok(place) => record.attempts.get_mut(place),
-            Err(_) => record.experiments.iter_mut().find(|known| known.id == attempt),
-        };
-        let Some(known) = known else { continue };
-        known.events.extend(events);
-        known.state = rows::state(&known.events);
-        has_experiment |= place.is_ok() && known.is_experiment();
-    }
-    if has_experiment {
-        let experiments = record.attempts.extract_if(.., |attempt| attempt.is_experiment());
-        record.experiments.extend(experiments);
-    }
-    Ok(())
-}
-
-/// Adds counts and histograms of new seconds, without what the load generator says of itself.
-fn tell_seconds(connection: &Connection, open: &mut [&mut Attempt], seen: LastRows) -> rusqlite::Result<()> {
-    let sql = "SELECT number, kind, due, done, rolled_back, failed, dropped, in_flight, retries, attempt FROM operation NOT INDEXED \
-               WHERE id > ?1 ORDER BY id";
-    newer(connection, sql, seen.get("operation"), |row| {
-        let (number, counts) = operation(row)?;
-        if let Some(attempt) = of(open, row.get(9)?) {
-            second_of(&mut attempt.intervals, number).counts.push(counts);
-        }
-        Ok(())
-    })?;
-    let sql = "SELECT number, kind, clock, count, sum_ns, max_ns, payload, attempt FROM histogram NOT INDEXED \
-               WHERE id > ?1 ORDER BY id";
-    newer(connection, sql, seen.get("histogram"), |row| {
-        let (number, delta) = histogram(row)?;
-        if let Some(attempt) = of(open, row.get(7)?) {
-            second_of(&mut attempt.intervals, number).histograms.push(delta);
-        }
-        Ok(())
-    })
-}
-
-/// The second of a number, which is made where it is missing.
-fn second_of(seconds: &mut Vec<IntervalSample>, index: u64) -> &mut IntervalSample {
-    let place = seconds.partition_point(|second| second.index < index);
-    if seconds.get(place).is_none_or(|second| second.index != index) {
-        let client = ClientSelf::default();
-        let second =
-            IntervalSample { index, counts: vec![], histograms: vec![], errors: vec![], client, engine: vec![] };
-        seconds.insert(place, second);
-    }
-    &mut seconds[place]
-}
-
-fn drop_rows(attempt: &mut Attempt) {
-    attempt.facts = Vec::new();
-    attempt.intervals = Vec::new();
-    attempt.agents = AgentRows::default();
-    attempt.series = Vec::new();
-    attempt.marks = Vec::new();
-    attempt.checks = Vec::new();
-}
-
-/// Drops what is older than the last seconds; series stay, since samples name them by their places.
-fn keep_last_seconds(attempt: &mut Attempt) {
-    let from = attempt.intervals.last().map_or(0, |last| (last.index + 1).saturating_sub(SECONDS));
-    let older = attempt.intervals.partition_point(|second| second.index < from);
-    attempt.intervals.drain(..older);
-    for series in &mut attempt.series {
-        let from = series.samples.last().map_or(0, |(last, ..)| last.0 - SECONDS as i64 * 1_000_000_000);
-        let older = series.samples.partition_point(|(at, ..)| at.0 < from);
-        series.samples.drain(..older);
-    }
-}
-
 /// The last attempt of an earlier session, which nobody goes on with; 0 without any.
 fn last_left(connection: &Connection) -> rusqlite::Result<i64> {
     let sql = "SELECT coalesce(max(id), 0) FROM attempt NOT INDEXED \
@@ -430,16 +236,19 @@ fn last_left(connection: &Connection) -> rusqlite::Result<i64> {
 
 #[cfg(test)]
 mod tests {
+    use super::open_seconds::SECONDS;
     use super::*;
     use crate::rows::ROWS_READ;
     use crate::{AttemptEvent, AttemptId, Opening, Recorder, read_progress};
     use proofload_model::deployment::InstanceName;
     use proofload_model::events::RunEvent;
     use proofload_model::plan::expand;
-    use proofload_model::samples::{HistogramDelta, LatencyClock, Mark, OperationCounts, Reading, Telemetry};
+    use proofload_model::samples::{
+        ClientSelf, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts, Reading, Telemetry,
+    };
     use proofload_model::settings::{Settings, Value};
     use proofload_model::study::{Factor, Study};
-    use proofload_model::time::Moment;
+    use proofload_model::time::{Moment, Offset, WallTime};
 
     /// A record of two runs that is begun.
     fn begin(path: &Path) -> Recorder {

@@ -31,7 +31,7 @@ pub use error::Error;
 pub use file::{file_sha256, is_record};
 pub use follower::Follower;
 pub use growing::GrowingRecord;
-pub use reader::{prove, read, read_finished_runs, read_progress, read_proved};
+pub use reader::{prove, read, read_progress, read_proved};
 pub use recorder::{AttemptId, Opening, Recorder};
 pub use run_attempts::RunAttempts;
 pub use schema::{APPLICATION_ID, FORMAT};

@@ -15,7 +15,7 @@ use proofload_model::samples::Fact;
 use proofload_model::study::Study;
 use proofload_model::time::WallTime;
 use rusqlite::{Connection, OpenFlags};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Reads a whole record.
@@ -149,15 +149,6 @@ pub(crate) fn sessions(connection: &Connection) -> rusqlite::Result<Vec<SessionL
 pub fn prove(path: &Path) -> Result<Proof, Error> {
     let (connection, format) = open_whole(path)?;
     verification::prove(&connection, format).map_err(|error| error.of_file(path))
-}
-
-/// Indices of the runs that are finished, without reading their samples.
-pub fn read_finished_runs(path: &Path) -> Result<BTreeSet<u32>, Error> {
-    let connection = open(path)?;
-    let sql = "SELECT DISTINCT run_index FROM attempt NOT INDEXED JOIN event NOT INDEXED ON event.attempt = attempt.id WHERE event.name = 'finished'";
-    all(&connection, sql, [], |row| row.get(0))
-        .map(|runs: Vec<u32>| runs.into_iter().collect())
-        .map_err(|error| Error::sqlite(&format!("failed to read {}", path.display()), &error))
 }
 
 /// Refuses what is not a record, or is one of a newer format.

@@ -1,6 +1,5 @@
 //! Rows of a record's tables as what they mean. May not open files.
 
-use crate::agents::AgentRows;
 use crate::compat::Format;
 use crate::content::{Attempt, AttemptEvent, LogLine, SeriesPoint, State};
 use crate::events;
@@ -126,27 +125,11 @@ pub(crate) fn attempts(
     let mut known = Vec::new();
     for (id, index, started) in rows {
         match plan.runs.get(index) {
-            Some(run) => known.push((id, *run, started)),
+            Some(run) => known.push(Attempt::begun(id, *run, started)),
             None => faults.push(format!("attempt {id} belongs to run {index}, which is not in the plan")),
         }
     }
-    Ok(known
-        .into_iter()
-        .map(|(id, run, started)| Attempt {
-            id,
-            run,
-            state: State::Open,
-            started,
-            events: Vec::new(),
-            facts: Vec::new(),
-            intervals: Vec::new(),
-            agents: AgentRows::default(),
-            series: Vec::new(),
-            marks: Vec::new(),
-            checks: Vec::new(),
-            seal_holds: None,
-        })
-        .collect())
+    Ok(known)
 }
 
 /// How an attempt stands by its events.

@@ -57,25 +57,12 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::AgentRows;
     use proofload_model::plan::Run;
     use proofload_model::time::WallTime;
 
     fn attempt(id: i64, index: u32, state: State) -> Attempt {
-        Attempt {
-            id,
-            run: Run { index, point: index, repetition: 0, sentinel: false, block: None, seed: 0 },
-            state,
-            started: WallTime(id),
-            events: Vec::new(),
-            facts: Vec::new(),
-            intervals: Vec::new(),
-            agents: AgentRows::default(),
-            series: Vec::new(),
-            marks: Vec::new(),
-            checks: Vec::new(),
-            seal_holds: None,
-        }
+        let run = Run { index, point: index, repetition: 0, sentinel: false, block: None, seed: 0 };
+        Attempt { state, ..Attempt::begun(id, run, WallTime(id)) }
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub fn render_figures(record: &Record, options: ReportOptions<'_>) -> Result<Vec
     Ok(figures(&document(&evaluate_beside(record, options.beside))))
 }
 
-/// Forms of a comparison and of a gate.
+/// Forms of a comparison, a gate and a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonFormat {
     /// Tables for a terminal.
@@ -116,7 +116,7 @@ pub enum ComparisonFormat {
 /// Renders a comparison. Pure: equal records give equal bytes.
 pub fn render_comparison(comparison: &Comparison<'_>, format: ComparisonFormat) -> String {
     match format {
-        ComparisonFormat::Text => comparison_text(comparison),
+        ComparisonFormat::Text => comparison_text(comparison, None),
         ComparisonFormat::Markdown => markdown(&comparison_document(comparison, None)),
         ComparisonFormat::Html => html(&comparison_document(comparison, None), Appendix::Folded),
         ComparisonFormat::Json => comparison_json(comparison),
@@ -126,34 +126,31 @@ pub fn render_comparison(comparison: &Comparison<'_>, format: ComparisonFormat) 
 /// Renders a gate over its comparison.
 pub fn render_gate(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules, format: ComparisonFormat) -> String {
     match format {
-        ComparisonFormat::Text => gate_text(comparison, gate, rules),
+        ComparisonFormat::Text => gate_text(comparison, gate, rules, None),
         ComparisonFormat::Markdown => markdown(&comparison_document(comparison, Some(gate))),
         ComparisonFormat::Html => html(&comparison_document(comparison, Some(gate)), Appendix::Folded),
         ComparisonFormat::Json => gate_json(comparison, gate, rules),
     }
 }
 
-/// Forms of a history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HistoryFormat {
-    /// Tables for a terminal, all studies.
-    Text,
-    /// Markdown of one study.
-    Markdown,
-    /// One self-contained page of one study.
-    Html,
-    /// JSON of all studies, for programs.
-    Json,
+/// Renders a comparison as text for a terminal of so many columns.
+pub fn comparison_for_terminal(comparison: &Comparison<'_>, columns: usize) -> String {
+    comparison_text(comparison, Some(columns))
 }
 
-/// Renders histories; `skipped` are the files that are left out, with reasons.
+/// Renders a gate over its comparison as text for a terminal of so many columns.
+pub fn gate_for_terminal(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules, columns: usize) -> String {
+    gate_text(comparison, gate, rules, Some(columns))
+}
+
+/// Renders histories: a text and JSON of all studies, a page of one; `skipped` are the files that are left out, with reasons.
 ///
 /// # Errors
 /// When a page is asked for of several studies, or of none.
 pub fn render_history(
     histories: &[History],
     skipped: &[(String, String)],
-    format: HistoryFormat,
+    format: ComparisonFormat,
 ) -> Result<String, Error> {
     let page = || match histories {
         [one] => Ok(history_document(one, skipped)),
@@ -164,10 +161,10 @@ pub fn render_history(
         }
     };
     Ok(match format {
-        HistoryFormat::Text => history_text(histories, skipped),
-        HistoryFormat::Markdown => markdown(&page()?),
-        HistoryFormat::Html => html(&page()?, Appendix::Folded),
-        HistoryFormat::Json => history_json(histories, skipped),
+        ComparisonFormat::Text => history_text(histories, skipped),
+        ComparisonFormat::Markdown => markdown(&page()?),
+        ComparisonFormat::Html => html(&page()?, Appendix::Folded),
+        ComparisonFormat::Json => history_json(histories, skipped),
     })
 }
 

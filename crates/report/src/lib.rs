@@ -17,8 +17,8 @@ pub mod workloads;
 
 pub use error::Error;
 pub use format::{
-    Appendix, ComparisonFormat, ForecastFormat, Format, HistoryFormat, ReportOptions, render, render_comparison,
-    render_figures, render_forecast, render_gate, render_history, render_with,
+    Appendix, ComparisonFormat, ForecastFormat, Format, ReportOptions, comparison_for_terminal, gate_for_terminal,
+    render, render_comparison, render_figures, render_forecast, render_gate, render_history, render_with,
 };
 pub use numbers::grouped;
 pub use render::FigureFiles;

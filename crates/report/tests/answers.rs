@@ -8,7 +8,7 @@ use proofload_model::facts::engine;
 use proofload_model::settings::Value;
 use proofload_record::{Record, State};
 use proofload_report::{Format, ReportOptions, render, render_with};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
 /// The first screen of a record in lines.
@@ -205,6 +205,50 @@ fn the_knee_is_where_the_first_screen_says() {
     let text = render(&plateau, Format::Markdown).unwrap();
     assert!(text.contains("No level is shown to be lower than the largest, so no knee is shown."), "{text}");
     assert!(!text.contains("The shaded range holds the knee."), "{text}");
+}
+
+/// JSON and the choice of points for experiments take the knee from the same definition, and JSON says why there is none.
+#[test]
+fn programs_read_the_knee_of_the_page() {
+    let json = |record: &Record| serde_json::from_str::<Json>(&render(record, Format::Json).unwrap()).unwrap();
+    let between = record(&over("limits.memory", "\"64MiB\", \"128MiB\", \"2GiB\", \"4GiB\""));
+    let knee = &json(&between)["knee"];
+    assert_eq!((&knee["above"], &knee["at_most"]), (&json!(134_217_728.0), &json!(2_147_483_648.0)), "{knee}");
+    assert_eq!(knee["not_fitted"], "4 valid levels are too few for a fit, which takes 7");
+    let findings = proofload_report::findings::evaluate(&between);
+    let chosen = proofload_report::findings::attribution::chosen_points(&findings, "knee").unwrap();
+    assert!(chosen.starts_with(&[1, 2]), "128 MiB and 2 GiB: {chosen:?}");
+    let none = Vec::<String>::new();
+    assert_eq!(proofload_report::findings::attribution::missing_knees(&findings, "knee"), none);
+    let level = record(&over("limits.memory", "\"1GiB\", \"2GiB\", \"4GiB\""));
+    let findings = proofload_report::findings::evaluate(&level);
+    let missing = |words| proofload_report::findings::attribution::missing_knees(&findings, words);
+    assert_eq!(missing("largest, knee"), ["no knee is shown: no level is shown to be lower than the largest"]);
+    assert_eq!(missing("largest"), none);
+    let plateau = &json(&level)["knee"];
+    assert_eq!((&plateau["found"], &plateau["reason"]), (&json!(false), &json!("level")), "{plateau}");
+    assert_eq!(plateau["missing"], "no level is shown to be lower than the largest");
+    let of_one_point = &json(&record(&Shape::memory(1)))["knee"];
+    assert_eq!(
+        (&of_one_point["found"], &of_one_point["reason"]),
+        (&json!(false), &json!("no_curve")),
+        "{of_one_point}"
+    );
+    assert!(of_one_point["missing"].is_string(), "{of_one_point}");
+}
+
+/// Each group of a curve is ranked against its own largest, so that one that is slower throughout has a shape as well.
+#[test]
+fn every_group_of_a_curve_is_told_by_its_own_largest() {
+    let factors = "[[factor]]\nsetting = \"engine.kind\"\nlevels = [\"sqlite\", \"postgresql\"]\n\
+                   [[factor]]\nsetting = \"limits.memory\"\nlevels = [\"64MiB\", \"256MiB\"]\n";
+    let shape = Shape { factors: factors.to_owned(), slow: vec![2, 3], ..Shape::memory(1) };
+    let json: Json = serde_json::from_str(&render(&record(&shape), Format::Json).unwrap()).unwrap();
+    let groups = json["knee"]["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 2);
+    assert!(groups.iter().all(|group| group["reason"] == "still_rises"), "{groups:?}");
+    let text = render(&record(&shape), Format::Markdown).unwrap().replace('\u{a0}', " ");
+    assert!(text.contains("Method: 95 % intervals of the ratios to the largest of the group."), "{text}");
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use crate::support::{Shape, let_rise, record};
 use proofload_analysis::contrast::Spread;
+use proofload_model::duet_check::{CheckRatio, CheckRecord, DuetCheck, DuetCheckOutcome};
 use proofload_model::events::RunEvent;
 use proofload_model::settings::Value;
 use proofload_model::time::WallTime;
 use proofload_record::{AttemptEvent, Record};
 use proofload_report::findings::comparison::{
-    Comparison, ComparisonFilter, GateOutcome, NamedRecord, NotInTurns, Policy, Rules, compare, gate,
+    Comparison, ComparisonFilter, GateOutcome, NamedRecord, NotInTurns, Policy, Rules, compare, duet_check, gate,
 };
 use proofload_report::{ComparisonFormat, render_comparison, render_gate};
 use std::collections::BTreeMap;
@@ -77,6 +78,54 @@ fn records_measured_at_once_are_compared_over_the_same_seconds() {
     assert!(comparison.warnings.iter().any(|text| text.contains("contention")), "{:?}", comparison.warnings);
     let told = render_comparison(&comparison, ComparisonFormat::Text);
     assert!(told.contains("Both were measured at the same time, in 6 runs each that swapped places"), "{told}");
+}
+
+/// A duet whose true ratio is known, with the interval that it read.
+fn known_duet(expected: f64, (low, high): (f64, f64)) -> DuetCheck {
+    let record = |side: &str| CheckRecord { file: format!("{side}.proof"), sha256: String::new() };
+    let ratios = vec![CheckRatio { point: String::new(), value: f64::midpoint(low, high), low, high }];
+    DuetCheck { expected, records: [record("x"), record("y")], ratios, missing: 0 }
+}
+
+#[test]
+fn what_duets_with_known_ratios_read_comes_first() {
+    let told = |known: (f64, f64)| {
+        let both = [1.0, 0.9].map(|speed| {
+            let mut record = at_once(speed);
+            let checks = vec![known_duet(1.0, (0.97, 1.06)), known_duet(0.9, known)];
+            record.events.push(AttemptEvent::new(WallTime(0), RunEvent::DuetChecked(checks)));
+            record
+        });
+        let comparison = compared(&both[0], &both[1], &["tpm"]);
+        assert!(!comparison.warnings.iter().any(|text| text.contains("contention")), "{:?}", comparison.warnings);
+        [ComparisonFormat::Text, ComparisonFormat::Markdown, ComparisonFormat::Json]
+            .map(|format| render_comparison(&comparison, format))
+    };
+    let [text, markdown, json] = told((0.89, 0.94));
+    assert!(text.starts_with("Contention was not seen to bias this duet"), "{text}");
+    let text = text.replace('\n', " ");
+    assert!(text.contains("with 0.9 of its CPU time read 0.915 [0.890, 0.940] (x.proof, y.proof)."), "{text}");
+    assert!(markdown.contains("Duets with known ratios"), "{markdown}");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["duet_checks"][1]["outcome"], "met");
+    let [text, ..] = told((0.92, 0.95));
+    assert!(text.starts_with("This duet is biased"), "{text}");
+    let [text, ..] = told((0.85, 1.05));
+    assert!(text.starts_with("Whether contention biases this duet is not known"), "{text}");
+}
+
+#[test]
+fn a_duet_with_a_known_ratio_is_read_over_the_same_seconds_only() {
+    let (baseline, candidate) = (at_once(1.0), at_once(0.9));
+    let check = duet_check(0.9, &compared(&baseline, &candidate, &["tpm"]));
+    let [ratio] = check.ratios.as_slice() else { panic!("one point: {check:?}") };
+    assert!((0.88..0.92).contains(&ratio.value) && ratio.low < ratio.value && ratio.value < ratio.high, "{check:?}");
+    assert_eq!((check.missing, check.records[0].file.as_str()), (0, "base.proof"));
+    let comparison = compared(&baseline, &candidate, &["tpm"]);
+    let halved = comparison.rows[0].contrast.bounds(0.025);
+    assert_eq!((ratio.low, ratio.high), halved, "two checks share the level of 0.05");
+    let apart = duet_check(0.9, &compared(&in_turns(1.0, "one"), &in_turns(0.9, "another"), &["tpm"]));
+    assert_eq!((apart.missing, apart.outcome()), (1, DuetCheckOutcome::Undecided), "{apart:?}");
 }
 
 /// Nothing is swapped without cores of their own.

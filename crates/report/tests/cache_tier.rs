@@ -4,12 +4,13 @@ use crate::support::replicated::{faster_first, observe};
 use crate::support::{Shape, record};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::facts;
 use proofload_model::readiness::{ReadinessCondition, ReadinessFound};
 use proofload_model::series::{SeriesName, tier};
 use proofload_model::settings::Value;
 use proofload_model::tier::{RequestClass, TierVolume, TimedRequests};
 use proofload_model::time::WallTime;
-use proofload_record::{Attempt, AttemptEvent, Record};
+use proofload_record::{Attempt, AttemptEvent, Record, State};
 use proofload_report::findings::cache_latency::request_latencies;
 use proofload_report::findings::cache_tier::cached;
 use proofload_report::findings::{VoidClass, evaluate};
@@ -25,10 +26,15 @@ fn level(settings: &[(&str, Value)]) -> Value {
 
 /// A study with a cache of 30 % before the data, and one without.
 fn study() -> Record {
+    repeated(1)
+}
+
+/// The same with so many repetitions.
+fn repeated(repetitions: u32) -> Record {
     let list = Value::List(vec!["data".to_owned()]);
     let cached = level(&[("percent", Value::Integer(30)), ("accelerate", list)]);
     let none = level(&[("percent", Value::Integer(0))]);
-    let mut record = faster_first(&[&[(CACHE, cached)], &[(CACHE, none)]], 1);
+    let mut record = faster_first(&[&[(CACHE, cached)], &[(CACHE, none)]], repetitions);
     record.study.settings.0.insert("storage.kind".to_owned(), Value::Text("tier".to_owned()));
     for attempt in &mut record.attempts {
         let is_cached = attempt.run.point == 0;
@@ -103,6 +109,39 @@ fn the_answer_is_how_many_times_the_throughput_with_the_hits_of_the_cached_volum
     assert!((hits - 80.0).abs() < 1e-9 && cached["volumes"]["log"]["mode"].is_null(), "{cached}");
     let other = render(&crate::support::record(&Shape::memory(2)), Format::Markdown).unwrap();
     assert!(!other.contains("Benefit of the cache"), "a study without a tier has no such section");
+}
+
+#[test]
+fn how_far_a_cache_was_filled_from_its_list_stands_in_the_section() {
+    let mut record = study();
+    let before = render(&record, Format::Markdown).unwrap();
+    assert!(!before.contains("filled from a list"), "nobody asked for one");
+    record.study.settings.0.insert("storage.cache.warm".to_owned(), Value::Text("lines".to_owned()));
+    let cached = record.attempts.iter_mut().find(|attempt| attempt.run.point == 0).expect("it ran");
+    cached.facts.push(facts::tier::WARM_NAMED.observed(1_200_u64, "a test"));
+    cached.facts.push(facts::tier::WARMED.compared("1200", Some(1_100_u64), true, "a test"));
+    let page = render(&record, Format::Markdown).unwrap();
+    let told = page.split("each new cache was filled from a list of lines").nth(1).expect("it is told");
+    let told = told.split("\n").next().unwrap();
+    assert!(told.contains("1,100 of 1,200 lines") && told.matches(" lines").count() == 1, "{told}");
+}
+
+#[test]
+fn lines_of_the_first_finished_run_are_told_where_the_first_one_failed() {
+    let mut record = repeated(2);
+    record.study.settings.0.insert("storage.cache.warm".to_owned(), Value::Text("lines".to_owned()));
+    let cached: Vec<_> = record.attempts.iter_mut().filter(|attempt| attempt.run.point == 0).collect();
+    assert_eq!(cached.len(), 2, "two repetitions");
+    for (attempt, lines) in cached.into_iter().zip([100_u64, 200]) {
+        if lines == 100 {
+            attempt.state = State::Failed { reason: "a device failed".to_owned() };
+        }
+        attempt.facts.push(facts::tier::WARM_NAMED.observed(300_u64, "a test"));
+        attempt.facts.push(facts::tier::WARMED.compared("300", Some(lines), true, "a test"));
+    }
+    let page = render(&record, Format::Markdown).unwrap();
+    let told = page.split("In the first finished run of each point: ").nth(1).expect("it is told");
+    assert!(told.split("\n").next().unwrap().contains("200 of 300 lines"), "{told}");
 }
 
 /// The study with times at its cached point: hits of 0.1 ms, and misses of 5 ms but for one second in ten, whose misses take 100 ms.

@@ -10,7 +10,7 @@ use proofload_report::findings::comparison::{
     Comparison, ComparisonFilter, Finding, Gate, GateOutcome, Level, NamedRecord, NotInTurns, Policy, Rules, Verdict,
     compare, gate,
 };
-use proofload_report::{ComparisonFormat, render_comparison, render_gate};
+use proofload_report::{ComparisonFormat, comparison_for_terminal, gate_for_terminal, render_comparison, render_gate};
 use std::collections::BTreeMap;
 
 const FORMATS: [ComparisonFormat; 4] =
@@ -165,6 +165,23 @@ fn a_comparison_says_what_differs_what_is_shown_and_what_is_left_out() {
             B as given.
         "#]],
     );
+}
+
+/// No line is wider than its terminal, from 60 columns on, and no label is cut.
+#[test]
+fn a_comparison_and_a_gate_fit_their_terminal() {
+    let (baseline, candidate) = other_machine();
+    let comparison = compared(&baseline, &candidate, &["tpm", "response_ns_p99.*"]);
+    let rules = strict(0.03);
+    let gate = judged(&comparison, &rules);
+    for columns in 60..=100 {
+        let texts =
+            [comparison_for_terminal(&comparison, columns), gate_for_terminal(&comparison, &gate, &rules, columns)];
+        for text in texts {
+            let fits = text.lines().all(|line| line.chars().count() <= columns);
+            assert!(fits && text.contains("\n  256 MiB"), "{columns} columns:\n{text}");
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::support::{Shape, json_of, judged_before, record, unsettled};
 use expect_test::{Expect, expect};
+use proofload_model::error::ErrorKind;
 use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
 use proofload_model::samples::{AgentSecond, AuditedSample, Check, CheckOutcome, ClientSelf, Fact, LostSession};
 use proofload_model::time::{Offset, WallTime};
@@ -249,6 +250,10 @@ fn points_that_were_not_finished_say_why() {
     assert_eq!(json["points"][2]["reasons"][0], "its last attempt failed: the server was killed");
     assert_eq!(json["points"][2]["verdict"], "void");
     assert!(json["points"][2]["relative_percent"].is_null());
+    let stopped = partly.attempts.iter_mut().find(|attempt| attempt.run.point == 2).unwrap();
+    let kind = RunEvent::FailedAs(ErrorKind::Interrupted);
+    stopped.events.push(AttemptEvent::new(stopped.started, kind));
+    assert_eq!(json_of(&partly)["points"][2]["reasons"][0], "its last attempt was interrupted", "whatever its words");
 }
 
 #[test]

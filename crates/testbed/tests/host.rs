@@ -8,15 +8,15 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::units::{Bytes, CpuRate};
 use proofload_model::wire::host::{
     CheckQuiet, Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, LimitProcess,
-    Precondition, PreconditioningResult, PrepareLimits, ReadUsage, Release, RestoreSnapshot, SaveSnapshot, StartProbes,
-    Stop, StopProbes, Sweep, Verify,
+    Precondition, PreconditioningResult, PrepareLimits, ReadUsage, Release, SaveSnapshot, StartProbes, Stop,
+    StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{Event, LimitsAsked, Preconditioning, ScrapeSpec};
 use proofload_testbed::quiet_check::check_quiet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use support::{Bench, of, one};
+use support::{Bench, of, one, restored};
 
 /// A process that dies with the test.
 struct Sleeper(Child);
@@ -64,7 +64,7 @@ fn data_is_made_saved_found_restored_and_dropped_from_the_cache() {
     bench.ask(LabelSnapshot { place: here(), label: label() });
     assert!(bench.ask(find()));
     std::fs::write(&file, "other").unwrap();
-    bench.ask(RestoreSnapshot { instance: one(), from: here().folder, place: here() });
+    bench.ask(restored(one(), here(), &place.folder));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "rows");
     bench.ask(DropPageCache { place: here() });
     bench.ask(Create { instance: one(), place: here() });
@@ -80,7 +80,7 @@ fn a_folder_of_somebody_else_is_refused() {
     std::fs::write(Path::new(&place.folder).join("thesis"), "x").unwrap();
     let error = bench.refused(Create { instance: one(), place: place.clone() });
     assert!(error.contains("not empty and was not created by Proofload"), "{error}");
-    let error = bench.refused(RestoreSnapshot { instance: one(), from: place.folder.clone(), place });
+    let error = bench.refused(restored(one(), place.clone(), &place.folder));
     assert!(error.contains("was not created by Proofload"), "{error}");
 }
 

@@ -8,7 +8,7 @@ use proofload_model::replication::LinkAsked;
 use proofload_model::units::{Bytes, BytesPerSecond, CpuRate};
 use proofload_model::wire::host::{
     Create, Detach, DropPageCache, HostService as _, LabelSnapshot, MountVolume, PrepareLimits, ReadUsage, Release,
-    RestoreSnapshot, SaveSnapshot, StartLink, StartProbes, Stop, StopProbes, Sweep, Verify,
+    SaveSnapshot, StartLink, StartProbes, Stop, StopProbes, Sweep, Verify,
 };
 use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
 use proofload_testbed::HostRole;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{Bench, LONG, alone, of, one};
+use support::{Bench, LONG, alone, of, one, restored};
 
 /// A bench with an instance of PostgreSQL made; `None` where there is none.
 fn bench(settings: &[(&str, &str)]) -> Option<(Bench, DataLocation)> {
@@ -125,7 +125,7 @@ fn check_limited(engine: &str, settings: &[(&str, &str)]) {
     expect_gone(process);
     bench.ask(SaveSnapshot { instance: one(), place: place.clone() });
     bench.ask(LabelSnapshot { place: place.clone(), label: "x".to_owned() });
-    bench.ask(RestoreSnapshot { instance: one(), from: place.folder.clone(), place: place.clone() });
+    bench.ask(restored(one(), place.clone(), &place.folder));
     bench.ask(DropPageCache { place: place.clone() });
     let again = start(&mut bench, &place);
     assert!(!bench.events.lock().expect("no panic").iter().any(|event| matches!(event, Event::InstanceEnded { .. })));

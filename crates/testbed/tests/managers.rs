@@ -12,14 +12,14 @@ use proofload_model::fault_strength::FaultStrength;
 use proofload_model::manager::{ClusterReading, ManagedNode, ManagerAsked, ManagerKind};
 use proofload_model::replication::{Confirmation, HeldPart, ReplicationAsked, ReplicationMode, ReplicationPart};
 use proofload_model::wire::host::{
-    Attach, BeginCommit, EndCommit, HoldStandby, MakeFault, PrepareLimits, ReadCluster, ReadReplication,
-    RestoreSnapshot, Start, StartArbiter, StartManaged, StartedInstance, Stop, StopArbiter,
+    Attach, BeginCommit, Detach, Discard, EndCommit, HoldStandby, MakeFault, PrepareLimits, ReadCluster,
+    ReadReplication, Start, StartArbiter, StartManaged, StartedInstance, Stop, StopArbiter,
 };
 use proofload_model::wire::{DataLocation, LimitsAsked};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Bench, one};
+use support::{Bench, one, restored, segments_of};
 
 /// How long a manager may take for anything here, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -79,7 +79,7 @@ fn prepared(kind: ManagerKind, mode: ReplicationMode) -> Option<(Bench, String, 
         .collect();
     for ManagedNode { instance, place: at } in &nodes {
         let (instance, at) = (instance.clone(), at.clone());
-        bench.ask(RestoreSnapshot { instance: instance.clone(), place: at.clone(), from: place.folder.clone() });
+        bench.ask(restored(instance.clone(), at.clone(), &place.folder));
         bench.ask(Attach { instance: instance.clone(), place: at, storage: StoragePlan::directory() });
         bench.ask(PrepareLimits { instance, limits: LimitsAsked::default() });
     }
@@ -254,11 +254,40 @@ impl Cluster {
         for instance in names().into_iter().rev() {
             self.bench.ask(Stop { instance });
         }
+        self.expect_nothing_left();
+    }
+
+    /// Ends the nodes at once, whose data are discarded, and looks that nothing stays.
+    #[track_caller]
+    fn end_at_once(mut self) {
+        let servers: Vec<u32> = self.nodes.iter().map(|node| server_of(&node.place)).collect();
+        for server in &servers {
+            assert!(segments_of(*server) > 0, "process {server} has made its shared memory");
+        }
+        for ManagedNode { instance, place } in self.nodes.clone().into_iter().rev() {
+            self.bench.ask(Discard { instance: instance.clone(), place });
+            self.bench.ask(Detach { instance });
+        }
+        for server in servers {
+            assert_eq!(segments_of(server), 0, "the shared memory of process {server} is freed");
+        }
+        self.expect_nothing_left();
+    }
+
+    #[track_caller]
+    fn expect_nothing_left(mut self) {
         self.bench.ask(StopArbiter {});
         until_none_is_left(&self.folder);
         let shown = format!("{:?}", self.started);
         assert!(!shown.contains("password"), "{shown}");
     }
+}
+
+/// First process of the server of a node, which its lock file says in its first line.
+#[track_caller]
+fn server_of(place: &DataLocation) -> u32 {
+    let text = std::fs::read_to_string(format!("{}/data/postmaster.pid", place.folder)).expect("it runs");
+    text.lines().next().and_then(|line| line.trim().parse().ok()).expect("a process")
 }
 
 /// Processes that work in the folders of a cluster.
@@ -352,7 +381,7 @@ fn pg_auto_failover_takes_back_a_node_that_crashed() {
     if is_installed(ManagerKind::PgAutoFailover) {
         let mut cluster = faults_of(ManagerKind::PgAutoFailover, &[FaultKind::Crash]);
         cluster.come_back(ManagerKind::PgAutoFailover);
-        cluster.end();
+        cluster.end_at_once();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::programs::{copy, output, text};
 use super::target::DistTarget;
-use crate::program::cargo;
+use crate::program::{cargo, succeeds, target_folder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -40,14 +40,14 @@ pub(super) fn lacks(target: &DistTarget) -> Option<String> {
 /// Builds, and leaves the two files in `folder`.
 pub(super) fn build(target: &DistTarget, folder: &Path) -> Result<Binary, String> {
     compile(target, &["--profile", "dist", "--package", "proofload"])?;
-    let built = super::run::target_folder().join(target.triple).join("dist/proofload");
+    let built = target_folder().join(target.triple).join("dist/proofload");
     part(&built, folder)
 }
 
 /// Builds the typesetter, and leaves it without symbols in `folder`. Its crates are not ours: nobody looks for a fault in them by symbols.
 pub(super) fn build_typesetter(target: &DistTarget, folder: &Path) -> Result<PathBuf, String> {
     compile(target, &["--release", "--package", "proofload-pdf", "--features", "typst"])?;
-    let built = super::run::target_folder().join(target.triple).join("release/proofload-pdf");
+    let built = target_folder().join(target.triple).join("release/proofload-pdf");
     let program = folder.join("proofload-pdf");
     output(objcopy()?.arg("--strip-all").arg(&built).arg(&program))?;
     Ok(program)
@@ -62,11 +62,7 @@ fn compile(target: &DistTarget, arguments: &[&str]) -> Result<(), String> {
         command.env(format!("CC_{name}"), target.compiler);
         command.env(format!("CARGO_TARGET_{}_LINKER", name.to_uppercase()), linker);
     }
-    let status = command.status().map_err(|error| format!("started cargo: {error}"))?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(format!("cargo build --target {} failed; its output above says why", target.triple))
+    succeeds(&mut command, &format!("cargo build --target {} failed; its output above says why", target.triple))
 }
 
 /// Parts the symbols of a binary; gdb, perf and backtraces find them by the name that the binary holds, when they lie beside it.

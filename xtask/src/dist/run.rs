@@ -7,6 +7,7 @@ use super::product::{PROOFLOAD, TYPESETTER};
 use super::programs::{copy, output, text, write};
 use super::target::{DistTarget, TARGETS};
 use super::{archive, deb, wheel};
+use crate::program::target_folder;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -169,11 +170,6 @@ fn sums(dist: &Path, made: &[PathBuf]) -> Result<(), String> {
     let names: Vec<_> = made.iter().filter_map(|path| path.file_name()).collect();
     let sums = output(Command::new("sha256sum").args(names).current_dir(dist))?;
     write(&dist.join("SHA256SUMS"), sums)
-}
-
-/// The folder of builds.
-pub(super) fn target_folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 
 fn say(text: &str) -> Result<(), String> {

@@ -1,9 +1,9 @@
 //! The program as a user runs it, and what is asked of its record.
 
 use super::folder::WorkFolder;
-use super::processes::{said, text};
+use super::processes::{said, text, until};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,27 @@ pub(super) struct Program<'f> {
     pub(super) folder: &'f WorkFolder,
     /// Variables that its children need.
     pub(super) environment: Vec<(String, String)>,
+}
+
+/// A run that goes on, and what it says.
+pub(super) struct OpenRun {
+    child: Child,
+    log: PathBuf,
+}
+
+impl OpenRun {
+    /// Waits until it fails with these words, and says how long that took. It is gone afterwards in any case.
+    pub(super) fn until_it_fails(mut self, patience: Duration, words: &str) -> Result<Duration, String> {
+        let ended = until("the run ends", patience, || self.child.try_wait().is_ok_and(|ended| ended.is_some()));
+        let _gone = self.child.kill();
+        let status = self.child.wait().map_err(|error| error.to_string())?;
+        let told = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let took = ended.map_err(|error| format!("{error}: {told}"))?;
+        if status.success() || !told.contains(words) {
+            return Err(format!("{status}: {told}"));
+        }
+        Ok(took)
+    }
 }
 
 impl Program<'_> {
@@ -52,18 +73,20 @@ impl Program<'_> {
         }
     }
 
-    /// Starts a run and waits until it measures.
-    pub(super) fn until_it_measures(&self, arguments: &[&str], log: &str) -> Result<Child, String> {
-        let path = self.folder.path(log);
-        let file = std::fs::File::create(&path).map_err(|error| format!("making {}: {error}", path.display()))?;
-        let both = file.try_clone().map_err(|error| format!("making {}: {error}", path.display()))?;
-        let started = self.command(arguments).stdin(Stdio::null()).stdout(file).stderr(both).spawn();
+    /// Starts the run of a study and waits until it measures.
+    pub(super) fn until_it_measures(&self, study: &str) -> Result<OpenRun, String> {
+        let log = self.folder.path(&format!("{study}.log"));
+        let file = std::fs::File::create(&log).map_err(|error| format!("making {}: {error}", log.display()))?;
+        let both = file.try_clone().map_err(|error| format!("making {}: {error}", log.display()))?;
+        let study = format!("{study}.toml");
+        let mut command = self.command(&["run", &study, "--no-report", "--progress", "plain"]);
+        let started = command.stdin(Stdio::null()).stdout(file).stderr(both).spawn();
         let mut child = started.map_err(|error| format!("starting the program: {error}"))?;
         let begun = Instant::now();
         loop {
-            let said = std::fs::read_to_string(&path).unwrap_or_default();
+            let said = std::fs::read_to_string(&log).unwrap_or_default();
             if said.contains("measuring for") {
-                return Ok(child);
+                return Ok(OpenRun { child, log });
             }
             if begun.elapsed() > Duration::from_secs(120) || child.try_wait().is_ok_and(|ended| ended.is_some()) {
                 let _gone = child.kill();

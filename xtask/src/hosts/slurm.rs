@@ -133,17 +133,9 @@ fn load(program: &Program<'_>, node: &str) -> Found {
 }
 
 fn cancelled(program: &Program<'_>, cluster: &SlurmCluster, node: &str) -> Found {
-    let mut child =
-        program.until_it_measures(&["run", "cancel.toml", "--no-report", "--progress", "plain"], "cancel.log")?;
+    let run = program.until_it_measures("cancel")?;
     cluster.ask(&["scancel", "--nodelist", node])?;
-    let ended = until("the run ends", PATIENCE, || child.try_wait().is_ok_and(|ended| ended.is_some()));
-    let _gone = child.kill();
-    let status = child.wait().map_err(|error| error.to_string())?;
-    let told = std::fs::read_to_string(program.folder.path("cancel.log")).unwrap_or_default();
-    let noticed = ended.map_err(|error| format!("{error}: {told}"))?;
-    if status.success() || !told.contains("agent was lost") {
-        return Err(format!("{status}: {told}"));
-    }
+    let noticed = run.until_it_fails(PATIENCE, "agent was lost")?;
     program.ended(&["resume", "cancel.proof", "--no-report"])?;
     Ok(format!("noticed after {:.1} s, and repeated by another job", noticed.as_secs_f64()))
 }

@@ -169,17 +169,10 @@ fn pair(program: &Program<'_>) -> Found {
 }
 
 fn cut(program: &Program<'_>) -> Found {
-    let mut child = program.until_it_measures(&["run", "cut.toml", "--no-report", "--progress", "plain"], "cut.log")?;
+    let run = program.until_it_measures("cut")?;
     let begun = Instant::now();
     Lan::link("loader2", "down")?;
-    let ended = until("the run ends", SILENCE, || child.try_wait().is_ok_and(|ended| ended.is_some()));
-    let _gone = child.kill();
-    let status = child.wait().map_err(|error| error.to_string())?;
-    let told = std::fs::read_to_string(program.folder.path("cut.log")).unwrap_or_default();
-    let given_up = ended.map_err(|error| format!("{error}: {told}"))?;
-    if status.success() || !told.contains("loader2") {
-        return Err(format!("{status}: {told}"));
-    }
+    let given_up = run.until_it_fails(SILENCE, "loader2")?;
     // The one on the other side of the link hears of nothing.
     let here = |name: &str| {
         let inside = Lan::processes(name).unwrap_or_default();
@@ -198,17 +191,9 @@ fn cut(program: &Program<'_>) -> Found {
 }
 
 fn death(program: &Program<'_>) -> Found {
-    let mut child =
-        program.until_it_measures(&["run", "death.toml", "--no-report", "--progress", "plain"], "death.log")?;
+    let run = program.until_it_measures("death")?;
     let killed = Lan::kill("loader2")?;
-    let ended = until("the run ends", SILENCE, || child.try_wait().is_ok_and(|ended| ended.is_some()));
-    let _gone = child.kill();
-    let status = child.wait().map_err(|error| error.to_string())?;
-    let told = std::fs::read_to_string(program.folder.path("death.log")).unwrap_or_default();
-    let noticed = ended.map_err(|error| format!("{error}: {told}"))?;
-    if status.success() || !told.contains("loader2") {
-        return Err(format!("{status}: {told}"));
-    }
+    let noticed = run.until_it_fails(SILENCE, "loader2")?;
     Ok(format!("{killed} processes killed, the run ended after {:.1} s and names the host", noticed.as_secs_f64()))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask publish` packs them for real; this rule tells at once what it would stumble over.
 
+use super::pages::beside;
 use super::rules::Fault;
 use super::source::Source;
 use super::tree::Tree;
@@ -42,34 +43,21 @@ pub(super) fn check(tree: &Tree) -> Vec<Fault> {
 
 /// Files that are taken in from outside the folder of the crate, tests aside: a package has none of them.
 fn outside(source: &Source) -> Vec<Fault> {
-    let crate_folder: Vec<&str> = source.path.split('/').take(2).collect();
+    let inside = source.path.splitn(3, '/').nth(2).unwrap_or_default();
+    let crate_folder = source.path.strip_suffix(inside).unwrap_or_default();
     let of_macro = |name: &'static str| source.words(name).filter(|at| !source.is_test(*at));
     let mut faults = Vec::new();
     for at in MACROS.iter().flat_map(|name| of_macro(name)) {
         let line = source.line_of(at);
         // The first text on the line: paths are literal, or begin so.
         let Some(path) = source.text[at..].lines().next().and_then(|rest| rest.split('"').nth(1)) else { continue };
-        if path.starts_with('/') || !resolved(&source.path, path).starts_with(&crate_folder) {
+        if path.starts_with('/') || !beside(&source.path, path).starts_with(crate_folder) {
             let text =
                 format!("{path} lies outside the crate, so that its package would not build; link it into the crate");
             faults.push(Fault::new(&source.path, line, text));
         }
     }
     faults
-}
-
-/// The parts of a path that is relative to a file.
-fn resolved<'a>(file: &'a str, path: &'a str) -> Vec<&'a str> {
-    let mut parts: Vec<&str> = file.split('/').collect();
-    parts.pop();
-    for part in path.split('/') {
-        match part {
-            ".." => drop(parts.pop()),
-            "." => {}
-            name => parts.push(name),
-        }
-    }
-    parts
 }
 
 #[cfg(test)]

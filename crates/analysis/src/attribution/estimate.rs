@@ -1,6 +1,6 @@
 //! Elasticity of a result to each resource, from visits in blocks. A visit is one draw, however many seconds it holds.
 
-use crate::blocks::{Effect, LEAST_FREEDOM, LEAST_SPREAD, log_left};
+use crate::blocks::{Effect, LEAST_FREEDOM, log_left};
 use crate::distribution::{mean, student_quantile, variance};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -229,15 +229,7 @@ fn effect(visits: &[KnobVisit], logs: &[f64], left: &[f64], powers: &RangeInclus
     let count = |key: fn(&KnobVisit) -> (u32, Option<Treatment>)| visits.iter().map(key).collect::<BTreeSet<_>>().len();
     let groups = count(|visit| (visit.block, None)) + count(|visit| (0, Some(visit.treatment)));
     let freedom = visits.len().checked_sub(groups).filter(|freedom| *freedom >= LEAST_FREEDOM)?;
-    let (x, y) = (without_means(visits, left), without_means(visits, logs));
-    let squares: f64 = x.iter().map(|x| x * x).sum();
-    if (squares / x.len() as f64).sqrt() < LEAST_SPREAD {
-        return None;
-    }
-    let power = x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / squares;
-    let power = power.clamp(*powers.start(), *powers.end());
-    let residual: f64 = x.iter().zip(&y).map(|(x, y)| (y - power * x).powi(2)).sum();
-    Some(Effect { power, standard_error: (residual / freedom as f64 / squares).sqrt() })
+    Effect::of((&without_means(visits, left), &without_means(visits, logs)), freedom, powers)
 }
 
 /// Values without the means of their block and of their treatment: by turns, since dropped knobs leave the design unbalanced.

@@ -23,13 +23,21 @@ pub enum ResourceKind {
 pub struct Resource {
     /// What it is.
     pub kind: ResourceKind,
-    /// Its name as printed: "core 3", "postgres: walwriter", "nvme0n1", "memory (some)".
+    /// Its name: "core 3", "postgres: walwriter", "nvme0n1"; of stalls, what tasks wait for: "memory".
     pub name: String,
     /// Utilisation per second of the window, 0 to 1.
     pub utilisation: Vec<f64>,
 }
 
 impl Resource {
+    /// Its name as printed, where stalls for a resource stand beside the use of resources.
+    pub fn title(&self) -> String {
+        match self.kind {
+            ResourceKind::Pressure => format!("{} (pressure)", self.name),
+            ResourceKind::Core | ResourceKind::Thread | ResourceKind::Device | ResourceKind::Limit => self.name.clone(),
+        }
+    }
+
     /// Mean utilisation over the window with its interval; gaps leave it without one.
     pub fn mean(&self) -> Quantity {
         mean_of(&self.utilisation).quantity(Unit::RATIO)

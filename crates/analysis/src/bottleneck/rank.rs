@@ -41,6 +41,8 @@ pub struct Candidate {
     pub cause: Cause,
     /// Its name as printed.
     pub name: String,
+    /// What it is about: the thread, the drive, the limit, the event; of stalls, what tasks wait for.
+    pub subject: String,
     /// The figure that speaks for it, as a share.
     pub measure: Quantity,
     /// One sentence fragment with the figures.
@@ -62,8 +64,9 @@ pub fn rank(observed: &Observations) -> Vec<Candidate> {
     found
 }
 
-fn candidate(cause: Cause, name: &str, measure: Quantity, score: f64, evidence: String) -> Candidate {
-    Candidate { cause, name: name.to_owned(), measure, evidence, score }
+fn candidate(cause: Cause, subject: &str, measure: Quantity, score: f64, evidence: String) -> Candidate {
+    let (name, subject) = (subject.to_owned(), subject.to_owned());
+    Candidate { cause, name, subject, measure, evidence, score }
 }
 
 fn percent(share: f64) -> String {
@@ -77,7 +80,10 @@ fn with_interval(share: &Quantity) -> String {
 /// A share with its interval. A window of few independent seconds gives bounds that no share can have; they say nothing.
 fn bounded(share: &Quantity) -> String {
     match share.interval().bounds().filter(|(low, high)| *low >= 0.0 && *high <= 1.05) {
-        Some((low, high)) => format!("{} [{:.0}, {:.0}]", percent(share.value()), 100.0 * low, 100.0 * high),
+        Some((low, high)) => {
+            let high = high.min(share.value().max(1.0));
+            format!("{} [{:.0}, {:.0}]", percent(share.value()), 100.0 * low, 100.0 * high)
+        }
         None => percent(share.value()),
     }
 }
@@ -170,13 +176,10 @@ fn pressures(observed: &Observations) -> Vec<Candidate> {
     listed
         .map(|resource| {
             let measure = resource.mean();
-            let evidence = format!(
-                "tasks stalled for {} during {}",
-                resource.name.trim_end_matches(" (pressure)"),
-                with_interval(&measure)
-            );
+            let evidence = format!("tasks stalled for {} during {}", resource.name, with_interval(&measure));
             let score = 1.0 + measure.value();
-            candidate(Cause::Pressure, &resource.name, measure, score, evidence)
+            let stall = candidate(Cause::Pressure, &resource.name, measure, score, evidence);
+            Candidate { name: resource.title(), ..stall }
         })
         .collect()
 }
@@ -211,6 +214,13 @@ mod tests {
         let noise = autoregressive(name.len() as u64, 60, 0.5);
         let utilisation = noise.iter().map(|x| (share + 0.01 * x).clamp(0.0, 1.0)).collect();
         Resource { kind, name: name.to_owned(), utilisation }
+    }
+
+    #[test]
+    fn evidence_names_no_more_than_all() {
+        let share = |high| Quantity::new(0.98, Unit::RATIO, 30, Interval::known(0.93, high, "test"));
+        assert_eq!(bounded(&share(1.03)), "98 % [93, 100]");
+        assert_eq!(bounded(&share(1.2)), "98 %", "a window of too few independent seconds");
     }
 
     /// The availability study's primary: 24 cores, two of them full, 39 % on average.
@@ -260,7 +270,10 @@ mod tests {
             &[(Core, "core 0", 0.97), (Core, "core 1", 0.1), (Thread, "writer", 0.4)],
             Some((Cause::Processor, "processor")),
         );
-        check(&[(Core, "core 0", 0.4), (Pressure, "memory (full)", 0.5)], Some((Cause::Pressure, "memory (full)")));
+        check(
+            &[(Core, "core 0", 0.4), (Pressure, "memory (full)", 0.5)],
+            Some((Cause::Pressure, "memory (full) (pressure)")),
+        );
         check(
             &[(Core, "core 0", 0.97), (Core, "core 1", 0.96), (Limit, "limits.cpu", 0.99)],
             Some((Cause::Limit, "limits.cpu")),
@@ -296,5 +309,16 @@ mod tests {
         assert!((half[0].measure.value() - 0.58).abs() < 0.01, "{half:?}");
         assert!(half[0].evidence.ends_with("plus 40 % for other processes"), "{}", half[0].evidence);
         assert!(half[0].score < 1.0 && beside(None)[0].score > 2.0);
+    }
+
+    #[test]
+    fn a_stall_is_told_by_what_tasks_wait_for_and_named_apart_from_its_use() {
+        let resources =
+            vec![resource(ResourceKind::Pressure, "storage", 0.5), resource(ResourceKind::Device, "storage", 0.3)];
+        let found = rank(&Observations { resources, ..Observations::default() });
+        let told: Vec<_> = found.iter().map(|one| (one.cause, one.name.as_str(), one.subject.as_str())).collect();
+        let expected = [(Cause::Pressure, "storage (pressure)", "storage"), (Cause::Device, "storage", "storage")];
+        assert_eq!(told, expected);
+        assert!(found[0].evidence.starts_with("tasks stalled for storage during "), "{}", found[0].evidence);
     }
 }

@@ -1,8 +1,7 @@
-//! The knee of a curve of throughput over a resource: an interval, or the honest answer that the points
-//! are too few to place it better than between two levels.
+//! The knee of a curve of throughput over a resource, fitted with an interval, or the reason why no fit tells one.
 
 pub(super) mod curve;
 pub mod find;
 
 pub use curve::Shape;
-pub use find::{Knee, Question, find_knee};
+pub use find::{FittedKnee, NoFit, Question, fit_knee};

@@ -1,6 +1,6 @@
 //! Rates and ratios of a finished run. A divisor that is not above 0 gives a number that is not finite; reports print none.
 
-use super::units::{CpuSeconds, MbPerCpuSecond, MbPerSecond, Megabytes, QueriesPerHour, RawTerabytes, Seconds};
+use super::units::{MbPerSecond, QueriesPerHour, RawTerabytes, Seconds};
 
 /// Valid queries per hour of elapsed time. A wrong, failed or capped query is none. Certain: a definition.
 pub fn queries_per_hour(valid: u64, elapsed: Seconds) -> QueriesPerHour {
@@ -13,20 +13,10 @@ pub fn queries_per_hour_per_tb(rate: QueriesPerHour, raw: RawTerabytes) -> f64 {
     rate.0 * raw.0
 }
 
-/// MB over elapsed time: physical when a device moved them, logical when queries asked for them. Certain: a definition.
-pub fn scan_rate(moved: Megabytes, elapsed: Seconds) -> MbPerSecond {
-    MbPerSecond(moved.0 / elapsed.0)
-}
-
 /// The mean of both scan rates. Certain for P5 (it prints this as its I/O throughput); a mean of two things that overlap
 /// says nothing by itself, so it is for comparison with such papers only.
 pub fn io_average(physical: MbPerSecond, logical: MbPerSecond) -> MbPerSecond {
     MbPerSecond(f64::midpoint(physical.0, logical.0))
-}
-
-/// MB per CPU second: a consumption rate, in cache or cold as the MB are. Certain: a definition.
-pub fn mb_per_cpu_second(moved: Megabytes, cpu: CpuSeconds) -> MbPerCpuSecond {
-    MbPerCpuSecond(moved.0 / cpu.0)
 }
 
 /// Share of requested bytes that no device moved, at most 1; below 0 when the device moved more than was asked for, as with

@@ -68,10 +68,3 @@ pub fn relative_percent(own: &ComparableResult, baseline: &Baseline) -> Result<f
     );
     Err(Unlike { text })
 }
-
-/// Which references give a relative throughput that prints as this whole per cent for a result that prints as this whole number:
-/// from, to. Both are taken to be rounded half up.
-pub fn reference_range(printed_percent: u32, printed_own: u32) -> (f64, f64) {
-    let (percent, own) = (f64::from(printed_percent), f64::from(printed_own));
-    (100.0 * (own - 0.5) / (percent + 0.5), 100.0 * (own + 0.5) / (percent - 0.5))
-}

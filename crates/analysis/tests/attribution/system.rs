@@ -83,9 +83,9 @@ impl System {
     /// Throughput of stations alone; between two numbers of users on a straight line.
     fn below(&self, users: f64, flush: f64, network: f64) -> f64 {
         let delay = self.think_ms + self.flush_ms / flush + self.network_ms / network;
-        let stations =
-            vec![Station::Delay { demand_ms: delay }, Station::Servers { demand_ms: self.cpu_ms, count: self.cores }];
-        let network = ClosedNetwork { stations };
+        let speed = (1..=self.cores).map(f64::from).collect();
+        let cores = Station::LoadDependent { demand_ms: self.cpu_ms, speed };
+        let network = ClosedNetwork { stations: vec![Station::Delay { demand_ms: delay }, cores] };
         let at = |users: f64| network.forecast(users as u32).per_second / 1e3;
         let (low, high) = (at(users.floor()), at(users.ceil()));
         low + (high - low) * (users - users.floor())

@@ -37,6 +37,17 @@ pub trait Memory: Sync {
     /// back by [`super::Engine::verify_settings`] like all others.
     fn settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)>;
 
+    /// Settings that a memory limit implies, with room for so many more connections that do no work, as far as the limit has it. What a
+    /// session may take of the memory stays that of the sessions alone; nothing differs where a limit implies no number of connections.
+    fn settings_with_room(&self, memory: Bytes, sessions: u32, _more: u32) -> Vec<(String, String)> {
+        self.settings(memory, sessions)
+    }
+
+    /// Setting that says how many connections the server takes, where a limit implies it.
+    fn connections_setting(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Tells whether a server that runs already takes these settings, so that `limits.memory` holds at a server that Proofload did not start.
     fn reaches_existing_servers(&self) -> bool {
         false

@@ -20,6 +20,8 @@ pub struct LiveSetting {
 pub enum LiveChange {
     /// Work of the server's own is off while these settings have these values, each as the server itself spells it.
     Off(&'static [(&'static str, &'static str)]),
+    /// Work of the server's own is off while this size has at least so many bytes; there is nothing to change where it has them already.
+    OffFrom(&'static str, u64),
     /// A size in bytes: the setting.
     Size(&'static str),
 }

@@ -36,7 +36,8 @@ pub use replication::{
     ExistingReplication, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind, SocketPlace,
     StandbyFiles,
 };
-pub use rights::{MissingRight, RightPurpose, ServerRights};
+pub(crate) use rights::asked;
+pub use rights::{MissingRight, RightPurpose, RightsFailure, ServerRights};
 pub use rows::{Column, ColumnKind, RowSource, Table};
 pub use scratch::{ScratchDatabases, ScratchState};
 pub use server::{AfterKill, CommandLine, FileToWrite, ServerRecipe, SharedSegment};

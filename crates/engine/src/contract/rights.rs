@@ -1,8 +1,9 @@
 //! Rights of the login at a server that Proofload did not start: which are lacking, what does not work without them, and how they are granted.
 
 use super::engine::Target;
-use super::error::Error;
+use super::error::{Error, ErrorClass};
 use std::fmt;
+use std::time::Duration;
 
 /// Work of Proofload that needs a right at the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,19 +102,112 @@ impl fmt::Display for MissingRight {
     }
 }
 
+/// Reason for which a host did not say what its login may do, by how far the question came.
+#[derive(Debug, Clone)]
+pub enum RightsFailure {
+    /// Failure to connect: what answers there, if anything, takes no sessions now.
+    Connect(Error),
+    /// Failure to log in: the server answers and refuses the login.
+    Login(Error),
+    /// Failure of the question: the login is let in and gets no answer.
+    Question(Error),
+}
+
+impl RightsFailure {
+    /// Tells at what a connection failed that was to be opened: at the login where the server refused it for good, which it says with a
+    /// code of its own; at the connection where it takes none now, or where nothing but this program refused anything.
+    pub fn of_opening(error: Error) -> Self {
+        match error.class() {
+            ErrorClass::Other | ErrorClass::Data if !error.code().is_empty() => Self::Login(error),
+            _ => Self::Connect(error),
+        }
+    }
+
+    /// What failed, in words that the name of the host follows.
+    pub fn what(&self) -> &'static str {
+        match self {
+            Self::Connect(_) => "cannot connect to",
+            Self::Login(_) => "cannot log in to",
+            Self::Question(_) => "logged in, but was not told of the login's rights by",
+        }
+    }
+
+    /// The error itself.
+    pub fn error(&self) -> &Error {
+        match self {
+            Self::Connect(error) | Self::Login(error) | Self::Question(error) => error,
+        }
+    }
+
+    /// Tells whether the login was let in.
+    pub fn is_logged_in(&self) -> bool {
+        matches!(self, Self::Question(_))
+    }
+}
+
+impl fmt::Display for RightsFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = match self {
+            Self::Connect(_) => "connect",
+            Self::Login(_) => "log in",
+            Self::Question(_) => "read the rights of the login",
+        };
+        write!(f, "{stage}: {}", self.error())
+    }
+}
+
+impl From<Error> for RightsFailure {
+    /// An error of an opening, by its class and its code.
+    fn from(error: Error) -> Self {
+        Self::of_opening(error)
+    }
+}
+
+/// Opens a connection and asks by it what its login may do, each within a time; an error tells at which of both.
+pub(crate) async fn asked<C, T, E: Into<RightsFailure>>(
+    patience: Duration,
+    opening: impl Future<Output = Result<C, E>>,
+    question: impl AsyncFnOnce(C) -> Result<T, Error>,
+) -> Result<T, RightsFailure> {
+    let late = || Error::other(format!("no answer within {patience:?}"));
+    let Ok(opened) = tokio::time::timeout(patience, opening).await else {
+        return Err(RightsFailure::Connect(late()));
+    };
+    let connection = opened.map_err(Into::<RightsFailure>::into)?;
+    let answer = tokio::time::timeout(patience, question(connection)).await;
+    answer.unwrap_or_else(|_| Err(late())).map_err(RightsFailure::Question)
+}
+
 /// Rights of a login at a server that Proofload did not start.
 pub trait ServerRights: Sync {
-    /// The rights that the login of a target lacks of those that anything here needs, in the order in which they are needed. Asks the server and
-    /// changes nothing. Blocking; may not be called on a runtime.
+    /// The rights that the login of a target lacks of those that anything here needs, in the order in which they are needed. Asks one host, the
+    /// one whose turn it is, and changes nothing. Blocking; may not be called on a runtime.
     ///
     /// # Errors
-    /// The server does not answer, or does not let the login in.
-    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, Error>;
+    /// How far the question came, and what came back.
+    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, RightsFailure>;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_tells_how_far_the_question_came() {
+        let is_login =
+            |class, code| matches!(RightsFailure::of_opening(Error::new(class, code, "no")), RightsFailure::Login(_));
+        assert!(is_login(ErrorClass::Other, "1045") && is_login(ErrorClass::Data, "2"));
+        for later in [ErrorClass::ConnectionLost, ErrorClass::OutOfSpace, ErrorClass::Retryable] {
+            assert!(!is_login(later, "1040"), "{later:?}: it takes no sessions now");
+        }
+        assert!(!is_login(ErrorClass::Other, ""), "no server has said so");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let refused = async |_open: ()| Err::<(), _>(Error::other("may not ask"));
+        let asked = runtime.block_on(asked(Duration::from_secs(60), async { Ok::<_, Error>(()) }, refused));
+        let failure = asked.expect_err("it is refused");
+        assert!(failure.is_logged_in(), "{failure:?}");
+        assert_eq!(failure.to_string(), "read the rights of the login: may not ask");
+    }
 
     #[test]
     fn a_missing_right_says_what_does_not_work_and_what_grants_it() {

@@ -55,6 +55,12 @@ pub trait ServerRecipe: Sync {
     fn create(&self, folder: &Path) -> Result<Vec<CommandLine>, Error>;
     /// Files to write before each start. `settings`: name and value, later ones win; `port` is free.
     fn configure(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<Vec<FileToWrite>, Error>;
+    /// File by which data of a stopped instance, which were just built, get a log of another size at the next start; `None` where the log
+    /// that they have fits them. `settings`: those of the build.
+    fn log_after_build(&self, folder: &Path, settings: &[(String, String)]) -> Result<Option<FileToWrite>, Error> {
+        let _ = (folder, settings);
+        Ok(None)
+    }
     /// The server's command, to stay in the foreground.
     fn start(&self, folder: &Path) -> Result<CommandLine, Error>;
     /// Connection string for a session on this host, without secrets.

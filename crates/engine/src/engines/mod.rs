@@ -10,7 +10,7 @@ mod scratch;
 mod watchdog;
 mod wire;
 
-pub use place::place_settings;
+pub use place::{place_settings, place_settings_with_room};
 pub use registry::engine;
 
 registry::registry! {

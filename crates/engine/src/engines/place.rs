@@ -7,8 +7,19 @@ use proofload_model::settings::Settings;
 /// engine's own (`engine.<name>`), then `engine.settings.*`, of which those below an engine's name (`engine.settings.postgresql.jit`) are
 /// that engine's alone. Later ones win, so a study overrules what its memory limit implies.
 pub fn place_settings(engine: &dyn Engine, settings: &Settings, sessions: u32) -> Vec<(String, String)> {
+    place_settings_with_room(engine, settings, sessions, 0)
+}
+
+/// Settings as [`place_settings`] gives them, with room for so many more connections that do no work, where the memory limit implies how
+/// many a server takes.
+pub fn place_settings_with_room(
+    engine: &dyn Engine,
+    settings: &Settings,
+    sessions: u32,
+    more: u32,
+) -> Vec<(String, String)> {
     let limit = engine.memory().zip(settings.bytes("limits.memory").ok());
-    let implied = limit.map(|(memory, limit)| memory.settings(limit, sessions));
+    let implied = limit.map(|(memory, limit)| memory.settings_with_room(limit, sessions, more));
     let about = engine.about();
     let own = about.settings.iter().filter_map(|spec| {
         let value = settings.get(spec.path)?;

@@ -88,6 +88,6 @@ fn identity() -> Result<Identity, Error> {
 }
 
 /// An error of the tier.
-fn tier_error(error: proofload_tier::Error) -> Error {
+pub(super) fn tier_error(error: proofload_tier::Error) -> Error {
     Error::other(format!("cache tier: {error}"))
 }

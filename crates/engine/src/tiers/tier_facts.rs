@@ -5,6 +5,7 @@ use proofload_model::facts::tier;
 use proofload_model::samples::Fact;
 use proofload_model::tier::{TierPlan, TierVolume};
 use proofload_model::tier_cleaning::{AUTO, CachePart, CleanDepth, marks_text, times_text};
+use proofload_model::tier_warming::WarmedList;
 use proofload_model::units::{Bytes, duration_text};
 use proofload_tier::tier::{PoolSnapshot, PoolStatus};
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub struct ReadTier<'a> {
     pub export: Fact,
     /// Whether the cache is read and written without the page cache of the operating system.
     pub is_direct: bool,
+    /// Lines of the list of its plan by what became of them when the cache was made; `None` where nobody knows.
+    pub warmed: Option<WarmedList>,
     /// What it was when it was opened, before it was warmed.
     pub first: &'a PoolSnapshot,
     /// What it is now.
@@ -37,7 +40,7 @@ pub fn facts(read: &ReadTier<'_>) -> Vec<Fact> {
     let plan = read.plan;
     let mut facts = vec![
         tier::MEDIUM.carried_out(plan.slow.to_string(), SOURCE),
-        tier::DATA.observed(read.data.to_string(), SOURCE),
+        tier::DATA.observed(read.data, SOURCE),
         read.export.clone(),
     ];
     if plan.slow.is_modelled() {
@@ -124,5 +127,24 @@ fn of_cache(read: &ReadTier<'_>) -> Vec<Fact> {
         tier::MEMORY.observed(Bytes(now.memory_bytes).to_string(), SOURCE),
     ];
     facts.extend(of_cleaner(read));
+    facts.extend(of_warming(read));
+    facts
+}
+
+/// Lines of its list that a cache was filled with, and why it was not filled with others.
+fn of_warming(read: &ReadTier<'_>) -> Vec<Fact> {
+    let Some(warm) = read.plan.cache.warming() else { return Vec::new() };
+    let list = tier::WARM_LIST.observed(&warm.list, SOURCE);
+    let Some(warmed) = read.warmed else {
+        let why = "the note of what the cache was filled with is missing";
+        return vec![list, tier::WARMED.compared("lines of the list", None::<u64>, false, why)];
+    };
+    let asked = warmed.named.to_string();
+    let mut facts = vec![
+        list,
+        tier::WARM_NAMED.observed(warmed.named, SOURCE),
+        tier::WARMED.compared(asked, Some(warmed.filled), warmed.is_as_asked(), SOURCE),
+    ];
+    facts.extend(warmed.not_filled().map(|(why, lines)| tier::NOT_WARMED.of(why).observed(lines, SOURCE)));
     facts
 }

@@ -13,6 +13,7 @@ mod op_msg_server;
 mod paths;
 mod places;
 mod refusals;
+mod rights;
 #[cfg(feature = "mongodb-driver")]
 mod same_errors;
 mod settings;

@@ -4,6 +4,8 @@ use crate::places::{after_login, connect, integers, open, runtime, sqlserver, st
 use crate::tds_server::{Misbehaviour, Part, Setup, TdsServer};
 use proofload_engine::{ErrorClass, Flight, OwnedValue, Session as _, StatementId, Value};
 use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Logs on, queries, calls: what came of each.
@@ -76,6 +78,64 @@ fn a_query_that_is_given_up_is_stopped_at_the_server() {
         let log = server.log();
         let once = ["batch SELECT slow", "attention", "batch SELECT quick"];
         assert_eq!(after_login(&log), [once, once].concat());
+    });
+}
+
+/// A server whose answers to what is late have ended when it hears that it should stop.
+fn late(stops: &Arc<AtomicBool>) -> TdsServer {
+    let setup = Setup { stops: Arc::clone(stops), ..Setup::default() };
+    TdsServer::start(setup, |sql, _| match sql {
+        "SELECT late" | "EXEC late" => integers(&[&[1], &[7]]).into_iter().chain([Part::Late]).collect(),
+        _ => integers(&[&[2]]),
+    })
+}
+
+/// The end of an answer and the request to stop meet on their way: the word of stopping comes after the end, and is no part of the next answer.
+#[test]
+fn an_answer_that_ended_before_the_server_heard_to_stop_is_passed_over_whole() {
+    let server = late(&Arc::new(AtomicBool::new(true)));
+    runtime().block_on(async {
+        let mut session = connect(&server).await;
+        for _ in 0..2 {
+            tokio::time::timeout(Duration::from_millis(100), session.query("SELECT late"))
+                .await
+                .expect_err("its end comes when it is asked to stop");
+            for _ in 0..2 {
+                assert_eq!(session.query("SELECT quick").await.expect("reads"), [[OwnedValue::Integer(2)]]);
+            }
+        }
+        let once = ["batch SELECT late", "attention", "batch SELECT quick", "batch SELECT quick"];
+        assert_eq!(after_login(&server.log()), [once, once].concat());
+        session.prepare(&[statement("late", "EXEC late :a", &["a"], 1)]).await.expect("prepares");
+        let mut flight = Flight::new();
+        flight.call(StatementId(0), &[Value::Integer(1)]);
+        tokio::time::timeout(Duration::from_millis(100), session.fly(&mut flight)).await.expect_err("it does not end");
+        assert_eq!(session.query("SELECT quick").await.expect("reads"), [[OwnedValue::Integer(2)]]);
+    });
+}
+
+/// Whoever waits for the word of stopping goes away as well, when the answer has ended: the word is still owed, and asked for once.
+#[test]
+fn a_word_of_stopping_that_nobody_waited_for_is_no_answer_to_the_next_query() {
+    let stops = Arc::new(AtomicBool::new(false));
+    let server = late(&stops);
+    runtime().block_on(async {
+        let mut session = connect(&server).await;
+        for given_up in ["SELECT late", "SELECT quick", "SELECT quick"] {
+            tokio::time::timeout(Duration::from_millis(300), session.query(given_up))
+                .await
+                .expect_err("the server does not say that it has stopped");
+        }
+        stops.store(true, Ordering::Release);
+        for _ in 0..2 {
+            assert_eq!(session.query("SELECT quick").await.expect("reads"), [[OwnedValue::Integer(2)]]);
+        }
+        let log = server.log();
+        assert_eq!(
+            after_login(&log),
+            ["batch SELECT late", "attention", "batch SELECT quick", "batch SELECT quick"],
+            "what waited behind it was not sent"
+        );
     });
 }
 

@@ -2,7 +2,7 @@
 
 use crate::places::{sqlserver, target};
 use crate::tds_server::{ColumnForm, Datum, Part, Setup, TdsServer};
-use proofload_engine::{MissingRight, RightPurpose};
+use proofload_engine::{MissingRight, RightPurpose, RightsFailure};
 
 /// The answer to `rights.sql`: the login, and what it may do.
 fn answer(flags: [i64; 10]) -> Vec<Part> {
@@ -69,4 +69,21 @@ fn a_server_that_does_not_say_is_told() {
     let rights = sqlserver().server_rights().expect("rights are asked for");
     let error = rights.lacking(&target(server.url("encrypt=none"), &[])).expect_err("it says nothing");
     assert!(error.to_string().contains("read the rights of the login"), "{error}");
+    assert!(error.is_logged_in(), "{error:?}");
+}
+
+#[test]
+fn a_server_that_refuses_the_question_is_told_from_one_that_refuses_the_login_or_is_not_there() {
+    let refused = Part::Error { number: 297, severity: 16, procedure: "", line: 1, message: "No permission." };
+    let asked = move |sql: &str| if sql.contains("HAS_PERMS_BY_NAME") { vec![refused.clone()] } else { Vec::new() };
+    let server = TdsServer::start(Setup::default(), move |sql, _| asked(sql));
+    let rights = sqlserver().server_rights().expect("rights are asked for");
+    let failure = rights.lacking(&target(server.url("encrypt=none"), &[])).expect_err("it may not ask");
+    assert!(matches!(&failure, RightsFailure::Question(error) if error.code() == "297"), "{failure:?}");
+    let other = TdsServer::start(Setup { password: "6f74686572", ..Setup::default() }, |_, _| Vec::new());
+    let failure = rights.lacking(&target(other.url("encrypt=none"), &[])).expect_err("the password is another");
+    assert!(matches!(&failure, RightsFailure::Login(error) if error.code() == "18456"), "{failure:?}");
+    let nobody = "sqlserver://me@127.0.0.1:1/shop?encrypt=none".to_owned();
+    let failure = rights.lacking(&target(nobody, &[])).expect_err("nobody is there");
+    assert!(matches!(failure, RightsFailure::Connect(_)), "{failure:?}");
 }

@@ -1,24 +1,14 @@
 //! Ledgers of drawn histories, with losses, phantoms, holes and two primaries planted in them.
 
+use super::super::scripted_service::{Answer, operation};
 use super::*;
 use proofload_model::ledger::WriteClass;
 use proofload_model::time::Offset;
 use std::time::Duration;
 
 pub(in super::super) fn write(number: u64, outcome: ProbeOutcome, node: usize) -> ProbeOperation {
-    let due = Moment(number * 5_000_000);
-    ProbeOperation {
-        number,
-        due,
-        lag: Duration::ZERO,
-        sent: (outcome != ProbeOutcome::Failed).then_some(due),
-        ended: due + Duration::from_millis(2),
-        outcome,
-        warned: false,
-        is_duplicate: false,
-        node,
-        connected: Moment(0),
-    }
+    let one = operation(number, Answer::After(2.0));
+    ProbeOperation { sent: one.sent.filter(|_| outcome != ProbeOutcome::Failed), outcome, node, ..one }
 }
 
 /// A history of `count` writes on one node, then as many on another.

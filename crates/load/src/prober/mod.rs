@@ -20,6 +20,9 @@ mod reads;
 #[path = "scripted_server_tests.rs"]
 mod scripted_server;
 #[cfg(test)]
+#[path = "scripted_service_tests.rs"]
+mod scripted_service;
+#[cfg(test)]
 mod socket_tests;
 mod stream;
 mod thread;

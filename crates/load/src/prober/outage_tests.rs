@@ -1,51 +1,16 @@
 //! Outages of scripted services: six shapes, a thousand of them, against what the script says. No clock: operations are computed.
 
+use super::super::scripted_service::{Answer, DEADLINE_MS, PERIOD_MS, draws, due_ms, operation};
 use super::*;
-use std::time::Duration;
 
 const RATE: u32 = 200;
-const PERIOD_MS: f64 = 5.0;
-const DEADLINE_MS: f64 = 1000.0;
 
 /// What a service does at a time, ms.
 type Service = Box<dyn Fn(f64) -> Answer>;
 
-/// Answer of a service.
-#[derive(Clone, Copy)]
-enum Answer {
-    After(f64),
-    Refused,
-    /// Nothing, while it is away: what was sent is lost.
-    Silence,
-}
-
-fn moment(ms: f64) -> Moment {
-    Moment((ms * 1e6) as u64)
-}
-
-fn operation(number: u64, service: &Service) -> ProbeOperation {
-    let due = number as f64 * PERIOD_MS;
-    let (outcome, ended) = match service(due) {
-        Answer::After(ms) if ms <= DEADLINE_MS => (ProbeOutcome::Acknowledged, due + ms),
-        Answer::Refused => (ProbeOutcome::Failed, due),
-        Answer::After(_) | Answer::Silence => (ProbeOutcome::Unknown, due + DEADLINE_MS),
-    };
-    ProbeOperation {
-        number,
-        due: moment(due),
-        lag: Duration::ZERO,
-        sent: Some(moment(due)),
-        ended: moment(ended),
-        outcome,
-        warned: false,
-        is_duplicate: false,
-        node: 0,
-        connected: Moment(0),
-    }
-}
-
 fn found(until_ms: f64, service: &Service) -> (Vec<Outage>, u64) {
-    let operations: Vec<_> = (0..(until_ms / PERIOD_MS) as u64).map(|number| operation(number, service)).collect();
+    let answered = |number| operation(number, service(due_ms(number)));
+    let operations: Vec<_> = (0..(until_ms / PERIOD_MS) as u64).map(answered).collect();
     outages(&operations, RATE, Moment(0))
 }
 
@@ -77,13 +42,7 @@ fn away(shape: u64, from: f64, to: f64, takes: f64) -> Service {
 
 #[test]
 fn a_thousand_scripted_outages_are_found_within_twenty_milliseconds() {
-    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut draw = |most: f64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1u64 << 53) as f64 * most
-    };
+    let mut draw = draws();
     for number in 0..1000 {
         let shape = number % 6;
         let (from, takes) = (2_000.0 + draw(3_000.0), 0.5 + draw(5.0));

@@ -2,27 +2,17 @@
 
 use super::super::operation::ProbeOutcome;
 use super::super::outage::report;
+use super::super::scripted_service::{Answer, DEADLINE_MS, draws, due_ms, moment, operation};
 use super::*;
 use proofload_model::drill::{Ledger, Outage, ProbeKind, ProbeReport};
 use proofload_model::time::Offset;
 
 const ASKED: ProberAsked = ProberAsked { rate: 200, calm_rate: 20, deadline: Duration::from_secs(1) };
 const PERIOD: Duration = Duration::from_millis(5);
-const PERIOD_MS: f64 = 5.0;
 const TAKES_MS: f64 = 2.0;
-const DEADLINE_MS: f64 = 1000.0;
-
-/// How a service fails while it is away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Failure {
-    /// It refuses at once.
-    Refused,
-    /// It says nothing until the deadline.
-    Silence,
-}
 
 /// A stretch without service, ms, and how it fails.
-type Away = (f64, f64, Failure);
+type Away = (f64, f64, Answer);
 
 /// What a prober finds of a service, with its paces.
 struct PacedReport {
@@ -43,30 +33,10 @@ impl PacedReport {
     }
 }
 
-fn moment(ms: f64) -> Moment {
-    Moment((ms * 1e6) as u64)
-}
-
-fn operation(number: u64, away: Option<Away>) -> ProbeOperation {
-    let due = number as f64 * PERIOD_MS;
-    let failure = away.filter(|(from, to, _)| (*from..*to).contains(&due)).map(|(.., failure)| failure);
-    let (outcome, ended) = match failure {
-        None => (ProbeOutcome::Acknowledged, due + TAKES_MS),
-        Some(Failure::Refused) => (ProbeOutcome::Failed, due),
-        Some(Failure::Silence) => (ProbeOutcome::Unknown, due + DEADLINE_MS),
-    };
-    ProbeOperation {
-        number,
-        due: moment(due),
-        lag: Duration::ZERO,
-        sent: Some(moment(due)),
-        ended: moment(ended),
-        outcome,
-        warned: false,
-        is_duplicate: false,
-        node: 0,
-        connected: Moment(0),
-    }
+/// What the service answers to the operation of a number.
+fn answer(number: u64, away: Option<Away>) -> Answer {
+    let gone = away.filter(|(from, to, _)| (*from..*to).contains(&due_ms(number)));
+    gone.map_or(Answer::After(TAKES_MS), |(.., failure)| failure)
 }
 
 /// What a stream of writes finds until a time, with orders at theirs.
@@ -91,7 +61,8 @@ fn found(until_ms: f64, orders: &[(f64, ProberPace)], away: Option<Away>) -> Pac
                 ended
             }
             _ => {
-                under_way.push(operation(numbers.take(&pace, due), away));
+                let number = numbers.take(&pace, due);
+                under_way.push(operation(number, answer(number, away)));
                 continue;
             }
         };
@@ -109,22 +80,11 @@ fn found(until_ms: f64, orders: &[(f64, ProberPace)], away: Option<Away>) -> Pac
     }
 }
 
-/// Uniform below a bound, from a fixed sequence.
-fn draws() -> impl FnMut(f64) -> f64 {
-    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
-    move |most| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1u64 << 53) as f64 * most
-    }
-}
-
 #[test]
 fn outages_after_an_order_are_told_as_closely_as_at_the_full_pace_alone() {
     let mut draw = draws();
     for number in 0..200 {
-        let failure = if number % 2 == 0 { Failure::Refused } else { Failure::Silence };
+        let failure = if number % 2 == 0 { Answer::Refused } else { Answer::Silence };
         let fault = 6_000.0 + draw(50.0);
         let back = fault + 50.0 * 200f64.powf(draw(1.0));
         // As a drill orders: a second before the fault, and once it is in force, or undone.
@@ -147,7 +107,7 @@ fn outages_after_an_order_are_told_as_closely_as_at_the_full_pace_alone() {
 fn an_outage_that_nobody_expected_is_seen_and_told_less_closely() {
     let mut draw = draws();
     for number in 0..200 {
-        let failure = if number % 2 == 0 { Failure::Refused } else { Failure::Silence };
+        let failure = if number % 2 == 0 { Answer::Refused } else { Answer::Silence };
         let from = 3_000.0 + draw(500.0);
         let to = from + 120.0 * 80f64.powf(draw(1.0));
         let found = found(to + 5_000.0, &[], Some((from, to, failure)));
@@ -155,7 +115,7 @@ fn an_outage_that_nobody_expected_is_seen_and_told_less_closely() {
         let told = format!("{failure:?} from {from} to {to}: {outage:?}");
         assert!((0.0..=50.0).contains(&(begin - from)), "{told}");
         // Silence is noticed at the deadline: an outage that is over by then has the calm pace at its end, too.
-        let is_noticed = failure == Failure::Refused || to - from > 100.0 + DEADLINE_MS;
+        let is_noticed = failure == Answer::Refused || to - from > 100.0 + DEADLINE_MS;
         let allowed = if is_noticed { 5.0 } else { 50.0 };
         assert!((end - to).abs() <= allowed + TAKES_MS, "{told}");
         assert_eq!(found.ledger.period_before(outage.from), 10 * PERIOD, "{told}");
@@ -170,7 +130,7 @@ fn an_outage_that_nobody_expected_is_seen_and_told_less_closely() {
 fn an_outage_at_a_switch_of_the_pace_is_seen_once() {
     for apart in -60..=60 {
         let (ordered, from) = (4_000.0, 4_000.0 + f64::from(apart));
-        for failure in [Failure::Refused, Failure::Silence] {
+        for failure in [Answer::Refused, Answer::Silence] {
             let orders = [(ordered, ProberPace::Full), (ordered + 100.0, ProberPace::Calm)];
             let found = found(12_000.0, &orders, Some((from, from + 1_500.0, failure)));
             let (outage, begin, end) = found.one_outage();
@@ -206,7 +166,7 @@ fn an_outage_of_connections_ends_at_a_low_rate() {
         let is_away = (moment(5_000.0)..moment(8_000.0)).contains(&due);
         let outcome = if is_away { ProbeOutcome::Failed } else { ProbeOutcome::Acknowledged };
         let number = numbers.take(&pace, due);
-        let one = ProbeOperation { number, due, sent: Some(due), ended: due, outcome, ..operation(0, None) };
+        let one = ProbeOperation { number, due, sent: Some(due), ended: due, outcome, ..operation(0, Answer::Refused) };
         pace.see(&one);
         done.push(one);
         if was_calm && !pace.is_calm() {

@@ -1,7 +1,7 @@
 //! Handles of facts: how a maker writes a fact and a reader finds it. May not know which facts there are.
 
 use super::table::{FACTS, FAMILIES};
-use super::value::{FactValue, Reading};
+use super::value::{CoreSet, Description, FactValue, Reading};
 use crate::samples::Fact;
 use std::borrow::Cow;
 
@@ -124,6 +124,16 @@ impl FactName {
     pub fn number(&self, facts: &[Fact]) -> Option<f64> {
         self.last(facts)?.number
     }
+
+    /// Cores of the last fact of this name; `None` where its value is no set of cores.
+    pub fn cores(&self, facts: &[Fact]) -> Option<CoreSet> {
+        CoreSet::parse(self.text(facts)?)
+    }
+
+    /// Description of the last fact of this name.
+    pub fn description(&self, facts: &[Fact]) -> Option<Description> {
+        self.text(facts).map(Description::parse)
+    }
 }
 
 impl FactFamily {
@@ -144,9 +154,26 @@ impl FactFamily {
         self.part_of(&fact.subject, &fact.name)
     }
 
+    /// The part of a fact's name that is its own, and the description that the fact holds; `None` where the fact is of another family or
+    /// without a value.
+    pub fn description<'f>(&self, fact: &'f Fact) -> Option<(&'f str, Description)> {
+        let part = self.part(fact)?;
+        Some((part, Description::parse(fact.effective.as_deref()?)))
+    }
+
     fn part_of<'n>(&self, subject: &str, name: &'n str) -> Option<&'n str> {
         name.strip_prefix(self.before)?.strip_suffix(self.after).filter(|_| subject == self.subject)
     }
+}
+
+/// The name of a fact that differs between load agents, as one of them tells it.
+pub fn of_agent(name: &str, agent: &str) -> String {
+    format!("{name} ({agent})")
+}
+
+/// The name of a fact without the load agent that [`of_agent`] puts behind it.
+pub fn without_agent(name: &str) -> &str {
+    name.split_once(" (").map_or(name, |(name, _agent)| name)
 }
 
 /// The row of a fact of a record, or what its family says of it; `None` for facts of other programs and versions.
@@ -180,6 +207,26 @@ mod tests {
             [Some(true), Some(false)]
         );
         assert_eq!(durable.answer(&facts), None);
+    }
+
+    #[test]
+    fn a_fact_of_one_agent_has_the_name_that_it_has_without() {
+        assert_eq!(of_agent("threads", "load-1"), "threads (load-1)");
+        assert_eq!([of_agent("threads", "a (b)").as_str(), "threads"].map(without_agent), ["threads"; 2]);
+    }
+
+    #[test]
+    fn values_with_parts_are_found_as_they_were_made() {
+        let cores = CoreSet([0, 1, 4].into());
+        let allowed = super::super::limit::CORES.observed(&cores, "a test");
+        assert_eq!(super::super::limit::CORES.cores(&[allowed]), Some(cores));
+        let query = Description::new("simple", "pricing summary");
+        let name = super::super::client::QUERY.of("q01");
+        let facts = [name.observed(query.clone(), "a test"), name.unknown("not there")];
+        assert_eq!(name.description(&facts[..1]), Some(query.clone()));
+        assert_eq!(super::super::client::QUERY.description(&facts[0]), Some(("q01", query)));
+        assert_eq!(super::super::client::QUERY.description(&facts[1]), None);
+        assert_eq!(super::super::client::DEPARTURE.description(&facts[0]), None);
     }
 
     #[test]

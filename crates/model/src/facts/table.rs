@@ -97,10 +97,14 @@ facts! {
         EXPORT = "export", "Export", Text;
         CACHE_IO = "cache_io", "I/O mode of the cache", Text;
         LINES_AT_START = "lines_at_start", "Cache in use when opened", Size;
+        WARM_LIST = "warm_list", "List that the cache was filled from", Text;
+        WARM_NAMED = "warm_named", "Lines of that list", Count("");
+        WARMED = "warmed", "Lines filled from the list", Count("");
         DIRTY_AT_START = "dirty_at_start", "Dirty when opened", Size;
         MEMORY = "memory", "Memory of the line table", Size, detail;
         * MODE = "mode." .. "", Text;
         * QUOTA = "quota." .. "", Size;
+        * NOT_WARMED = "not_warmed." .. "", Count("");
     }
 
     /// The storage under the data, and its preconditioning.

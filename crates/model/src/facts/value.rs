@@ -129,15 +129,27 @@ impl From<Duration> for FactValue {
 pub struct CoreSet(pub BTreeSet<usize>);
 
 impl CoreSet {
-    /// Reads `2 (0-1)`; `None` for other text.
+    /// Reads the value of a fact, such as `2 (0-1)`; `None` for other text.
     pub fn parse(text: &str) -> Option<Self> {
-        let (_, ranges) = text.strip_suffix(')')?.split_once('(')?;
+        let (_, list) = text.strip_suffix(')')?.split_once('(')?;
+        Self::of_list(list)
+    }
+
+    /// Reads a list of the kernel, such as `0-2,5`; `None` for other text.
+    ///
+    /// Source: cpuset(7), list format.
+    pub fn of_list(list: &str) -> Option<Self> {
         let mut cores = BTreeSet::new();
-        for range in ranges.split(',') {
+        for range in list.trim().split(',') {
             let (first, last) = range.split_once('-').unwrap_or((range, range));
             cores.extend(first.trim().parse::<usize>().ok()?..=last.trim().parse::<usize>().ok()?.min(MOST_CORES));
         }
         Some(Self(cores))
+    }
+
+    /// Tells whether a component of the series of cores is one of them.
+    pub fn has(&self, component: &str) -> bool {
+        component.parse().is_ok_and(|core: usize| self.0.contains(&core))
     }
 
     /// Writes `0-2,5`.
@@ -160,6 +172,37 @@ impl From<&CoreSet> for FactValue {
     /// `2 (0-1)`, which [`CoreSet::parse`] reads.
     fn from(cores: &CoreSet) -> Self {
         Self::written(format!("{} ({})", cores.0.len(), cores.ranges()), cores.0.len() as f64)
+    }
+}
+
+/// Name or class of something, and what it is in words, as one fact holds them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Description {
+    /// Its name, or the class that it belongs to.
+    pub name: String,
+    /// What it is, in words; may be empty.
+    pub words: String,
+}
+
+impl Description {
+    /// Makes a description; a name has no colon.
+    pub fn new(name: impl Into<String>, words: impl Into<String>) -> Self {
+        Self { name: name.into(), words: words.into() }
+    }
+
+    /// Reads the value of a fact, such as `simple: pricing summary`; text without a colon is a name alone.
+    pub(super) fn parse(text: &str) -> Self {
+        let (name, words) = text.split_once(": ").unwrap_or((text, ""));
+        Self::new(name, words)
+    }
+}
+
+impl From<Description> for FactValue {
+    /// `simple: pricing summary`, which [`FactName::description`](super::FactName::description) reads.
+    fn from(description: Description) -> Self {
+        let Description { name, words } = description;
+        let text = if words.is_empty() { name } else { format!("{name}: {words}") };
+        Self { text, number: None }
     }
 }
 
@@ -202,6 +245,22 @@ mod tests {
             assert_eq!(CoreSet::parse(text), Some(cores));
         }
         assert_eq!(CoreSet::parse("2"), None);
+        let cores = CoreSet::of_list(" 0-2,5\n").expect("it is a list of the kernel");
+        assert_eq!(cores.ranges(), "0-2,5");
+        assert_eq!(
+            ["0", "5", "3", "", "core 0"].map(|component| cores.has(component)),
+            [true, true, false, false, false]
+        );
+    }
+
+    #[test]
+    fn a_description_is_read_as_it_was_written() {
+        let both = Description::new("simple", "pricing summary: by flag");
+        let name = Description::new("simple", "");
+        for (description, text) in [(both, "simple: pricing summary: by flag"), (name, "simple")] {
+            check(description.clone(), text, None);
+            assert_eq!(Description::parse(text), description);
+        }
     }
 
     #[test]

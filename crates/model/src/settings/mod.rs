@@ -8,6 +8,6 @@ mod value;
 
 pub use kind::Kind;
 pub use schema::{json_schema, reference_page};
-pub use spec::{Scope, SettingSpec};
+pub use spec::{Scope, SettingSpec, SettingWord};
 pub use table::{GROUP_TITLES, STANDARD, limit_settings};
 pub use value::{Settings, Value, table_text};

@@ -13,6 +13,15 @@ pub enum Scope {
     Engine(&'static str),
 }
 
+/// One word of a setting that has several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SettingWord {
+    /// Path of the setting.
+    pub setting: &'static str,
+    /// Its word, as a study file writes it without quotes.
+    pub word: &'static str,
+}
+
 /// One key of a study file.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingSpec {
@@ -30,6 +39,8 @@ pub struct SettingSpec {
     pub load: bool,
     /// When it applies.
     pub scope: Scope,
+    /// Word of another setting beside which alone it is used; `None`: beside any.
+    pub beside: Option<SettingWord>,
     /// Title in running text, where it is often a factor; `None`: shown by its path.
     pub title: Option<&'static str>,
     /// One or two sentences with unit and range.
@@ -47,6 +58,7 @@ impl SettingSpec {
             factor: true,
             load: false,
             scope: Scope::Always,
+            beside: None,
             title: None,
             about,
         }
@@ -54,32 +66,12 @@ impl SettingSpec {
 
     /// A setting that has no value unless it is given.
     pub const fn optional(path: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self {
-            path,
-            kind,
-            default: None,
-            required: false,
-            factor: true,
-            load: false,
-            scope: Scope::Always,
-            title: None,
-            about,
-        }
+        Self { default: None, ..Self::new(path, kind, "", about) }
     }
 
     /// A setting that a study must give.
     pub const fn required(path: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self {
-            path,
-            kind,
-            default: None,
-            required: true,
-            factor: true,
-            load: false,
-            scope: Scope::Always,
-            title: None,
-            about,
-        }
+        Self { required: true, ..Self::optional(path, kind, about) }
     }
 
     /// The same, the same for all points.
@@ -107,6 +99,13 @@ impl SettingSpec {
     #[must_use]
     pub const fn only(mut self, scope: Scope) -> Self {
         self.scope = scope;
+        self
+    }
+
+    /// The same, used only beside one word of another setting.
+    #[must_use]
+    pub const fn beside(mut self, word: SettingWord) -> Self {
+        self.beside = Some(word);
         self
     }
 

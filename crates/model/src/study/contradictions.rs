@@ -16,6 +16,7 @@ use super::thread_rules::thread_limit_needs;
 use super::tier_rules::tier_needs;
 use super::typed::with_memory;
 use super::validate::{Study, StudySource};
+use super::word_rules::words_use;
 use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
 use crate::load_share::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
@@ -36,6 +37,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     title_says,
     workload_needs,
     workload_says,
+    words_use,
     memory_needs,
     memory_per_data_needs,
     url_needs,

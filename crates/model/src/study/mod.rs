@@ -22,6 +22,7 @@ mod tier_rules;
 mod typed;
 mod validate;
 mod value_set;
+mod word_rules;
 
 pub use advice::{FEWEST_WAREHOUSES_FOR_A_USER, advice, too_few_warehouses};
 pub use factor::{Factor, values_of};

@@ -172,10 +172,12 @@ impl FactorText {
         self.setting() == Some(path) || self.values(path).next().is_some()
     }
 
-    /// Leaves a setting out of a group; levels that become the same are one. Nothing is left of a factor without any assignment.
-    pub(crate) fn leave_out(&mut self, path: &str) {
+    /// Leaves a setting out of a group; levels that become the same are one. Tells whether anything is left: not of the factor
+    /// of the setting alone, and not of a group without any assignment.
+    #[must_use]
+    pub(crate) fn leave_out(&mut self, path: &str) -> bool {
         if !self.gives(path) {
-            return;
+            return true;
         }
         let rest = self.setting().and_then(|setting| path.strip_prefix(setting)).unwrap_or_default().to_owned();
         let rest = rest.strip_prefix('.').unwrap_or_default();
@@ -187,10 +189,11 @@ impl FactorText {
             }
         }
         self.levels = kept;
+        self.setting() != Some(path) && !self.is_empty()
     }
 
     /// Whether no level assigns anything.
-    pub(crate) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.levels.iter().all(|level| level.keys.as_ref().is_some_and(Vec::is_empty))
     }
 }

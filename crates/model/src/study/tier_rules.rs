@@ -4,10 +4,12 @@ use super::contradictions::RuleContext;
 use super::factor::values_of;
 use crate::catalogue::Capabilities;
 use crate::intervention::FLUSH_DELAY;
+use crate::letters::is_steering;
 use crate::plan::expand;
 use crate::settings::{Settings, Value};
 use crate::tier::{DriveModel, QUOTAS, TIER, TierPlan, TierVolume, tier_plan};
 use crate::tier_cleaning::{CachePart, CleaningPlan, DirtyMark};
+use crate::tier_warming::{WARM, WARM_WITHIN};
 use crate::units::Bytes;
 use std::collections::BTreeSet;
 
@@ -43,6 +45,9 @@ pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
     if has("storage.cache.size") && has("storage.cache.percent") {
         let reason = "storage.cache.size gives the same in bytes; remove one of the two".to_owned();
         look.fault("storage.cache.percent", reason);
+    }
+    if has(WARM_WITHIN) && !has(WARM) {
+        look.fault(WARM_WITHIN, format!("only used with {WARM}; set that, or remove it"));
     }
     for (path, reason) in point_faults(look) {
         look.fault(path, reason);
@@ -119,6 +124,7 @@ fn faults_of(settings: &Settings) -> Vec<(&'static str, String)> {
     let marks = CleaningPlan::of(settings).faults(|mark| mark.setting().to_owned());
     faults.extend(marks.into_iter().map(|(mark, reason)| (key_of(settings, mark), reason)));
     faults.extend(plan.iter().flat_map(quota_faults));
+    faults.extend(plan.iter().filter_map(warm_fault).map(|reason| (WARM, reason.to_owned())));
     if let (Some(plan), Ok(size)) = (plan, settings.bytes("storage.cache.size"))
         && !plan.cache.size.is_nothing()
         && size.0 / plan.cache.line.0.max(1) < LEAST_LINES
@@ -137,6 +143,19 @@ fn key_of(settings: &Settings, mark: DirtyMark) -> &'static str {
     let given =
         [Some(mark), next].into_iter().flatten().map(DirtyMark::setting).find(|path| settings.get(path).is_some());
     given.unwrap_or(mark.setting())
+}
+
+/// What is wrong with the list that a cache is filled from.
+fn warm_fault(plan: &TierPlan) -> Option<&'static str> {
+    let warm = plan.cache.warm.as_ref()?;
+    if warm.list.trim().is_empty() {
+        return Some("does not name a file");
+    }
+    if warm.list.chars().any(is_steering) {
+        return Some("contains control characters");
+    }
+    let is_twice = plan.cache.prewarm && plan.cache.warming().is_some();
+    is_twice.then_some("procedure.prewarm fills the cache as well; remove one of the two")
 }
 
 /// What is wrong with the parts of a cache that its volumes may hold.

@@ -5,6 +5,7 @@ use super::factor_rules::{read_factor, sets_the_same, two_factors};
 use super::fault::{Fault, nearest, nearest_setting};
 use super::read::{Assignment, FactorText, ParsedStudy, take_apart};
 use super::typed::{THREAD, THREAD_ON};
+use super::word_rules::lay_over_words;
 use crate::catalogue::Catalogue;
 use crate::intervention::THREAD_CPU;
 use crate::settings::{Scope, SettingSpec, Settings, limit_settings};
@@ -51,7 +52,7 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
     if parsed.assignments.is_empty() && parsed.factors.is_empty() && !parsed.faults.is_empty() {
         return Err(parsed.faults);
     }
-    lay_over(&mut parsed, overrides);
+    lay_over(&mut parsed, overrides, catalogue);
     let kinds = Kinds::of(&parsed);
     let mut faults = std::mem::take(&mut parsed.faults);
     let mut settings = Settings::default();
@@ -89,13 +90,15 @@ pub fn validate(text: &str, overrides: &[Assignment], catalogue: &Catalogue) -> 
 
 /// `--set` replaces the assignment of the same path; a factor's setting replaced this way is no factor any more, and no part of a group.
 /// `factor.<setting>=[levels]` replaces the levels of a factor.
-fn lay_over(parsed: &mut ParsedStudy, overrides: &[Assignment]) {
+fn lay_over(parsed: &mut ParsedStudy, overrides: &[Assignment], catalogue: &Catalogue) {
     for change in overrides {
         if let Some(setting) = change.path.strip_prefix("factor.") {
+            lay_over_words(parsed, (setting, &change.value), catalogue);
             set_levels(parsed, setting, change);
             continue;
         }
         lay_over_search(parsed, &change.path);
+        lay_over_words(parsed, (&change.path, &change.value), catalogue);
         parsed.assignments.retain(|assignment| assignment.path != change.path);
         leave_out(parsed, &change.path);
         if !takes_a_limit_away(change) {
@@ -142,11 +145,7 @@ fn set_levels(parsed: &mut ParsedStudy, setting: &str, change: &Assignment) {
 
 /// Drops the factor of a setting, and the setting from groups.
 fn leave_out(parsed: &mut ParsedStudy, setting: &str) {
-    parsed.factors.retain_mut(|factor| {
-        let varied = factor.gives(setting);
-        factor.leave_out(setting);
-        factor.setting() != Some(setting) && !(varied && factor.is_empty())
-    });
+    parsed.factors.retain_mut(|factor| factor.leave_out(setting));
 }
 
 /// Reads one assignment into the settings.
@@ -296,9 +295,14 @@ impl StudySource<'_> {
         self.parsed.assignments.iter().map(|assignment| assignment.path.as_str())
     }
 
+    /// The specification of a setting of this study's workloads and engines.
+    pub(super) fn setting(&self, path: &str) -> Option<&SettingSpec> {
+        find(self.catalogue, path, self.kinds).filter(|spec| self.kinds.have(spec.scope))
+    }
+
     /// The specification of a load of this study's workloads.
     pub(super) fn load_setting(&self, path: &str) -> Option<&SettingSpec> {
-        find(self.catalogue, path, self.kinds).filter(|spec| spec.load && self.kinds.have(spec.scope))
+        self.setting(path).filter(|spec| spec.load)
     }
 
     /// Every load of this study's workloads.

@@ -19,8 +19,18 @@ use crate::secret::Secret;
 use crate::time::Moment;
 use crate::units::Bytes;
 use core::net::IpAddr;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// An instance whose data are replaced by a snapshot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RestoreTarget {
+    /// Name of the instance.
+    pub instance: InstanceName,
+    /// Where.
+    pub place: DataLocation,
+}
 
 asks! {
     Host
@@ -467,6 +477,30 @@ asks! {
         instance: InstanceName,
     } -> ();
 
+    /// End the server at once with all its processes, and discard its data. They become no snapshot, and no server is started on them,
+    /// until they are restored or made anew. An error when the server had ended before, or when a process still works on them after the
+    /// time that a clean stop may take.
+    discard: Discard {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where.
+        place: DataLocation,
+    } -> ();
+
+    /// Tell whether the data of a folder were discarded, and neither restored nor made anew since.
+    are_discarded: AreDiscarded {
+        /// Where.
+        place: DataLocation,
+    } -> bool;
+
+    /// Have stopped data that were just built get the log at their next start that fits them; tells whether there has to be one for that.
+    refit_log: RefitLog {
+        /// Name of the instance.
+        instance: InstanceName,
+        /// Where, with the settings of the build.
+        place: DataLocation,
+    } -> bool;
+
     /// Copy the stopped data to the snapshot folder.
     save_snapshot: SaveSnapshot {
         /// Name of the instance.
@@ -491,15 +525,13 @@ asks! {
         label: String,
     } -> ();
 
-    /// Replace the data of an instance by a snapshot.
+    /// Replace the data of instances by one snapshot, which is read once; answers in their order.
     restore_snapshot: RestoreSnapshot {
-        /// Name of the instance.
-        instance: InstanceName,
-        /// Where.
-        place: DataLocation,
-        /// Folder whose snapshot it is: that of the instance, or of the one that it shall follow.
+        /// Folder whose snapshot it is: that of an instance, or of the one that it shall follow.
         from: String,
-    } -> SnapshotCopy;
+        /// Instances, all stopped.
+        instances: Vec<RestoreTarget>,
+    } -> Vec<SnapshotCopy>;
 
     /// Write back and drop the page cache of the data files.
     drop_page_cache: DropPageCache {

@@ -189,3 +189,27 @@ fn a_server_on_a_tier_has_a_volume_and_no_standby() {
     "#]],
     );
 }
+
+#[test]
+fn a_list_that_fills_a_cache_names_a_file_and_is_the_only_thing_that_fills_it() {
+    let good = on_tier("cache.percent = 30\ncache.warm = \"lines\"\ncache.warm_within = \"30s\"");
+    let study = validate(&good, &[], &catalogue()).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let plan = proofload_model::tier::tier_plan(&study.settings).expect("words").expect("a tier");
+    let warm = plan.cache.warming().expect("it has a list");
+    assert_eq!((warm.list.as_str(), warm.within.as_secs()), ("lines", 30));
+    // A level without a cache needs no list.
+    let factor = "[[factor]]\nsetting = \"storage.cache.percent\"\nlevels = [0, 30]\n";
+    let varied = on_tier("cache.warm = \"lines\"") + factor;
+    validate(&varied, &[], &catalogue()).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let alone = on_tier("cache.percent = 30\ncache.warm_within = \"30s\"");
+    let empty = on_tier("cache.percent = 30\ncache.warm = \" \"");
+    let twice = on_tier("cache.percent = 30\ncache.warm = \"lines\"\n[procedure]\nprewarm = true");
+    for (text, why) in [
+        (alone, "storage.cache.warm_within: only used with storage.cache.warm"),
+        (empty, "storage.cache.warm: does not name a file"),
+        (twice, "storage.cache.warm: procedure.prewarm fills the cache as well"),
+    ] {
+        let told = validate(&text, &[], &catalogue()).expect_err("it cannot be");
+        assert!(told.len() == 1 && told[0].to_string().contains(why), "{why}: {told:?}");
+    }
+}

@@ -9,7 +9,7 @@ use proofload_model::error::Error;
 use proofload_model::facts::{FactName, host};
 use proofload_model::samples::Fact;
 use proofload_model::study::Study;
-use proofload_model::units::{Bytes, duration_words};
+use proofload_model::units::duration_words;
 use serde_json::{Value as Json, json};
 
 /// Looks and tells.
@@ -66,7 +66,7 @@ fn unasked(study: &Study) -> String {
 fn found_lines(found: &FoundAgent) -> Vec<String> {
     let mut machine: Vec<String> = Vec::new();
     machine.extend(told(&found.facts, &host::CORES).map(|cores| format!("{cores} cores")));
-    machine.extend(told(&found.facts, &host::MEMORY).map(in_gib));
+    machine.extend(host::MEMORY.number(&found.facts).map(in_gib));
     machine.extend(told(&found.facts, &host::SYSTEM).map(str::to_owned));
     machine.extend(told(&found.facts, &host::KERNEL).map(|kernel| format!("kernel {kernel}")));
     let (_, within) = found.clock;
@@ -93,9 +93,8 @@ fn tried(found: &FoundAgent) -> Vec<(&'static str, Option<&Error>)> {
     tried
 }
 
-fn in_gib(memory: &str) -> String {
-    Bytes::parse(memory)
-        .map_or_else(|_| memory.to_owned(), |bytes| format!("{:.1} GiB", bytes.0 as f64 / 1_073_741_824.0))
+fn in_gib(bytes: f64) -> String {
+    format!("{:.1} GiB", bytes / 1_073_741_824.0)
 }
 
 fn told<'f>(facts: &'f [Fact], name: &FactName) -> Option<&'f str> {
@@ -124,13 +123,13 @@ fn agent_json(agent: &CheckedAgent) -> Json {
     let rest = match &agent.found {
         Err(error) => json!({ "error": error.to_string() }),
         Ok(found) => {
-            let memory = told(&found.facts, &host::MEMORY).and_then(|memory| Bytes::parse(memory).ok());
+            let count = |name: &FactName| name.number(&found.facts).map(|number| number as u64);
             json!({
                 "round_trip_ns": found.round_trip.as_nanos() as u64,
                 "clock_ahead_ns": found.clock.0,
                 "clock_within_ns": found.clock.1.as_nanos() as u64,
-                "cores": told(&found.facts, &host::CORES).and_then(|cores| cores.parse::<u64>().ok()),
-                "memory_bytes": memory.map(|memory| memory.0),
+                "cores": count(&host::CORES),
+                "memory_bytes": count(&host::MEMORY),
                 "system": told(&found.facts, &host::SYSTEM),
                 "kernel": told(&found.facts, &host::KERNEL),
                 "limits": tried(found).iter().map(limit_json).collect::<Vec<_>>(),
@@ -149,7 +148,19 @@ fn agent_json(agent: &CheckedAgent) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::units::Bytes;
     use std::time::Duration;
+
+    #[test]
+    fn a_machine_is_told_by_the_numbers_of_its_facts() {
+        let facts = vec![host::CORES.observed(4_u32, "a test"), host::MEMORY.observed(Bytes(3 << 29), "a test")];
+        let (round_trip, clock) = (Duration::from_micros(1), (0, Duration::ZERO));
+        let found = FoundAgent { round_trip, clock, facts, limits: Vec::new() };
+        assert_eq!(found_lines(&found)[0], "4 cores, 1.5 GiB");
+        let agent = CheckedAgent { name: "db1".to_owned(), role: AgentRole::Host, found: Ok(found) };
+        let told = agent_json(&agent);
+        assert_eq!((&told["cores"], &told["memory_bytes"]), (&json!(4), &json!(1_610_612_736_u64)));
+    }
 
     #[test]
     fn each_setting_is_told_once_with_what_stands_against_a_level() {

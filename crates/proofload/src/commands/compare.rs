@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::output;
 use proofload_record::Record;
 use proofload_report::findings::comparison::{Comparison, ComparisonFilter, Level, NamedRecord, compare};
-use proofload_report::{ComparisonFormat, render_comparison};
+use proofload_report::{ComparisonFormat, comparison_for_terminal, render_comparison};
 use std::path::Path;
 
 /// Compares. Ends with 1 when nothing could be compared.
@@ -26,7 +26,10 @@ fn carry_out(pair: &PairArguments, metrics: &[String]) -> Result<Exit, Failure> 
     let levels = levels(pair)?;
     let records = Records::read(pair)?;
     let comparison = records.compare(&ComparisonFilter { metrics: metrics.to_vec(), levels })?;
-    let text = render_comparison(&comparison, format(pair));
+    let text = match terminal_columns(pair) {
+        Some(columns) => comparison_for_terminal(&comparison, columns),
+        None => render_comparison(&comparison, format(pair)),
+    };
     target::write(pair.output.as_deref(), pair.overwrite, &text).map_err(failed)?;
     Ok(if comparison.rows.is_empty() { Exit::Failure } else { Exit::Good })
 }
@@ -40,7 +43,10 @@ pub(super) struct Records {
 
 impl Records {
     pub(super) fn read(pair: &PairArguments) -> Result<Self, Failure> {
-        let files = record_files(pair)?;
+        Self::of_files(record_files(pair)?)
+    }
+
+    pub(super) fn of_files(files: RecordFiles) -> Result<Self, Failure> {
         Ok(Self { baseline: read(&files.baseline)?, candidate: read(&files.candidate)?, files })
     }
 
@@ -76,6 +82,12 @@ pub(super) fn levels(pair: &PairArguments) -> Result<Vec<Level>, Failure> {
         Level::parse(text).ok_or_else(wrong)
     };
     pair.points.iter().map(level).collect()
+}
+
+/// Columns of the terminal that gets the text; `None` for another format, a file and what is no terminal.
+pub(super) fn terminal_columns(pair: &PairArguments) -> Option<usize> {
+    let is_shown = pair.output.is_none() && matches!(format(pair), ComparisonFormat::Text);
+    is_shown.then(super::report::terminal_columns).flatten()
 }
 
 /// Whether the output is for programs.

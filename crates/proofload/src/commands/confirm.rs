@@ -12,6 +12,7 @@ use proofload_model::plan::Run;
 use proofload_model::study::Study;
 use proofload_model::units::duration_words;
 use proofload_record::Record;
+use proofload_report::findings::attribution::missing_knees;
 use proofload_report::findings::evaluate;
 
 /// Makes the experiments.
@@ -20,11 +21,12 @@ pub(crate) fn run(arguments: &ConfirmArguments) -> Exit {
         Ok(record) => record,
         Err(error) => return failed(Exit::Failure, &error.to_string()),
     };
-    let planned = match planned(arguments, &record) {
+    let (planned, notes) = match planned(arguments, &record) {
         Ok(planned) => planned,
         Err((exit, text)) => return failed(exit, &text),
     };
-    let told = told(&record, &planned);
+    let notes: String = notes.iter().map(|note| format!("{note}\n")).collect();
+    let told = notes + &told(&record, &planned);
     if arguments.plan {
         return output::conclude(false, &told, Exit::Good);
     }
@@ -52,8 +54,8 @@ fn failed(exit: Exit, text: &str) -> Exit {
 
 type Planned = Vec<(Run, ConfirmAsked)>;
 
-/// A run of each point, or why there can be no experiment.
-fn planned(arguments: &ConfirmArguments, record: &Record) -> Result<Planned, (Exit, String)> {
+/// A run of each point with what is to be said of the choice, or why there can be no experiment.
+fn planned(arguments: &ConfirmArguments, record: &Record) -> Result<(Planned, Vec<String>), (Exit, String)> {
     let usual = ConfirmAsked::of(&record.study.settings);
     let asked = ConfirmAsked {
         step: arguments.step.unwrap_or(usual.step),
@@ -67,11 +69,11 @@ fn planned(arguments: &ConfirmArguments, record: &Record) -> Result<Planned, (Ex
     let yes = arguments.yes.as_deref();
     let named = purges_named(&record.study, yes).and_then(|()| servers_named(&record.study, yes));
     named.map_err(|text| (Exit::Usage, text))?;
-    let choice =
-        ExperimentChoice::of(&evaluate(record), &arguments.points, asked).map_err(|text| (Exit::Usage, text))?;
+    let findings = evaluate(record);
+    let choice = ExperimentChoice::of(&findings, &arguments.points, asked).map_err(|text| (Exit::Usage, text))?;
     match choice.refused.into_iter().next() {
         Some(why) => Err((Exit::Usage, why)),
-        None => Ok(choice.planned),
+        None => Ok((choice.planned, missing_knees(&findings, &arguments.points))),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::next_steps::NextSteps;
 use super::verdict::StudyResult;
 use crate::clock::SystemClock;
+use crate::conductor::refused_experiments;
 use crate::exit::Exit;
 use crate::output;
 use proofload_model::time::Clock;
@@ -37,6 +38,8 @@ pub(crate) struct Ending<'a> {
     table: Option<String>,
     /// The file, or why there is none; `None` when nobody wants one.
     report: Option<Result<String, String>>,
+    /// Experiments that the study asks for and that cannot be made, with the reasons.
+    refused: Vec<String>,
     next: Vec<String>,
 }
 
@@ -55,6 +58,7 @@ impl<'a> Ending<'a> {
             error: None,
             table: table(record, path),
             report: style.with_report.then(|| write_report(record, path)),
+            refused: refused_experiments(&findings),
             next: NextSteps::of(record, &findings).lines(path),
             result: Some(result),
         }
@@ -77,7 +81,7 @@ impl<'a> Ending<'a> {
         // Without a finished run a table would tell the same error again for each point.
         let table = record.filter(|record| exit != Exit::Failure || has_finished_run(record));
         let table = table.and_then(|record| self::table(record, path));
-        Self { record: path, exit, error: Some(error), table, report: None, next, result }
+        Self { record: path, exit, error: Some(error), table, report: None, refused: Vec::new(), next, result }
     }
 
     /// Says it, and gives the exit code.
@@ -116,6 +120,7 @@ impl<'a> Ending<'a> {
             Some(Err(text)) => output::note(&format!("report   not written: {text}")),
             None => {}
         }
+        self.refused.iter().for_each(|line| output::note(&format!("refused  {line}")));
         self.next.iter().for_each(|line| output::note(&format!("next     {line}")));
     }
 
@@ -139,7 +144,7 @@ impl<'a> Ending<'a> {
         json!({
             "at_us": SystemClock.wall().0, "event": "end", "exit": self.exit.number(), "meaning": self.exit.meaning(),
             "error": self.error, "result": self.result.as_ref().map(StudyResult::json), "record": self.record.display().to_string(),
-            "report": file, "report_missing": missing, "next": self.next,
+            "report": file, "report_missing": missing, "refused": self.refused, "next": self.next,
         })
     }
 }
@@ -184,6 +189,7 @@ pub(super) fn is_ours(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::settings::Value;
 
     #[test]
     fn only_our_own_page_is_recognised() {
@@ -194,5 +200,21 @@ mod tests {
         std::fs::write(&file, "<!DOCTYPE html>\nmy own notes\n").unwrap();
         assert!(!is_ours(&file));
         assert!(!is_ours(&folder.path().join("missing.html")));
+    }
+
+    #[test]
+    fn experiments_that_cannot_be_made_are_told_at_the_end() {
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-4-memory.proof");
+        let mut record = proofload_record::read(Path::new(stored)).expect("the record is read");
+        let style = EndingStyle { as_json: true, with_report: false, accepts_void: false };
+        let refused = |record: &Record| Ending::complete(record, Path::new("x.proof"), style).json()["refused"].clone();
+        assert_eq!(refused(&record), json!([]), "the study asks for none");
+        let settings = &mut record.study.settings.0;
+        settings.insert("confirm.points".to_owned(), Value::Text("largest".to_owned()));
+        settings.insert("engine.url".to_owned(), Value::Text("postgresql://there".to_owned()));
+        let told = refused(&record);
+        let told = told[0].as_str().expect("one is refused");
+        assert!(told.starts_with("no experiment (confirm.points = \"largest\") with point "), "{told}");
+        assert!(told.ends_with("limits of an existing server (engine.url) are not ours to change"), "{told}");
     }
 }

@@ -1,14 +1,14 @@
 //! `gate` decides whether a candidate may pass. The rules are those of `report::findings::comparison`; here they are
 //! read and get their exit code.
 
-use super::compare::{Failure, Records, format, is_json, levels};
+use super::compare::{Failure, Records, format, is_json, levels, terminal_columns};
 use super::target;
 use crate::cli_gate::{GateArguments, GatePolicy, NotInTurnsPolicy};
 use crate::exit::Exit;
 use crate::output;
 use proofload_report::findings::comparison::{ComparisonFilter, GateOutcome, NotInTurns, Policy, Rules, gate};
-use proofload_report::render_gate;
 use proofload_report::workloads::workload;
+use proofload_report::{gate_for_terminal, render_gate};
 use std::collections::BTreeMap;
 
 /// Judges.
@@ -30,7 +30,10 @@ fn carry_out(arguments: &GateArguments) -> Result<Exit, Failure> {
     }
     let comparison = records.compare(&ComparisonFilter { metrics, levels })?;
     let gate = gate(&comparison, &rules).map_err(|error| (Exit::Usage, error.to_string()))?;
-    let text = render_gate(&comparison, &gate, &rules, format(pair));
+    let text = match terminal_columns(pair) {
+        Some(columns) => gate_for_terminal(&comparison, &gate, &rules, columns),
+        None => render_gate(&comparison, &gate, &rules, format(pair)),
+    };
     target::write(pair.output.as_deref(), pair.overwrite, &text).map_err(|text| (Exit::Failure, text))?;
     Ok(match gate.outcome {
         _ if gate.passes => Exit::Good,

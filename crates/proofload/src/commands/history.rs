@@ -6,13 +6,13 @@ use crate::cli::{HistoryArguments, PairFormat};
 use crate::exit::Exit;
 use crate::output;
 use proofload_report::findings::history::history;
-use proofload_report::{HistoryFormat, render_history};
+use proofload_report::{ComparisonFormat, render_history};
 
 /// Shows it. Ends with 1 when no record could be read.
 pub(crate) fn run(arguments: &HistoryArguments) -> Exit {
     match carry_out(arguments) {
         Ok(()) => Exit::Good,
-        Err(text) => output::failure(format(arguments) == HistoryFormat::Json, Exit::Failure, &text),
+        Err(text) => output::failure(format(arguments) == ComparisonFormat::Json, Exit::Failure, &text),
     }
 }
 
@@ -40,7 +40,7 @@ fn carry_out(arguments: &HistoryArguments) -> Result<(), String> {
 }
 
 /// The format that was asked for, by its name or by the file's ending; else text.
-fn format(arguments: &HistoryArguments) -> HistoryFormat {
+fn format(arguments: &HistoryArguments) -> ComparisonFormat {
     let by_ending = || match target::ending(arguments.output.as_deref())?.as_str() {
         "md" => Some(PairFormat::Markdown),
         "html" | "htm" => Some(PairFormat::Html),
@@ -48,10 +48,10 @@ fn format(arguments: &HistoryArguments) -> HistoryFormat {
         _ => None,
     };
     match arguments.format.or_else(by_ending) {
-        _ if arguments.json => HistoryFormat::Json,
-        Some(PairFormat::Markdown) => HistoryFormat::Markdown,
-        Some(PairFormat::Html) => HistoryFormat::Html,
-        Some(PairFormat::Json) => HistoryFormat::Json,
-        Some(PairFormat::Text) | None => HistoryFormat::Text,
+        _ if arguments.json => ComparisonFormat::Json,
+        Some(PairFormat::Markdown) => ComparisonFormat::Markdown,
+        Some(PairFormat::Html) => ComparisonFormat::Html,
+        Some(PairFormat::Json) => ComparisonFormat::Json,
+        Some(PairFormat::Text) | None => ComparisonFormat::Text,
     }
 }

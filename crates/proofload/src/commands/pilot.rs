@@ -29,6 +29,10 @@ struct Effort {
 /// A pilot, evaluated.
 pub(super) struct Pilot {
     file: String,
+    /// Name of the study that it measured.
+    measured: String,
+    /// Name of the study that is planned.
+    planned: String,
     points: usize,
     needed: Vec<Effort>,
     /// Seconds of load that hold ten recurrences of all whose period is known; `None` where no period is. No mean is told to take less.
@@ -46,9 +50,11 @@ impl Pilot {
         if theirs.is_disjoint(&ours) {
             let told = |kinds: &BTreeSet<String>| kinds.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
             return Err(format!(
-                "the pilot {} measured {}, and this study measures {}: use a record of the same workload and engine",
+                "the pilot {} of the study {} measured {}, and the study {} measures {}: use a record of the same workload and engine",
                 path.display(),
+                record.study.name(),
                 told(&theirs),
+                study.name(),
                 told(&ours)
             ));
         }
@@ -56,13 +62,16 @@ impl Pilot {
         let needed: Vec<Effort> = WANTED.into_iter().map(|half_width| needed(&findings, half_width)).collect();
         let (file, recurrences) = (path.display().to_string(), for_recurrences(&findings));
         if needed.iter().all(|needed| needed.repetitions.is_none() && needed.seconds.is_none()) {
-            return Err(tells_nothing(&file, &findings));
+            return Err(tells_nothing(&file, &findings, study.name()));
         }
-        Ok(Self { file, points: record.plan.points.len(), needed, recurrences })
+        let (measured, planned) = (record.study.name().to_owned(), study.name().to_owned());
+        Ok(Self { file, measured, planned, points: record.plan.points.len(), needed, recurrences })
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = format!("\nestimated from the pilot {}, a 95 % interval takes\n", self.file);
+        let of = if self.measured == self.planned { String::new() } else { format!(" of the study {}", self.measured) };
+        let (file, planned) = (&self.file, &self.planned);
+        let mut text = format!("\nestimated from the pilot {file}{of}, a 95 % interval takes in {planned}\n");
         for Effort { half_width, repetitions, seconds } in &self.needed {
             let mean = seconds.map_or_else(
                 || "no valid point to estimate the time for a mean".to_owned(),
@@ -93,7 +102,8 @@ impl Pilot {
     pub(super) fn json(&self) -> Json {
         let needed = |needed: &Effort| json!({ "half_width": needed.half_width, "repetitions": needed.repetitions, "measure_s": needed.seconds });
         json!({
-            "file": self.file, "needed": self.needed.iter().map(needed).collect::<Vec<_>>(), "recurrences_s": self.recurrences,
+            "file": self.file, "study": self.measured, "needed": self.needed.iter().map(needed).collect::<Vec<_>>(),
+            "recurrences_s": self.recurrences,
         })
     }
 }
@@ -108,17 +118,19 @@ fn kinds(study: &Study, plan: &Plan) -> BTreeSet<String> {
     plan.points.iter().map(|point| kind(&plan.settings(study, point.id))).collect()
 }
 
-/// Why a pilot predicts nothing.
-fn tells_nothing(file: &str, findings: &Findings<'_>) -> String {
+/// Why a pilot predicts nothing of the planned study.
+fn tells_nothing(file: &str, findings: &Findings<'_>, planned: &str) -> String {
     let telling = telling(findings);
     let windows = telling.iter().flat_map(|point| &point.runs).filter(|run| run.whole.is_none());
     let windows = windows.map(|run| run.measured().len());
+    let pilot = format!("the pilot {file} of the study {}", findings.record.study.name());
     match windows.max().filter(|longest| *longest < SHORTEST) {
         Some(longest) => format!(
-            "{file} has no window longer than {longest} s, which gives no interval: measure {SHORTEST} s or more in the pilot"
+            "{pilot} has no window longer than {longest} s, which gives no interval for {planned}: measure {SHORTEST} s or more in the pilot"
         ),
         None => format!(
-            "{file} has no valid point, nor one that is void only because throughput varied too much, so it cannot predict a longer run"
+            "{pilot} has no valid point, nor one that is void only because throughput varied too much, so it cannot predict a longer run of \
+             {planned}"
         ),
     }
 }
@@ -194,7 +206,7 @@ mod tests {
         let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-4-memory.proof");
         let mut record = proofload_record::read(Path::new(stored)).expect("the record is read");
         let own = Pilot::read(Path::new(stored), &record.study).err();
-        assert!(own.is_none_or(|why| !why.contains("this study measures")));
+        assert!(own.is_none_or(|why| !why.contains(" measures ")));
         let mut findings = evaluate(&record);
         for run in findings.points.iter_mut().flat_map(|point| &mut point.runs) {
             run.voids.clear();
@@ -202,13 +214,31 @@ mod tests {
             let window = run.window.as_mut().expect("it was measured");
             (window.from, window.to) = (0, 6);
         }
-        let told = tells_nothing("x.proof", &findings);
+        let told = tells_nothing("x.proof", &findings, "mine");
         assert!(told.contains("no window longer than 6 s") && told.contains("measure 10 s or more"), "{told}");
+        let name = record.study.name();
+        let named = format!("the pilot x.proof of the study {name} has no window");
+        assert!(told.starts_with(&named) && told.contains("no interval for mine: "), "{told}");
         drop(findings);
         let other = Value::Text("other".to_owned());
         record.study.settings.0.insert("workload.kind".to_owned(), other);
         let Err(refused) = Pilot::read(Path::new(stored), &record.study) else { panic!("it is another workload") };
-        assert!(refused.contains("this study measures other on "), "{refused}");
+        let name = record.study.name();
+        assert!(refused.contains(&format!(" of the study {name} measured ")), "{refused}");
+        assert!(refused.contains(&format!("and the study {name} measures other on ")), "{refused}");
+    }
+
+    #[test]
+    fn both_studies_are_named_where_they_are_two() {
+        let text = |measured: &str| {
+            let needed = vec![Effort { half_width: 0.1, repetitions: None, seconds: Some(60) }];
+            let (file, planned) = ("x.proof".to_owned(), "mine".to_owned());
+            Pilot { file, measured: measured.to_owned(), planned, points: 1, needed, recurrences: None }.text()
+        };
+        let own = text("mine");
+        assert!(own.starts_with("\nestimated from the pilot x.proof, a 95 % interval takes in mine\n"), "{own}");
+        let other = text("theirs");
+        assert!(other.starts_with("\nestimated from the pilot x.proof of the study theirs, a 95 % "), "{other}");
     }
 
     /// Throughput that dips every 80 s is known well after 40 s by its spread alone, but not for lack of dips.

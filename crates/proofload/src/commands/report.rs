@@ -1,6 +1,6 @@
 //! `report`: the paper from a record.
 
-use super::{pdf, target};
+use super::{pdf, selftest_result, target};
 use crate::cli::{AppendixShown, Judge, ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
@@ -30,6 +30,12 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
         return Err(format!("{} is the record itself; choose another file with -o", arguments.record.display()));
     }
     expect_known_ending(arguments)?;
+    if selftest_result::found(&arguments.record).is_some() {
+        return Err(format!(
+            "{0} is the result of a self-test, which has no measurement to report; proofload selftest --check {0} tells what it says",
+            arguments.record.display()
+        ));
+    }
     let beside = beside(&arguments.beside)?;
     let mut record = proofload_record::read(&arguments.record).map_err(|error| error.to_string())?;
     if arguments.judge == Judge::New {
@@ -60,7 +66,7 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
 }
 
 /// Columns of the terminal on stdout; `None` where it is none.
-fn terminal_columns() -> Option<usize> {
+pub(super) fn terminal_columns() -> Option<usize> {
     console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 

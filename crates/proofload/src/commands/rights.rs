@@ -2,13 +2,13 @@
 //! server that Proofload starts.
 
 use super::server_named::host_and_database;
-use proofload_engine::{Engine, MissingRight, RightPurpose, ServerRights, Snapshots, Target, engine};
-use proofload_model::error::Error;
+use proofload_engine::{Engine, MissingRight, RightPurpose, RightsFailure, ServerRights, Snapshots, Target, engine};
 use proofload_model::plan::expand;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{SettingSpec, Settings};
 use proofload_model::study::Study;
 use proofload_model::wire::DataLocation;
 use proofload_testbed::doctor::{Diagnosis, State};
+use std::fmt;
 
 /// What is said of a login that lacks nothing.
 const SUBJECT: &str = "rights of the login";
@@ -17,25 +17,97 @@ const SUBJECT: &str = "rights of the login";
 struct LoginFinding {
     /// Name of its engine.
     engine: &'static str,
-    /// Its host and database.
-    server: String,
     /// Whether the study's load logs in from other hosts than this one, which may reach what this one does not.
     is_from_elsewhere: bool,
-    /// Rights that are lacking and that the study needs, or why the server did not say.
-    lacking: Result<Vec<MissingRight>, Error>,
+    /// Rights that are lacking and that the study needs, or why no host of it said.
+    answer: Result<HostAnswer, NoAnswer>,
 }
 
-/// Asks for the rights of a login at the server of a URL.
-pub(crate) fn lacking(engine: &dyn Engine, rights: &dyn ServerRights, url: &str) -> Result<Vec<MissingRight>, Error> {
-    let name = engine.about().name.to_owned();
+/// What a host says of its login.
+#[derive(Debug)]
+pub(crate) struct HostAnswer {
+    /// Host and database that answered; `None` where the URL names no other.
+    host: Option<String>,
+    /// Rights that are lacking there.
+    pub(crate) lacking: Vec<MissingRight>,
+}
+
+/// Hosts of one URL of which none said what its login may do, each with the reason.
+#[derive(Debug)]
+pub(crate) struct NoAnswer(Vec<(String, RightsFailure)>);
+
+impl NoAnswer {
+    /// Tells whether one of the hosts let the login in.
+    fn is_logged_in(&self) -> bool {
+        self.0.iter().any(|(_, failure)| failure.is_logged_in())
+    }
+
+    /// What to try.
+    fn remedy(&self) -> &'static str {
+        let is_refused = |(_, failure): &(String, RightsFailure)| matches!(failure, RightsFailure::Login(_));
+        if self.is_logged_in() {
+            "what the login lacks shows when the study runs; let it ask for its own rights, or try again"
+        } else if self.0.iter().any(is_refused) {
+            "check account, password and database of engine.url"
+        } else {
+            "check host and port of engine.url, and that the server runs"
+        }
+    }
+}
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (host, failure)) in self.0.iter().enumerate() {
+            let between = if number == 0 { "" } else { "; " };
+            write!(f, "{between}{} {host}: {}", failure.what(), failure.error())?;
+        }
+        Ok(())
+    }
+}
+
+/// Asks for the rights of a login at the server of a URL: each of its hosts in turn, until one answers.
+/// The engine's own settings count, such as by what path it is reached, and none of the server's.
+pub(crate) fn lacking(
+    engine: &dyn Engine,
+    rights: &dyn ServerRights,
+    url: &str,
+    settings: &Settings,
+) -> Result<HostAnswer, NoAnswer> {
+    let about = engine.about();
+    let own = |spec: &SettingSpec| {
+        Some((spec.path.strip_prefix("engine.")?.to_owned(), settings.get(spec.path)?.to_string()))
+    };
     let place = DataLocation {
-        engine: name,
+        engine: about.name.to_owned(),
         folder: String::new(),
         url: Some(url.to_owned()),
-        settings: Vec::new(),
+        settings: about.settings.iter().filter_map(own).collect(),
         tier: None,
     };
-    Ok(rights.lacking(&Target::of(engine, place, Vec::new()))?)
+    first_answer(&Target::of(engine, place, Vec::new()), |host| rights.lacking(host))
+}
+
+/// The first answer of a target's hosts.
+fn first_answer(
+    target: &Target,
+    ask: impl Fn(&Target) -> Result<Vec<MissingRight>, RightsFailure>,
+) -> Result<HostAnswer, NoAnswer> {
+    let of_host = |endpoints| Target { endpoints, ..target.clone() };
+    let mut hosts: Vec<Target> = target.endpoints.each_in_any_role().map(of_host).collect();
+    let has_several = hosts.len() > 1;
+    if hosts.is_empty() {
+        hosts.push(target.clone());
+    }
+    let mut failed = Vec::new();
+    for host in &hosts {
+        let address = host.address().or(host.place.url.as_deref()).unwrap_or_default();
+        let name = host_and_database(address);
+        match ask(host) {
+            Ok(lacking) => return Ok(HostAnswer { host: Some(name).filter(|_| has_several), lacking }),
+            Err(failure) => failed.push((name, failure)),
+        }
+    }
+    Err(NoAnswer(failed))
 }
 
 /// Leaves of the rights those that are of use for what is asked for here, each with what it is of use for.
@@ -69,10 +141,12 @@ fn found(study: &Study) -> Vec<LoginFinding> {
             continue;
         }
         asked.push((url.to_owned(), name));
-        let lacking = lacking(of_point, rights, url);
-        let lacking = lacking.map(|lacking| of_use(lacking, |purpose| is_asked_for(of_point, &settings, purpose)));
+        let answer = lacking(of_point, rights, url, &settings).map(|answer| HostAnswer {
+            lacking: of_use(answer.lacking, |purpose| is_asked_for(of_point, &settings, purpose)),
+            ..answer
+        });
         let is_from_elsewhere = !settings.list("agents.load").is_empty();
-        found.push(LoginFinding { engine: name, server: host_and_database(url), is_from_elsewhere, lacking });
+        found.push(LoginFinding { engine: name, is_from_elsewhere, answer });
     }
     found
 }
@@ -97,21 +171,23 @@ pub(super) fn diagnoses(study: &Study) -> Vec<Diagnosis> {
 }
 
 fn told(login: LoginFinding) -> Vec<Diagnosis> {
-    let LoginFinding { engine, server, is_from_elsewhere, lacking } = login;
-    let lacking = match lacking {
-        Ok(lacking) => lacking,
-        Err(error) => {
-            let found = format!("cannot log in to {server}: {error}");
-            let (state, remedy) = if is_from_elsewhere {
+    let LoginFinding { engine, is_from_elsewhere, answer } = login;
+    let HostAnswer { host, lacking } = match answer {
+        Ok(answer) => answer,
+        Err(none) => {
+            let (state, remedy) = if none.is_logged_in() {
+                (State::Warning, none.remedy())
+            } else if is_from_elsewhere {
                 (State::Warning, "run proofload doctor with this study on a host of the load")
             } else {
-                (State::Missing, "check host, account, password and database of engine.url, and that the server runs")
+                (State::Missing, none.remedy())
             };
-            return vec![Diagnosis::bad(SUBJECT, state, found, remedy)];
+            return vec![Diagnosis::bad(SUBJECT, state, none.to_string(), remedy)];
         }
     };
+    let server = host.map_or_else(|| engine.to_owned(), |host| format!("{engine} on {host}"));
     if lacking.is_empty() {
-        return vec![Diagnosis::good(SUBJECT, format!("{engine}: all that this study needs"))];
+        return vec![Diagnosis::good(SUBJECT, format!("{server}: all that this study needs"))];
     }
     // Data that stand are run by a login that could not build them. That there are none shows where there is no place for them.
     let has_no_data = lacking.iter().flat_map(|missing| &missing.purposes).any(|purpose| purpose.shows_no_data());
@@ -121,34 +197,45 @@ fn told(login: LoginFinding) -> Vec<Diagnosis> {
             true => (State::Warning, "; needed only while the data are not built"),
             false => (State::Warning, ""),
         };
-        let found = format!("the login lacks it at {engine}: {}{when}", missing.consequences());
+        let found = format!("the login lacks it at {server}: {}{when}", missing.consequences());
         Diagnosis::bad(&format!("right {}", missing.right), state, found, &missing.grant)
     };
     lacking.into_iter().map(one).collect()
 }
 
 /// Why data cannot be built at the server of a URL; `None` where nothing stands in the way, and where the server does not say.
-pub(crate) fn missing_to_build(engine: &dyn Engine, url: &str) -> Option<String> {
-    let lacking = lacking(engine, engine.server_rights()?, url).ok()?;
-    stops(&lacking, RightPurpose::is_needed_to_build)
+pub(crate) fn missing_to_build(engine: &dyn Engine, url: &str, settings: &Settings) -> Option<String> {
+    let answer = lacking(engine, engine.server_rights()?, url, settings).ok()?;
+    stops(&answer.lacking, RightPurpose::is_needed_to_build)
 }
 
-/// The host and database of a URL at which nobody can log in; `None` where somebody can, and where the engine cannot be asked.
-pub(crate) fn closed_server(engine: &dyn Engine, url: &str) -> Option<String> {
-    lacking(engine, engine.server_rights()?, url).err().map(|_| host_and_database(url))
+/// The host and database of a URL at none of whose hosts anybody can log in; `None` where somebody can, also where the server then does not say
+/// what the login may do, and where the engine cannot be asked.
+pub(crate) fn closed_server(engine: &dyn Engine, url: &str, settings: &Settings) -> Option<String> {
+    let none = lacking(engine, engine.server_rights()?, url, settings).err()?;
+    (!none.is_logged_in()).then(|| host_and_database(url))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_engine::Error;
 
     fn missing(right: &str, purposes: &[RightPurpose]) -> MissingRight {
         let grant = format!("GRANT {right} TO me");
         MissingRight { right: right.to_owned(), purposes: purposes.to_vec(), grant }
     }
 
-    fn at_db1(lacking: Result<Vec<MissingRight>, Error>, is_from_elsewhere: bool) -> LoginFinding {
-        LoginFinding { engine: "x", server: "db1/shop".to_owned(), is_from_elsewhere, lacking }
+    fn at_db1(lacking: Result<Vec<MissingRight>, RightsFailure>, is_from_elsewhere: bool) -> LoginFinding {
+        let place = DataLocation {
+            engine: "x".to_owned(),
+            folder: String::new(),
+            url: Some("x://me@db1/shop".to_owned()),
+            settings: Vec::new(),
+            tier: None,
+        };
+        let answer = first_answer(&Target::new(place, None), |_| lacking.clone());
+        LoginFinding { engine: "x", is_from_elsewhere, answer }
     }
 
     #[test]
@@ -179,9 +266,59 @@ mod tests {
     #[test]
     fn a_server_without_an_answer_is_an_obstacle_to_the_host_that_logs_in() {
         for (is_from_elsewhere, state) in [(false, State::Missing), (true, State::Warning)] {
-            let silent = &told(at_db1(Err(Error::new("no such host")), is_from_elsewhere))[0];
-            assert_eq!((silent.state, silent.found.as_str()), (state, "cannot log in to db1/shop: no such host"));
+            let check = |failure: RightsFailure, found: &str| {
+                let silent = &told(at_db1(Err(failure), is_from_elsewhere))[0];
+                assert_eq!((silent.state, silent.found.as_str()), (state, found));
+            };
+            check(RightsFailure::Connect(Error::other("no such host")), "cannot connect to db1/shop: no such host");
+            check(RightsFailure::Login(Error::other("wrong password")), "cannot log in to db1/shop: wrong password");
         }
+    }
+
+    #[test]
+    fn a_login_that_is_let_in_and_not_told_its_rights_is_no_obstacle() {
+        let refused = RightsFailure::Question(Error::other("may not ask"));
+        let finding = at_db1(Err(refused), false);
+        assert!(finding.answer.as_ref().is_err_and(NoAnswer::is_logged_in));
+        let told = &told(finding)[0];
+        assert_eq!(told.state, State::Warning);
+        assert_eq!(told.found, "logged in, but was not told of the login's rights by db1/shop: may not ask");
+    }
+
+    #[test]
+    fn each_host_is_asked_until_one_answers() {
+        let place = DataLocation {
+            engine: "x".to_owned(),
+            folder: String::new(),
+            url: Some("x://me@a,b,c/shop".to_owned()),
+            settings: Vec::new(),
+            tier: None,
+        };
+        let addresses: Vec<String> = ["a", "b", "c"].iter().map(|host| format!("x://me@{host}/shop")).collect();
+        let target = Target { place, endpoints: addresses.into() };
+        let asked = std::cell::RefCell::new(Vec::new());
+        let answer = |open: &str| {
+            asked.borrow_mut().clear();
+            first_answer(&target, |host| {
+                let address = host.address().expect("it has one").to_owned();
+                asked.borrow_mut().push(address.clone());
+                match address.contains(open) {
+                    true => Ok(vec![missing("CREATE", &[RightPurpose::Database])]),
+                    false if address.contains("@a/") => Err(RightsFailure::Connect(Error::other("refused"))),
+                    false => Err(RightsFailure::Login(Error::other("who?"))),
+                }
+            })
+        };
+        let found = answer("@b/");
+        assert_eq!(*asked.borrow(), ["x://me@a/shop", "x://me@b/shop"]);
+        let told_of_b = &told(LoginFinding { engine: "x", is_from_elsewhere: false, answer: found })[0];
+        assert!(told_of_b.found.starts_with("the login lacks it at x on b/shop: "), "{}", told_of_b.found);
+        let nobody = answer("nowhere").expect_err("none answers");
+        assert_eq!(
+            nobody.to_string(),
+            "cannot connect to a/shop: refused; cannot log in to b/shop: who?; cannot log in to c/shop: who?"
+        );
+        assert!(nobody.remedy().starts_with("check account"), "{}", nobody.remedy());
     }
 
     #[test]

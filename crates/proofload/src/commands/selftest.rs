@@ -1,7 +1,6 @@
 //! `selftest`: asks leave, shows each step, keeps and signs the result; checks a result that was sent.
 
-use super::bounded_file::named_bytes_of;
-use super::{ssh_keygen, target, verify};
+use super::{selftest_result, ssh_keygen, target, verify};
 use crate::cli_selftest::{LeaveWord, SelftestArguments};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -171,15 +170,21 @@ fn line(step: &SelftestStep) -> String {
     }
 }
 
-/// The answer first, then what failed and what was not looked at.
-fn verdict(document: &Json) -> String {
+/// The answer: what was tested, and how it went.
+pub(super) fn answer(document: &Json) -> String {
     let text = |value: &Json| value.as_str().unwrap_or("of unknown version").to_owned();
     let (engine, version, counts) = (text(&document["engine"]), text(&document["version"]), &document["counts"]);
     let word = if is_passed(document) { "passed" } else { "FAILED" };
-    let mut told = format!(
-        "{word}: {engine} {version}: {} steps passed, {} failed, {} skipped\n",
+    format!(
+        "{word}: {engine} {version}: {} steps passed, {} failed, {} skipped",
         counts["passed"], counts["failed"], counts["skipped"]
-    );
+    )
+}
+
+/// The answer first, then what failed and what was not looked at.
+fn verdict(document: &Json) -> String {
+    let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+    let mut told = answer(document) + "\n";
     let steps = document["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
     for (outcome, before) in [("failed", ""), ("skipped", "not looked at: ")] {
         for step in steps.iter().filter(|step| step["outcome"] == outcome) {
@@ -200,15 +205,8 @@ fn build(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Exit {
     }
 }
 
-/// Largest result that is checked, bytes: one has some kilobytes.
-const RESULT_FILE_MOST: u64 = 16 << 20;
-
 fn check_result(arguments: &SelftestArguments, file: &Path) -> Exit {
-    let read = named_bytes_of(file, RESULT_FILE_MOST);
-    let parsed = read.and_then(|bytes| {
-        serde_json::from_slice::<Json>(&bytes).map_err(|error| format!("{} is no JSON: {error}", file.display()))
-    });
-    let document = match parsed {
+    let document = match selftest_result::read(file) {
         Ok(document) => document,
         Err(text) => return output::failure(arguments.json, Exit::Failure, &text),
     };

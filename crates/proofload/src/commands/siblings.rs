@@ -18,7 +18,7 @@ pub(super) fn siblings_of(core: usize) -> Vec<usize> {
 
 /// Reads a list of the kernel, such as `0-2,5`.
 fn cores_in(list: &str) -> Option<Vec<usize>> {
-    CoreSet::parse(&format!("({})", list.trim())).map(|cores| cores.0.into_iter().collect())
+    CoreSet::of_list(list).map(|cores| cores.0.into_iter().collect())
 }
 
 /// A core of the first so many and one of the so many behind them that are threads of one physical core.

@@ -1,12 +1,13 @@
-//! `sign`: a signature over a closed record, beside it.
+//! `sign`: a signature over a closed record, or over the result of a self-test, beside it.
 
-use super::{ssh_keygen, target, verify};
+use super::{selftest_result, ssh_keygen, target, verify};
 use crate::cli::SignArguments;
 use crate::exit::Exit;
 use crate::output;
+use crate::selftest::check;
 use std::path::Path;
 
-/// Signs a record that holds.
+/// Signs a record or a result that holds.
 pub(crate) fn run(arguments: &SignArguments) -> Exit {
     match sign(arguments) {
         Ok(()) => Exit::Good,
@@ -20,11 +21,12 @@ pub(crate) fn run(arguments: &SignArguments) -> Exit {
 fn sign(arguments: &SignArguments) -> Result<(), (Exit, String)> {
     let failure = |text: String| (Exit::Failure, text);
     let record = &arguments.record;
-    closed(record).map_err(failure)?;
-    let proof = proofload_record::prove(record)
-        .map_err(|error| (if error.is_damaged() { Exit::NotProved } else { Exit::Failure }, error.to_string()))?;
-    if !proof.faults.is_empty() {
-        let text = format!("{} was changed after it was written: {}", record.display(), proof.faults.join("; "));
+    let faults: Vec<String> = match selftest_result::found(record) {
+        Some(result) => check(&result).into_iter().collect(),
+        None => faults_of(record)?,
+    };
+    if !faults.is_empty() {
+        let text = format!("{} was changed after it was written: {}", record.display(), faults.join("; "));
         return Err((Exit::NotProved, text));
     }
     let file = arguments.output.clone().unwrap_or_else(|| verify::signature_of(record));
@@ -32,6 +34,14 @@ fn sign(arguments: &SignArguments) -> Result<(), (Exit, String)> {
     target::expect_free(&file, arguments.overwrite).map_err(failure)?;
     let signature = ssh_keygen::sign(record, &arguments.key).map_err(failure)?;
     target::write_file(&file, arguments.overwrite, &signature).map_err(failure)
+}
+
+/// What is not as it was written in a record, which must be closed.
+fn faults_of(record: &Path) -> Result<Vec<String>, (Exit, String)> {
+    closed(record).map_err(|text| (Exit::Failure, text))?;
+    let proof = proofload_record::prove(record)
+        .map_err(|error| (if error.is_damaged() { Exit::NotProved } else { Exit::Failure }, error.to_string()))?;
+    Ok(proof.faults)
 }
 
 /// A signature is over the file: nothing of the record may stand beside it.

@@ -14,7 +14,6 @@ use crate::local_time::{local_zone, time_of_day_in};
 use crate::output;
 use crate::run_times::{PlannedRun, RunTimes, planned_runs};
 use proofload_analysis::disturbance::HostSecond;
-use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::{CoreSet, limit};
 use proofload_model::plan::{Run, most_runs};
@@ -248,7 +247,7 @@ fn row(
         _ => match (attempts.finished(run.index), last.map(|attempt| &attempt.state)) {
             (Some(attempt), _) => ended(attempt),
             (None, None) => Standing::Waiting,
-            (None, Some(State::Failed { reason })) if *reason == Error::interrupted().to_string() => {
+            (None, Some(State::Failed { .. })) if last.is_some_and(Attempt::is_interrupted) => {
                 Standing::Ended(RunEnd::Interrupted)
             }
             (None, Some(State::Failed { reason })) => Standing::Ended(RunEnd::Failed(reason.clone())),
@@ -401,6 +400,8 @@ fn told(searches: &[SearchFindings]) -> Vec<(String, String, bool)> {
 mod tests {
     use super::*;
     use proofload_analysis::latency::histograms_read;
+    use proofload_model::error::ErrorKind;
+    use proofload_record::AttemptEvent;
 
     #[test]
     fn a_status_decodes_no_stored_histogram_twice() {
@@ -416,6 +417,33 @@ mod tests {
         assert!(status.is_complete() && result.is_some());
         let decoded = histograms_read() - before;
         assert!((1..=stored as u64).contains(&decoded), "{decoded} of {stored}");
+    }
+
+    /// An interruption is told by its kind, whatever its words; in a record from before kinds by its words.
+    #[test]
+    fn an_interruption_is_told_by_its_kind() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.proof");
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-3-memory.proof");
+        std::fs::copy(stored, &path).expect("the record is copied");
+        let mut record = proofload_record::read(&path).expect("the record is read");
+        let attempt = record.attempts[0].clone();
+        let mut told = |reason: &str, kind: Option<ErrorKind>| {
+            let mut failed = attempt.clone();
+            failed.state = State::Failed { reason: reason.to_owned() };
+            failed.events.extend(kind.map(|kind| AttemptEvent::new(failed.started, RunEvent::FailedAs(kind))));
+            let run = failed.run.index as usize;
+            record.attempts = vec![failed];
+            match Status::of(&record, &mut BTreeMap::new(), record.created).rows[run].standing {
+                Standing::Ended(RunEnd::Interrupted) => "interrupted",
+                Standing::Ended(RunEnd::Failed(_)) => "failed",
+                _ => "neither",
+            }
+        };
+        assert_eq!(told("run 3: asked to stop", Some(ErrorKind::Interrupted)), "interrupted");
+        assert_eq!(told("interrupted", Some(ErrorKind::Lost)), "failed");
+        assert_eq!(told("interrupted", None), "interrupted");
+        assert_eq!(told("the server died", None), "failed");
     }
 
     /// Writes say nothing of others: the kernel charges them to nobody, or to others than who asked for them.

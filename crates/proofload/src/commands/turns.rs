@@ -2,11 +2,13 @@
 
 use super::compare::Failure;
 use super::duet::{expect_duet, weaknesses};
+use super::duet_checks::duet_checks;
 use super::refused_limits::study_of;
 use super::run::{ShownRuns, begun, continued, destructive_steps_named, exit_of, shown_runs};
 use super::server_named::servers_named;
 use super::status::has_every_run;
 use super::study_file::StudyFile;
+use super::verdict::counted;
 use crate::cli::{PairArguments, ProgressForm};
 use crate::clock::SystemClock;
 use crate::conductor::{Assignment, Journal, Outcome, Side, conduct_duet, conduct_in_turns, half_done};
@@ -38,25 +40,73 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
         let text = format!("both studies would be recorded in {}; use different file names", files.baseline.display());
         return Err((Exit::Usage, text));
     }
-    let OpenPair { mut sides, shown, at_once } = match (files.baseline.exists(), files.candidate.exists()) {
-        (false, false) => {
-            let sides = new_sides(pair, &files)?;
-            let shown = sides.each_ref().map(|side| shown_runs(&side.assignment, None));
-            OpenPair { sides, shown, at_once: pair.duet }
-        }
-        (true, true) => match old_sides(&files, pair.yes.as_deref())? {
-            Some(found) => found,
-            // Nothing is missing: the records stay as they are, with their signatures.
-            None => return Ok(files),
-        },
-        (true, false) => return Err(alone(&files.baseline, &files.candidate)),
-        (false, true) => return Err(alone(&files.candidate, &files.baseline)),
-    };
-    let ran = run(&mut sides, at_once, pair.progress, shown);
-    let closed = sides.map(|side| side.journal.close().map_err(|error| (Exit::Failure, error.to_string())));
-    ran?;
-    closed.into_iter().collect::<Result<Vec<()>, Failure>>()?;
+    let studies = [&pair.baseline, &pair.candidate].map(|path| StudyAsked { path, set: pair.set.clone() });
+    let interrupt =
+        Interrupt::install().map_err(|error| (Exit::Failure, format!("failed to install signal handlers: {error}")))?;
+    PairAsked { pair, studies, files: &files, checks: pair.prove, interrupt: &interrupt }.measure()?;
     Ok(files)
+}
+
+/// A study file with its changes of the command line.
+pub(super) struct StudyAsked<'a> {
+    pub(super) path: &'a Path,
+    pub(super) set: Vec<String>,
+}
+
+impl StudyAsked<'_> {
+    /// Reads the study as `run` does.
+    pub(super) fn read(&self) -> Result<StudyFile, Failure> {
+        study_of(self.path, &self.set, false).map_err(|exit| (exit, format!("{} was not started", self.path.display())))
+    }
+}
+
+/// Two studies to measure with each other, and their records.
+pub(super) struct PairAsked<'a> {
+    pub(super) pair: &'a PairArguments,
+    pub(super) studies: [StudyAsked<'a>; 2],
+    pub(super) files: &'a RecordFiles,
+    /// Whether duets with known ratios come first.
+    pub(super) checks: bool,
+    /// The one request to stop, for this pair and those that come first.
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl PairAsked<'_> {
+    /// Measures what is missing of both records, or both from the beginning; nothing after an interrupt.
+    pub(super) fn measure(&self) -> Result<(), Failure> {
+        self.expect_no_interrupt()?;
+        let files = self.files;
+        let OpenPair { mut sides, shown, at_once } = match (files.baseline.exists(), files.candidate.exists()) {
+            (false, false) => {
+                let sides = new_sides(self)?;
+                let shown = sides.each_ref().map(|side| shown_runs(&side.assignment, None));
+                OpenPair { sides, shown, at_once: self.pair.duet }
+            }
+            (true, true) => match old_sides(self)? {
+                Some(found) => found,
+                // Nothing is missing: the records stay as they are, with their signatures.
+                None => return Ok(()),
+            },
+            (true, false) => return Err(alone(&files.baseline, &files.candidate)),
+            (false, true) => return Err(alone(&files.candidate, &files.baseline)),
+        };
+        let ran = run(&mut sides, at_once, (self.pair.progress, self.interrupt), shown);
+        let closed = sides.map(|side| side.journal.close().map_err(|error| (Exit::Failure, error.to_string())));
+        ran?;
+        closed.into_iter().collect::<Result<Vec<()>, Failure>>()?;
+        Ok(())
+    }
+
+    /// Nobody has asked to stop.
+    fn expect_no_interrupt(&self) -> Result<(), Failure> {
+        if self.interrupt.asked() { Err(interrupted()) } else { Ok(()) }
+    }
+}
+
+/// An end before both records are complete.
+fn interrupted() -> Failure {
+    output::note("interrupted; the same command runs what is missing");
+    (Exit::Interrupted, "the two studies are not complete".to_owned())
 }
 
 /// The same with the newest record of the candidate's study where the baseline is a folder.
@@ -84,25 +134,27 @@ fn alone(there: &Path, missing: &Path) -> Failure {
     (Exit::Failure, text)
 }
 
-fn new_sides(pair: &PairArguments, files: &RecordFiles) -> Result<[Side; 2], Failure> {
-    let read = |path: &Path| {
-        study_of(path, &pair.set, false).map_err(|exit| (exit, format!("{} was not started", path.display())))
-    };
-    let (first, second) = (read(&pair.baseline)?, read(&pair.candidate)?);
+fn new_sides(asked: &PairAsked<'_>) -> Result<[Side; 2], Failure> {
+    let PairAsked { pair, studies: [first, second], files, checks, .. } = asked;
+    let (first, second) = (first.read()?, second.read()?);
     let yes = pair.yes.as_deref();
-    [&first.study, &second.study].into_iter().try_for_each(|study| expect_turns(study, yes))?;
+    let both = [&first.study, &second.study];
+    both.into_iter().try_for_each(|study| expect_turns(study, yes))?;
     expect_data_apart(&first.study, &second.study)?;
     if pair.duet {
         expect_duet(&first.study, &second.study)?;
         weaknesses(&first.study, &second.study).iter().for_each(|text| output::note(text));
     }
+    let checks = if *checks { Some(RunEvent::DuetChecked(duet_checks(asked, both)?)) } else { None };
+    asked.expect_no_interrupt()?;
     let names = [first.study.name().to_owned(), second.study.name().to_owned()];
     let token = format!("{}-{}", SystemClock.wall().0, std::process::id());
     let [name, other] = names;
-    Ok([
-        new_side(first, &files.baseline, RunEvent::InTurns { with: other, token: token.clone(), at_once: pair.duet })?,
-        new_side(second, &files.candidate, RunEvent::InTurns { with: name, token, at_once: pair.duet })?,
-    ])
+    let events = |with: String| {
+        let in_turns = RunEvent::InTurns { with, token: token.clone(), at_once: pair.duet };
+        [in_turns].into_iter().chain(checks.clone()).collect::<Vec<_>>()
+    };
+    Ok([new_side(first, &files.baseline, events(other))?, new_side(second, &files.candidate, events(name))?])
 }
 
 /// A study that can be measured in turns.
@@ -119,10 +171,13 @@ fn expect_turns(study: &Study, yes: Option<&str>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn new_side(file: StudyFile, path: &Path, in_turns: RunEvent) -> Result<Side, Failure> {
-    let (recorder, assignment) = begun(file, path, None).map_err(|error| (Exit::Failure, error.to_string()))?;
+fn new_side(file: StudyFile, path: &Path, events: Vec<RunEvent>) -> Result<Side, Failure> {
+    let failed = |text: String| (Exit::Failure, text);
+    let (recorder, assignment) = begun(file, path, None).map_err(|error| failed(error.to_string()))?;
     let mut journal = Journal::new(recorder, Arc::new(SystemClock));
-    journal.study_event(in_turns).map_err(|error| (Exit::Failure, error.to_string()))?;
+    for event in events {
+        journal.study_event(event).map_err(|error| failed(error.to_string()))?;
+    }
     Ok(Side { assignment, journal })
 }
 
@@ -135,7 +190,8 @@ struct OpenPair {
 }
 
 /// What is missing of two records that were measured with each other; `None` when nothing is.
-fn old_sides(files: &RecordFiles, yes: Option<&str>) -> Result<Option<OpenPair>, Failure> {
+fn old_sides(asked: &PairAsked<'_>) -> Result<Option<OpenPair>, Failure> {
+    let (files, yes) = (asked.files, asked.pair.yes.as_deref());
     let failed = |text: String| (Exit::Failure, text);
     // No sample decides what follows; both records are proved when they are opened to be written.
     let read =
@@ -148,10 +204,17 @@ fn old_sides(files: &RecordFiles, yes: Option<&str>) -> Result<Option<OpenPair>,
             "{one} and {other} exist but were not measured in turns; move them away to run both"
         )));
     }
+    if asked.checks && !records.iter().all(is_checked) {
+        let (one, other) = (files.baseline.display(), files.candidate.display());
+        return Err(failed(format!(
+            "{one} and {other} were begun without --prove, which measures before them; move them away to begin anew"
+        )));
+    }
     let is_whole = |(record, path): (&Record, &Path)| {
         has_every_run(record) && !record.being_written && super::sign::closed(path).is_ok()
     };
-    if records.iter().zip([files.baseline.as_path(), files.candidate.as_path()]).all(is_whole) {
+    let has_pairs = half_done(records.each_ref()).iter().all(Vec::is_empty);
+    if has_pairs && records.iter().zip([files.baseline.as_path(), files.candidate.as_path()]).all(is_whole) {
         return Ok(None);
     }
     // Before the records get a session: what is refused leaves them as they are.
@@ -164,13 +227,22 @@ fn old_sides(files: &RecordFiles, yes: Option<&str>) -> Result<Option<OpenPair>,
     };
     let ((one, its_record), (other, other_record)) = (side(open(&files.baseline)?), side(open(&files.candidate)?));
     let (mut sides, records) = ([one, other], [its_record, other_record]);
-    let again = half_done([&sides[0].assignment, &sides[1].assignment]);
+    let again = half_done(records.each_ref());
+    if !again[0].is_empty() {
+        let pairs = counted(again[0].len(), "pair");
+        output::note(&format!("measuring {pairs} again whose runs were not both measured with each other"));
+    }
     for (side, again) in sides.iter_mut().zip(again) {
         side.assignment.finished.retain(|run| !again.contains(run));
     }
     let shown = [0, 1].map(|side| shown_runs(&sides[side].assignment, Some(&records[side])));
     let at_once = together.is_some_and(|(_, at_once)| at_once);
     Ok(Some(OpenPair { sides, shown, at_once }))
+}
+
+/// Tells whether duets with known ratios came before a record.
+fn is_checked(record: &Record) -> bool {
+    record.events.iter().any(|event| matches!(event.event, RunEvent::DuetChecked(_)))
 }
 
 /// What two records have in common that were measured with each other, and whether they were at once.
@@ -201,12 +273,10 @@ fn expect_data_apart(one: &Study, other: &Study) -> Result<(), Failure> {
 fn run(
     sides: &mut [Side; 2],
     at_once: bool,
-    progress: Option<ProgressForm>,
+    (progress, interrupt): (Option<ProgressForm>, &Interrupt),
     shown: [ShownRuns; 2],
 ) -> Result<(), Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let interrupt =
-        Interrupt::install().map_err(|error| (Exit::Failure, format!("failed to install signal handlers: {error}")))?;
     let [one, other] = sides.each_ref().map(|side| &side.assignment);
     let how = if at_once { "at once" } else { "in turns" };
     let title = format!("{} and {} {how}", one.study.name(), other.study.name());
@@ -223,22 +293,47 @@ fn run(
     };
     let mut view = live::show(progress, program, clock.clone());
     let outcome = if at_once {
-        conduct_duet(sides, view.as_mut(), &clock, &interrupt)
+        conduct_duet(sides, view.as_mut(), &clock, interrupt)
     } else {
-        conduct_in_turns(sides, view.as_mut(), clock, interrupt)
+        conduct_in_turns(sides, view.as_mut(), clock, interrupt.clone())
     };
     view.close();
     drop(view);
     match outcome {
         Ok(Outcome::Complete) => Ok(()),
-        Ok(Outcome::Interrupted) => {
-            output::note("interrupted; the same command runs what is missing");
-            Err((Exit::Interrupted, "the two studies are not complete".to_owned()))
-        }
+        Ok(Outcome::Interrupted) => Err(interrupted()),
         Ok(Outcome::Failed { runs, reason }) => {
             let text = format!("{runs} runs failed, the first: {reason}; the same command runs what is missing");
             Err((Exit::Failure, text))
         }
         Err(error) => Err((Exit::Failure, format!("{error}; the same command runs what is missing"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Arguments, Command};
+    use clap::Parser;
+
+    /// Nobody else looks for a signal between two duets of `--prove`.
+    #[test]
+    fn nothing_is_begun_after_an_interrupt() {
+        let words = ["proofload", "compare", "--run", "none.toml", "other.toml"];
+        let Command::Compare(arguments) = Arguments::try_parse_from(words).expect("a command line").command else {
+            panic!("it compares");
+        };
+        let pair = &arguments.pair;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let files = RecordFiles { baseline: folder.path().join("a.proof"), candidate: folder.path().join("b.proof") };
+        let interrupt = Interrupt::default();
+        let measured = || {
+            let studies = [&pair.baseline, &pair.candidate].map(|path| StudyAsked { path, set: Vec::new() });
+            let asked = PairAsked { pair, studies, files: &files, checks: false, interrupt: &interrupt };
+            asked.measure().map_err(|(exit, _)| exit)
+        };
+        assert_eq!(measured(), Err(Exit::Failure), "there is no such study");
+        interrupt.ask();
+        assert_eq!(measured(), Err(Exit::Interrupted));
     }
 }

@@ -1,11 +1,12 @@
-//! `verify`: whether a record is as it was written, and who signed it. The answer is the first line.
+//! `verify`: whether a record, or the result of a self-test, is as it was written, and who signed it. The answer is the first line.
 
-use super::ssh_keygen;
+use super::{selftest, selftest_result, ssh_keygen};
 use crate::cli::VerifyArguments;
 use crate::exit::Exit;
 use crate::output;
+use crate::selftest::check;
 use proofload_record::{Error, Record, State};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
 /// What was found.
@@ -18,9 +19,13 @@ struct Answer {
     is_being_written: bool,
 }
 
-/// Checks a record.
+/// Checks a record, or the result of a self-test.
 pub(crate) fn run(arguments: &VerifyArguments) -> Exit {
-    let answer = match answer(arguments) {
+    let found = match selftest_result::found(&arguments.record) {
+        Some(result) => of_result(arguments, &result),
+        None => answer(arguments),
+    };
+    let answer = match found {
         Ok(answer) => answer,
         Err(error) if error.is_damaged() => {
             Answer { faults: vec![error.to_string()], lines: Vec::new(), is_being_written: false }
@@ -57,6 +62,23 @@ fn answer(arguments: &VerifyArguments) -> Result<Answer, Error> {
         Err(text) => faults.push(text),
     }
     Ok(Answer { faults, lines, is_being_written })
+}
+
+/// What is found of the result of a self-test.
+fn of_result(arguments: &VerifyArguments, result: &Json) -> Result<Answer, Error> {
+    let mut faults: Vec<String> = check(result).into_iter().collect();
+    let text = |name: &str| result[name].as_str().unwrap_or("not told").to_owned();
+    let mut lines = vec![
+        ("file", format!("SHA-256 {}", proofload_record::file_sha256(&arguments.record)?)),
+        ("self-test", selftest::answer(result)),
+        ("begun", text("begun")),
+        ("written by", text("program")),
+    ];
+    match signature(arguments) {
+        Ok(text) => lines.push(("signature", text)),
+        Err(text) => faults.push(text),
+    }
+    Ok(Answer { faults, lines, is_being_written: false })
 }
 
 /// The rows that are not in the file itself yet; `None` once all are.
@@ -124,7 +146,7 @@ fn as_json(answer: &Answer) -> String {
         "form": 1, "holds": answer.faults.is_empty(), "faults": answer.faults, "being_written": answer.is_being_written
     });
     for (name, value) in &answer.lines {
-        object[name.replace(' ', "_")] = json!(value);
+        object[name.replace([' ', '-'], "_")] = json!(value);
     }
     format!("{object:#}")
 }

@@ -125,13 +125,29 @@ impl Agents {
         ask: A,
         heard: &mut Heard<'_>,
     ) -> Result<A::Answer, Error> {
-        let process = self.hosts.get(host).map(|agent| Arc::clone(&agent.process));
-        let process = process.ok_or_else(|| Error::lost(format!("the {host} agent is not running")))?;
-        let answer = self.ask(&process, ask, heard);
-        if !process.is_alive() {
-            self.hosts.remove(host);
+        self.ask_hosts(vec![(host, ask)], heard)?.pop().unwrap_or_else(|| Err(not_running()))
+    }
+
+    /// Asks the agents of hosts at the same time; what came of each request, in their order.
+    pub(super) fn ask_hosts<A: Ask>(
+        &mut self,
+        asks: Vec<(&HostName, A)>,
+        heard: &mut Heard<'_>,
+    ) -> Result<Vec<Result<A::Answer, Error>>, Error> {
+        let (mut asked, mut hosts) = (Vec::new(), Vec::new());
+        for (host, ask) in asks {
+            let process = self.hosts.get(host).map(|agent| Arc::clone(&agent.process));
+            let process = process.ok_or_else(|| Error::lost(format!("the {host} agent is not running")))?;
+            asked.push((process, ask));
+            hosts.push(host);
         }
-        answer
+        let answers = self.ask_all(asked, heard);
+        for host in hosts {
+            if self.hosts.get(host).is_some_and(|agent| !agent.process.is_alive()) {
+                self.hosts.remove(host);
+            }
+        }
+        answers
     }
 
     /// Asks one load agent by its number.

@@ -233,7 +233,7 @@ fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, command: &LoadComm
 fn close(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     context.ask_load(Close {})?;
     context.agents.stop_load();
-    context.primary_alone(prepared).stop()
+    context.primary_alone(prepared).end(prepared.instance_end())
 }
 
 /// Runs one query; gives what it used, and why it failed if it did.

@@ -55,7 +55,8 @@ pub(super) fn calibrate(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
 /// What a calibration holds for: all that commits depend on but what they wait for.
 fn key(prepared: &PreparedRun, asked: &ReplicationAsked) -> String {
     let mut settings = prepared.alone.primary().place.settings.clone();
-    settings.retain(|(name, _)| name != "max_connections");
+    let connections = prepared.engine.memory().and_then(|memory| memory.connections_setting());
+    settings.retain(|(name, _)| Some(name.as_str()) != connections);
     json!({
         "part": "commits",
         "data": prepared.label,

@@ -37,8 +37,20 @@ fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, commands: &[LoadCo
     context.primary_alone(prepared).create()?;
     build(context, prepared, commands)?;
     context.primary_alone(prepared).stop()?;
+    refit_log(context, prepared)?;
     context.heard.view.progress("saving the snapshot", 0, 0);
     context.primary_alone(prepared).save(&prepared.label)
+}
+
+/// Starts and stops the server once more where the data that were built want another log, so that the snapshot has it and no run makes it.
+fn refit_log(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
+    if !prepared.starts_instance() || !context.primary_alone(prepared).refit_log(prepared.building_place())? {
+        return Ok(());
+    }
+    context.heard.view.progress("making the log anew for the size of the data", 0, 0);
+    context.primary_alone(prepared).prepare_to_build()?;
+    context.primary_alone(prepared).start(None, |_, _| prepared.building())?;
+    context.primary_alone(prepared).stop()
 }
 
 /// Makes sure of the data of an existing server: those that fit are used, an empty database is filled, a build of ours that was broken off
@@ -77,7 +89,7 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, commands:
 /// in by themselves.
 fn may_build(prepared: &PreparedRun) -> Result<(), Error> {
     let url = prepared.primary().place.url.as_deref().filter(|_| prepared.settings.list("agents.load").is_empty());
-    let missing = url.and_then(|url| rights::missing_to_build(prepared.engine, url));
+    let missing = url.and_then(|url| rights::missing_to_build(prepared.engine, url, &prepared.settings));
     missing.map_or(Ok(()), |why| {
         Err(Error::refused(format!(
             "nothing was built: {why}\nproofload doctor STUDY tells all rights that are lacking"

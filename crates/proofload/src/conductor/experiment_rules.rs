@@ -17,6 +17,7 @@ use std::time::Duration;
 const INSTEAD: &str = "choose a point of the study that is saturated, or run the study without";
 
 /// Experiments with points, and why there is none with others.
+#[derive(Default)]
 pub(crate) struct ExperimentChoice {
     /// A run of each point, with what is asked.
     pub(crate) planned: Vec<(Run, ConfirmAsked)>,

@@ -194,11 +194,13 @@ impl Journal {
         Ok(self.progress.look(&is_wanted)?)
     }
 
-    /// Marks the attempt as failed; `resume` tries its run again.
-    pub(crate) fn fail(&mut self, reason: &str) -> Result<(), Error> {
+    /// Marks the attempt as failed, with the kind of its error; `resume` tries its run again.
+    pub(crate) fn fail(&mut self, error: &Error) -> Result<(), Error> {
+        self.event(RunEvent::FailedAs(error.kind()))?;
+        let reason = error.to_string();
         match self.attempt.take() {
-            Some(attempt) => Ok(self.recorder.fail(attempt, self.clock.wall(), reason)?),
-            None => self.event(RunEvent::Failed(reason.to_owned())),
+            Some(attempt) => Ok(self.recorder.fail(attempt, self.clock.wall(), &reason)?),
+            None => self.event(RunEvent::Failed(reason)),
         }
     }
 

@@ -5,7 +5,7 @@ use super::preparation::PreparedRun;
 use super::run_context::RunContext;
 use proofload_model::error::Error;
 use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
-use proofload_model::facts::{FactName, FactValue, client, load_agent};
+use proofload_model::facts::{FactName, FactValue, client, load_agent, of_agent};
 use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{Check, CheckOutcome, Fact, OperationCounts, add_counts};
 use proofload_model::time::Moment;
@@ -178,7 +178,7 @@ fn of_all(names: &[String], lists: Vec<Vec<Fact>>) -> Vec<Fact> {
     let common = facts.clone();
     for (name, list) in names.iter().zip(lists) {
         let own = list.into_iter().filter(|fact| !common.contains(fact));
-        facts.extend(own.map(|fact| Fact { name: format!("{} ({name})", fact.name), ..fact }));
+        facts.extend(own.map(|fact| Fact { name: of_agent(&fact.name, name), ..fact }));
     }
     facts
 }

@@ -21,7 +21,7 @@ pub(super) fn told(assignment: &Assignment, context: &RunContext<'_>, failed: Ru
     if !plan.points.iter().all(|point| is_same(&plan.settings(study, point.id))) {
         return None;
     }
-    let server = rights::closed_server(prepared.engine, url)?;
+    let server = rights::closed_server(prepared.engine, url, &prepared.settings)?;
     let others = if left == 1 { "the other run was".to_owned() } else { format!("the other {left} runs were") };
     Some(format!("nobody can log in to {server}, so {others} not tried"))
 }

@@ -1,6 +1,6 @@
 //! Everything that a run needs of its point: settings, deployment, procedure. Pure.
 
-use proofload_engine::{Engine, place_settings};
+use proofload_engine::{Engine, place_settings, place_settings_with_room};
 use proofload_load::{Calibration, Rating, Workload};
 use proofload_model::deployment::{Deployment, InstanceName, InstancePlan, Role, StoragePlan};
 use proofload_model::drill::{DrillAsked, drill};
@@ -14,7 +14,7 @@ use proofload_model::settings::Settings;
 use proofload_model::standby_hosts::{HostFault, standby_hosts};
 use proofload_model::study::{
     Procedure, Study, data_place, limits_asked, limits_standby_thread, procedure, purged_devices, standby_cpu,
-    thread_limit, with_memory,
+    thread_limit, values_of, with_memory,
 };
 use proofload_model::time::WallTime;
 use proofload_model::units::Bytes;
@@ -46,6 +46,8 @@ pub(crate) struct PreparedRun {
     /// Devices that are purged before the run, one for each instance; empty where none is.
     pub(crate) purged: Vec<String>,
     pub(crate) procedure: Procedure,
+    /// Whether some run of the study goes on with the data that the run before it left.
+    pub(crate) reuses_data: bool,
     pub(crate) engine: &'static dyn Engine,
     pub(crate) workload: &'static dyn Workload,
     /// Names the data: engine, workload, seed, scale. Runs with equal labels share a snapshot.
@@ -113,6 +115,7 @@ impl PreparedRun {
             drill,
             experiment: None,
             procedure: procedure(&settings)?,
+            reuses_data: reuses_data(study),
             engine,
             workload,
             label,
@@ -243,10 +246,22 @@ impl PreparedRun {
         self.engine.facts().capabilities.embedded
     }
 
+    /// Whether the process of the load fills a cache tier from a list of lines when it opens the data.
+    pub(crate) fn fills_cache_in_load(&self) -> bool {
+        let tier = self.primary().place.tier.as_deref();
+        self.is_embedded() && tier.is_some_and(|plan| plan.cache.warming().is_some())
+    }
+
     /// Whether the engine keeps data that can be built, copied and checked.
     pub(crate) fn keeps_data(&self) -> bool {
         self.engine.facts().capabilities.durable
     }
+}
+
+/// Whether some point of a study takes the data as they are.
+fn reuses_data(study: &Study) -> bool {
+    let values = values_of("procedure.restore", &study.settings, &study.factors);
+    values.iter().any(|value| value.to_string() == "never")
 }
 
 /// Settings of a place for so many sessions. Where a memory limit implies how many connections a server takes, a drill has room for those
@@ -257,30 +272,16 @@ fn settings_in_place(
     sessions: u32,
     drill: Option<&DrillAsked>,
 ) -> Vec<(String, String)> {
-    let mut found = place_settings(engine, settings, sessions);
-    let memory = settings.bytes("limits.memory").ok().filter(|_| engine.memory().is_some());
-    if let Some((drill, memory)) = drill.zip(memory) {
-        let more = u64::from(drill_connections(drill, sessions)).min(memory.0 / BYTES_FOR_A_CONNECTION);
-        // What the limit implies comes first, and goes on to be overruled by what the study says.
-        let implied = found.iter_mut().find(|(name, _)| name == MAX_CONNECTIONS);
-        if let Some((number, value)) = implied.and_then(|(_, value)| Some((value.parse::<u64>().ok()?, value))) {
-            *value = (number + more).to_string();
-        }
-    }
-    found
+    let more = drill.map_or(0, |drill| drill_connections(drill, sessions));
+    place_settings_with_room(engine, settings, sessions, more)
 }
 
-/// Setting of servers: how many connections they take.
-const MAX_CONNECTIONS: &str = "max_connections";
 /// Connections that a prober has open at once.
 const PROBER_CONNECTIONS: u32 = 24;
 /// Connections of a prober that wait for a commit.
 const PROBER_COMMITS: u32 = 12;
 /// Most connections for which a drill asks.
 const MOST_CONNECTIONS: u32 = 2_000;
-/// Bytes of a memory limit for each of them: PostgreSQL keeps about 25 kB of shared memory for one, mostly for 64 locks, which is a
-/// twentieth. Source: PostgreSQL manual, `max_locks_per_transaction`.
-const BYTES_FOR_A_CONNECTION: u64 = 512 << 10;
 
 /// Connections that a drill needs beside those of the users, at most: while commits hang, prober and users give theirs up at each
 /// deadline, and the server keeps what serves one until its commit ends.
@@ -349,8 +350,10 @@ mod tests {
     use super::*;
     use proofload_model::drill::{FaultRecovery, ProberAsked, Rejoin};
     use proofload_model::fault_strength::FaultStrength;
+    use proofload_model::plan::expand;
     use proofload_model::settings::Value;
     use proofload_model::standby_hosts::{StandbyHost, StandbyHosts};
+    use proofload_model::study::validate;
 
     fn drilled(deadline: Duration, within: Duration) -> DrillAsked {
         DrillAsked {
@@ -378,16 +381,18 @@ mod tests {
     #[test]
     fn room_for_a_drill_changes_connections_alone_and_never_what_a_study_says() {
         let engine = proofload_engine::engine("postgresql").expect("it is built in");
+        let setting = engine.memory().and_then(|memory| memory.connections_setting());
+        let is_connections = |name: &str| Some(name) == setting;
         let drill = drilled(Duration::from_secs(1), Duration::from_secs(120));
         let check = |given: Vec<(&str, Value)>, expected: &[&str]| {
             let settings = Settings(given.into_iter().map(|(path, value)| (path.to_owned(), value)).collect());
             let (with, without) =
                 (settings_in_place(engine, &settings, 8, Some(&drill)), settings_in_place(engine, &settings, 8, None));
             let connections: Vec<&str> =
-                with.iter().filter(|(name, _)| name == MAX_CONNECTIONS).map(|(_, value)| value.as_str()).collect();
+                with.iter().filter(|(name, _)| is_connections(name)).map(|(_, value)| value.as_str()).collect();
             assert_eq!(connections, expected);
             let others = |all: &[(String, String)]| -> Vec<(String, String)> {
-                all.iter().filter(|(name, _)| name != MAX_CONNECTIONS).cloned().collect()
+                all.iter().filter(|(name, _)| !is_connections(name)).cloned().collect()
             };
             assert_eq!(others(&with), others(&without));
         };
@@ -398,6 +403,26 @@ mod tests {
         check(vec![limit(64), own()], &["152", "50"]);
         check(vec![own()], &["50"]);
         check(Vec::new(), &[]);
+    }
+
+    #[test]
+    fn the_load_fills_a_cache_where_the_engine_is_in_its_process_and_the_tier_has_a_list() {
+        let check = |engine: &str, storage: &str, expected: bool| {
+            let text = format!(
+                "[study]\nname = \"t\"\ntitle = \"t\"\nseed = 1\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\n\
+                 virtual_users = 1\n[engine]\nkind = \"{engine}\"\n[storage]\n{storage}"
+            );
+            let study = validate(&text, &[], &crate::catalogue::catalogue()).expect("it is valid");
+            let plan = expand(&study);
+            let prepared = PreparedRun::of(&study, &plan, plan.runs[0]).expect("it is prepared");
+            assert_eq!(prepared.fills_cache_in_load(), expected, "{engine}: {storage}");
+        };
+        let tier = "kind = \"tier\"\nslow.drive = \"none\"\ncache.percent = ";
+        check("sqlite", &format!("{tier}30\ncache.warm = \"lines\"\n"), true);
+        check("sqlite", &format!("{tier}0\ncache.warm = \"lines\"\n"), false);
+        check("sqlite", &format!("{tier}30\n"), false);
+        check("sqlite", "", false);
+        check("postgresql", &format!("volume = \"4GiB\"\n{tier}30\ncache.warm = \"lines\"\n"), false);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) struct HostSeconds {
 impl HostSeconds {
     /// Takes the cores that the database may use from facts of the limits in force.
     pub(super) fn limit_to(&mut self, facts: &[Fact]) {
-        self.allowed = limit::CORES.text(facts).and_then(CoreSet::parse).or(self.allowed.take());
+        self.allowed = limit::CORES.cores(facts).or(self.allowed.take());
     }
 
     /// Takes what a probe of the host saw.
@@ -56,9 +56,7 @@ impl HostSeconds {
         let value = |name: &'static str| of(name).map(|reading| reading.value).next();
         if telemetry.probe == cores::PROBE {
             let allowed = self.allowed.as_ref();
-            let is_there = |core: &str| {
-                allowed.is_none_or(|allowed| core.parse::<usize>().is_ok_and(|core| allowed.0.contains(&core)))
-            };
+            let is_there = |core: &str| allowed.is_none_or(|allowed| allowed.has(core));
             let there = |name: &'static str| of(name).filter(|reading| is_there(&reading.component));
             let sum = |name: &'static str| there(name).map(|reading| reading.value).reduce(|one, other| one + other);
             self.cores = there(cores::BUSY.name).count();

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How long standbys may take until the mode is in force.
 const IN_FORCE_WITHIN: Duration = Duration::from_secs(60);
 
-const GLANCE: Duration = Duration::from_millis(50);
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// A commit that should wait and has not ended after this time does so.
 const WAITS_AFTER: Duration = Duration::from_millis(500);

@@ -118,6 +118,10 @@ fn prepare(context: &mut RunContext<'_>, prepared: &PreparedRun, load_commands: 
         context.ask_load(CheckData {})?.must_fit()?;
     }
     load::connect(context, prepared)?;
+    if prepared.fills_cache_in_load() {
+        // Data that the cache was filled with were read through the page cache, which the restore had emptied.
+        context.testbed(prepared).drop_page_cache()?;
+    }
     if let Some(asked) = &prepared.drill {
         context.ask_load(ConnectProber { asked: asked.prober })?;
     }
@@ -253,7 +257,7 @@ fn verify(context: &mut RunContext<'_>, prepared: &PreparedRun, totals: Vec<Oper
 /// Ends load agents and instances.
 fn release(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
     load::release(context)?;
-    context.testbed(prepared).stop()?;
+    context.testbed(prepared).end(prepared.instance_end())?;
     context.heard.journal.event(RunEvent::Released)
 }
 

@@ -26,7 +26,7 @@ use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
 use proofload_model::units::duration_words;
 use proofload_record::Record;
-use proofload_report::findings::{evaluate, summarise};
+use proofload_report::findings::{Findings, evaluate, summarise};
 use proofload_testbed::network::sweep_networks;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -154,39 +154,45 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
 
 /// Experiments that the study asks for and that have not ended yet, once all its runs are finished.
 fn asked_experiments(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<Vec<(Run, ConfirmAsked)>, Error> {
-    let Ok(words) = assignment.study.settings.text("confirm.points") else { return Ok(Vec::new()) };
+    if assignment.study.settings.get("confirm.points").is_none() {
+        return Ok(Vec::new());
+    }
     let record = context.heard.journal.read_back_last()?;
-    let choice = experiments_left(&record, words).map_err(Error::refused)?;
-    for why in choice.refused {
-        let text = format!("no experiment (confirm.points = {words:?}) with {why}");
-        context.heard.view.note(&text);
-        context.heard.journal.log("warning", "conductor", &text)?;
+    let choice = experiments_left(&evaluate(&record)).map_err(Error::refused)?;
+    // The end of the study tells them, whatever the view.
+    for text in &choice.refused {
+        context.heard.journal.log("warning", "conductor", text)?;
     }
     Ok(choice.planned)
 }
 
-/// Experiments with points that words choose and that have not ended yet, and why there is none with others.
-fn experiments_left(record: &Record, words: &str) -> Result<ExperimentChoice, String> {
-    let findings = evaluate(record);
-    let mut choice = ExperimentChoice::of(&findings, words, ConfirmAsked::of(&record.study.settings))?;
+/// Experiments that a study asks for (`confirm.points`) and that have not ended yet, and why there is none with other points.
+fn experiments_left(findings: &Findings<'_>) -> Result<ExperimentChoice, String> {
+    let settings = &findings.record.study.settings;
+    let Ok(words) = settings.text("confirm.points") else { return Ok(ExperimentChoice::default()) };
+    let mut choice = ExperimentChoice::of(findings, words, ConfirmAsked::of(settings))?;
     let has_ended =
         |point: u32| findings.attributions.iter().any(|found| found.point == point && found.ended.is_some());
     choice.planned.retain(|(run, _)| !has_ended(run.point));
+    for why in &mut choice.refused {
+        *why = format!("no experiment (confirm.points = {words:?}) with {why}");
+    }
     Ok(choice)
 }
 
+/// Experiments that a study asks for and that cannot be made: with which point, and why; a sentence each.
+pub(crate) fn refused_experiments(findings: &Findings<'_>) -> Vec<String> {
+    experiments_left(findings).map(|choice| choice.refused).unwrap_or_default()
+}
+
 /// Whether a session would find nothing to do: every run is finished, and every search and every experiment that the study asks for has
-/// ended.
+/// ended, or cannot be made.
 pub(crate) fn nothing_is_missing(record: &Record) -> bool {
     let attempts = record.by_run();
     record.plan.runs.iter().all(|run| attempts.finished(run.index).is_some())
         && search::has_ended(record)
-        && record
-            .study
-            .settings
-            .text("confirm.points")
-            .ok()
-            .is_none_or(|words| experiments_left(record, words).is_ok_and(|choice| choice.planned.is_empty()))
+        && (record.study.settings.get("confirm.points").is_none()
+            || experiments_left(&evaluate(record)).is_ok_and(|choice| choice.planned.is_empty()))
 }
 
 /// Makes an experiment with the point of a run; the reason why it failed, if it did. Only what ends the study is an error.
@@ -314,7 +320,7 @@ fn one_run(
                 let error = without_ledger(context, prepared, error);
                 with_kills(context, prepared, error).context(format!("run {}", run.index))
             };
-            context.heard.journal.fail(&error.to_string())?;
+            context.heard.journal.fail(&error)?;
             let interrupted = error.is_interrupted();
             let ended = if interrupted { RunEnd::Interrupted } else { RunEnd::Failed(error.to_string()) };
             context.heard.show_end(run.index, &ended);

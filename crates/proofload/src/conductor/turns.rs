@@ -12,6 +12,8 @@ use crate::live::View;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run};
 use proofload_model::time::Clock;
+use proofload_record::{Record, State};
+use proofload_report::findings::comparison::AttemptsByTime;
 use std::sync::Arc;
 
 /// One of the two studies with its record.
@@ -119,13 +121,18 @@ pub(super) fn partners([first, second]: [&Plan; 2]) -> Vec<(Option<Run>, Option<
     pairs
 }
 
-/// Runs of two plans whose partner is not finished: a block is measured whole, so both are missing.
-pub(crate) fn half_done(assignments: [&Assignment; 2]) -> [Vec<u32>; 2] {
-    let pairs = partners(assignments.map(|assignment| &assignment.plan));
+/// Runs of two records that were measured and have no partner: a block is measured whole, so both are missing. An older attempt that finished
+/// is no partner where its repeat failed, or where the other run was measured at another time.
+pub(crate) fn half_done(records: [&Record; 2]) -> [Vec<u32>; 2] {
+    let (attempts, by_time) = (records.map(Record::by_run), AttemptsByTime::of(records));
+    let last_finished =
+        |side: usize, run: &Run| attempts[side].last(run.index).filter(|attempt| attempt.state == State::Finished);
     let mut half = [Vec::new(), Vec::new()];
-    for (one, other) in pairs.iter().filter_map(|(one, other)| one.as_ref().zip(other.as_ref())) {
-        let done = [assignments[0].finished.contains(&one.index), assignments[1].finished.contains(&other.index)];
-        if done[0] != done[1] {
+    for (one, other) in partners(records.map(|record| &record.plan)) {
+        let Some((one, other)) = one.zip(other) else { continue };
+        let is_begun = attempts[0].finished(one.index).or_else(|| attempts[1].finished(other.index)).is_some();
+        let pair = last_finished(0, &one).zip(last_finished(1, &other));
+        if is_begun && !pair.is_some_and(|(one, other)| by_time.are_partners(one, other)) {
             half[0].push(one.index);
             half[1].push(other.index);
         }
@@ -136,7 +143,11 @@ pub(crate) fn half_done(assignments: [&Assignment; 2]) -> [Vec<u32>; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofload_model::events::RunEvent;
     use proofload_model::study::{parse_assignment, validate};
+    use proofload_model::time::WallTime;
+    use proofload_record::{Attempt, AttemptEvent};
+    use std::path::Path;
 
     fn plan(seed: u32, repetitions: u32) -> Plan {
         let text = format!(
@@ -168,5 +179,109 @@ mod tests {
         let found = turns([&first, &second]);
         assert_eq!(found.len(), 10);
         assert!(found[8..].iter().all(|turn| turn.side == 1 && turn.run.repetition == 2), "{found:?}");
+    }
+
+    /// How an attempt ends.
+    #[derive(Clone, Copy)]
+    enum End {
+        Finished,
+        Failed,
+        Killed,
+    }
+
+    /// Second in which an attempt at a run begins, the run, and how it ends half a minute later.
+    type Told = (i64, u32, End);
+
+    /// Two records of one point in two repetitions with these attempts.
+    fn measured(told: [&[Told]; 2], at_once: bool) -> [Record; 2] {
+        let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/records/format-4-memory.proof");
+        let stored = proofload_record::read(Path::new(stored)).expect("the record is read");
+        let some = stored.attempts.first().expect("it has an attempt").clone();
+        told.map(|told| {
+            let mut record = stored.clone();
+            record.plan = plan(1, 2);
+            record.plan.points.truncate(1);
+            record.plan.runs.retain(|run| run.point == 0);
+            for (index, run) in (0..).zip(&mut record.plan.runs) {
+                run.index = index;
+            }
+            let turns = RunEvent::InTurns { with: "the other".to_owned(), token: "t".to_owned(), at_once };
+            record.events = vec![AttemptEvent::new(WallTime(0), turns)];
+            let attempt = |(id, (second, run, end)): (i64, &Told)| {
+                let (state, ended) = match end {
+                    End::Finished => (State::Finished, Some(RunEvent::Finished)),
+                    End::Failed => {
+                        let reason = "it broke".to_owned();
+                        (State::Failed { reason: reason.clone() }, Some(RunEvent::Failed(reason)))
+                    }
+                    End::Killed => (State::Open, None),
+                };
+                let events = ended.map(|event| AttemptEvent::new(WallTime((second + 30) * 1_000_000), event));
+                Attempt {
+                    id,
+                    run: record.plan.runs[*run as usize],
+                    state,
+                    started: WallTime(second * 1_000_000),
+                    events: events.into_iter().collect(),
+                    ..some.clone()
+                }
+            };
+            let attempts = (1..).zip(told).map(attempt).collect();
+            record.attempts = attempts;
+            record
+        })
+    }
+
+    #[track_caller]
+    fn check_half_done(told: [&[Told]; 2], at_once: bool, expected: &[u32]) {
+        let records = measured(told, at_once);
+        let found = half_done(records.each_ref());
+        assert_eq!(found, [expected.to_vec(), expected.to_vec()]);
+    }
+
+    #[test]
+    fn a_pair_whose_repeat_failed_is_missing_although_older_attempts_finished() {
+        use End::{Failed, Finished, Killed};
+        let first = (0, 0, Finished);
+        let second: [&[Told]; 2] = [&[(100, 1, Finished)], &[(130, 1, Finished)]];
+        let with = |one: &[Told], other: &[Told]| {
+            let [mut one, mut other] = [one.to_vec(), other.to_vec()];
+            one.extend(second[0]);
+            other.extend(second[1]);
+            [one, other].map(|mut told| {
+                told.sort_by_key(|(second, ..)| *second);
+                told
+            })
+        };
+        let check = |one: &[Told], other: &[Told], expected: &[u32]| {
+            let told = with(one, other);
+            check_half_done([&told[0], &told[1]], false, expected);
+        };
+        check(&[first], &[(31, 0, Finished)], &[]);
+        check(&[first], &[], &[0]);
+        check(&[first], &[(31, 0, Failed)], &[0]);
+        check(&[], &[], &[]);
+        // The repeat of the first side failed or was killed, and its partner finished.
+        check(&[first, (900, 0, Failed)], &[(31, 0, Failed), (931, 0, Finished)], &[0]);
+        check(&[first, (900, 0, Killed)], &[(31, 0, Failed), (931, 0, Finished)], &[0]);
+        // The next repeat was interrupted before its partner began.
+        let again = [first, (900, 0, Failed), (9_000, 0, Finished)];
+        check(&again, &[(31, 0, Failed), (931, 0, Finished)], &[0]);
+        check(&again, &[(31, 0, Failed), (931, 0, Finished), (9_031, 0, Finished)], &[]);
+        // A disturbed attempt that was repeated at once.
+        check(&[first, (31, 0, Finished)], &[(62, 0, Finished)], &[]);
+    }
+
+    #[test]
+    fn a_pair_of_a_duet_is_missing_unless_both_ran_at_once() {
+        use End::{Failed, Finished};
+        let done = [(0, 0, Finished), (100, 1, Finished)];
+        check_half_done([&done, &done], true, &[]);
+        let failed = [(0, 0, Failed), (100, 1, Finished)];
+        check_half_done([&done, &failed], true, &[0]);
+        let other = [(0, 0, Failed), (100, 1, Finished), (200, 0, Finished)];
+        check_half_done([&[(0, 0, Finished), (100, 1, Finished), (200, 0, Failed)], &other], true, &[0]);
+        check_half_done([&done, &other], true, &[0]);
+        check_half_done([&[(0, 0, Finished), (100, 1, Finished), (201, 0, Finished)], &other], true, &[]);
     }
 }

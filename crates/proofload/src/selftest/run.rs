@@ -8,7 +8,9 @@ use crate::interrupt::Interrupt;
 use proofload_engine::{Engine, MissingRight, RightPurpose, ScratchState};
 use proofload_load::selftest::{Bench, Ground, SelftestPart, SelftestStep, ServerLeave, Steps, parts};
 use proofload_model::error::Error;
+use proofload_model::facts::host;
 use proofload_model::samples::Fact;
+use proofload_model::settings::Settings;
 use proofload_model::time::Clock;
 use serde_json::{Map, Value as Json, json};
 use std::process::{Child, Command, Stdio};
@@ -95,8 +97,11 @@ pub(crate) fn run(asked: &SelftestOrder<'_>) -> Result<Json, Refusal> {
 fn lacking(asked: &SelftestOrder<'_>) -> Option<Result<Vec<MissingRight>, Error>> {
     let (engine, url) = (asked.engine, asked.url?);
     let (rights, scratch) = engine.server_rights().zip(engine.scratch_databases())?;
-    let lacking =
-        scratch.url(url, asked.database).map_err(Error::from).and_then(|url| rights::lacking(engine, rights, &url));
+    let ask = |url: String| {
+        let answer = rights::lacking(engine, rights, &url, &Settings::default());
+        answer.map(|answer| answer.lacking).map_err(|none| Error::new(none.to_string()))
+    };
+    let lacking = scratch.url(url, asked.database).map_err(Error::from).and_then(ask);
     let is_tested = |purpose: RightPurpose| match purpose {
         RightPurpose::Standbys | RightPurpose::Settings => false,
         RightPurpose::Limits | RightPurpose::Backups | RightPurpose::Sessions => asked.leave == ServerLeave::Allowed,
@@ -213,8 +218,20 @@ fn head(asked: &SelftestOrder<'_>, facts: &[Fact]) -> Json {
         "at": if asked.url.is_some() { "a server by URL" } else if asked.engine.server().is_some() { "an instance of its own" } else { "a folder" },
         "program": format!("proofload {}", env!("CARGO_PKG_VERSION")),
         "begun": crate::local_time::utc_text(SystemClock.wall()),
+        "machine": machine(),
         "settings": settings,
     })
+}
+
+/// What the machine is on which the self-test runs, which need not be the server's. Its name is not kept.
+fn machine() -> Map<String, Json> {
+    let told = [&host::CPU, &host::CORES, &host::MEMORY, &host::MODEL, &host::HYPERVISOR, &host::KERNEL, &host::SYSTEM];
+    let facts = proofload_testbed::facts::describe(&std::env::temp_dir());
+    let found = told.iter().filter_map(|name| {
+        let fact = facts.iter().find(|fact| fact.subject == name.subject && fact.name == name.name)?;
+        Some((fact.name.clone(), json!(fact.effective.clone()?)))
+    });
+    found.collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{
     DrillReport, FaultAsked, Ledger, LogFork, Outage, ProbeKind, ProbeReport, ProbeTenth, ProberReport, StandbyReach,
 };
+use proofload_model::duet_check::{CheckRatio, CheckRecord, DuetCheck};
+use proofload_model::error::ErrorKind;
 use proofload_model::events::{DataCopy, LoadAgentStart, LoadAgentStop, ReplicationProof, RunEvent, VERSION};
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::intervention::{
@@ -103,11 +105,13 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::Visited(_) => 36,
         RunEvent::ExperimentEnded { .. } => 37,
         RunEvent::Readiness(_) => 38,
+        RunEvent::FailedAs(_) => 39,
+        RunEvent::DuetChecked(_) => 40,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 39;
+const LAST: u64 = 41;
 
 fn change(chance: &mut Chance) -> Change {
     match chance.number() % 4 {
@@ -214,6 +218,8 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
         32 => RunEvent::CommitsCalibrated(commits(chance)),
         33 => RunEvent::LedgerPage(page(chance)),
         38 => RunEvent::Readiness(chance.list(ready)),
+        39 => RunEvent::FailedAs(ErrorKind::Lost),
+        40 => RunEvent::DuetChecked(chance.list(duet_check)),
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }
@@ -234,6 +240,21 @@ fn commits(chance: &mut Chance) -> CommitCalibration {
         key: chance.text(),
         levels: vec![CommitLevel::Local, CommitLevel::RemoteApply],
         rounds: chance.list(|chance| chance.list(Chance::number)),
+    }
+}
+
+fn duet_check(chance: &mut Chance) -> DuetCheck {
+    let record = |chance: &mut Chance| CheckRecord { file: chance.text(), sha256: chance.text() };
+    DuetCheck {
+        expected: chance.seconds(),
+        records: [record(chance), record(chance)],
+        ratios: chance.list(|chance| CheckRatio {
+            point: chance.text(),
+            value: chance.seconds(),
+            low: chance.seconds(),
+            high: chance.seconds(),
+        }),
+        missing: chance.number(),
     }
 }
 

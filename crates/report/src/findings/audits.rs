@@ -57,18 +57,16 @@ fn conservation(intervals: &[IntervalSample]) -> Audit {
         broken += u64::from(counts.due + earlier != accounted);
         due += counts.due;
     }
-    Audit {
-        name: "conservation of operations",
-        rule: "due = completed + rolled back by design + failed + dropped + change of operations in flight, in every \
-            interval",
-        found: if broken == 0 {
-            format!("holds for {due} operations")
-        } else {
-            format!("violated in {broken} intervals")
-        },
-        holds: broken == 0,
-        by_database: false,
-    }
+    let rule = "due = completed + rolled back by design + failed + dropped + change of operations in flight, in every \
+        interval";
+    conserved("conservation of operations", rule, due, broken)
+}
+
+/// A sum over `due` operations that should hold in every interval, and does not in `broken` of them.
+fn conserved(name: &'static str, rule: &'static str, due: u64, broken: u64) -> Audit {
+    let found =
+        if broken == 0 { format!("holds for {due} operations") } else { format!("violated in {broken} intervals") };
+    Audit { name, rule, found, holds: broken == 0, by_database: false }
 }
 
 /// Checks that what became due by a schedule has begun, was given up, or still waits.
@@ -81,17 +79,8 @@ fn offered(intervals: &[IntervalSample]) -> Option<Audit> {
         before = second.waiting;
         due += second.due;
     }
-    (due > 0).then(|| Audit {
-        name: "conservation of the offered load",
-        rule: "due by the schedule = started or given up + change of waiting operations, in every interval",
-        found: if broken == 0 {
-            format!("holds for {due} operations")
-        } else {
-            format!("violated in {broken} intervals")
-        },
-        holds: broken == 0,
-        by_database: false,
-    })
+    let rule = "due by the schedule = started or given up + change of waiting operations, in every interval";
+    (due > 0).then(|| conserved("conservation of the offered load", rule, due, broken))
 }
 
 /// Completed operations have a latency each; failed ones have none.

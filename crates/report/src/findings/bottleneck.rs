@@ -95,13 +95,14 @@ fn ranking(by_run: &RunAttempts<'_>, point: &PointFindings, flat: Option<bool>) 
 /// The processor and its busiest core, the busiest thread, each device, limit and stall.
 fn uses(observed: &Observations) -> Vec<ResourceUse> {
     let one = |name: &str, share: f64| ResourceUse { name: name.to_owned(), share };
+    let each = |resource: &Resource| ResourceUse { name: resource.title(), share: resource.mean().value() };
     let busiest = |kind| observed.of(kind).map(|resource| resource.mean().value()).reduce(f64::max);
     let processor = observed.own_cpu().map(|shares| mean(&shares));
     let mut uses: Vec<ResourceUse> = processor.map(|share| one("processor", share)).into_iter().collect();
     uses.extend(busiest(ResourceKind::Core).map(|share| one("busiest core", share)));
     uses.extend(busiest(ResourceKind::Thread).map(|share| one("busiest thread", share)));
     for kind in [ResourceKind::Device, ResourceKind::Limit, ResourceKind::Pressure] {
-        uses.extend(observed.of(kind).map(|resource| one(&resource.name, resource.mean().value())));
+        uses.extend(observed.of(kind).map(each));
     }
     uses
 }
@@ -184,10 +185,9 @@ fn pressure(attempt: &Attempt) -> Vec<Trace> {
             .iter()
             .find(|(known, _)| *known == series.component)
             .map_or(series.component.as_str(), |(_, what)| what);
-        let name = format!("{what} (pressure)");
         let samples =
             series.samples.iter().map(|(offset, span, value)| (offset.as_seconds() - *span as f64 / 2e9, *value));
-        Trace { instance: name, samples: samples.collect() }
+        Trace { instance: what.to_owned(), samples: samples.collect() }
     };
     series.map(trace).collect()
 }

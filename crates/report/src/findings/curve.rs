@@ -1,5 +1,6 @@
 //! The curve of throughput over a factor: per cent of the largest, what each step is worth, where it bends.
 
+pub(super) mod knee;
 pub(super) mod standing;
 
 use super::blocks::BlockFindings;
@@ -9,12 +10,12 @@ use super::point::PointFindings;
 use crate::groups::by_key;
 use proofload_analysis::bootstrap::{Estimate, ratio_of_means};
 use proofload_analysis::elasticity::{Level, Step, elasticities};
-use proofload_analysis::knee::{Knee, Question, find_knee};
+use proofload_analysis::knee::{FittedKnee, NoFit, Question, fit_knee};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::settings::Value;
 use proofload_model::study::{Factor, Study};
 
-/// Share of the largest result that counts as having reached it, where the knee cannot be fitted.
+/// Share of the largest result within which a level counts as the same.
 pub(crate) const WITHIN: f64 = 0.05;
 
 /// The curve over what a search varies, else over the first factor whose levels are numbers; one group for each combination of the other factors' levels.
@@ -37,8 +38,8 @@ pub struct CurveGroup {
     pub points: Vec<usize>,
     /// What each step between valid neighbours is worth.
     pub steps: Vec<Step>,
-    /// Where it bends.
-    pub knee: Knee,
+    /// The knee of a curve fitted through its valid levels, or why there is none.
+    pub fit: Result<FittedKnee, NoFit>,
 }
 
 /// Finds the curve; the error says why there is none.
@@ -69,7 +70,7 @@ pub(super) fn curve(
             label,
             points: members,
             steps: elasticities(&levels),
-            knee: knee(&levels, study.seed(), &factor.levels),
+            fit: fit(&levels, study.seed(), &factor.levels),
         }
     };
     let mut numbers: Vec<f64> = factor.levels.iter().filter_map(level_number).collect();
@@ -89,13 +90,13 @@ fn throughput(point: &PointFindings, blocks: Option<&BlockFindings>) -> Option<E
     inside.or_else(|| point.throughput.clone().ok())
 }
 
-fn knee(levels: &[Level], seed: u64, of: &[Value]) -> Knee {
+fn fit(levels: &[Level], seed: u64, of: &[Value]) -> Result<FittedKnee, NoFit> {
     let unit = match of.first() {
         Some(Value::Bytes(_)) => Unit::named("B"),
         Some(Value::Duration(_)) => Unit::named("s"),
         _ => Unit::named(""),
     };
-    find_knee(levels, &Question { unit, within: WITHIN, resamples: 1000, seed })
+    fit_knee(levels, &Question { unit, within: WITHIN, resamples: 1000, seed })
 }
 
 /// Levels of all factors but one, in words.
@@ -124,20 +125,34 @@ fn is_geometric(sorted: &[f64]) -> bool {
     ratios < differences
 }
 
+/// The valid one among points with the largest throughput, inside blocks where there are any.
+pub(super) fn largest_of<'p>(
+    points: impl Iterator<Item = &'p PointFindings>,
+    blocks: Option<&BlockFindings>,
+) -> Option<&'p PointFindings> {
+    let value = |point: &PointFindings| throughput(point, blocks).map_or(f64::NEG_INFINITY, |estimate| estimate.value);
+    points.filter(|point| point.verdict.is_valid()).max_by(|a, b| value(a).total_cmp(&value(b)))
+}
+
 /// Fills in the throughput of each point in per cent of the largest valid one's.
 ///
 /// The ratio is taken inside blocks where there are any.
 pub(super) fn fill_relative(points: &mut [PointFindings], blocks: Option<&BlockFindings>) {
-    let value = |point: &PointFindings| throughput(point, blocks).map_or(f64::NAN, |estimate| estimate.value);
-    let valid = |point: &&PointFindings| point.verdict.is_valid() && value(point) > 0.0;
-    let largest = points.iter().filter(valid).max_by(|a, b| value(a).total_cmp(&value(b)));
+    let largest = largest_of(points.iter(), blocks);
     let Some((largest, estimate)) = largest.and_then(|point| Some((point.id, point.throughput.clone().ok()?))) else {
         return;
     };
-    for point in points {
-        let inside = blocks.and_then(|blocks| blocks.ratio(point.id, largest));
-        point.relative = relative(point, largest, |own| inside.unwrap_or_else(|| ratio_of_means(own, &estimate)));
+    if estimate.value > 0.0 {
+        for point in points {
+            point.relative = relative_to(point, (largest, &estimate), blocks);
+        }
     }
+}
+
+/// Throughput of a valid point in per cent of that of another with its estimate, inside blocks where there are any.
+fn relative_to(point: &PointFindings, (to, of_it): (u32, &Estimate), blocks: Option<&BlockFindings>) -> Measured {
+    let inside = blocks.and_then(|blocks| blocks.ratio(point.id, to));
+    relative(point, to, |own| inside.unwrap_or_else(|| ratio_of_means(own, of_it)))
 }
 
 fn relative(point: &PointFindings, largest: u32, ratio: impl FnOnce(&Estimate) -> Quantity) -> Measured {

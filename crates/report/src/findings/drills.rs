@@ -10,6 +10,7 @@ use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_model::drill::{
     DrillAsked, DrillReport, FaultAsked, FaultKind, Ledger, Outage, ProbeKind, ProbeReport, drill,
 };
+use proofload_model::engines::unlogged_settings;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::engine::DURABLE_COMMITS;
 use proofload_model::fault_strength::FaultStrength;
@@ -236,15 +237,11 @@ fn has_durable_commits(settings: &Settings, facts: &[Fact]) -> bool {
 }
 
 /// What studies say of it, for records from before engines said it.
-///
-/// Source: PostgreSQL manual, `synchronous_commit`; MariaDB manual, `innodb_flush_log_at_trx_commit`: with 0 the log is written once a second.
 fn was_durable(settings: &Settings) -> bool {
-    const GIVE_UP: [(&str, &str); 3] =
-        [("synchronous_commit", "off"), ("synchronous_commit", "false"), ("innodb_flush_log_at_trx_commit", "0")];
-    let is_set = |(name, value): &(&str, &str)| {
+    let is_set = |(name, value): (&str, &str)| {
         settings.get(&format!("engine.settings.{name}")).is_some_and(|set| set.to_string().eq_ignore_ascii_case(value))
     };
-    !GIVE_UP.iter().any(is_set)
+    !unlogged_settings().any(is_set)
 }
 
 /// Acknowledged writes that an attempt's drill lost though none may be lost; 0 for an attempt without a drill.

@@ -44,15 +44,14 @@ pub(super) fn informative(quantity: Quantity) -> Quantity {
     quantity
 }
 
-/// All of a whole, %.
-const WHOLE: f64 = 100.0;
-
-/// Ends the interval of a share of a whole, in per cent, at 0 and 100: no share lies beyond. A value that was read beyond stays in its interval.
-pub(super) fn within_the_whole(quantity: Quantity) -> Quantity {
+/// Ends the interval of a share of a whole, a ratio or in per cent, at nothing and at all of it: no share lies beyond. A value that
+/// was read beyond stays in its interval.
+pub(crate) fn within_the_whole(quantity: Quantity) -> Quantity {
+    let whole = if *quantity.unit() == Unit::RATIO { 1.0 } else { 100.0 };
     match quantity.interval() {
-        Interval::Known { low, high, method } if *low < 0.0 || *high > WHOLE => {
+        Interval::Known { low, high, method } if *low < 0.0 || *high > whole => {
             let value = quantity.value();
-            let interval = Interval::known(low.max(0.0).min(value), high.min(WHOLE).max(value), method.clone());
+            let interval = Interval::known(low.max(0.0).min(value), high.min(whole).max(value), method.clone());
             Quantity::new(value, quantity.unit().clone(), quantity.n(), interval)
         }
         _ => quantity,
@@ -93,5 +92,7 @@ mod tests {
         assert_eq!(of(3.0, -2.0, 8.0), Some((0.0, 8.0)));
         assert_eq!(of(50.0, 45.0, 55.0), Some((45.0, 55.0)));
         assert_eq!(of(101.0, 99.0, 103.0), Some((99.0, 101.0)), "read at other instants than the clock");
+        let ratio = Quantity::new(0.97, Unit::RATIO, 30, Interval::known(0.9, 1.04, "test"));
+        assert_eq!(within_the_whole(ratio).interval().bounds(), Some((0.9, 1.0)));
     }
 }

@@ -3,14 +3,16 @@
 use super::attribution::{PointAttribution, attributions};
 use super::blocks::{BlockFindings, blocks};
 use super::bottleneck::{Ranking, rankings};
-use super::curve::{Curve, curve, fill_relative};
+use super::curve::{Curve, curve, fill_relative, largest_of};
 use super::drills::{DrilledPoint, drilled};
+use super::level::Measured;
 use super::point::{PointFindings, points};
 use super::run::RunFindings;
 use super::search::{SearchFindings, searches_among};
 use super::sentinel::{Sentinels, sentinels};
 use super::window::reach::WindowReach;
 use crate::workloads::{Workload, workload};
+use proofload_analysis::bootstrap::ratio_of_means;
 use proofload_import::{Reference, find_reference};
 use proofload_model::study::Factor;
 use proofload_record::{Attempt, Record, RunAttempts, State};
@@ -84,8 +86,7 @@ impl Findings<'_> {
 
     /// The valid point with the largest throughput.
     pub fn largest(&self) -> Option<&PointFindings> {
-        let value = |point: &&PointFindings| point.throughput.as_ref().map_or(f64::NAN, |estimate| estimate.value);
-        self.points.iter().filter(|point| point.verdict.is_valid()).max_by(|a, b| value(a).total_cmp(&value(b)))
+        largest_of(self.points.iter(), self.blocks.as_ref())
     }
 
     /// The point of a number.
@@ -97,6 +98,18 @@ impl Findings<'_> {
     /// Label of the point of a number; empty where there is none.
     pub(crate) fn label(&self, id: u32) -> String {
         self.point(id).map(PointFindings::label).unwrap_or_default()
+    }
+
+    /// Throughput of a point over that of another; inside blocks, where there are any, also of points that moved within their runs.
+    pub(super) fn throughput_over(&self, point: &PointFindings, base: &PointFindings) -> Measured {
+        if let Some(ratio) = self.blocks.as_ref().and_then(|blocks| blocks.ratio(point.id, base.id)) {
+            return Ok(ratio);
+        }
+        if let Some(one) = [point, base].into_iter().find(|one| !one.verdict.is_valid()) {
+            return Err(format!("{} is {}", one.label(), one.verdict.word()));
+        }
+        let above = point.throughput.as_ref().map_err(Clone::clone)?;
+        Ok(ratio_of_means(above, base.throughput.as_ref().map_err(Clone::clone)?))
     }
 
     /// The ranking of a point.

@@ -299,11 +299,12 @@ fn verdict(of_point: &[&Attempt], runs: &[RunFindings]) -> Verdict {
 }
 
 fn why_not_run(of_point: &[&Attempt]) -> String {
-    match of_point.last().map(|attempt| &attempt.state) {
-        None => "the study has not reached it yet".to_owned(),
-        Some(State::Failed { reason }) => format!("its last attempt failed: {reason}"),
-        Some(State::Open) => "its last attempt was interrupted or is still running".to_owned(),
-        Some(State::Finished) => "its last attempt belongs to another plan".to_owned(),
+    let Some(last) = of_point.last() else { return "the study has not reached it yet".to_owned() };
+    match &last.state {
+        State::Failed { .. } if last.is_interrupted() => "its last attempt was interrupted".to_owned(),
+        State::Failed { reason } => format!("its last attempt failed: {reason}"),
+        State::Open => "its last attempt was interrupted or is still running".to_owned(),
+        State::Finished => "its last attempt belongs to another plan".to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ pub mod slopes;
 pub mod time_split;
 pub mod two_ratios;
 
-use super::estimate::{estimate, informative, measured};
+use super::estimate::{estimate, informative, measured, within_the_whole};
 use super::evaluate::Findings;
 use super::factor::level_number;
 use super::level::Measured;
@@ -18,7 +18,6 @@ use super::run::Pair;
 use super::telemetry::{Trace, cores, total, traces, traces_of};
 use forecast::{Forecast, forecast};
 use lag::{StandbyLag, by_standby, largest_percentile, standby_lag};
-use proofload_analysis::bootstrap::ratio_of_means;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, replication};
@@ -185,18 +184,7 @@ fn base_of<'a>(point: &PointFindings, alone: &[&'a PointFindings]) -> Result<&'a
 /// Throughput beside that of the point without standbys; inside blocks, where there are any, also of points that moved within their runs.
 fn kept(findings: &Findings<'_>, point: &PointFindings, alone: &[&PointFindings]) -> Measured {
     let base = base_of(point, alone)?;
-    let inside = findings.blocks.as_ref().and_then(|blocks| blocks.ratio(point.id, base.id));
-    if let Some(one) = [point, base].into_iter().find(|one| inside.is_none() && !one.verdict.is_valid()) {
-        return Err(format!("{} is {}", one.label(), one.verdict.word()));
-    }
-    let ratio = match inside {
-        Some(ratio) => ratio,
-        None => ratio_of_means(
-            point.throughput.as_ref().map_err(Clone::clone)?,
-            base.throughput.as_ref().map_err(Clone::clone)?,
-        ),
-    };
-    Ok(informative(ratio.scaled(100.0, Unit::PERCENT)))
+    findings.throughput_over(point, base).map(|ratio| informative(ratio.scaled(100.0, Unit::PERCENT)))
 }
 
 /// A series of the primary over the windows of all runs, its components added up.
@@ -216,7 +204,7 @@ fn busiest_core(runs: &[Pair<'_>]) -> Measured {
         runs.iter().flat_map(|(_, attempt)| cores(attempt)).map(|trace| trace.instance).collect();
     let of_core = |name: String| {
         let pick = |attempt: &Attempt| cores(attempt).into_iter().find(|trace| trace.instance == name);
-        of_windows(&in_windows(runs, pick, "").ok()?, 1.0, Unit::PERCENT).ok()
+        of_windows(&in_windows(runs, pick, "").ok()?, 1.0, Unit::PERCENT).map(within_the_whole).ok()
     };
     let all = names.into_iter().filter_map(of_core);
     let busiest = all.max_by(|a, b| a.value().total_cmp(&b.value()));
@@ -273,7 +261,7 @@ fn devices(runs: &[Pair<'_>], instance: &InstanceName) -> Vec<DeviceUse> {
             };
             of_windows(&in_windows(runs, pick, "the device")?, factor, unit)
         };
-        let busy = of(series::device::BUSY, 1.0, Unit::PERCENT);
+        let busy = of(series::device::BUSY, 1.0, Unit::PERCENT).map(within_the_whole);
         let queue = of(series::device::QUEUE, 1.0, Unit::named("requests"));
         let written = of(series::device::WRITE_BYTES, 1e-6, Unit::MB_PER_SECOND);
         DeviceUse { busy, queue, written, name }

@@ -86,7 +86,7 @@ pub(super) fn average(traces: &[Trace]) -> Option<Trace> {
 
 /// Cores that the database may run on, as the limit was read back; `None` when cores are not limited.
 pub(super) fn allowed_cores(attempt: &Attempt) -> Option<CoreSet> {
-    CoreSet::parse(limit::CORES.text(&attempt.facts)?)
+    limit::CORES.cores(&attempt.facts)
 }
 
 /// CPU seconds per second that the database may use on whatever cores, as the limit was read back; `None` when CPU time is not
@@ -121,10 +121,7 @@ pub(super) fn steal(attempt: &Attempt) -> Option<Trace> {
 
 fn of_allowed_cores(attempt: &Attempt, probed: SeriesName) -> Vec<Trace> {
     let allowed = allowed_cores(attempt);
-    let may = |trace: &Trace| {
-        let core = trace.instance.parse::<usize>();
-        allowed.as_ref().is_none_or(|allowed| core.is_ok_and(|core| allowed.0.contains(&core)))
-    };
+    let may = |trace: &Trace| allowed.as_ref().is_none_or(|allowed| allowed.has(&trace.instance));
     traces(attempt, probed).into_iter().filter(may).collect()
 }
 

@@ -3,11 +3,10 @@
 use crate::blocks::Opening;
 use crate::findings::warehouse::{Rating, rating};
 use crate::findings::{
-    BlockFindings, Curve, CurveGroup, EarlierAttempt, Findings, HostUse, Measured, NOT_CONFIRMED, PointFindings,
-    Ranking, RunFindings, WholeRun, WindowReach, reach,
+    BlockFindings, Curve, CurveGroup, EarlierAttempt, Findings, HostUse, Knee, Measured, NOT_CONFIRMED, NoKnee,
+    PointFindings, Ranking, RunFindings, WholeRun, WindowReach, not_fitted, reach, within_the_whole,
 };
 use crate::metrics::RELATIVE;
-use proofload_analysis::knee::Knee;
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::stall::Stall;
 use proofload_model::settings::Value;
@@ -237,30 +236,39 @@ fn stall_json(run: &RunFindings, stall: &Stall) -> Json {
 /// The knee of the only group; with several factors, of each.
 fn knee_json(findings: &Findings<'_>) -> Json {
     match &findings.curve {
-        Err(why) => json!({ "found": false, "missing": why }),
+        Err(why) => no_knee(&NoKnee::NoCurve(why.clone())),
         Ok(curve) => match curve.groups.as_slice() {
-            [only] => group_knee(curve, only),
+            [only] => group_knee(findings, curve, only),
             groups => json!({
                 "setting": curve.setting,
-                "groups": groups.iter().map(|group| group_knee(curve, group)).collect::<Vec<_>>(),
+                "groups": groups.iter().map(|group| group_knee(findings, curve, group)).collect::<Vec<_>>(),
             }),
         },
     }
 }
 
-fn group_knee(curve: &Curve, group: &CurveGroup) -> Json {
-    let mut knee = match &group.knee {
-        Knee::Fitted { at, .. } => json!({ "found": true, "at": at.to_json() }),
-        Knee::Between { after, reached, method } => json!({
-            "found": true, "above": after, "at_most": reached, "unit": "as the setting, sizes in bytes", "method": method,
+fn group_knee(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Json {
+    let mut knee = match findings.knee(curve, group) {
+        Knee::Fitted(fitted) => json!({ "found": true, "at": fitted.at.to_json() }),
+        Knee::Between { above, at_most, .. } => json!({
+            "found": true, "above": above, "at_most": at_most, "unit": "as the setting, sizes in bytes",
+            "method": "95 % intervals of the ratios to the largest",
         }),
-        Knee::None { why } => json!({ "found": false, "missing": why }),
+        Knee::None(why) => no_knee(&why),
     };
+    if let Err(why) = group.fit {
+        knee["not_fitted"] = json!(not_fitted(why));
+    }
     knee["setting"] = json!(curve.setting);
     if !group.label.is_empty() {
         knee["other_levels"] = json!(group.label);
     }
     knee
+}
+
+/// The reason in a word for programs, and in words.
+fn no_knee(why: &NoKnee) -> Json {
+    json!({ "found": false, "reason": why.word(), "missing": why.text() })
 }
 
 fn elasticity_json(findings: &Findings<'_>) -> Json {
@@ -310,9 +318,10 @@ fn bottleneck_json(findings: &Findings<'_>) -> Json {
 
 fn ranking_json(ranking: &Ranking) -> Json {
     let candidates = ranking.candidates.iter().enumerate().map(|(place, candidate)| {
+        let measure = within_the_whole(candidate.measure.clone());
         json!({
             "rank": place + 1, "cause": format!("{:?}", candidate.cause), "name": candidate.name,
-            "measure": candidate.measure.to_json(), "evidence": candidate.evidence, "confirmation": NOT_CONFIRMED,
+            "measure": measure.to_json(), "evidence": candidate.evidence, "confirmation": NOT_CONFIRMED,
         })
     });
     json!({ "point": ranking.point, "candidates": candidates.collect::<Vec<_>>(), "not_observed": ranking.not_observed })

@@ -5,7 +5,7 @@ use super::opening::why_at as opening_why;
 use crate::blocks::{
     Block, Cell, Chart, Column, Figure, Heat, Inline, Notice, Prose, Table, TableOf, cells, columns, prose,
 };
-use crate::findings::{Findings, PointFindings, Ranking};
+use crate::findings::{Findings, PointFindings, Ranking, within_the_whole};
 use crate::numbers::short;
 
 /// Candidates listed for each point.
@@ -139,7 +139,7 @@ fn point_rows(point: &PointFindings, ranking: &Ranking) -> Vec<Vec<Cell>> {
         }];
     }
     let row = |(place, candidate): (usize, &proofload_analysis::bottleneck::Candidate)| {
-        let measure = candidate.measure.scaled(100.0, proofload_analysis::quantity::Unit::PERCENT);
+        let measure = within_the_whole(candidate.measure.scaled(100.0, proofload_analysis::quantity::Unit::PERCENT));
         cells! {
             point.label(), Cell::Count(place as u64 + 1), candidate.name.clone(), measure, candidate.evidence.clone()
         }

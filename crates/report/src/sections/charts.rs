@@ -162,7 +162,7 @@ fn tick_of(panel: &Panel, x: f64) -> String {
 
 /// The knee of the only group as a shaded range, when it has one.
 pub(super) fn knee_band(findings: &Findings<'_>) -> Option<Band> {
-    let (from, to) = findings.knee_range()?;
+    let (from, to) = findings.only_knee()?.range()?;
     Some(Band { from, to, kind: BandKind::Knee, label: "knee".to_owned() })
 }
 

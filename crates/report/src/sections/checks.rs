@@ -87,8 +87,9 @@ fn warm_up(run: &RunFindings) -> Cell {
 fn generator(run: &RunFindings) -> Cell {
     let doubts: Vec<String> = run.generator.bound.iter().chain(&run.generator.flags).map(ToString::to_string).collect();
     let mut words: Prose = if doubts.is_empty() { prose!["not the limit"] } else { prose![doubts.join("; ")] };
-    if !run.generator.not_observed.is_empty() {
-        words.extend(prose!["; not observed: ", run.generator.not_observed.join(", ")]);
+    let not_observed: Vec<String> = run.generator.not_observed.iter().map(ToString::to_string).collect();
+    if !not_observed.is_empty() {
+        words.extend(prose!["; not observed: ", not_observed.join(", ")]);
     }
     Cell::Prose(words)
 }

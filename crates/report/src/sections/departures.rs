@@ -2,7 +2,7 @@
 
 use crate::blocks::{Block, Cell, Column, Prose, Table, cells, prose};
 use crate::findings::Findings;
-use proofload_model::facts::client;
+use proofload_model::facts::{Description, client};
 use std::collections::BTreeMap;
 
 /// Makes the section of TPROC-C; left out where every run followed the clauses.
@@ -12,10 +12,9 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let measured = findings.points.iter().filter(|point| !point.runs.is_empty()).count();
-    let row = |number: &str, (about, points): &(String, Vec<String>)| {
-        let (name, words) = about.split_once(": ").unwrap_or((about.as_str(), ""));
+    let row = |number: &str, (Description { name, words }, points): &(Description, Vec<String>)| {
         let place = if points.len() == measured { "all points".to_owned() } else { points.join(", ") };
-        cells![number.trim_start_matches('0').to_owned(), Cell::code(name.to_owned()), words.to_owned(), place]
+        cells![number.trim_start_matches('0').to_owned(), Cell::code(name.clone()), words.clone(), place]
     };
     let table = Table {
         id: "table-departures",
@@ -46,15 +45,15 @@ fn lead(findings: &Findings<'_>) -> Prose {
     }
 }
 
-/// Number, text and points of each departure that was on.
-fn departures<'f>(findings: &'f Findings<'_>) -> BTreeMap<&'f str, (String, Vec<String>)> {
-    let mut departures: BTreeMap<&str, (String, Vec<String>)> = BTreeMap::new();
+/// Number, description and points of each departure that was on.
+fn departures<'f>(findings: &'f Findings<'_>) -> BTreeMap<&'f str, (Description, Vec<String>)> {
+    let mut departures: BTreeMap<&str, (Description, Vec<String>)> = BTreeMap::new();
     for point in &findings.points {
         for run in &point.runs {
             let attempt = findings.finished(run.run.index);
             for fact in attempt.iter().flat_map(|attempt| &attempt.facts) {
-                let (Some(number), Some(about)) = (client::DEPARTURE.part(fact), &fact.effective) else { continue };
-                let (_, points) = departures.entry(number).or_insert_with(|| (about.clone(), Vec::new()));
+                let Some((number, description)) = client::DEPARTURE.description(fact) else { continue };
+                let (_, points) = departures.entry(number).or_insert_with(|| (description, Vec::new()));
                 if points.last() != Some(&point.label()) {
                     points.push(point.label());
                 }

@@ -81,6 +81,7 @@ fn attempts(findings: &Findings<'_>) -> Table {
     let end = |attempt: &Attempt| match &attempt.state {
         State::Finished => "finished".to_owned(),
         State::Open => "interrupted or running".to_owned(),
+        State::Failed { .. } if attempt.is_interrupted() => "interrupted".to_owned(),
         State::Failed { reason } => format!("failed: {reason}"),
     };
     let caption = prose!["Every attempt at a run, in order, with the seed of its inputs. Times are UTC."];

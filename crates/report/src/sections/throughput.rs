@@ -1,9 +1,10 @@
 //! Throughput against the factor: what each step is worth and where the curve bends.
 
 use super::charts::level_words;
-use crate::blocks::{Block, Inline, Prose, Table, TableOf, prose};
-use crate::findings::{Curve, CurveGroup, CurveShape, Findings, RankedCurve, setting_title};
-use proofload_analysis::knee::Knee;
+use crate::blocks::{Block, Inline, Table, TableOf, prose};
+use crate::findings::{Curve, CurveGroup, Findings, Knee, not_fitted, setting_title};
+use crate::numbers::capital;
+use proofload_analysis::knee::NoFit;
 
 pub(super) fn needs(findings: &Findings<'_>) -> Result<(), String> {
     let curve = findings.curve.as_ref().map_err(Clone::clone)?;
@@ -31,21 +32,35 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
+/// Where a group bends, in words, or why no knee is shown; last how that was told.
 fn knee_paragraph(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Vec<Inline> {
-    if let Some(shown) = shown_knee(findings, curve, group) {
-        return shown;
-    }
-    let mut text = knee_sentence(findings, curve, group);
-    match &group.knee {
-        Knee::Fitted { shapes, .. } => {
-            if let Some(best) = shapes.first() {
+    let words = |number: f64| level_words(findings, &curve.setting, number);
+    let told = match findings.knee(curve, group) {
+        Knee::Fitted(fitted) => {
+            let mut text = prose!["The curve bends at ", &fitted.at, "; beyond it a larger level gains little. "];
+            if let Some(best) = fitted.shapes.first() {
                 text.extend(prose! {
-                    "Of ", shapes.len(), " shapes with enough points the ", best.name(), " fits best by AICc. "
+                    "Of ", fitted.shapes.len(), " shapes with enough points the ", best.name(), " fits best by AICc. "
                 });
             }
+            return text;
         }
-        Knee::Between { method, .. } => text.extend(prose!["Method: ", method.clone(), ". "]),
-        Knee::None { .. } => {}
+        Knee::Between { above, at_most, falls_again: true } => prose! {
+            words(above), " is shown to be lower than the largest and ", words(at_most),
+            " is not, so the knee lies between the two; larger levels are lower again. "
+        },
+        Knee::Between { above, at_most, falls_again: false } => prose! {
+            "From ", words(at_most), " on, no level is shown to be lower than the largest; ", words(above),
+            " is, so the knee lies between the two. "
+        },
+        Knee::None(why) => prose![capital(&why.text()), ", so no knee is shown. "],
+    };
+    let of_group = if curve.groups.len() > 1 { " of the group" } else { "" };
+    let mut text = [told, prose!["Method: 95 % intervals of the ratios to the largest", of_group, ". "]].concat();
+    match group.fit {
+        // With few levels nobody expects a fit.
+        Ok(_) | Err(NoFit::TooFewLevels(_)) => {}
+        Err(why) => text.extend(prose!["No knee was fitted: ", not_fitted(why), ". "]),
     }
     text
 }
@@ -59,41 +74,4 @@ fn steps_table(findings: &Findings<'_>, curve: &Curve) -> Table {
         .when(curve.groups.len() > 1, |table| table.words("With", |(group, _)| group.label.clone()))
         .quantities("Elasticity of throughput", "d ln X / d ln R", |(_, step)| step.elasticity.clone())
         .table()
-}
-
-/// Where the only group bends as its intervals show, in words: the definition of the first screen. `None` for a fitted knee and several groups.
-fn shown_knee(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Option<Prose> {
-    let is_fitted = matches!(group.knee, Knee::Fitted { .. });
-    let ranked = RankedCurve::of_only(findings, curve).filter(|_| !is_fitted)?;
-    let words = |number: f64| level_words(findings, &curve.setting, number);
-    let told = match (findings.knee_range(), ranked.shape) {
-        (Some((after, reached)), CurveShape::Between(..)) => prose! {
-            words(after), " is shown to be lower than the largest and ", words(reached),
-            " is not, so the knee lies between the two; larger levels are lower again. "
-        },
-        (Some((after, reached)), _) => prose! {
-            "From ", words(reached), " on, no level is shown to be lower than the largest; ", words(after),
-            " is, so the knee lies between the two. "
-        },
-        (None, CurveShape::Level) => prose!["No level is shown to be lower than the largest, so no knee is shown. "],
-        (None, CurveShape::From(_)) => prose!["Throughput still rises at the largest level, so no knee is shown. "],
-        (None, _) => prose!["Throughput does not rise to a plateau, so no knee is shown. "],
-    };
-    Some([told, prose!["Method: 95 % intervals of the ratios to the largest. "]].concat())
-}
-
-/// Where the curve bends, in words.
-fn knee_sentence(findings: &Findings<'_>, curve: &Curve, group: &CurveGroup) -> Prose {
-    let words = |number: f64| level_words(findings, &curve.setting, number);
-    match &group.knee {
-        Knee::Fitted { at, .. } => prose!["The curve bends at ", at, "; beyond it a larger level gains little. "],
-        Knee::Between { after: Some(after), reached, .. } => prose! {
-            "From ", words(*reached), " on, throughput stays within 5 % of the largest; at ", words(*after),
-            " it does not, so the knee lies between the two. "
-        },
-        Knee::Between { after: None, .. } => {
-            prose!["Every level is within 5 % of the largest throughput: this factor does not limit throughput here. "]
-        }
-        Knee::None { why } => prose!["No knee was found: ", why.clone(), ". "],
-    }
 }

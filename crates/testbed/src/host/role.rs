@@ -27,14 +27,15 @@ use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
-    Admit, Attach, BeforeRewind, BeginCommit, CatchUp, ChangeLimits, CheckQuiet, CopyInstance, Create, DataEnd,
-    Describe, Detach, DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll, HoldStandby,
-    HostService, IsFenced, JoinLimits, KnowBeside, LabelSnapshot, LimitProcess, MakeFault, MeasureLink, MeasureReads,
-    MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote, Protect, Purge,
-    QuietCheck, ReadCluster, ReadDataEnd, ReadFork, ReadLogEndAfter, ReadMeters, ReadReceived, ReadReplication,
-    ReadUsage, ReadUsed, ReadWork, ReadsMeasured, Release, Request, RestoreSnapshot, Rewind, SaveSnapshot,
-    SeeCommitWait, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged, StartProbes, StartedInstance, Stop,
-    StopArbiter, StopProbes, Sweep, TimeCommits, TryLimits, UndoFault, Verify, WatchExisting,
+    Admit, AreDiscarded, Attach, BeforeRewind, BeginCommit, CatchUp, ChangeLimits, CheckQuiet, CopyInstance, Create,
+    DataEnd, Describe, Detach, Discard, DropPageCache, EndCommit, EndFaulty, FindSnapshot, Follow, HasAppliedAll,
+    HoldStandby, HostService, IsFenced, JoinLimits, KnowBeside, LabelSnapshot, LimitProcess, MakeFault, MeasureLink,
+    MeasureReads, MountVolume, Precondition, PreconditioningResult, PrepareLimits, Prewarm, PrewarmResult, Promote,
+    Protect, Purge, QuietCheck, ReadCluster, ReadDataEnd, ReadFork, ReadLogEndAfter, ReadMeters, ReadReceived,
+    ReadReplication, ReadUsage, ReadUsed, ReadWork, ReadsMeasured, RefitLog, Release, Request, RestoreSnapshot,
+    RestoreTarget, Rewind, SaveSnapshot, SeeCommitWait, SnapshotCopy, Start, StartArbiter, StartLink, StartManaged,
+    StartProbes, StartedInstance, Stop, StopArbiter, StopProbes, Sweep, TimeCommits, TryLimits, UndoFault, Verify,
+    WatchExisting,
 };
 use proofload_model::wire::{DataLocation, Event, Reply, ResourceUse};
 use std::collections::BTreeMap;
@@ -453,6 +454,21 @@ impl HostService for HostRole {
         self.held(&ask.instance).stop()
     }
 
+    fn discard(&mut self, ask: Discard) -> Result<(), Error> {
+        self.held(&ask.instance).discard(&ask.place)
+    }
+
+    fn are_discarded(&mut self, ask: AreDiscarded) -> Result<bool, Error> {
+        Ok(snapshots::are_discarded(Path::new(&ask.place.folder)))
+    }
+
+    fn refit_log(&mut self, ask: RefitLog) -> Result<bool, Error> {
+        self.held(&ask.instance).refuse_while_running("give data another log")?;
+        let data = snapshots::data_folder(&absolute(&ask.place)?);
+        let Some(recipe) = engine(&ask.place)?.server() else { return Ok(false) };
+        instances::refit_log(recipe, &data, &ask.place.settings)
+    }
+
     fn save_snapshot(&mut self, ask: SaveSnapshot) -> Result<SnapshotCopy, Error> {
         self.held(&ask.instance).refuse_while_running("save a snapshot")?;
         snapshots::save(Path::new(&ask.place.folder), &*self.clock)
@@ -466,14 +482,17 @@ impl HostService for HostRole {
         snapshots::label(Path::new(&ask.place.folder), &ask.label)
     }
 
-    fn restore_snapshot(&mut self, ask: RestoreSnapshot) -> Result<SnapshotCopy, Error> {
-        self.held(&ask.instance).refuse_while_running("restore the snapshot")?;
-        let folder = Path::new(&ask.place.folder);
-        self.free_after_kill(folder);
-        if ask.from != ask.place.folder {
-            snapshots::claim(folder)?;
+    fn restore_snapshot(&mut self, ask: RestoreSnapshot) -> Result<Vec<SnapshotCopy>, Error> {
+        for RestoreTarget { instance, place } in &ask.instances {
+            self.held(instance).refuse_while_running("restore the snapshot")?;
+            let folder = Path::new(&place.folder);
+            self.free_after_kill(folder);
+            if ask.from != place.folder {
+                snapshots::claim(folder)?;
+            }
         }
-        snapshots::restore(Path::new(&ask.from), folder, &*self.clock)
+        let folders: Vec<&Path> = ask.instances.iter().map(|target| Path::new(&target.place.folder)).collect();
+        snapshots::restore(Path::new(&ask.from), &folders, &*self.clock)
     }
 
     fn drop_page_cache(&mut self, ask: DropPageCache) -> Result<(), Error> {

@@ -18,10 +18,11 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-/// How long a program may take from its start to its first answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a program may take from its start to its first answer. Long, because a server that recovers from a crash, or makes a large
+/// log, answers once that is done, which takes minutes for tens of gigabytes on a slow disk; a program that ends is noticed at once.
+const PATIENCE: Duration = Duration::from_secs(600);
 
-const GLANCE: Duration = Duration::from_millis(50);
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// Asks whether what is served at an address answers; an error means "not yet".
 pub(super) type Answers<'a> = &'a dyn Fn(&str) -> Result<(), Error>;
@@ -50,7 +51,7 @@ pub(crate) struct Launch<'a> {
 /// Launches the program.
 ///
 /// # Errors
-/// A start that failed or took longer than 60 s, with the end of its log.
+/// A start that failed or took longer than 600 s, with the end of its log.
 pub(crate) fn launch(order: Launch<'_>) -> Result<Server, Error> {
     let Launch { instance, command, folder, log, user, signals, runs, port, address, answers, mut limits, .. } = order;
     let (log, file) = Log::open(&log, user)?;

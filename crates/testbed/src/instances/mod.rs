@@ -16,5 +16,5 @@ pub(crate) use launch::{Launch, launch};
 pub(crate) use rewind::{rewind, rewind_passwords, unlead};
 pub(crate) use secrets::{SecretFiles, write_secret};
 pub(crate) use server::{Server, StopSignals};
-pub(crate) use start::{Start, WayIn, free_port, lead, start};
+pub(crate) use start::{Start, WayIn, free_port, lead, refit_log, start};
 pub(crate) use user::{User, give_to_server};

@@ -185,10 +185,7 @@ impl Server {
     /// # Errors
     /// It had ended before, died of another signal than the polite one, or did not end at that within the recipe's patience and was made to.
     pub(crate) fn stop(self) -> Result<(), Error> {
-        self.notice_end();
-        if let Some(reason) = self.watch.ended() {
-            return Err(Error::new(format!("failed to stop the server: it had already exited: {reason}")));
-        }
+        self.expect_not_ended()?;
         let StopSignals { polite, patience, .. } = self.signals;
         self.tell(polite);
         if self.ends_within(patience) {
@@ -206,6 +203,42 @@ impl Server {
             "failed to stop the server: it did not exit within {patience:?} of signal {polite} and was killed; its files are not a clean copy; {}",
             self.watch.tail()
         )))
+    }
+
+    /// Ends it at once, with all its processes: its files are a copy of nothing.
+    ///
+    /// # Errors
+    /// It had ended before, or did not end within the recipe's patience of being killed.
+    pub(crate) fn end_at_once(self) -> Result<(), Error> {
+        self.expect_not_ended()?;
+        if let Some(data) = &self.runs {
+            // A manager that is told to end stops its server in order, and starts one again that ends before it.
+            self.expect_end();
+            kill_managed(data);
+        }
+        let (process, patience, watch) = (self.process, self.signals.patience, Arc::clone(&self.watch));
+        self.tell(self.signals.firm);
+        if !self.ends_within(HASTE) {
+            self.kill();
+            // What waits for a slow disk dies when that has answered.
+            self.ends_within(patience);
+        }
+        drop(self);
+        match watch.ended() {
+            Some(_) => Ok(()),
+            None => Err(Error::new(format!(
+                "failed to end the server at once: process {process} did not end within {patience:?} of being killed; \
+                 does its disk answer?"
+            ))),
+        }
+    }
+
+    fn expect_not_ended(&self) -> Result<(), Error> {
+        self.notice_end();
+        match self.watch.ended() {
+            None => Ok(()),
+            Some(reason) => Err(Error::new(format!("failed to stop the server: it had already exited: {reason}"))),
+        }
     }
 
     /// Tells whether it has ended by our own doing; where its process is gone, waits until that has been noticed.
@@ -246,6 +279,13 @@ impl Server {
         }
     }
 
+    /// Kills it with all that descends from it.
+    fn kill(&self) {
+        for process in sys::descendants(self.process) {
+            sys::signal(process, KILL);
+        }
+    }
+
     fn tell(&self, signal: i32) {
         self.notice_end();
         let mut life = self.watch.life();
@@ -274,9 +314,7 @@ impl Drop for Server {
         if self.watch.ended().is_none() {
             self.tell(self.signals.firm);
             if !self.ends_within(HASTE) {
-                for process in sys::descendants(self.process) {
-                    sys::signal(process, KILL);
-                }
+                self.kill();
                 self.ends_within(DYING);
             }
         }
@@ -290,26 +328,39 @@ impl Drop for Server {
 mod tests {
     use super::*;
     use crate::test_clock::TestClock;
+    use proofload_model::time::{Moment, WallTime};
     use std::path::Path;
     use std::process::Command;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-    /// A server that was killed, whose end is noted later, and the number of ends that were told.
-    fn killed(folder: &Path, before: impl FnOnce(&Server)) -> (Server, Arc<AtomicU32>) {
-        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+    const PATIENCE: Duration = Duration::from_secs(180);
+
+    /// A process whose end nobody waits for yet.
+    fn born(folder: &Path) -> (Child, Arc<InstanceWatch>) {
+        let child = Command::new("sleep").arg("600").spawn().unwrap();
         let (log, _file) = Log::open(&folder.join("log"), None).unwrap();
         let watch = Arc::new(InstanceWatch::new(InstanceName::primary(), log, None));
         watch.is_serving();
-        let server = Server {
-            signals: StopSignals { polite: 15, firm: KILL, patience: HASTE },
-            process: child.id(),
+        (child, watch)
+    }
+
+    fn server(process: u32, watch: Arc<InstanceWatch>, clock: Arc<dyn Clock>) -> Server {
+        Server {
+            signals: StopSignals { polite: 15, firm: KILL, patience: PATIENCE },
+            process,
             port: 0,
             runs: None,
             address: String::new(),
-            watch: Arc::clone(&watch),
-            clock: Arc::new(TestClock::new()),
+            watch,
+            clock,
             remains: Arc::default(),
-        };
+        }
+    }
+
+    /// A server that was killed, whose end is noted later, and the number of ends that were told.
+    fn killed(folder: &Path, before: impl FnOnce(&Server)) -> (Server, Arc<AtomicU32>) {
+        let (mut child, watch) = born(folder);
+        let server = server(child.id(), Arc::clone(&watch), Arc::new(TestClock::new()));
         before(&server);
         child.kill().unwrap();
         while sys::is_running(child.id()) {
@@ -334,6 +385,48 @@ mod tests {
         server.expect_to_serve();
         assert!(server.has_ended(), "it ended by our own doing");
         assert_eq!(told.load(Ordering::SeqCst), 0);
+    }
+
+    /// A clock of its own time, in whose second minute a process ends.
+    struct LateEnd {
+        nanoseconds: AtomicU64,
+        child: Mutex<Option<Child>>,
+        watch: Arc<InstanceWatch>,
+    }
+
+    impl Clock for LateEnd {
+        fn now(&self) -> Moment {
+            Moment(self.nanoseconds.load(Ordering::SeqCst))
+        }
+        fn wall(&self) -> WallTime {
+            WallTime(0)
+        }
+        fn sleep(&self, time: Duration) {
+            self.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap(), Ordering::SeqCst);
+            if self.now() > Moment(60_000_000_000) {
+                let child = self.child.lock().unwrap().take();
+                let events: EventSink = Arc::new(|_| ());
+                child.into_iter().for_each(|child| self.watch.until_end(child, &events));
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_at_once_waits_for_what_dies_late() {
+        let folder = tempfile::tempdir().unwrap();
+        let (child, watch) = born(folder.path());
+        let process = child.id();
+        let (nanoseconds, child) = (AtomicU64::new(0), Mutex::new(Some(child)));
+        let clock = LateEnd { nanoseconds, child, watch: Arc::clone(&watch) };
+        server(process, watch, Arc::new(clock)).end_at_once().unwrap();
+    }
+
+    #[test]
+    fn a_server_that_ended_unasked_is_told_by_an_end_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (server, _told) = killed(folder.path(), |_| ());
+        let error = server.end_at_once().unwrap_err().to_string();
+        assert!(error.contains("had already exited"), "{error}");
     }
 
     #[test]

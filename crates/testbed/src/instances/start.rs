@@ -49,7 +49,7 @@ pub(crate) struct WayIn {
 /// Starts the server; answers with it and with facts about the start.
 ///
 /// # Errors
-/// No instance in the folder, one that runs already, a start that failed or took longer than 60 s, with the end of its log.
+/// No instance in the folder, one that runs already, a start that failed or took longer than 600 s, with the end of its log.
 pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
     let Start { instance, recipe, data, port, settings, standby, reached, limits, clock, events, remains } = order;
     let begun = clock.now();
@@ -89,6 +89,13 @@ pub(crate) fn start(order: Start<'_>) -> Result<(Server, Vec<Fact>), Error> {
     let took = server.clock.now().since(begun);
     let facts = facts(&command, user.as_ref(), process, took);
     Ok((server, facts))
+}
+
+/// Writes what gives stopped data that were just built another log at their next start; tells whether there is such.
+pub(crate) fn refit_log(recipe: &dyn ServerRecipe, data: &Path, settings: &[(String, String)]) -> Result<bool, Error> {
+    let Some(file) = recipe.log_after_build(data, settings)? else { return Ok(false) };
+    let user = User::for_server(recipe.unprivileged_users())?;
+    write(data, &file, user.as_ref()).map(|()| true)
 }
 
 fn refuse_unfit(recipe: &dyn ServerRecipe, data: &Path, user: Option<&User>) -> Result<(), Error> {

@@ -160,6 +160,7 @@ mod tests {
             accelerate: vec![TierVolume::Data],
             quotas: Vec::new(),
             prewarm,
+            warm: None,
             folder: None,
         }
     }

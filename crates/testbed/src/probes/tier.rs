@@ -204,6 +204,7 @@ mod tests {
             accelerate: Vec::new(),
             quotas: Vec::new(),
             prewarm: false,
+            warm: None,
             folder: None,
         };
         let (engine, folder) = ("sqlite".to_owned(), folder.display().to_string());

@@ -29,6 +29,11 @@ impl Contents {
         self.0.insert(path, content);
     }
 
+    /// Adds files that others have looked at.
+    pub(super) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
     /// Whether every file was hashed.
     pub(super) fn is_hashed(&self) -> bool {
         self.0.values().all(|content| content.sha256.is_some())

@@ -3,6 +3,7 @@
 //! ```text
 //! <folder>/.proofload       says that the folder is ours
 //! <folder>/data             what the engine works on
+//! <folder>/data.discarded   says that its server was ended at once: nothing is made of these data
 //! <folder>/snapshot         a copy of it, taken while nothing ran
 //! <folder>/snapshot.files   size and SHA-256 of each of its files
 //! <folder>/snapshot.label   written last: the snapshot is whole, and of what
@@ -12,6 +13,7 @@
 
 mod contents;
 mod copy;
+mod discarded;
 mod folder;
 mod lock;
 mod page_cache;
@@ -19,6 +21,7 @@ mod prewarm;
 mod snapshot;
 
 pub(crate) use copy::{copy_folder, size_of};
+pub(crate) use discarded::{are_discarded, discard, expect_kept};
 pub(crate) use folder::{claim, data_folder, is_ours};
 pub(crate) use lock::{FolderLock, hold};
 pub(crate) use page_cache::drop_page_cache;

@@ -1,7 +1,8 @@
 //! A snapshot: a copy of the stopped data. Whole or absent at any instant: names change last, and the label after them.
 
 use super::contents::{Contents, damaged};
-use super::copy::{CopyTally, contents_of, copy_tree};
+use super::copy::{CopyTally, contents_of, copy_to_all};
+use super::discarded::{expect_kept, renewed};
 use super::folder::{data_folder, expect_ours};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
@@ -10,13 +11,15 @@ use proofload_model::wire::host::SnapshotCopy;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Copies the stopped data to the snapshot, and notes what its files contain. It has no label afterwards.
+/// Copies the stopped data to the snapshot, and notes what its files contain. It has no label afterwards. Refuses data that were discarded.
 pub(crate) fn save(folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
     expect_ours(folder)?;
+    expect_kept(folder, "save a snapshot")?;
     remove_file(&label_file(folder))?;
     let begun = clock.now();
-    let (tally, snapshot) =
-        (replace(&data_folder(folder), &snapshot_folder(folder), |_| Ok(()))?, snapshot_folder(folder));
+    let snapshot = snapshot_folder(folder);
+    let tallies = replace(&data_folder(folder), std::slice::from_ref(&snapshot), |_| Ok(()))?;
+    let tally = tallies.into_iter().next().unwrap_or_default();
     let contents = if tally.contents.is_hashed() { tally.contents.clone() } else { contents_of(&snapshot)? };
     let file = contents_file(folder);
     let written = fs::write(&file, contents.text()).and_then(|()| File::open(&file)?.sync_all());
@@ -42,11 +45,11 @@ pub(crate) fn find(folder: &Path, label: &str) -> bool {
     snapshot_folder(folder).is_dir() && fs::read_to_string(label_file(folder)).is_ok_and(|found| found == label)
 }
 
-/// Replaces the data of `folder` by the snapshot of `from`, whose files must contain what was saved. Files whose blocks are shared are
-/// compared by size, since nothing reads them.
-pub(crate) fn restore(from: &Path, folder: &Path, clock: &dyn Clock) -> Result<SnapshotCopy, Error> {
+/// Replaces the data of each folder by the snapshot of `from`, whose files must contain what was saved. Each file is read once; those
+/// whose blocks are shared are compared by size, since nothing reads them.
+pub(crate) fn restore(from: &Path, folders: &[&Path], clock: &dyn Clock) -> Result<Vec<SnapshotCopy>, Error> {
     expect_ours(from)?;
-    expect_ours(folder)?;
+    folders.iter().try_for_each(|folder| expect_ours(folder))?;
     if !label_file(from).exists() {
         return Err(Error::new(format!("{} has no complete snapshot to restore", from.display())));
     }
@@ -57,27 +60,37 @@ pub(crate) fn restore(from: &Path, folder: &Path, clock: &dyn Clock) -> Result<S
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(damaged(from, &format!("its file list cannot be read: {error}"))),
     };
-    let tally = replace(&snapshot_folder(from), &data_folder(folder), expected)?;
-    Ok(SnapshotCopy { bytes: Bytes(tally.bytes), method: method(&tally), took: clock.now().since(begun) })
+    let data: Vec<PathBuf> = folders.iter().map(|folder| data_folder(folder)).collect();
+    let tallies = replace(&snapshot_folder(from), &data, expected)?;
+    folders.iter().try_for_each(|folder| renewed(folder))?;
+    let took = clock.now().since(begun);
+    let copied = |tally: CopyTally| SnapshotCopy { bytes: Bytes(tally.bytes), method: method(&tally), took };
+    Ok(tallies.into_iter().map(copied).collect())
 }
 
-/// Copies `from` under a name of its own, then gives it the name `to`, unless `check` refuses its contents. What was there goes first: it
-/// can be had again.
-fn replace(from: &Path, to: &Path, check: impl FnOnce(&Contents) -> Result<(), Error>) -> Result<CopyTally, Error> {
-    let draft = draft_of(to);
-    remove_folder(&draft)?;
-    remove_folder(to)?;
-    let tally = copy_tree(from, &draft)?;
-    if let Err(error) = check(&tally.contents) {
-        remove_folder(&draft)?;
+/// Copies `from` to each place under a name of its own, then gives each its name, unless `check` refuses its contents. What was there goes
+/// first: it can be had again.
+fn replace(
+    from: &Path,
+    places: &[PathBuf],
+    check: impl Fn(&Contents) -> Result<(), Error>,
+) -> Result<Vec<CopyTally>, Error> {
+    let drafts: Vec<PathBuf> = places.iter().map(|place| draft_of(place)).collect();
+    drafts.iter().chain(places).try_for_each(|folder| remove_folder(folder))?;
+    let tallies = copy_to_all(from, &drafts)?;
+    if let Err(error) = tallies.iter().try_for_each(|tally| check(&tally.contents)) {
+        drafts.iter().try_for_each(|draft| remove_folder(draft))?;
         return Err(error);
     }
-    fs::rename(&draft, to).map_err(|error| Error::new(format!("failed to rename {}: {error}", to.display())))?;
-    if let Some(parent) = to.parent() {
-        let synced = File::open(parent).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| Error::new(format!("failed to sync {}: {error}", parent.display())))?;
+    for (draft, place) in drafts.iter().zip(places) {
+        fs::rename(draft, place)
+            .map_err(|error| Error::new(format!("failed to rename {}: {error}", place.display())))?;
+        if let Some(parent) = place.parent() {
+            let synced = File::open(parent).and_then(|folder| folder.sync_all());
+            synced.map_err(|error| Error::new(format!("failed to sync {}: {error}", parent.display())))?;
+        }
     }
-    Ok(tally)
+    Ok(tallies)
 }
 
 /// Removes what a copy left that was killed; answers with what there was.
@@ -92,7 +105,8 @@ pub(crate) fn remove_drafts(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 /// Removes the data, to begin anew.
 pub(crate) fn remove_data(folder: &Path) -> Result<(), Error> {
     expect_ours(folder)?;
-    remove_folder(&data_folder(folder))
+    remove_folder(&data_folder(folder))?;
+    renewed(folder)
 }
 
 fn draft_of(whole: &Path) -> PathBuf {
@@ -141,6 +155,7 @@ fn remove_file(file: &Path) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::discarded::{are_discarded, discard};
     use super::super::folder::claim;
     use super::*;
     use proofload_model::time::{Moment, WallTime};
@@ -181,7 +196,7 @@ mod tests {
         label(place.path(), "sqlite w=1").unwrap();
         fs::write(data.join("base/1/table"), "spoiled").unwrap();
         fs::write(data.join("new"), "new").unwrap();
-        restore(place.path(), place.path(), &Still).unwrap();
+        restore(place.path(), &[place.path()], &Still).unwrap();
         assert_eq!(fs::read(data.join("base/1/table")).unwrap(), vec![7; 300_000]);
         assert!(!data.join("new").exists());
         assert_eq!(fs::metadata(data.join("secret")).unwrap().mode() & 0o777, 0o600);
@@ -210,7 +225,7 @@ mod tests {
         label(place.path(), "a").unwrap();
         assert!(before.saturating_sub(free()) < 8 << 20, "{before} bytes were free, {} are", free());
         fs::write(&rows, "changed").unwrap();
-        assert_eq!(restore(place.path(), place.path(), &Still).unwrap().method, "reflink");
+        assert_eq!(restore(place.path(), &[place.path()], &Still).unwrap()[0].method, "reflink");
         assert_eq!(fs::read(&rows).unwrap(), vec![3; 32 << 20]);
     }
 
@@ -220,19 +235,71 @@ mod tests {
         save(place.path(), &Still).unwrap();
         label(place.path(), "a").unwrap();
         assert!(
-            restore(place.path(), other.path(), &Still).unwrap_err().to_string().contains("not created by Proofload")
+            restore(place.path(), &[other.path()], &Still)
+                .unwrap_err()
+                .to_string()
+                .contains("not created by Proofload")
         );
         claim(other.path()).unwrap();
-        restore(place.path(), other.path(), &Still).unwrap();
+        restore(place.path(), &[other.path()], &Still).unwrap();
         assert_eq!(fs::read(data_folder(other.path()).join("base/1/table")).unwrap(), vec![7; 300_000]);
         assert!(find(place.path(), "a") && !find(other.path(), "a"));
+    }
+
+    #[test]
+    fn a_snapshot_is_restored_to_several_folders_at_once() {
+        let (place, other) = (study(), tempfile::tempdir().unwrap());
+        claim(other.path()).unwrap();
+        save(place.path(), &Still).unwrap();
+        label(place.path(), "a").unwrap();
+        for folder in [place.path(), other.path()] {
+            fs::create_dir_all(data_folder(folder)).unwrap();
+            fs::write(data_folder(folder).join("new"), "new").unwrap();
+        }
+        let copied = restore(place.path(), &[place.path(), other.path()], &Still).unwrap();
+        assert_eq!(copied.iter().map(|one| one.bytes).collect::<Vec<_>>(), [Bytes(300_001); 2]);
+        for folder in [place.path(), other.path()] {
+            let data = data_folder(folder);
+            assert_eq!(fs::read(data.join("base/1/table")).unwrap(), vec![7; 300_000]);
+            assert_eq!(fs::metadata(data.join("secret")).unwrap().mode() & 0o777, 0o600);
+            assert_eq!(fs::metadata(&data).unwrap().mode() & 0o777, 0o700);
+            assert_eq!(fs::read_link(data.join("link")).unwrap(), PathBuf::from("/etc/passwd"));
+            assert!(!data.join("new").exists() && !draft_of(&data).exists());
+        }
+        fs::remove_file(snapshot_folder(place.path()).join("secret")).unwrap();
+        let error = restore(place.path(), &[place.path(), other.path()], &Still).unwrap_err().to_string();
+        assert!(error.contains("secret is missing"), "{error}");
+        for folder in [place.path(), other.path()] {
+            assert!(!data_folder(folder).exists() && !draft_of(&data_folder(folder)).exists(), "of neither");
+        }
+    }
+
+    #[test]
+    fn discarded_data_become_no_snapshot_until_they_are_others() {
+        let place = study();
+        save(place.path(), &Still).unwrap();
+        label(place.path(), "a").unwrap();
+        discard(place.path()).unwrap();
+        let error = save(place.path(), &Still).unwrap_err();
+        assert!(error.to_string().contains("was ended at once, and its data were discarded"), "{error}");
+        assert!(find(place.path(), "a"), "the snapshot that there is stays");
+        restore(place.path(), &[place.path()], &Still).unwrap();
+        assert!(!are_discarded(place.path()));
+        save(place.path(), &Still).unwrap();
+        discard(place.path()).unwrap();
+        let error = restore(place.path(), &[place.path()], &Still).unwrap_err();
+        assert!(error.to_string().contains("no complete snapshot") && are_discarded(place.path()), "{error}");
+        remove_data(place.path()).unwrap();
+        assert!(!are_discarded(place.path()), "there are none");
     }
 
     #[test]
     fn a_snapshot_counts_only_with_its_own_label() {
         let place = study();
         assert!(!find(place.path(), "a"));
-        assert!(restore(place.path(), place.path(), &Still).unwrap_err().to_string().contains("no complete snapshot"));
+        assert!(
+            restore(place.path(), &[place.path()], &Still).unwrap_err().to_string().contains("no complete snapshot")
+        );
         save(place.path(), &Still).unwrap();
         assert!(!find(place.path(), "a"), "saved, and the kill came before the label");
         label(place.path(), "a").unwrap();
@@ -255,13 +322,13 @@ mod tests {
             bytes[150_000] ^= 1;
         }
         fs::write(&table, bytes).unwrap();
-        let error = restore(place.path(), place.path(), &Still).unwrap_err().to_string();
+        let error = restore(place.path(), &[place.path()], &Still).unwrap_err().to_string();
         let expected = if shares { "base/1/table has 299999 bytes" } else { "the content of base/1/table has changed" };
         assert!(error.contains(expected), "{error}");
         assert!(error.contains("delete that folder"), "{error}");
         assert!(!data_folder(place.path()).exists() && !draft_of(&data_folder(place.path())).exists());
         fs::remove_file(&table).unwrap();
-        let error = restore(place.path(), place.path(), &Still).unwrap_err().to_string();
+        let error = restore(place.path(), &[place.path()], &Still).unwrap_err().to_string();
         assert!(error.contains("base/1/table is missing"), "{error}");
     }
 
@@ -281,7 +348,7 @@ mod tests {
         fs::remove_file(place.path().join(".proofload")).unwrap();
         for done in [
             save(place.path(), &Still).map(|_| ()),
-            restore(place.path(), place.path(), &Still).map(|_| ()),
+            restore(place.path(), &[place.path()], &Still).map(|_| ()),
             label(place.path(), "x"),
         ] {
             assert!(done.unwrap_err().to_string().contains("not created by Proofload"));

@@ -6,15 +6,15 @@
     reason = "each test binary uses its own part; a skipped test says so"
 )]
 
-use super::support::{Bench, alone, of, one};
+use super::support::{Bench, alone, of, one, restored};
 use proofload_engine::{Engine, Target};
 use proofload_model::deployment::{InstanceName, StoragePlan};
 use proofload_model::replication::{
     Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode, ReplicationPart, ReplicationReading,
 };
 use proofload_model::wire::host::{
-    Attach, BeginCommit, Create, EndCommit, HoldStandby, LabelSnapshot, PrepareLimits, ReadReplication,
-    RestoreSnapshot, SaveSnapshot, SeeCommitWait, Start, StartLink, Stop,
+    Attach, BeginCommit, Create, EndCommit, HoldStandby, LabelSnapshot, PrepareLimits, ReadReplication, SaveSnapshot,
+    SeeCommitWait, Start, StartLink, Stop,
 };
 use proofload_model::wire::{DataLocation, LimitsAsked};
 use std::process::{Child, Command, Stdio};
@@ -226,7 +226,7 @@ pub fn up(
     mut part: ReplicationPart,
     link: Option<LinkAsked>,
 ) -> (u32, String) {
-    bench.ask(RestoreSnapshot { instance: name.clone(), place: place.clone(), from: from.to_owned() });
+    bench.ask(restored(name.clone(), place.clone(), from));
     bench.ask(Attach { instance: name.clone(), place: place.clone(), storage: StoragePlan::directory() });
     bench.ask(PrepareLimits { instance: name.clone(), limits: LimitsAsked::default() });
     if let (ReplicationPart::Standby { upstream }, Some(link)) = (&mut part, link) {

@@ -6,7 +6,7 @@ use proofload_model::error::Error;
 use proofload_model::replication::ReplicationPart;
 use proofload_model::samples::Fact;
 use proofload_model::time::{Clock, Moment, WallTime};
-use proofload_model::wire::host::{Attach, Start};
+use proofload_model::wire::host::{Attach, RestoreSnapshot, RestoreTarget, Start};
 use proofload_model::wire::{Ask, DataLocation, Event, Request};
 use proofload_testbed::HostRole;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -131,6 +131,11 @@ pub fn alone(place: DataLocation) -> Start {
     Start { instance: one(), place, part: ReplicationPart::Alone }
 }
 
+/// Order to replace the data of an instance by the snapshot of a folder.
+pub fn restored(instance: InstanceName, place: DataLocation, from: &str) -> RestoreSnapshot {
+    RestoreSnapshot { from: from.to_owned(), instances: vec![RestoreTarget { instance, place }] }
+}
+
 /// Name of the instance under test.
 pub fn one() -> InstanceName {
     InstanceName::primary()
@@ -140,4 +145,11 @@ pub fn one() -> InstanceName {
 pub fn of<'a>(facts: &'a [Fact], name: &str) -> (Option<&'a str>, Option<bool>) {
     let fact = facts.iter().find(|fact| fact.name == name);
     fact.map_or((None, None), |fact| (fact.effective.as_deref(), fact.holds))
+}
+
+/// Segments of System V shared memory that a process has made. Format of `/proc/sysvipc/shm`: the maker is the fifth column.
+pub fn segments_of(process: u32) -> usize {
+    let all = std::fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    let maker = process.to_string();
+    all.lines().filter(|line| line.split_ascii_whitespace().nth(4) == Some(maker.as_str())).count()
 }

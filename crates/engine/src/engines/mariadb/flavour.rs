@@ -18,8 +18,8 @@ impl FamilyMember for Mariadb {
 }
 
 /// What experiments change of a running server. The size of the log can be changed since 10.9; one that is much larger than the log of a visit
-/// keeps the server from writing pages for the sake of its log. Source: MariaDB manual, "innodb_log_file_size", "innodb_flush_log_at_trx_commit",
-/// "Setting InnoDB Buffer Pool Size Dynamically".
+/// keeps the server from writing pages for the sake of its log, and one that is as large from the start leaves nothing to switch off. Source:
+/// MariaDB manual, "innodb_log_file_size", "innodb_flush_log_at_trx_commit", "Setting InnoDB Buffer Pool Size Dynamically".
 const LIVE: &[LiveSetting] = &[
     LiveSetting {
         resource: "engine.cache",
@@ -28,7 +28,7 @@ const LIVE: &[LiveSetting] = &[
     },
     LiveSetting {
         resource: "engine.checkpoints",
-        change: LiveChange::Off(&[("innodb_log_file_size", "268435456")]),
+        change: LiveChange::OffFrom("innodb_log_file_size", 256 << 20),
         settles: Duration::from_secs(2),
     },
     LIVE_PAGE_FLUSHING,
@@ -68,6 +68,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         socket: "mariadbd.sock",
         process_file: "mariadbd.pid",
         defaults: DEFAULTS,
+        log_size: "innodb_log_file_size",
         with_binary_log: FOLLOWED,
         ours: &["extra_port", "log_basename", "skip_slave_start"],
     },
@@ -165,7 +166,6 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("query_cache_type", "OFF"),
     // A row that others see was confirmed by a standby, where commits wait for one.
     ("rpl_semi_sync_master_wait_point", "AFTER_SYNC"),
-    ("innodb_log_file_size", "512M"),
 ];
 
 /// Rights beside those of the family. The conditions of order entry are checked by temporary tables. Standbys are listed by `SHOW SLAVE HOSTS`.

@@ -6,7 +6,7 @@ use super::scratch::ScratchServer;
 use super::{Documents, database, installation, observer, settings};
 use crate::contract::{
     About, DocumentEngine, Engine, Error, ExistingReplication, ExistingServer, Installation, Memory, Observer,
-    ScratchDatabases, ServerRecipe, Snapshots, Target, Work,
+    ScratchDatabases, ServerRecipe, ServerRights, Snapshots, Target, Work,
 };
 use proofload_model::samples::Fact;
 use proofload_model::units::Bytes;
@@ -52,6 +52,10 @@ impl Engine for Mongodb {
             // The driver finds the members of a set by itself.
             hosts: |url| vec![url.to_owned()],
         })
+    }
+
+    fn server_rights(&self) -> Option<&dyn ServerRights> {
+        Some(self)
     }
 
     fn existing_replication(&self) -> Option<&dyn ExistingReplication> {

@@ -6,6 +6,10 @@ use crate::contract::{Error, ErrorClass};
 
 /// The code of a command that the server does not know.
 pub(super) const COMMAND_NOT_FOUND: &str = "59";
+/// The code of a login that the server did not accept.
+pub(super) const AUTHENTICATION_FAILED: i64 = 18;
+/// Codes by which a server refuses somebody: not allowed, not accepted, and what MongoDB Atlas says in the place of both.
+const REFUSALS: [i64; 3] = [13, AUTHENTICATION_FAILED, 8000];
 /// The code of a document that is too large.
 pub(super) const DOCUMENT_TOO_LARGE: i64 = 10334;
 
@@ -33,7 +37,7 @@ pub(super) fn told(document: Document<'_>) -> Error {
     let name =
         document.get("codeName").and_then(|name| name.text()).map(|name| format!("{name}: ")).unwrap_or_default();
     let advice = match code {
-        13 | 18 | 8000 => {
+        code if REFUSALS.contains(&code) => {
             "; a server with authentication needs engine.path = \"driver\" with MONGODB_USER and MONGODB_PASSWORD"
         }
         10107 | 13435 | 13436 => {
@@ -42,6 +46,11 @@ pub(super) fn told(document: Document<'_>) -> Error {
         _ => "",
     };
     with_code(code, format!("{name}{text}{advice}"))
+}
+
+/// Tells whether an error is the server's own word that it does not let somebody in, or not this far.
+pub(super) fn is_refusal(error: &Error) -> bool {
+    error.code().parse::<i64>().is_ok_and(|code| REFUSALS.contains(&code))
 }
 
 /// An error with a server's code.
@@ -82,6 +91,13 @@ mod tests {
         ];
         for (code, expected) in cases {
             assert_eq!(class(code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_the_word_of_the_server() {
+        for (code, expected) in [(13, true), (18, true), (8000, true), (59, false), (13435, false), (0, false)] {
+            assert_eq!(is_refusal(&with_code(code, "no".to_owned())), expected, "{code}");
         }
     }
 

@@ -18,6 +18,7 @@ mod observer;
 mod options;
 mod recipe;
 mod replication;
+mod rights;
 mod scratch;
 #[cfg(feature = "mongodb-driver")]
 mod self_check;

@@ -51,6 +51,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
         socket: "mysqld.sock",
         process_file: "mysqld.pid",
         defaults: DEFAULTS,
+        log_size: "innodb_redo_log_capacity",
         with_binary_log: &[
             ("gtid_mode", "ON"),
             ("enforce_gtid_consistency", "ON"),
@@ -171,7 +172,6 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("collation_server", "utf8mb4_0900_bin"),
     ("mysqlx", "OFF"),
     ("secure_file_priv", "NULL"),
-    ("innodb_redo_log_capacity", "512M"),
     ("innodb_adaptive_hash_index", "OFF"),
     ("innodb_change_buffering", "none"),
     ("innodb_dedicated_server", "OFF"),

@@ -3,6 +3,7 @@
 use super::flavour::{FamilyMember, Flavour, InstanceRecipe};
 use super::isolation;
 use super::log_position::FILE_BYTES;
+use super::log_size;
 use super::pipelining;
 use super::quantity::server_text;
 use crate::contract::Error;
@@ -78,7 +79,7 @@ pub(super) fn my_cnf(
     settings: &[(String, String)],
     port: u16,
 ) -> Result<String, Error> {
-    let InstanceRecipe { socket, process_file, defaults, with_binary_log, .. } = flavour.instance;
+    let InstanceRecipe { socket, process_file, defaults, log_size, with_binary_log, .. } = flavour.instance;
     let product = flavour.product;
     let has_log = has_binary_log(product, settings)?;
     let mut text =
@@ -109,6 +110,7 @@ pub(super) fn my_cnf(
     for (name, value) in DEFAULTS.iter().chain(defaults).chain(of_log) {
         line(name, value);
     }
+    line(log_size, &format!("{}M", log_size::at_start(flavour, &folder)));
     for (name, value) in settings.iter().filter(|(name, _)| canonical(name) != BINARY_LOG && name != pipelining::NAME) {
         allowed(flavour, name, value)?;
         // Of its two names only the first is an option of a configuration.
@@ -215,6 +217,51 @@ mod tests {
         check("innodb-flush-log-at-trx-commit", "2", Some("innodb-flush-log-at-trx-commit = 2"));
         check("tx_isolation", "SERIALIZABLE", Some("transaction_isolation = SERIALIZABLE"));
         check("query_cache_type", "off", Some("query_cache_type = off"));
+    }
+
+    /// The size that was decided stays through every start, whatever becomes of the data; what a study says is the last word.
+    #[test]
+    fn a_log_keeps_its_size_through_every_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let tables = std::fs::File::create(path.join("stock.ibd")).unwrap();
+        for flavour in [&mariadb::FLAVOUR, &mysql::FLAVOUR] {
+            let prefix = format!("{} = ", flavour.instance.log_size);
+            let sizes = |text: &str| -> Vec<String> {
+                text.lines().filter_map(|line| line.strip_prefix(&prefix)).map(str::to_owned).collect()
+            };
+            let written = |settings: &[(String, String)]| {
+                let text = my_cnf(flavour, path, settings, 1).expect("it is a configuration");
+                std::fs::write(path.join(FILE), &text).unwrap();
+                sizes(&text)
+            };
+            let _of_the_one_before = std::fs::remove_file(path.join(FILE));
+            tables.set_len(1 << 20).unwrap();
+            assert_eq!(written(&[]), ["512M"], "a new instance");
+            // It takes no room on the disk.
+            tables.set_len(3 << 30).unwrap();
+            assert_eq!(written(&[]), ["512M"], "the data have grown, and the log stays");
+            let asked = [(flavour.instance.log_size.to_owned(), "96MiB".to_owned())];
+            assert_eq!(log_size::after_build(flavour, path, &asked).unwrap(), None, "the study has its own size");
+            let after = log_size::after_build(flavour, path, &[]).unwrap().expect("they want another log");
+            assert_eq!(sizes(&after), ["1024M"]);
+            assert_eq!(after.replace("1024M", "512M"), std::fs::read_to_string(path.join(FILE)).unwrap());
+            std::fs::write(path.join(FILE), &after).unwrap();
+            assert_eq!(log_size::after_build(flavour, path, &[]).unwrap(), None, "they have it");
+            tables.set_len(9 << 30).unwrap();
+            assert_eq!(written(&asked), ["1024M", "96M"], "the last line counts");
+            assert_eq!(written(&[]), ["1024M"], "and is of that start alone");
+        }
+    }
+
+    /// Copies of another instance's data come without its configuration.
+    #[test]
+    fn data_without_a_configuration_have_a_log_of_their_size() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::File::create(folder.path().join("stock.ibd")).unwrap().set_len(3 << 30).unwrap();
+        let text = my_cnf(&mysql::FLAVOUR, folder.path(), &[], 1).expect("it is a configuration");
+        assert!(text.contains("\ninnodb_redo_log_capacity = 1024M\n"), "{text}");
+        assert!(log_size::after_build(&mysql::FLAVOUR, folder.path(), &[]).is_err(), "it was never started");
     }
 
     #[test]

@@ -88,6 +88,8 @@ pub(in crate::engines) struct InstanceRecipe {
     pub(in crate::engines) process_file: &'static str,
     /// Defaults that differ from the server's own or that a reader of a study wants to see said. A study may overrule them.
     pub(in crate::engines) defaults: &'static [(&'static str, &'static str)],
+    /// Setting of the size of the server's own log, whose default follows from the data that were built. A study may overrule it.
+    pub(in crate::engines) log_size: &'static str,
     /// What an instance with a binary log has beside. A study may overrule it.
     pub(in crate::engines) with_binary_log: &'static [(&'static str, &'static str)],
     /// Settings by which the testbed reaches the instance, or that lead out of its folder; a study may not set them.

@@ -13,6 +13,7 @@ mod isolation;
 mod live;
 mod load_data;
 mod log_position;
+mod log_size;
 mod memory;
 mod observer;
 mod page_flushing;

@@ -5,7 +5,7 @@
 //! admits the instance's user and root alone and no password exists that could leak.
 
 use super::flavour::{FamilyMember, Flavour};
-use super::{configuration, installation, probe};
+use super::{configuration, installation, log_size, probe};
 use crate::contract::{CommandLine, Error, FileToWrite, ServerRecipe};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -39,6 +39,11 @@ impl<F: FamilyMember> ServerRecipe for F {
             FileToWrite { path: PathBuf::from(configuration::FILE), content },
             FileToWrite { path: PathBuf::from(configuration::START_FILE), content: closed },
         ])
+    }
+
+    fn log_after_build(&self, folder: &Path, settings: &[(String, String)]) -> Result<Option<FileToWrite>, Error> {
+        let content = log_size::after_build(F::FLAVOUR, folder, settings)?;
+        Ok(content.map(|content| FileToWrite { path: PathBuf::from(configuration::FILE), content }))
     }
 
     fn start(&self, folder: &Path) -> Result<CommandLine, Error> {

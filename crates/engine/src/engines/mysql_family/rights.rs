@@ -5,10 +5,10 @@ use super::address::ServerAddress;
 use super::database::{identifier, text};
 use super::flavour::FamilyMember;
 use super::grants::{Grants, Privilege};
-use super::probe::PATIENCE;
-use super::replication::ask;
+use super::probe::{PATIENCE, runtime};
+use super::session::connect;
 use super::wire::ServerConnection;
-use crate::contract::{Error, MissingRight, RightPurpose, ServerRights, Target};
+use crate::contract::{Error, MissingRight, RightPurpose, RightsFailure, ServerRights, Target, asked};
 
 /// A right that something here needs.
 #[derive(Debug)]
@@ -75,11 +75,13 @@ const NEEDED: &[NeededRight] = &[
 const PERFORMANCE_SCHEMA: &str = "performance_schema";
 
 impl<F: FamilyMember> ServerRights for F {
-    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, Error> {
-        let address = ServerAddress::of(target)?;
-        let database = address.database.clone();
-        ask(address, PATIENCE, async |connection| look(connection, &database).await)
-            .map_err(|error| error.context("read the rights of the account"))
+    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, RightsFailure> {
+        let mut address = ServerAddress::of(target).map_err(RightsFailure::Connect)?;
+        address.options.patience = Some(PATIENCE);
+        address.must_take_writes = false;
+        let question = async |mut connection: ServerConnection| look(&mut connection, &address.database).await;
+        let asking = asked(PATIENCE, connect(&address, None), question);
+        runtime().map_err(RightsFailure::Connect)?.block_on(asking)
     }
 }
 

@@ -17,6 +17,11 @@ pub struct Postgresql;
 
 /// Connections kept free for the observer, checks and the conductor.
 const SPARE_CONNECTIONS: u32 = 16;
+/// Setting of the number of connections.
+const MAX_CONNECTIONS: &str = "max_connections";
+/// Memory limit for each connection that does no work: the server keeps about 25 kB of shared memory for one, mostly for 64 locks, which is
+/// a twentieth. Source: PostgreSQL manual, `max_locks_per_transaction`.
+const BYTES_FOR_A_CONNECTION: u64 = 512 << 10;
 
 impl Engine for Postgresql {
     fn about(&self) -> About {
@@ -111,25 +116,34 @@ impl SqlEngine for Postgresql {
 }
 
 impl Memory for Postgresql {
+    fn settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)> {
+        self.settings_with_room(memory, sessions, 0)
+    }
+
     /// A quarter of the limit for shared buffers, because PostgreSQL reads through the kernel's page cache, which the same
     /// control group is charged for; the private memory of sorts and maintenance stays within another quarter.
-    fn settings(&self, memory: Bytes, sessions: u32) -> Vec<(String, String)> {
+    fn settings_with_room(&self, memory: Bytes, sessions: u32, more: u32) -> Vec<(String, String)> {
         let kib = memory.0 / 1024;
         let sessions = sessions.max(1);
         let shared_buffers = (kib / 4).max(16 << 10) / 8 * 8;
         let work_mem = (kib / 8 / u64::from(sessions)).clamp(64, 4 << 10);
         let maintenance = (kib / 16).clamp(1 << 10, 1 << 20);
+        let room = u64::from(more).min(memory.0 / BYTES_FOR_A_CONNECTION);
         [
             ("shared_buffers", format!("{shared_buffers}kB")),
             ("work_mem", format!("{work_mem}kB")),
             ("maintenance_work_mem", format!("{maintenance}kB")),
             ("autovacuum_work_mem", format!("{}kB", (maintenance / 2).max(1 << 10))),
             ("effective_cache_size", format!("{}kB", kib / 4 * 3 / 8 * 8)),
-            ("max_connections", (sessions + SPARE_CONNECTIONS).to_string()),
+            (MAX_CONNECTIONS, (u64::from(sessions + SPARE_CONNECTIONS) + room).to_string()),
         ]
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
+    }
+
+    fn connections_setting(&self) -> Option<&'static str> {
+        Some(MAX_CONNECTIONS)
     }
 }
 

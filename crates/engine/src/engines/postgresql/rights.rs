@@ -5,7 +5,7 @@ use super::connection::{self, PATIENCE, SCHEMA, runtime};
 use super::database::{NO_DATABASE, identifier};
 use super::engine::Postgresql;
 use super::failure::failed;
-use crate::contract::{Error, MissingRight, RightPurpose, ServerRights, Target};
+use crate::contract::{Error, MissingRight, RightPurpose, RightsFailure, ServerRights, Target, asked};
 use tokio_postgres::{Client, Row};
 
 /// What the user may do: make databases, make schemas in this one, use the schema of ours if it is there, and whether that bears our mark; then
@@ -20,15 +20,12 @@ const LOOK: &str = "SELECT current_user::text, current_database()::text, rolsupe
      FROM pg_roles WHERE rolname = current_user";
 
 impl ServerRights for Postgresql {
-    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, Error> {
-        let look = async {
-            let (client, has_database) = open(target).await?;
+    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, RightsFailure> {
+        let look = async |(client, has_database): (Client, bool)| {
             let row = client.query_one(LOOK, &[&SCHEMA]).await.map_err(failed)?;
             Ok::<_, Error>(LoginAtServer::of(&row, has_database)?.lacking())
         };
-        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome = runtime()?.block_on(async { tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(late) });
-        outcome.map_err(|error| error.context("read the rights of the user"))
+        runtime().map_err(RightsFailure::Connect)?.block_on(asked(PATIENCE, open(target), look))
     }
 }
 

@@ -7,8 +7,10 @@ use super::database::{MASTER, is_listed};
 use super::engine::Sqlserver;
 use super::observer::PATIENCE;
 use super::session::connect;
-use super::wire::quoted;
-use crate::contract::{Error, MissingRight, OwnedValue, RightPurpose, ServerRights, Target, Value};
+use super::wire::{ServerConnection, quoted};
+use crate::contract::{
+    Error, MissingRight, OwnedValue, RightPurpose, RightsFailure, ServerRights, Target, Value, asked,
+};
 
 /// The login, then what it may do, in the order of [`LoginAtServer::of`].
 const LOOK: &str = include_str!("rights.sql");
@@ -17,32 +19,40 @@ const LOOK: &str = include_str!("rights.sql");
 const NO_DATABASE: &[&str] = &["916", "4060", "18456"];
 
 impl ServerRights for Sqlserver {
-    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, Error> {
-        let first = ServerAddress::of_each_host(target)?.into_iter().next();
-        let mut address = first.ok_or_else(|| Error::other("the URL names no host"))?;
+    fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, RightsFailure> {
+        let mut address = ServerAddress::of(target).map_err(RightsFailure::Connect)?;
         address.options.patience = Some(PATIENCE);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Error::other(format!("make a runtime: {error}")))?;
-        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome =
-            runtime.block_on(async { tokio::time::timeout(PATIENCE, look(&address)).await.unwrap_or_else(late) });
-        outcome.map_err(|error| error.context("read the rights of the login"))
+        let no_runtime =
+            |error: std::io::Error| RightsFailure::Connect(Error::other(format!("make a runtime: {error}")));
+        runtime.map_err(no_runtime)?.block_on(asked(
+            PATIENCE,
+            open(&address),
+            async |opened: (ServerConnection, bool)| look(&address, opened).await,
+        ))
     }
 }
 
-/// Asks in the study's database; in `master` where it is not there.
-async fn look(address: &ServerAddress) -> Result<Vec<MissingRight>, Error> {
-    let (mut connection, has_database) = match connect(address, &address.database).await {
+/// Connects to the study's database; to `master` where it is not there, which is told beside.
+async fn open(address: &ServerAddress) -> Result<(ServerConnection, bool), Error> {
+    match connect(address, &address.database).await {
         Err(error) if NO_DATABASE.contains(&error.code()) => {
             let mut master = connect(address, MASTER).await?;
             let is_there = is_listed(&mut master, &address.database).await?;
             if is_there {
                 return Err(error);
             }
-            (master, false)
+            Ok((master, false))
         }
-        opened => (opened?, true),
-    };
+        opened => Ok((opened?, true)),
+    }
+}
+
+/// Asks what the login may do.
+async fn look(
+    address: &ServerAddress,
+    (mut connection, has_database): (ServerConnection, bool),
+) -> Result<Vec<MissingRight>, Error> {
     let rows = connection.rows(LOOK).await?;
     let row = rows.first().map(Vec::as_slice).unwrap_or_default();
     let database = address.database.clone();

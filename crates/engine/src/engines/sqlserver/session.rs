@@ -103,11 +103,12 @@ impl SqlserverSession {
     async fn settle(&mut self) -> Result<(), Error> {
         self.connection.settle().await?;
         if self.flying {
-            self.flying = false;
             // What was sent last is not known.
             self.implicit = false;
             self.connection.text(IMPLICIT_OFF).await?;
             self.take_back().await?;
+            // Not before: whoever waits for this may go away, too.
+            self.flying = false;
         }
         Ok(())
     }

@@ -23,6 +23,24 @@ pub(crate) struct Behaviour {
     pub(crate) reply_documents: usize,
     /// Answer the hot commands of one collection with constants.
     pub(crate) canned: Option<Canned>,
+    /// Login of every connection; `None`: nobody has to log in.
+    pub(crate) login: Option<Login>,
+}
+
+/// What a login may do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Login {
+    /// Nothing: the server wants a login, and there was none.
+    Wanted,
+    /// Actions in a database and at the server.
+    Granted {
+        /// Name of the database.
+        database: &'static str,
+        /// Actions on all its collections.
+        in_database: &'static [&'static str],
+        /// Actions on the server itself.
+        at_server: &'static [&'static str],
+    },
 }
 
 /// The collection that is answered with constants, and their shape.
@@ -58,6 +76,7 @@ impl Default for Behaviour {
             batch_documents: 100_000,
             reply_documents: 101,
             canned: None,
+            login: None,
         }
     }
 }

@@ -51,6 +51,12 @@ pub(super) fn array(name: &str, documents: &[Vec<u8>]) -> Vec<u8> {
     element(4, name, &document(&elements))
 }
 
+/// A list of texts.
+pub(super) fn texts(name: &str, values: &[&str]) -> Vec<u8> {
+    let elements: Vec<_> = values.iter().enumerate().map(|(place, value)| text(&place.to_string(), value)).collect();
+    element(4, name, &document(&elements))
+}
+
 /// The mark of success, as MongoDB writes it.
 pub(super) fn ok() -> Vec<u8> {
     double("ok", 1.0)

@@ -1,6 +1,6 @@
 //! The commands that the server knows.
 
-use super::behaviour::Behaviour;
+use super::behaviour::{Behaviour, Login};
 use super::build::{self, cursor, document, int, ok, text};
 use super::faults::Fault;
 use super::store::{Store, projected};
@@ -20,6 +20,10 @@ pub(super) fn answer(
     let namespace = namespace(request);
     match request.name() {
         "hello" | "isMaster" | "ismaster" => hello::hello(behaviour, store, request.name()),
+        "connectionStatus" => hello::connection_status(behaviour.login),
+        "listCollections" if matches!(behaviour.login, Some(Login::Wanted)) => {
+            build::failure(13, "Unauthorized", "command listCollections requires authentication")
+        }
         "ping" | "endSessions" | "fsync" | "killCursors" => document(&[ok()]),
         "buildInfo" | "buildinfo" => hello::build_info(),
         "serverStatus" => hello::server_status(7),

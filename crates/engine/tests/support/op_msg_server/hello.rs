@@ -1,7 +1,7 @@
 //! What the server says of itself.
 
-use super::behaviour::Behaviour;
-use super::build::{boolean, date, document, failure, int, nested, ok, text};
+use super::behaviour::{Behaviour, Login};
+use super::build::{array, boolean, date, document, failure, int, nested, ok, text, texts};
 use super::store::Store;
 
 /// The answer to `hello`, or to its older name.
@@ -44,6 +44,22 @@ pub(super) fn server_status(finds: i32) -> Vec<u8> {
         nested("wiredTiger", &document(&[nested("cache", &cache)])),
         ok(),
     ])
+}
+
+/// The answer to `connectionStatus` with privileges.
+pub(super) fn connection_status(login: Option<Login>) -> Vec<u8> {
+    let (mut users, mut privileges) = (Vec::new(), Vec::new());
+    if let Some(Login::Granted { database, in_database, at_server }) = login {
+        users.push(document(&[text("user", "ben"), text("db", "admin")]));
+        let whole = document(&[text("db", database), text("collection", "")]);
+        let cluster = document(&[boolean("cluster", true)]);
+        let granted = [(whole, in_database), (cluster, at_server)];
+        privileges.extend(
+            granted.map(|(resource, actions)| document(&[nested("resource", &resource), texts("actions", actions)])),
+        );
+    }
+    let info = document(&[array("authenticatedUsers", &users), array("authenticatedUserPrivileges", &privileges)]);
+    document(&[nested("authInfo", &info), ok()])
 }
 
 /// The answer to `getParameter`: one parameter is known.

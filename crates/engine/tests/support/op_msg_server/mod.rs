@@ -21,7 +21,7 @@ mod wire;
 mod writes;
 
 pub(crate) use bare::Bare;
-pub(crate) use behaviour::{Behaviour, Canned, Set};
+pub(crate) use behaviour::{Behaviour, Canned, Login, Set};
 pub(crate) use faults::Fault;
 pub(crate) use process::{Process, serve_if_asked};
 pub(crate) use serve::Server;

@@ -2,6 +2,7 @@
 
 use super::datum::{ColumnForm, Datum};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// What the server says of encryption.
@@ -56,6 +57,8 @@ pub(crate) enum Part {
     Raw(Vec<u8>),
     /// Says nothing more until it is asked to stop.
     Silence,
+    /// Is asked to stop when the whole answer is on its way: sends its end, then the word that it has stopped, once `Setup::stops` is set.
+    Late,
     /// Ends the connection.
     Close,
 }
@@ -78,6 +81,8 @@ pub(crate) struct Setup {
     pub(crate) packet_size: usize,
     /// Its database keeps texts as UTF-8.
     pub(crate) utf8: bool,
+    /// Says that it has stopped, after a late request to; until this is set it says nothing.
+    pub(crate) stops: Arc<AtomicBool>,
 }
 
 impl Default for Setup {
@@ -90,6 +95,7 @@ impl Default for Setup {
             password: "733363726574",
             packet_size: 512,
             utf8: true,
+            stops: Arc::new(AtomicBool::new(true)),
         }
     }
 }

@@ -8,7 +8,12 @@ use super::tokens::{FAILED, MORE, STOPPED, Tokens};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+
+/// Tokens of the end of a statement in a procedure, and of the procedure.
+const INSIDE: u8 = 0xFF;
+const PROCEDURE: u8 = 0xFE;
 
 /// A running server; it ends with the process.
 pub(crate) struct TdsServer {
@@ -230,6 +235,19 @@ impl<'a> Client<'a> {
         for part in answer {
             match part {
                 Part::Close => return Err(io::ErrorKind::ConnectionAborted.into()),
+                Part::Late => {
+                    let attention = self.link.receive()?;
+                    assert_eq!(attention.kind, 6, "a client that waits says nothing but stop");
+                    self.note("attention".to_owned());
+                    tokens.done(if end == INSIDE { PROCEDURE } else { end }, 0, 0);
+                    self.link.send(4, &tokens.bytes)?;
+                    tokens.bytes.clear();
+                    while !self.setup.stops.load(Ordering::Acquire) {
+                        std::thread::sleep(std::time::Duration::from_millis(1));
+                    }
+                    self.stopped()?;
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
                 Part::Silence => {
                     // What it has is sent, and the message does not end.
                     self.link.wait()?;

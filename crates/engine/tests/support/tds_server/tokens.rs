@@ -123,7 +123,7 @@ impl Tokens {
                 self.said(0xAB, number, 0, message, "", 1);
             }
             Part::Raw(bytes) => self.bytes.extend(bytes),
-            Part::Silence | Part::Close => {}
+            Part::Silence | Part::Late | Part::Close => {}
         }
     }
 

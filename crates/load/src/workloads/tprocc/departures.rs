@@ -4,7 +4,7 @@
 use proofload_gen::tprocc::{Departure, Departures, Profile};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
-use proofload_model::facts::client;
+use proofload_model::facts::{Description, client};
 use proofload_model::samples::Fact;
 use proofload_model::settings::Settings;
 
@@ -55,7 +55,7 @@ pub(super) fn facts(profile: &Profile) -> Vec<Fact> {
     let mut facts = vec![client::PROFILE.observed(profile.name(), source)];
     facts.extend(profile.departures.iter().map(|departure| {
         let name = client::DEPARTURE.of(&format!("{:02}", departure.number()));
-        name.observed(format!("{}: {}", departure.name(), departure.about()), source)
+        name.observed(Description::new(departure.name(), departure.about()), source)
     }));
     facts
 }

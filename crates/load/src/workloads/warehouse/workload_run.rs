@@ -14,7 +14,7 @@ use crate::workload::{LocalFuture, RunRequest, SessionSpan, WorkloadRun};
 use crate::workloads::blocking_session::BlockingSession;
 use proofload_gen::Seed;
 use proofload_model::error::Error;
-use proofload_model::facts::client;
+use proofload_model::facts::{Description, client};
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::time::Clock;
 use proofload_model::units::duration_text;
@@ -85,8 +85,8 @@ impl WarehouseRun {
             facts.push(share.observed(format!("{count} of {in_round}"), source));
         }
         facts.extend(self.plan.queries().map(|query| {
-            let text = format!("{}: {}", query.class.word(), query.title);
-            client::QUERY.of(query.name).observed(text, source)
+            let description = Description::new(query.class.word(), query.title.as_str());
+            client::QUERY.of(query.name).observed(description, source)
         }));
         facts
     }

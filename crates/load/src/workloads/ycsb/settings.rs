@@ -7,7 +7,7 @@ use proofload_gen::ycsb::{
 };
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
-use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
+use proofload_model::settings::{Kind, Scope, SettingSpec, SettingWord, Settings};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LoadSpec;
 use std::time::Duration;
@@ -20,6 +20,12 @@ pub(super) const FORMAT: u32 = 1;
 
 const SCOPE: Scope = Scope::Workload(NAME);
 
+/// The word for a mix of the study's own.
+const OWN: &str = "own";
+
+/// Mix that uses the five shares.
+const OWN_MIX: SettingWord = SettingWord { setting: "workload.mix", word: OWN };
+
 const SHARE: Kind = Kind::Share { least: 0.0, most: 1.0 };
 const LENGTHS: Kind = Kind::OneOf(&["constant", "uniform", "zipfian"]);
 
@@ -28,12 +34,12 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.records", Kind::Integer { least: 1, most: 1_000_000_000_000_000 }, "Records to load (YCSB's recordcount).").only(SCOPE),
     SettingSpec::required("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run operations, 1..=100000.").load().only(SCOPE),
     SettingSpec::optional("workload.operations", Kind::Integer { least: 1, most: i64::MAX }, "Operations of all users together (YCSB's operationcount): the run ends when they are done. By default the run ends with the measured window.").only(SCOPE),
-    SettingSpec::new("workload.mix", Kind::OneOf(&["a", "b", "c", "d", "e", "f", "own"]), "a", "One of YCSB's core workloads A to F, with its choice of keys, or `own` with the five shares below.").only(SCOPE),
-    SettingSpec::new("workload.read", SHARE, "0", "Share of reads when the mix is `own`; the five shares add up to 1.").only(SCOPE),
-    SettingSpec::new("workload.update", SHARE, "0", "Share of updates when the mix is `own`.").only(SCOPE),
-    SettingSpec::new("workload.insert", SHARE, "0", "Share of inserts when the mix is `own`.").only(SCOPE),
-    SettingSpec::new("workload.scan", SHARE, "0", "Share of scans when the mix is `own`.").only(SCOPE),
-    SettingSpec::new("workload.read_modify_write", SHARE, "0", "Share of read-modify-writes when the mix is `own`.").only(SCOPE),
+    SettingSpec::new("workload.mix", Kind::OneOf(&["a", "b", "c", "d", "e", "f", OWN]), "a", "One of YCSB's core workloads A to F, with its choice of keys, or `own` with the five shares below.").only(SCOPE),
+    SettingSpec::new("workload.read", SHARE, "0", "Share of reads when the mix is `own`; the five shares add up to 1.").beside(OWN_MIX).only(SCOPE),
+    SettingSpec::new("workload.update", SHARE, "0", "Share of updates when the mix is `own`.").beside(OWN_MIX).only(SCOPE),
+    SettingSpec::new("workload.insert", SHARE, "0", "Share of inserts when the mix is `own`.").beside(OWN_MIX).only(SCOPE),
+    SettingSpec::new("workload.scan", SHARE, "0", "Share of scans when the mix is `own`.").beside(OWN_MIX).only(SCOPE),
+    SettingSpec::new("workload.read_modify_write", SHARE, "0", "Share of read-modify-writes when the mix is `own`.").beside(OWN_MIX).only(SCOPE),
     SettingSpec::optional("workload.keys", Kind::OneOf(&["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"]), "How the record of an operation is chosen; by default as the core workload defines, or `zipfian` for the mix `own`.").only(SCOPE),
     SettingSpec::new("workload.theta", Kind::Number { least: 0.0, most: 10.0 }, "0.99", "Skew of `zipfian` and `latest`.").only(SCOPE),
     SettingSpec::new("workload.hotspot_set", SHARE, "0.2", "Share of the records that are hot, for `hotspot`.").only(SCOPE),
@@ -245,10 +251,8 @@ fn narrow<T: TryFrom<i64>>(settings: &Settings, path: &str) -> Result<T, Error> 
     T::try_from(settings.integer(path)?).map_err(|_| Error::new(format!("{path} is too large")))
 }
 
-/// The word for a mix of the study's own.
-const OWN: &str = "own";
-
-/// Contradictions of an own mix: shares that add up to no whole. Those beside another mix are left alone, as another point may use them.
+/// Contradictions of an own mix: shares that add up to no whole. Those beside another mix are left alone, as another point may use them;
+/// where none does, validation refuses them.
 pub(super) fn of_mix(settings: &Settings) -> Vec<Contradiction> {
     if settings.text("workload.mix") != Ok(OWN) {
         return Vec::new();

@@ -151,8 +151,11 @@ fn engine(choice: &Choice) -> String {
             let mut rows = vec![(kind.as_str(), how)];
             rows.extend(takes_turns(choice).then_some(queue));
             let mut text = format!("[engine]\n{}", lines(&rows));
-            if takes_turns(choice) && choice.workload == InitWorkload::CacheTier {
-                text.push_str("\n[engine.settings]\ncache_size = \"8MiB\"  # of each session: small compared with the data, so that reads reach the tier\n");
+            let cache = named_engine(choice.place.engine()).and_then(|known| known.cache.first());
+            let is_small = takes_turns(choice) && choice.workload == InitWorkload::CacheTier;
+            if let Some(cache) = cache.filter(|_| is_small) {
+                let why = "of each session: small compared with the data, so that reads reach the tier";
+                text += &format!("\n[engine.settings]\n{cache} = \"8MiB\"  # {why}\n");
             }
             text
         }

@@ -64,10 +64,16 @@ fn as_json(found: &CacheInspection, arguments: &DumpArguments, out: &mut dyn Wri
     let volumes = volumes(found).map(|volume| {
         let (lines, dirty) = found.lines_of(volume);
         let ranges = found.dirty_ranges(volume).into_iter().map(|range| json!([range.start, range.end]));
-        json!({ "volume": volume, "lines": lines, "dirty_lines": dirty, "dirty_ranges": ranges.collect::<Vec<_>>() })
+        let size = found.superblock.volumes[usize::from(volume)].bytes;
+        json!({
+            "volume": volume, "bytes": size, "lines": lines, "dirty_lines": dirty,
+            "dirty_ranges": ranges.collect::<Vec<_>>(),
+        })
     });
-    let head =
-        json!({ "form": 1, "cache": found.superblock.cache.to_string(), "volumes": volumes.collect::<Vec<_>>() });
+    let head = json!({
+        "form": 1, "cache": found.superblock.cache.to_string(), "line_bytes": found.superblock.geometry.line_bytes,
+        "volumes": volumes.collect::<Vec<_>>(),
+    });
     writeln!(out, "{head}")?;
     if !arguments.lines {
         return Ok(());

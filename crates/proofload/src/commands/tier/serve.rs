@@ -8,13 +8,14 @@ use super::mounts::{Mounts, is_built};
 use super::slow::SlowDisks;
 use super::ublk::{self, BlockDevices};
 use super::units::{bytes, count};
-use super::warming::{self, WarmList, WarmingThread};
+use super::warming::{self, WarmingThread};
 use super::words::{Faults, OriginPlace, for_volume, modes, origins, policy, pool_settings, time};
 use crate::cli_tier::ServeArguments;
 use crate::clock::SystemClock;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
+use proofload_engine::tiers::WarmList;
 use proofload_model::tier_cleaning::{CachePart, CleaningPlan};
 use proofload_model::units::{Bytes, duration_text};
 use proofload_tier::control::{ControlServer, ControlSubject};
@@ -114,7 +115,7 @@ fn serve(arguments: &ServeArguments, wanted: &ServeOrder) -> Result<Exit, String
     let interrupt = Interrupt::install().map_err(|error| format!("failed to listen to signals: {error}"))?;
     // Before the pool is opened: a refusal leaves it as it was.
     let left = arguments.ublk.then(ublk::release_left).transpose()?;
-    let list = arguments.warm.as_deref().map(WarmList::open).transpose()?;
+    let list = arguments.warm.as_deref().map(WarmList::open).transpose().map_err(|error| error.to_string())?;
     let page_cache = devices::page_cache(arguments.devices.page_cache);
     let opened = devices::open(&arguments.devices.cache, &wanted.origins, page_cache, wanted.slow.as_ref())?;
     let settings = parted(wanted, &opened).map_err(text)?;

@@ -2,72 +2,13 @@
 
 use super::units::{bytes, count};
 use crate::output;
+use proofload_engine::tiers::{NamedLines, WarmList};
+use proofload_model::units::Bytes;
 use proofload_tier::tier::{Tier, WarmedBlocks};
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-
-/// Bytes of a line of text, at most: the first one lists all dirty ranges.
-const MOST_TEXT: u64 = 64 << 20;
-
-/// A list of lines that is open behind its first line.
-#[derive(Debug)]
-pub(super) struct WarmList {
-    reader: BufReader<File>,
-    path: PathBuf,
-    /// Why the list ended early.
-    fault: Option<String>,
-}
-
-impl WarmList {
-    /// Opens a list and reads its first line.
-    pub(super) fn open(path: &Path) -> Result<Self, String> {
-        let failed = |text: String| format!("failed to read the list of lines {}: {text}", path.display());
-        let is_file = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.is_file();
-        if !is_file {
-            return Err(failed("it is no file".to_owned()));
-        }
-        let file = File::open(path).map_err(|error| failed(error.to_string()))?;
-        let mut list = Self { reader: BufReader::new(file), path: path.to_owned(), fault: None };
-        let head = list.object().map_err(failed)?;
-        if head.is_none_or(|head| head["form"] != 1 || !head["volumes"].is_array()) {
-            return Err(failed("it is none; write one with `tier dump CACHE --lines --json`".to_owned()));
-        }
-        Ok(list)
-    }
-
-    /// The next line of text; `None` at the end.
-    fn object(&mut self) -> Result<Option<serde_json::Value>, String> {
-        let mut text = Vec::new();
-        let read = self.reader.by_ref().take(MOST_TEXT).read_until(b'\n', &mut text);
-        read.map_err(|error| error.to_string())?;
-        if text.is_empty() {
-            return Ok(None);
-        }
-        serde_json::from_slice(&text).map(Some).map_err(|error| format!("a line of it is no JSON object: {error}"))
-    }
-}
-
-impl Iterator for WarmList {
-    type Item = (u8, u64);
-
-    /// Volume and first byte of the next line.
-    fn next(&mut self) -> Option<(u8, u64)> {
-        let object = self.object().unwrap_or_else(|fault| {
-            self.fault = Some(fault);
-            None
-        })?;
-        let volume = object["volume"].as_u64().and_then(|volume| u8::try_from(volume).ok());
-        let place = volume.zip(object["at"].as_u64());
-        if place.is_none() {
-            self.fault = Some("a line of it names no volume and byte".to_owned());
-        }
-        place
-    }
-}
 
 /// A thread that warms a pool. Dropping it ends it.
 #[derive(Debug)]
@@ -83,9 +24,16 @@ impl WarmingThread {
         let (tier, stopped) = (Arc::clone(tier), Arc::clone(&stop));
         let thread = std::thread::spawn(move || {
             let goes_on = || !stopped.load(Ordering::Acquire);
-            let warmed = tier.warm(&mut list, bytes_per_second, goes_on);
-            let path = list.path.display();
-            match (warmed, &list.fault) {
+            let (mut named, mut repeated) = (NamedLines::of(Bytes(tier.status().line_bytes.into())), 0);
+            let is_new = |&(volume, at): &(u8, u64)| {
+                let is_new = named.add(volume, at);
+                repeated += u64::from(!is_new);
+                is_new
+            };
+            let warmed = tier.warm(list.by_ref().filter(is_new), bytes_per_second, goes_on);
+            let told = |warmed: &WarmedBlocks| told(warmed, repeated);
+            let path = list.path().display();
+            match (warmed, list.fault()) {
                 (Ok(warmed), None) => output::note(&told(&warmed)),
                 (Ok(warmed), Some(fault)) => {
                     output::error(&format!("stopped reading the list of lines {path}: {fault}; {}", told(&warmed)));
@@ -105,13 +53,14 @@ impl Drop for WarmingThread {
     }
 }
 
-fn told(warmed: &WarmedBlocks) -> String {
+fn told(warmed: &WarmedBlocks, repeated: u64) -> String {
     let beyond = match warmed.beyond_quota {
         0 => String::new(),
         some => format!(", {} are beyond the quota of their volume", count(some)),
     };
+    let again = if repeated == 0 { String::new() } else { format!(", {} were named before", count(repeated)) };
     format!(
-        "warmed: {} lines read, {} were in the cache, {} are of no cached volume{beyond}",
+        "warmed: {} lines read, {} were in the cache, {} are of no cached volume{beyond}{again}",
         count(warmed.loaded),
         count(warmed.present),
         count(warmed.refused)

@@ -1,7 +1,6 @@
 //! Points that an experiment is made with.
 
-use crate::findings::{Findings, PointFindings};
-use proofload_analysis::knee::Knee;
+use crate::findings::{CurveGroup, Findings, Knee, PointFindings};
 
 /// Points by words: `largest`, `knee`, `all`, or their numbers, separated by commas. Only points with a finished run.
 ///
@@ -34,25 +33,39 @@ fn largest(findings: &Findings<'_>) -> Option<u32> {
     findings.largest().or_else(any).map(|point| point.id)
 }
 
-/// The points on both sides of each knee, and the largest.
+/// The points next to each knee's range on both sides, and the largest.
 fn knee(findings: &Findings<'_>) -> Vec<u32> {
     let mut found: Vec<u32> = largest(findings).into_iter().collect();
     let Ok(curve) = &findings.curve else { return found };
     for group in &curve.groups {
         let level =
             |place: &usize| findings.points[*place].level(&curve.setting).and_then(crate::findings::level_number);
-        let at = match &group.knee {
-            Knee::Fitted { at, .. } => at.value(),
-            Knee::Between { reached, .. } => *reached,
-            Knee::None { .. } => continue,
-        };
+        let Some((low, high)) = findings.knee(curve, group).range() else { continue };
         let has_runs = |place: &&usize| !findings.points[**place].runs.is_empty();
         let measured: Vec<&usize> = group.points.iter().filter(has_runs).collect();
-        let below = measured.iter().rev().find(|place| level(place).is_some_and(|level| level < at));
-        let above = measured.iter().find(|place| level(place).is_some_and(|level| level >= at));
+        let below = measured.iter().rev().find(|place| level(place).is_some_and(|level| level <= low));
+        let above = measured.iter().find(|place| level(place).is_some_and(|level| level >= high));
         found.extend(below.into_iter().chain(above).map(|place| findings.points[**place].id));
     }
     found
+}
+
+/// Tells why words that ask for the knee get the largest point alone: a sentence without its stop for each group of the curve
+/// without a knee.
+pub fn missing_knees(findings: &Findings<'_>, words: &str) -> Vec<String> {
+    if !words.split(',').any(|word| word.trim() == "knee") {
+        return Vec::new();
+    }
+    let curve = match &findings.curve {
+        Ok(curve) => curve,
+        Err(why) => return vec![format!("no knee is shown: {why}")],
+    };
+    let told = |group: &CurveGroup| {
+        let Knee::None(why) = findings.knee(curve, group) else { return None };
+        let at = if group.label.is_empty() { String::new() } else { format!(" at {}", group.label) };
+        Some(format!("no knee is shown{at}: {}", why.text()))
+    };
+    curve.groups.iter().filter_map(told).collect()
 }
 
 fn of_number(findings: &Findings<'_>, word: &str) -> Result<u32, String> {

@@ -13,7 +13,7 @@ mod together;
 mod visits;
 mod words;
 
-pub use choose::chosen_points;
+pub use choose::{chosen_points, missing_knees};
 pub(crate) use memory::size_change;
 pub use next::{ExpectedBlocks, NextBlock, expected_blocks, next_block};
 pub(crate) use point::quantity;

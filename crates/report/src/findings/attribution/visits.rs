@@ -267,7 +267,8 @@ impl PointVisits {
             let why = match name.as_str() {
                 USERS => "users of this load share sessions",
                 of_engine if of_engine.starts_with(ENGINE) => {
-                    "the database has nothing of the kind that can be changed while it runs"
+                    "the database has nothing of the kind that can be changed while it runs, or has it from its start as a \
+                     change would make it"
                 }
                 _ => "its value could not be read back",
             };

@@ -177,9 +177,8 @@ fn group(
         .map_err(|error| format!("the number of users is not known: {error}"))?;
     let cpu_allowed = pairs(findings, first).iter().find_map(|(_, attempt)| capacity(attempt));
     let host = CacheHost { users: users.max(1), drives: drives(&plan.slow), cpu_allowed };
-    let data = pairs(findings, first).iter().find_map(|(_, attempt)| facts::tier::DATA.text(&attempt.facts));
-    let data =
-        data.and_then(|text| Bytes::parse(text).ok()).ok_or("the record does not contain the size of the data")?;
+    let data = pairs(findings, first).iter().find_map(|(_, attempt)| facts::tier::DATA.number(&attempt.facts));
+    let data = Bytes(data.ok_or("the record does not contain the size of the data")? as u64);
     let mut points =
         ours.iter().map(|(point, one)| sized(findings, &plan, data, (point, one))).collect::<Result<Vec<_>, _>>()?;
     points.sort_by_key(|point| point.size);

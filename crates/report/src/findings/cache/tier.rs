@@ -1,6 +1,6 @@
 //! What a cache is worth: each point on a tier beside the one without a cache, its hits, and what its slow medium did.
 
-use crate::findings::estimate::{estimate, informative, measured};
+use crate::findings::estimate::{estimate, informative, measured, within_the_whole};
 use crate::findings::evaluate::Findings;
 use crate::findings::level::Measured;
 use crate::findings::observed::in_windows;
@@ -8,7 +8,7 @@ use crate::findings::point::PointFindings;
 use crate::findings::run::Pair;
 use crate::findings::telemetry::{total, traces};
 use crate::findings::void::Void;
-use proofload_analysis::bootstrap::{Estimate, ratio_of_means};
+use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::series::{SeriesName, tier};
 use proofload_model::tier::{TierPlan, TierVolume, tier_plan};
@@ -140,18 +140,7 @@ fn cached_point(
 fn times(findings: &Findings<'_>, point: &PointFindings, bare: &[&PointFindings]) -> Measured {
     let base = bare.iter().find(|base| levels_beside(base) == levels_beside(point));
     let base = *base.ok_or_else(|| "the study has no matching point without a cache".to_owned())?;
-    let inside = findings.blocks.as_ref().and_then(|blocks| blocks.ratio(point.id, base.id));
-    if let Some(one) = [point, base].into_iter().find(|one| inside.is_none() && !one.verdict.is_valid()) {
-        return Err(format!("{} is {}", one.label(), one.verdict.word()));
-    }
-    let ratio = match inside {
-        Some(ratio) => ratio,
-        None => ratio_of_means(
-            point.throughput.as_ref().map_err(Clone::clone)?,
-            base.throughput.as_ref().map_err(Clone::clone)?,
-        ),
-    };
-    Ok(informative(ratio))
+    findings.throughput_over(point, base).map(informative)
 }
 
 /// Levels of the factors that are not of the tier.
@@ -186,7 +175,7 @@ impl Volumes<'_> {
         let both = self.windows(part).and_then(|part| Ok((part, self.windows(whole)?)));
         match both {
             Ok((part, whole)) => {
-                quotient_of_sums(&part, &whole, 100.0, Unit::PERCENT).map(|share| share.map(at_most_all))
+                quotient_of_sums(&part, &whole, 100.0, Unit::PERCENT).map(|share| share.map(within_the_whole))
             }
             Err(why) => Some(Err(why)),
         }
@@ -196,8 +185,9 @@ impl Volumes<'_> {
     fn clean_run(&self) -> Option<Measured> {
         let both = self.windows(tier::CLEANED).and_then(|bytes| Ok((bytes, self.windows(tier::CLEAN_WRITES)?)));
         match both {
-            Ok((bytes, writes)) => quotient_of_sums(&bytes, &writes, 1.0 / 1024.0, KIBIBYTES)
-                .map(|run| run.map(|run| between(run, f64::INFINITY))),
+            Ok((bytes, writes)) => {
+                quotient_of_sums(&bytes, &writes, 1.0 / 1024.0, KIBIBYTES).map(|run| run.map(not_negative))
+            }
             Err(why) => Some(Err(why)),
         }
     }
@@ -229,15 +219,10 @@ fn over_windows(windows: &[Vec<f64>]) -> Result<Estimate, String> {
     estimate(&windows.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-/// A share whose interval ends at 100 %.
-fn at_most_all(share: Quantity) -> Quantity {
-    between(share, 100.0)
-}
-
-/// A quantity whose interval begins at 0 and ends at a value.
-fn between(quantity: Quantity, most: f64) -> Quantity {
+/// A quantity whose interval begins at 0.
+fn not_negative(quantity: Quantity) -> Quantity {
     let Interval::Known { low, high, method } = quantity.interval() else { return quantity };
-    let interval = Interval::known(low.max(0.0), high.min(most), method.clone());
+    let interval = Interval::known(low.max(0.0), *high, method.clone());
     Quantity::new(quantity.value(), quantity.unit().clone(), quantity.n(), interval)
 }
 
@@ -267,13 +252,14 @@ fn medium(runs: &[Pair<'_>]) -> MediumUse {
     let of_request = |sums: Result<Vec<Vec<f64>>, String>, factor: f64| match sums
         .and_then(|sums| Ok((sums, windows(tier::DISK_REQUESTS)?)))
     {
-        Ok((sums, requests)) => quotient_of_sums(&sums, &requests, factor, Unit::named("ms"))
-            .map(|time| time.map(|time| between(time, f64::INFINITY))),
+        Ok((sums, requests)) => {
+            quotient_of_sums(&sums, &requests, factor, Unit::named("ms")).map(|time| time.map(not_negative))
+        }
         Err(why) => Some(Err(why)),
     };
     MediumUse {
         requests: level(tier::DISK_REQUESTS, Unit::PER_SECOND),
-        busy: level(tier::DISK_BUSY, Unit::PERCENT),
+        busy: level(tier::DISK_BUSY, Unit::PERCENT).map(within_the_whole),
         queue: level(tier::DISK_QUEUE, REQUESTS),
         response: of_request(windows(tier::DISK_QUEUE), 1e3),
         late: of_request(windows(tier::DISK_LATE), 1e3),
@@ -324,8 +310,8 @@ mod tests {
         let (part, whole) = (vec![vec![0.0, 99.0, 0.0, 99.0]], vec![vec![1.0, 99.0, 1.0, 99.0]]);
         let share = quotient_of_sums(&part, &whole, 100.0, Unit::PERCENT).unwrap().unwrap();
         assert!((share.value() - 99.0).abs() < 1e-9);
-        assert!(at_most_all(share).interval().bounds().is_none_or(|(_, high)| high <= 100.0));
+        assert!(within_the_whole(share).interval().bounds().is_none_or(|(_, high)| high <= 100.0));
         let wide = Quantity::new(19.0, Unit::named("ms"), 45, Interval::known(-668.0, 706.0, "a test"));
-        assert_eq!(between(wide, f64::INFINITY).interval().bounds(), Some((0.0, 706.0)), "no time is below nothing");
+        assert_eq!(not_negative(wide).interval().bounds(), Some((0.0, 706.0)), "no time is below nothing");
     }
 }

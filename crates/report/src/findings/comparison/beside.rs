@@ -40,7 +40,7 @@ impl Beside {
         let repetitions: BTreeSet<u32> = ours.runs.iter().chain(&theirs.runs).map(|run| run.run.repetition).collect();
         let is_pair = |repetition: &u32| {
             let pair = last(baseline, ours, *repetition).zip(last(candidate, theirs, *repetition));
-            pair.is_some_and(|(one, other)| if at_once { overlap(one, other) } else { all.took_turns(one, other) })
+            pair.is_some_and(|(one, other)| all.are_partners(one, other))
         };
         let (pairs, mut apart): (BTreeSet<u32>, BTreeSet<u32>) = repetitions.into_iter().partition(is_pair);
         // Two repetitions of a duet swap places: one without the other would leave in what a place is worth.
@@ -114,22 +114,31 @@ fn overlap(one: &Attempt, other: &Attempt) -> bool {
     one.0.max(other.0) <= one.1.min(other.1)
 }
 
-/// Attempts of two records in the order of their starts, sorted once for all pairs.
-pub(super) struct AttemptsByTime<'r>(Vec<&'r Attempt>);
+/// Attempts of two records that were measured with each other, in the order of their starts, sorted once for all pairs.
+pub struct AttemptsByTime<'r> {
+    attempts: Vec<&'r Attempt>,
+    /// Whether the studies ran at once.
+    at_once: bool,
+}
 
 impl<'r> AttemptsByTime<'r> {
     /// Attempts of both records.
-    pub(super) fn of(records: [&'r Record; 2]) -> Self {
-        let mut all: Vec<&Attempt> = records.into_iter().flat_map(|record| &record.attempts).collect();
-        all.sort_by_key(|attempt| attempt.started.0);
-        Self(all)
+    pub fn of(records: [&'r Record; 2]) -> Self {
+        let mut attempts: Vec<&Attempt> = records.into_iter().flat_map(|record| &record.attempts).collect();
+        attempts.sort_by_key(|attempt| attempt.started.0);
+        Self { attempts, at_once: in_turns(records[0]).is_some_and(|(_, at_once)| at_once) }
+    }
+
+    /// Tells whether two attempts, one of each record, make a block: at the same time in a duet, else right after each other.
+    pub fn are_partners(&self, one: &Attempt, other: &Attempt) -> bool {
+        if self.at_once { overlap(one, other) } else { self.took_turns(one, other) }
     }
 
     /// Attempts that began from one moment to another, both included.
     fn begun(&self, from: i64, to: i64) -> &[&'r Attempt] {
-        let first = self.0.partition_point(|attempt| attempt.started.0 < from);
-        let behind = self.0.partition_point(|attempt| attempt.started.0 <= to);
-        self.0.get(first..behind).unwrap_or_default()
+        let first = self.attempts.partition_point(|attempt| attempt.started.0 < from);
+        let behind = self.attempts.partition_point(|attempt| attempt.started.0 <= to);
+        self.attempts.get(first..behind).unwrap_or_default()
     }
 
     /// Tells whether nothing but runs of the same repetition came between two attempts, without a long pause.

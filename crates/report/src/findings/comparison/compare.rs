@@ -6,6 +6,7 @@ use super::super::point::PointFindings;
 use super::super::run::RunFindings;
 use super::beside::{AttemptsByTime, Beside, are_at_once, are_in_turns, not_in_turns, swaps_places, told_apart};
 use super::differences::{Difference, differences};
+use super::duet_checks::checks_of;
 use super::estimands::unlike;
 use super::filter::{ComparisonFilter, keep, metrics};
 use super::metric::{Better, Metric};
@@ -23,6 +24,7 @@ use proofload_analysis::compare::holm;
 use proofload_analysis::contrast::{Contrast, Outcome, Spread};
 use proofload_analysis::duet::duet;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
+use proofload_model::duet_check::DuetCheck;
 use proofload_record::Record;
 use std::collections::BTreeMap;
 
@@ -164,6 +166,8 @@ pub struct Comparison<'r> {
     pub with_each_other: bool,
     /// Whether runs at once swapped their cores.
     pub swapped_places: bool,
+    /// Duets with known ratios that were measured before this one.
+    pub checks: Vec<DuetCheck>,
 }
 
 impl Comparison<'_> {
@@ -276,6 +280,7 @@ pub fn compare<'r>(
         warnings.extend(not_in_turns(ours, theirs));
     }
     let swapped_places = [ours, theirs].into_iter().all(swaps_places);
+    let checks = checks_of([ours.record, theirs.record]);
     let text = |value: &Option<proofload_model::settings::Value>| value.as_ref().map(ToString::to_string);
     let told = |pair: &Pair<'_>| {
         let levels = pair.levels.iter().map(|(setting, value)| (setting.clone(), text(value))).collect();
@@ -297,6 +302,7 @@ pub fn compare<'r>(
         warnings,
         with_each_other: in_turns,
         swapped_places,
+        checks,
         findings,
     })
 }
@@ -555,11 +561,11 @@ fn warnings(rows: &[Row], pairs: &[Pair<'_>], baseline: &Findings<'_>, candidate
     warnings.extend(unlike(rows, pairs, are_in_turns(baseline, candidate)));
     warnings.extend(moved(pairs, baseline, candidate));
     if are_at_once(baseline, candidate) {
-        warnings.push(
-            "both shared the host while they were measured: only ratios are results, and contention may pull a ratio \
-             towards 1; to see how far, run a duet of a study with itself and one with a known difference"
-                .to_owned(),
-        );
+        let shared = "both shared the host while they were measured: only ratios are results";
+        let unchecked = "contention may pull a ratio towards 1; to see how far, measure with --prove, which runs a duet of \
+                         the baseline with itself and one with a known difference first";
+        let is_checked = !checks_of([baseline.record, candidate.record]).is_empty();
+        warnings.push(if is_checked { shared.to_owned() } else { format!("{shared}, and {unchecked}") });
     }
     for (which, findings) in [(Which::Baseline, baseline), (Which::Candidate, candidate)] {
         let letter = which.letter();

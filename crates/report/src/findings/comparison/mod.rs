@@ -4,6 +4,7 @@
 mod beside;
 mod compare;
 mod differences;
+mod duet_checks;
 mod estimands;
 mod filter;
 mod gate;
@@ -13,8 +14,10 @@ mod pairing;
 mod query_pairs;
 mod same_seconds;
 
+pub use beside::AttemptsByTime;
 pub use compare::{Comparison, LeftOut, NamedRecord, PairLabel, Row, Verdict, VoidPoint, compare};
 pub use differences::{Difference, Subject};
+pub use duet_checks::{contention_words, duet_check};
 pub use filter::{ComparisonFilter, Level};
 pub use gate::{Finding, Gate, GateOutcome, JudgedRow, NotInTurns, Policy, Rules, gate};
 pub(super) use metric::metrics_of;

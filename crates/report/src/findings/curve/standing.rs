@@ -1,10 +1,8 @@
 //! Standing of each point against the one with the largest throughput, as far as its interval tells. Has no words for it.
 
-use super::{Curve, CurveGroup, WITHIN};
+use super::{Curve, CurveGroup, WITHIN, largest_of, relative_to};
 use crate::findings::evaluate::Findings;
-use crate::findings::factor::level_number;
 use crate::findings::point::PointFindings;
-use proofload_analysis::knee::Knee;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
 /// Standing of a valid point.
@@ -87,11 +85,18 @@ pub struct RankedCurve<'f> {
 }
 
 impl<'f> RankedCurve<'f> {
-    /// Ranks the points of a group of a curve; `None` with fewer than two valid ones.
+    /// Ranks the points of a group of a curve against the largest of the group; `None` with fewer than two valid ones.
     pub fn of(findings: &'f Findings<'_>, group: &CurveGroup) -> Option<Self> {
-        let valid = group.points.iter().map(|index| &findings.points[*index]).filter(|point| point.verdict.is_valid());
+        let members: Vec<&PointFindings> = group.points.iter().map(|index| &findings.points[*index]).collect();
+        let blocks = findings.blocks.as_ref();
+        let largest = largest_of(members.iter().copied(), blocks)?;
+        let of_largest = (largest.id, largest.throughput.as_ref().ok()?);
+        let standing = |point: &PointFindings| {
+            let relative = relative_to(point, of_largest, blocks).ok()?;
+            Some(Standing::of(&relative, point.id == largest.id))
+        };
         let points: Vec<(&PointFindings, Standing)> =
-            valid.filter_map(|point| Some((point, findings.standing(point)?))).collect();
+            members.into_iter().filter_map(|point| Some((point, standing(point)?))).collect();
         let shape = shape(&points.iter().map(|(_, standing)| standing).collect::<Vec<_>>())?;
         (points.len() > 1).then_some(Self { points, shape })
     }
@@ -130,7 +135,7 @@ impl<'f> RankedCurve<'f> {
     }
 }
 
-fn shape(standings: &[&Standing]) -> Option<CurveShape> {
+pub(super) fn shape(standings: &[&Standing]) -> Option<CurveShape> {
     let level: Vec<bool> = standings.iter().map(|standing| standing.is_level()).collect();
     let (first, last) = (level.iter().position(|level| *level)?, level.iter().rposition(|level| *level)?);
     let end = level.len() - 1;
@@ -146,32 +151,6 @@ fn shape(standings: &[&Standing]) -> Option<CurveShape> {
 }
 
 impl Findings<'_> {
-    /// Range of the curve's factor in which its only group bends: the interval of a fit; else from the last level that is shown to be lower to the
-    /// first from which on none is. `None` where neither is known, and with several groups.
-    pub(crate) fn knee_range(&self) -> Option<(f64, f64)> {
-        let curve = self.curve.as_ref().ok()?;
-        let [group] = curve.groups.as_slice() else { return None };
-        if let Knee::Fitted { at, .. } = &group.knee {
-            return at.interval().bounds();
-        }
-        let ranked = RankedCurve::of(self, group)?;
-        let first = match ranked.shape {
-            // The largest level alone is no plateau.
-            CurveShape::From(first) if first + 1 == ranked.points.len() => return None,
-            CurveShape::Between(first, last) if first == last => return None,
-            CurveShape::From(first) | CurveShape::Between(first, _) => first,
-            CurveShape::Level | CurveShape::UpTo(_) | CurveShape::Scattered(_) => return None,
-        };
-        let below = first.checked_sub(1)?;
-        let is_open = |(_, standing): &(_, Standing)| matches!(standing, Standing::NoInterval(_));
-        // The level below is lower by its interval, not for want of one.
-        if !matches!(ranked.points[below].1, Standing::Lower(_)) || ranked.points[below..=first].iter().any(is_open) {
-            return None;
-        }
-        let level = |place: usize| ranked.points.get(place)?.0.level(&curve.setting).and_then(level_number);
-        Some((level(below)?, level(first)?))
-    }
-
     /// Standing of a valid point; `None` of others.
     pub fn standing(&self, point: &PointFindings) -> Option<Standing> {
         let largest = self.largest()?;

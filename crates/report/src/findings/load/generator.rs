@@ -4,7 +4,7 @@ use super::agents::AgentFindings;
 use super::{asked_rate, send_lag_p99};
 use crate::findings::metrics::latencies::ByKind;
 use proofload_analysis::generator::{
-    ClosedLoop, Doubt, GeneratorCheck, GeneratorObservations, LittleAudit, check_generator, little,
+    ClosedLoop, Doubt, GeneratorCheck, GeneratorObservations, GeneratorReading, LittleAudit, check_generator, little,
 };
 use proofload_analysis::latency::Sparse;
 use proofload_model::engines::named_engine;
@@ -43,8 +43,8 @@ pub(crate) fn generator(
     };
     let mut check = check_generator(&observed);
     if embedded {
-        check.not_observed.retain(|what| *what != "CPU of the client threads");
-        check.not_observed.push("CPU of the client threads without the engine that runs in them");
+        check.not_observed.retain(|what| *what != GeneratorReading::ClientCpu);
+        check.not_observed.push(GeneratorReading::ClientCpuWithoutEngine);
     }
     if !agents.is_empty() {
         check.bound = bound_by_agents(agents);

@@ -2,6 +2,7 @@
 //! say why they differ beyond the stage that stands out.
 
 use super::time_split::MILLISECONDS;
+use crate::findings::estimate::within_the_whole;
 use crate::findings::evaluate::Findings;
 use crate::findings::level::Measured;
 use crate::findings::point::PointFindings;
@@ -135,7 +136,8 @@ fn beside(
     };
     let measured = measured(findings, point, alone, &base)?;
     let excess = sum(&measured, added, -1.0);
-    Ok(Beside { kept: Quantity::new(share, Unit::PERCENT, base.n(), interval), response, measured, excess })
+    let kept = within_the_whole(Quantity::new(share, Unit::PERCENT, base.n(), interval));
+    Ok(Beside { kept, response, measured, excess })
 }
 
 /// What a transaction took more. Users that never wait take as much longer as their throughput is smaller, which is known inside blocks.

@@ -6,7 +6,7 @@ use super::super::level::Measured;
 use super::calibrated::{Cost, cost};
 use proofload_analysis::distribution::median;
 use proofload_analysis::quantity::{Quantity, Unit};
-use proofload_model::facts::{client, query};
+use proofload_model::facts::{Description, client, query};
 use proofload_model::samples::{ErrorCount, IntervalSample, LatencyClock};
 use proofload_record::Attempt;
 
@@ -132,17 +132,14 @@ fn times(attempt: &Attempt, kind: &str) -> (u64, f64) {
     parts.fold((0, 0.0), |(n, sum), part| (n + part.count, sum + part.sum_ns as f64 * 1e-9))
 }
 
-/// Class and title, recorded as `simple: pricing summary`.
+/// Class and title, as the facts of the query say.
 fn described(attempts: &[&Attempt], kind: &str) -> (String, String) {
     let recorded = |attempt: &&Attempt| {
         let named = [client::QUERY, query::DESCRIBED].map(|family| family.of(kind));
-        named.iter().find_map(|name| name.text(&attempt.facts)).map(str::to_owned)
+        named.iter().find_map(|name| name.description(&attempt.facts))
     };
-    let text = attempts.iter().find_map(recorded).unwrap_or_default();
-    match text.split_once(": ") {
-        Some((class, title)) => (class.to_owned(), title.to_owned()),
-        None => (text, String::new()),
-    }
+    let Description { name, words } = attempts.iter().find_map(recorded).unwrap_or_default();
+    (name, words)
 }
 
 fn codes(attempts: &[&Attempt], kind: &str) -> Vec<String> {

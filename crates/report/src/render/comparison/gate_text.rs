@@ -1,22 +1,29 @@
 //! What a gate says, for a terminal and a log of continuous integration: the last line is the outcome.
 
-use super::parts::{differences, heads, left_out, metric_head, paragraph, ratio, records, sides, table, warnings};
+use super::parts::{checks, differences, heads, left_out, metric_head, paragraph, ratio, records, sides, warnings};
+use super::table::{ComparedTable, Room};
 use crate::findings::comparison::{Comparison, Gate, GateOutcome, JudgedRow, NotInTurns, Rules};
 
-/// Renders a gate over its comparison.
-pub(crate) fn gate_text(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules) -> String {
-    let mut text = format!("{}\n{}", records(comparison), differences(comparison));
-    text.push_str(&warnings(comparison));
+/// Columns that stand back where there is no room: what the ratio is of, then what it was judged by.
+const SPARE: &[&[usize]] = &[&[1, 2], &[5]];
+
+/// Renders a gate over its comparison for a terminal of so many columns.
+pub(crate) fn gate_text(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules, terminal: Option<usize>) -> String {
+    let room = Room::of(terminal);
+    let mut text = checks(comparison, room);
+    text.push_str(&format!("{}\n{}", records(comparison, room), differences(comparison, room)));
+    text.push_str(&warnings(comparison, room));
     if !gate.rows.is_empty() {
         text.push('\n');
-        text.push_str(&table(&heads(comparison, ["limit", "finding"]), &groups(comparison, gate)));
+        let (head, groups) = (heads(comparison, ["limit", "finding"]), groups(comparison, gate));
+        text.push_str(&ComparedTable { head, groups, spare: SPARE }.text(room));
     }
-    text.push_str(&left_out(comparison));
+    text.push_str(&left_out(comparison, room));
     if let Some(estimands) = comparison.estimands_of_rows() {
-        text.push_str(&format!("\n{}", paragraph(&estimands)));
+        text.push_str(&format!("\n{}", paragraph(&estimands, room)));
     }
     text.push('\n');
-    text + &outcome(gate, rules)
+    text + &outcome(gate, rules, room)
 }
 
 fn groups(comparison: &Comparison<'_>, gate: &Gate) -> Vec<(String, Vec<Vec<String>>)> {
@@ -35,7 +42,7 @@ fn cells(comparison: &Comparison<'_>, judged: &JudgedRow, factor: f64) -> Vec<St
     cells
 }
 
-fn outcome(gate: &Gate, rules: &Rules) -> String {
+fn outcome(gate: &Gate, rules: &Rules, room: Room) -> String {
     let word = match (gate.outcome, gate.passes) {
         (GateOutcome::Undecided, true) => "passed, undecided",
         (outcome, _) => outcome.word(),
@@ -52,5 +59,5 @@ fn outcome(gate: &Gate, rules: &Rules) -> String {
     } else {
         String::new()
     };
-    paragraph(&format!("gate {word}: {why}{warned}"))
+    paragraph(&format!("gate {word}: {why}{warned}"), room)
 }

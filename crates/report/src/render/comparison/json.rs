@@ -1,6 +1,7 @@
 //! A comparison and a gate for programs: stable keys, described in `docs/guides/machine-readable.md`.
 
 use crate::findings::comparison::{Comparison, Difference, Gate, LeftOut, NamedRecord, Row, Rules};
+use proofload_model::duet_check::{DuetCheck, DuetCheckOutcome};
 use serde_json::{Value as Json, json};
 
 /// Version of this form; raised when a key changes its meaning or goes.
@@ -34,6 +35,7 @@ fn body(comparison: &Comparison<'_>) -> Json {
         "form": FORM, "baseline": record(&comparison.baseline), "candidate": record(&comparison.candidate),
         "factors": comparison.factors,
         "differences": comparison.differences.iter().map(difference).collect::<Vec<_>>(),
+        "duet_checks": comparison.checks.iter().map(duet_check).collect::<Vec<_>>(),
         "warnings": comparison.warnings,
         "comparisons": comparison.rows.iter().map(|found| row(comparison, found)).collect::<Vec<_>>(),
         "not_compared": comparison.left_out.iter().map(|left| left_out(comparison, left)).collect::<Vec<_>>(),
@@ -47,6 +49,19 @@ fn body(comparison: &Comparison<'_>) -> Json {
         "only_in_one": comparison.alone.iter().map(|(pair, which)| json!({
             "point": levels(comparison, *pair), "record": which.word(),
         })).collect::<Vec<_>>(),
+    })
+}
+
+/// A duet with a known ratio.
+fn duet_check(check: &DuetCheck) -> Json {
+    let outcome = match check.outcome() {
+        DuetCheckOutcome::Met => "met",
+        DuetCheckOutcome::Missed => "missed",
+        DuetCheckOutcome::Undecided => "undecided",
+    };
+    json!({
+        "expected": check.expected, "outcome": outcome, "records": check.records, "ratios": check.ratios,
+        "missing": check.missing,
     })
 }
 

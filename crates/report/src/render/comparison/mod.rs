@@ -3,6 +3,7 @@
 mod gate_text;
 mod json;
 mod parts;
+mod table;
 mod text;
 
 pub(crate) use gate_text::gate_text;

@@ -1,36 +1,39 @@
-//! What the texts of a comparison and of a gate share: who is compared, what differs, what was left out, and columns that fit a
-//! terminal of 80 columns when the labels of the points do.
+//! What the texts of a comparison and of a gate share: who is compared, what differs, what was left out, heads and cells.
 
 use super::super::text::{plain, wrapped_to};
-use crate::findings::comparison::{Better, Comparison, Difference, Metric, NamedRecord, Row};
+use super::table::{Room, pieces};
+use crate::findings::comparison::{Better, Comparison, Difference, Metric, NamedRecord, Row, contention_words};
 use crate::findings::{Findings, setting_title};
 use crate::numbers::{grouped, printed_unit, readable};
 use proofload_analysis::quantity::Quantity;
 
-/// Columns of running text, and of tables where their labels allow it.
-const WIDTH: usize = 80;
-/// Most columns of a table.
-const MOST: usize = 100;
 /// Digits of a hash that tell two records apart on a screen; the other formats have all 64.
 const HASH: usize = 16;
+/// Columns before what is said of a record.
+const HEAD: usize = 15;
 
 /// Running text, wrapped, with a line break at its end.
-pub(super) fn paragraph(text: &str) -> String {
-    wrapped_to(WIDTH, &plain(text)).iter().map(|line| format!("{}\n", line.trim_start())).collect()
+pub(super) fn paragraph(text: &str, room: Room) -> String {
+    wrapped_to(room.text, &plain(text)).iter().map(|line| format!("{}\n", line.trim_start())).collect()
 }
 
 /// An item of a list: its further lines are set in.
-fn item(text: &str) -> String {
-    wrapped_to(WIDTH, &plain(&format!("- {text}"))).iter().map(|line| format!("{line}\n")).collect()
+fn item(text: &str, room: Room) -> String {
+    wrapped_to(room.text, &plain(&format!("- {text}"))).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// What duets with known ratios read, before all else; empty without any.
+pub(super) fn checks(comparison: &Comparison<'_>, room: Room) -> String {
+    contention_words(&comparison.checks).map(|words| paragraph(&words, room) + "\n").unwrap_or_default()
 }
 
 /// The two records.
-pub(super) fn records(comparison: &Comparison<'_>) -> String {
-    record("A  baseline ", &comparison.baseline, &comparison.findings.0)
-        + &record("B  candidate", &comparison.candidate, &comparison.findings.1)
+pub(super) fn records(comparison: &Comparison<'_>, room: Room) -> String {
+    record("A  baseline ", &comparison.baseline, &comparison.findings.0, room)
+        + &record("B  candidate", &comparison.candidate, &comparison.findings.1, room)
 }
 
-fn record(head: &str, named: &NamedRecord<'_>, findings: &Findings<'_>) -> String {
+fn record(head: &str, named: &NamedRecord<'_>, findings: &Findings<'_>, room: Room) -> String {
     let record = named.record;
     let finished = record.plan.runs.iter().filter(|run| findings.finished(run.index).is_some()).count();
     let program = record.sessions.first().map_or("unknown program", |session| session.program.as_str());
@@ -38,16 +41,17 @@ fn record(head: &str, named: &NamedRecord<'_>, findings: &Findings<'_>) -> Strin
     let hash: String = named.sha256.chars().take(HASH).collect();
     let valid = findings.valid().count();
     let (study, runs, points) = (record.study.name(), record.plan.runs.len(), findings.points.len());
-    let lines = [
-        plain(&named.file),
-        plain(&format!("study {study}, {date}, {program}")),
+    let told = [
+        format!("study {study}, {date}, {program}"),
         format!("{finished} of {runs} runs, {valid} of {points} points valid, sha256 {hash}"),
     ];
-    format!("{head}  {}\n{:15}{}\n{:15}{}\n", lines[0], "", lines[1], "", lines[2])
+    let lines = told.iter().flat_map(|line| wrapped_to(room.text.saturating_sub(HEAD), &plain(line)));
+    let below: String = lines.map(|line| format!("{:HEAD$}{line}\n", "")).collect();
+    format!("{head}  {}\n{below}", plain(&named.file))
 }
 
 /// What differs between the records besides what they measured.
-pub(super) fn differences(comparison: &Comparison<'_>) -> String {
+pub(super) fn differences(comparison: &Comparison<'_>, room: Room) -> String {
     let found = &comparison.differences;
     if found.is_empty() {
         return "No setting, version or fact differs.\n".to_owned();
@@ -58,14 +62,19 @@ pub(super) fn differences(comparison: &Comparison<'_>) -> String {
         let at = if points == 0 || points == pairs { String::new() } else { format!(" ({points} of {pairs} points)") };
         plain(&format!("{}{at}", difference.name))
     };
-    let width = found.iter().map(|difference| name(difference).chars().count()).max().unwrap_or(0).clamp(16, 36);
-    let value = (WIDTH - 6 - width) / 2;
+    let width = found.iter().map(|difference| name(difference).chars().count()).max().unwrap_or(0);
+    // At most nine of twenty columns are for names.
+    let width = width.clamp(16, (room.text * 9 / 20).max(16));
+    let value = room.text.saturating_sub(6 + width) / 2;
     let cell = |text: &Option<String>| cut(&plain(text.as_deref().unwrap_or("not set or not recorded")), value);
     let mut text = format!("{:<w$}  {:<value$}  B\n", "What else differs", "A", w = width + 2);
     for difference in found {
         let (a, b) = (cell(&difference.baseline), cell(&difference.candidate));
-        text.push_str(format!("  {:<width$}  {a:<value$}  {b}", cut(&name(difference), width)).trim_end());
+        let mut names = pieces(&name(difference), width).into_iter();
+        let first = names.next().unwrap_or_default();
+        text.push_str(format!("  {first:<width$}  {a:<value$}  {b}").trim_end());
         text.push('\n');
+        names.for_each(|line| text.push_str(&format!("  {line}\n")));
     }
     text
 }
@@ -80,7 +89,7 @@ pub(super) fn cut(text: &str, width: usize) -> String {
 
 /// Points that are void or that one record alone has, and metrics that could not be compared. What several have in common
 /// stands once.
-pub(super) fn left_out(comparison: &Comparison<'_>) -> String {
+pub(super) fn left_out(comparison: &Comparison<'_>, room: Room) -> String {
     let mut told: Vec<(String, Vec<String>)> = Vec::new();
     let mut tell = |why: String, what: String| match told.iter_mut().find(|(known, _)| *known == why) {
         Some((_, all)) if all.contains(&what) => {}
@@ -100,13 +109,14 @@ pub(super) fn left_out(comparison: &Comparison<'_>) -> String {
     if told.is_empty() {
         return String::new();
     }
-    let lines = told.iter().map(|(why, what)| item(&format!("{}: {why}", what.join("; "))));
+    let lines = told.iter().map(|(why, what)| item(&format!("{}: {why}", what.join("; ")), room));
     format!("\nNot compared\n{}", lines.collect::<String>())
 }
 
 /// What weakens it.
-pub(super) fn warnings(comparison: &Comparison<'_>) -> String {
-    let text: String = comparison.warnings.iter().map(|warning| paragraph(&format!("warning: {warning}"))).collect();
+pub(super) fn warnings(comparison: &Comparison<'_>, room: Room) -> String {
+    let told = comparison.warnings.iter().map(|warning| paragraph(&format!("warning: {warning}"), room));
+    let text: String = told.collect();
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
@@ -154,33 +164,6 @@ pub(super) fn p_value(p: f64) -> String {
         p if p > 0.999_5 => "1".to_owned(),
         p => format!("{p:.3}"),
     }
-}
-
-/// Rows of cells lined up under a head; the first column is words and is cut when a line would be too long, and so is the last.
-pub(super) fn table(head: &[String], groups: &[(String, Vec<Vec<String>>)]) -> String {
-    let rows = || groups.iter().flat_map(|(_, rows)| rows);
-    let width = |column: usize| {
-        let cells = rows().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain([head[column].chars().count()]).max().unwrap_or(0)
-    };
-    let last = head.len() - 1;
-    let mut widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let total: usize = widths.iter().sum::<usize>() + 2 * last + 2;
-    widths[0] = widths[0].saturating_sub(total.saturating_sub(MOST)).max(6);
-    let line = |cells: &[String]| {
-        let cell = |(column, text): (usize, &String)| match column {
-            0 => format!("{:<w$}", cut(text, widths[0]), w = widths[0]),
-            column if column == last => text.clone(),
-            column => format!("{text:>w$}", w = widths[column]),
-        };
-        format!("  {}", cells.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ")).trim_end().to_owned() + "\n"
-    };
-    let mut text = line(head);
-    for (title, rows) in groups {
-        text.push_str(&format!("{title}\n"));
-        rows.iter().for_each(|row| text.push_str(&line(row)));
-    }
-    text
 }
 
 /// Heads of a table: the point, both sides and their ratio, and two columns more.

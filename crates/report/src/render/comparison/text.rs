@@ -1,20 +1,27 @@
 //! A comparison for a terminal.
 
-use super::parts::{differences, heads, left_out, metric_head, p_value, paragraph, records, sides, table, warnings};
+use super::parts::{checks, differences, heads, left_out, metric_head, p_value, paragraph, records, sides, warnings};
+use super::table::{ComparedTable, Room};
 use crate::findings::comparison::{Comparison, Row, Verdict};
 use crate::numbers::count;
 
-/// Renders a comparison.
-pub(crate) fn comparison_text(comparison: &Comparison<'_>) -> String {
-    let mut text = format!("{}\n{}", records(comparison), differences(comparison));
-    text.push_str(&warnings(comparison));
+/// Columns that stand back where there is no room: what the verdict says too, then what the ratio is of.
+const SPARE: &[&[usize]] = &[&[5], &[1, 2]];
+
+/// Renders a comparison for a terminal of so many columns.
+pub(crate) fn comparison_text(comparison: &Comparison<'_>, terminal: Option<usize>) -> String {
+    let room = Room::of(terminal);
+    let mut text = checks(comparison, room);
+    text.push_str(&format!("{}\n{}", records(comparison, room), differences(comparison, room)));
+    text.push_str(&warnings(comparison, room));
     text.push('\n');
     if comparison.rows.is_empty() {
         text.push_str("Nothing could be compared.\n");
-        return text + &left_out(comparison);
+        return text + &left_out(comparison, room);
     }
-    text.push_str(&table(&heads(comparison, ["p", "verdict"]), &groups(comparison)));
-    text + &left_out(comparison) + &legend(comparison)
+    let (head, groups) = (heads(comparison, ["p", "verdict"]), groups(comparison));
+    text.push_str(&ComparedTable { head, groups, spare: SPARE }.text(room));
+    text + &left_out(comparison, room) + &legend(comparison, room)
 }
 
 fn groups(comparison: &Comparison<'_>) -> Vec<(String, Vec<Vec<String>>)> {
@@ -45,7 +52,7 @@ fn verdict(row: &Row) -> String {
     }
 }
 
-fn legend(comparison: &Comparison<'_>) -> String {
+fn legend(comparison: &Comparison<'_>, room: Room) -> String {
     let corrected = match comparison.rows.len() {
         1 => "the verdict is a test at 5 %".to_owned(),
         rows => format!("p values and verdicts are corrected for all {} rows (Holm, 5 %)", count(rows as u64)),
@@ -62,5 +69,5 @@ fn legend(comparison: &Comparison<'_>) -> String {
     if let Some(estimands) = comparison.estimands_of_rows() {
         text.push_str(&format!(" {estimands}"));
     }
-    format!("\n{}", paragraph(&text))
+    format!("\n{}", paragraph(&text, room))
 }

@@ -5,6 +5,8 @@ use super::{forecast, over_time, published, tables};
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::Findings;
 use crate::findings::cache::tier::{CachedPoint, cached};
+use crate::numbers::count;
+use proofload_model::facts::tier;
 use proofload_model::units::duration_words;
 
 pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
@@ -18,6 +20,7 @@ pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::Paragraph(answer));
     }
     blocks.push(slow_medium(&points));
+    blocks.extend(filled(findings, &points));
     blocks.push(Block::Table(tables::configurations(findings, &points)));
     blocks.extend(published::blocks(findings, &points));
     let forecasts = forecast::table(findings);
@@ -106,4 +109,19 @@ fn delayed(points: &[CachedPoint]) -> Option<String> {
         "Each flush is delayed by {}, as the study asks for: it was durable before, and acknowledged so much later.",
         words.join("; ")
     ))
+}
+
+/// How far caches were filled from lists of lines; `None` where no point asks for it.
+fn filled(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Block> {
+    let told = |one: &CachedPoint| {
+        one.plan.cache.warming()?;
+        let point = findings.point(one.point)?;
+        let facts = &point.runs.iter().find_map(|run| findings.record.finished(run.run.index))?.facts;
+        let (lines, named) = (tier::WARMED.number(facts)?, tier::WARM_NAMED.number(facts)?);
+        Some(format!("{}: {} of {} lines", point.label(), count(lines as u64), count(named as u64)))
+    };
+    let told: Vec<String> = points.iter().filter_map(told).collect();
+    let text =
+        "Before the load, each new cache was filled from a list of lines. In the first finished run of each point: ";
+    (!told.is_empty()).then(|| Block::Paragraph(prose![text, told.join("; "), "."]))
 }

@@ -3,7 +3,7 @@
 use crate::blocks::{
     Axis, Cell, Chart, DotRows, Figure, Group, Inline, Opening, OpeningState, Prose, Table, cells, columns, prose,
 };
-use crate::findings::comparison::{Comparison, Gate, GateOutcome, Row, Verdict};
+use crate::findings::comparison::{Comparison, Gate, GateOutcome, Row, Verdict, contention_words};
 use crate::numbers::short;
 
 /// Rows that the figure shows.
@@ -17,7 +17,9 @@ pub(crate) fn opening(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Openi
     let main = main_rows(comparison);
     let (state, verdict) = verdict(comparison, gate);
     let others = comparison.rows.iter().filter(|row| !main.iter().any(|known| std::ptr::eq(*known, *row)));
+    let checked = contention_words(&comparison.checks).map(|words| prose![words, " "]).unwrap_or_default();
     let all = [
+        ("Duets with known ratios", checked),
         ("What differs", shown(comparison, others.clone().filter(|row| row.verdict != Verdict::NotShown))),
         ("Where no difference is shown", not_shown(comparison, &main)),
         ("What else differs", other_differences(comparison)),

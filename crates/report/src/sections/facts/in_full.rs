@@ -99,8 +99,7 @@ fn all_facts<'a>(findings: &'a Findings<'_>) -> Vec<&'a Fact> {
 
 /// True for what only those need who repeat a run; several load agents put their name behind that of the fact.
 fn is_detail(subject: &str, name: &str) -> bool {
-    let name = name.split_once(" (").map_or(name, |(name, _agent)| name);
-    facts::known(subject, name).is_some_and(|row| row.is_detail)
+    facts::known(subject, facts::without_agent(name)).is_some_and(|row| row.is_detail)
 }
 
 fn facts_blocks(subject: &str, observed: &[ObservedFact]) -> Vec<Block> {

@@ -6,7 +6,6 @@ use super::{next, why};
 use crate::blocks::{Prose, prose};
 use crate::findings::{Curve, CurveShape, Findings, PointFindings, RankedCurve, setting_title};
 use crate::numbers::short;
-use proofload_analysis::knee::Knee;
 use proofload_analysis::quantity::Quantity;
 
 pub(super) const TOPIC: Topic = Topic { applies: |findings| ranked(findings).is_some(), tell, figure: None };
@@ -79,13 +78,9 @@ fn same(curve: &Curve, ranked: &RankedCurve<'_>) -> Prose {
 
 /// Where the curve bends, if that could be fitted and is known within a factor of two each way.
 fn bend(curve: &Curve) -> Option<Quantity> {
-    match &curve.groups.first()?.knee {
-        Knee::Fitted { at, .. } => {
-            let (low, high) = at.interval().bounds()?;
-            (low >= at.value() / 2.0 && high <= at.value() * 2.0).then(|| at.clone())
-        }
-        Knee::Between { .. } | Knee::None { .. } => None,
-    }
+    let at = &curve.groups.first()?.fit.as_ref().ok()?.at;
+    let (low, high) = at.interval().bounds()?;
+    (low >= at.value() / 2.0 && high <= at.value() * 2.0).then(|| at.clone())
 }
 
 /// The point that held: the one on the level stretch next to where it breaks, or the largest.

@@ -6,7 +6,6 @@ use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{
     Curve, CurveGroup, CurveShape, Findings, PointFindings, RankedCurve, Verdict, level_number, level_text,
 };
-use proofload_analysis::knee::Knee;
 use proofload_model::settings::Value;
 use proofload_model::units::Bytes;
 
@@ -60,7 +59,7 @@ pub(super) fn of_curve(findings: &Findings<'_>, curve: &Curve, ranked: &RankedCu
     let last = ranked.points.len() - 1;
     // Where the knee is fitted its range is known closer than by the levels beside it.
     let fitted = match curve.groups.as_slice() {
-        [CurveGroup { knee: Knee::Fitted { at, .. }, .. }] => at.interval().bounds(),
+        [CurveGroup { fit: Ok(fitted), .. }] => fitted.at.interval().bounds(),
         _ => None,
     };
     let number = |place: usize| at(place).level(&curve.setting).and_then(level_number);

@@ -75,11 +75,14 @@ fn of_points(findings: &Findings<'_>) -> (OpeningState, Prose) {
 
 /// Why the last attempt that failed did.
 fn last_failure(findings: &Findings<'_>) -> Prose {
-    let reason = findings.record.attempts.iter().rev().find_map(|attempt| match &attempt.state {
-        State::Failed { reason } => Some(reason.trim_end_matches('.').to_owned()),
+    let told = findings.record.attempts.iter().rev().find_map(|attempt| match &attempt.state {
+        State::Failed { .. } if attempt.is_interrupted() => Some(prose!["The last attempt was interrupted. "]),
+        State::Failed { reason } => {
+            Some(prose!["The last attempt failed: ", reason.trim_end_matches('.').to_owned(), ". "])
+        }
         State::Open | State::Finished => None,
     });
-    reason.map_or_else(Prose::new, |reason| prose!["The last attempt failed: ", reason, ". "])
+    told.unwrap_or_default()
 }
 
 fn counted(valid: usize, all: usize) -> Prose {

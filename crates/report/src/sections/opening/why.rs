@@ -62,7 +62,7 @@ fn observed(candidate: &Candidate) -> Prose {
             prose!["one thread (", name, ") was ", share, " busy, while the cores as a whole were not"]
         }
         Cause::Pressure => {
-            prose!["tasks waited for ", name.trim_end_matches(" (pressure)").to_owned(), " ", share, " of the time"]
+            prose!["tasks waited for ", candidate.subject.clone(), " ", share, " of the time"]
         }
         Cause::Wait => prose!["sessions spent ", share, " of their time waiting for ", name],
     }

@@ -1,7 +1,7 @@
 //! The use of each core over time, as heat maps.
 
 use crate::blocks::{Block, Chart, Figure, Heat, Inline, Table, cells, columns, prose};
-use crate::findings::{Findings, PointFindings, Trace, traces};
+use crate::findings::{Findings, PointFindings, Trace, traces, within_the_whole};
 use crate::numbers::short;
 use proofload_analysis::bootstrap::mean_of;
 use proofload_analysis::quantity::Unit;
@@ -103,7 +103,7 @@ pub(crate) fn binned(trace: &Trace, from: f64, width: f64, columns: usize) -> Ve
 fn data(cores: &[Cores<'_>]) -> Table {
     let rows = cores.iter().flat_map(|cores| {
         cores.traces.iter().map(|trace| {
-            let mean = mean_of(&trace.values()).quantity(Unit::PERCENT);
+            let mean = within_the_whole(mean_of(&trace.values()).quantity(Unit::PERCENT));
             cells![cores.point.label(), trace.instance.clone(), mean]
         })
     });

@@ -97,7 +97,22 @@ impl InstanceResources {
         }
         let untouched = self.untouched.as_ref().map(|known| &known.values);
         let untouched = untouched.ok_or_else(|| Error::new("failed to keep the settings of the server"))?;
+        let wanted: Vec<&LiveSetting> =
+            wanted.into_iter().filter(|one| has_work_to_switch_off(one, untouched)).collect();
+        if wanted.is_empty() {
+            return Ok(None);
+        }
         Ok(Some(ChangeableServer { facet, target: &running.target, wanted, untouched, found }))
+    }
+}
+
+/// Tells whether a resource changes anything of a server that started with these values: a size never shrinks to switch work off.
+fn has_work_to_switch_off(one: &LiveSetting, untouched: &BTreeMap<&'static str, String>) -> bool {
+    match one.change {
+        LiveChange::OffFrom(name, bytes) => {
+            untouched.get(name).and_then(|value| value.parse::<u64>().ok()).is_some_and(|started| started < bytes)
+        }
+        LiveChange::Off(_) | LiveChange::Size(_) => true,
     }
 }
 
@@ -105,7 +120,7 @@ impl InstanceResources {
 fn names(one: &LiveSetting) -> Vec<&'static str> {
     match one.change {
         LiveChange::Off(settings) => settings.iter().map(|(name, _)| *name).collect(),
-        LiveChange::Size(name) => vec![name],
+        LiveChange::Size(name) | LiveChange::OffFrom(name, _) => vec![name],
     }
 }
 
@@ -120,6 +135,7 @@ impl ChangeableServer<'_> {
             (LiveChange::Off(settings), Some(_)) => {
                 settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
             }
+            (LiveChange::OffFrom(name, bytes), Some(_)) => vec![(name, bytes.to_string())],
             (LiveChange::Size(name), Some(share)) => {
                 let bytes = self.untouched(name).parse().unwrap_or(f64::NAN) * share;
                 vec![(name, format!("{:.0}", (bytes / STEP).round() * STEP))]
@@ -132,8 +148,8 @@ impl ChangeableServer<'_> {
     fn meter(&self, one: &LiveSetting) -> LimitMeter {
         let is = |share| self.values(one, share).iter().all(|(name, value)| self.found.get(name) == Some(value));
         let (asked, in_force) = match one.change {
-            LiveChange::Off(_) if is(None) => (1.0, Some(1.0)),
-            LiveChange::Off(_) => (1.0, Some(0.0).filter(|_| is(Some(0.0)))),
+            LiveChange::Off(_) | LiveChange::OffFrom(..) if is(None) => (1.0, Some(1.0)),
+            LiveChange::Off(_) | LiveChange::OffFrom(..) => (1.0, Some(0.0).filter(|_| is(Some(0.0)))),
             LiveChange::Size(name) => {
                 let bytes = |text: Option<&String>| text.and_then(|text| text.parse::<f64>().ok());
                 (bytes(self.untouched.get(name)).unwrap_or(f64::NAN), bytes(self.found.get(name)))
@@ -148,5 +164,22 @@ impl ChangeableServer<'_> {
             in_force,
             used: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_grown_to_switch_work_off_and_never_shrunk() {
+        let change = LiveChange::OffFrom("innodb_log_file_size", 256 << 20);
+        let one = LiveSetting { resource: "engine.checkpoints", change, settles: Duration::ZERO };
+        let offered = |started: u64| {
+            has_work_to_switch_off(&one, &BTreeMap::from([("innodb_log_file_size", started.to_string())]))
+        };
+        assert!(offered(4 << 20) && offered((256 << 20) - 1));
+        assert!(!offered(256 << 20) && !offered(512 << 20));
+        assert!(!has_work_to_switch_off(&one, &BTreeMap::new()), "a size that is not told is left alone");
     }
 }

@@ -12,11 +12,12 @@ use super::tier_place::{ENDING, TierPlace};
 use crate::instances::{Launch, Server, StopSignals, launch};
 use crate::snapshots;
 use crate::sys;
-use proofload_engine::tiers::{self, ReadTier};
+use proofload_engine::tiers::{self, NewCache, ReadTier};
 use proofload_model::error::Error;
 use proofload_model::facts::tier;
 use proofload_model::samples::Fact;
 use proofload_model::tier::{TIER, TierPlan, TierVolume};
+use proofload_model::tier_warming::WarmedList;
 use proofload_model::units::Bytes;
 use proofload_tier::control::ControlClient;
 use proofload_tier::device::{Device, FileDevice, MachineClock, PageCache};
@@ -59,6 +60,7 @@ impl Storage for TierVolumes {
             volumes: tiers::volumes(log.is_some()),
             size: Bytes(0),
             is_direct: true,
+            warmed: None,
             server: None,
             first: None,
         };
@@ -80,13 +82,15 @@ struct ServedTier {
     size: Bytes,
     /// Whether the cache is read and written without the page cache of the operating system.
     is_direct: bool,
+    /// What became of the list that the cache was filled from.
+    warmed: Option<WarmedList>,
     server: Option<Server>,
     /// What it was when it was opened.
     first: Option<PoolSnapshot>,
 }
 
 impl ServedTier {
-    /// Makes an empty cache before the volumes, which nothing is mounted from afterwards.
+    /// Makes a cache before the volumes, empty or filled from the list of its plan, which nothing is mounted from afterwards.
     fn prepare(&mut self, log: Option<&str>) -> Result<(), Error> {
         let folder = self.place.folder();
         // The user of a server passes through.
@@ -103,7 +107,14 @@ impl ServedTier {
         unmount(&self.place.instance)?;
         expect_released(&self.place.data_origin())?;
         let file = self.place.lay_out_cache(self.plan.cache.folder.as_deref())?;
-        tiers::make_cache(&file, &self.plan, self.size, &origins(&self.place)?)?;
+        let origins = origins(&self.place)?;
+        tiers::make_cache(&file, &self.plan, self.size, &origins)?;
+        let clock = Arc::new(MachineClock::new());
+        // File systems have data anywhere.
+        let contents = vec![Bytes(u64::MAX); self.volumes.len()];
+        let (plan, volumes) = (&self.plan, self.volumes);
+        let cache = NewCache { path: &file, plan, volumes, contents: &contents, origins, clock };
+        self.warmed = tiers::warm_cache(cache)?;
         self.is_direct = tiers::open_cache(&self.place.cache())?.is_direct;
         Ok(())
     }
@@ -190,6 +201,7 @@ impl AttachedStorage for ServedTier {
             data: self.size,
             export,
             is_direct: self.is_direct,
+            warmed: self.warmed,
             first: self.first.as_ref().unwrap_or(&now),
             now: &now,
         })

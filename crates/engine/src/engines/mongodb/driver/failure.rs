@@ -1,6 +1,6 @@
 //! The driver's errors as those of the contract, with the classes that the lean path gives. May not retry.
 
-use super::super::failure::{lost, with_code};
+use super::super::failure::{AUTHENTICATION_FAILED, lost, with_code};
 use crate::contract::{Error, ErrorClass};
 use mongodb::error::{ErrorKind, IndexedWriteError, InsertManyError, WriteConcernError, WriteFailure};
 
@@ -17,8 +17,10 @@ pub(super) fn failed(error: mongodb::error::Error) -> Error {
         | ErrorKind::ConnectionPoolCleared { .. }
         | ErrorKind::InvalidResponse { .. }
         | ErrorKind::ServerSelection { .. }) => lost(kind.to_string()),
+        // The driver keeps the server's words, and not their code.
         kind @ ErrorKind::Authentication { .. } => {
-            Error::other(format!("{kind}; check MONGODB_USER and MONGODB_PASSWORD on the load host"))
+            let text = format!("{kind}; check MONGODB_USER and MONGODB_PASSWORD on the load host");
+            with_code(AUTHENTICATION_FAILED, text)
         }
         kind => Error::other(kind.to_string()),
     }

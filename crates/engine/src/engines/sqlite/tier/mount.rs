@@ -4,11 +4,12 @@
 use super::log_file::{LogFile, LogVolume};
 use super::sized_file::SizedFile;
 use crate::contract::Error;
-use crate::tiers::{self, OpenCache, ReadTier};
+use crate::tiers::{self, NewCache, OpenCache, ReadTier};
 use proofload_model::facts::tier;
 use proofload_model::samples::Fact;
 use proofload_model::tier::{CONTROL_SOCKET, CachePlan, CacheSize, TierPlan};
 use proofload_model::tier_cleaning::CleaningPlan;
+use proofload_model::tier_warming::WarmedList;
 use proofload_model::units::Bytes;
 use proofload_tier::control::{ControlServer, ControlSubject};
 use proofload_tier::device::{Clock, Device, LabelledFile, MachineClock};
@@ -19,6 +20,7 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 /// Room of a volume: sparse, so that it costs nothing.
 const ROOM: u64 = 1 << 40;
@@ -67,6 +69,23 @@ impl TierFiles {
     fn made_by(&self) -> PathBuf {
         self.folder.join("made-by")
     }
+
+    /// What became of the list that the cache was filled from when it was made.
+    fn warmed(&self) -> PathBuf {
+        self.folder.join("warmed")
+    }
+
+    /// Reads that; `None` where it was filled from none.
+    fn warmed_list(&self) -> Option<WarmedList> {
+        fs::read_to_string(self.warmed()).ok().and_then(|note| WarmedList::of_note(&note))
+    }
+
+    /// Tells whether the cache was made by a plan in that text, and filled as it asks where it names a list.
+    fn has_cache_of(&self, plan: &TierPlan, made_by: &str) -> bool {
+        let is_filled = || self.warmed_list().is_some_and(|warmed| warmed.is_as_asked());
+        fs::read_to_string(self.made_by()).is_ok_and(|text| text == made_by)
+            && (plan.cache.warming().is_none() || is_filled())
+    }
 }
 
 /// A path with something after its name.
@@ -84,6 +103,8 @@ pub(in crate::engines::sqlite) struct TierMount {
     tier: Option<Arc<Tier>>,
     plan: TierPlan,
     asked_size: Bytes,
+    /// What became of the list that the cache was filled from when it was made.
+    warmed: Option<WarmedList>,
     /// What the volumes were when it was opened.
     first: PoolSnapshot,
     data: SizedFile<File>,
@@ -125,6 +146,7 @@ impl TierMount {
         let mount = Self {
             control: Some(control),
             maintenance: Some(maintenance),
+            warmed: files.warmed_list(),
             first: tier.snapshot(),
             tier: Some(tier),
             asked_size,
@@ -168,6 +190,7 @@ impl TierMount {
             data: Bytes(self.data_length()),
             export: tier::EXPORT.observed("in the load agent's process, as an SQLite VFS", tiers::SOURCE),
             is_direct: self.is_direct,
+            warmed: self.warmed,
             first: &self.first,
             now: &self.tier().snapshot(),
         })
@@ -308,8 +331,8 @@ struct OpenPool {
     asked_size: Bytes,
 }
 
-/// Opens the pool of a database as it was left, where its data are still those, the plan is the same and the pool has not given its cache up;
-/// else makes one.
+/// Opens the pool of a database as it was left, where its data are still those, the plan and its list are the same, the cache was filled as the
+/// plan asks and the pool has not given it up; else makes one.
 fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool, Error> {
     let clock: Arc<dyn Clock> = Arc::new(MachineClock::new());
     let volumes = tiers::volumes(true);
@@ -317,8 +340,9 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
     let is_left = files.data_label().exists() && files.log_label().exists() && files.cache().exists();
     // Neither a delay of flushes nor the way of cleaning nor quotas make another cache.
     let cache = CachePlan { cleaning: CleaningPlan::usual(), quotas: Vec::new(), ..plan.cache.clone() };
-    let asked = format!("{:?}", TierPlan { flush_delay: None, cache, ..plan.clone() });
-    let mut is_same = is_left && fs::read_to_string(files.made_by()).is_ok_and(|made_by| made_by == asked);
+    let asked = TierPlan { flush_delay: None, cache, ..plan.clone() };
+    let asked = format!("{asked:?}, list {:?}", list_version(plan));
+    let mut is_same = is_left && files.has_cache_of(plan, &asked);
     let labelled = |content: &Path, label: &Path| -> Result<Arc<dyn Device>, Error> {
         Ok(Arc::new(LabelledFile::open(content, label, ROOM).map_err(tier_error)?))
     };
@@ -328,15 +352,16 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
         Some([data, log]) => vec![data.clone(), log.clone()],
         None => vec![devices.0.clone(), devices.1.clone()],
     };
+    // At the speed of the files: nobody measures.
+    let content = [devices.0, devices.1];
     if is_left && !is_same {
-        // At the speed of the files: nobody measures.
-        tiers::empty_cache(&files.cache(), volumes, vec![devices.0, devices.1], Arc::clone(&clock))?;
+        tiers::empty_cache(&files.cache(), volumes, content.to_vec(), Arc::clone(&clock))?;
     }
     let make = || -> Result<(), Error> {
         let _none = fs::remove_file(files.made_by());
         tiers::make_cache(&files.cache(), plan, data, &slow)?;
-        fs::write(files.made_by(), &asked)
-            .map_err(|error| Error::other(format!("failed to write {}: {error}", files.made_by().display())))
+        fill_cache(files, plan, content.to_vec())?;
+        noted(&files.made_by(), &asked)
     };
     let open = || -> Result<_, Error> {
         let OpenCache { device, is_direct } = tiers::open_cache(&files.cache())?;
@@ -360,6 +385,32 @@ fn open_pool(files: &TierFiles, plan: &TierPlan, data: Bytes) -> Result<OpenPool
     let is_part = matches!(plan.cache.size, CacheSize::PercentOfData(_));
     let asked_size = if is_same && is_part { made } else { plan.cache.size.before(data) };
     Ok(OpenPool { tier, disk: disks.map(|[data, _]| data), is_direct, asked_size })
+}
+
+/// Length of the list of a plan, and the time at which it was written; `None` where it is not there.
+fn list_version(plan: &TierPlan) -> Option<(u64, Option<SystemTime>)> {
+    let found = fs::metadata(&plan.cache.warming()?.list).ok()?;
+    Some((found.len(), found.modified().ok()))
+}
+
+/// Fills a cache that was just made from the list of its plan, and notes what became of its lines.
+fn fill_cache(files: &TierFiles, plan: &TierPlan, origins: Vec<Arc<dyn Device>>) -> Result<(), Error> {
+    let _none = fs::remove_file(files.warmed());
+    let (path, clock) = (files.cache(), Arc::new(MachineClock::new()));
+    // Volumes have far more room than the files have bytes.
+    let contents = [length_of(&files.data)?, length_of(&files.log)?];
+    let cache = NewCache { path: &path, plan, volumes: tiers::volumes(true), contents: &contents, origins, clock };
+    tiers::warm_cache(cache)?.map_or(Ok(()), |warmed| noted(&files.warmed(), &warmed.note()))
+}
+
+fn length_of(path: &Path) -> Result<Bytes, Error> {
+    let failed = |error| Error::other(format!("failed to inspect {}: {error}", path.display()));
+    fs::metadata(path).map(|found| Bytes(found.len())).map_err(failed)
+}
+
+/// Writes a note beside a cache.
+fn noted(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(|error| Error::other(format!("failed to write {}: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@ use proofload_model::tier::{
     TierVolume, WriteMode,
 };
 use proofload_model::tier_cleaning::{CachePart, CleanDepth, CleaningPlan, DirtyMark};
+use proofload_model::tier_warming::{WarmPlan, WarmedList};
 use proofload_model::units::Bytes;
 use proofload_model::wire::DataLocation;
 use proofload_tier::control::ControlClient;
 use proofload_tier::machine::VolumeClass;
 use rusqlite::Connection;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// A plan of a cache before modelled drives.
 pub(super) fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
@@ -36,6 +37,7 @@ pub(super) fn plan(size: CacheSize, accelerate: &[TierVolume]) -> TierPlan {
         accelerate: accelerate.to_vec(),
         quotas: Vec::new(),
         prewarm: false,
+        warm: None,
         folder: None,
     };
     TierPlan { slow, cache, flush_delay: None }
@@ -204,6 +206,84 @@ fn a_warmed_cache_of_all_data_misses_nothing_and_an_unaccelerated_log_is_not_abs
     assert_eq!((since(1).writes_absorbed, since(1).writes_to_origin), (0, since(1).writes), "{:?}", since(1));
 }
 
+/// Writes a list of lines of 8 KiB.
+fn write_list(path: &Path, lines: impl IntoIterator<Item = (u8, u64)>) {
+    let mut text = "{\"form\":1,\"line_bytes\":8192,\"volumes\":[]}\n".to_owned();
+    text.extend(lines.into_iter().map(|(volume, at)| format!("{{\"volume\":{volume},\"at\":{at}}}\n")));
+    std::fs::write(path, text).expect("writes");
+}
+
+#[test]
+fn a_new_cache_has_the_lines_of_a_list_and_its_facts_tell_how_many_also_when_it_is_opened_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 300);
+    let list = folder.path().join("list");
+    // Ten lines of the data, one behind their end, and one of the log, which is not cached.
+    write_list(&list, (0..10_u64).map(|block| (0, block * 2 * 8192)).chain([(0, 1 << 30), (1, 0)]));
+    let mut asked = plan(CacheSize::PercentOfData(200), &[TierVolume::Data]);
+    asked.cache.warm = Some(WarmPlan { list: list.display().to_string(), within: Duration::from_secs(600) });
+    let file = database::file(&target(folder.path(), None));
+    for opening in ["made", "opened again"] {
+        let mount = MountGuard::open(&file, &asked).expect("opens");
+        let facts = mount.facts();
+        assert_eq!(tier::WARM_NAMED.number(&facts), Some(12.0), "{opening}: {facts:?}");
+        assert_eq!(tier::WARMED.number(&facts), Some(10.0), "{opening}: {facts:?}");
+        for why in ["not_cached", "beyond_data"] {
+            assert_eq!(tier::NOT_WARMED.of(why).number(&facts), Some(1.0), "{opening}, {why}: {facts:?}");
+        }
+        assert!(facts.iter().all(|fact| fact.holds != Some(false)), "{opening}: {facts:?}");
+        assert_eq!(mount.snapshots().0.volumes[0].lines, 10, "{opening}: they are there before the first request");
+    }
+    std::fs::remove_file(&list).expect("removes");
+    asked.cache.line = Bytes(16_384);
+    let missing = MountGuard::open(&file, &asked).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(missing.contains("failed to read the list of lines"), "{missing}");
+    write_list(&list, []);
+    let other = MountGuard::open(&file, &asked).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(other.contains("its lines are of 8KiB, and those of the cache of 16KiB"), "{other}");
+}
+
+/// The lines with which a cache was filled when it was made, by the tier's facts, and whether all of them hold.
+fn warmed_when_opened(file: &Path, plan: &TierPlan) -> (Option<f64>, bool) {
+    // A process that another test is starting holds copies of open files until it becomes its program.
+    let opened = (0..1500).find_map(|_| match MountGuard::open(file, plan) {
+        Err(error) if error.to_string().contains("another process") => {
+            std::thread::sleep(Duration::from_millis(20));
+            None
+        }
+        opened => Some(opened.expect("opens")),
+    });
+    let facts = opened.expect("it is free").facts();
+    (tier::WARMED.number(&facts), facts.iter().all(|fact| fact.holds != Some(false)))
+}
+
+#[test]
+fn a_kept_cache_is_made_again_where_it_was_not_filled_as_asked_or_its_list_was_written_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 300);
+    let (list, note) = (folder.path().join("list"), folder.path().join(CONTROL_SOCKET).with_file_name("warmed"));
+    write_list(&list, [16_384, 24_576, 32_768].map(|at| (0, at)));
+    let mut asked = plan(CacheSize::PercentOfData(200), &[TierVolume::Data]);
+    asked.cache.warm = Some(WarmPlan { list: list.display().to_string(), within: Duration::from_secs(600) });
+    let file = database::file(&target(folder.path(), None));
+    let warmed = || warmed_when_opened(&file, &asked);
+    assert_eq!(warmed(), (Some(3.0), true));
+    let noted = |found: WarmedList| std::fs::write(&note, found.note()).expect("writes");
+    let full = WarmedList { named: 3, filled: 2, no_room: 1, ..WarmedList::default() };
+    noted(full);
+    assert_eq!(warmed(), (Some(2.0), true), "it is kept with its note");
+    noted(WarmedList { no_room: 0, out_of_time: 1, ..full });
+    assert_eq!(warmed(), (Some(3.0), true), "it is filled again after the time was over");
+    std::fs::remove_file(&note).expect("removes");
+    assert_eq!(warmed(), (Some(3.0), true), "it is filled again where nobody knows");
+    write_list(&list, [16_384, 24_576].map(|at| (0, at)));
+    assert_eq!(warmed(), (Some(2.0), true), "the list is shorter");
+    write_list(&list, [16_384, 16_384].map(|at| (0, at)));
+    let written = std::fs::File::options().write(true).open(&list).expect("opens");
+    written.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1)).expect("sets its time");
+    assert_eq!(warmed(), (Some(1.0), true), "the list is as long, and of another time");
+}
+
 #[test]
 fn what_a_tier_does_not_carry_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -329,6 +409,7 @@ fn a_volume_that_failed_is_told_although_its_mode_is_as_it_was_asked_for() {
         data: Bytes(0),
         export: tier::EXPORT.observed("a test", tiers::SOURCE),
         is_direct: true,
+        warmed: None,
         first,
         now: &now,
     });

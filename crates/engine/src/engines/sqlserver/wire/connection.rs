@@ -72,6 +72,8 @@ pub(in crate::engines::sqlserver) struct ServerConnection {
     transaction: u64,
     /// The server has still to answer.
     owes: bool,
+    /// The server was asked to stop, and has not said yet that it has: it says so even where its answer had ended before.
+    stopping: bool,
     /// Number of the last packet of rows, while their message is being sent.
     rows_sent: Option<u8>,
     /// The first error of the answer.
@@ -109,6 +111,7 @@ impl ServerConnection {
             collation: Collation::default(),
             transaction: 0,
             owes: false,
+            stopping: false,
             rows_sent: None,
             error: None,
             routed: false,
@@ -271,18 +274,24 @@ impl ServerConnection {
             self.lost = true;
             return Err(closed());
         }
-        if self.owes || self.sent < self.out.len() {
+        if self.owes || self.stopping || self.sent < self.out.len() {
             self.stop().await?;
         }
         Ok(())
     }
 
+    /// Has the server stop, and takes what it says until it says that it has. The answer may have ended before it heard, so that only its word
+    /// of stopping counts: an end without it is passed over, and the word is waited for, or it would be taken for the next answer. It is asked
+    /// once, also where whoever waits for its word goes away. Source: [MS-TDS] 2.2.1.7, 3.2.5.
     async fn stop(&mut self) -> Result<(), Error> {
         // What has begun to leave has to leave whole; what comes then is not run for long.
-        packet::frame(MessageKind::Attention, &[], self.packet_size, &mut self.out);
+        if !self.stopping {
+            packet::frame(MessageKind::Attention, &[], self.packet_size, &mut self.out);
+            self.stopping = true;
+        }
         self.flush().await?;
         while !self.step().await?.1 {}
-        (self.owes, self.error) = (false, None);
+        (self.owes, self.stopping, self.error) = (false, false, None);
         Ok(())
     }
 
@@ -399,7 +408,7 @@ impl ServerConnection {
     /// Looks, without waiting, whether the server has ended the connection.
     pub(in crate::engines::sqlserver) fn has_ended(&mut self) -> bool {
         // A server that ends a session says why first, though nobody asked.
-        self.lost || self.look().is_err() || (!self.owes && self.start < self.input.len())
+        self.lost || self.look().is_err() || (!self.owes && !self.stopping && self.start < self.input.len())
     }
 
     /// The next message of the server before tokens, whole.

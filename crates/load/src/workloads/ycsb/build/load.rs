@@ -4,11 +4,12 @@
 use super::chunk::{CHUNK_RECORDS, RecordSource, chunks};
 use super::manifest::{Manifest, chunk_entry, complete_entry, wanted};
 use crate::workload::RunRequest;
+use crate::workloads::blocking_session::runtime;
 use crate::workloads::manifest::{not_empty, unless_noted};
 use crate::workloads::side_by_side::side_by_side;
 use crate::workloads::ycsb::checks::read_back;
 use crate::workloads::ycsb::settings::YcsbSettings;
-use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, MANIFEST, StoreAccess, StoreDialect, TABLE, runtime};
+use crate::workloads::ycsb::store::{BlockingStore, ChunkRows, MANIFEST, StoreAccess, StoreDialect, TABLE};
 use proofload_engine::Target;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;

@@ -4,10 +4,11 @@ use super::any::Store;
 use super::dialect::StoreDialect;
 use super::documents::DocumentStore;
 use super::sql::SqlStore;
+use crate::workloads::blocking_session::runtime;
 use crate::workloads::ycsb::settings::YcsbSettings;
 use proofload_engine::{Engine, Target};
 use proofload_model::error::Error;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 /// A store and its runtime.
 pub(crate) struct BlockingStore {
@@ -70,12 +71,4 @@ impl BlockingStore {
         let Self { runtime, store } = self;
         Ok(runtime.block_on(work(store))?)
     }
-}
-
-/// A runtime for one thread.
-pub(crate) fn runtime() -> Result<Runtime, Error> {
-    Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::new(format!("failed to start the async runtime: {error}")))
 }

@@ -8,5 +8,5 @@ mod sql;
 mod template;
 
 pub(super) use any::{ChunkRows, MANIFEST, Store, TABLE};
-pub(super) use blocking_store::{BlockingStore, StoreAccess, runtime};
+pub(super) use blocking_store::{BlockingStore, StoreAccess};
 pub(super) use dialect::StoreDialect;

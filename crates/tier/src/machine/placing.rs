@@ -22,11 +22,12 @@ impl CacheMachine {
         if self.hold(request.block, true).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
-        let Some(line) = self.allocate(request.block, old.is_some()) else {
+        let claims = self.claims.ahead_of(request.block);
+        let Some(line) = self.allocate(request.block, old.is_some(), claims) else {
             self.let_go(request.block);
             // A commit frees lines, but none for a volume that holds as many as it may; a line in place of another is in the quota already.
             let is_bounded = old.is_none() && self.is_full(request.block.volume());
-            if !is_bounded && self.records.has_leaving() {
+            if !is_bounded && self.claim_line(request.block) {
                 return Begin::Wait(WaitFor::Commit);
             }
             if let Some(old) = old.filter(|old| self.table.entry(*old).is_dirty()) {
@@ -56,7 +57,7 @@ impl CacheMachine {
         if self.cleaner.is_at_work_on(request.block) || self.hold(request.block, true).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
-        let line = if cached { self.allocate(request.block, false) } else { None };
+        let line = if cached { self.allocate(request.block, false, self.claims.count()) } else { None };
         let placement = self.placement(request, old, line.is_some());
         let (written, kept) = (placement.written, placement.kept);
         let mut actions = placement.actions;

@@ -1,4 +1,4 @@
-//! Many writes before few lines: how long one waits for a line is bounded.
+//! Many writes before few lines: how long one waits for a line is bounded, and one whose block has a line takes none of another.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -14,7 +14,7 @@ use proofload_tier::machine::{
     AccessKind, Begin, BlockRequest, BlockWork, CacheMachine, CacheMode, End, JournalPosition, SectorCrcs, WaitFor,
 };
 use proofload_tier::tier::Tier;
-use support::{Dice, TestClock, devices, format_settings, memory_devices, pool};
+use support::{Call, Dice, MemoryDevice, TestClock, devices, format_settings, memory_devices, pool};
 
 const BLOCK: u64 = 8192;
 
@@ -199,4 +199,73 @@ fn many_threads_write_through_a_tiny_pool_and_nobody_is_left_waiting() {
         assert!(bytes == [if block < THREADS { 149 } else { 150 }; BLOCK as usize], "block {block}");
     }
     assert_eq!(tier.counters(0).damaged_sectors, 0);
+}
+
+// ---- overwrites of what is in the cache
+
+/// A write-through pool that holds some blocks, durably.
+fn through(lines: u32, quota: Option<u32>, blocks: u64) -> (Arc<MemoryDevice>, Arc<MemoryDevice>, Tier) {
+    let (cache, origins) = memory_devices(lines, 64, 1);
+    Tier::format(&devices(&cache, &origins), &format_settings(8192, lines, 1)).unwrap();
+    let mut settings = pool(CacheMode::WriteThrough, 1);
+    settings.volumes[0].quota_lines = quota;
+    let tier = Tier::open(devices(&cache, &origins), settings, Arc::new(TestClock::default())).unwrap();
+    (0..blocks).for_each(|block| tier.write(0, block * BLOCK, &[1; BLOCK as usize]).unwrap());
+    tier.flush(0).unwrap();
+    (cache, origins[0].clone(), tier)
+}
+
+fn residents(tier: &Tier) -> Vec<u64> {
+    (0..64).filter(|block| tier.is_resident(0, block * BLOCK, BLOCK)).collect()
+}
+
+#[test]
+fn a_write_through_overwrite_of_what_is_in_the_cache_gives_up_no_line() {
+    for (lines, quota, blocks) in [(64, Some(4), 4), (64, Some(4), 7), (8, None, 8), (8, None, 30)] {
+        let what = format!("{lines} lines, quota {quota:?}, {blocks} blocks");
+        let (_cache, origin, tier) = through(lines, quota, blocks);
+        let (before, evictions) = (residents(&tier), tier.counters(0).evictions);
+        assert!(before.len() >= 4, "{what}: {before:?}");
+        let mut wanted = vec![1; (64 * BLOCK) as usize];
+        let mut dice = Dice(blocks);
+        for round in 0..60_u8 {
+            let block = before[dice.below(before.len() as u64) as usize];
+            let (from, length) = [(0, BLOCK), (4096, 4096), (100, 5_000), (8_000, 100)][dice.below(4) as usize];
+            if length < BLOCK || dice.one_in(3) {
+                // Without, sectors that are clean by what the origin has not synced would be left out.
+                tier.flush(0).unwrap();
+            }
+            tier.write(0, block * BLOCK + from, &vec![round; length as usize]).unwrap();
+            wanted[(block * BLOCK + from) as usize..][..length as usize].fill(round);
+            assert_eq!((residents(&tier), tier.counters(0).evictions), (before.clone(), evictions), "{what}, {round}");
+        }
+        for block in before {
+            let (mut bytes, from) = (vec![0; BLOCK as usize], (block * BLOCK) as usize);
+            tier.read(0, block * BLOCK, &mut bytes).unwrap();
+            assert!(bytes == wanted[from..from + 8192], "{what}: block {block} of the cache");
+            assert!(origin.bytes_now()[from..from + 8192] == bytes, "{what}: block {block} of the origin");
+        }
+    }
+}
+
+#[test]
+fn a_line_that_fails_under_its_own_overwrite_is_never_used_again() {
+    let (cache, _origin, tier) = through(8, None, 4);
+    let mut writes = 0;
+    // The journal, which gives up what the line holds, and then the line.
+    cache.fail_when(move |call| {
+        writes += u32::from(call == Call::Write);
+        call == Call::Write && writes == 2
+    });
+    tier.write(0, BLOCK, &[2; BLOCK as usize]).unwrap();
+    cache.mend();
+    assert_eq!((residents(&tier), tier.counters(0).cache_errors), (vec![0, 2, 3], 1));
+    for round in 3..9 {
+        (0..20).for_each(|block| tier.write(0, block * BLOCK, &[round; BLOCK as usize]).unwrap());
+        tier.flush(0).unwrap();
+        assert!(tier.lines_of(0).0 <= 7, "a line that failed is in use: {:?}", tier.lines_of(0));
+    }
+    let mut bytes = [0; BLOCK as usize];
+    tier.read(0, BLOCK, &mut bytes).unwrap();
+    assert_eq!(bytes[0], 8);
 }

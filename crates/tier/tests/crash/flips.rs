@@ -53,7 +53,7 @@ impl FlippedSector {
     }
 }
 
-/// Changes a bit of a state after a crash and recovers it; returns how many were changed, which is none where there is no such line.
+/// Changes a bit of a state after a crash and recovers it; returns how many were changed: 0 where there is no such line.
 pub(crate) fn check_flip(
     images: &Images,
     settings: &PoolSettings,

@@ -107,7 +107,12 @@ impl SectorSet {
 
     /// The numbers of its sectors, from the lowest on.
     pub fn sectors(self) -> impl Iterator<Item = u32> {
-        (0..16).filter(move |sector| self.0 & (1 << sector) != 0)
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let sector = (left != 0).then(|| left.trailing_zeros());
+            left &= left.wrapping_sub(1);
+            sector
+        })
     }
 
     /// The longest ranges of bytes of a block that lie in the set, from the lowest on.
@@ -159,6 +164,8 @@ mod tests {
         let runs: Vec<_> = set.runs().map(|run| (run.start / 4096, run.end / 4096)).collect();
         assert_eq!(runs, [(0, 2), (5, 7), (15, 16)]);
         assert_eq!(set.span(), 0..65536);
+        assert_eq!(set.sectors().collect::<Vec<_>>(), [0, 1, 5, 6, 15]);
+        assert_eq!((SectorSet(0).sectors().count(), SectorSet(0xffff).sectors().count()), (0, 16));
         assert_eq!(SectorSet(0xffff).runs().collect::<Vec<_>>(), vec![0..65536]);
         assert_eq!((SectorSet(0).runs().count(), SectorSet(0).span()), (0, 0..0));
     }

@@ -208,7 +208,8 @@ fn hits_and_syncs_do_not_wait_for_a_clean_write_that_takes_long() {
         scene.tier.flush(0).unwrap();
         assert_eq!(scene.dirty(), 20, "nothing is clean before it is durable on the origin");
         // With nobody to wait for, all other writes of the batch are done at once.
-        drop((begins, end.send(())));
+        drop(begins);
+        end.send(()).unwrap();
         cleaner.join().unwrap().unwrap();
     });
     assert_eq!((scene.dirty(), scene.tier.counters(0).cleaned_in_vain), (1, 1), "the one that was written meanwhile");

@@ -15,13 +15,18 @@ impl CacheMachine {
     /// Its range must lie in the block. A work must be ended; until then it holds its block.
     pub fn begin(&mut self, request: &BlockRequest) -> Begin {
         if self.volume(request.block).failed {
+            self.claims.drop_of(request.block);
             return Begin::Refused;
         }
         self.requests += 1;
-        match request.kind {
-            AccessKind::Read => self.begin_read(request),
-            AccessKind::Write | AccessKind::Discard => self.begin_write(request),
+        if request.kind == AccessKind::Read {
+            return self.begin_read(request);
         }
+        let begin = self.begin_write(request);
+        if !self.claims.is_empty() && !matches!(begin, Begin::Wait(_)) {
+            self.claims.drop_of(request.block);
+        }
+        begin
     }
 
     fn begin_read(&mut self, request: &BlockRequest) -> Begin {
@@ -80,7 +85,7 @@ impl CacheMachine {
             // The record of a dirty line must not wait for a sync of the origin.
             Some(line) if unsynced && self.table.entry(line).is_dirty() => None,
             Some(line) => Some(line),
-            None => self.allocate(request.block, false),
+            None => self.allocate(request.block, false, self.claims.count()),
         }
     }
 

@@ -6,7 +6,7 @@ use super::machine_core::CacheMachine;
 use super::work::{AccessKind, BlockRequest, BlockWork, Change, End, WorkFailure};
 use crate::block::{OriginBlock, SectorSet};
 use crate::lines::LineEntry;
-use crate::lists::LineNumber;
+use crate::lists::{LineNumber, ListId};
 
 impl CacheMachine {
     /// Ends a work. `Ok` has the checksums of the sectors in [`BlockWork::cache_written`].
@@ -287,11 +287,14 @@ impl CacheMachine {
     /// Takes a line out of use for good: it is in no list and never free.
     fn retire(&mut self, line: LineNumber) {
         self.reserved.remove(&line);
+        self.lists.move_to(line, ListId::ASIDE);
         self.retired.insert(line);
     }
 
     pub(super) fn release_fresh(&mut self, change: &Change) {
         match *change {
+            // The one that held the block is free as soon as no crash can find it, and nobody pins it.
+            Change::Through { line, pinned, .. } if line == pinned => {}
             Change::Fetch { line: Some(line), fresh: true, .. }
             | Change::Place { line, .. }
             | Change::Through { line: Some(line), .. } => self.free(line),

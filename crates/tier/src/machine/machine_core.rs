@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::abandoning::CacheHold;
+use super::claims::LineClaims;
 use super::cleaning::CleanerState;
 use super::closing::ClosingState;
 use super::commits::{JournalPosition, Records, SectorCrcs};
@@ -125,6 +126,7 @@ pub struct CacheMachine {
     pub(super) records: Records,
     pub(super) cleaner: CleanerState,
     pub(super) closing: ClosingState,
+    pub(super) claims: LineClaims,
     /// Empty lines that requests write: nobody else may have them.
     pub(super) reserved: QuickSet<LineNumber>,
     /// Empty lines that failed: nobody may ever have them.
@@ -169,6 +171,7 @@ impl CacheMachine {
             records: Records::new(geometry, journal),
             cleaner: CleanerState::new(&settings.cleaner),
             closing: ClosingState::default(),
+            claims: LineClaims::default(),
             geometry,
             settings,
             reserved: QuickSet::default(),
@@ -352,9 +355,9 @@ impl CacheMachine {
         self.lists.move_to(line, list);
     }
 
-    /// Takes a free line for a block, giving up others; `None` when none can be had now. One that replaces another is in the quota already, and
-    /// others are given up for it only where none is free.
-    pub(super) fn allocate(&mut self, block: OriginBlock, replaces: bool) -> Option<LineNumber> {
+    /// Takes a free line for a block, giving up others; `None` when none can be had now, or so many `claims` of others come before. One that
+    /// replaces another is in the quota already, and others are given up for it only where none is free.
+    pub(super) fn allocate(&mut self, block: OriginBlock, replaces: bool, claims: u32) -> Option<LineNumber> {
         let volume = &self.volumes[usize::from(block.volume())];
         let is_over = !replaces && volume.settings.quota_lines.is_some_and(|quota| volume.lines > quota);
         let full = !replaces && self.is_full(block.volume());
@@ -365,14 +368,17 @@ impl CacheMachine {
             // It came to them while it had a larger quota, or none: it shrinks by a line with each that it takes.
             self.evict(block);
         }
-        let least = if replaces { 1 } else { self.low_water() };
+        let least = claims + if replaces { 1 } else { self.low_water() };
+        let is_short = !full && self.lists.length(ListId::FREE) < least;
         // Lines that the next commit frees will do for one that waits for it.
-        let is_awaited = replaces && self.records.has_leaving();
-        if !full && !is_awaited && self.lists.length(ListId::FREE) < least {
+        if is_short && !(replaces && self.has_line_ahead(claims)) {
             let fullest = self.fullest(block);
             if !self.evict(fullest) && fullest != block {
                 self.evict(block);
             }
+        }
+        if self.lists.length(ListId::FREE) <= claims {
+            return None;
         }
         let line = self.lists.tail(ListId::FREE)?;
         self.lists.move_to(line, ListId::ASIDE);

@@ -4,6 +4,7 @@
 
 mod abandoning;
 mod access;
+mod claims;
 mod cleaning;
 mod closing;
 mod commits;

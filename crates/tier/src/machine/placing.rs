@@ -22,11 +22,12 @@ impl CacheMachine {
         if self.hold(request.block, true).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
-        let Some(line) = self.allocate(request.block, old.is_some()) else {
+        let claims = self.claims.ahead_of(request.block);
+        let Some(line) = self.allocate(request.block, old.is_some(), claims) else {
             self.let_go(request.block);
             // A commit frees lines, but none for a volume that holds as many as it may; a line in place of another is in the quota already.
             let is_bounded = old.is_none() && self.is_full(request.block.volume());
-            if !is_bounded && self.records.has_leaving() {
+            if !is_bounded && self.claim_line(request.block) {
                 return Begin::Wait(WaitFor::Commit);
             }
             if let Some(old) = old.filter(|old| self.table.entry(*old).is_dirty()) {
@@ -56,14 +57,19 @@ impl CacheMachine {
         if self.cleaner.is_at_work_on(request.block) || self.hold(request.block, true).is_none() {
             return Begin::Wait(WaitFor::Block);
         }
-        let line = if cached { self.allocate(request.block, false) } else { None };
+        // A line that holds the block already takes it again, once no crash can find what it holds now: no other is given up for it.
+        let own = old.filter(|_| cached);
+        let line = match own {
+            None if cached => self.allocate(request.block, false, self.claims.count()),
+            own => own,
+        };
         let placement = self.placement(request, old, line.is_some());
         let (written, kept) = (placement.written, placement.kept);
         let mut actions = placement.actions;
         let verification = old.and_then(|old| self.verification_of_copy(old, placement.copied));
         let from = old.map(|old| self.lists.policy_place(old));
-        // What is read from the old line is read later: until then nobody else may have it.
-        let pinned = old.filter(|_| !placement.copied.is_empty());
+        // What is read from the old line is read later, and written there later still: until then nobody else may have it.
+        let pinned = own.or(old.filter(|_| !placement.copied.is_empty()));
         if let Some(line) = pinned {
             self.pin(line);
         }

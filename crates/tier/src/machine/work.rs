@@ -95,8 +95,8 @@ pub(super) enum Change {
     Overwrite { line: LineNumber, written: SectorSet },
     /// A fresh line holds the block, with some sectors of the old one, which may be dirty if it is closed.
     Place { line: LineNumber, old: Option<LineNumber>, kept: SectorSet, written: SectorSet },
-    /// The origin is written; a fresh line may hold the block, clean. `from` is how the line stood that held it, `pinned` that line while it is
-    /// read; `sync_failures` counts those of the origin at the begin.
+    /// The origin is written; a line may hold the block, clean: a fresh one, or that which held it. `from` is how the line stood that held it,
+    /// `pinned` that line while it is read or is to hold the block again; `sync_failures` counts those of the origin at the begin.
     Through {
         line: Option<LineNumber>,
         valid: SectorSet,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use proofload_tier::machine::CacheMode;
 use proofload_tier::tier::Tier;
 
+use crate::flips::{FlippedLines, check_flip};
 use crate::model::{Model, UNIT, bytes_of};
 use crate::states::{
     Images, are_free, check, close_lines, devices_of, dirty_blocks, forget_freedom, forget_openings, materialise,
@@ -36,6 +37,8 @@ pub(crate) struct LookCounts {
     pub(crate) free: AtomicU64,
     /// Lines that were found dirty and closed, in all states.
     pub(crate) closed: AtomicU64,
+    /// Bits of dirty lines that were changed before a recovery.
+    pub(crate) flipped: AtomicU64,
 }
 
 /// What the hooks of the devices share.
@@ -107,9 +110,22 @@ impl Watch {
         }
         let closed = check(&images, &model, &self.trial.settings, &what);
         self.checked.closed.fetch_add(closed, Ordering::SeqCst);
+        let flipped = self.flip(&images, &what);
+        self.checked.flipped.fetch_add(flipped, Ordering::SeqCst);
         if has_several {
             *self.kept.lock().unwrap() = Some((images, model.clone()));
         }
+    }
+
+    /// Changes a bit of one state in so many, if the trial does that, and checks what becomes of it.
+    fn flip(&self, images: &Images, what: &str) -> u64 {
+        let (every, among) = match self.trial.fault {
+            TrialFault::ClosedFlips(every) => (every, FlippedLines::Closed),
+            TrialFault::OpenFlips(every) => (every, FlippedLines::Open),
+            _ => return 0,
+        };
+        let mut dice = Dice(self.dice.lock().unwrap().roll());
+        if dice.one_in(every) { check_flip(images, &self.trial.settings, among, &mut dice, what) } else { 0 }
     }
 
     /// What a loss of power leaves now; most often some blocks of a commit of several.
@@ -179,6 +195,7 @@ impl Explorer {
         }
         match self.trial.fault {
             TrialFault::None | TrialFault::ForgottenOpenings | TrialFault::ClosedLines => {}
+            TrialFault::ClosedFlips(_) | TrialFault::OpenFlips(_) => {}
             TrialFault::EarlySyncs => self.origins.iter().for_each(sync_too_early),
             TrialFault::UnsyncedCache => {
                 // What the device forgets is never durable, whatever it says.

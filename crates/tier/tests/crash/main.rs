@@ -9,6 +9,7 @@
 mod support;
 
 mod explorer;
+mod flips;
 mod model;
 mod states;
 mod trial;
@@ -97,6 +98,24 @@ fn a_pool_whose_lines_stay_open_survives_a_crash_at_any_call() {
         explore(3, states() / 16, |seed| Trial::bursts(seed).open()),
     ];
     assert!(trials.iter().all(|checked| checked.states.load(Ordering::SeqCst) > 0));
+}
+
+#[test]
+fn a_bit_of_a_closed_line_that_changes_between_a_crash_and_its_recovery_is_found_and_reaches_no_origin() {
+    // Seeds whose lines are closed all the time.
+    let trials = [
+        explore(1_500_000, states(), |seed| Trial::write_back(seed * 4 + 1).with(TrialFault::ClosedFlips(2))),
+        explore(1_600_000, states(), |seed| Trial::any_mode(seed * 4 + 1).with(TrialFault::ClosedFlips(2))),
+        explore(1_700_000, states() / 16, |seed| Trial::bursts(seed * 4 + 1).with(TrialFault::ClosedFlips(2))),
+    ];
+    let flipped = trials.each_ref().map(|checked| checked.flipped.load(Ordering::SeqCst));
+    assert!(flipped[0] > states() / 4 && flipped[1..].iter().all(|flipped| *flipped > 0), "{trials:?}");
+}
+
+#[test]
+fn a_changed_bit_that_passes_for_the_cut_end_of_a_write_is_found() {
+    let words = ["the flipped bit is read", "the flipped bit reaches the origin"];
+    find(&words, |seed| Trial::write_back(seed).open().with(TrialFault::OpenFlips(1)));
 }
 
 #[test]

@@ -33,6 +33,10 @@ pub(crate) enum TrialFault {
     ForgottenCleaning,
     /// The cache forgets data that it was told to sync before the record that closes their lines: a fault that must be found.
     UnsyncedClosing,
+    /// One bit of a closed line changes between the crash and its recovery, in one state of so many.
+    ClosedFlips(u64),
+    /// The same in an open line, where it passes for the cut end of a write: a fault that must be found.
+    OpenFlips(u64),
     /// All dirty lines are found closed, also those that are overwritten in place: a fault that must be found.
     ClosedLines,
 }

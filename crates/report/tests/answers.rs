@@ -214,7 +214,7 @@ fn programs_read_the_knee_of_the_page() {
     let between = record(&over("limits.memory", "\"64MiB\", \"128MiB\", \"2GiB\", \"4GiB\""));
     let knee = &json(&between)["knee"];
     assert_eq!((&knee["above"], &knee["at_most"]), (&json!(134_217_728.0), &json!(2_147_483_648.0)), "{knee}");
-    assert_eq!(knee["not_fitted"], "4 valid levels are too few for a fit, which takes 7");
+    assert_eq!(knee["not_fitted"], "a fit takes 7 valid levels, and there are 4");
     let findings = proofload_report::findings::evaluate(&between);
     let chosen = proofload_report::findings::attribution::chosen_points(&findings, "knee").unwrap();
     assert!(chosen.starts_with(&[1, 2]), "128 MiB and 2 GiB: {chosen:?}");

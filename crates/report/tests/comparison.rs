@@ -309,6 +309,7 @@ fn a_comparison_for_programs() {
         candidate: {"being_written":false,"created_us":1790000000000000,"file":"new.proof","programs":["proofload 0.1.0"],"sha256":"6e65772e70726f6f66","study":"memory-sweep","title":"OLTP throughput against database memory"}
         comparisons: [{"alternated":false,"baseline":{"ci95":[64650.6639,75073.0129],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"better":"higher","candidate":{"ci95":[64650.6639,75073.0129],"ci95_method":"spread between runs, Student's quantile","n":60,"unit":"1/min","value":69927.0},"estimand":{"baseline":"as given","candidate":"as given","ratio":null},"metric":"tpm","p":1.0,"p_corrected":1.0,"point":{},"ratio":{"ci95":[0.9654,1.0359],"ci95_method":"Student's t over runs, of logarithms","n":4,"unit":"ratio","value":1.0},"runs":{"baseline":2,"candidate":2},"shown_from":{"above":1.0359,"below":0.9654},"spread":"between runs","title":"TPM","verdict":"no difference shown"}]
         differences: []
+        duet_checks: []
         factors: []
         form: 1
         not_compared: [{"metric":"service_ns_p50.all","point":{},"title":"All kinds p50, service time","why":"A: service times were not recorded"}]

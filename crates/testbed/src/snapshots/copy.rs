@@ -180,7 +180,7 @@ impl TreeCopy<'_> {
         let broke_off =
             || Err(Error::new(format!("failed to copy {}: a thread of the copy panicked", self.from.display())));
         let copied: Vec<Result<Vec<CopyTally>, Error>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..AT_ONCE.min(files.len())).map(|_| scope.spawn(&work)).collect();
+            let workers: Vec<_> = (0..AT_ONCE.min(files.len())).map(|_| scope.spawn(work)).collect();
             workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| broke_off())).collect()
         });
         let mut all = none();

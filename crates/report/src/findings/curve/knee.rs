@@ -92,7 +92,7 @@ impl NoKnee {
 pub fn not_fitted(why: NoFit) -> String {
     match why {
         NoFit::TooFewLevels(count) => {
-            format!("{count} valid levels are too few for a fit, which takes {FEWEST_LEVELS}")
+            format!("a fit takes {FEWEST_LEVELS} valid levels, and there are {count}")
         }
         NoFit::NoCurve => "no curve could be fitted".to_owned(),
         NoFit::NoJoint(shape) => format!("the {} fits best, which does not bend within the levels", shape.name()),
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn reasons_are_plain() {
         assert_eq!(NoKnee::TooFewLevels(1).text(), "only 1 level has a valid point, and at least 2 are needed");
-        assert_eq!(not_fitted(NoFit::TooFewLevels(4)), "4 valid levels are too few for a fit, which takes 7");
+        assert_eq!(not_fitted(NoFit::TooFewLevels(4)), "a fit takes 7 valid levels, and there are 4");
         let line = not_fitted(NoFit::NoJoint(Shape::Line));
         assert_eq!(line, "the straight line fits best, which does not bend within the levels");
     }

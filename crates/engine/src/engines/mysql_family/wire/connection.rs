@@ -279,6 +279,21 @@ impl ServerConnection {
                 None => self.buffered.receive().await?,
             }
         };
+        self.taken(body)
+    }
+
+    /// The next packet that answers us, where it has come and nothing has to be sent before it. Most packets of a flight come together.
+    #[inline]
+    pub(in crate::engines::mysql_family) fn next_received(&mut self) -> Result<Option<Packet>, Error> {
+        if self.waiting.is_some() {
+            return Ok(None);
+        }
+        self.received().map(|body| self.taken(body)).transpose()
+    }
+
+    /// What a packet that was taken is.
+    #[inline]
+    fn taken(&mut self, body: Range<usize>) -> Result<Packet, Error> {
         let Some(asked) = self.owed.front() else { return Err(self.unasked(&body)) };
         match self.course.take(*asked, self.buffered.body(&body)) {
             Ok((Answer::File, _)) => self.asked_for_file(body),

@@ -407,7 +407,8 @@ mod tests {
     async fn check(answer: &[u8], piece: usize) {
         let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
         let read = async {
-            let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+            let mut connection =
+                ServerConnection::on(Socket::unix(ours).expect("a socket"), true, Flavour::of_version(""));
             let prepared = prepare(&mut connection, &["SELECT 1"]).await;
             let scripted = connection.rows("SELECT 1").await;
             let mut row = Ok(());
@@ -462,7 +463,8 @@ mod tests {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             let rows = runtime.block_on(async {
                 let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
-                let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+                let mut connection =
+                    ServerConnection::on(Socket::unix(ours).expect("a socket"), true, Flavour::of_version(""));
                 let write = async {
                     let mut left = said.as_slice();
                     while !left.is_empty() {

@@ -137,6 +137,8 @@ mod tests {
             let pause = || tokio::time::sleep(Duration::from_millis(2));
             pause().await;
             assert!(socket.poll_read(&mut Context::from_waker(&waker), &mut answer).is_pending());
+            // There is room, and the runtime was not asked to look for it.
+            assert!(socket.stream.poll_write_ready(&mut Context::from_waker(&waker)).is_pending());
             assert_eq!(socket.try_write(b"question").expect("there is room"), 8);
             theirs.read_exact(&mut [0; 8]).expect("it was sent");
             pause().await;

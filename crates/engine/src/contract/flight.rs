@@ -4,6 +4,7 @@
 
 use super::statement::{Control, StatementId};
 use super::value::{Decimal, Value};
+use std::borrow::Borrow;
 use std::ops::Range;
 
 /// What one call of a flight does.
@@ -15,15 +16,47 @@ pub enum Action {
     Run(StatementId),
 }
 
-/// A value kept in a flight's arenas.
+/// A value kept in a flight's arenas: two words, which are written and read as such. An enum would be copied in larger pieces than its tag was
+/// written in, for which a processor waits.
 #[derive(Debug, Clone, Copy)]
-enum ArenaValue {
-    Null,
-    Integer(i64),
-    Decimal(Decimal),
-    Text(u32, u32),
-    Time(i64),
-    Integers(u32, u32),
+struct ArenaValue {
+    /// The kind in the lowest byte; above it the scale of a decimal, or the start of a text or list.
+    head: u64,
+    /// The number, or the end of a text or list.
+    body: u64,
+}
+
+/// Kinds of kept values.
+const NULL: u64 = 0;
+const INTEGER: u64 = 1;
+const DECIMAL: u64 = 2;
+const TIME: u64 = 3;
+const TEXT: u64 = 4;
+const INTEGERS: u64 = 5;
+
+impl ArenaValue {
+    #[inline]
+    fn number(kind: u64, number: i64) -> Self {
+        Self { head: kind, body: number.cast_unsigned() }
+    }
+
+    /// A piece of the texts or lists.
+    #[inline]
+    fn piece(kind: u64, start: usize, end: usize) -> Self {
+        Self { head: kind | u64::from(place(start)) << 8, body: place(end).into() }
+    }
+
+    /// What stands above the kind.
+    #[inline]
+    fn detail(self) -> u64 {
+        self.head >> 8
+    }
+
+    /// Where a piece of the texts or lists lies.
+    #[inline]
+    fn range(self) -> Range<usize> {
+        self.detail() as usize..self.body as usize
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -59,25 +92,33 @@ pub struct Flight {
     integers: Vec<i32>,
 }
 
-/// Adds a value to storage.
+/// A value as it is kept; texts and lists go to their storage.
 #[inline]
-fn keep(target: &mut Vec<ArenaValue>, text: &mut String, integers: &mut Vec<i32>, value: Value<'_>) {
-    target.push(match value {
-        Value::Null => ArenaValue::Null,
-        Value::Integer(value) => ArenaValue::Integer(value),
-        Value::Decimal(value) => ArenaValue::Decimal(value),
-        Value::Time(value) => ArenaValue::Time(value),
-        Value::Text(value) => {
-            let start = place(text.len());
-            text.push_str(value);
-            ArenaValue::Text(start, place(text.len()))
-        }
-        Value::Integers(list) => {
-            let start = place(integers.len());
-            integers.extend_from_slice(list);
-            ArenaValue::Integers(start, place(integers.len()))
-        }
-    });
+fn kept(text: &mut String, integers: &mut Vec<i32>, value: &Value<'_>) -> ArenaValue {
+    match *value {
+        Value::Null => ArenaValue::number(NULL, 0),
+        Value::Integer(value) => ArenaValue::number(INTEGER, value),
+        Value::Decimal(Decimal { units, scale }) => ArenaValue::number(DECIMAL | u64::from(scale) << 8, units),
+        Value::Time(value) => ArenaValue::number(TIME, value),
+        Value::Text(value) => kept_text(text, value),
+        Value::Integers(list) => kept_list(integers, list),
+    }
+}
+
+/// A text as it is kept. Apart, so that numbers, which most values are, are written in line.
+#[inline(never)]
+fn kept_text(text: &mut String, value: &str) -> ArenaValue {
+    let start = text.len();
+    text.push_str(value);
+    ArenaValue::piece(TEXT, start, text.len())
+}
+
+/// A list as it is kept.
+#[inline(never)]
+fn kept_list(integers: &mut Vec<i32>, list: &[i32]) -> ArenaValue {
+    let start = integers.len();
+    integers.extend_from_slice(list);
+    ArenaValue::piece(INTEGERS, start, integers.len())
 }
 
 /// A position in an arena.
@@ -106,13 +147,13 @@ impl Flight {
     /// Adds transaction control; returns the call's place.
     #[inline]
     pub fn control(&mut self, control: Control) -> usize {
-        self.add(Action::Control(control), [])
+        self.add(Action::Control(control), [] as [Value<'_>; 0])
     }
 
     /// Adds a call of a prepared statement; returns its place.
     #[inline]
     pub fn call(&mut self, statement: StatementId, parameters: &[Value<'_>]) -> usize {
-        self.add(Action::Run(statement), parameters.iter().copied())
+        self.add(Action::Run(statement), parameters.iter())
     }
 
     /// Adds a call of a prepared statement whose parameters come one by one; returns its place.
@@ -122,17 +163,12 @@ impl Flight {
     }
 
     #[inline]
-    fn add<'v>(&mut self, action: Action, parameters: impl IntoIterator<Item = Value<'v>>) -> usize {
-        let start = place(self.parameters.len());
-        for value in parameters {
-            keep(&mut self.parameters, &mut self.text, &mut self.integers, value);
-        }
-        self.calls.push(CallEntry {
-            action,
-            parameters: start..place(self.parameters.len()),
-            answer: Answer::default(),
-        });
-        self.calls.len() - 1
+    fn add<'v, V: Borrow<Value<'v>>>(&mut self, action: Action, parameters: impl IntoIterator<Item = V>) -> usize {
+        let Self { calls, parameters: all, text, integers, .. } = self;
+        let start = place(all.len());
+        all.extend(parameters.into_iter().map(|value| kept(text, integers, value.borrow())));
+        calls.push(CallEntry { action, parameters: start..place(all.len()), answer: Answer::default() });
+        calls.len() - 1
     }
 
     /// Number of calls.
@@ -175,7 +211,15 @@ impl Flight {
     /// Adds one value to the answer of call `index`, row by row. For engines.
     #[inline]
     pub fn answer_value(&mut self, index: usize, value: Value<'_>) {
-        keep(&mut self.values, &mut self.text, &mut self.integers, value);
+        self.values.push(kept(&mut self.text, &mut self.integers, &value));
+        self.calls[index].answer.values.end = place(self.values.len());
+    }
+
+    /// Adds `count` times one value to the answer of call `index`. For engines that make their answers up.
+    #[inline]
+    pub fn answer_repeated(&mut self, index: usize, value: Value<'_>, count: usize) {
+        let value = kept(&mut self.text, &mut self.integers, &value);
+        self.values.resize(self.values.len() + count, value);
         self.calls[index].answer.values.end = place(self.values.len());
     }
 
@@ -213,13 +257,13 @@ impl Flight {
 
     #[inline]
     fn load(&self, stored: ArenaValue) -> Value<'_> {
-        match stored {
-            ArenaValue::Null => Value::Null,
-            ArenaValue::Integer(value) => Value::Integer(value),
-            ArenaValue::Decimal(value) => Value::Decimal(value),
-            ArenaValue::Time(value) => Value::Time(value),
-            ArenaValue::Text(start, end) => Value::Text(&self.text[start as usize..end as usize]),
-            ArenaValue::Integers(start, end) => Value::Integers(&self.integers[start as usize..end as usize]),
+        match stored.head & 0xFF {
+            INTEGER => Value::Integer(stored.body.cast_signed()),
+            DECIMAL => Value::Decimal(Decimal { units: stored.body.cast_signed(), scale: stored.detail() as u8 }),
+            TIME => Value::Time(stored.body.cast_signed()),
+            TEXT => Value::Text(&self.text[stored.range()]),
+            INTEGERS => Value::Integers(&self.integers[stored.range()]),
+            _ => Value::Null,
         }
     }
 }
@@ -263,6 +307,10 @@ mod tests {
                 flight.answer_value(call, value);
             }
             flight.end_answer(call, 2);
+            flight.start_answer(none, 2);
+            flight.answer_repeated(none, Value::Text("z"), 6);
+            let last = flight.row(none, 2).map(|row| [row.value(0), row.value(1)]);
+            assert_eq!((flight.rows(none), last), (3, Some([Value::Text("z"); 2])));
             assert_eq!(flight.parameter(call, 1), Value::Text("äb"));
             assert_eq!(flight.parameter(call, 2), Value::Integers(&[1, -2]));
             assert_eq!(

@@ -13,7 +13,8 @@ use std::time::Duration;
 /// Failures in a row, with no success between, that end a user: something is broken that retrying will not mend.
 const MOST_FAILURES_IN_A_ROW: u32 = 50;
 
-/// An operation faster than this most likely never waited, so the thread's other users get their turn after it.
+/// An operation faster than this most likely never waited, so the thread's other users get their turn after it: at once where operations are
+/// due by a schedule, and otherwise when such operations have taken this long together, since a turn costs as much as some of them.
 const FAST_OPERATION: Duration = Duration::from_micros(50);
 
 /// State of a session between operations.
@@ -25,17 +26,29 @@ pub(super) struct SessionProgress {
     /// Instant since which no operation could begin, because the connection was lost.
     lost: Option<Moment>,
     away: bool,
+    /// Instant since which no other user of the thread had its turn, as far as is known.
+    turn_began: Moment,
 }
 
 impl SessionProgress {
     /// State before the first operation.
     pub(super) fn new(origin: Moment, retry: Retry) -> Self {
-        Self { origin, retry, failures: 0, lost: None, away: false }
+        Self { origin, retry, failures: 0, lost: None, away: false, turn_began: origin }
     }
 
     /// Whether the load was stopped before the session came back.
     pub(super) fn is_away(&self) -> bool {
         self.away
+    }
+
+    /// Notes when an operation ran; tells whether the thread's other users should have their turn now, and begins the next turn then.
+    fn ends_turn(&mut self, intended: Moment, started: Moment, finished: Moment) -> bool {
+        let is_fast = finished.since(started) < FAST_OPERATION;
+        let goes_on = is_fast && intended == started && finished.since(self.turn_began) < FAST_OPERATION;
+        if !goes_on {
+            self.turn_began = finished;
+        }
+        is_fast && !goes_on
     }
 }
 
@@ -112,7 +125,7 @@ pub(super) async fn carry_out<U: VirtualUser>(
             restore_session(context, user, (&error, finished), progress).await?;
         }
     }
-    if finished.since(started) < FAST_OPERATION && context.wait.is_shared() {
+    if progress.ends_turn(intended, started, finished) && context.wait.is_shared() {
         tokio::task::yield_now().await;
     }
     Ok((finished, well))
@@ -236,6 +249,25 @@ fn give_up_if_hopeless(error: &EngineError, failures: u32, patience: &Patience) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Operations that never waited go on for as long as one of them may take; those that are due by a schedule end a turn each.
+    #[test]
+    fn fast_operations_share_a_turn_unless_they_are_due() {
+        let at = |micros: u64| Moment(1_000 * micros);
+        let mut progress = SessionProgress::new(at(0), Retry { at_most: 0 });
+        let mut check = |intended, started, finished, ends: bool| {
+            assert_eq!(progress.ends_turn(at(intended), at(started), at(finished)), ends, "{finished}");
+        };
+        check(1, 1, 20, false);
+        check(21, 21, 49, false);
+        check(49, 49, 51, true);
+        check(52, 52, 60, false);
+        // It waited, and others had their turn meanwhile.
+        check(61, 61, 161, false);
+        check(162, 162, 170, false);
+        check(100, 171, 172, true);
+        check(173, 173, 180, false);
+    }
 
     #[test]
     fn only_users_with_a_deadline_outlast_a_full_volume() {

@@ -323,7 +323,10 @@ async fn land_answer(
 ) -> Result<Result<(), Error>, Error> {
     let (mut outcome, mut result, mut rows) = (Ok(()), 0, None);
     loop {
-        let packet = connection.receive().await?;
+        let packet = match connection.next_received()? {
+            Some(packet) => packet,
+            None => connection.receive().await?,
+        };
         match packet.kind {
             Answer::Result { columns, described } => {
                 if let Some(wanted) = width.filter(|wanted| *wanted != columns) {

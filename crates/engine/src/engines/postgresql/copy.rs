@@ -237,7 +237,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let outcomes = runtime.block_on(async {
             let ours = tokio::net::UnixStream::from_std(ours).expect("a socket");
-            let mut connection = Connection::on(Socket::Unix(ours));
+            let mut connection = Connection::on(Socket::unix(ours).expect("a socket"));
             let mut outcomes = Vec::new();
             for rows in sets {
                 outcomes.push(append(&mut connection, &table, &mut Given(rows.iter())).await.ok());

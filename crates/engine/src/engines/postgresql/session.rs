@@ -447,7 +447,7 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
         let prepared = PreparedStatement::new("s0", &[], vec![Reader::Int4]).expect("no parameters");
         let entry = Entry { name: "read".to_owned(), prepared, order: Vec::new(), parameters: 0 };
-        let connection = Connection::on(Socket::Unix(ours));
+        let connection = Connection::on(Socket::unix(ours).expect("a socket"));
         let mut session = PostgresqlSession { connection, controls: Vec::new(), entries: vec![entry], spoilt: false };
         let mut flight = Flight::new();
         flight.control(Control::Begin);

@@ -2,6 +2,7 @@
 
 mod address;
 mod buffered;
+mod local;
 mod password;
 mod socket;
 mod tls;

@@ -1,5 +1,6 @@
 //! The socket under a connection: TCP, with TLS where that is asked, or a Unix socket. Knows nothing of messages.
 
+use super::local::LocalSocket;
 use crate::contract::{Error, ErrorClass, note_reached};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -25,7 +26,7 @@ const MOST_SOCKET_BYTES: usize = 107;
 #[derive(Debug)]
 pub(in crate::engines) enum Socket {
     Tcp(TcpStream),
-    Unix(UnixStream),
+    Unix(LocalSocket),
     /// TCP with TLS.
     Tls(Box<TlsStream<TcpStream>>),
 }
@@ -46,6 +47,11 @@ pub(in crate::engines) enum Place {
 }
 
 impl Socket {
+    /// A Unix socket that is connected.
+    pub(in crate::engines) fn unix(stream: UnixStream) -> io::Result<Self> {
+        LocalSocket::new(stream).map(Self::Unix)
+    }
+
     /// Sends what fits without waiting.
     pub(in crate::engines) fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
@@ -63,11 +69,11 @@ impl Socket {
     }
 
     /// Waits until the socket can be read or written.
-    pub(in crate::engines) async fn readable_or_writable(&self) -> io::Result<()> {
+    pub(in crate::engines) async fn readable_or_writable(&mut self) -> io::Result<()> {
         let both = Interest::READABLE | Interest::WRITABLE;
         match self {
             Self::Tcp(stream) => stream.ready(both).await,
-            Self::Unix(stream) => stream.ready(both).await,
+            Self::Unix(stream) => return std::future::poll_fn(|context| stream.poll_either(context)).await,
             Self::Tls(stream) => stream.get_ref().0.ready(both).await,
         }
         .map(|_| ())
@@ -102,7 +108,7 @@ impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_read(context, into),
-            Self::Unix(stream) => Pin::new(stream).poll_read(context, into),
+            Self::Unix(stream) => stream.poll_read(context, into),
             Self::Tls(stream) => {
                 // Whoever waits for an answer has to have sent what it answers.
                 if let Poll::Ready(Err(error)) = Pin::new(&mut *stream).poll_flush(context) {
@@ -122,7 +128,7 @@ impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
-            Self::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
+            Self::Unix(stream) => stream.poll_write(context, bytes),
             Self::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
         }
     }
@@ -130,7 +136,7 @@ impl AsyncWrite for Socket {
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_flush(context),
-            Self::Unix(stream) => Pin::new(stream).poll_flush(context),
+            Self::Unix(_) => Poll::Ready(Ok(())),
             Self::Tls(stream) => Pin::new(stream).poll_flush(context),
         }
     }
@@ -138,7 +144,7 @@ impl AsyncWrite for Socket {
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
-            Self::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+            Self::Unix(stream) => Poll::Ready(stream.shut_down()),
             Self::Tls(stream) => Pin::new(stream).poll_shutdown(context),
         }
     }
@@ -169,7 +175,7 @@ pub(in crate::engines) struct SocketOptions {
 pub(in crate::engines) async fn open(place: &Place, options: &SocketOptions) -> Result<Socket, Error> {
     let patience = options.patience;
     let opened = match place {
-        Place::Unix(path) => open_unix(path, patience).await.map(Socket::Unix),
+        Place::Unix(path) => open_unix(path, patience).await.and_then(Socket::unix),
         Place::Tcp { address, port, .. } => {
             open_tcp(address, *port, patience).await.and_then(|stream| prepared(stream, options))
         }

@@ -38,7 +38,7 @@ async fn scripted(answers: &[&[u8]]) -> (FamilySession, UnixStream) {
     let said = answers.concat();
     theirs.writable().await.expect("it is open");
     assert_eq!(theirs.try_write(&said).expect("there is room"), said.len());
-    let connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+    let connection = ServerConnection::on(Socket::unix(ours).expect("a socket"), true, Flavour::of_version(""));
     let (entries, transaction) = (Vec::new(), Transaction::None);
     (FamilySession { connection, entries, transaction, flying: false, spoilt: false }, theirs)
 }

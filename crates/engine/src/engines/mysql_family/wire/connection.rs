@@ -279,6 +279,21 @@ impl ServerConnection {
                 None => self.buffered.receive().await?,
             }
         };
+        self.taken(body)
+    }
+
+    /// The next packet that answers us, where it has come and nothing has to be sent before it. Most packets of a flight come together.
+    #[inline]
+    pub(in crate::engines::mysql_family) fn next_received(&mut self) -> Result<Option<Packet>, Error> {
+        if self.waiting.is_some() {
+            return Ok(None);
+        }
+        self.received().map(|body| self.taken(body)).transpose()
+    }
+
+    /// What a packet that was taken is.
+    #[inline]
+    fn taken(&mut self, body: Range<usize>) -> Result<Packet, Error> {
         let Some(asked) = self.owed.front() else { return Err(self.unasked(&body)) };
         match self.course.take(*asked, self.buffered.body(&body)) {
             Ok((Answer::File, _)) => self.asked_for_file(body),
@@ -392,7 +407,8 @@ mod tests {
     async fn check(answer: &[u8], piece: usize) {
         let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
         let read = async {
-            let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+            let mut connection =
+                ServerConnection::on(Socket::unix(ours).expect("a socket"), true, Flavour::of_version(""));
             let prepared = prepare(&mut connection, &["SELECT 1"]).await;
             let scripted = connection.rows("SELECT 1").await;
             let mut row = Ok(());
@@ -447,7 +463,8 @@ mod tests {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             let rows = runtime.block_on(async {
                 let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
-                let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+                let mut connection =
+                    ServerConnection::on(Socket::unix(ours).expect("a socket"), true, Flavour::of_version(""));
                 let write = async {
                     let mut left = said.as_slice();
                     while !left.is_empty() {

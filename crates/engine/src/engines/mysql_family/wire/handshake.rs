@@ -347,8 +347,11 @@ mod tests {
     #[test]
     fn a_password_itself_goes_over_private_ways_only() {
         run(async {
-            let pair =
-                || UnixStream::pair().map(|(one, other)| (Socket::Unix(one), Socket::Unix(other))).expect("a pair");
+            let pair = || {
+                UnixStream::pair()
+                    .map(|(one, other)| (Socket::unix(one).expect("a socket"), Socket::unix(other).expect("a socket")))
+                    .expect("a pair")
+            };
             let (ours, theirs) = pair();
             assert_eq!(check(ours, theirs, true).await, Ok(Vec::new()), "the hash is known");
             let (ours, theirs) = pair();

@@ -70,7 +70,8 @@ mod tests {
             let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
             theirs.writable().await.expect("it is open");
             assert_eq!(theirs.try_write(&said).expect("there is room"), said.len());
-            let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+            let mut connection =
+                ServerConnection::on(Socket::unix(ours).expect("a socket"), true, Flavour::of_version(""));
             let takes = takes_within(&mut connection, patience).await.expect("what comes is understood");
             drop(connection);
             let mut heard = vec![0; 4096];

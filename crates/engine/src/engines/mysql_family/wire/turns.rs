@@ -92,7 +92,8 @@ mod tests {
         let (ours, theirs) = runtime.block_on(async { UnixStream::pair().expect("a pair of sockets") });
         let answers = [PREPARED, PREPARED, DONE, DONE, DONE];
         let work = async {
-            let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+            let mut connection =
+                ServerConnection::on(Socket::unix(ours).expect("a socket"), true, Flavour::of_version(""));
             connection.send_one_at_a_time();
             let mut prepared = prepare(&mut connection, &["DO 0", "DO 1"]).await.expect("both are prepared");
             prepared[0].queue(std::iter::empty(), &mut connection).expect("it is queued");
@@ -118,7 +119,8 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let (ours, theirs) = runtime.block_on(async { UnixStream::pair().expect("a pair of sockets") });
         let work = async {
-            let mut connection = ServerConnection::on(Socket::Unix(ours), true, Flavour::of_version(""));
+            let mut connection =
+                ServerConnection::on(Socket::unix(ours).expect("a socket"), true, Flavour::of_version(""));
             connection.send_one_at_a_time();
             for sql in ["DO 0", "DELETE FROM t", "COMMIT"] {
                 connection.queue_text(sql).expect("it is queued");

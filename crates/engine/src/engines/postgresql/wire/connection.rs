@@ -294,7 +294,7 @@ mod tests {
     async fn check(answer: &[u8], piece: usize) {
         let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
         let read = async {
-            let mut connection = Connection::on(Socket::Unix(ours));
+            let mut connection = Connection::on(Socket::unix(ours).expect("a socket"));
             let described = describe(&mut connection, &[("s", "SELECT 1")]).await;
             let scripted =
                 connection.script("SELECT 1", |row| drop(WireRow::of(row, 1).map(|mut row| row.field()))).await;
@@ -323,7 +323,7 @@ mod tests {
     fn what_the_server_said_before_it_went_is_told() {
         run(async {
             let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
-            let mut connection = Connection::on(Socket::Unix(ours));
+            let mut connection = Connection::on(Socket::unix(ours).expect("a socket"));
             // More than the kernel takes, so that the end is seen while we send.
             connection.queue().resize(16 << 20, 0);
             let fields = b"SFATAL\0C57P01\0Mterminating connection\0\0";

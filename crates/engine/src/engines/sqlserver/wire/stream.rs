@@ -72,7 +72,7 @@ impl ByteStream {
     }
 
     /// Waits until the socket can be read or written.
-    pub(super) async fn readable_or_writable(&self) -> io::Result<()> {
+    pub(super) async fn readable_or_writable(&mut self) -> io::Result<()> {
         self.socket.readable_or_writable().await
     }
 

@@ -26,14 +26,14 @@ pub(super) struct SessionProgress {
     /// Instant since which no operation could begin, because the connection was lost.
     lost: Option<Moment>,
     away: bool,
-    /// Instant since which no other user of the thread had its turn, as far as is known.
-    turn_began: Moment,
+    /// Start of the first operation since the thread's other users had their turn.
+    turn_began: Option<Moment>,
 }
 
 impl SessionProgress {
     /// State before the first operation.
     pub(super) fn new(origin: Moment, retry: Retry) -> Self {
-        Self { origin, retry, failures: 0, lost: None, away: false, turn_began: origin }
+        Self { origin, retry, failures: 0, lost: None, away: false, turn_began: None }
     }
 
     /// Whether the load was stopped before the session came back.
@@ -43,12 +43,14 @@ impl SessionProgress {
 
     /// Notes when an operation ran; tells whether the thread's other users should have their turn now, and begins the next turn then.
     fn ends_turn(&mut self, intended: Moment, started: Moment, finished: Moment) -> bool {
+        let began = *self.turn_began.get_or_insert(started);
         let is_fast = finished.since(started) < FAST_OPERATION;
-        let goes_on = is_fast && intended == started && finished.since(self.turn_began) < FAST_OPERATION;
-        if !goes_on {
-            self.turn_began = finished;
+        // One that took longer may have worked as well as waited: the next fast one ends the turn.
+        let ends = is_fast && (intended != started || finished.since(began) >= FAST_OPERATION);
+        if ends {
+            self.turn_began = None;
         }
-        is_fast && !goes_on
+        ends
     }
 }
 
@@ -261,12 +263,14 @@ mod tests {
         check(1, 1, 20, false);
         check(21, 21, 49, false);
         check(49, 49, 51, true);
-        check(52, 52, 60, false);
-        // It waited, and others had their turn meanwhile.
-        check(61, 61, 161, false);
-        check(162, 162, 170, false);
-        check(100, 171, 172, true);
-        check(173, 173, 180, false);
+        // What others did in their turn is none of this one.
+        check(500, 500, 510, false);
+        check(511, 511, 545, false);
+        // It waited or worked; whichever it was, others have their turn after the next fast one.
+        check(546, 546, 646, false);
+        check(647, 647, 650, true);
+        check(600, 671, 672, true);
+        check(673, 673, 680, false);
     }
 
     #[test]

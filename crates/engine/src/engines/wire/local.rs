@@ -22,8 +22,11 @@ impl LocalSocket {
     }
 
     /// Sends what fits without waiting.
-    pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.get_ref().write(bytes)
+    pub(super) fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let sent = self.stream.get_ref().write(bytes)?;
+        // There is room: nobody waits for it any more.
+        self.full = None;
+        Ok(sent)
     }
 
     /// Receives what is there without waiting.
@@ -66,11 +69,10 @@ impl LocalSocket {
 
     /// Waits until something has come or there is room.
     pub(super) fn poll_either(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if let Poll::Ready(come) = self.stream.poll_read_ready(context) {
-            self.full = None;
-            return Poll::Ready(come.map(drop));
+        match self.stream.poll_read_ready(context) {
+            Poll::Ready(come) => Poll::Ready(come.map(drop)),
+            Poll::Pending => self.poll_room(context),
         }
-        self.poll_room(context)
     }
 
     /// Says that nothing more is sent.
@@ -128,7 +130,7 @@ mod tests {
     #[test]
     fn who_waits_for_an_answer_is_woken_by_the_answer_alone() {
         runtime().block_on(async {
-            let (socket, mut theirs) = pair();
+            let (mut socket, mut theirs) = pair();
             let wakes = Arc::new(WakesCounted::default());
             let waker = Waker::from(Arc::clone(&wakes));
             let mut room = [0; 16];
@@ -155,14 +157,14 @@ mod tests {
     fn who_waits_for_room_is_woken_by_room_and_by_what_comes() {
         runtime().block_on(async {
             let (mut socket, mut theirs) = pair();
-            let fill = |socket: &LocalSocket| {
+            let fill = |socket: &mut LocalSocket| {
                 let mut all = 0;
                 while let Ok(count) = socket.try_write(&[7; 4096]) {
                     all += count;
                 }
                 all
             };
-            let mut sent = fill(&socket);
+            let mut sent = fill(&mut socket);
             theirs.write_all(b"no").expect("there is room");
             poll_fn(|context| socket.poll_either(context)).await.expect("something has come");
             let mut come = [0; 16];
@@ -175,8 +177,9 @@ mod tests {
                 all.len()
             });
             poll_fn(|context| socket.poll_either(context)).await.expect("there is room");
-            sent += fill(&socket);
+            sent += fill(&mut socket);
             sent += poll_fn(|context| socket.poll_write(context, &[7; 4096])).await.expect("there is room");
+            assert!(socket.full.is_none(), "nobody waits for room any more");
             socket.shut_down().expect("it is open");
             let mut room = [0; 16];
             let mut end = ReadBuf::new(&mut room);

@@ -7,6 +7,7 @@ mod division;
 pub mod drive;
 mod events;
 pub mod intervals;
+mod open_files;
 mod operation;
 mod prober;
 mod role;

@@ -4,6 +4,7 @@
 use crate::ceiling::ceiling;
 use crate::drive::{ClientThreads, ConstantRate, Patience, PoissonRate, SaturatedSchedule, Schedule, ThreadsSpec};
 use crate::events::LoadEvents;
+use crate::open_files::allow_for;
 use crate::prober::Prober;
 use crate::workload::{RunRequest, WorkloadRun};
 use crate::workloads::blocking_session::runtime;
@@ -192,6 +193,7 @@ impl LoadService for LoadRole {
             clock: Arc::clone(&self.clock),
             events: Arc::clone(&self.events),
         };
+        allow_for(workload_run.sessions());
         let threads = ClientThreads::connect(workload_run, &spec)?;
         self.threads = Some(threads);
         let mut facts = workload_run.begin()?;

@@ -162,15 +162,21 @@ fn with_password(mut config: ServerConfig) -> Result<(ServerConfig, Option<File>
     shortened(config)
 }
 
+/// Code of a login whose password is wrong. Source: PostgreSQL manual, "Error Codes", class 28.
+const INVALID_PASSWORD: &str = "28P01";
+
 /// A refusal in words, with advice where the server does not let us in or a password is wanted.
 fn refused(error: Error, account: &str) -> Error {
     let text = error.to_string();
-    let needs_password = error.code().starts_with("28") || text.contains("password missing");
+    let lacks_password = text.contains("password missing");
+    let needs_password = error.code().starts_with("28") || lacks_password;
     let advice = match needs_password {
         _ if text.contains("pg_hba.conf") => "; the server needs a line for this user and host in its pg_hba.conf",
         true => "; set PGPASSWORD or write ~/.pgpass on the load host",
         false => "",
     };
+    // The server asked for one, so that it is the login that fails, as with a wrong one.
+    let error = if lacks_password { Error::new(error.class(), INVALID_PASSWORD, text) } else { error };
     error.context(format!("failed to connect to {account}{advice}"))
 }
 

@@ -270,7 +270,7 @@ fn a_study_that_asks_for_experiments_is_refused_for_the_same_reasons() {
     }
     assert!(record(&rated).experiments.is_empty(), "the load decides throughput itself");
     let part = "its load comes at 20 operations per second, which it keeps up with";
-    let told = text(&rated.run(&["resume", "small.proof", "--no-report", "--void", "ok"]).stderr);
+    let told = text(&rated.run(&["resume", "small.proof", "--no-report"]).stderr);
     assert!(told.contains("nothing is missing") && told.contains("\nrefused  no experiment (confirm.points"), "{told}");
     assert!(told.contains(part), "{told}");
     refused(&rated.run(&["confirm", "small.proof", "--plan"]), part);

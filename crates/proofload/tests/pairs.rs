@@ -159,6 +159,12 @@ fn a_pair_whose_repeat_failed_is_measured_again() {
     let told = text(&bench.run(&compare).stderr);
     let after = ["a.proof", "b.proof"].map(|name| std::fs::read(bench.path(name)).expect("it is there"));
     assert!(before == after, "the pair is whole: {told}");
+    for more in [["--set", "workload.virtual_users=3"], ["--set", "study.repetitions=3"]] {
+        let of_others = [&compare[..], &more[..]].concat();
+        check(&bench, &of_others, 1, &["a.proof and b.proof are of other studies than those asked for"]);
+    }
+    std::fs::write(bench.path("b.toml"), small_study("null", "", 4)).expect("the folder takes a file");
+    check(&bench, &compare, 1, &["a.proof and b.proof are of other studies than those asked for"]);
     bench.expect_no_process();
 }
 
@@ -181,8 +187,7 @@ fn checks_of_another_study_are_not_used() {
     if is_too_small || err.contains("this machine does not allow limits.") {
         return;
     }
-    let refused =
-        "a-same-a.proof and a-same-b.proof are checks of another study than the one asked for; move them away";
+    let refused = "a-same-a.proof and a-same-b.proof exist but were not measured in turns; move them away";
     assert!(told.status.code() == Some(1) && err.contains(refused), "{err}");
     assert!(!bench.path("a.proof").exists() && !bench.path("a-known-a.proof").exists(), "{err}");
 }

@@ -1,4 +1,5 @@
-//! Losses of drills: that one against a promise is told first though its drill is void, which losses break a promise, and what nobody looked at.
+//! Losses of drills: that one against a promise is told first though its drill is void, which losses break a promise, and what nobody looked at;
+//! and which readings say whether the mode was in force.
 
 use crate::drills::{changed, drills, drills_in, lose_ten, read, seconds, slow_link, voids};
 use proofload_model::drill::{LogFork, StandbyReach};
@@ -354,4 +355,22 @@ fn records_from_before_times_were_kept_tell_the_oldest_alone() {
     let found = &losses(&findings)[0];
     assert_eq!((found.newest, found.share), (None, None));
     check_told(&page(&record), &["from 250 ms on"]);
+}
+
+/// A state is that of the moment of its reading: one that saw the fault says nothing of the time before it.
+#[test]
+fn a_reading_after_the_fault_says_nothing_of_the_mode_before_it() {
+    let mut record = drills("remote_flush", &[0.5]);
+    let attempt = &mut record.attempts[0];
+    let begun = attempt.events.iter().find_map(|event| match &event.event {
+        RunEvent::Drilled(report) => Some(report.fault_after),
+        _ => None,
+    });
+    let after = begun.expect("it is a drill") + 0.3;
+    read(attempt, series::replication::OUT_OF_FORCE, "standby-1 does not stream", after, 1.0);
+    let of_reading = attempt.series.last_mut().expect("it was read");
+    for sample in of_reading.samples.iter_mut().filter(|sample| sample.2 > 0.0) {
+        sample.1 = 1_000_000_000;
+    }
+    assert_eq!(voids(&record), [""; 0]);
 }

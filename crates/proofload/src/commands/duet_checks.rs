@@ -41,34 +41,11 @@ fn check(asked: &PairAsked<'_>, baseline: &Study, duet: &CopyDuet) -> Result<Due
     let copy = StudyAsked { path: &pair.baseline, set: copied(&pair.set, baseline.name(), &duet.set) };
     let studies = [StudyAsked { path: &pair.baseline, set: pair.set.clone() }, copy];
     let files = files_of(&pair.baseline, duet.word);
-    if files.baseline.exists() && files.candidate.exists() {
-        expect_checks_of([baseline, &studies[1].read()?.study], &files)?;
-    }
     PairAsked { pair, studies, files: &files, checks: false, interrupt: asked.interrupt }.measure()?;
     let records = Records::of_files(files)?;
     let throughput = workload(&records.baseline().study.settings).headline.name.to_owned();
     let comparison = records.compare(&ComparisonFilter { metrics: vec![throughput], levels: Vec::new() })?;
     Ok(duet_check(duet.expected, &comparison))
-}
-
-/// Records that are there are used again where they are of the same studies, baseline first.
-fn expect_checks_of(studies: [&Study; 2], files: &RecordFiles) -> Result<(), Failure> {
-    let paths = [&files.baseline, &files.candidate];
-    for (study, path) in studies.into_iter().zip(paths) {
-        let record = proofload_record::read_progress(path, &|_| false);
-        let record = record.map_err(|error| (Exit::Failure, error.to_string()))?;
-        if as_recorded(study).is_none_or(|study| study != record.study) {
-            let [one, other] = paths.map(|path| path.display());
-            let text = format!("{one} and {other} are checks of another study than the one asked for; move them away");
-            return Err((Exit::Failure, text));
-        }
-    }
-    Ok(())
-}
-
-/// The study as a record gives it back: JSON may change the last digit of a long number.
-fn as_recorded(study: &Study) -> Option<Study> {
-    serde_json::from_str(&serde_json::to_string(study).ok()?).ok()
 }
 
 /// Changes that make a copy of a study: data of its own, below its own name.
@@ -96,7 +73,7 @@ fn lowered_cpu(study: &Study) -> Result<f64, String> {
     match study.settings.number(CPU) {
         Ok(cpu) if !is_varied => Ok((KNOWN_RATIO * cpu * 1e6).round() / 1e6),
         _ => Err(format!(
-            "--prove: the study {} has not one {CPU} for all points, of which the duet with a known difference takes a tenth; set it in both \
+            "--prove: the study {} has not one {CPU} for all points, of which the copy with a known difference has nine tenths; set it in both \
              studies so low that it binds the load, such as --set {CPU}=0.4",
             study.name()
         )),
@@ -106,9 +83,6 @@ fn lowered_cpu(study: &Study) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofload_model::plan::expand;
-    use proofload_model::time::WallTime;
-    use proofload_record::{Opening, Recorder};
 
     fn study(limits: &str) -> Study {
         let text = format!(
@@ -134,30 +108,6 @@ mod tests {
         for studies in [[&limited(0.4), &study("")], [&study(""), &limited(0.4)]] {
             let (exit, text) = known_limit(studies).expect_err("one has no limit");
             assert!(exit == Exit::StudyInvalid && text.contains("has not one limits.cpu for all points"), "{text}");
-        }
-    }
-
-    #[test]
-    fn records_of_another_study_are_no_checks_of_this_one() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let files = RecordFiles { baseline: folder.path().join("a.proof"), candidate: folder.path().join("b.proof") };
-        // A number of more digits than JSON is read back with.
-        let (own, copy) = (study("[limits]\ncpu = 0.123456789012345678\n"), study("[limits]\ncpu = 0.36\n"));
-        for (study, path) in [(&own, &files.baseline), (&copy, &files.candidate)] {
-            let plan = expand(study);
-            let opening = Opening { study_text: "", study, plan: &plan, program: "test", at: WallTime(1) };
-            let recorder = Recorder::create(path, &opening).expect("an empty folder takes a record");
-            recorder.close().expect("the record closes");
-        }
-        assert_eq!(expect_checks_of([&own, &copy], &files), Ok(()));
-        let another = study("[limits]\ncpu = 0.5\n");
-        for studies in [[&another, &copy], [&own, &another]] {
-            let (exit, text) = expect_checks_of(studies, &files).expect_err("one is another study");
-            assert!(exit == Exit::Failure && text.contains("a.proof and "), "{text}");
-            assert!(
-                text.ends_with("b.proof are checks of another study than the one asked for; move them away"),
-                "{text}"
-            );
         }
     }
 

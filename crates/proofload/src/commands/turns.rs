@@ -204,6 +204,10 @@ fn old_sides(asked: &PairAsked<'_>) -> Result<Option<OpenPair>, Failure> {
             "{one} and {other} exist but were not measured in turns; move them away to run both"
         )));
     }
+    let expect_same = || {
+        let [first, second] = &asked.studies;
+        expect_studies([&first.read()?.study, &second.read()?.study], records.each_ref(), files)
+    };
     if asked.checks && !records.iter().all(is_checked) {
         let (one, other) = (files.baseline.display(), files.candidate.display());
         return Err(failed(format!(
@@ -215,12 +219,13 @@ fn old_sides(asked: &PairAsked<'_>) -> Result<Option<OpenPair>, Failure> {
     };
     let has_pairs = half_done(records.each_ref()).iter().all(Vec::is_empty);
     if has_pairs && records.iter().zip([files.baseline.as_path(), files.candidate.as_path()]).all(is_whole) {
-        return Ok(None);
+        return expect_same().map(|()| None);
     }
     // Before the records get a session: what is refused leaves them as they are.
     for record in &records {
         servers_named(&record.study, yes).map_err(|text| (Exit::Usage, text))?;
     }
+    expect_same()?;
     let open = |path: &Path| continued(path, None).map_err(|error| (exit_of(&error), error.to_string()));
     let side = |(recorder, record, assignment): (Recorder, Record, Assignment)| {
         (Side { assignment, journal: Journal::new(recorder, Arc::new(SystemClock)) }, record)
@@ -238,6 +243,28 @@ fn old_sides(asked: &PairAsked<'_>) -> Result<Option<OpenPair>, Failure> {
     let shown = [0, 1].map(|side| shown_runs(&sides[side].assignment, Some(&records[side])));
     let at_once = together.is_some_and(|(_, at_once)| at_once);
     Ok(Some(OpenPair { sides, shown, at_once }))
+}
+
+/// Both records are of the studies asked for, baseline first: what was measured of others answers another question.
+fn expect_studies(asked: [&Study; 2], records: [&Record; 2], files: &RecordFiles) -> Result<(), Failure> {
+    if asked
+        .into_iter()
+        .zip(records)
+        .all(|(study, record)| as_recorded(study).is_some_and(|study| study == record.study))
+    {
+        return Ok(());
+    }
+    let (one, other) = (files.baseline.display(), files.candidate.display());
+    let text = format!(
+        "{one} and {other} are of other studies than those asked for: a study or a --set has changed since; move them away to \
+         measure anew, or compare them without --run"
+    );
+    Err((Exit::Failure, text))
+}
+
+/// The study as a record gives it back: JSON may change the last digit of a long number.
+fn as_recorded(study: &Study) -> Option<Study> {
+    serde_json::from_str(&serde_json::to_string(study).ok()?).ok()
 }
 
 /// Tells whether duets with known ratios came before a record.
@@ -315,6 +342,46 @@ mod tests {
     use super::*;
     use crate::cli::{Arguments, Command};
     use clap::Parser;
+
+    fn study(limits: &str) -> Study {
+        let text = format!(
+            "[study]\nname = \"t\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 1\n\
+             [engine]\nkind = \"null\"\n{limits}"
+        );
+        proofload_model::study::validate(&text, &[], &crate::catalogue::catalogue()).expect("a valid study")
+    }
+
+    #[test]
+    fn records_of_other_studies_are_no_answer() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let files = RecordFiles { baseline: folder.path().join("a.proof"), candidate: folder.path().join("b.proof") };
+        // A number of more digits than JSON is read back with.
+        let (own, other) = (study("[limits]\ncpu = 0.123456789012345678\n"), study("[limits]\ncpu = 0.36\n"));
+        let records = [(&own, &files.baseline), (&other, &files.candidate)].map(|(study, path)| {
+            let plan = proofload_model::plan::expand(study);
+            let opening = proofload_record::Opening {
+                study_text: "",
+                study,
+                plan: &plan,
+                program: "test",
+                at: SystemClock.wall(),
+            };
+            Recorder::create(path, &opening)
+                .expect("an empty folder takes a record")
+                .close()
+                .expect("the record closes");
+            proofload_record::read(path).expect("the record is read")
+        });
+        assert_eq!(expect_studies([&own, &other], records.each_ref(), &files), Ok(()));
+        let another = study("[limits]\ncpu = 0.5\n");
+        for studies in [[&another, &other], [&own, &another]] {
+            let (exit, text) = expect_studies(studies, records.each_ref(), &files).expect_err("one is another study");
+            assert!(
+                exit == Exit::Failure && text.contains("b.proof are of other studies than those asked for"),
+                "{text}"
+            );
+        }
+    }
 
     /// Nobody else looks for a signal between two duets of `--prove`.
     #[test]

@@ -49,6 +49,17 @@ fn traces_among<'a>(all: impl Iterator<Item = &'a SeriesPoint>, wanted: SeriesNa
     traces
 }
 
+/// The same, each value at the moment at which it was read: a state is that of the moment, where a rate is that of the time since the reading
+/// before.
+pub(crate) fn states(attempt: &Attempt, wanted: SeriesName) -> Vec<Trace> {
+    let found = of_primary(attempt).filter(|series| wanted.is_of(&series.probe, &series.name));
+    let at_reading = |series: &SeriesPoint| {
+        let samples = series.samples.iter().map(|(offset, _, value)| (offset.as_seconds(), *value)).collect();
+        Trace { instance: series.component.clone(), samples }
+    };
+    found.map(at_reading).collect()
+}
+
 /// Seconds within which two readings are of the same moment.
 const SAME_MOMENT: f64 = 1e-6;
 

@@ -2,7 +2,7 @@
 
 use super::protection::{UnprotectedTime, unprotected};
 use super::{pages, promises_none_lost, report_of};
-use crate::findings::telemetry::traces;
+use crate::findings::telemetry::states;
 use crate::findings::void::Void;
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{DrillAsked, DrillReport, Ledger, ProbeKind, drill};
@@ -115,7 +115,7 @@ fn of_mode(attempt: &Attempt, report: &DrillReport, settings: &Settings) -> Vec<
     let before = (begun - OLDEST_READING)..=begun;
     let mut read = false;
     let mut out: Vec<String> = Vec::new();
-    for trace in traces(attempt, replication::OUT_OF_FORCE) {
+    for trace in states(attempt, replication::OUT_OF_FORCE) {
         for (_, value) in trace.samples.iter().filter(|(at, _)| before.contains(at)) {
             read = true;
             if *value > 0.0 && !out.contains(&trace.instance) {

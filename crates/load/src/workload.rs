@@ -101,6 +101,12 @@ pub trait Workload: Sync {
         None
     }
 
+    /// Tells whether inputs that were carried out before write values that the data have by then. Some engines write nothing for these, so
+    /// that a further run on the same data needs inputs of its own.
+    fn rewrites_values(&self) -> bool {
+        false
+    }
+
     /// Parts of the self-test, each with an empty database of its own.
     fn selftest(&self) -> &'static [SelftestPart] {
         &[]

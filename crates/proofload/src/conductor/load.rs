@@ -3,13 +3,14 @@
 use super::agent::{Agent, CLOCK_WITHIN, ClockOffset, clock_offset};
 use super::preparation::PreparedRun;
 use super::run_context::RunContext;
+use crate::clock::SystemClock;
 use proofload_model::error::Error;
 use proofload_model::events::{LoadAgentStart, LoadAgentStop, RunEvent};
 use proofload_model::facts::{FactName, FactValue, client, load_agent, of_agent};
 use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{Check, CheckOutcome, Fact, OperationCounts, add_counts};
-use proofload_model::time::Moment;
-use proofload_model::wire::load;
+use proofload_model::time::{Clock, Moment};
+use proofload_model::wire::{LoadSpec, load};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,9 +24,10 @@ const LEAD_OF_SEVERAL: Duration = Duration::from_secs(3);
 pub(super) fn open(context: &mut RunContext<'_>, prepared: &PreparedRun, endpoints: &[String]) -> Result<u32, Error> {
     context.authenticate()?;
     let parts = prepared.parts();
+    let input_seed = prepared.input_seed(SystemClock.wall());
     let opened = context.ask_all_load(|agent| {
         let part = parts.get(agent).cloned().unwrap_or_default();
-        load::Open { spec: Box::new(prepared.load_spec_of(endpoints.to_vec(), part)) }
+        load::Open { spec: Box::new(LoadSpec { input_seed, ..prepared.load_spec_of(endpoints.to_vec(), part) }) }
     })?;
     opened.into_iter().next().ok_or_else(|| Error::lost("no load agent was started"))
 }

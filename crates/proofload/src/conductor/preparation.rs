@@ -8,7 +8,7 @@ use proofload_model::error::Error;
 use proofload_model::intervention::{ConfirmAsked, PointLoad};
 use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
 use proofload_model::manager::{ManagerAsked, manager};
-use proofload_model::plan::{Plan, Run};
+use proofload_model::plan::{Plan, Run, mix};
 use proofload_model::replication::{ReplicationAsked, ReplicationPart, replication};
 use proofload_model::settings::Settings;
 use proofload_model::standby_hosts::{HostFault, standby_hosts};
@@ -231,6 +231,17 @@ impl PreparedRun {
         }
     }
 
+    /// Seed of the inputs of an attempt. Data that are not restored have the values of an earlier one; the same again would change nothing,
+    /// which SQLite and InnoDB then do not write.
+    pub(crate) fn input_seed(&self, begun: WallTime) -> u64 {
+        let is_worn = self.keeps_data() && !self.procedure.restore_every_run;
+        if is_worn && self.workload.rewrites_values() {
+            mix(self.run.seed, u64::try_from(begun.0).unwrap_or_default())
+        } else {
+            self.run.seed
+        }
+    }
+
     /// The same without the settings that a memory limit implies.
     pub(crate) fn building_spec(&self, endpoints: Vec<String>, part: LoadShare) -> LoadSpec {
         LoadSpec { place: self.building_place(), ..self.load_spec_of(endpoints, part) }
@@ -403,6 +414,27 @@ mod tests {
         check(vec![limit(64), own()], &["152", "50"]);
         check(vec![own()], &["50"]);
         check(Vec::new(), &[]);
+    }
+
+    #[test]
+    fn values_are_written_anew_where_an_earlier_attempt_left_its_own() {
+        let check = |load: &str, engine: &str, restore: &str, is_own: bool| {
+            let text = format!(
+                "[study]\nname = \"t\"\ntitle = \"t\"\nseed = 1\n[workload]\n{load}\nvirtual_users = 1\n[engine]\n\
+                 kind = \"{engine}\"\n[procedure]\nrestore = \"{restore}\"\n"
+            );
+            let study = validate(&text, &[], &crate::catalogue::catalogue()).expect("it is valid");
+            let plan = expand(&study);
+            let prepared = PreparedRun::of(&study, &plan, plan.runs[0]).expect("it is prepared");
+            let seeds = [1, 2].map(|begun| prepared.input_seed(WallTime(begun)));
+            assert_eq!(seeds[0] != seeds[1], is_own, "{text}");
+            assert_eq!(seeds.contains(&plan.runs[0].seed), !is_own, "{text}");
+        };
+        let (records, warehouses) = ("kind = \"ycsb\"\nrecords = 100", "kind = \"tprocc\"\nwarehouses = 1");
+        check(records, "sqlite", "never", true);
+        check(records, "sqlite", "every-run", false);
+        check(records, "null", "never", false);
+        check(warehouses, "sqlite", "never", false);
     }
 
     #[test]

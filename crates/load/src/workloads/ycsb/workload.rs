@@ -91,6 +91,10 @@ impl Workload for Ycsb {
         settings.count("workload.virtual_users").unwrap_or(1)
     }
 
+    fn rewrites_values(&self) -> bool {
+        true
+    }
+
     fn data_label(&self, settings: &Settings, seed: u64) -> String {
         match YcsbSettings::read(settings) {
             Ok(settings) => settings.label(seed),

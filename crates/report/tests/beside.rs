@@ -78,6 +78,10 @@ fn records_measured_at_once_are_compared_over_the_same_seconds() {
     assert!(comparison.warnings.iter().any(|text| text.contains("contention")), "{:?}", comparison.warnings);
     let told = render_comparison(&comparison, ComparisonFormat::Text);
     assert!(told.contains("Both were measured at the same time, in 6 runs each that swapped places"), "{told}");
+    // They were so, too, where no throughput is shown.
+    let of_percentile = compared(&baseline, &candidate, &["response_ns_p99.all"]);
+    let told = render_comparison(&of_percentile, ComparisonFormat::Text);
+    assert!(told.contains("Both were measured at the same time: ") && !told.contains("in turns"), "{told}");
 }
 
 /// A duet whose true ratio is known, with the interval that it read.

@@ -243,9 +243,9 @@ fn a_comparison_for_a_page() {
 
         Comparison: candidate B against baseline A
 
-        ✓ **2 comparisons. **2 show a difference.
+        ✓ **2 comparisons.** 2 show a difference.
 
-        **B is slower at 64 MiB: 0.80× of A in TPM; slower at 256 MiB: 0.80× of A. **
+        **B is slower at 64 MiB: 0.80× of A in TPM; slower at 256 MiB: 0.80× of A.**
 
         - **What else differs**: study.seed, conductor's kernel, host kernel and 1 more. 
         - **How sure**: A and B were not measured in turns, so the ratios include changes of the host between them. Verdicts are corrected for all 2 rows (Holm, 5 %). 

@@ -31,7 +31,7 @@ fn opening(opening: &Opening, numbering: &Numbering) -> String {
     let mark = if opening.state == OpeningState::Void { "✗" } else { "✓" };
     let mut text = format!("{mark} {}\n\n", prose(&opening.verdict, numbering).trim_end());
     if !opening.answer.is_empty() {
-        text.push_str(&format!("**{}**\n\n", prose(&opening.answer, numbering)));
+        text.push_str(&format!("{}\n\n", strong(&prose(&opening.answer, numbering)).trim_end()));
     }
     for (name, claim) in &opening.claims {
         text.push_str(&format!("- **{name}**: {}\n", prose(claim, numbering)));
@@ -74,12 +74,18 @@ fn longest_run(text: &str) -> usize {
     text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
 }
 
+/// Bold text. Asterisks before a space close nothing. Source: CommonMark 0.31, section 6.2.
+fn strong(text: &str) -> String {
+    let bold = text.trim_end();
+    format!("**{bold}**{}", &text[bold.len()..])
+}
+
 fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
     let piece = |piece: &Inline| match piece {
         Inline::Text(text) | Inline::Term(text, ..) => quoted(text),
         Inline::Datum(text) => quoted(text),
         Inline::Code(text) => code_span(text),
-        Inline::Strong(pieces) => format!("**{}**", prose(pieces, numbering)),
+        Inline::Strong(pieces) => strong(&prose(pieces, numbering)),
         Inline::Quantity(quantity, words, detail) => quantity_text(quantity, *words, *detail),
         Inline::Count(number) => count(*number),
         Inline::Reference(id) => match numbering.label(id) {
@@ -190,5 +196,16 @@ fn cell(cell: &Cell, numbering: &Numbering) -> String {
             let shown = shown_as_is(quantity);
             format!("{} {}", shown.value, support(&shown))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bold_text_ends_before_its_space() {
+        assert_eq!(strong("7 comparisons. "), "**7 comparisons.** ");
+        assert_eq!(strong("7 comparisons."), "**7 comparisons.**");
     }
 }

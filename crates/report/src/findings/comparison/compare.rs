@@ -164,6 +164,8 @@ pub struct Comparison<'r> {
     pub warnings: Vec<String>,
     /// Whether the two studies were measured in turns or at once.
     pub with_each_other: bool,
+    /// Whether they were measured at once.
+    pub(crate) at_once: bool,
     /// Whether runs at once swapped their cores.
     pub swapped_places: bool,
     /// Duets with known ratios that were measured before this one.
@@ -196,8 +198,9 @@ impl Comparison<'_> {
         let blocks = blocks.max()?;
         let all = self.rows.iter().all(|row| self.alternated(row));
         let which = if all { "each ratio was" } else { "ratios other than those that the warnings name were" };
+        let how = if self.at_once { "at the same time" } else { "in turns" };
         Some(format!(
-            "Both were measured in turns: {which} formed within {blocks} repetitions, in which both had the same neighbours."
+            "Both were measured {how}: {which} formed within {blocks} repetitions, in which both had the same neighbours."
         ))
     }
 
@@ -301,6 +304,7 @@ pub fn compare<'r>(
         queries,
         warnings,
         with_each_other: in_turns,
+        at_once: are_at_once(ours, theirs),
         swapped_places,
         checks,
         findings,

@@ -41,15 +41,17 @@ pub(crate) fn free_after_kill(data: &Path, clock: &dyn Clock) -> Result<bool, Er
         }
         if let Some(after) = recipe.after_kill(data)?.filter(|_| is_left(data, clock)) {
             let after = taken_up(recipe, after, data)?;
-            if recipe.running_pid(data).is_none() {
+            if !data.join(&after.lock_file).exists() {
                 // Another has freed it while this waited.
                 continue;
             }
             let freed = free(recipe, &after, data, clock);
             // The command takes it for that of other data once their file system is mounted from another device, and cannot run where
             // there is no room.
-            let rest = after.segment.map_or(Ok(()), |segment| remove(segment, data));
-            freed.and(rest).map_err(|error| {
+            let left = |segment: Option<SharedSegment>| segment.map_or(Ok(()), |segment| remove(segment, data));
+            // A command that was ended leaves one of its own.
+            let own = recipe.after_kill(data).ok().flatten().and_then(|ended| ended.segment);
+            freed.and(left(after.segment)).and(left(own)).map_err(|error| {
                 error.context(format!("failed to free what a killed server left in the kernel: {}", data.display()))
             })?;
             return Ok(true);
@@ -178,6 +180,27 @@ mod tests {
         let id = String::from_utf8_lossy(&made.stdout).split_ascii_whitespace().last()?.parse().ok()?;
         let found = sys::listed_segment(id)?;
         Some(SharedSegment { id, key: found.key, creator: found.creator })
+    }
+
+    /// The file is that of a check which was killed with the agent that had begun to free.
+    #[test]
+    fn a_segment_goes_that_a_killed_command_left_of_its_own() {
+        let study = tempfile::tempdir().unwrap();
+        let data = study.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        let fails = |recipe: &dyn ServerRecipe| recipe.after_kill(&data).is_err();
+        let (true, Some(segment)) = (!ENGINES.iter().filter_map(|engine| engine.server()).any(fails), left()) else {
+            println!("SKIPPED: PostgreSQL is not installed, or ipcmk cannot make a segment of shared memory here");
+            return;
+        };
+        let SharedSegment { id, key, creator } = segment;
+        let told = format!("-{creator}\n/data\n1764500000\n5432\n\n\n {} {id}\n", key.cast_unsigned());
+        std::fs::write(data.join("postmaster.pid"), told).unwrap();
+        std::fs::write(study.path().join(KEPT), "2000000000\n").unwrap();
+        let clock = crate::test_clock::TestClock::new();
+        // The check fails, since these are no data.
+        assert!(free_after_kill(&data, &clock).is_err());
+        assert!(sys::listed_segment(id).is_none());
     }
 
     #[test]

@@ -106,11 +106,11 @@ impl ServerRecipe for Recipe {
     }
 }
 
-/// The segment of a server that runs or was killed. Its file has the process in the first line, and the key and the number of the
+/// The segment of a server that runs or was killed, or of a check of its data that was, whose process has a minus sign. The file has the process in the first line, and the key and the number of the
 /// segment in the seventh, where a key below 0 is written as a number without a sign. Source: PostgreSQL's `pidfile.h` and `sysv_shmem.c`.
 fn segment(folder: &Path) -> Option<SharedSegment> {
     let told = std::fs::read_to_string(folder.join(LOCK_FILE)).ok()?;
-    let creator = told.lines().next()?.trim().parse().ok()?;
+    let creator = told.lines().next()?.trim().trim_start_matches('-').parse().ok()?;
     let mut numbers = told.lines().nth(6)?.split_ascii_whitespace();
     let key = numbers.next()?.parse::<u64>().ok()?.cast_signed();
     let id = numbers.next()?.parse().ok()?;
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_is_told_by_the_file_of_a_server_and_not_by_that_of_a_start() {
+    fn a_segment_is_told_by_the_file_of_a_server_or_a_check_and_not_by_that_of_a_start() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(segment(folder.path()), None);
         let begun = "4711\n/data\n1764500000\n5432\n/data/pg_stat_tmp\n\n";
@@ -138,7 +138,8 @@ mod tests {
             (begun.to_owned(), None),
             (format!("{begun}       12     32770\nready   \n"), segment_of(12)),
             (format!("{begun}18446744073709551604     32770\n"), segment_of(-12)),
-            (format!("-{begun}       12     32770\n"), None),
+            (format!("-{begun}       12     32770\n"), segment_of(12)),
+            (format!("-{begun}"), None),
         ] {
             std::fs::write(folder.path().join(LOCK_FILE), &told).unwrap();
             assert_eq!(segment(folder.path()), found, "{told}");

@@ -185,6 +185,7 @@ fn checks_of_another_study_are_not_used() {
     let err = text(&told.stderr);
     let is_too_small = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2;
     if is_too_small || err.contains("this machine does not allow limits.") {
+        println!("SKIPPED: checks of a duet, which need two cores and limits: {err}");
         return;
     }
     let refused = "a-same-a.proof and a-same-b.proof exist but were not measured in turns; move them away";

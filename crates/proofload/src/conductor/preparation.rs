@@ -232,7 +232,7 @@ impl PreparedRun {
     }
 
     /// Seed of the inputs of an attempt. Data that are not restored have the values of an earlier one; the same again would change nothing,
-    /// which SQLite and InnoDB then do not write.
+    /// which SQLite and InnoDB then do not write. Source: `btreeOverwriteContent` in SQLite's `btree.c`; MySQL manual, "UPDATE Statement".
     pub(crate) fn input_seed(&self, begun: WallTime) -> u64 {
         let is_worn = self.keeps_data() && !self.procedure.restore_every_run;
         if is_worn && self.workload.rewrites_values() {

@@ -3,7 +3,7 @@
 //! The work is done by the test `kill` of the program, and by the test `crash` of the cache tier, which looks at what a
 //! loss of power leaves; this chore only asks for more of it. It may not judge.
 
-use crate::program::{cargo, succeeds};
+use crate::program::{cargo, number_or, succeeds};
 
 /// Tests among which the kills are shared.
 const TESTS: u32 = 5;
@@ -16,10 +16,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     {
         return run_tier(rest);
     }
-    let kills = match arguments.first() {
-        None => 1000,
-        Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of kills"))?,
-    };
+    let kills: u32 = number_or(arguments.first(), 1000, "kills")?;
     let each = kills.div_ceil(TESTS).to_string();
     succeeds(
         cargo()
@@ -30,10 +27,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 fn run_tier(arguments: &[String]) -> Result<(), String> {
-    let states = match arguments.first() {
-        None => 1_000_000,
-        Some(text) => text.parse::<u64>().map_err(|_| format!("{text:?} is not a number of states"))?,
-    };
+    let states: u64 = number_or(arguments.first(), 1_000_000, "states")?;
     succeeds(
         cargo()
             .args(["test", "--release", "--package", "proofload-tier", "--test", "crash", "--", "--nocapture"])

@@ -2,7 +2,7 @@
 //!
 //! The work is done by the test `day` of the program; this chore only asks for more of it. It may not judge.
 
-use crate::program::{cargo, succeeds};
+use crate::program::{cargo, number_or, succeeds};
 
 /// Seconds of a day.
 const DAY: u32 = 86_400;
@@ -15,10 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return plan_of(runs);
     }
     let (two, length): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|argument| *argument == "two");
-    let seconds = match length.first() {
-        None => DAY,
-        Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of seconds"))?,
-    };
+    let seconds = number_or(length.first().copied(), DAY, "seconds")?;
     let program = crate::program::release_program()?;
     succeeds(
         cargo()

@@ -1,6 +1,8 @@
 //! `engines`: writes the page of engines, as the program prints it.
 
-use crate::program::cargo;
+use crate::files::write;
+use crate::program::{cargo, output};
+use std::path::Path;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/engines.md");
 
@@ -22,9 +24,5 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         "engines",
         "--page",
     ]);
-    let output = command.output().map_err(|error| format!("started cargo: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("proofload engines --page failed: {}", String::from_utf8_lossy(&output.stderr)));
-    }
-    std::fs::write(PAGE, output.stdout).map_err(|error| format!("wrote {PAGE}: {error}"))
+    write(Path::new(PAGE), output(&mut command)?)
 }

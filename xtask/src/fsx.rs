@@ -3,7 +3,7 @@
 //! The work is done by the test `tier_file_systems` of the program, which says that it was skipped where fsx is missing; this chore installs fsx
 //! and asks for more rounds. It may not judge.
 
-use crate::program::cargo;
+use crate::program::{cargo, number_or, succeeds};
 use std::process::Command;
 
 /// fsx as it was tried: a rewrite in Rust of the exerciser of file systems, by its present maintainer. It costs some 210 s of CPU to build,
@@ -18,23 +18,19 @@ const ROUNDS: u32 = 20;
 
 /// Installs fsx where cargo installs programs, and runs the exercises of so many rounds each.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let rounds = match arguments.first() {
-        None => ROUNDS,
-        Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of rounds"))?,
-    };
+    let rounds = number_or(arguments.first(), ROUNDS, "rounds")?;
     if Command::new("fsx").arg("--version").output().is_err() {
-        succeed(cargo().args(["install", "fsx", "--locked", "--version", VERSION]), "installing fsx")?;
+        let mut install = cargo();
+        succeeds(
+            install.args(["install", "fsx", "--locked", "--version", VERSION]),
+            "installing fsx failed; see above",
+        )?;
     }
     let mut command = cargo();
     command.args(["test", "--package", "proofload", "--features", "mongodb-driver,fixtures"]);
     command.args(["--test", "tier_file_systems", "--", "--nocapture", "--test-threads=1", EXERCISES]);
-    succeed(command.env("PROOFLOAD_TIER_FSX", rounds.to_string()), "an exercise; the output above says of which seed")
-}
-
-fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{what}: {status}")),
-        Err(error) => Err(format!("{what}: starting cargo: {error}")),
-    }
+    succeeds(
+        command.env("PROOFLOAD_TIER_FSX", rounds.to_string()),
+        "an exercise failed; the output above says of which seed",
+    )
 }

@@ -3,17 +3,14 @@
 //!
 //! The work is done by the tests of the workload; this chore only asks for more of it. It may not judge.
 
-use crate::program::{cargo, succeeds};
+use crate::program::{cargo, number_or, succeeds};
 
 /// Loads unless the first argument says otherwise.
 const LOADS: u32 = 10_000;
 
 /// Runs the tests with so many loads.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let loads = match arguments.first() {
-        None => LOADS,
-        Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of loads"))?,
-    };
+    let loads = number_or(arguments.first(), LOADS, "loads")?;
     succeeds(
         cargo()
             .args(["test", "--release", "--package", "proofload-load", "--test", "ycsb"])

@@ -14,6 +14,7 @@ mod day;
 mod dist;
 mod drills;
 mod engines;
+mod files;
 mod fsx;
 mod hosts;
 mod installation;
@@ -34,6 +35,7 @@ mod test;
 mod tidy;
 mod tsql_answers;
 mod verdicts;
+mod work_folder;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -2,17 +2,14 @@
 //!
 //! The work is done by the test `live_page` of the program; this chore only asks for more of it.
 
-use crate::program::{cargo, succeeds};
+use crate::program::{cargo, number_or, succeeds};
 
 /// Seconds between two looks.
 const HOUR: u32 = 3_600;
 
 /// Runs the test with as many hours as an argument says, eight without.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let hours = match arguments.first() {
-        None => 8,
-        Some(text) => text.parse::<u32>().map_err(|_| format!("{text:?} is not a number of hours"))?,
-    };
+    let hours: u32 = number_or(arguments.first(), 8, "hours")?;
     succeeds(
         cargo()
             .args(["test", "--workspace", "--features", "mongodb-driver,fixtures,ublk", "--test", "live_page"])

@@ -2,7 +2,8 @@
 //! prints their lines, and keeps them with the commit in `benches/history.jsonl`, one line a run. CPU seconds and
 //! ratios are to be relied on, wall times are not. It may not judge.
 
-use crate::program::cargo;
+use crate::program::{cargo, text};
+use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
@@ -69,9 +70,7 @@ fn compare(mode: &[&str], arguments: &[String]) -> Result<(), String> {
     }
     let status = child.wait().map_err(|error| format!("waiting for the comparison: {error}"))?;
     match result {
-        Some(json) if status.success() => {
-            keep(&format!("{{\"commit\":{},\"comparison\":{json}}}\n", quoted_text(&commit()?)))
-        }
+        Some(json) if status.success() => keep(&format!("{{\"commit\":{},\"comparison\":{json}}}\n", json!(commit()?))),
         Some(_) | None => Err(format!("the comparison came to no result: {status}")),
     }
 }
@@ -83,24 +82,16 @@ fn run_benches() -> Result<(), String> {
         say(&format!("\n{about}\n"))?;
         let lines = measure(package, bench, arguments)?;
         lines.iter().try_for_each(|line| say(&format!("  {line}\n")))?;
-        let quoted: Vec<String> = lines.iter().map(|line| quoted_text(line)).collect();
-        entries.push(format!("{{\"about\":{},\"lines\":[{}]}}", quoted_text(about), quoted.join(",")));
+        entries.push(json!({ "about": about, "lines": lines }));
     }
-    keep(&format!("{{\"commit\":{},\"benches\":[{}]}}\n", quoted_text(&commit()?), entries.join(",")))
+    keep(&format!("{{\"commit\":{},\"benches\":{}}}\n", json!(commit()?), json!(entries)))
 }
 
 /// The lines of one bench.
 fn measure(package: &str, bench: &str, arguments: &[&str]) -> Result<Vec<String>, String> {
-    let output = cargo()
-        .args(["bench", "--quiet", "--package", package, "--bench", bench, "--"])
-        .args(arguments)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("the bench {bench} of {package} failed: {}", output.status));
-    }
-    let text = String::from_utf8_lossy(&output.stdout);
+    let mut bench_run = cargo();
+    bench_run.args(["bench", "--quiet", "--package", package, "--bench", bench, "--"]).args(arguments);
+    let text = text(bench_run.stderr(Stdio::inherit()))?;
     Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
@@ -122,28 +113,4 @@ fn keep(line: &str) -> Result<(), String> {
 
 fn say(text: &str) -> Result<(), String> {
     std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("printing: {error}"))
-}
-
-/// A JSON text.
-fn quoted_text(text: &str) -> String {
-    let mut json = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => json.extend(['\\', letter]),
-            letter if letter < ' ' => json.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            letter => json.push(letter),
-        }
-    }
-    json.push('"');
-    json
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_kept_as_json_texts() {
-        assert_eq!(quoted_text("a \"b\" \\ \u{1} µ"), "\"a \\\"b\\\" \\\\ \\u0001 µ\"");
-    }
 }

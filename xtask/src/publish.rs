@@ -1,6 +1,6 @@
 //! Packs every crate in the order of their imports as crates.io would get it, and says how large each is. Uploads nothing.
 
-use crate::program::{cargo, target_folder, tell};
+use crate::program::{cargo, output, target_folder, tell};
 
 /// Largest package that crates.io takes, bytes.
 const LARGEST: u64 = 10 * 1024 * 1024;
@@ -42,10 +42,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 
 /// Names and versions of the crates that may be published.
 fn packages() -> Result<Vec<String>, String> {
-    let output = cargo().args(["metadata", "--no-deps", "--format-version", "1"]).output();
-    let output = output.map_err(|error| format!("started cargo: {error}"))?;
+    let told = output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
     let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).map_err(|error| format!("read cargo's metadata: {error}"))?;
+        serde_json::from_slice(&told).map_err(|error| format!("read cargo's metadata: {error}"))?;
     Ok(names(&metadata))
 }
 

@@ -5,6 +5,7 @@
 //! the program says whether the run came to its end.
 
 use crate::program::release_program;
+use crate::work_folder::WorkFolder;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,13 +15,9 @@ const STUDY: &str = "studies/papers/xd6-mongodb-ycsb.toml";
 /// Runs the study with so many operations; all that it has unless the first argument says otherwise.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let text = std::fs::read_to_string(STUDY).map_err(|error| format!("reading {STUDY}: {error}"))?;
-    let folder = std::env::temp_dir().join(format!("proofload-rehearsal-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
-    let study = folder.join("rehearsal.toml");
-    std::fs::write(&study, rehearsal(&text)).map_err(|error| format!("writing {}: {error}", study.display()))?;
-    let ended = proofload(&folder, arguments.first().map(String::as_str));
-    let removed = std::fs::remove_dir_all(&folder).map_err(|error| format!("removing {}: {error}", folder.display()));
-    ended.and(removed)
+    let folder = WorkFolder::of("rehearsal")?;
+    folder.write("rehearsal.toml", &rehearsal(&text))?;
+    proofload(folder.here(), arguments.first().map(String::as_str))
 }
 
 fn proofload(folder: &Path, operations: Option<&str>) -> Result<(), String> {

@@ -4,9 +4,10 @@
 //! the other; each calibrates, runs and is judged by itself. The program does the work and judges; this chore writes
 //! studies, reads the verdicts out of reports, and counts.
 
+use crate::program::{number_or, proofload, release_program};
+use crate::work_folder::WorkFolder;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
 
 /// Trials of each kind unless the first argument says otherwise.
 const TRIALS: u32 = 10;
@@ -44,17 +45,12 @@ struct Trial {
 
 /// Runs the trials; an error when a verdict is wrong or unclear.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let trials = match arguments.first() {
-        None => TRIALS,
-        Some(text) => text.parse().map_err(|_| format!("{text:?} is not a number of trials"))?,
-    };
-    let program = crate::program::release_program()?;
-    let folder = std::env::temp_dir().join(format!("proofload-verdicts-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
-    let wrong = all_of(trials).iter().map(|trial| judge(&program, &folder, trial)).collect::<Result<Vec<bool>, _>>();
-    let removed = std::fs::remove_dir_all(&folder).map_err(|error| format!("removing {}: {error}", folder.display()));
-    let wrong = wrong.and_then(|wrong| removed.map(|()| wrong))?;
-    let (right, all) = (wrong.iter().filter(|right| **right).count(), wrong.len());
+    let trials = number_or(arguments.first(), TRIALS, "trials")?;
+    let program = release_program()?;
+    let folder = WorkFolder::of("verdicts")?;
+    let judged =
+        all_of(trials).iter().map(|trial| judge(&program, folder.here(), trial)).collect::<Result<Vec<_>, _>>()?;
+    let (right, all) = (judged.iter().filter(|right| **right).count(), judged.len());
     tell(&format!("{right} of {all} verdicts are right"));
     if right == all { Ok(()) } else { Err(format!("{} verdicts are wrong or unclear; see above", all - right)) }
 }
@@ -101,27 +97,15 @@ fn judge(program: &Path, folder: &Path, trial: &Trial) -> Result<bool, String> {
     std::fs::write(&file, study(trial)).map_err(|error| format!("writing {}: {error}", file.display()))?;
     let record = folder.join("verdict.proof");
     let _there_may_be_none = std::fs::remove_file(&record);
-    proofload(program, folder, &["run", "study.toml", "-o", "verdict.proof"], trial)?;
-    let report = proofload(program, folder, &["report", "verdict.proof", "--format", "json"], trial)?;
+    let of_trial = |error: String| format!("{trial:?}: {error}");
+    proofload(program, folder, &["run", "study.toml", "-o", "verdict.proof"]).map_err(of_trial)?;
+    let report = ["report", "verdict.proof", "--format", "json"];
+    let report = proofload(program, folder, &report).map_err(of_trial)?;
     let (bound, reasons) = verdict_in(&report)?;
     let right = bound == trial.throttled.bound();
     let mark = if right { "right" } else { "WRONG" };
     tell(&format!("{mark}: {}, {}: {bound} ({reasons})", trial.engine, trial.limit));
     Ok(right)
-}
-
-/// Runs the program; its standard output.
-fn proofload(program: &Path, folder: &Path, arguments: &[&str], trial: &Trial) -> Result<String, String> {
-    let output = Command::new(program).args(arguments).current_dir(folder).output();
-    let output = output.map_err(|error| format!("starting {}: {error}", program.display()))?;
-    // 6: the point is void, as one that drifts may be; its verdict is there all the same.
-    match output.status.code() {
-        Some(0 | 6) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        code => {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            Err(format!("{} of {trial:?} ended with {code:?}: {said}", arguments[0]))
-        }
-    }
 }
 
 /// The bound of a report's only point, and its reasons.

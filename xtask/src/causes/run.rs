@@ -4,7 +4,7 @@ use super::decoy::Decoy;
 use super::plants::{PLANTS, Plant, study_text};
 use super::score::CauseNames;
 use super::table::{PlantOutcome, PlantSums, document, name_of};
-use crate::program::{release_program, tell};
+use crate::program::{proofload, release_program, tell};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,7 +76,7 @@ fn wishes(arguments: &[String]) -> Result<Wishes, String> {
 /// Runs the study of a plant and its experiment.
 fn judge(program: &Path, folder: &Path, plant: &Plant, wishes: &Wishes) -> PlantOutcome {
     let name = format!("cause-{}", plant.number);
-    let text = study_text(&name, &plant.study);
+    let text = study_text(&name, plant);
     let (text, decoy) = match plant.decoy {
         None => (text, String::new()),
         Some(decoy) => match with_decoy((program, folder), plant, decoy, wishes) {
@@ -92,10 +92,10 @@ fn judge(program: &Path, folder: &Path, plant: &Plant, wishes: &Wishes) -> Plant
 /// The study of a plant with its decoy, from how much was used without it.
 fn with_decoy(at: (&Path, &Path), plant: &Plant, decoy: Decoy, wishes: &Wishes) -> Result<String, String> {
     let before = format!("cause-{}-before", plant.number);
-    let without = study_text(&before, &plant.study);
+    let without = study_text(&before, plant);
     let used = experiment(at, (before.as_str(), without.as_str()), (BLOCKS_BEFORE, wishes.step.as_str()))?;
     let reached = used.reached(decoy.limit).ok_or_else(|| format!("use of {} was not counted", decoy.limit))?;
-    decoy.text(&study_text(&format!("cause-{}", plant.number), &plant.study), reached)
+    decoy.text(&study_text(&format!("cause-{}", plant.number), plant), reached)
 }
 
 /// Runs a study and its experiment in a folder; what was named.
@@ -119,20 +119,6 @@ fn today() -> String {
     let output = Command::new("date").args(["-u", "+%F"]).output();
     let told = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
     if told.is_empty() { "not kept".to_owned() } else { told }
-}
-
-/// Runs the program; its standard output.
-fn proofload(program: &Path, folder: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new(program).args(arguments).current_dir(folder).output();
-    let output = output.map_err(|error| format!("starting {}: {error}", program.display()))?;
-    match output.status.code() {
-        Some(0 | 6) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        code => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let why = said.lines().find(|line| line.starts_with("proofload: ")).unwrap_or("nothing");
-            Err(format!("{} ended with {code:?} and said: {why}", arguments[0]))
-        }
-    }
 }
 
 #[cfg(test)]

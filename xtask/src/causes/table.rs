@@ -45,14 +45,14 @@ pub(super) struct PlantOutcome {
 impl PlantOutcome {
     /// Its row.
     pub(super) fn row(&self) -> String {
-        let Self { plant: Plant { number, title, study, .. }, decoy, named, day } = self;
-        let head = format!("| {number} | {title}{} | {} |", cell(decoy), planted(study.expected));
+        let Self { plant: Plant { number, title, expected, .. }, decoy, named, day } = self;
+        let head = format!("| {number} | {title}{} | {} |", cell(decoy), planted(expected));
         match named {
             Err(error) => format!("{head} failed: {} | failed | not kept | not kept | {day} |", cell(error)),
             Ok(named) => format!(
                 "{head} {} | {} | {} | {} | {day}, {} blocks, {:.0} % |",
-                confirmed(named, study.expected),
-                named.score(study.expected).word(),
+                confirmed(named, expected),
+                named.score(expected).word(),
                 named.fullest().map_or("none", name_of),
                 if self.is_fullest_right() { "yes" } else { "no" },
                 named.blocks,
@@ -64,19 +64,18 @@ impl PlantOutcome {
     /// Whether "highest utilisation wins" gives one of the right names.
     fn is_fullest_right(&self) -> bool {
         let fullest = self.named.as_ref().ok().and_then(CauseNames::fullest);
-        fullest.is_some_and(|name| self.plant.study.expected.contains(&name))
+        fullest.is_some_and(|name| self.plant.expected.contains(&name))
     }
 
     /// Every resource with its elasticity and verdict, for whoever waits.
     pub(super) fn details(&self) -> String {
-        let Plant { number, title, study, .. } = &self.plant;
+        let Plant { number, title, expected, .. } = &self.plant;
         let head = format!("{number}, {title}{}:", self.decoy);
         match &self.named {
             Err(error) => format!("{head} failed: {error}"),
             Ok(named) => {
                 let all: Vec<String> = named.resources.iter().map(with_verdict).collect();
-                let (word, observed) =
-                    (named.score(study.expected).word(), named.observed.as_deref().unwrap_or("none"));
+                let (word, observed) = (named.score(expected).word(), named.observed.as_deref().unwrap_or("none"));
                 format!("{head} {word}; {}; observed first: {observed}", all.join("; "))
             }
         }
@@ -111,7 +110,7 @@ impl PlantSums {
                 sums.failed += 1;
                 continue;
             };
-            let (score, expected) = (named.score(outcome.plant.study.expected), outcome.plant.study.expected);
+            let (score, expected) = (named.score(outcome.plant.expected), outcome.plant.expected);
             let (is_right, is_single) = (outcome.is_fullest_right(), expected.len() == 1);
             sums.run += 1;
             sums.full += usize::from(score == NamingScore::Full);
@@ -282,7 +281,7 @@ mod tests {
         let rows = kept_rows();
         assert_eq!(rows.len(), PLANTS.len());
         for (row, plant) in rows.iter().zip(PLANTS) {
-            let cause = planted(plant.study.expected);
+            let cause = planted(plant.expected);
             assert_eq!((row.len(), row[0], row[2]), (8, plant.number.to_string().as_str(), cause.as_str()));
         }
     }

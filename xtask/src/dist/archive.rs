@@ -1,6 +1,6 @@
 //! An archive of a folder, with equal bytes for equal files.
 
-use super::programs::output;
+use crate::program::output;
 use std::path::Path;
 use std::process::Command;
 

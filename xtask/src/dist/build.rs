@@ -1,8 +1,8 @@
 //! Builds the binary for a target, and parts its symbols from it.
 
-use super::programs::{copy, output, text};
 use super::target::DistTarget;
-use crate::program::{cargo, succeeds, target_folder};
+use crate::files::copy;
+use crate::program::{cargo, output, succeeds, target_folder, text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

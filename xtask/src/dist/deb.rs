@@ -2,9 +2,10 @@
 
 use super::paperwork::{Paperwork, SHELLS};
 use super::product::DistProduct;
-use super::programs::{copy, output, text, write};
 use super::run::Release;
 use super::target::DistTarget;
+use crate::files::{copy, write};
+use crate::program::{output, text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

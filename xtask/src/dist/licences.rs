@@ -1,9 +1,8 @@
 //! Licences of the crates that are compiled in, with their texts, as their authors ask for it.
 
 use super::product::{DistProduct, PROOFLOAD};
-use super::programs::output;
 use super::target::DistTarget;
-use crate::program::cargo;
+use crate::program::{cargo, output};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -7,7 +7,6 @@ mod deb;
 mod licences;
 mod paperwork;
 mod product;
-mod programs;
 mod run;
 mod target;
 mod wheel;

@@ -2,8 +2,9 @@
 
 use super::licences;
 use super::product::DistProduct;
-use super::programs::{copy, output, write};
 use super::target::DistTarget;
+use crate::files::{copy, write};
+use crate::program::output;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -4,10 +4,10 @@ use super::build::{Binary, build, build_typesetter, lacks};
 use super::deb::DebContent;
 use super::paperwork::{self, Paperwork};
 use super::product::{PROOFLOAD, TYPESETTER};
-use super::programs::{copy, output, text, write};
 use super::target::{DistTarget, TARGETS};
 use super::{archive, deb, wheel};
-use crate::program::target_folder;
+use crate::files::{copy, make_folder, write};
+use crate::program::{output, target_folder, text};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     };
     let targets = chosen(&names)?;
     let release = release()?;
-    std::fs::create_dir_all(&release.dist).map_err(|error| format!("made {}: {error}", release.dist.display()))?;
+    make_folder(&release.dist)?;
     let mut made = Vec::new();
     let mut papers = None;
     for target in targets {
@@ -102,7 +102,7 @@ fn of_target(release: &Release, target: &DistTarget, papers: &mut Option<Paperwo
     let work = target_folder().join("dist-work").join(target.triple);
     // What an earlier call left there is not of this release.
     let _ = std::fs::remove_dir_all(&work);
-    std::fs::create_dir_all(&work).map_err(|error| format!("made {}: {error}", work.display()))?;
+    make_folder(&work)?;
     say(&format!("building for {}", target.triple))?;
     let binary = build(target, &work)?;
     if papers.is_none() {

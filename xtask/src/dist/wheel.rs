@@ -2,9 +2,10 @@
 
 use super::paperwork;
 use super::product::PROOFLOAD;
-use super::programs::{output, write};
 use super::run::Release;
 use super::target::DistTarget;
+use crate::files::{copy, write};
+use crate::program::output;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,7 +22,7 @@ pub(super) fn make(
 ) -> Result<PathBuf, String> {
     let (root, version) = (work.join("wheel"), &release.version);
     let info = root.join(format!("proofload-{version}.dist-info"));
-    super::programs::copy(program, &root.join(format!("proofload-{version}.data/scripts/proofload")))?;
+    copy(program, &root.join(format!("proofload-{version}.data/scripts/proofload")))?;
     paperwork::texts(PROOFLOAD, target, &info.join("licenses"))?;
     for name in ["README.md", "CHANGELOG.md"] {
         let path = info.join("licenses").join(name);

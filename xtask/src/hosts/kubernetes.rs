@@ -1,8 +1,8 @@
 //! The objects for Kubernetes against its published schemas. No cluster is asked: they are *untested on the real thing*.
 
-use super::folder::WorkFolder;
 use super::processes::output_of;
 use super::run::{Found, case};
+use crate::work_folder::WorkFolder;
 use std::path::Path;
 
 /// Where they lie.
@@ -13,7 +13,7 @@ const VERSIONS: [&str; 3] = ["1.27", "1.30", "1.33"];
 
 /// Validates them, and one that is wrong on purpose.
 pub(super) fn run(_program: &Path) -> Result<(), String> {
-    let folder = WorkFolder::new("kubernetes")?;
+    let folder = WorkFolder::below(Path::new("/var/tmp"), "proofload-hosts-kubernetes-")?;
     let python = folder.path("python");
     let place = python.display().to_string();
     output_of(&["python3", "-m", "venv", &place])?;

@@ -1,7 +1,6 @@
 //! Load agents and database hosts by the ways that clusters have: ssh between hosts of their own, Slurm, Kubernetes. May not judge figures: what
 //! is proved is that a way works, and what a user reads when it breaks.
 
-mod folder;
 mod kubernetes;
 mod lan;
 mod processes;

@@ -1,5 +1,6 @@
 //! Programs and processes of a way: run, waited for, found, ended.
 
+use crate::program::output;
 use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 
@@ -8,10 +9,8 @@ const GLANCE: Duration = Duration::from_millis(100);
 
 /// Runs a program that must succeed; what it wrote.
 pub(super) fn output_of(words: &[&str]) -> Result<String, String> {
-    let line = words.join(" ");
     let (program, arguments) = words.split_first().ok_or("no program")?;
-    let output = Command::new(program).args(arguments).output().map_err(|error| format!("{line}: {error}"))?;
-    if output.status.success() { Ok(text(&output.stdout)) } else { Err(format!("{line}: {}", said(&output))) }
+    output(Command::new(program).args(arguments)).map(|written| text(&written))
 }
 
 /// Runs a line of words with blanks between them, which must succeed.

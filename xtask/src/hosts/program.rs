@@ -1,7 +1,7 @@
 //! The program as a user runs it, and what is asked of its record.
 
-use super::folder::WorkFolder;
 use super::processes::{said, text, until};
+use crate::work_folder::WorkFolder;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

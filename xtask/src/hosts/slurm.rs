@@ -1,9 +1,9 @@
 //! A real Slurm of one node: its controller and its daemon under our own configuration, and a load that `srun` starts.
 
-use super::folder::WorkFolder;
 use super::processes::{Daemons, found, output_of, text, until};
 use super::program::Program;
 use super::run::{Found, case};
+use crate::work_folder::WorkFolder;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const PORTS: (u16, u16) = (16_817, 16_818);
 
 /// Runs the cases.
 pub(super) fn run(program: &Path) -> Result<(), String> {
-    let folder = WorkFolder::new("slurm")?;
+    let folder = WorkFolder::below(Path::new("/var/tmp"), "proofload-hosts-slurm-")?;
     let node = output_of(&["hostname", "-s"])?.trim().to_owned();
     let cluster = SlurmCluster::start(&folder, &node)?;
     let program = Program {
@@ -27,7 +27,7 @@ pub(super) fn run(program: &Path) -> Result<(), String> {
     folder.write("slurm.toml", &study("slurm", &node, program.path, "4s"))?;
     folder.write("cancel.toml", &study("cancel", &node, program.path, "30s"))?;
     case("agents are asked before a run", || {
-        let told = program.ended(&["agents", "--check", "slurm.toml"])?;
+        let told = program.ended(&["agents", "slurm.toml"])?;
         Ok(text(&told.stdout).lines().next().unwrap_or_default().to_owned())
     })?;
     case("a load that srun starts", || load(&program, &node))?;

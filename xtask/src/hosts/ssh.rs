@@ -1,8 +1,8 @@
 //! An ssh server on each host of a network, keys made for it, and the configuration of a client that knows them.
 
-use super::folder::WorkFolder;
 use super::lan::{Lan, LanHost};
 use super::processes::{Daemons, output_of, until};
+use crate::work_folder::WorkFolder;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;

@@ -1,11 +1,11 @@
 //! The cases of ssh: loads, a database with its standby, a link that is cut, a host that dies, a key that has changed.
 
-use super::folder::WorkFolder;
 use super::lan::Lan;
 use super::processes::{found, said, text, until};
 use super::program::Program;
 use super::run::{Found, case};
 use super::ssh::SshServers;
+use crate::work_folder::WorkFolder;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const DEAF: Duration = Duration::from_secs(100);
 
 /// Runs them.
 pub(super) fn run(program: &Path) -> Result<(), String> {
-    let folder = WorkFolder::new("ssh")?;
+    let folder = WorkFolder::below(Path::new("/var/tmp"), "proofload-hosts-ssh-")?;
     let lan = Lan::new(&HOSTS)?;
     let mut servers = SshServers::start(&folder, &lan)?;
     let program = Program { path: program, folder: &folder, environment: Vec::new() };
@@ -126,7 +126,7 @@ drift_tolerance = 1.0
 }
 
 fn asked(program: &Program<'_>) -> Found {
-    let told = program.run(&["agents", "--check", "load.toml"])?;
+    let told = program.run(&["agents", "load.toml"])?;
     if told.status.code() != Some(0) {
         return Err(said(&told));
     }
@@ -198,7 +198,7 @@ fn death(program: &Program<'_>) -> Found {
 }
 
 fn changed_key(program: &Program<'_>) -> Found {
-    let told = program.fails(&["agents", "--check", "key.toml"], &["loader1", "HOST IDENTIFICATION HAS CHANGED"])?;
+    let told = program.fails(&["agents", "key.toml"], &["loader1", "HOST IDENTIFICATION HAS CHANGED"])?;
     if text(&told.stdout).contains("✗ load  loader2") {
         return Err(format!("the other host is blamed too: {}", text(&told.stdout)));
     }

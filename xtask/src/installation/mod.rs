@@ -1,7 +1,6 @@
 //! `installation`: installs what `dist` made, each way into a folder of its own, and runs a study from it as an ordinary user. Changes nothing of the
 //! machine.
 
-mod folder;
 mod run;
 mod study;
 mod ways;

@@ -1,8 +1,8 @@
 //! The steps of `installation`: checksums first, then every way to install.
 
-use super::folder::WorkFolder;
 use super::ways::WAYS;
-use crate::program::tell;
+use crate::program::{tell, text};
+use crate::work_folder::WorkFolder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,8 +16,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     };
     let dist = std::fs::canonicalize(&dist)
         .map_err(|error| format!("looked for {}: {error}; cargo xtask dist makes it", dist.display()))?;
-    said(Command::new("sha256sum").args(["--check", "--quiet", "SHA256SUMS"]).current_dir(&dist))?;
-    let folder = WorkFolder::make()?;
+    text(Command::new("sha256sum").args(["--check", "--quiet", "SHA256SUMS"]).current_dir(&dist))?;
+    let folder = WorkFolder::of("installation")?;
     let mut faults = Vec::new();
     for way in WAYS {
         match (way.try_it)(&dist, &folder) {
@@ -26,15 +26,4 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
-}
-
-/// Runs a program that must succeed; what it wrote to standard output.
-pub(super) fn said(command: &mut Command) -> Result<String, String> {
-    let name: String = format!("{command:?}").chars().take(300).collect();
-    let output = command.output().map_err(|error| format!("started {name}: {error}"))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    if output.status.success() {
-        return Ok(text(&output.stdout));
-    }
-    Err(format!("{name}: {}: {} {}", output.status, text(&output.stdout), text(&output.stderr)))
 }

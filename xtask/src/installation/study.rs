@@ -1,9 +1,11 @@
 //! A study of seconds on SQLite, run by an installed program as an ordinary user, with its proof and its report.
 
-use super::folder::NOBODY;
-use super::run::said;
+use crate::program::text;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The user and group that nothing belongs to, as a number for `setpriv`.
+const NOBODY: &str = "65534";
 
 /// The study.
 const STUDY: &str = r#"[study]
@@ -38,7 +40,7 @@ impl InstalledProgram {
     fn command(&self, arguments: &[&str]) -> Result<Command, String> {
         let words = self.emulator.iter().map(Path::new).chain([self.program.as_path()]);
         let words: Vec<&Path> = words.collect();
-        let mut command = match said(Command::new("id").arg("-u"))?.as_str() {
+        let mut command = match text(Command::new("id").arg("-u"))?.as_str() {
             "0" => {
                 let mut command = Command::new("setpriv");
                 command.arg(format!("--reuid={NOBODY}")).arg(format!("--regid={NOBODY}")).arg("--clear-groups");
@@ -61,7 +63,7 @@ impl InstalledProgram {
     }
 
     fn call(&self, arguments: &[&str]) -> Result<String, String> {
-        said(&mut self.command(arguments)?)
+        text(&mut self.command(arguments)?)
     }
 
     /// Runs the study and proves its record; the program's version and what it wrote.
@@ -94,7 +96,7 @@ impl InstalledProgram {
 
     /// The owner of the record.
     fn user(&self) -> Result<String, String> {
-        said(Command::new("stat").args(["-c", "%U"]).arg(self.home.join("toy.proof")))
+        text(Command::new("stat").args(["-c", "%U"]).arg(self.home.join("toy.proof")))
     }
 
     fn size(&self, name: &str) -> Result<u64, String> {

@@ -1,8 +1,8 @@
 //! Ways to install, each into a folder. A way whose file is not in `dist/`, or whose tools are missing, says that it was skipped.
 
-use super::folder::WorkFolder;
-use super::run::said;
 use super::study::InstalledProgram;
+use crate::program::text;
+use crate::work_folder::WorkFolder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -56,7 +56,7 @@ fn dpkg(root: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new("dpkg");
     // Libraries of the machine stand for the dependencies, which this root does not have.
     command.arg(format!("--root={}", root.display())).args(["--force-depends", "--force-not-root", "--no-triggers"]);
-    said(command.args(arguments))
+    text(command.args(arguments))
 }
 
 fn debian(dist: &Path, folder: &WorkFolder) -> Result<String, String> {
@@ -79,7 +79,7 @@ fn debian(dist: &Path, folder: &WorkFolder) -> Result<String, String> {
         dpkg(&root, &["--remove", "proofload-pdf"])?;
     }
     dpkg(&root, &["--remove", "proofload"])?;
-    let left = said(Command::new("find").arg(root.join("usr")).args(["-type", "f"])).unwrap_or_default();
+    let left = text(Command::new("find").arg(root.join("usr")).args(["-type", "f"])).unwrap_or_default();
     if left.is_empty() { Ok(found + "; removed without a trace") } else { Err(format!("removing it left {left}")) }
 }
 
@@ -91,8 +91,8 @@ fn archive(dist: &Path, folder: &WorkFolder, triple: &str, emulator: Option<&'st
         return skipped(&format!("{program} is not installed; it is in Debian's package qemu-user-static"));
     }
     let place = folder.inner(triple)?;
-    said(Command::new("tar").arg("-xzf").arg(&packed).arg("-C").arg(&place))?;
-    let program = said(Command::new("find").arg(&place).args(["-maxdepth", "2", "-name", "proofload"]))?;
+    text(Command::new("tar").arg("-xzf").arg(&packed).arg("-C").arg(&place))?;
+    let program = text(Command::new("find").arg(&place).args(["-maxdepth", "2", "-name", "proofload"]))?;
     let home = folder.inner(&format!("{triple}-home"))?;
     InstalledProgram { program: PathBuf::from(program), emulator, home }.study()
 }
@@ -100,15 +100,15 @@ fn archive(dist: &Path, folder: &WorkFolder, triple: &str, emulator: Option<&'st
 fn wheel(dist: &Path, folder: &WorkFolder) -> Result<String, String> {
     let Some(wheel) = file(dist, "proofload-", "x86_64.whl") else { return skipped("there is no wheel for x86-64") };
     let place = folder.inner("wheel")?;
-    if said(Command::new("python3").args(["-m", "venv"]).arg(&place)).is_err() {
+    if text(Command::new("python3").args(["-m", "venv"]).arg(&place)).is_err() {
         return skipped("python3 -m venv makes no environment; it needs Debian's package python3-venv");
     }
     let pip = || Command::new(place.join("bin/pip"));
-    said(pip().args(["install", "--quiet", "--no-index", "--disable-pip-version-check"]).arg(&wheel))?;
+    text(pip().args(["install", "--quiet", "--no-index", "--disable-pip-version-check"]).arg(&wheel))?;
     let program = place.join("bin/proofload");
     let found =
         InstalledProgram { program: program.clone(), emulator: None, home: folder.inner("wheel-home")? }.study()?;
-    said(pip().args(["uninstall", "--quiet", "--yes", "--disable-pip-version-check", "proofload"]))?;
+    text(pip().args(["uninstall", "--quiet", "--yes", "--disable-pip-version-check", "proofload"]))?;
     if program.exists() { Err(format!("pip left {}", program.display())) } else { Ok(found) }
 }
 
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_way_without_its_file_is_skipped_and_says_so() {
-        let folder = WorkFolder::make().expect("a temporary folder");
+        let folder = WorkFolder::of("installation").expect("a temporary folder");
         let empty = folder.inner("empty").expect("a folder");
         for way in WAYS {
             let told = (way.try_it)(&empty, &folder).expect("it is no fault");

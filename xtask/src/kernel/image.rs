@@ -2,10 +2,12 @@
 //! modules. Made in a folder of its own from what is installed here and from the unpacked kernel package.
 
 use super::disk::MEBIBYTES;
+use crate::files::{copy, make_folder, write};
+use crate::program::output;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Programs of this machine that cases and our program call. All others are those of busybox.
 const PROGRAMS: &[&str] = &[
@@ -136,7 +138,7 @@ impl Image {
         let kernel = kernel(package)?;
         let version =
             kernel.file_name().and_then(|name| name.to_str()?.strip_prefix("vmlinuz-")).unwrap_or_default().to_owned();
-        run(Command::new("depmod").arg("-b").arg(package).arg(&version))?;
+        output(Command::new("depmod").arg("-b").arg(package).arg(&version))?;
         let modules = Modules::read(package, &version)?;
         let image =
             Self { kernel, initrd: folder.join("initrd"), root: folder.join("root"), folder: folder.to_owned() };
@@ -159,10 +161,10 @@ impl Image {
             names.push_str(&name);
             names.push('\n');
         }
-        write(&tree.join("modules"), &names)?;
+        write(&tree.join("modules"), names)?;
         write_program(&tree.join("init"), FIRST)?;
         let line = format!("find . | cpio --quiet -o -H newc | gzip -1 > '{}'", self.initrd.display());
-        run(Command::new("sh").args(["-c", &line]).current_dir(&tree))?;
+        output(Command::new("sh").args(["-c", &line]).current_dir(&tree))?;
         fs::remove_dir_all(&tree).map_err(|error| format!("removing {}: {error}", tree.display()))
     }
 
@@ -195,14 +197,16 @@ impl Image {
         for module in modules.closure(&[MODULES, which.modules()].concat())? {
             unpack(&modules.folder.join(&module), &inside.join(plain(&module.to_string_lossy())))?;
         }
-        run(Command::new("depmod").arg("-b").arg(&tree).arg(&modules.version))?;
+        output(Command::new("depmod").arg("-b").arg(&tree).arg(&modules.version))?;
         write_program(&tree.join("start"), START)?;
         let size = size_of(&tree)?;
         sparse(&self.root, (size + size / 8) / 1024 / 1024 + 64)?;
-        run(Command::new("mkfs.ext4")
-            .args(["-q", "-F", "-m", "0", "-O", "^has_journal", "-d"])
-            .arg(&tree)
-            .arg(&self.root))?;
+        output(
+            Command::new("mkfs.ext4")
+                .args(["-q", "-F", "-m", "0", "-O", "^has_journal", "-d"])
+                .arg(&tree)
+                .arg(&self.root),
+        )?;
         fs::remove_dir_all(&tree).map_err(|error| format!("removing {}: {error}", tree.display()))
     }
 
@@ -327,19 +331,6 @@ fn unpack(from: &Path, to: &Path) -> Result<(), String> {
     }
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    to.parent().map_or(Ok(()), make_folder)?;
-    fs::copy(from, to).map(drop).map_err(|error| format!("copying {} to {}: {error}", from.display(), to.display()))
-}
-
-fn make_folder(folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|error| format!("making {}: {error}", folder.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| format!("writing {}: {error}", path.display()))
-}
-
 fn write_program(path: &Path, text: &str) -> Result<(), String> {
     write(path, text)?;
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -360,16 +351,6 @@ fn size_of(folder: &Path) -> Result<u64, String> {
         bytes += if found.is_dir() { size_of(&entry.path())? } else { found.len().next_multiple_of(4096) };
     }
     Ok(bytes)
-}
-
-/// Runs a program that must succeed.
-pub(super) fn run(command: &mut Command) -> Result<(), String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("{name}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()))
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@
 use super::case::{Case, Figures};
 use super::disk::SPARE;
 use super::programs::{PROOFLOAD, expect, line, run};
+use super::tier_server::{SOCKET, TierServer};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 /// The group's name.
 pub(super) const GROUP: &str = "log-writes";
@@ -41,9 +41,8 @@ const LARGE_CACHE: u64 = 16384;
 const PLACE: u64 = 512 * 1024;
 const ROOM: u64 = 64 * 1024;
 
-/// Where volume and socket of a server are.
+/// Where the volume of a server is.
 const FOLDER: &str = "/run/volumes";
-const SOCKET: &str = "/run/pool";
 
 /// Maps a device. There is no udev, so that device nodes are made by the program itself.
 fn map(name: &str, table: &str) -> Result<(), String> {
@@ -65,50 +64,10 @@ fn map_logged(place: u64) -> Result<(), String> {
     map("origin", &format!("0 {ORIGIN} linear /dev/mapper/logged {CACHE}"))
 }
 
-/// A server of the pool on `cache` and `origin`.
-struct PoolServer(Child);
-
-impl PoolServer {
-    /// Serves the volume as a file, and waits until it is there.
-    fn start() -> Result<Self, String> {
-        let _there = std::fs::create_dir(FOLDER);
-        let words =
-            format!("tier serve /dev/mapper/cache --origin data=/dev/mapper/origin --control {SOCKET} --fuse {FOLDER}");
-        let mut command = Command::new(PROOFLOAD);
-        command.args(words.split(' ')).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("{words}: {error}"))?;
-        let said = child.stdout.take().ok_or("the server has no output")?;
-        let is_ready = BufReader::new(said).lines().map_while(Result::ok).any(|line| line.starts_with("  control "));
-        let server = Self(child);
-        if is_ready { Ok(server) } else { Err(format!("the server ended: {}", server.last_words())) }
-    }
-
-    fn last_words(mut self) -> String {
-        let mut said = String::new();
-        if let Some(mut pipe) = self.0.stderr.take() {
-            let _as_far_as_it_goes = std::io::Read::read_to_string(&mut pipe, &mut said);
-        }
-        said
-    }
-
-    fn stop(mut self) -> Result<(), String> {
-        line(&format!("{PROOFLOAD} tier stop {SOCKET}"))?;
-        let end = self.0.wait().map_err(|error| format!("waiting for the server: {error}"))?;
-        expect(end.success(), || format!("the server ended with {end}"))
-    }
-
-    fn kill(mut self) -> Result<(), String> {
-        let killed = self.0.kill().and_then(|()| self.0.wait());
-        killed.map(drop).map_err(|error| format!("killing the server: {error}"))
-    }
-}
-
-/// What a case that failed has left is ended.
-impl Drop for PoolServer {
-    fn drop(&mut self) {
-        let _gone_already = self.0.kill();
-        let _gone_already = self.0.wait();
-    }
+/// Serves the volume of `cache` and `origin` as a file.
+fn serve() -> Result<TierServer, String> {
+    let _there = std::fs::create_dir(FOLDER);
+    TierServer::start(&format!("/dev/mapper/cache --origin data=/dev/mapper/origin --fuse {FOLDER}"))
 }
 
 /// Runs a test by its name on a place, with the sizes of both devices in bytes; one that skips itself has failed. What it has counted are figures.
@@ -125,10 +84,10 @@ fn test(name: &str, place: &str, cache: u64, rounds: u32) -> Result<Figures, Str
 }
 
 /// Makes a pool on the logged devices and writes rounds to it through the served file; the server is left to the caller.
-fn load_on(place: u64, rounds: u32, map: fn(u64) -> Result<(), String>) -> Result<PoolServer, String> {
+fn load_on(place: u64, rounds: u32, map: fn(u64) -> Result<(), String>) -> Result<TierServer, String> {
     map(place)?;
     line(&format!("{PROOFLOAD} tier format /dev/mapper/cache --origin data=/dev/mapper/origin"))?;
-    let server = PoolServer::start()?;
+    let server = serve()?;
     test("rounds_are_written_and_marked", &format!("{FOLDER}/data"), CACHE, rounds)?;
     Ok(server)
 }
@@ -162,9 +121,9 @@ fn the_program_recovers() -> Result<Figures, String> {
     let figures = test("the_last_round_is_written_to_a_device", "/dev/mapper/log", CACHE, ROUNDS)?;
     for is_last in [false, true] {
         line(&format!("{PROOFLOAD} tier check /dev/mapper/cache --origin data=/dev/mapper/origin"))?;
-        let server = PoolServer::start()?;
+        let server = serve()?;
         test("a_served_volume_has_the_last_round", &format!("{FOLDER}/data"), CACHE, ROUNDS)?;
-        if is_last { server.stop()? } else { server.kill()? }
+        if is_last { server.stop().map(drop)? } else { server.kill()? }
     }
     unmap(&["origin", "cache", "replayed", "log", "base"])?;
     Ok(figures)

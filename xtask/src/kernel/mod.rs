@@ -15,6 +15,7 @@ mod policies;
 mod programs;
 mod run;
 mod snapshots;
+mod tier_server;
 mod ublk;
 
 pub(crate) use run::run;

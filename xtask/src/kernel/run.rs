@@ -5,7 +5,8 @@ use super::groups::{self, GROUPS};
 use super::image::{Image, MachineKernel, OwnProgram};
 use super::machine::{Boot, BootEnd};
 use super::{inside, limits, log_writes, policies, programs};
-use crate::program::cargo;
+use crate::program::{cargo, text};
+use crate::work_folder::WorkFolder;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -34,8 +35,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let begun = Instant::now();
     let target = std::path::absolute(std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned()));
     let target = target.map_err(|error| format!("finding the target folder: {error}"))?;
-    let folder = TemporaryFolder::make(&target)?;
-    let own = own_programs(&wanted, &folder.0)?;
+    sweep(&target);
+    let folder = WorkFolder::below(&target, FOLDER)?;
+    let own = own_programs(&wanted, folder.here())?;
     let mut faults = Vec::new();
     let mut cases = 0;
     for kernel in [MachineKernel::Own, MachineKernel::Newer] {
@@ -44,7 +46,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             continue;
         }
         tell("kernel: making the machine")?;
-        let image = Image::make(&folder.0.join(kernel.package()), &target, kernel, &own)?;
+        let image = Image::make(&folder.path(kernel.package()), &target, kernel, &own)?;
         for group in groups {
             faults.extend(run_group(group, &image, as_json)?);
             cases += group.cases.len();
@@ -151,17 +153,9 @@ fn last_words(log: &Path) -> String {
 /// Builds with cargo; the program of a target.
 fn built(words: &[&str], target: &str) -> Result<PathBuf, String> {
     tell(&format!("kernel: cargo {}", words.join(" ")))?;
-    let output = cargo()
-        .args(words)
-        .args(["--message-format", "json-render-diagnostics"])
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("starting cargo: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("cargo {}: {}", words.join(" "), output.status));
-    }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    program_in(&text, target).ok_or_else(|| format!("cargo {} built no {target}", words.join(" ")))
+    let mut building = cargo();
+    building.args(words).args(["--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
+    program_in(&text(&mut building)?, target).ok_or_else(|| format!("cargo {} built no {target}", words.join(" ")))
 }
 
 /// The last program of a target in cargo's messages.
@@ -176,18 +170,6 @@ fn tell(text: &str) -> Result<(), String> {
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| format!("writing: {error}"))
 }
 
-/// A folder that is removed at the end.
-struct TemporaryFolder(PathBuf);
-
-impl TemporaryFolder {
-    fn make(target: &Path) -> Result<Self, String> {
-        sweep(target);
-        let folder = target.join(format!("{FOLDER}{}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
-        Ok(Self(folder))
-    }
-}
-
 /// Removes folders of chores that were killed.
 fn sweep(target: &Path) {
     for entry in std::fs::read_dir(target).into_iter().flatten().flatten() {
@@ -196,12 +178,6 @@ fn sweep(target: &Path) {
         if owner.is_some() {
             let _as_far_as_it_goes = std::fs::remove_dir_all(entry.path());
         }
-    }
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        let _as_far_as_it_goes = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -4,10 +4,10 @@
 use super::case::{Case, Figures};
 use super::disk::{self, CACHE, ORIGIN, Region, RegionCheck};
 use super::programs::{PROOFLOAD, document, expect, line, output, refused, run};
+use super::tier_server::{BOUND, SOCKET, TierServer, ended};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Name of the group.
@@ -29,15 +29,11 @@ pub(super) const CASES: &[Case] = &[
     Case { name: "nothing is left", boot: 2, run: nothing_is_left },
 ];
 
-/// Where the server is spoken to, and where a file system of its device is mounted.
-const SOCKET: &str = "/run/pool";
+/// Where a file system of its device is mounted.
 const MOUNT: &str = "/mnt/database";
 
 /// The kernel's list of devices.
 const LIST: &str = "/sys/class/ublk-char";
-
-/// How long something may take of which the failure would be to hang.
-const BOUND: Duration = Duration::from_secs(60);
 
 /// Kills under a file system.
 const KILLS: u32 = 2;
@@ -45,11 +41,9 @@ const KILLS: u32 = 2;
 /// What every flush is delayed by where hits must not wait for it; a hit may take half.
 const DELAY: Duration = Duration::from_secs(4);
 
-/// A server of a pool.
+/// A server of a pool as a block device.
 struct BlockServer {
-    child: Child,
-    /// What it said until it was ready.
-    said: String,
+    tier: TierServer,
     /// Its device.
     node: String,
 }
@@ -61,26 +55,19 @@ impl BlockServer {
     }
 
     fn start_on(words: &str) -> Result<Self, String> {
-        let words = format!("tier serve {words} --control {SOCKET} --ublk");
-        let mut command = Command::new(PROOFLOAD);
-        command.args(words.split_ascii_whitespace()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("{words}: {error}"))?;
-        let mut lines = BufReader::new(child.stdout.take().ok_or("no pipe")?);
-        let mut said = String::new();
-        while !said.contains("\n  control ") {
-            if lines.read_line(&mut said).map_err(|error| format!("{words}: {error}"))? == 0 {
-                return Err(format!("{words}: it ended: {said}{}", last_words(&mut child)));
-            }
-        }
-        // The pipe stays open to the end of the server.
-        std::thread::spawn(move || lines.read_to_string(&mut String::new()));
-        let node =
-            said.lines().find_map(|line| line.trim().strip_prefix("ublk ")?.split_once("data at ")?.1.split_once(','));
-        let node = node.ok_or_else(|| format!("it names no device: {said}"))?.0.to_owned();
+        let tier = TierServer::start(&format!("{words} --ublk"))?;
+        let mut lines = tier.said.lines();
+        let node = lines.find_map(|line| line.trim().strip_prefix("ublk ")?.split_once("data at ")?.1.split_once(','));
+        let node = node.ok_or_else(|| format!("it names no device: {}", tier.said))?.0.to_owned();
         let found = std::fs::metadata(&node).map_err(|error| format!("{node}: {error}"))?;
         let is_device = std::os::unix::fs::FileTypeExt::is_block_device(&found.file_type());
         expect(is_device, || format!("{node} is no block device"))?;
-        Ok(Self { child, said, node })
+        Ok(Self { tier, node })
+    }
+
+    /// What it said until it was ready.
+    fn said(&self) -> &str {
+        &self.tier.said
     }
 
     /// What the kernel says of its device.
@@ -89,46 +76,11 @@ impl BlockServer {
         std::fs::read_to_string(&path).map(|text| text.trim().to_owned()).map_err(|error| format!("{path}: {error}"))
     }
 
-    /// Kills it without warning.
-    fn kill(mut self) -> Result<(), String> {
-        self.child.kill().and_then(|()| self.child.wait()).map(drop).map_err(|error| format!("killing it: {error}"))
-    }
-
-    /// Stops it within the bound; what it said of its end.
-    fn stop(mut self) -> Result<String, String> {
-        line(&format!("{PROOFLOAD} tier stop {SOCKET} --within 60s"))?;
-        let status = ended(&mut self.child, "the server")?;
-        let said = last_words(&mut self.child);
-        expect(status.success(), || format!("the server: {status}: {said}"))?;
+    /// Stops it within the bound, with its device; what it said of its end.
+    fn stop(self) -> Result<String, String> {
+        let said = self.tier.stop()?;
         expect(!Path::new(&self.node).exists(), || format!("{} is still there", self.node))?;
         Ok(said)
-    }
-}
-
-/// Whatever a failed case leaves is ended.
-impl Drop for BlockServer {
-    fn drop(&mut self) {
-        let _gone_already = self.child.kill().and_then(|()| self.child.wait());
-    }
-}
-
-fn last_words(child: &mut Child) -> String {
-    let mut said = String::new();
-    if let Some(pipe) = child.stderr.as_mut() {
-        let _as_much_as_came = pipe.read_to_string(&mut said);
-    }
-    said
-}
-
-/// Waits for the end of a process within the bound.
-fn ended(child: &mut Child, name: &str) -> Result<ExitStatus, String> {
-    let end = Instant::now() + BOUND;
-    loop {
-        if let Some(status) = child.try_wait().map_err(|error| format!("{name}: {error}"))? {
-            return Ok(status);
-        }
-        expect(Instant::now() < end, || format!("{name} hangs"))?;
-        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -175,7 +127,9 @@ fn refused_without_the_module() -> Result<Figures, String> {
 fn served() -> Result<Figures, String> {
     line("modprobe ublk_drv")?;
     let server = BlockServer::start("")?;
-    expect(server.said.contains("after a clean stop"), || format!("the refusal has opened the pool: {}", server.said))?;
+    expect(server.said().contains("after a clean stop"), || {
+        format!("the refusal has opened the pool: {}", server.said())
+    })?;
     let bytes = document(&format!("tier stats {SOCKET}"))?["volumes"][0]["bytes"].as_u64().unwrap_or(0);
     let sectors = (bytes / 4096 * 8).to_string();
     let expected = [
@@ -343,7 +297,7 @@ fn load_before_the_kill() -> Result<Figures, String> {
 fn synced_is_there() -> Result<Figures, String> {
     line("modprobe ublk_drv")?;
     let server = BlockServer::start("")?;
-    expect(server.said.contains("after a crash"), || server.said.clone())?;
+    expect(server.said().contains("after a crash"), || server.said().to_owned())?;
     SYNCED.verify(&server.node)?;
     server.stop().map(|_| Figures::new())
 }
@@ -377,7 +331,7 @@ fn errors_reach_the_caller() -> Result<Figures, String> {
     expect(!failed.status.success() && said.contains("Input/output error"), || format!("{}: {said}", failed.status))?;
     let served = read(2)?;
     expect(served.status.success(), || String::from_utf8_lossy(&served.stderr).into_owned())?;
-    server.kill()?;
+    server.tier.kill()?;
     Ok(Figures::new())
 }
 
@@ -401,8 +355,8 @@ fn mount(node: &str) -> Result<(), String> {
 fn killed_under_a_file_system() -> Result<Figures, String> {
     format()?;
     let mut server = BlockServer::start("")?;
-    let left = server.said.lines().filter(|line| line.contains("left")).count();
-    expect(left == 0 && listed().len() == 1, || format!("{}: {:?}", server.said, listed()))?;
+    let left = server.said().lines().filter(|line| line.contains("left")).count();
+    expect(left == 0 && listed().len() == 1, || format!("{}: {:?}", server.said(), listed()))?;
     line(&format!("mkfs.ext4 -q -E nodiscard {}", server.node))?;
     let mut kept: Vec<(String, String)> = Vec::new();
     let mut slowest = Duration::ZERO;
@@ -420,21 +374,21 @@ fn killed_under_a_file_system() -> Result<Figures, String> {
         let still = load.try_wait().map_err(|error| error.to_string())?;
         expect(still.is_none(), || format!("the load has ended: {still:?}"))?;
         let begun = Instant::now();
-        server.kill()?;
+        server.tier.kill()?;
         let status = ended(&mut load, "the load")?;
         expect(!status.success(), || "the load went on without a server".to_owned())?;
         let written = bounded(&format!("dd if=/dev/zero of={MOUNT}/late bs=4k count=1 conv=fsync"))?;
         expect(!written.success(), || "a write was synced without a server".to_owned())?;
         // While it is mounted, the next server says so, and serves another device.
         let second = BlockServer::start("")?;
-        expect(second.said.contains(&format!("it is mounted at {MOUNT}")), || second.said.clone())?;
+        expect(second.said().contains(&format!("it is mounted at {MOUNT}")), || second.said().to_owned())?;
         second.stop()?;
         let unmounted = bounded(&format!("umount {MOUNT}"))?;
         expect(unmounted.success(), || format!("umount: {unmounted}"))?;
         slowest = slowest.max(begun.elapsed());
         server = BlockServer::start("")?;
-        let clean = !server.said.contains("left") && listed().len() == 1;
-        expect(clean, || format!("{}: {:?}", server.said, listed()))?;
+        let clean = !server.said().contains("left") && listed().len() == 1;
+        expect(clean, || format!("{}: {:?}", server.said(), listed()))?;
     }
     mount(&server.node)?;
     for (name, before) in &kept {

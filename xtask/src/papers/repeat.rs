@@ -2,6 +2,7 @@
 
 use super::description::Paper;
 use super::run::{FOLDER, program_ends, program_says, quiet_remove};
+use crate::work_folder::WorkFolder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,14 +14,7 @@ pub(super) const SIGNER: &str = "papers";
 
 /// Runs these studies one after another; each record replaces the one that is there when it is whole and signed.
 pub(super) fn repeat(program: &Path, papers: &[&Paper], key: Option<PathBuf>) -> Result<(), String> {
-    let folder = std::env::temp_dir().join(format!("proofload-papers-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
-    // PostgreSQL's servers run as another user when this one is root, and need to reach their folders.
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&folder, open).map_err(|error| format!("opening {}: {error}", folder.display()))?;
-    let ended = in_folder(program, papers, key, &folder);
-    quiet_remove(&folder);
-    ended
+    in_folder(program, papers, key, WorkFolder::of("papers")?.here())
 }
 
 fn in_folder(program: &Path, papers: &[&Paper], key: Option<PathBuf>, folder: &Path) -> Result<(), String> {

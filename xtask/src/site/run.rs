@@ -3,7 +3,8 @@
 use super::contents::contents;
 use super::links::broken;
 use super::sources::{Sources, gather};
-use std::io::Write;
+use crate::files::write;
+use crate::program::tell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -47,8 +48,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if !broken.is_empty() {
         return Err(format!("{} links of {} lead nowhere:\n{}", broken.len(), site.display(), broken.join("\n")));
     }
-    let said = format!("{} pages in {}, all links lead somewhere\n", sources.pages.len(), site.display());
-    std::io::stdout().write_all(said.as_bytes()).map_err(|error| format!("printed what was made: {error}"))
+    tell(&format!("{} pages in {}, all links lead somewhere", sources.pages.len(), site.display()));
+    Ok(())
 }
 
 fn put(work: &Path, sources: &Sources) -> Result<(), String> {
@@ -62,12 +63,6 @@ fn put(work: &Path, sources: &Sources) -> Result<(), String> {
     write(&source.join("SUMMARY.md"), contents(&sources.pages).as_bytes())?;
     write(&work.join("book.toml"), BOOK.as_bytes())?;
     write(&work.join("site.css"), CSS.as_bytes())
-}
-
-fn write(path: &Path, content: &[u8]) -> Result<(), String> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, content));
-    written.map_err(|error| format!("wrote {}: {error}", path.display()))
 }
 
 fn build(work: &Path, site: &Path) -> Result<(), String> {

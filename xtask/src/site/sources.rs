@@ -1,5 +1,6 @@
 //! Pages of the repository, and the files that they link to. Paths stay as they are, so that links between pages need no change.
 
+use crate::program::text;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -18,10 +19,8 @@ pub(super) struct Sources {
 
 /// Reads all of it.
 pub(super) fn gather(root: &Path) -> Result<Sources, String> {
-    let listed = Command::new("git").args(["ls-files", "-z", "*.md"]).current_dir(root).output();
-    let listed = listed.map_err(|error| format!("started git: {error}"))?;
+    let paths = text(Command::new("git").args(["ls-files", "-z", "*.md"]).current_dir(root))?;
     let mut sources = Sources::default();
-    let paths = String::from_utf8_lossy(&listed.stdout).into_owned();
     let shown = |path: &&str| !path.is_empty() && !NOT_SHOWN.iter().any(|beginning| path.starts_with(beginning));
     for path in paths.split('\0').filter(shown) {
         let text = std::fs::read_to_string(root.join(path)).map_err(|error| format!("read {path}: {error}"))?;

@@ -110,15 +110,8 @@ impl Tree {
 }
 
 fn output(root: &Path, program: &str, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("started {program}: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("{program} {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim()));
-    }
-    String::from_utf8(output.stdout).map_err(|error| format!("read the output of {program}: {error}"))
+    let output = crate::program::output(Command::new(program).args(arguments).current_dir(root))?;
+    String::from_utf8(output).map_err(|error| format!("read the output of {program}: {error}"))
 }
 
 /// The packages of the workspace from the text of `cargo metadata --no-deps`.

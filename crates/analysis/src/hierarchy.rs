@@ -1,20 +1,15 @@
 //! Intervals over repetitions: runs of one point are the highest noisy level, blocks of samples within a
 //! run the lower one. One repetition describes that run only, and says so.
 
-use super::bootstrap::{Estimate, METHOD_RUNS, mean_of};
+use super::bootstrap::{Estimate, METHOD_RUNS};
 use super::distribution::{mean, variance};
 
 /// The mean of a point over its runs, every run counting equally.
 ///
-/// With one run the interval is that of the run alone. With more, the error is that between runs, which
-/// holds the error within runs already, with runs − 1 degrees of freedom; so runs may be too short for an interval of their own. A gap in
-/// any of them leaves none.
+/// What moves on in every run does not average out. With one run the interval is that of the run alone. With more, the error is that
+/// between runs, which holds the error within runs already, with runs − 1 degrees of freedom; so runs may be too short for an interval of
+/// their own. A gap in any of them leaves none.
 /// Source: Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
-pub fn mean_of_runs(runs: &[&[f64]]) -> Estimate {
-    mean_of_estimates(&runs.iter().map(|run| mean_of(run)).collect::<Vec<_>>())
-}
-
-/// The same of runs whose means are known. What moves on in every run does not average out.
 pub fn mean_of_estimates(estimates: &[Estimate]) -> Estimate {
     if let [only] = estimates {
         return only.clone();
@@ -44,10 +39,15 @@ pub fn mean_of_estimates(estimates: &[Estimate]) -> Estimate {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bootstrap::mean_of;
     use super::super::quantity::Interval;
     use super::super::random::Random;
     use super::*;
     use crate::noise::autoregressive;
+
+    fn mean_of_runs(runs: &[&[f64]]) -> Estimate {
+        mean_of_estimates(&runs.iter().map(|run| mean_of(run)).collect::<Vec<_>>())
+    }
 
     fn runs(seed: u64, count: u64, between: f64) -> Vec<Vec<f64>> {
         let mut random = Random::stream(seed, 9);

@@ -7,7 +7,7 @@ mod sparse;
 pub use sparse::{Sparse, histograms_read};
 
 use super::autocorrelation::long_run;
-use super::bootstrap::{Estimate, FEWEST_SAMPLES};
+use super::bootstrap::FEWEST_SAMPLES;
 use super::distribution::student_quantile;
 use super::quantity::{Interval, Quantity, Unit};
 
@@ -150,12 +150,6 @@ impl<'a> Latencies<'a> {
         let excess: Vec<f64> = self.intervals.iter().copied().map(of_interval).collect();
         let noise = long_run(&excess, 1);
         Ok(((noise.variance * excess.len() as f64).sqrt() / self.total.count() as f64, noise.freedom))
-    }
-
-    /// Operations per interval as a mean with its interval.
-    pub fn rate(&self) -> Estimate {
-        let counts: Vec<f64> = self.intervals.iter().map(|part| part.count() as f64).collect();
-        super::bootstrap::mean_of(&counts)
     }
 
     fn why_no_interval(&self) -> Option<String> {

@@ -6,6 +6,18 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+/// What stands in the place of an upper end that bounds nothing.
+pub const NO_UPPER_BOUND: &str = "no upper bound";
+
+/// Times a value from which the upper end of its interval bounds nothing; ours.
+const UNBOUNDED_FROM: f64 = 1_000.0;
+
+/// Tells whether an interval above zero ends more than a thousandfold above its value, as that of two runs far apart on the
+/// logarithmic scale does: its lower end alone says something. An interval that reaches down to zero is not of that kind.
+pub fn is_unbounded_above(value: f64, (low, high): (f64, f64)) -> bool {
+    low > 0.0 && high > UNBOUNDED_FROM * value
+}
+
 /// The unit of a quantity as it is printed: "transactions/min", "ns", "MB/s", "%".
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Unit(pub Cow<'static, str>);
@@ -64,7 +76,8 @@ impl Interval {
         if low.is_finite() && high.is_finite() && low <= high {
             return Self::Known { low, high, method };
         }
-        Self::none(format!("{method} gave no finite bounds"))
+        let bounds = if low.is_finite() && high == f64::INFINITY { NO_UPPER_BOUND } else { "no finite bounds" };
+        Self::none(format!("{method} gave {bounds}"))
     }
 
     /// The lack of an interval; an empty reason is replaced, never printed.
@@ -134,15 +147,29 @@ impl Quantity {
         &self.interval
     }
 
+    /// Tells whether its interval has no upper end that bounds anything: [`is_unbounded_above`].
+    pub fn is_unbounded_above(&self) -> bool {
+        self.interval.bounds().is_some_and(|bounds| is_unbounded_above(self.value, bounds))
+    }
+
+    /// Both ends of its interval for a chart; `None` also where there is no upper bound, whose line would leave no room for the rest.
+    pub fn drawn_bounds(&self) -> Option<(f64, f64)> {
+        self.interval.bounds().filter(|_| !self.is_unbounded_above())
+    }
+
     /// The same quantity in another unit: value and bounds times `factor`.
     pub fn scaled(&self, factor: f64, unit: Unit) -> Self {
         Self::new(self.value * factor, unit, self.n, self.interval.scaled(factor))
     }
 
     /// `{value, unit, n, ci95: [low, high] | null}`, with `ci95_missing: "why"` where there is no
-    /// interval and `ci95_method` where there is one. A value that is not finite is null.
+    /// interval, or one that has no upper bound, and `ci95_method` where there is one. A value that is not finite is null.
     pub fn to_json(&self) -> Value {
         match &self.interval {
+            Interval::Known { low, method, .. } if self.is_unbounded_above() => json!({
+                "value": self.value, "unit": self.unit.0, "n": self.n,
+                "ci95": null, "ci95_missing": format!("{NO_UPPER_BOUND}: at least {low} ({method})"),
+            }),
             Interval::Known { low, high, method } => json!({
                 "value": self.value, "unit": self.unit.0, "n": self.n,
                 "ci95": [low, high], "ci95_method": method,
@@ -159,6 +186,9 @@ impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.4} {}", self.value, self.unit)?;
         match &self.interval {
+            Interval::Known { low, .. } if self.is_unbounded_above() => {
+                write!(f, " [{low:.4}, {NO_UPPER_BOUND}], n = {}", self.n)
+            }
             Interval::Known { low, high, .. } => {
                 write!(f, " [{low:.4}, {high:.4}], n = {}", self.n)
             }
@@ -190,13 +220,29 @@ mod tests {
 
     #[test]
     fn an_interval_that_is_not_finite_or_out_of_order_says_so() {
-        for (low, high) in [(f64::NAN, 1.0), (0.0, f64::INFINITY), (2.0, 1.0)] {
+        for (low, high) in [(f64::NAN, 1.0), (f64::NEG_INFINITY, f64::INFINITY), (2.0, 1.0)] {
             let interval = Interval::known(low, high, "test");
             assert_eq!(interval, Interval::none("test gave no finite bounds"));
         }
+        assert_eq!(Interval::known(0.5, f64::INFINITY, "test"), Interval::none("test gave no upper bound"));
         assert_eq!(Interval::none(""), Interval::none("no reason was given"));
         let absent = Quantity::new(f64::NAN, Unit::RATIO, 0, Interval::known(0.0, 1.0, "test"));
         assert_eq!(absent.interval().bounds(), None);
+    }
+
+    #[test]
+    fn an_upper_end_that_bounds_nothing_is_no_number() {
+        let wide = |low: f64| Quantity::new(2.0, Unit::RATIO, 2, Interval::known(low, 8e10, "test"));
+        check(
+            &wide(0.5),
+            r#"{"ci95":null,"ci95_missing":"no upper bound: at least 0.5 (test)","n":2,"unit":"ratio","value":2.0}"#,
+        );
+        assert_eq!(wide(0.5).to_string(), "2.0000 ratio [0.5000, no upper bound], n = 2");
+        // A small share with an interval down to nothing is bounded by its upper end.
+        let share = Quantity::new(0.001, Unit::PERCENT, 30, Interval::known(0.0, 2.0, "test"));
+        assert!(wide(0.5).is_unbounded_above() && !share.is_unbounded_above());
+        assert_eq!((wide(0.5).drawn_bounds(), share.drawn_bounds()), (None, Some((0.0, 2.0))));
+        assert!(!Quantity::new(1.0, Unit::RATIO, 2, Interval::known(0.1, 900.0, "test")).is_unbounded_above());
     }
 
     #[test]

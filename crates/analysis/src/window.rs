@@ -275,9 +275,8 @@ impl Findings {
 
     /// The verdict: precise by the whole interval, of no use by what noise alone makes of it.
     fn judged(&self, cut: usize, precision: f64) -> JudgedWindow {
-        let noise = Estimate { ahead: 0.0, ..self.mean.clone() }.relative_half_width();
-        let verdict = if noise > LARGEST_HALF_WIDTH {
-            WindowVerdict::Void(VoidReason::Useless { half_width: noise })
+        let verdict = if let Some(half_width) = useless(&self.mean) {
+            WindowVerdict::Void(VoidReason::Useless { half_width })
         } else if self.mean.relative_half_width() <= precision {
             WindowVerdict::Valid
         } else {
@@ -286,6 +285,12 @@ impl Findings {
         let movement = Some(self.line.quantity(self.mean.n));
         JudgedWindow { cut, mean: self.mean.clone(), movement, verdict }
     }
+}
+
+/// Half-width by noise alone of an interval that is too wide to say anything, as a share of the mean; `None` of one that says something.
+pub fn useless(mean: &Estimate) -> Option<f64> {
+    let by_noise = Estimate { ahead: 0.0, ..mean.clone() }.relative_half_width();
+    (by_noise > LARGEST_HALF_WIDTH).then_some(by_noise)
 }
 
 /// Seconds of load after which the mean is known to this half-width, as a share of it, if they vary as these do: (1.96 CV ÷ h)² (1 + r) ÷ (1 − r), r the

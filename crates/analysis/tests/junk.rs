@@ -7,7 +7,7 @@ use proofload_analysis::bottleneck::{Observations, Resource, ResourceKind, rank}
 use proofload_analysis::compare::holm;
 use proofload_analysis::elasticity::{Level, elasticities};
 use proofload_analysis::generator::{GeneratorObservations, check_generator};
-use proofload_analysis::hierarchy::mean_of_runs;
+use proofload_analysis::hierarchy::mean_of_estimates;
 use proofload_analysis::knee;
 use proofload_analysis::latency::{Latencies, Sparse};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -41,7 +41,7 @@ fn statistics_answer_whatever_they_are_given() {
         let (x, y) = (mean_of(&a), mean_of(&b));
         check(&x.quantity(Unit::PER_SECOND));
         check(&ratio_of_means(&x, &y));
-        check(&mean_of_runs(&[&a, &b]).quantity(Unit::RATIO));
+        check(&mean_of_estimates(&[x, y]).quantity(Unit::RATIO));
         assert_eq!(holm(&a).len(), a.len());
     }
 }

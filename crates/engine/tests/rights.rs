@@ -109,6 +109,22 @@ fn mysql_tells_what_an_account_lacks() {
     check_family("mysql", ["REPLICATION CLIENT", "REPLICATION SLAVE", "SESSION_VARIABLES_ADMIN"]);
 }
 
+/// A user who may not connect to the database `shop` is told what lets it in, and one whose sessions are used up that there is no room.
+fn check_no_entry(place: &Place, maker: &Target) {
+    let asked = |what: &str| {
+        let rights = place.engine.server_rights().expect("rights are asked for");
+        rights.lacking(maker).expect_err(what)
+    };
+    carry_out(place, ["REVOKE CONNECT ON DATABASE shop FROM PUBLIC"]);
+    let barred = asked("it may not connect");
+    let grant = barred.grant().expect("a statement lets it in").to_owned();
+    assert_eq!(grant, "GRANT CONNECT ON DATABASE \"shop\" TO \"maker\"");
+    carry_out(place, [grant.as_str(), "ALTER ROLE maker CONNECTION LIMIT 0"]);
+    let full = asked("it has no session left");
+    assert!(full.is_full() && full.to_string().contains("CONNECTION LIMIT of the role"), "{full}");
+    carry_out(place, ["ALTER ROLE maker CONNECTION LIMIT -1", "GRANT CONNECT ON DATABASE shop TO PUBLIC"]);
+}
+
 #[test]
 fn postgresql_tells_what_a_user_lacks() {
     let Some(place) = server("postgresql", &[]) else { return };
@@ -135,6 +151,7 @@ fn postgresql_tells_what_a_user_lacks() {
         check(&target, right, purpose);
         check_granted(&place, &target);
     }
+    check_no_entry(&place, &by("maker", "shop"));
     let guest = by("guest", "proofload");
     let ours = check(&guest, "CREATE on schema proofload", RightPurpose::Build);
     assert!(ours[0].grant.starts_with("log in as the owner of schema proofload"), "{ours:?}");

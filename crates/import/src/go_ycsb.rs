@@ -8,6 +8,7 @@ use super::source::{Fault, Faults};
 use super::ycsb_text::ParsedFile;
 use crate::reference::{PublishedFigure, ReferenceOperation, ReferencePoint, percentile_key};
 use proofload_model::samples::LatencyClock;
+use proofload_model::settings::setting;
 use std::collections::BTreeMap;
 
 const FINISHED: &str = "Run finished, takes ";
@@ -144,7 +145,7 @@ fn properties(text: &str, point: &mut ReferencePoint) {
             .find_map(|line| line.strip_prefix(&format!("\"{name}\"=\""))?.strip_suffix('"')?.parse::<u64>().ok())
     };
     if let Some(threads) = property("threadcount") {
-        point.levels.push(("workload.virtual_users".to_owned(), threads.to_string()));
+        point.levels.push((setting::WORKLOAD_VIRTUAL_USERS.to_owned(), threads.to_string()));
     }
     let counted =
         |operation: &ReferenceOperation| operation.count("count").unwrap_or(0) + operation.count("failed").unwrap_or(0);

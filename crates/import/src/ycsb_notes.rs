@@ -3,6 +3,7 @@
 use super::ycsb_lines::{Line, Says};
 use crate::reference::{PublishedFigure, ReferencePoint};
 use proofload_model::samples::LatencyClock;
+use proofload_model::settings::setting;
 use std::collections::BTreeMap;
 
 const BATCHED: &str = "Most of these operations only appended to the client's own list; their latency is not the database's, and \
@@ -91,7 +92,7 @@ pub(super) fn command_notes(text: &str, point: &mut ReferencePoint) -> Vec<Strin
     let property = |name: &str| words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     let threads = after("-threads").or_else(|| property("threadcount"));
     if let Some(threads) = threads.filter(|threads| threads.parse::<u32>().is_ok()) {
-        point.levels.push(("workload.virtual_users".to_owned(), threads.to_owned()));
+        point.levels.push((setting::WORKLOAD_VIRTUAL_USERS.to_owned(), threads.to_owned()));
     }
     let intended_only = property("measurement.interval") == Some("intended");
     if intended_only {

@@ -9,9 +9,9 @@
 
 use proofload_engine::engine;
 use proofload_load::LoadRole;
+use proofload_load::selftest::settings;
 use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{Check, CheckOutcome};
-use proofload_model::settings::{STANDARD, Settings, Value};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::load::{Build, Connect, LoadService as _, Open, Start, Stop, Verify};
 use proofload_model::wire::{Event, LoadSpec};
@@ -71,17 +71,9 @@ fn asked() -> Asked {
 
 fn spec(asked: &Asked, place: &support::Place) -> LoadSpec {
     let workload = proofload_load::workload(&asked.workload).expect("there is such a workload");
-    let mut settings = Settings::default();
-    for (path, kind) in [("workload.kind", &asked.workload), ("engine.kind", &asked.engine)] {
-        settings.0.insert(path.to_owned(), Value::Text(kind.clone()));
-    }
-    let of_load = STANDARD.iter().filter(|spec| spec.path.starts_with("workload."));
-    for spec in workload.facts().settings.iter().chain(of_load) {
-        let given = asked.workload_settings.iter().find(|(name, _)| name == spec.path).map(|(_, value)| value.as_str());
-        if let Some(text) = given.or(spec.default) {
-            settings.0.insert(spec.path.to_owned(), spec.kind.read_text(text).expect("the value is lawful"));
-        }
-    }
+    let given = asked.workload_settings.iter();
+    let given: Vec<_> = given.map(|(path, value)| (&path["workload.".len()..], value.as_str())).collect();
+    let settings = settings(&workload.facts(), &asked.engine, &given).expect("the values are lawful");
     LoadSpec {
         workload: asked.workload.clone(),
         settings,
@@ -126,7 +118,9 @@ fn main() {
         Event::Interval(second) => {
             cpu_of_clients.fetch_add(second.client.thread_cpu_ns.iter().sum(), Ordering::Relaxed);
         }
-        Event::Progress { what, done: 0, .. } => println!("  {:9.3} s {what}", said.elapsed().as_secs_f64()),
+        Event::Progress { what, count } if count.is_none_or(|count| count.done == 0) => {
+            println!("  {:9.3} s {what}", said.elapsed().as_secs_f64());
+        }
         Event::LoadFailed { error } => println!("  FAILED: {error}"),
         _ => {}
     });

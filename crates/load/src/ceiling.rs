@@ -8,7 +8,8 @@ use proofload_engine::{Target, engine};
 use proofload_model::error::Error;
 use proofload_model::facts::client;
 use proofload_model::samples::{Fact, OperationCounts};
-use proofload_model::settings::Value;
+use proofload_model::setting_words::LoadPacing;
+use proofload_model::settings::{Value, setting};
 use proofload_model::time::Clock;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub(crate) fn ceiling(
     clock: &Arc<dyn Clock>,
 ) -> Option<Fact> {
     let in_process = request.engine.facts().capabilities.embedded;
-    let waits = request.spec.settings.text("workload.pacing") == Ok("paced");
+    let waits = LoadPacing::is_paced(&request.spec.settings);
     if in_process || waits || !request.spec.part.is_whole() || run.round().is_some() {
         return None;
     }
@@ -71,12 +72,12 @@ fn measured(request: &RunRequest, threads: u32, clock: &Arc<dyn Clock>) -> Resul
 fn twin(request: &RunRequest) -> Result<RunRequest, Error> {
     let engine = engine(NULL).ok_or_else(|| Error::new("this agent does not have the null engine"))?;
     let mut spec = request.spec.clone();
-    for schedule in ["workload.rate", "workload.arrivals", "workload.operations"] {
+    for schedule in [setting::WORKLOAD_RATE, setting::WORKLOAD_ARRIVALS, setting::WORKLOAD_OPERATIONS] {
         spec.settings.0.remove(schedule);
     }
-    spec.settings.0.insert("engine.kind".to_owned(), Value::Text(NULL.to_owned()));
+    spec.settings.0.insert(setting::ENGINE_KIND.to_owned(), Value::Text(NULL.to_owned()));
     NULL.clone_into(&mut spec.place.engine);
     (spec.place.url, spec.place.settings, spec.endpoints) = (None, Vec::new(), Vec::new());
     let target = Target::new(spec.place.clone(), None);
-    Ok(RunRequest { spec, engine, target, progress: Arc::new(|_, _, _| {}) })
+    Ok(RunRequest { spec, engine, target, progress: Arc::new(|_, _| {}) })
 }

@@ -10,6 +10,9 @@ pub mod intervals;
 mod open_files;
 mod operation;
 mod prober;
+#[cfg(test)]
+#[path = "real_clock_tests.rs"]
+mod real_clock;
 mod role;
 pub mod selftest;
 pub mod workload;

@@ -15,9 +15,10 @@ use proofload_model::drill::{ProberReport, drill};
 use proofload_model::error::Error;
 use proofload_model::facts::client;
 use proofload_model::intervention::LimitMeter;
+use proofload_model::log_level::LogLevel;
 use proofload_model::samples::{Check, Fact, Mark};
 use proofload_model::secret::Secret;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_model::units::duration_text;
 use proofload_model::wire::load::{
@@ -131,8 +132,7 @@ impl LoadService for LoadRole {
         let mut target = Target::of(engine, spec.place.clone(), spec.endpoints.clone());
         target.endpoints = target.endpoints.with_password(self.password.clone());
         let events = Arc::clone(&self.events);
-        let progress =
-            Arc::new(move |what: &str, done, total| events(Event::Progress { what: what.to_owned(), done, total }));
+        let progress = Arc::new(move |what: &str, count| events(Event::Progress { what: what.to_owned(), count }));
         let request = RunRequest { spec, engine, target, progress };
         let workload_run = of_kind.open(request.clone())?;
         self.workload_run = Some((request, workload_run));
@@ -354,7 +354,7 @@ const ARRIVALS: u64 = 0x6172_7269_7661_6c73;
 const QUEUE_AT_MOST: Duration = Duration::from_secs(10);
 
 fn queue_at_most(spec: &LoadSpec) -> Duration {
-    spec.settings.duration("workload.queue_at_most").unwrap_or(QUEUE_AT_MOST)
+    spec.settings.duration(setting::WORKLOAD_QUEUE_AT_MOST).unwrap_or(QUEUE_AT_MOST)
 }
 
 /// Pause between two tries to read the counters of a server that is away.
@@ -366,13 +366,13 @@ fn patience(settings: &Settings) -> Patience {
     let of_drill = drill(settings).ok().flatten().map_or(Duration::ZERO, |asked| asked.longest());
     let usual = Patience::reconnecting(time("workload.reconnect_within").unwrap_or_default() + of_drill);
     let longest_wait = time("workload.reconnect_wait").unwrap_or(usual.longest_wait);
-    Patience { longest_wait, deadline: time("workload.deadline"), ..usual }
+    Patience { longest_wait, deadline: time(setting::WORKLOAD_DEADLINE), ..usual }
 }
 
 /// Facts about the arrivals, for the report.
 fn arrival_facts(spec: &LoadSpec) -> Vec<Fact> {
-    let Ok(rate) = spec.settings.number("workload.rate") else { return Vec::new() };
-    let arrivals = spec.settings.text("workload.arrivals").unwrap_or("constant");
+    let Ok(rate) = spec.settings.number(setting::WORKLOAD_RATE) else { return Vec::new() };
+    let arrivals = spec.settings.text(setting::WORKLOAD_ARRIVALS).unwrap_or("constant");
     vec![
         client::ARRIVALS.observed(format!("{arrivals}, {rate}/s"), "load agent"),
         client::QUEUE_AT_MOST.observed(duration_text(queue_at_most(spec)), "load agent"),
@@ -381,8 +381,8 @@ fn arrival_facts(spec: &LoadSpec) -> Vec<Fact> {
 
 /// The schedule that the study asks for.
 fn schedule(spec: &LoadSpec) -> Arc<dyn Schedule> {
-    let Ok(per_second) = spec.settings.number("workload.rate") else { return Arc::new(SaturatedSchedule) };
-    match spec.settings.text("workload.arrivals") {
+    let Ok(per_second) = spec.settings.number(setting::WORKLOAD_RATE) else { return Arc::new(SaturatedSchedule) };
+    match spec.settings.text(setting::WORKLOAD_ARRIVALS) {
         Ok("poisson") => Arc::new(PoissonRate { per_second, seed: Seed(spec.input_seed).of(ARRIVALS) }),
         _ => Arc::new(ConstantRate::per_second(per_second)),
     }
@@ -406,7 +406,7 @@ fn put_back(request: &RunRequest, events: &LoadEvents) {
     if let Err(error) = done {
         let text =
             format!("settings of the server are not put back: {error}; the next run that may change it puts them back");
-        events(Event::Log { level: "error".to_owned(), text });
+        events(Event::Log { level: LogLevel::Error, text });
     }
 }
 

@@ -8,6 +8,7 @@ use proofload_model::error::Error;
 use proofload_model::intervention::LimitMeter;
 use proofload_model::samples::{Check, Fact, OperationCounts};
 use proofload_model::settings::Settings;
+use proofload_model::step_count::StepCount;
 use proofload_model::time::Clock;
 use proofload_model::units::Bytes;
 use proofload_model::wire::load::DataState;
@@ -58,8 +59,8 @@ pub struct Work {
     pub at_most: Option<Duration>,
 }
 
-/// Sink of a build's progress: what, done, total (0 when unknown).
-pub type ProgressSink = Arc<dyn Fn(&str, u64, u64) + Send + Sync>;
+/// Sink of a build's progress: what is done, and how much of it where that is counted.
+pub type ProgressSink = Arc<dyn Fn(&str, Option<StepCount>) + Send + Sync>;
 
 /// A future that stays on its thread.
 pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -236,7 +237,9 @@ pub trait WorkloadRun: Send + Sync {
     }
 
     /// Reads the database's counters, by name. Blocking; called while load runs too.
-    fn counters(&self) -> Result<Vec<(String, i64)>, EngineError>;
+    fn counters(&self) -> Result<Vec<(String, i64)>, EngineError> {
+        Ok(Vec::new())
+    }
 
     /// Sets what can be changed of it while users run to these values, and all else of that to what the study asks for.
     fn change(&self, values: &BTreeMap<String, f64>) -> Result<(), Error> {

@@ -2,6 +2,7 @@
 //! May not know any engine or workload by name.
 
 use crate::error::Error;
+use crate::intervention::LIVE_ENGINE;
 use crate::manager::ManagerKind;
 use crate::replication::{Confirmation, ReplicationMode};
 use crate::settings::{SettingSpec, Settings};
@@ -66,6 +67,10 @@ pub struct EngineFacts {
     /// Settings below `engine.settings`, given as name and value, that an engine at this place does not take, as far as that is known before
     /// it runs.
     pub refused_settings: RefuseSettings,
+    /// Whether experiments can change each resource of [`LIVE_ENGINE`] while a local instance of it runs, in the order of that list.
+    pub live: [bool; LIVE_ENGINE.len()],
+    /// Roles that threads and processes of its server are known to have, as reports name them; empty where only the running server knows.
+    pub thread_roles: &'static [&'static str],
 }
 
 /// Where the engine of a study runs, as far as the study tells.

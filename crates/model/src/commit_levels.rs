@@ -1,41 +1,29 @@
 //! What a commit costs by what it waits for, measured on one connection in random order before a load. Pure. May not know an engine.
 
 use crate::replication::ReplicationMode;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 
-/// What one transaction waits for at its commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CommitLevel {
-    /// Nothing, not even its own log.
-    Off,
-    /// Its own log.
-    Local,
-    /// A standby has written its log.
-    RemoteWrite,
-    /// A standby has flushed its log.
-    RemoteFlush,
-    /// A standby has applied its log.
-    RemoteApply,
+words! {
+    /// What one transaction waits for at its commit.
+    #[derive(PartialOrd, Ord)]
+    CommitLevel {
+        /// Nothing, not even its own log.
+        Off = "off",
+        /// Its own log.
+        Local = "local",
+        /// A standby has written its log.
+        RemoteWrite = "remote_write",
+        /// A standby has flushed its log.
+        RemoteFlush = "remote_flush",
+        /// A standby has applied its log.
+        RemoteApply = "remote_apply",
+    }
 }
 
-impl CommitLevel {
-    /// Every level, in the order of what they promise.
-    pub const ALL: [Self; 5] = [Self::Off, Self::Local, Self::RemoteWrite, Self::RemoteFlush, Self::RemoteApply];
-
-    /// The word in tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Local => "local",
-            Self::RemoteWrite => "remote_write",
-            Self::RemoteFlush => "remote_flush",
-            Self::RemoteApply => "remote_apply",
-        }
-    }
-
+impl From<ReplicationMode> for CommitLevel {
     /// The level of every commit under a mode.
-    pub fn of(mode: ReplicationMode) -> Self {
+    fn from(mode: ReplicationMode) -> Self {
         match mode {
             ReplicationMode::None | ReplicationMode::Async => Self::Local,
             ReplicationMode::RemoteWrite => Self::RemoteWrite,
@@ -85,6 +73,6 @@ mod tests {
         assert_eq!(one.differences(CommitLevel::RemoteFlush, CommitLevel::Local), [20.0, 40.0]);
         assert!(one.differences(CommitLevel::Off, CommitLevel::Local).is_empty());
         assert_eq!(one.times(CommitLevel::Local), [10.0, 500.0, 7.0]);
-        assert_eq!(CommitLevel::of(ReplicationMode::Async), CommitLevel::Local);
+        assert_eq!(CommitLevel::from(ReplicationMode::Async), CommitLevel::Local);
     }
 }

@@ -7,7 +7,7 @@ use crate::ledger::{Leader, LedgerRange};
 use crate::manager::ManagerKind;
 use crate::prober::ProberPaces;
 use crate::replication::replication;
-use crate::settings::Settings;
+use crate::settings::{Settings, setting};
 use crate::time::{Moment, Offset};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -273,7 +273,7 @@ impl ProberAsked {
 /// # Errors
 /// A word that no study can hold.
 pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
-    let Ok(words) = settings.text("drill.fault") else { return Ok(None) };
+    let Ok(words) = settings.text(setting::DRILL_FAULT) else { return Ok(None) };
     let fault = FaultAsked::of(words).ok_or_else(|| Error::new(format!("unknown drill.fault {words:?}")))?;
     let time = |path: &str, default: u64| settings.duration(path).unwrap_or(Duration::from_secs(default));
     let per_second = |path: &str, default: f64| settings.number(path).unwrap_or(default).round().max(1.0) as u32;
@@ -286,7 +286,7 @@ pub fn drill(settings: &Settings) -> Result<Option<DrillAsked>, Error> {
         phase: time("drill.phase", 0),
         recovery: FaultRecovery::of(settings),
         lasts: time("drill.lasts", 10),
-        promote_after: time("drill.promote_after", 0),
+        promote_after: time(setting::DRILL_PROMOTE_AFTER, 0),
         within: time("drill.within", 120),
         rejoin: Rejoin::of(settings.text("drill.rejoin").unwrap_or_default()),
         prober: ProberAsked { rate, calm_rate, deadline: time("prober.deadline", 1) },

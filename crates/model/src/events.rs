@@ -81,6 +81,8 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         at_once: bool,
     },
+    /// Paths of the limits that the machine did not allow and that the study is carried out without, as it says; empty where it allows all.
+    LimitsLeftOut(Vec<String>),
     /// Duets whose true ratio is known were measured before this one.
     DuetChecked(Vec<DuetCheck>),
     /// The host was looked at before a run, and waited for if the study allows.
@@ -301,6 +303,7 @@ impl RunEvent {
             Self::Readiness(_) => "readiness",
             Self::EndedEarly { .. } => "ended_early",
             Self::InTurns { .. } => "in_turns",
+            Self::LimitsLeftOut(_) => "limits_left_out",
             Self::DuetChecked(_) => "duet_checked",
             Self::QuietChecked { .. } => "quiet_checked",
             Self::ReplicationProved(_) => "replication_proved",

@@ -2,7 +2,8 @@
 
 use crate::engines::named_engine;
 use crate::replication::ReplicationMode;
-use crate::settings::Settings;
+use crate::settings::{Settings, setting};
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,31 +42,21 @@ pub const DURABILITY: &str = "engine.durability";
 /// Name of the resource that is the writing of changed pages in the background, off for a visit.
 pub const PAGE_FLUSHING: &str = "engine.page_flushing";
 
-/// What changing a resource does to a system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ResourceClass {
-    /// Every operation takes longer, also when nothing is full.
-    Speed,
-    /// A rate that may not be exceeded; what does not reach it does not feel it.
-    Capacity,
-    /// A number of things, which has no unit of time.
-    Structure,
-    /// Work that is switched off for a visit: what that gives is the most that can be had of it, and no step.
-    Bound,
+words! {
+    /// What changing a resource does to a system.
+    ResourceClass {
+        /// Every operation takes longer, also when nothing is full.
+        Speed = "speed",
+        /// A rate that may not be exceeded; what does not reach it does not feel it.
+        Capacity = "capacity",
+        /// A number of things, which has no unit of time.
+        Structure = "structure",
+        /// Work that is switched off for a visit: what that gives is the most that can be had of it, and no step.
+        Bound = "bound",
+    }
 }
 
 impl ResourceClass {
-    /// The word in reports and machine-readable output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Speed => "speed",
-            Self::Capacity => "capacity",
-            Self::Structure => "structure",
-            Self::Bound => "bound",
-        }
-    }
-
     /// Whether it has the unit of a time or a rate: the elasticities of all such resources add up to 1.
     pub const fn is_time_like(self) -> bool {
         matches!(self, Self::Speed | Self::Capacity)
@@ -118,14 +109,14 @@ const BLOCKS_BEFORE_RAISE: u32 = 2;
 
 /// Resources whose value the study sets and which can be changed while the load runs, in the order of reports.
 pub const LIVE_LIMITS: &[(&str, ResourceClass)] = &[
-    ("limits.cpu", ResourceClass::Capacity),
-    ("limits.cores", ResourceClass::Speed),
+    (setting::LIMITS_CPU, ResourceClass::Capacity),
+    (setting::LIMITS_CORES, ResourceClass::Speed),
     (THREAD_CPU, ResourceClass::Capacity),
-    ("limits.memory", ResourceClass::Structure),
-    ("limits.read_iops", ResourceClass::Capacity),
-    ("limits.write_iops", ResourceClass::Capacity),
-    ("limits.read_bandwidth", ResourceClass::Capacity),
-    ("limits.write_bandwidth", ResourceClass::Capacity),
+    (setting::LIMITS_MEMORY, ResourceClass::Structure),
+    (setting::LIMITS_READ_IOPS, ResourceClass::Capacity),
+    (setting::LIMITS_WRITE_IOPS, ResourceClass::Capacity),
+    (setting::LIMITS_READ_BANDWIDTH, ResourceClass::Capacity),
+    (setting::LIMITS_WRITE_BANDWIDTH, ResourceClass::Capacity),
     (CLIENTS_RTT, ResourceClass::Speed),
     (CLIENTS_BANDWIDTH, ResourceClass::Capacity),
     (FLUSH_DELAY, ResourceClass::Speed),
@@ -180,7 +171,7 @@ pub fn resources(settings: &Settings, load: PointLoad) -> (Vec<ResourcePlan>, BT
     let mut leave_out = |name: &str, why: &str| not_tried.insert(name.to_owned(), why.to_owned());
     for (path, class) in LIVE_LIMITS {
         // Memory may be asked for as a share of the data.
-        if is_set(path) || (*path == "limits.memory" && is_set("limits.memory_per_data")) {
+        if is_set(path) || (*path == setting::LIMITS_MEMORY && is_set(setting::LIMITS_MEMORY_PER_DATA)) {
             planned.push(plan(path, *class));
         } else {
             leave_out(path, if *path == FLUSH_DELAY { NO_DELAY } else { "the study sets no such limit" });
@@ -193,7 +184,7 @@ pub fn resources(settings: &Settings, load: PointLoad) -> (Vec<ResourcePlan>, BT
         }
     }
     let asked = engine_asked(settings);
-    let has_standbys = settings.text("replication.mode").is_ok_and(|mode| mode != ReplicationMode::None.word());
+    let has_standbys = settings.text(setting::REPLICATION_MODE).is_ok_and(|mode| mode != ReplicationMode::None.word());
     for (name, class) in LIVE_ENGINE.iter().filter(|(name, _)| asked.iter().any(|one| one == name)) {
         if *name == DURABILITY && has_standbys {
             leave_out(name, WITH_STANDBYS);
@@ -223,7 +214,7 @@ pub fn resources(settings: &Settings, load: PointLoad) -> (Vec<ResourcePlan>, BT
 /// Why the load generator is not a process of this machine whose CPU time could be limited; `None` where it is.
 pub fn clients_elsewhere(settings: &Settings) -> Option<&'static str> {
     let is_given = |path: &str| !settings.list(path).is_empty();
-    let elsewhere = ["agents.host", "agents.load", "agents.load_hosts"].into_iter().any(is_given);
+    let elsewhere = [setting::AGENTS_HOST, setting::AGENTS_LOAD, "agents.load_hosts"].into_iter().any(is_given);
     elsewhere.then_some("agents are started by commands of the study, maybe on other hosts")
 }
 
@@ -240,7 +231,7 @@ pub fn is_counted(resource: &str) -> bool {
 
 /// Whether a resource is a quota of CPU time, which stops what has used it up until the next period.
 pub fn is_quota(resource: &str) -> bool {
-    ["limits.cpu", CLIENTS_CPU, THREAD_CPU].contains(&resource)
+    [setting::LIMITS_CPU, CLIENTS_CPU, THREAD_CPU].contains(&resource)
 }
 
 /// What is in force of a resource while it is changed by a step: less of it. One row in use becomes two: there is no less.
@@ -262,7 +253,8 @@ pub fn raised(untouched: f64, step: f64) -> f64 {
 pub fn moves_data(resource: &str, settings: &Settings) -> bool {
     match resource {
         USERS => {
-            settings.get("workload.warehouses").is_some() && settings.boolean("workload.all_warehouses") != Ok(true)
+            settings.get(setting::WORKLOAD_WAREHOUSES).is_some()
+                && settings.boolean(setting::WORKLOAD_ALL_WAREHOUSES) != Ok(true)
         }
         HOT_ROWS => true,
         _ => false,
@@ -271,12 +263,12 @@ pub fn moves_data(resource: &str, settings: &Settings) -> bool {
 
 /// Longest time that other data take to fill what limits how much of them is in memory; zero where nothing does.
 fn refills_at_most(settings: &Settings) -> Duration {
-    let caches = settings.text("engine.kind").ok().and_then(named_engine).map(|known| known.cache.as_slice());
+    let caches = settings.text(setting::ENGINE_KIND).ok().and_then(named_engine).map(|known| known.cache.as_slice());
     let is_cache = |path: &String| {
         let name = path.strip_prefix("engine.settings.").and_then(|name| name.rsplit('.').next());
         name.is_some_and(|name| caches.unwrap_or_default().iter().any(|cache| cache == name))
     };
-    if settings.get("limits.memory").is_some() || settings.get("limits.memory_per_data").is_some() {
+    if settings.get(setting::LIMITS_MEMORY).is_some() || settings.get(setting::LIMITS_MEMORY_PER_DATA).is_some() {
         MEMORY_SETTLES
     } else if settings.0.keys().any(is_cache) {
         CACHE_SETTLES
@@ -295,7 +287,7 @@ pub fn settles_at_most(resource: &str, settings: &Settings) -> Duration {
 fn acts_at_most(resource: &str, settings: &Settings) -> Duration {
     let asked = |path: &str| settings.duration(path).unwrap_or_default();
     match resource {
-        "limits.memory" => MEMORY_SETTLES,
+        setting::LIMITS_MEMORY => MEMORY_SETTLES,
         "engine.cache" => CACHE_SETTLES,
         "engine.autovacuum" | "engine.checkpoints" | PAGE_FLUSHING => WORK_ENDS + Duration::from_secs(4),
         of_engine if of_engine.starts_with(ENGINE) => Duration::from_secs(4),
@@ -434,7 +426,7 @@ pub struct ResourcePlan {
 impl ResourcePlan {
     /// Tells whether there can be more of it than the point has, as far as the host has it: of limits, never of users or other things.
     pub fn can_be_raised(&self) -> bool {
-        self.class == ResourceClass::Capacity || self.name == "limits.memory"
+        self.class == ResourceClass::Capacity || self.name == setting::LIMITS_MEMORY
     }
 }
 

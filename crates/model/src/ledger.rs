@@ -2,45 +2,33 @@
 //! afterwards. Pure. May not know how anything is written or read.
 
 use crate::time::Offset;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 
-/// What became of a write that is not plainly kept: the outcome its client was told, and whether it is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WriteClass {
-    /// Acknowledged and absent.
-    Lost,
-    /// Lost, though a write is there that was sent to the same life of the node after the acknowledgement.
-    Hole,
-    /// Acknowledged with a warning of the server, and absent.
-    LostAsWarned,
-    /// Outcome unknown, and there.
-    UnknownPresent,
-    /// Outcome unknown, and absent.
-    UnknownAbsent,
-    /// Outcome unknown, absent, and seen by a reader before.
-    SeenAndLost,
-    /// Failed for certain, and there.
-    Phantom,
-    /// Sent once, and there twice, or refused since it is there already.
-    Double,
+words! {
+    /// What became of a write that is not plainly kept: the outcome its client was told, and whether it is there.
+    #[derive(PartialOrd, Ord, Hash)]
+    WriteClass {
+        /// Acknowledged and absent.
+        Lost = "lost",
+        /// Lost, though a write is there that was sent to the same life of the node after the acknowledgement.
+        Hole = "hole",
+        /// Acknowledged with a warning of the server, and absent.
+        LostAsWarned = "lost_as_warned",
+        /// Outcome unknown, and there.
+        UnknownPresent = "unknown_present",
+        /// Outcome unknown, and absent.
+        UnknownAbsent = "unknown_absent",
+        /// Outcome unknown, absent, and seen by a reader before.
+        SeenAndLost = "seen_and_lost",
+        /// Failed for certain, and there.
+        Phantom = "phantom",
+        /// Sent once, and there twice, or refused since it is there already.
+        Double = "double",
+    }
 }
 
 impl WriteClass {
-    /// The word in tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Lost => "lost",
-            Self::Hole => "hole",
-            Self::LostAsWarned => "lost_as_warned",
-            Self::UnknownPresent => "unknown_present",
-            Self::UnknownAbsent => "unknown_absent",
-            Self::SeenAndLost => "seen_and_lost",
-            Self::Phantom => "phantom",
-            Self::Double => "double",
-        }
-    }
-
     /// Tells whether a client was told that the write is there, and no warning came with it.
     pub fn is_plainly_lost(self) -> bool {
         matches!(self, Self::Lost | Self::Hole)

@@ -1,7 +1,8 @@
 //! The plan: points in order, expanded from a study. Pure and seeded: same study, seed and version give a byte-equal plan. The plan of
 //! a search begins with the smallest load and grows by what its results ask for: same study and additions give a byte-equal plan.
 
-use crate::settings::{Settings, Value};
+use crate::setting_words::RunOrder;
+use crate::settings::{Settings, Value, setting};
 use crate::study::{Factor, Search, Study, load_of, search};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -84,7 +85,7 @@ impl Plan {
 
     /// The same with counts of the runs that are there, which are kept.
     fn measure_counted(&mut self, study: &Study, (points, in_blocks): (&[u32], bool), counts: &mut RunCounts) {
-        let every = study.settings.count("study.sentinel_every").ok();
+        let every = study.settings.count(setting::STUDY_SENTINEL_EVERY).ok();
         for _ in 0..study.repetitions() {
             let block = in_blocks.then_some(counts.blocks);
             let mut order = points.to_vec();
@@ -150,7 +151,7 @@ impl RunCounts {
 /// The first plan of a search: its smallest load under each combination of the factors' levels.
 fn begin_search(study: &Study, search: &Search) -> Plan {
     let mut combinations: Vec<BTreeMap<String, Value>> = product(study).into_iter().map(|point| point.levels).collect();
-    if study.settings.text("study.order") != Ok("given") {
+    if !RunOrder::is_given(&study.settings) {
         shuffle(&mut combinations, mix(study.seed(), 0));
     }
     let (mut plan, mut counts) = (Plan { points: Vec::new(), runs: Vec::new() }, RunCounts::default());
@@ -168,8 +169,8 @@ pub fn expand(study: &Study) -> Plan {
         return begin_search(study, &search);
     }
     let points = product(study);
-    let shuffled = study.settings.text("study.order") != Ok("given");
-    let sentinel_every = study.settings.count("study.sentinel_every").ok();
+    let shuffled = !RunOrder::is_given(&study.settings);
+    let sentinel_every = study.settings.count(setting::STUDY_SENTINEL_EVERY).ok();
     let mut runs: Vec<Run> = Vec::new();
     let mut sentinels = 0;
     for repetition in 0..study.repetitions() {
@@ -199,7 +200,7 @@ pub fn most_runs(study: &Study) -> usize {
         _ => 1,
     };
     let ordinary = points.saturating_mul(measured as usize).saturating_mul(study.repetitions() as usize);
-    let every = study.settings.count("study.sentinel_every").ok().filter(|every| *every > 0);
+    let every = study.settings.count(setting::STUDY_SENTINEL_EVERY).ok().filter(|every| *every > 0);
     ordinary + every.map_or(0, |every| ordinary / every as usize)
 }
 

@@ -3,45 +3,32 @@
 
 use crate::deployment::InstanceName;
 use crate::error::Error;
-use crate::settings::Settings;
+use crate::settings::{Settings, setting};
 use crate::standby_hosts::standby_hosts;
 use crate::units::{Bytes, BytesPerSecond};
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// What a commit waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReplicationMode {
-    /// No standby.
-    None,
-    /// Its own log alone; standbys follow.
-    Async,
-    /// A standby has written its log, not flushed it.
-    RemoteWrite,
-    /// A standby has flushed its log.
-    RemoteFlush,
-    /// A standby has applied its log, so that its readers see it.
-    RemoteApply,
+words! {
+    /// What a commit waits for, in the order of what it promises.
+    #[derive(PartialOrd, Ord)]
+    ReplicationMode {
+        /// No standby.
+        None = "none",
+        /// Its own log alone; standbys follow.
+        Async = "async",
+        /// A standby has written its log, not flushed it.
+        RemoteWrite = "remote_write",
+        /// A standby has flushed its log.
+        RemoteFlush = "remote_flush",
+        /// A standby has applied its log, so that its readers see it.
+        RemoteApply = "remote_apply",
+    }
 }
 
 impl ReplicationMode {
-    /// Words of `replication.mode`, in the order of what they promise.
-    pub const WORDS: &[&str] = &["none", "async", "remote_write", "remote_flush", "remote_apply"];
-
-    const ALL: [Self; 5] = [Self::None, Self::Async, Self::RemoteWrite, Self::RemoteFlush, Self::RemoteApply];
-
-    /// The word in a study.
-    pub fn word(self) -> &'static str {
-        Self::WORDS[self as usize]
-    }
-
-    /// The mode of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.word() == word)
-    }
-
     /// Tells whether a commit waits for a standby.
     pub fn waits(self) -> bool {
         self >= Self::RemoteWrite
@@ -139,8 +126,8 @@ pub struct LinkAsked {
 
 /// The network of a point; `None` where standbys are connected directly.
 pub fn link(settings: &Settings) -> Option<LinkAsked> {
-    let rtt = settings.duration("replication.rtt").ok();
-    let bandwidth = settings.bytes("replication.bandwidth").ok().map(|bytes| BytesPerSecond(bytes.0));
+    let rtt = settings.duration(setting::REPLICATION_RTT).ok();
+    let bandwidth = settings.bytes(setting::REPLICATION_BANDWIDTH).ok().map(|bytes| BytesPerSecond(bytes.0));
     (rtt.is_some() || bandwidth.is_some()).then(|| LinkAsked { rtt: rtt.unwrap_or_default(), bandwidth })
 }
 
@@ -168,7 +155,7 @@ pub const MOST_STANDBYS: u32 = 3;
 /// # Errors
 /// A word that no study can hold.
 pub fn replication(settings: &Settings) -> Result<Option<ReplicationAsked>, Error> {
-    let word = settings.text("replication.mode").unwrap_or(ReplicationMode::None.word());
+    let word = settings.text(setting::REPLICATION_MODE).unwrap_or(ReplicationMode::None.word());
     let mode = ReplicationMode::of(word).ok_or_else(|| Error::new(format!("unknown replication.mode {word:?}")))?;
     if mode == ReplicationMode::None {
         return Ok(None);

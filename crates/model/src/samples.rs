@@ -4,6 +4,7 @@
 use crate::deployment::InstanceName;
 use crate::facts::FactValue;
 use crate::time::{Moment, Offset};
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 
 /// A setting or property of the world: what was asked, what is in force, and who says so.
@@ -74,6 +75,9 @@ impl LatencyClock {
         [Self::Response, Self::Service, Self::SendLag].into_iter().find(|clock| clock.word() == word)
     }
 }
+
+/// Word in the place of a kind of operation for all kinds together.
+pub const ALL_KINDS: &str = "all";
 
 /// The latencies of one kind of operation that ended in one interval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,6 +154,9 @@ pub const DEFERRED: &str = "deferred_";
 pub fn is_deferred(kind: &str) -> bool {
     kind.starts_with(DEFERRED)
 }
+
+/// Code of the errors of operations that their users gave up at `workload.deadline`, without an answer: their outcome is unknown.
+pub const PAST_DEADLINE: &str = "deadline";
 
 /// One class of errors met by virtual users in one interval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -307,6 +314,20 @@ pub struct Telemetry {
     pub span_ns: u64,
     /// What it saw.
     pub readings: Vec<Reading>,
+}
+
+words! {
+    /// Moment of a run at which the database's counters are read.
+    MarkLabel {
+        /// Reading before the load.
+        Before = "before",
+        /// Reading when the measured window begins.
+        WindowStart = "window_start",
+        /// Reading when the measured window ends.
+        WindowEnd = "window_end",
+        /// Reading after the load.
+        After = "after",
+    }
 }
 
 /// Counters read from the database, with the moment of the reading.

@@ -4,7 +4,7 @@
 use crate::deployment::HostName;
 use crate::load_share::HOST_PLACEHOLDER;
 use crate::network::{is_in_namespaces, namespaced_hosts};
-use crate::settings::Settings;
+use crate::settings::{Settings, setting};
 use core::net::{IpAddr, Ipv4Addr};
 
 /// The setting that names the hosts of standbys.
@@ -61,7 +61,7 @@ pub fn standby_hosts(settings: &Settings) -> Result<Option<StandbyHosts>, Vec<Ho
         return Ok(None);
     }
     // Children of ours on one machine reach each other there.
-    let is_here = settings.list(STANDBY_COMMAND).is_empty() && settings.list("agents.host").is_empty();
+    let is_here = settings.list(STANDBY_COMMAND).is_empty() && settings.list(setting::AGENTS_HOST).is_empty();
     let here = is_here.then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let mut faults = Vec::new();
     let primary = match settings.text(PRIMARY_ADDRESS).ok() {

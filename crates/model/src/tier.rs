@@ -7,45 +7,20 @@ use crate::settings::Settings;
 use crate::tier_cleaning::{CachePart, CleaningPlan};
 use crate::tier_warming::WarmPlan;
 use crate::units::Bytes;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
+
+/// Longest time that a study, or who serves a tier by hand, may ask every flush to take longer: more would be taken for a device that hangs.
+/// Experiments make it at most twice as long for a visit.
+pub const MOST_FLUSH_DELAY_ASKED: Duration = Duration::from_secs(5);
 
 /// The word of `storage.kind` for a tier.
 pub const TIER: &str = "tier";
 
 /// The control socket of a tier, below the folder of its instance.
 pub const CONTROL_SOCKET: &str = "tier/control";
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$of])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $name {
-            /// Words in a study.
-            pub const WORDS: &[&str] = &[$($word,)*];
-
-            /// The word in a study.
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
-            }
-
-            /// What a word stands for.
-            pub fn of(word: &str) -> Option<Self> {
-                match word {
-                    $($word => Some(Self::$variant),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
 
 words! {
     /// What a slow medium is made of.

@@ -3,6 +3,7 @@
 
 use crate::settings::{Settings, Value};
 use crate::units::duration_text;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -97,23 +98,21 @@ impl fmt::Display for CleanDepth {
     }
 }
 
-/// A share of dirty lines at which cleaning changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DirtyMark {
-    /// Share that the cleaner keeps.
-    Target,
-    /// Share down to which the cleaner works without pause, once it does.
-    CleanTo,
-    /// Share from which the cleaner works without pause.
-    CleanFrom,
-    /// Share from which new writes go to the slow medium.
-    BypassFrom,
+words! {
+    /// A share of dirty lines at which cleaning changes. In this order each is at most the next one.
+    DirtyMark {
+        /// Share that the cleaner keeps.
+        Target = "dirty_target",
+        /// Share down to which the cleaner works without pause, once it does.
+        CleanTo = "clean_to",
+        /// Share from which the cleaner works without pause.
+        CleanFrom = "clean_from",
+        /// Share from which new writes go to the slow medium.
+        BypassFrom = "bypass_from",
+    }
 }
 
 impl DirtyMark {
-    /// Marks in their order: each is at most the next one.
-    pub const ALL: [Self; 4] = [Self::Target, Self::CleanTo, Self::CleanFrom, Self::BypassFrom];
-
     /// The setting of a study.
     pub fn setting(self) -> &'static str {
         match self {
@@ -121,16 +120,6 @@ impl DirtyMark {
             Self::CleanTo => "storage.cache.clean_to",
             Self::CleanFrom => "storage.cache.clean_from",
             Self::BypassFrom => "storage.cache.bypass_from",
-        }
-    }
-
-    /// The last word of the setting.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Target => "dirty_target",
-            Self::CleanTo => "clean_to",
-            Self::CleanFrom => "clean_from",
-            Self::BypassFrom => "bypass_from",
         }
     }
 }

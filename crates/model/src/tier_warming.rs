@@ -18,6 +18,21 @@ pub const USUAL_WARM_TIME: Duration = Duration::from_secs(600);
 /// The form of lists that is read.
 const FORM: u64 = 1;
 
+/// The command that writes a list, as it is advised.
+pub const WRITE_LIST: &str = "proofload tier dump CACHE --lines --json";
+
+/// Reasons for which lines of a list are not filled, each with its words behind a number of lines.
+pub const LEFT_OUT: [(&str, &str); 8] = [
+    ("repeated", "named before"),
+    ("no_volume", "of no volume of this database"),
+    ("not_cached", "of a volume that is not cached"),
+    ("beyond_volume", "beyond the end of their volume"),
+    ("beyond_data", "beyond the end of the data"),
+    ("beyond_quota", "beyond the quota of their volume"),
+    ("no_room", "without room in the cache"),
+    ("out_of_time", "left when the time was over"),
+];
+
 /// The list that a new cache is filled from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmPlan {
@@ -50,9 +65,13 @@ impl WarmHead {
     /// # Errors
     /// Why it begins no list.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
-        let head = if text.is_empty() { Value::Null } else { object(text)? };
+        if text.is_empty() {
+            return Err("it is missing: the file is empty".to_owned());
+        }
+        let head = object(text)?;
         let volumes = head["volumes"].as_array().filter(|_| head["form"] == FORM);
-        let volumes = volumes.ok_or("it is none; write one with `tier dump CACHE --lines --json`")?;
+        let volumes =
+            volumes.ok_or_else(|| format!("it begins no list: `form` must be {FORM}, and `volumes` a list"))?;
         let bytes = |value: &Value| value.as_u64().map(Bytes);
         Ok(Self {
             line: bytes(&head["line_bytes"]),
@@ -90,14 +109,24 @@ impl WarmLine {
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let object = object(text)?;
         let volume = object["volume"].as_u64().and_then(|volume| u8::try_from(volume).ok());
-        let place = volume.zip(object["at"].as_u64());
-        let (volume, at) = place.ok_or("a line of it names no volume and byte")?;
+        let volume = volume.ok_or("`volume` must be a number from 0 to 255")?;
+        let at = object["at"].as_u64().ok_or("`at` must be a number of bytes")?;
         Ok(Self { volume, at })
     }
 }
 
 fn object(text: &[u8]) -> Result<Value, String> {
-    serde_json::from_slice(text).map_err(|error| format!("a line of it is no JSON object: {error}"))
+    let text = text.trim_ascii_end();
+    if text.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    let found: Value = serde_json::from_slice(text).map_err(|error| {
+        // What it says of a line is of this text alone.
+        let told = error.to_string();
+        let what = told.split(" at line ").next().unwrap_or_default();
+        format!("it is no JSON object: {what} at column {}", error.column())
+    })?;
+    if found.is_object() { Ok(found) } else { Err("it is JSON, but no object".to_owned()) }
 }
 
 /// Lines of a list by what became of them: each is counted once.
@@ -109,7 +138,10 @@ pub struct WarmedList {
     pub filled: u64,
     /// Lines that were named before.
     pub repeated: u64,
-    /// Lines of a volume that is not there or not cached.
+    /// Lines of a volume that is not there. Notes of earlier versions have them among those that are not cached.
+    #[serde(default)]
+    pub no_volume: u64,
+    /// Lines of a volume that is not cached.
     pub not_cached: u64,
     /// Lines beyond the end of their volume.
     pub beyond_volume: u64,
@@ -121,6 +153,9 @@ pub struct WarmedList {
     pub no_room: u64,
     /// Lines that were left when the time was over.
     pub out_of_time: u64,
+    /// Farthest byte that the list names beyond the end of a volume or of its data; 0 without one, and in notes of earlier versions.
+    #[serde(default)]
+    pub farthest: u64,
 }
 
 impl WarmedList {
@@ -128,6 +163,7 @@ impl WarmedList {
     pub fn not_filled(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let all = [
             ("repeated", self.repeated),
+            ("no_volume", self.no_volume),
             ("not_cached", self.not_cached),
             ("beyond_volume", self.beyond_volume),
             ("beyond_data", self.beyond_data),
@@ -144,6 +180,30 @@ impl WarmedList {
         self.filled > 0 && self.beyond_volume == 0 && self.out_of_time == 0
     }
 
+    /// Tells why the cache before data of a size was not filled as a study asks for it, and what to do; `None` where it was.
+    pub fn fault(&self, data: Bytes) -> Option<String> {
+        if self.is_as_asked() {
+            return None;
+        }
+        let left: Vec<String> =
+            self.not_filled().map(|(reason, lines)| format!("{lines} {}", left_out_in_words(reason))).collect();
+        if left.is_empty() {
+            return Some(format!("the list names no line; write one with `{WRITE_LIST}`"));
+        }
+        let is_of_other_data = self.beyond_volume > 0 || (self.filled == 0 && self.beyond_data > 0);
+        let advice = match is_of_other_data {
+            true if self.farthest > 0 => format!(
+                "the list names bytes up to {}, and the data have {data}, so it is of other data: write one of a cache \
+                 of these with `{WRITE_LIST}`",
+                Bytes(self.farthest)
+            ),
+            true => format!("the list is of other data: write one of a cache of these with `{WRITE_LIST}`"),
+            false if self.out_of_time > 0 => format!("set {WARM_WITHIN} to more"),
+            false => format!("name a list of volumes that are cached in {WARM}, written with `{WRITE_LIST}`"),
+        };
+        Some(format!("lines not filled: {}; {advice}", left.join(", ")))
+    }
+
     /// Writes what stands beside a cache, for those who open it later.
     pub fn note(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -153,6 +213,11 @@ impl WarmedList {
     pub fn of_note(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
+}
+
+/// Words of a reason of [`LEFT_OUT`] behind a number of lines; the reason itself where it is none.
+fn left_out_in_words(reason: &str) -> &str {
+    LEFT_OUT.into_iter().find(|(known, _)| *known == reason).map_or(reason, |(_, words)| words)
 }
 
 #[cfg(test)]
@@ -166,15 +231,39 @@ mod tests {
         assert_eq!(head, Ok(known));
         assert_eq!(WarmHead::parse(br#"{"form":1,"volumes":[]}"#), Ok(WarmHead::default()));
         for (none, why) in
-            [("", "it is none"), (r#"{"form":2,"volumes":[]}"#, "it is none"), ("lines", "no JSON object")]
+            [("", "is empty"), (r#"{"form":2,"volumes":[]}"#, "`form` must be 1"), ("lines", "no JSON object")]
         {
             let told = WarmHead::parse(none.as_bytes());
             assert!(told.as_ref().is_err_and(|told| told.contains(why)), "{none}: {told:?}");
         }
         assert_eq!(WarmLine::parse(br#"{"volume":1,"at":16384,"line":7}"#), Ok(WarmLine { volume: 1, at: 16_384 }));
-        for none in [r#"{"volume":256,"at":0}"#, r#"{"volume":0}"#, "[]"] {
-            assert!(WarmLine::parse(none.as_bytes()).is_err(), "{none}");
+        for (none, why) in [
+            (r#"{"volume":256,"at":0}"#, "`volume` must be a number from 0 to 255"),
+            (r#"{"volume":0}"#, "`at` must be a number of bytes"),
+            ("[]", "it is JSON, but no object"),
+            ("\n", "it is empty"),
+            // The column is of this text, and no line is counted twice.
+            ("{\"volume\":0\n", "it is no JSON object: EOF while parsing an object at column 11"),
+        ] {
+            assert_eq!(WarmLine::parse(none.as_bytes()), Err(why.to_owned()), "{none}");
         }
+    }
+
+    #[test]
+    fn a_list_of_other_data_is_told_to_be_one_with_both_sizes_and_what_to_do() {
+        let data = Bytes(300 << 10);
+        let other = WarmedList { named: 12, beyond_data: 12, farthest: 1 << 30, ..WarmedList::default() };
+        let told = other.fault(data).expect("nothing was filled");
+        let wanted = "lines not filled: 12 beyond the end of the data; the list names bytes up to 1GiB, and the data have 300KiB, \
+                      so it is of other data: write one of a cache of these with `proofload tier dump CACHE --lines --json`";
+        assert_eq!(told, wanted);
+        assert_eq!(WarmedList { filled: 1, ..other }.fault(data), None, "data may be shorter");
+        let late = WarmedList { named: 3, filled: 2, out_of_time: 1, ..WarmedList::default() };
+        assert!(late.fault(data).is_some_and(|told| told.ends_with("set storage.cache.warm_within to more")));
+        assert!(WarmedList::default().fault(data).is_some_and(|told| told.starts_with("the list names no line")));
+        let nowhere = WarmedList { named: 2, no_volume: 2, ..WarmedList::default() };
+        let told = nowhere.fault(data).expect("nothing was filled");
+        assert!(told.starts_with("lines not filled: 2 of no volume of this database; name a list"), "{told}");
     }
 
     #[test]
@@ -206,5 +295,23 @@ mod tests {
         assert!(!WarmedList::default().is_as_asked(), "nothing was filled");
         assert_eq!(WarmedList::of_note(&warmed.note()), Some(warmed));
         assert_eq!(WarmedList::of_note("made"), None);
+        let earlier = warmed.note().replace("\"no_volume\":0,", "").replace(",\"farthest\":0", "");
+        assert!(!earlier.contains("no_volume") && !earlier.contains("farthest"), "{earlier}");
+        assert_eq!(WarmedList::of_note(&earlier), Some(warmed), "a note of an earlier version is read");
+        let one_of_each = WarmedList {
+            named: 9,
+            filled: 1,
+            repeated: 1,
+            no_volume: 1,
+            not_cached: 1,
+            beyond_volume: 1,
+            beyond_data: 1,
+            beyond_quota: 1,
+            no_room: 1,
+            out_of_time: 1,
+            farthest: 0,
+        };
+        let reasons: Vec<&str> = one_of_each.not_filled().map(|(reason, _)| reason).collect();
+        assert_eq!(reasons, LEFT_OUT.map(|(reason, _)| reason), "each reason has words");
     }
 }

@@ -102,4 +102,27 @@ mod tests {
         let found = faults(&["workload.kind=oltp"]);
         assert!(found.contains("did you mean tprocc?"), "{found}");
     }
+
+    #[test]
+    fn each_engine_says_what_experiments_change_of_it_and_which_roles_it_has() {
+        let found = |engine: &str, change: &str| faults(&[&format!("engine.kind={engine}"), change]);
+        let told = found("mysql", "confirm.engine=[\"cache\"]");
+        assert!(told.contains("confirm.engine: ") && told.contains("mysql has nothing that can"), "{told}");
+        let told = found("postgresql", "confirm.engine=[\"cache\"]");
+        assert!(told.contains("of postgresql only autovacuum, checkpoints, durability can"), "{told}");
+        assert!(!found("mariadb", "confirm.engine=[\"cache\"]").contains("confirm.engine"));
+        let role = |engine: &str, role: &str| found(engine, &format!("limits.thread={role}"));
+        assert!(role("postgresql", "walsendr").contains("did you mean walsender?"));
+        assert!(role("mariadb", "binlogdump").contains("did you mean binlog_dump?"));
+        assert!(!role("postgresql", "walsender").contains("did you mean"));
+    }
+
+    /// Code that asks for a setting by a name asks for one that a study may have.
+    #[test]
+    fn every_named_path_is_in_a_table() {
+        let catalogue = catalogue();
+        for path in proofload_model::settings::setting::NAMED {
+            assert!(catalogue.settings().any(|spec| spec.path == *path), "{path}");
+        }
+    }
 }

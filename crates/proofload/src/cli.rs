@@ -71,13 +71,13 @@ pub(crate) enum Command {
     Tier(TierCommand),
     /// Show what this machine allows, with a remedy for each problem
     Doctor(DoctorArguments),
-    /// Check that every agent of a study answers, and what its machine is and allows
+    /// Check that every agent of a study answers, and show its machine and the limits that can be set there
     Agents(AgentsArguments),
     /// List the built-in engines, and which are installed here
     Engines(EnginesArguments),
     /// Test an engine on your own server, in a database that is created and dropped; writes a sealed result
     Selftest(SelftestArguments),
-    /// Put back what a killed run has left changed of a server (`engine.changes`)
+    /// Put back the settings that a killed run left changed at a server (`engine.changes`)
     Release(crate::cli_release::ReleaseArguments),
     /// List the built-in workloads
     Workloads(ListArguments),

@@ -8,21 +8,21 @@ use clap::{Args, ValueEnum};
 pub(crate) struct GateArguments {
     #[command(flatten)]
     pub(crate) pair: PairArguments,
-    /// Largest loss that still passes, such as `3%`
+    /// Largest loss that still passes, such as `3%`; needed unless each `--metric` has its own
     #[arg(long, value_name = "PERCENT")]
-    pub(crate) tolerance: String,
+    pub(crate) tolerance: Option<String>,
     /// Metric to judge, optionally with its own tolerance (`response_ns_p99.read=10%`); may be repeated [default: the
     /// workload's throughput]
     #[arg(long = "metric", value_name = "METRIC[=PERCENT]")]
     pub(crate) metrics: Vec<String>,
     /// Result if a loss beyond the tolerance is neither shown nor excluded
-    #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
+    #[arg(long, value_enum, default_value_t = GatePolicy::Fail, value_name = "POLICY")]
     pub(crate) undecided: GatePolicy,
     /// Result if a point is void or missing
-    #[arg(long, value_enum, default_value_t = GatePolicy::Fail)]
+    #[arg(long, value_enum, default_value_t = GatePolicy::Fail, value_name = "POLICY")]
     pub(crate) void: GatePolicy,
     /// Result of comparisons whose runs did not alternate (`compare --run` makes them alternate)
-    #[arg(long, value_enum, default_value_t = NotInTurnsPolicy::Warn)]
+    #[arg(long, value_enum, default_value_t = NotInTurnsPolicy::Warn, value_name = "POLICY")]
     pub(crate) not_in_turns: NotInTurnsPolicy,
     /// Fail if drills of the candidate, including void ones, lost more acknowledged writes than this under modes that promise no loss
     #[arg(long, value_name = "COUNT")]

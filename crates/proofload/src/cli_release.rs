@@ -10,7 +10,7 @@ pub(crate) struct ReleaseArguments {
     pub(crate) engine: String,
     /// The server and the database of the study, as in `engine.url`
     pub(crate) url: String,
-    /// Allow it by repeating HOST/DATABASE of the URL
-    #[arg(long, value_name = "SERVER")]
+    /// Confirm the changes by repeating HOST/DATABASE of the URL
+    #[arg(long, value_name = "NAME")]
     pub(crate) yes: Option<String>,
 }

@@ -18,7 +18,7 @@ pub(crate) struct ReportArguments {
     /// Format [default: by the file's ending, else html]
     #[arg(long, value_enum)]
     pub(crate) format: Option<ReportFormat>,
-    /// Also show the results of this file: from `import`, or a record of a warehouse study; may be repeated
+    /// Also show the results of this file, made by `import` or a record of a warehouse study; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) beside: Vec<PathBuf>,
     /// Also write each figure as SVG and its data as CSV into this folder
@@ -27,7 +27,7 @@ pub(crate) struct ReportArguments {
     /// Rule for judging windows of a record that is older than the current rule
     #[arg(long, value_enum, default_value_t = Judge::Record, value_name = "RULE")]
     pub(crate) judge: Judge,
-    /// How much of the appendix (checks, facts, events, method) a page shows and prints, and a PDF has
+    /// How much of the appendix (checks, facts, events, method) a page or PDF shows
     #[arg(long, value_enum, default_value_t = AppendixShown::Folded)]
     pub(crate) appendix: AppendixShown,
 }
@@ -35,9 +35,9 @@ pub(crate) struct ReportArguments {
 /// How much of the appendix a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AppendixShown {
-    /// Folded on screen, omitted in print
+    /// Folded on screen, omitted in print and in a PDF
     Folded,
-    /// All of it, also in print
+    /// All of it, also in print and in a PDF
     Full,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct PairArguments {
     #[arg(long, value_name = "SETTING=VALUE", requires = "run")]
     pub(crate) set: Vec<String>,
     /// Confirm changes of servers by repeating HOST/DATABASE, separated by commas
-    #[arg(long, value_name = "SERVER", requires = "run")]
+    #[arg(long, value_name = "NAMES", requires = "run")]
     pub(crate) yes: Option<String>,
     /// Show progress of the runs in this form [default: live on a terminal, else plain]
     #[arg(long, value_enum, value_name = "FORM", requires = "run")]

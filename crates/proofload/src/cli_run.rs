@@ -92,7 +92,7 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) plan: bool,
     /// Confirm destructive steps and changes of a server by repeating devices and HOST/DATABASE, separated by commas
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "NAMES")]
     pub(crate) yes: Option<String>,
     /// Skip limits that this machine does not allow; the title of the result says which
     #[arg(long)]
@@ -120,15 +120,15 @@ pub(crate) struct ResumeArguments {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowArguments,
-    /// Repeat points that are void because of the host (`--void`), or exit with 0 even if points are void
-    /// (`--void=ok`); may be given twice
-    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "again")]
+    /// Repeat points that are void because of the host (`--void` after the record), or exit with 0 even if points are void
+    /// (`--void ok`); may be given twice
+    #[arg(long, value_enum, value_name = "POLICY", num_args = 0..=1, default_missing_value = "again")]
     pub(crate) void: Vec<ResumeVoid>,
     /// Let each run of this session wait up to this long for a quiet host, in place of `procedure.wait_for_quiet`
     #[arg(long, value_name = "TIME", value_parser = waiting_time)]
     pub(crate) wait: Option<Duration>,
     /// Confirm destructive steps and changes of a server by repeating devices and HOST/DATABASE, separated by commas
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "NAMES")]
     pub(crate) yes: Option<String>,
 }
 
@@ -140,10 +140,10 @@ pub(crate) struct ConfirmArguments {
     /// Points: `largest`, `knee`, `all`, or their numbers, separated by commas
     #[arg(long, default_value = "largest", value_name = "POINTS")]
     pub(crate) points: String,
-    /// Share by which a resource is lowered, 0.05 to 0.5 [default: that of the study, or 0.2]
+    /// Share by which a resource is lowered, 0.05 to 0.5 [default: `confirm.step` of the study, or 0.2]
     #[arg(long, value_name = "SHARE")]
     pub(crate) step: Option<f64>,
-    /// Blocks of each point at most [default: that of the study, or 12]
+    /// Blocks of each point at most, 2 to 100 [default: `confirm.blocks` of the study, or 12]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub(crate) blocks: Option<u32>,
     /// Show what would be done and how long it takes at most; start nothing
@@ -152,13 +152,33 @@ pub(crate) struct ConfirmArguments {
     #[command(flatten)]
     pub(crate) show: ShowArguments,
     /// Confirm destructive steps and changes of a server by repeating devices and HOST/DATABASE, separated by commas
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "NAMES")]
     pub(crate) yes: Option<String>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::{Arguments, Command};
+    use clap::Parser;
+
+    #[test]
+    fn both_commands_take_a_policy_with_and_without_an_equals_sign() {
+        let parsed = |line: &str| Arguments::try_parse_from(line.split(' ')).expect(line).command;
+        for line in ["proofload run x.toml --void ok", "proofload run x.toml --void=ok"] {
+            let Command::Run(run) = parsed(line) else { panic!("{line} is of run") };
+            assert_eq!(run.void, VoidPolicy::Ok, "{line}");
+        }
+        let asked = |line: &str| match parsed(line) {
+            Command::Resume(resume) => resume.void,
+            other => panic!("{line} is {other:?}"),
+        };
+        assert_eq!(asked("proofload resume x.proof --void"), [ResumeVoid::Again]);
+        assert_eq!(asked("proofload resume x.proof --void --wait 2h"), [ResumeVoid::Again]);
+        for line in ["proofload resume x.proof --void ok", "proofload resume x.proof --void=ok"] {
+            assert_eq!(asked(line), [ResumeVoid::Ok], "{line}");
+        }
+    }
 
     #[test]
     fn a_waiting_time_has_a_unit_and_an_end() {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 /// Leave to change a server, in the words of `engine.changes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LeaveWord {
-    /// Change nothing of it but the database of the self-test
+    /// Change only the database of the self-test
     Refused,
-    /// Back that database up and restore it, and change memory and cores of the server for a moment
+    /// Back up and restore that database, and change the server's memory and cores for a moment
     Allowed,
 }
 
@@ -18,28 +18,28 @@ pub(crate) struct SelftestArguments {
     /// The engine, as in `engine.kind`
     #[arg(long, value_name = "ENGINE", required_unless_present = "check")]
     pub(crate) engine: Option<String>,
-    /// A server of yours, as in `engine.url` [default: a local instance in a temporary folder]
+    /// Your own server, as in `engine.url` [default: a local instance in a temporary folder]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Name of the database that is created there and dropped at the end
+    /// Name of the database that is created and dropped there
     #[arg(long, value_name = "NAME", default_value = "proofload_selftest")]
     pub(crate) database: String,
-    /// Allow it without a question, by repeating the name of the database
+    /// Confirm without a question by repeating the name of the database
     #[arg(long, value_name = "NAME")]
     pub(crate) confirm: Option<String>,
-    /// Whether the server may be changed, as by `engine.changes`: what backs up, restores and limits is tested then
-    #[arg(long, value_enum, default_value_t = LeaveWord::Refused, value_name = "LEAVE")]
+    /// Whether to test backup, restore and limits as well, which change the server as `engine.changes` does
+    #[arg(long, value_enum, default_value_t = LeaveWord::Refused, value_name = "POLICY")]
     pub(crate) changes: LeaveWord,
-    /// Where the result goes
+    /// File to write
     #[arg(short, long, value_name = "FILE", default_value = "selftest.json")]
     pub(crate) output: PathBuf,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Sign the result with this SSH key, into FILE.sig
+    /// Sign the result with this SSH key; writes the result's name with .sig
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<PathBuf>,
-    /// Check a result instead: that it is unchanged, and who signed it
+    /// Check a result instead: whether it is unchanged, and who signed it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "url"])]
     pub(crate) check: Option<PathBuf>,
     /// Print the result as JSON

@@ -55,7 +55,7 @@ pub(crate) struct FormatArguments {
     #[arg(long, value_name = "SIZE", default_value = "8KiB")]
     pub(crate) line: String,
     /// Confirm the loss of content by repeating its devices, separated by commas
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "DEVICES")]
     pub(crate) yes: Option<String>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct ServeArguments {
     /// controller, share of their stroke that the origins are spread over
     #[arg(long, value_name = "DISKS")]
     pub(crate) slow: Option<String>,
-    /// Delay every flush by a time, such as 5ms: acknowledged that much later than it is durable
+    /// Acknowledge every flush this much later than it is durable, such as 5ms; 5s at most
     #[arg(long, value_name = "TIME")]
     pub(crate) flush_delay: Option<String>,
     #[command(flatten)]
@@ -85,7 +85,7 @@ pub(crate) struct ServeArguments {
     /// Part of the cache that a volume may hold at most, such as log=10%; the last one without a quota gets the rest
     #[arg(long = "quota", value_name = "VOLUME=SHARE")]
     pub(crate) quotas: Vec<String>,
-    /// Keep a sample of the references for forecasts of other sizes of the cache; SIZE: the data behind it, such as 2GiB
+    /// Keep a sample of the requests, from which other cache sizes are forecast; SIZE: the data behind the cache, such as 2GiB
     #[arg(long, value_name = "SIZE")]
     pub(crate) sample: Option<String>,
     /// Read the lines of a list into the cache first, while serving: what `tier dump --lines --json` wrote of another cache
@@ -114,13 +114,13 @@ pub(crate) struct ServeArguments {
 /// How `tier serve` cleans dirty lines.
 #[derive(Debug, Args)]
 pub(crate) struct CleaningArguments {
-    /// Clean all dirty lines once no request has come for so long, such as 30s
+    /// Time without requests after which all dirty lines are cleaned, such as 30s
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) clean_after: String,
-    /// Clean a line that has been dirty for so long in any case
+    /// Time after which a dirty line is cleaned in any case
     #[arg(long, value_name = "TIME", default_value = "10m")]
     pub(crate) clean_age: String,
-    /// Clean by so many writes to an origin at once, 1 to 64; auto: by as many as the origins gain by
+    /// Writes of the cleaner to an origin at once, 1 to 64; auto: as many as make it faster
     #[arg(long, value_name = "WRITES", default_value = "8")]
     pub(crate) clean_depth: String,
     /// Share of dirty lines to keep

@@ -175,14 +175,14 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "tier kernel",
         &[(
             "proofload tier kernel set-up /dev/sdc --origin /dev/sdb --with bcache",
-            "create a cache; --dry-run only prints the commands",
+            "refused without --yes /dev/sdc,/dev/sdb; --dry-run prints the commands",
         )],
     ),
     (
         "tier kernel set-up",
         &[(
             "proofload tier kernel set-up /dev/sdc --origin /dev/sdb --with bcache",
-            "create a cache; --dry-run prints the commands, --yes /dev/sdc,/dev/sdb runs them",
+            "refused without --yes /dev/sdc,/dev/sdb, which runs it; --dry-run prints the commands",
         )],
     ),
     (
@@ -201,7 +201,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "doctor",
         &[("proofload doctor", "check this machine"), ("proofload doctor study.toml", "check it against a study")],
     ),
-    ("agents", &[("proofload agents --check study.toml", "before a run on several machines")]),
+    ("agents", &[("proofload agents study.toml", "before a run on several machines")]),
     ("engines", &[("proofload engines", "show which engines are available here")]),
     (
         "selftest",
@@ -219,7 +219,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "release",
         &[(
             "proofload release --engine sqlserver URL --yes db1:1433/bench",
-            "after a run was killed that had changed the server",
+            "put its settings back; --yes repeats host and database of the URL",
         )],
     ),
     ("workloads", &[("proofload workloads", "list them")]),
@@ -231,7 +231,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     ("completions", &[("proofload completions bash", "print them for your shell")]),
-    ("man", &[("proofload man -o pages", "write them to a folder")]),
+    ("man", &[("proofload man -o pages", "write them to a folder; read one with man -l pages/proofload.1")]),
     ("agent", &[("ssh -T db1 proofload agent", "used in a study as agents.host; not meant to be typed")]),
 ];
 

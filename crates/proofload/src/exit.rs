@@ -77,7 +77,7 @@ impl Exit {
             Self::NoResult => (
                 6,
                 "no result: points are void because of the host, settling or the load generator, or a search has no answer",
-                "see the last lines of proofload run or proofload status; with --void ok (resume: --void=ok) the code is 0",
+                "see the last lines of proofload run or proofload status; with --void ok the code is 0",
             ),
             Self::GateUndecided => (
                 8,

@@ -7,7 +7,7 @@ use proofload_model::drill::drill;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Point, Run};
 use proofload_model::prober::PACE_LEAD;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::study::{Study, procedure};
 use proofload_model::units::duration_words;
 use serde_json::{Value as Json, json};
@@ -87,7 +87,7 @@ pub(crate) struct Phases {
 impl RunTimes {
     /// The times of a run with these settings.
     pub(crate) fn of(settings: &Settings) -> Result<Self, Error> {
-        let workload = proofload_load::workload(settings.text("workload.kind")?);
+        let workload = proofload_load::workload(settings.text(setting::WORKLOAD_KIND)?);
         let rating = workload.map(|workload| workload.rating(settings));
         let begins_measured = matches!(rating, Some(Rating::WholeRun { warm_up_rounds: 0 }));
         if let Some(work) = workload.and_then(|workload| workload.work(settings)) {
@@ -139,6 +139,8 @@ pub(crate) struct PlannedRun {
     pub(crate) around: Duration,
     /// Building the data that it needs as the first, about.
     pub(crate) build: Duration,
+    /// Whether it goes on at the same time as another run of the view, so that it adds no time.
+    pub(crate) is_beside: bool,
 }
 
 /// What all runs of a point have alike.
@@ -173,7 +175,7 @@ pub(crate) fn planned_runs(study: &Study, plan: &Plan) -> Vec<PlannedRun> {
         } else {
             Duration::ZERO
         };
-        PlannedRun { label, times: *times, around: *around, build }
+        PlannedRun { label, times: *times, around: *around, build, is_beside: false }
     };
     plan.runs.iter().zip(labels(plan)).map(planned).collect()
 }
@@ -193,8 +195,8 @@ pub(crate) fn build_time(bytes: u64) -> Duration {
 
 /// Label and expected size of the data of a point; `None` where it keeps none.
 pub(crate) fn data_set(study: &Study, settings: &Settings) -> Result<Option<(String, u64)>, Error> {
-    let Some(workload) = proofload_load::workload(settings.text("workload.kind")?) else { return Ok(None) };
-    let engine = settings.text("engine.kind")?;
+    let Some(workload) = proofload_load::workload(settings.text(setting::WORKLOAD_KIND)?) else { return Ok(None) };
+    let engine = settings.text(setting::ENGINE_KIND)?;
     if !proofload_engine::engine(engine).is_some_and(|engine| engine.facts().capabilities.durable) {
         return Ok(None);
     }

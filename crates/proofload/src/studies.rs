@@ -64,9 +64,10 @@ pub(crate) fn study(name: &str) -> Option<&'static BuiltInStudy> {
     STUDIES.iter().find(is_meant)
 }
 
-/// The study whose name is nearest to one that has none; `None` where none is near.
+/// The study whose name is nearest to one that has none, in whatever case; `None` where none is near.
 pub(crate) fn nearest(name: &str) -> Option<&'static BuiltInStudy> {
-    let name = name.strip_suffix(".toml").unwrap_or(name);
+    let name = name.to_lowercase();
+    let name = name.strip_suffix(".toml").unwrap_or(&name);
     let name = name.rsplit('/').next().unwrap_or(name);
     let near = STUDIES.iter().map(|study| (distance(name, study.name), study));
     let (edits, study) = near.min_by_key(|(edits, _)| *edits)?;
@@ -120,6 +121,7 @@ mod tests {
         let near = |name: &str| nearest(name).map(|study| study.name);
         assert_eq!(near("memry-sweep"), Some("memory-sweep"));
         assert_eq!(near("quick/warehous.toml"), Some("warehouse"));
+        assert_eq!(near("MEMORY-SWEEP"), Some("memory-sweep"));
         assert_eq!((near("nothing"), near("nosuch"), near("")), (None, None, None));
     }
 

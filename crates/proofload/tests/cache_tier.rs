@@ -21,15 +21,6 @@ fn study() -> String {
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
-/// A study of commits of one user, whose flushes are delayed by 100 ms and by nothing else.
-fn delayed() -> String {
-    let load = "kind = \"ycsb\"\nmix = \"own\"\nupdate = 1.0\nrecords = 500\nvirtual_users = 1";
-    let storage = "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"100ms\"\n[engine.settings]\nsynchronous = \"FULL\"\n";
-    let study = small_study("sqlite", "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
-    let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
-    study.replacen("path = \"data\"\n", storage, 1)
-}
-
 #[test]
 fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
     let bench = Bench::new("cache-tier");
@@ -56,12 +47,7 @@ fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
         assert_eq!(tier::CLEAN_DEPTH.text(facts), depth, "as asked, of a cache alone");
         let lines = if attempt.run.point == 0 { None } else { Some(3.0) };
         assert_eq!(tier::WARMED.number(facts), lines, "as many as the list has, of a cache alone");
-        let sum = |name: &series::SeriesName, volume: &str| tiers::sum(attempt, name, volume);
-        let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
-        assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);
-        let mut times = attempt.series.iter().filter(|one| series::tier::LATENCY.is_of(&one.probe, &one.name));
-        assert!(times.any(|one| one.component.starts_with("log flush ")), "{:?}", attempt.series);
-        assert_eq!(absorbed, if attempt.run.point == 0 { 0.0 } else { writes });
+        tiers::expect_log_observed(attempt, attempt.run.point == 1);
     }
     let size = tier::CACHE.last(&record.attempts.last().expect("two").facts).expect("its size is told");
     assert!(record.attempts.iter().any(|attempt| tier::CACHE.text(&attempt.facts) == Some("0B")), "{size:?}");
@@ -75,7 +61,7 @@ fn a_cache_is_verified_observed_and_told_beside_the_medium_alone() {
 #[test]
 fn flushes_of_sqlite_are_delayed_by_what_the_study_says_and_for_longer_in_an_experiment() {
     let bench = Bench::new("cache-tier-delayed");
-    bench.study(&delayed());
+    bench.study(&tiers::delayed("sqlite", "[engine.settings]\nsynchronous = \"FULL\"\n"));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof", "--void", "ok", "--no-report"]);
     assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
     tiers::expect_delay_changed(&bench, "x.proof");

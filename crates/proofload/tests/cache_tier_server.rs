@@ -26,16 +26,6 @@ fn study() -> String {
     study.replacen("path = \"data\"\n", &format!("path = \"data\"\n{slow}"), 1)
 }
 
-/// A study of commits of one user, whose flushes are delayed by 100 ms and by nothing else.
-fn delayed() -> String {
-    let load = "kind = \"ycsb\"\nmix = \"own\"\nupdate = 1.0\nrecords = 500\nvirtual_users = 1";
-    let storage =
-        "path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"100ms\"\nvolume = \"1GiB\"\n";
-    let study = small_study("postgresql", "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
-    let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
-    study.replacen("path = \"data\"\n", storage, 1)
-}
-
 /// Whether a tier can be served here.
 fn can_serve(test: &str) -> bool {
     if !postgresql_here(test) {
@@ -95,12 +85,7 @@ fn a_server_on_a_tier_is_verified_observed_and_given_back() {
         assert_eq!(tier::MODE.of("log").text(facts), Some(wanted));
         assert_eq!(tier::CACHE.text(facts) == Some("0B"), !cached);
         assert_eq!(tier::CLEAN_DEPTH.text(facts), cached.then_some("4"), "as asked, of a cache alone");
-        let sum = |name: &series::SeriesName, volume: &str| tiers::sum(attempt, name, volume);
-        let (writes, absorbed) = (sum(&series::tier::WRITES, "log"), sum(&series::tier::WRITES_ABSORBED, "log"));
-        assert!(writes > 0.0 && sum(&series::tier::FLUSHES, "log") > 0.0, "{:?}", attempt.series);
-        let mut times = attempt.series.iter().filter(|one| series::tier::LATENCY.is_of(&one.probe, &one.name));
-        assert!(times.any(|one| one.component.starts_with("log flush ")), "{:?}", attempt.series);
-        assert_eq!(absorbed, if cached { writes } else { 0.0 });
+        tiers::expect_log_observed(attempt, cached);
         if cached {
             expect_forecasts(attempt);
         }
@@ -117,7 +102,7 @@ fn flushes_of_a_server_are_delayed_by_what_the_study_says_and_for_longer_in_an_e
         return;
     }
     let bench = Bench::new("cache-tier-server-delayed");
-    bench.study(&delayed());
+    bench.study(&tiers::delayed("postgresql", "volume = \"1GiB\"\n"));
     let done = bench.run(&["run", "study.toml", "-o", "x.proof", "--void", "ok", "--no-report"]);
     assert!(matches!(done.status.code(), Some(0 | 5 | 6)), "{}{}", text(&done.stdout), text(&done.stderr));
     tiers::expect_delay_changed(&bench, "x.proof");

@@ -17,13 +17,7 @@ fn with_duckdb(bench: &Bench, check: impl AsyncFnOnce(&mut AnySession)) {
     if let Err(error) = duckdb.locate() {
         return println!("SKIPPED: export_parquet: {error}");
     }
-    let place = DataLocation {
-        engine: "duckdb".to_owned(),
-        folder: bench.path("").display().to_string(),
-        url: None,
-        settings: Vec::new(),
-        tier: None,
-    };
+    let place = DataLocation::in_folder("duckdb", bench.path("").display().to_string());
     let target = Target::new(place, None);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {

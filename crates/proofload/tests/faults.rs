@@ -160,6 +160,8 @@ fn a_limit_that_cannot_be_had_stops_a_study_before_it_begins_or_is_left_out_and_
     assert_eq!(record.study.title(), "A study of a few seconds, without limits.cores");
     assert_eq!((record.plan.points.len(), record.study.settings.get("limits.cores")), (1, None));
     assert!(record.documents["study.toml"].contains("# --set 'limits.cores=none'"));
+    let left_out = RunEvent::LimitsLeftOut(vec!["limits.cores".to_owned()]);
+    assert!(record.events.iter().any(|event| event.event == left_out), "{:?}", record.events);
     bench.expect_no_process();
 }
 

@@ -59,6 +59,8 @@ fn records_are_compared_and_gated_with_their_exit_codes() {
     check(&bench, &gate("void.proof", &["--undecided", "pass", "--void", "pass"]), 0, &["as requested"]);
     let own = gate("slow.proof", &["--metric", "throughput=20%", "--metric", "response_ns_p50.*=40%"]);
     check(&bench, &own, 0, &["0.800  held", "1.400  held"]);
+    let each = ["gate", "base.proof", "slow.proof", "--metric", "throughput=20%", "--metric", "response_ns_p50.*=40%"];
+    check(&bench, &each, 0, &["0.800  held", "1.400  held"]);
 }
 
 #[test]
@@ -77,6 +79,29 @@ fn wrong_questions_are_answered_with_what_is_right() {
         &["no better direction"],
     );
     check(&bench, &["compare", "base.proof", "none.proof"], 1, &["no such record: none.proof"]);
+    let missing = ["A: failed to read the study none.toml: looked for /", "B: base.proof is a record, not a study"];
+    for command in [&["compare"][..], &["gate", "--tolerance", "3%"][..]] {
+        check(&bench, &[command, &["--run", "none.toml", "base.proof"][..]].concat(), 1, &missing);
+    }
+    for name in ["a.toml", "b.toml"] {
+        std::fs::write(bench.path(name), small_study("null", "", 2)).expect("the folder takes a file");
+    }
+    let run = |more: &[&'static str]| [&["compare", "--run", "a.toml", "b.toml"], more].concat();
+    check(&bench, &run(&["--metric", "tpmm"]), 1, &["this workload has no metric tpmm"]);
+    check(&bench, &run(&["--point", "limits.cpu=7"]), 1, &["no point has limits.cpu=7; the studies have no factor"]);
+    let judged = ["gate", "--run", "a.toml", "b.toml", "--metric", "cpu_percent=3%"];
+    check(&bench, &judged, 2, &["no better direction"]);
+    check(&bench, &["gate", "--run", "a.toml", "b.toml"], 2, &["no tolerance is given; use --tolerance 3%"]);
+    check(&bench, &run(&["-o", "base.proof"]), 1, &["base.proof exists; replace it with --overwrite"]);
+    assert!(!bench.path("a.proof").exists(), "it is refused before anything is measured");
+    check(&bench, &["compare", "none.toml", "base.proof"], 1, &["no such record: none.toml; to measure", "add --run"]);
+    check(&bench, &["compare", "base.proof", "."], 1, &["only the baseline may be"]);
+    std::fs::write(bench.path("faulty.toml"), "x = 1\n").expect("the folder takes a file");
+    let refused = bench.run(&["compare", "--run", "faulty.toml", "b.toml", "--json"]);
+    let error: serde_json::Value = serde_json::from_slice(&refused.stderr).expect("one JSON object on stderr");
+    assert_eq!(error["error"]["exit"], 3, "{error}");
+    let said = error["error"]["text"].as_str().unwrap_or_default();
+    assert!(said.contains("faulty.toml is refused") && said.contains("unknown setting"), "{said}");
     let failed = bench.run(&["compare", "base.proof", "none.proof", "--json"]);
     let error: serde_json::Value = serde_json::from_slice(&failed.stderr).expect("one JSON object on stderr");
     assert_eq!((&error["error"]["exit"], &error["form"]), (&1.into(), &1.into()));
@@ -118,6 +143,9 @@ fn a_continuation_that_is_refused_leaves_the_records_as_they_are() {
         let in_turns = RunEvent::InTurns { with: "other".to_owned(), token: "token".to_owned(), at_once: false };
         recorder.event(None, &AttemptEvent::new(BEGUN, in_turns)).expect("an event fits");
         recorder.close().expect("the record closes");
+    }
+    for name in ["one.toml", "other.toml"] {
+        std::fs::write(bench.path(name), study_text).expect("the folder takes a file");
     }
     let bytes = || paths.each_ref().map(|path| std::fs::read(path).expect("it is there"));
     let before = bytes();

@@ -121,7 +121,7 @@ fn a_search_without_an_answer_says_why_and_is_no_result() {
         let again = bench.run(&["resume", "x.proof"]);
         assert_eq!(again.status.code(), Some(6));
         assert!(text(&again.stderr).contains("search without an answer (1)"), "{}", text(&again.stderr));
-        let accepted = bench.run(&["resume", "x.proof", "--void=ok"]);
+        let accepted = bench.run(&["resume", "x.proof", "--void", "ok"]);
         assert_eq!(accepted.status.code(), Some(0), "{}", text(&accepted.stderr));
     }
     expect_choices_that_follow_from_results(&record(&bench));

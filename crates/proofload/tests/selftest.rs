@@ -54,6 +54,27 @@ fn expect_passed(bench: &Bench, output: &Output, skipped: &[&str]) {
     assert_eq!(bench.run(&["selftest", "--check", "selftest.json"]).status.code(), Some(0));
 }
 
+/// A copy that was cut off, or says something twice, is not proved; one of another form is told with the form that is known.
+#[track_caller]
+fn expect_broken_copies(bench: &Bench, written: &str) {
+    let cut = &written[..written.find("\"sha256\"").expect("a step has a hash")];
+    let twice = written.replacen('{', "{ \"engine\": \"another\",", 1);
+    for (file, content) in [("cut.json", cut), ("twice.json", twice.as_str())] {
+        std::fs::write(bench.path(file), content).expect("a file");
+        for command in [&["verify", file][..], &["selftest", "--check", file]] {
+            let told = bench.run(command);
+            assert_eq!(told.status.code(), Some(10), "{command:?}: {}{}", text(&told.stdout), text(&told.stderr));
+            assert!(text(&told.stdout).starts_with("broken: "), "{command:?}: {}", text(&told.stdout));
+        }
+    }
+    std::fs::write(bench.path("form.json"), written.replacen("\"form\": 1", "\"form\": 2", 1)).expect("a file");
+    for command in [&["verify", "form.json"][..], &["selftest", "--check", "form.json"]] {
+        let told = bench.run(command);
+        assert_eq!(told.status.code(), Some(1), "{command:?}: {}", text(&told.stdout));
+        assert!(text(&told.stderr).contains("knows form 1"), "{command:?}: {}", text(&told.stderr));
+    }
+}
+
 const AT_A_SERVER: &[&str] =
     &["contract: settings are read back", "contract: a database that Proofload did not create is refused", "upkeep"];
 
@@ -83,6 +104,7 @@ fn sqlite_passes_in_a_folder_and_a_changed_result_is_noticed() {
     let changed = bench.run(&["selftest", "--check", "changed.json"]);
     assert_eq!(changed.status.code(), Some(10), "{}", text(&changed.stdout));
     assert!(text(&changed.stdout).starts_with("broken: "), "{}", text(&changed.stdout));
+    expect_broken_copies(&bench, &written);
     assert_eq!(bench.run(&["selftest", "--engine", "sqlite"]).status.code(), Some(1), "a result is not replaced");
 }
 

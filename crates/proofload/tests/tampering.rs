@@ -5,6 +5,7 @@ mod support;
 
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::log_level::LogLevel;
 use proofload_model::samples::{AgentHistogram, AgentSecond, ClientSelf, ErrorCount, Fact, IntervalSample, Telemetry};
 use proofload_model::samples::{HistogramDelta, LatencyClock, Reading};
 use proofload_model::time::{Moment, Offset, WallTime};
@@ -89,7 +90,7 @@ fn continue_it(path: &Path) {
 }
 
 fn line(attempt: Option<AttemptId>, at: WallTime) -> LogLine {
-    let (level, source, text) = ("info".to_owned(), "conductor".to_owned(), "a line".to_owned());
+    let (level, source, text) = (LogLevel::Info, "conductor".to_owned(), "a line".to_owned());
     LogLine { attempt: attempt.map(|attempt| attempt.0), at, level, source, instance: InstanceName::primary(), text }
 }
 

@@ -228,7 +228,7 @@ fn queries_that_meet_their_cap_stay_in_the_record_and_the_others_count() {
     let failed: u64 = 12 + missed;
     let findings = evaluate(&record);
     let point = &findings.points[0];
-    assert_eq!(point.runs[0].failures, FailureCount { failed, due: 24 }, "also those of the last second");
+    assert_eq!(point.runs[0].failures, FailureCount { failed, due: 24, given_up: 0 }, "also those of the last second");
     let whole = point.runs[0].whole.as_ref().expect("rated whole");
     let seconds: f64 = whole.rounds.iter().map(|round| round.to - round.from).sum();
     let rate = point.metric(QUERIES_PER_HOUR).expect("valid queries are rated").value();

@@ -6,8 +6,9 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::error::ErrorKind;
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::Experiment;
+use proofload_model::log_level::LogLevel;
 use proofload_model::plan::{Plan, Run};
-use proofload_model::samples::{Check, Fact, IntervalSample, Mark};
+use proofload_model::samples::{Check, Fact, IntervalSample, Mark, MarkLabel};
 use proofload_model::study::Study;
 use proofload_model::time::{Offset, WallTime};
 use std::collections::BTreeMap;
@@ -126,6 +127,11 @@ impl Attempt {
         }
     }
 
+    /// The last reading of the database's counters with this label; `None` where there is none.
+    pub fn mark(&self, label: MarkLabel) -> Option<&Mark> {
+        self.marks.iter().rev().find(|(word, _)| word == label.word()).map(|(_, mark)| mark)
+    }
+
     /// Whether it is an experiment with its point, and no result of it.
     pub fn is_experiment(&self) -> bool {
         self.events.iter().any(|event| matches!(event.event, RunEvent::ExperimentBegun(_)))
@@ -224,6 +230,15 @@ impl AttemptEvent {
     }
 }
 
+/// Name of the document that is the study file as it was written, with what was laid over it.
+pub const STUDY_FILE: &str = "study.toml";
+
+/// Name of the document that is the study as resolved.
+pub const STUDY_DOCUMENT: &str = "study.json";
+
+/// Name of the document that is the plan.
+pub const PLAN_DOCUMENT: &str = "plan.json";
+
 /// A line for the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
@@ -231,8 +246,8 @@ pub struct LogLine {
     pub attempt: Option<i64>,
     /// When.
     pub at: WallTime,
-    /// `info`, `warning`, `error`.
-    pub level: String,
+    /// How much it matters.
+    pub level: LogLevel,
     /// Writer of the line.
     pub source: String,
     /// Instance that the line is about; empty otherwise.

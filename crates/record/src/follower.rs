@@ -307,7 +307,7 @@ mod tests {
         let started = AttemptEvent::new(WallTime(3), RunEvent::LoadStarted(Some(7)));
         recorder.event(Some(attempt), &started).expect("an event fits");
         let mark = Mark { moment: Moment(1), offset: Offset(1), counters: vec![("rows".into(), 1), ("b".into(), 2)] };
-        recorder.mark(attempt, "window_start", &mark).expect("a mark fits");
+        recorder.mark(attempt, proofload_model::samples::MarkLabel::WindowStart, &mark).expect("a mark fits");
         for index in 0..80 {
             second(&mut recorder, attempt, index);
             let rows = rows_read(|| {

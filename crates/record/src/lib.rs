@@ -26,7 +26,9 @@ mod seal;
 mod verification;
 
 pub use agents::AgentRows;
-pub use content::{Attempt, AttemptEvent, LogLine, Record, SeriesPoint, SessionLine, State};
+pub use content::{
+    Attempt, AttemptEvent, LogLine, PLAN_DOCUMENT, Record, STUDY_DOCUMENT, STUDY_FILE, SeriesPoint, SessionLine, State,
+};
 pub use error::Error;
 pub use file::{file_sha256, is_record};
 pub use follower::Follower;

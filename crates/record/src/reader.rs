@@ -2,7 +2,7 @@
 
 use crate::attempt_rows::{AttemptRows, tell_events};
 use crate::compat::Format;
-use crate::content::{Attempt, AttemptEvent, LogLine, Record, SessionLine, State};
+use crate::content::{Attempt, AttemptEvent, LogLine, PLAN_DOCUMENT, Record, STUDY_DOCUMENT, SessionLine, State};
 use crate::error::Error;
 use crate::follower::Follower;
 use crate::last_rows::LastRows;
@@ -128,12 +128,12 @@ pub fn read_progress(path: &Path, whole: &dyn Fn(&Attempt) -> bool) -> Result<Re
 
 /// Tells whether a document holds the study or the plan.
 pub(crate) fn is_of_study(document: &str) -> bool {
-    ["study.json", "plan.json"].contains(&document)
+    [STUDY_DOCUMENT, PLAN_DOCUMENT].contains(&document)
 }
 
 pub(crate) fn study_and_plan(documents: &BTreeMap<String, String>, path: &Path) -> Result<(Study, Plan), Error> {
-    let study = documents.get("study.json").and_then(|text| serde_json::from_str::<Study>(text).ok());
-    let plan = documents.get("plan.json").and_then(|text| serde_json::from_str::<Plan>(text).ok());
+    let study = documents.get(STUDY_DOCUMENT).and_then(|text| serde_json::from_str::<Study>(text).ok());
+    let plan = documents.get(PLAN_DOCUMENT).and_then(|text| serde_json::from_str::<Plan>(text).ok());
     study.zip(plan).ok_or_else(|| {
         Error::not_a_record(format!("{} has no readable study and plan; was its creation interrupted?", path.display()))
     })

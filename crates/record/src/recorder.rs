@@ -2,7 +2,7 @@
 
 use crate::chain::{self, Chain, LinkKind};
 use crate::compat::Format;
-use crate::content::{AttemptEvent, LogLine};
+use crate::content::{AttemptEvent, LogLine, PLAN_DOCUMENT, STUDY_DOCUMENT, STUDY_FILE};
 use crate::error::Error;
 use crate::events;
 use crate::file::is_record;
@@ -13,7 +13,9 @@ use crate::{schema, seal};
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::{RunEvent, VERSION};
 use proofload_model::plan::Plan;
-use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Reading, Telemetry};
+use proofload_model::samples::{
+    AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, MarkLabel, Reading, Telemetry,
+};
 use proofload_model::study::Study;
 use proofload_model::time::{Offset, WallTime};
 use rusqlite::{Connection, OpenFlags, ToSql, params};
@@ -179,7 +181,7 @@ impl Recorder {
 
     /// The plan as it is from now on: it may only have grown. Readers take the latest.
     pub fn plan(&mut self, at: WallTime, plan: &Plan) -> Result<(), Error> {
-        self.document(at, "plan.json", &json(plan))
+        self.document(at, PLAN_DOCUMENT, &json(plan))
     }
 
     /// Begins a try at a run of the plan.
@@ -335,12 +337,12 @@ impl Recorder {
         Ok(series)
     }
 
-    /// Counters of the database, by label: `before`, `window_start`, `window_end`, `after`.
-    pub fn mark(&mut self, attempt: AttemptId, label: &str, mark: &Mark) -> Result<(), Error> {
+    /// Counters of the database, by label.
+    pub fn mark(&mut self, attempt: AttemptId, label: MarkLabel, mark: &Mark) -> Result<(), Error> {
         for (name, value) in &mark.counters {
             self.insert(
                 "INSERT INTO mark (attempt, label, moment_ns, offset_ns, name, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![attempt.0, label, big(mark.moment.0), mark.offset.0, name, value],
+                params![attempt.0, label.word(), big(mark.moment.0), mark.offset.0, name, value],
             )?;
         }
         Ok(())
@@ -359,7 +361,7 @@ impl Recorder {
         let LogLine { attempt, at, level, source, instance, text } = line;
         let statements = self.format.logs();
         self.unchained |= attempt.is_none();
-        let values = params![attempt, at.0, level, source, text, instance.as_str()];
+        let values = params![attempt, at.0, level.word(), source, text, instance.as_str()];
         self.insert(statements.insert, &values[..statements.columns])
     }
 
@@ -471,9 +473,9 @@ fn existing(path: &Path) -> String {
 /// The documents of a new record.
 fn documents(opening: &Opening<'_>) -> [(&'static str, String); 4] {
     [
-        ("study.toml", opening.study_text.to_owned()),
-        ("study.json", json(opening.study)),
-        ("plan.json", json(opening.plan)),
+        (STUDY_FILE, opening.study_text.to_owned()),
+        (STUDY_DOCUMENT, json(opening.study)),
+        (PLAN_DOCUMENT, json(opening.plan)),
         ("program", opening.program.to_owned()),
     ]
 }

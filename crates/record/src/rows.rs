@@ -7,6 +7,7 @@ use crate::last_rows::LastRows;
 use crate::samples::Samples;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::log_level::LogLevel;
 use proofload_model::plan::Plan;
 use proofload_model::samples::{
     Check, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OperationCounts,
@@ -186,7 +187,7 @@ pub(crate) fn logs(connection: &Connection, format: Format, after: i64) -> rusql
         Ok(LogLine {
             attempt: row.get(0)?,
             at: WallTime(row.get(1)?),
-            level: row.get(2)?,
+            level: LogLevel::recorded(&row.get::<_, String>(2)?),
             source: row.get(3)?,
             text: row.get(4)?,
             instance: instance(row, 5)?,

@@ -2,10 +2,11 @@
 
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::log_level::LogLevel;
 use proofload_model::plan::expand;
 use proofload_model::samples::{
     AgentHistogram, AgentSecond, Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample,
-    LatencyClock, Mark, OfferedLoad, OperationCounts, Reading, Telemetry,
+    LatencyClock, Mark, MarkLabel, OfferedLoad, OperationCounts, Reading, Telemetry,
 };
 use proofload_model::settings::{Settings, Value};
 use proofload_model::study::{Factor, Study};
@@ -102,7 +103,7 @@ fn what_was_written_is_read_and_sealed() {
     recorder.telemetry(attempt, Offset(7), &telemetry).unwrap();
     let host = Telemetry { instance: InstanceName::default(), ..telemetry };
     recorder.telemetry(attempt, Offset(7), &host).unwrap();
-    recorder.mark(attempt, "before", &mark).unwrap();
+    recorder.mark(attempt, MarkLabel::Before, &mark).unwrap();
     recorder.checks(attempt, std::slice::from_ref(&check)).unwrap();
     let window = AttemptEvent {
         offset: Some(Offset(-4)),
@@ -113,7 +114,7 @@ fn what_was_written_is_read_and_sealed() {
     let line = LogLine {
         attempt: Some(attempt.0),
         at: WallTime(3),
-        level: "info".to_owned(),
+        level: LogLevel::Info,
         source: "server".to_owned(),
         instance: InstanceName::primary(),
         text: "ready".to_owned(),

@@ -8,6 +8,7 @@ pub use crate::metric_key::{LatencyKey, LatencyStatistic, MetricKey, PERCENTILES
 use Better::{Higher, Lower, Neither};
 use Digits::{Tenths, Three, Whole};
 use proofload_analysis::quantity::Unit;
+use proofload_model::samples::ALL_KINDS;
 
 /// Direction in which a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl MetricName {
 
     /// Kind of operation of a latency, as in `response_ns_p99.read`; `None` where it counts all work.
     pub fn kind(&self) -> Option<String> {
-        self.key().latency().map(|latency| latency.kind.clone()).filter(|kind| kind != "all")
+        self.key().latency().map(|latency| latency.kind.clone()).filter(|kind| kind != ALL_KINDS)
     }
 }
 

@@ -1,13 +1,17 @@
 //! How numbers and words look: digits from the interval, thousands separated, readable units, capitals. May not compute statistics.
 
-use proofload_analysis::quantity::{Quantity, Unit};
+use proofload_analysis::quantity::{NO_UPPER_BOUND, Quantity, Unit};
+
+/// Change in per cent from which the end of an interval bounds nothing: as many times as an upper end of a value. Ours.
+const UNBOUNDED_PERCENT: f64 = 100_000.0;
 
 /// A quantity ready to be printed, in a readable unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PrintedQuantity {
     /// The value, digits grouped by commas.
     pub(crate) value: String,
-    /// Lower and upper bound of the 95 % interval in the same unit, where there is one.
+    /// Lower and upper bound of the 95 % interval in the same unit, where there is one; words in the place of an upper bound that bounds
+    /// nothing.
     pub(crate) interval: Option<(String, String)>,
     /// Why there is no interval, where there is none.
     pub(crate) missing: Option<String>,
@@ -45,14 +49,13 @@ pub(crate) fn shown(quantity: &Quantity) -> PrintedQuantity {
 /// The same without changing the unit, for columns that state theirs.
 pub(crate) fn shown_as_is(quantity: &Quantity) -> PrintedQuantity {
     let places = decimals(quantity);
-    let interval = quantity.interval().bounds();
     let missing = match quantity.interval() {
         proofload_analysis::quantity::Interval::None { why } => Some(why.clone()),
         proofload_analysis::quantity::Interval::Known { .. } => None,
     };
     PrintedQuantity {
         value: grouped(quantity.value(), places),
-        interval: interval.map(|(low, high)| (grouped(low, places), grouped(high, places))),
+        interval: printed_interval(quantity, places),
         missing,
         unit: printed_unit(&quantity.unit().0),
         n: count(quantity.n()),
@@ -68,8 +71,24 @@ pub(crate) fn shown_roughly(quantity: &Quantity) -> PrintedQuantity {
         size => places(size, 3),
     };
     let places = decimals(&quantity).min(most);
-    let interval = quantity.interval().bounds().map(|(low, high)| (grouped(low, places), grouped(high, places)));
+    let interval = printed_interval(&quantity, places);
     PrintedQuantity { value: grouped(quantity.value(), places), interval, ..shown_as_is(&quantity) }
+}
+
+/// Both ends of the interval with so many places.
+fn printed_interval(quantity: &Quantity, places: usize) -> Option<(String, String)> {
+    let (low, high) = quantity.interval().bounds()?;
+    let high = if quantity.is_unbounded_above() { NO_UPPER_BOUND.to_owned() } else { grouped(high, places) };
+    Some((grouped(low, places), high))
+}
+
+/// The end of an interval of a change in per cent; words for one that bounds nothing.
+pub(crate) fn percent_end(percent: f64) -> String {
+    match percent {
+        percent if percent >= UNBOUNDED_PERCENT => NO_UPPER_BOUND.to_owned(),
+        percent if percent <= -UNBOUNDED_PERCENT => "no lower bound".to_owned(),
+        percent => short(percent),
+    }
 }
 
 /// A quantity without its interval, two digits below 100.
@@ -91,7 +110,10 @@ pub(crate) fn printed_unit(unit: &str) -> String {
 
 /// Decimal places: two significant digits of the interval's half width, else three digits of the value.
 fn decimals(quantity: &Quantity) -> usize {
-    let half = quantity.interval().bounds().map(|(low, high)| (high - low) / 2.0);
+    let half = quantity
+        .interval()
+        .bounds()
+        .map(|(low, high)| if quantity.is_unbounded_above() { quantity.value() - low } else { (high - low) / 2.0 });
     match half {
         Some(half) if half > 0.0 && half.is_finite() => places(half, 2).min(places(quantity.value(), 5)),
         _ => places(quantity.value(), 3),
@@ -180,6 +202,15 @@ mod tests {
         check(31_240.3, Unit::PER_MINUTE, Some((30_910.0, 31_570.0)), "31,240 per minute [30,910, 31,570] n=1,200");
         check(72.431, Unit::PERCENT, Some((71.9, 73.0)), "72.43 % [71.90, 73.00] n=1,200");
         check(0.18234, Unit::RATIO, Some((0.15, 0.21)), "0.182  [0.150, 0.210] n=1,200");
+    }
+
+    #[test]
+    fn an_upper_end_that_bounds_nothing_is_told_in_words_and_takes_no_digits() {
+        check(1.2345, Unit::RATIO, Some((0.41, 8e10)), "1.23  [0.41, no upper bound] n=1,200");
+        check(2e6, Unit::NANOSECONDS, Some((5e5, 1e20)), "2.0 ms [0.5, no upper bound] n=1,200");
+        check(0.001, Unit::PERCENT, Some((0.0, 2.0)), "0.0 % [0.0, 2.0] n=1,200");
+        let ends = [21.4, 247e9, f64::INFINITY, -100.0, -3e6].map(percent_end);
+        assert_eq!(ends, ["21.4", "no upper bound", "no upper bound", "−100", "no lower bound"]);
     }
 
     #[test]

@@ -4,9 +4,11 @@
 use crate::support::replicated::{replicated, replicated_often};
 use crate::support::{Appliance, KeyValue, Shape, key_value, let_rise, record, searched, shapes, slower, warehouse};
 use expect_test::expect_file;
+use proofload_model::events::RunEvent;
 use proofload_model::facts::engine;
 use proofload_model::settings::Value;
-use proofload_record::{Record, State};
+use proofload_model::time::WallTime;
+use proofload_record::{AttemptEvent, Record, State};
 use proofload_report::{Format, ReportOptions, render, render_with};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
@@ -154,6 +156,16 @@ fn a_limit_that_was_left_out_is_told_first() {
     assert!(told.starts_with(banner), "{told}");
     assert!(told.contains("Unknown: limits.memory was left out, and the study varies nothing else."), "{told}");
     assert!(told.contains("proofload doctor tells how to allow limits.memory."), "{told}");
+    // What the conductor wrote down counts, not what a title says.
+    let mut written = record(&shape);
+    let left_out = |settings: &[&str]| {
+        let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
+        AttemptEvent::new(WallTime(0), RunEvent::LimitsLeftOut(settings))
+    };
+    written.events.push(left_out(&["limits.memory"]));
+    assert!(screen(&written).starts_with(banner), "{}", screen(&written));
+    without.events.push(left_out(&[]));
+    assert!(screen(&without).starts_with("good: 1 of 1 point valid."), "{}", screen(&without));
 }
 
 /// A study of which nothing was measured says so and why, and the load host is not taken for the host of a server elsewhere.

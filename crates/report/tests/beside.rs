@@ -4,6 +4,7 @@ use crate::support::{Shape, let_rise, record};
 use proofload_analysis::contrast::Spread;
 use proofload_model::duet_check::{CheckRatio, CheckRecord, DuetCheck, DuetCheckOutcome};
 use proofload_model::events::RunEvent;
+use proofload_model::samples::Fact;
 use proofload_model::settings::Value;
 use proofload_model::time::WallTime;
 use proofload_record::{AttemptEvent, Record};
@@ -118,6 +119,29 @@ fn what_duets_with_known_ratios_read_comes_first() {
     assert!(text.starts_with("Whether contention biases this duet is not known"), "{text}");
 }
 
+/// Which of two studies built its data is no difference between them where the comparison itself built them before.
+#[test]
+fn data_that_the_comparison_built_itself_are_no_difference() {
+    let names = |name: &str, is_beside: bool, checks: &[DuetCheck]| {
+        let mut both = [at_once(1.0), at_once(0.9)];
+        for record in &mut both {
+            record.events.push(AttemptEvent::new(WallTime(0), RunEvent::DuetChecked(checks.to_vec())));
+        }
+        both[1].study.settings.0.insert("study.name".to_owned(), Value::Text(name.to_owned()));
+        both[1].attempts[0].facts.push(Fact::observed("data", "rows.stock", "400000", "manifest"));
+        if !is_beside {
+            both[0].events.retain(|event| !matches!(event.event, RunEvent::InTurns { .. }));
+        }
+        let comparison = compared(&both[0], &both[1], &["tpm"]);
+        comparison.differences.iter().map(|difference| difference.name.clone()).collect::<Vec<_>>()
+    };
+    let checks = [known_duet(1.0, (0.97, 1.06)), known_duet(0.9, (0.89, 0.94))];
+    assert_eq!(names("other", true, &checks), Vec::<String>::new(), "a check built the baseline's data");
+    assert_eq!(names("memory-sweep", true, &[]), Vec::<String>::new(), "both studies share their data");
+    assert_eq!(names("other", true, &[]), ["data"]);
+    assert_eq!(names("memory-sweep", false, &[]), ["data"], "they were not measured with each other");
+}
+
 #[test]
 fn a_duet_with_a_known_ratio_is_read_over_the_same_seconds_only() {
     let (baseline, candidate) = (at_once(1.0), at_once(0.9));
@@ -130,6 +154,39 @@ fn a_duet_with_a_known_ratio_is_read_over_the_same_seconds_only() {
     assert_eq!((ratio.low, ratio.high), halved, "two checks share the level of 0.05");
     let apart = duet_check(0.9, &compared(&in_turns(1.0, "one"), &in_turns(0.9, "another"), &["tpm"]));
     assert_eq!((apart.missing, apart.outcome()), (1, DuetCheckOutcome::Undecided), "{apart:?}");
+}
+
+/// Runs at once whose windows lie so among their seconds.
+fn with_window(speed: f64, (first, behind): (u64, u64)) -> Record {
+    let mut record = at_once(speed);
+    for event in record.attempts.iter_mut().flat_map(|attempt| &mut attempt.events) {
+        if let RunEvent::Window { from, to } = &mut event.event {
+            (*from, *to) = (first, behind);
+        }
+    }
+    record
+}
+
+/// Whoever reads a comparison takes its first figure for throughput.
+#[test]
+fn throughput_that_could_not_be_compared_is_told_before_any_percentile() {
+    let told = |[ours, theirs]: [(u64, u64); 2], why: &str| {
+        let (baseline, candidate) = (with_window(1.0, ours), with_window(0.5, theirs));
+        let comparison = compared(&baseline, &candidate, &["tpm", "response_ns_p99.all"]);
+        let keys: Vec<String> = comparison.rows.iter().map(|row| row.metric.key.to_string()).collect();
+        assert_eq!(keys, ["response_ns_p99.all"], "{:?} {:?}", comparison.left_out, comparison.void);
+        let text = render_comparison(&comparison, ComparisonFormat::Text).replace('\n', " ");
+        assert!(text.starts_with(&format!("Throughput (TPM) could not be compared: {why}")), "{text}");
+        let page = render_comparison(&comparison, ComparisonFormat::Markdown);
+        let place = |words: &str| page.find(words).expect("it is there");
+        assert!(place(&format!("could not be compared: {why}")) < place("p99"), "{page}");
+    };
+    told([(16, 24); 2], "A: its window has 8 s, and an interval needs 10 s or more");
+    told([(16, 31), (31, 46)], "the windows of A and B have no second in common");
+    // How many there are depends on what is cut off at the start.
+    told([(16, 31), (26, 46)], "the windows of A and B have ");
+    let whole = render_comparison(&compared(&at_once(1.0), &at_once(0.5), &["tpm"]), ComparisonFormat::Text);
+    assert!(!whole.contains("could not be compared"), "{whole}");
 }
 
 /// Nothing is swapped without cores of their own.
@@ -235,7 +292,7 @@ fn records_that_did_not_alternate_are_compared_with_a_warning_that_is_true() {
 #[test]
 fn a_gate_says_that_runs_did_not_alternate_and_may_refuse_to_judge_them() {
     let rules = |not_in_turns| Rules {
-        tolerance: 0.03,
+        tolerance: Some(0.03),
         of_metric: BTreeMap::new(),
         undecided: Policy::Fail,
         void: Policy::Fail,
@@ -300,7 +357,7 @@ fn points_that_moved_are_compared_in_turns_only() {
     let alone = compared(one, another, &["tpm"]);
     assert!(alone.rows.is_empty() && alone.left_out[0].why.contains("at least two blocks"), "{:?}", alone.left_out);
     let rules = Rules {
-        tolerance: 0.03,
+        tolerance: Some(0.03),
         of_metric: BTreeMap::new(),
         undecided: Policy::Fail,
         void: Policy::Pass,

@@ -123,7 +123,14 @@ fn how_far_a_cache_was_filled_from_its_list_stands_in_the_section() {
     let page = render(&record, Format::Markdown).unwrap();
     let told = page.split("each new cache was filled from a list of lines").nth(1).expect("it is told");
     let told = told.split("\n").next().unwrap();
-    assert!(told.contains("1,100 of 1,200 lines") && told.matches(" lines").count() == 1, "{told}");
+    assert!(told.contains("1,100 of 1,200 lines.") && told.matches(" lines").count() == 1, "{told}");
+    let cached = record.attempts.iter_mut().find(|attempt| attempt.run.point == 0).expect("it ran");
+    for (reason, lines) in [("no_room", 1_u64), ("repeated", 60), ("no_volume", 39), ("beyond_data", 0)] {
+        cached.facts.push(facts::tier::NOT_WARMED.of(reason).observed(lines, "a test"));
+    }
+    let page = render(&record, Format::Markdown).unwrap();
+    let reasons = "1,100 of 1,200 lines (not filled: 60 named before, 39 of no volume of this database, 1 without room in the cache).";
+    assert!(page.contains(reasons), "{page}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn compared<'r>(baseline: &'r Record, candidate: &'r Record, metrics: &[&str]) -
 
 fn strict(tolerance: f64) -> Rules {
     Rules {
-        tolerance,
+        tolerance: Some(tolerance),
         of_metric: BTreeMap::new(),
         undecided: Policy::Fail,
         void: Policy::Fail,
@@ -139,7 +139,8 @@ fn a_comparison_says_what_differs_what_is_shown_and_what_is_left_out() {
               study.seed                        1                      2
               conductor's kernel                6.1.0                  6.2.0
               host kernel                       Linux 6.1.0            Linux 6.2.0
-              engine mmap_size (1 of 4 points)  not set or not recor…  1048576
+              engine mmap_size (1 of 4 points)  not set or not         1048576
+                                                recorded
 
             warning: A and B were not measured in turns: their times overlap, but no run had
             a partner, so these intervals do not include changes of the host between runs,
@@ -184,6 +185,26 @@ fn a_comparison_and_a_gate_fit_their_terminal() {
     }
 }
 
+/// Values are wrapped, and paths of records too: none of a pair is cut to what it has in common with the other.
+#[test]
+fn values_that_differ_at_their_end_look_different_on_every_terminal() {
+    let (mut baseline, mut candidate) = (record(&Shape::memory(1)), record(&Shape::memory(1)));
+    for (record, version) in [(&mut baseline, "6.1.0-13-cloud-amd64 old"), (&mut candidate, "6.1.0-13-cloud-amd64 new")]
+    {
+        version.clone_into(&mut record.sessions[0].machine);
+    }
+    let folder = "a-folder-with-a-long-name/".repeat(4);
+    let files = ["old", "new"].map(|name| format!("{folder}{name}.proof"));
+    let compared = compare(named(&files[0], &baseline), named(&files[1], &candidate), &chosen(&["tpm"])).unwrap();
+    for columns in 60..=100 {
+        let text = comparison_for_terminal(&compared, columns);
+        assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns} columns:\n{text}");
+        let from = text.find("What else differs").expect("they differ");
+        let values: Vec<&str> = text[from..].split_whitespace().take_while(|word| *word != "warning:").collect();
+        assert!(["old", "new"].iter().all(|word| values.contains(word)), "{columns} columns:\n{text}");
+    }
+}
+
 #[test]
 fn a_gate_says_which_losses_are_shown_and_why_it_fails() {
     let (baseline, candidate) = other_machine();
@@ -203,7 +224,8 @@ fn a_gate_says_which_losses_are_shown_and_why_it_fails() {
               study.seed                        1                      2
               conductor's kernel                6.1.0                  6.2.0
               host kernel                       Linux 6.1.0            Linux 6.2.0
-              engine mmap_size (1 of 4 points)  not set or not recor…  1048576
+              engine mmap_size (1 of 4 points)  not set or not         1048576
+                                                recorded
 
             warning: A and B were not measured in turns: their times overlap, but no run had
             a partner, so these intervals do not include changes of the host between runs,

@@ -3,7 +3,7 @@
 use crate::support::{Shape, json_of, judged_before, observe, record, replicated, unsettled};
 use proofload_model::deployment::InstanceName;
 use proofload_model::facts::{FactName, limit};
-use proofload_model::samples::Fact;
+use proofload_model::samples::{ErrorCount, Fact, PAST_DEADLINE};
 use proofload_model::series;
 use proofload_model::settings::Value;
 use proofload_record::{Record, SeriesPoint};
@@ -49,6 +49,10 @@ fn a_figure_says_of_which_host_it_is() {
             && page.contains("cc1 0.80 cores"),
         "{page}"
     );
+    assert!(page.contains("limit of the study was always reached. Here they are as given by this host."), "{page}");
+    let page = render(&beside(0.01), Format::Markdown).unwrap();
+    assert!(page.contains("Figures are those of a quiet host."), "{page}");
+    assert!(page.contains("Here they are those of a quiet host.") && !page.contains("as given by this host"), "{page}");
     let json = &json_of(&busy)["points"][0];
     assert_eq!(
         (&json["estimand"]["name"], &json["runs"][0]["host"]["processes"][0]["name"]),
@@ -92,6 +96,16 @@ fn points_of_one_study_that_are_not_of_the_same_host_are_named() {
     let points = render(&record, Format::Points).unwrap();
     let told = |name: &str| points.lines().filter(|line| line.contains(&format!(",{name},valid"))).count();
     assert!(points.contains(",Estimand,Verdict") && (told("as given"), told("quiet host")) == (1, 2), "{points}");
+}
+
+#[test]
+fn figures_of_void_points_are_not_claimed_with_those_of_valid_ones() {
+    let mut record = beside_the_first();
+    let disturbed = record.attempts.iter_mut().find(|attempt| attempt.run.point == 0).expect("it ran");
+    disturbed.seal_holds = Some(false);
+    let page = render(&record, Format::Markdown).unwrap();
+    assert!(page.contains("Figures of valid points are those of a quiet host."), "{page}");
+    assert!(!page.contains("Figures are those of a quiet host"), "the table has one that is as given: {page}");
 }
 
 fn compared<'r>(baseline: &'r Record, candidate: &'r Record) -> Comparison<'r> {
@@ -217,6 +231,10 @@ fn a_limit_that_was_reached_all_the_time_makes_the_host_irrelevant() {
     limited(&mut reads, &limit::READ_IOPS, 500.0);
     observe(&mut reads.attempts[0], series::group::READS, "vda", |_| 499.0);
     assert_eq!(point(&reads).estimand.unwrap().to_string(), "quiet host, bound by limits.read_iops");
+    // Others took 40 %: nobody may read that the host was quiet.
+    let page = render(&reads, Format::Html).unwrap();
+    assert!(page.contains("a limit was always reached") && !page.contains("the host was quiet"), "{page}");
+    assert!(page.contains("Here such a limit was always reached."), "{page}");
 }
 
 /// Makes throughput fall by and by.
@@ -238,6 +256,46 @@ fn falling(mut record: Record) -> Void {
 fn fall_of(record: &Record) -> Void {
     let Verdict::Void(reasons) = point(record).verdict else { panic!("it moves") };
     reasons.into_iter().find(|reason| reason.text.contains("still falling")).expect("that is said")
+}
+
+/// Why a record is void in each second of which one operation fails with this code.
+fn failing(mut record: Record, code: &str) -> Void {
+    for interval in &mut record.attempts[0].intervals {
+        let counts =
+            interval.counts.iter_mut().find(|counts| counts.done > 0).expect("something is done in each second");
+        counts.done -= 1;
+        counts.failed += 1;
+        let (kind, code, text) = (counts.kind.clone(), code.to_owned(), "no answer within 1s".to_owned());
+        interval.errors.push(ErrorCount { kind, code, text, count: 1 });
+    }
+    let Verdict::Void(reasons) = point(&record).verdict else { panic!("operations failed") };
+    reasons.into_iter().find(|reason| reason.text.contains("operations failed (")).expect("that is said")
+}
+
+/// An operation that nobody answered in time beside others may be in time without them; one that was refused was refused.
+#[test]
+fn deadlines_that_were_missed_beside_others_may_be_measured_again() {
+    let late = failing(beside(0.4), PAST_DEADLINE);
+    assert_eq!(late.class, VoidClass::Host, "{}", late.text);
+    for part in
+        [" of them without an answer within workload.deadline; ", "; meanwhile others took 40 % of the CPU (cc1"]
+    {
+        assert!(late.text.contains(part), "{}", late.text);
+    }
+    for (share, code) in [(0.0, PAST_DEADLINE), (0.4, "40001"), (0.0, "40001")] {
+        let failed = failing(beside(share), code);
+        assert_eq!(failed.class, VoidClass::Verification, "{share}, {code}: {}", failed.text);
+    }
+    let mut stood = beside(0.0);
+    let (from, to) = stood.attempts[0].window().expect("it has one");
+    let second = stood.attempts[0].intervals.iter_mut().find(|interval| interval.index == u64::midpoint(from, to));
+    second.expect("it is recorded").client.paused_ns = 2_000_000_000;
+    let stood = failing(stood, PAST_DEADLINE);
+    assert!(
+        stood.class == VoidClass::Host && stood.text.contains("; meanwhile the load generator stood still"),
+        "{}",
+        stood.text
+    );
 }
 
 /// The same movement is the host's fault where others were seen at work, and otherwise the system's.

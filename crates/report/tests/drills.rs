@@ -504,6 +504,7 @@ fn compared<'r>(baseline: &'r Record, candidate: &'r Record, metrics: &[&str]) -
 
 fn rules(tolerance: f64, void: Policy, lost: Option<u64>) -> Rules {
     let not_in_turns = NotInTurns::Warn;
+    let tolerance = Some(tolerance);
     Rules { tolerance, of_metric: BTreeMap::new(), undecided: Policy::Fail, void, not_in_turns, lost }
 }
 

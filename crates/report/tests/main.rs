@@ -23,6 +23,7 @@ mod pacing;
 mod page;
 mod reach;
 mod records;
+mod repetitions;
 mod replication;
 mod search;
 mod support;

@@ -180,6 +180,14 @@ pub fn find_tier(plan: &TierPlan) -> Result<(), Error> {
     tier_needs(plan)
 }
 
+/// Reads the list that the cache of a tier is filled from, without filling one.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn find_list(plan: &TierPlan) -> Result<(), Error> {
+    proofload_engine::tiers::check_list(plan).map_err(|fault| Error::refused(fault.to_string()))
+}
+
 /// Looks for the programs of a failover manager on this machine, and for services that are in its way.
 ///
 /// # Errors

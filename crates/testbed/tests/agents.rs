@@ -7,6 +7,7 @@
 
 use proofload_model::error::{Error, ErrorKind};
 use proofload_model::samples::Fact;
+use proofload_model::step_count::{StepCount, StepUnit};
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::host::{self, Describe};
 use proofload_model::wire::{Event, Ping, Pong, Quit, Reply, Request};
@@ -56,13 +57,14 @@ impl Handler for Scripted {
         match folder.split_once(' ').unwrap_or((&folder, "")) {
             ("say", count) => {
                 for done in 0..count.parse().unwrap() {
-                    (self.tell)(Event::Progress { what: "saying".to_owned(), done, total: 0 });
+                    let count = Some(StepCount::of(done, 5000, StepUnit::Rows));
+                    (self.tell)(Event::Progress { what: "saying".to_owned(), count });
                 }
                 Ok(Reply::Host(host::Reply::Describe(Vec::new())))
             }
             ("panic", text) => panic!("{text}"),
             ("hang", _) => {
-                (self.tell)(Event::Progress { what: "hanging".to_owned(), done: 0, total: 0 });
+                (self.tell)(Event::Progress { what: "hanging".to_owned(), count: None });
                 loop {
                     std::thread::sleep(Duration::from_secs(1));
                 }
@@ -147,7 +149,7 @@ fn answers_and_events_come_in_order_also_more_than_the_queue_holds() {
     let bench = Bench::start();
     assert_eq!(bench.ask("say 5000"), Ok(Vec::new()));
     let told = bench.events.try_iter().filter_map(|(name, event)| match event {
-        AgentEvent::Event(Event::Progress { done, .. }) => Some((name, done)),
+        AgentEvent::Event(Event::Progress { count: Some(count), .. }) => Some((name, count.done)),
         _ => None,
     });
     let expected: Vec<(String, u64)> = (0..5000).map(|done| ("tested".to_owned(), done)).collect();

@@ -5,13 +5,16 @@
 mod support;
 
 use proofload_model::deployment::InstanceName;
+use proofload_model::settings::{Settings, Value};
+use proofload_model::tier::tier_plan;
+use proofload_model::tier_warming::WARM;
 use proofload_model::units::{Bytes, CpuRate};
 use proofload_model::wire::host::{
     CheckQuiet, Create, DropPageCache, FindSnapshot, HostService as _, JoinLimits, LabelSnapshot, LimitProcess,
     Precondition, PreconditioningResult, PrepareLimits, ReadUsage, Release, SaveSnapshot, StartProbes, Stop,
     StopProbes, Sweep, Verify,
 };
-use proofload_model::wire::{Event, LimitsAsked, Preconditioning, ScrapeSpec};
+use proofload_model::wire::{DataLocation, Event, LimitsAsked, Preconditioning, ScrapeSpec};
 use proofload_testbed::quiet_check::check_quiet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -70,6 +73,23 @@ fn data_is_made_saved_found_restored_and_dropped_from_the_cache() {
     bench.ask(Create { instance: one(), place: here() });
     assert!(!file.exists(), "a new instance is empty");
     assert!(bench.ask(find()), "and the snapshot stays until it is replaced");
+}
+
+#[test]
+fn data_whose_cache_has_no_list_to_be_filled_from_are_not_begun() {
+    let mut bench = Bench::new();
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("lines").display().to_string();
+    let text = |text: &str| Value::Text(text.to_owned());
+    let given = [("storage.kind", text("tier")), ("storage.cache.percent", Value::Integer(30)), (WARM, text(&list))];
+    let given = given.into_iter().map(|(path, value)| (path.to_owned(), value)).collect();
+    let tier = tier_plan(&Settings(given)).unwrap().map(Box::new);
+    let place = DataLocation { tier, ..bench.place("sqlite", &[]) };
+    let error = bench.refused(Create { instance: one(), place: place.clone() });
+    assert!(error.contains("storage.cache.warm: failed to read the list of lines") && error.contains(&list), "{error}");
+    assert!(!Path::new(&place.folder).join("data").exists(), "nothing was begun");
+    std::fs::write(&list, "{\"form\":1,\"volumes\":[]}\n{\"volume\":0,\"at\":0}\n").unwrap();
+    bench.ask(Create { instance: one(), place });
 }
 
 #[test]

@@ -194,29 +194,16 @@ fn both_nodes_are_watched_under_their_names_and_roles_are_always_told() {
     let Some((bench, place)) = bench() else { return };
     let mut pair = Pair::start(bench, &place, ReplicationMode::RemoteApply, Confirmation::Any(1), 1);
     pair.expect(None);
-    let origin = pair.bench.clock.now();
-    for instance in [one(), InstanceName::standby(1)] {
-        let scraped = ScrapeSpec::default();
-        pair.bench.ask(StartProbes { instance, origin, place: place.clone(), pid: None, scraped, session_looks: 0 });
-    }
-    let told = |instance: InstanceName, probe: &'static str, name: &'static str, component: &'static str| {
-        let what = format!("{probe} {name} {component} of {instance}");
-        pair.bench.expect_event(&what, |event| {
-            matches!(event, Event::Telemetry(told) if told.instance == instance && told.probe == probe
-                && told.readings.iter().any(|one| one.name == name && one.component == component))
-        });
-    };
-    told(one(), "threads", "role", "walsender");
-    told(one(), "threads", "role", "checkpointer");
-    told(InstanceName::standby(1), "threads", "role", "walreceiver");
-    told(InstanceName::standby(1), "threads", "role", "startup");
-    told(one(), "cores", "busy", "0");
-    told(one(), "replication", "out_of_force", "");
-    told(one(), "replication", "unapplied", "standby-1");
-    told(one(), "replication", "lag", "standby-1");
-    for instance in [one(), InstanceName::standby(1)] {
-        pair.bench.ask(StopProbes { instance });
-    }
+    pair.probed(&place, |pair| {
+        pair.told(one(), "threads", "role", "walsender");
+        pair.told(one(), "threads", "role", "checkpointer");
+        pair.told(InstanceName::standby(1), "threads", "role", "walreceiver");
+        pair.told(InstanceName::standby(1), "threads", "role", "startup");
+        pair.told(one(), "cores", "busy", "0");
+        pair.told(one(), "replication", "out_of_force", "");
+        pair.told(one(), "replication", "unapplied", "standby-1");
+        pair.told(one(), "replication", "lag", "standby-1");
+    });
     let once = ["replication", "cores", "foreign", "pressure"];
     let twice = |event: &Event| matches!(event, Event::Telemetry(told) if told.instance.is_standby() && once.contains(&told.probe.as_str()));
     assert!(!pair.bench.events.lock().expect("no panic").iter().any(twice), "the host is watched once");

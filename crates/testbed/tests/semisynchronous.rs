@@ -10,11 +10,11 @@ use proofload_model::drill::FaultKind;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::{Confirmation, HeldPart, LinkAsked, ReplicationAsked, ReplicationMode};
 use proofload_model::session_state::{SessionSample, SessionState};
+use proofload_model::wire::DataLocation;
 use proofload_model::wire::host::{
     BeginCommit, EndCommit, EndFaulty, Follow, HoldStandby, IsFenced, MakeFault, Promote, Protect, ReadReceived,
-    ReadReplication, StartProbes, StopProbes, WatchExisting,
+    ReadReplication, WatchExisting,
 };
-use proofload_model::wire::{DataLocation, Event, ScrapeSpec};
 use std::time::{Duration, Instant};
 use support::{Bench, one};
 
@@ -182,29 +182,16 @@ fn an_existing_server_keeps_its_settings(server: &Server, pair: &mut Pair, place
 }
 
 fn threads_tell_their_roles(server: &Server, pair: &mut Pair, place: &DataLocation) {
-    let origin = pair.bench.clock.now();
-    for instance in [one(), InstanceName::standby(1)] {
-        let scraped = ScrapeSpec::default();
-        pair.bench.ask(StartProbes { instance, origin, place: place.clone(), pid: None, scraped, session_looks: 0 });
-    }
-    let told = |instance: InstanceName, probe: &'static str, name: &'static str, component: &'static str| {
-        let what = format!("{probe} {name} {component} of {instance}");
-        pair.bench.expect_event(&what, |event| {
-            matches!(event, Event::Telemetry(told) if told.instance == instance && told.probe == probe
-                && told.readings.iter().any(|one| one.name == name && one.component == component))
-        });
-    };
-    if let Some([dump, receiver, applier]) = server.roles {
-        told(one(), "threads", "role", dump);
-        told(InstanceName::standby(1), "threads", "role", receiver);
-        told(InstanceName::standby(1), "threads", "role", applier);
-    }
-    told(one(), "replication", "out_of_force", "");
-    told(one(), "replication", "unapplied", "standby-1");
-    told(one(), "replication", "lag", "standby-1");
-    for instance in [one(), InstanceName::standby(1)] {
-        pair.bench.ask(StopProbes { instance });
-    }
+    pair.probed(place, |pair| {
+        if let Some([dump, receiver, applier]) = server.roles {
+            pair.told(one(), "threads", "role", dump);
+            pair.told(InstanceName::standby(1), "threads", "role", receiver);
+            pair.told(InstanceName::standby(1), "threads", "role", applier);
+        }
+        pair.told(one(), "replication", "out_of_force", "");
+        pair.told(one(), "replication", "unapplied", "standby-1");
+        pair.told(one(), "replication", "lag", "standby-1");
+    });
 }
 
 /// A session of the load whose commit waits is seen by who looks what sessions do.

@@ -41,7 +41,10 @@ fn a_list_is_read_once_at_its_rate_and_hit_afterwards() {
     list.extend([(0, 7 * BLOCK + 4097), (0, 9 * BLOCK + 1), (0, 256 * BLOCK), (0, u64::MAX), (1, 0), (2, 0)]);
     let before = clock.now();
     let warmed = tier.warm(list.into_iter(), RATE, || true).unwrap();
-    assert_eq!(warmed, WarmedBlocks { loaded: 3, present: 2, refused: 4, beyond_quota: 0 });
+    assert_eq!(
+        warmed,
+        WarmedBlocks { loaded: 3, present: 2, no_volume: 1, not_cached: 1, beyond_volume: 2, beyond_quota: 0 }
+    );
     assert_eq!(clock.now() - before, Duration::from_secs(3));
     let reads = origin.count(Call::Read);
     for block in [9, 5, 3, 7] {
@@ -90,7 +93,7 @@ fn a_volume_is_warmed_up_to_its_quota_and_the_other_beyond_it() {
     let tier = Tier::open(devices(&cache, &origins), settings, Arc::new(TestClock::default())).unwrap();
     let list = first_bytes(0..100).into_iter().chain((0..20).map(|block| (1, block * BLOCK)));
     let warmed = tier.warm(list, RATE, || true).unwrap();
-    assert_eq!(warmed, WarmedBlocks { loaded: 28, present: 0, refused: 0, beyond_quota: 92 });
+    assert_eq!(warmed, WarmedBlocks { loaded: 28, beyond_quota: 92, ..WarmedBlocks::default() });
     assert_eq!((tier.lines_of(0).0, tier.lines_of(1).0), (8, 20));
 }
 

@@ -14,7 +14,7 @@ mod verdict;
 pub use capacity::{Reserve, maximum_user_data};
 pub use formula::{FORMULAS, Formula, Status, formula};
 pub use model::{Binding, CapacityRefusal, Demand, FARTHEST, Machine, OwnCapacity, Target, largest_raw_size};
-pub use rates::{compression, hit_share, io_average, queries_per_hour, queries_per_hour_per_tb};
+pub use rates::{compression, hit_share, io_average};
 pub use relative::{Baseline, ComparableResult, Unlike, relative_percent};
 pub use units::{CpuSeconds, MbPerCpuSecond, MbPerSecond, Megabytes, QueriesPerHour, RawTerabytes, Seconds};
 pub use verdict::{Calibration, Confidence, LimitingResource, RatingVerdict, WindowUse, verdict};

@@ -1,17 +1,6 @@
 //! Rates and ratios of a finished run. A divisor that is not above 0 gives a number that is not finite; reports print none.
 
-use super::units::{MbPerSecond, QueriesPerHour, RawTerabytes, Seconds};
-
-/// Valid queries per hour of elapsed time. A wrong, failed or capped query is none. Certain: a definition.
-pub fn queries_per_hour(valid: u64, elapsed: Seconds) -> QueriesPerHour {
-    QueriesPerHour(valid as f64 * 3600.0 / elapsed.0)
-}
-
-/// Queries per hour, weighted by the raw size in TB, in TB/h. Certain: a definition; it multiplies, since dividing would make
-/// a small set look better, and at 1 TB both agree.
-pub fn queries_per_hour_per_tb(rate: QueriesPerHour, raw: RawTerabytes) -> f64 {
-    rate.0 * raw.0
-}
+use super::units::MbPerSecond;
 
 /// The mean of both scan rates. Certain for P5 (it prints this as its I/O throughput); a mean of two things that overlap
 /// says nothing by itself, so it is for comparison with such papers only.

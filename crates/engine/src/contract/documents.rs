@@ -67,5 +67,5 @@ pub trait Documents {
     async fn note(&mut self, collection: &str, notes: &[(String, String)]) -> Result<(), Error>;
 
     /// Counters of an embedded engine since the last call (differences); nothing for servers.
-    fn counters(&mut self, into: &mut Vec<Reading>);
+    fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }

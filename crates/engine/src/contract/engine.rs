@@ -142,6 +142,11 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Roles that threads and processes of its server are known to have before it runs, as reports name them; others may be there.
+    fn thread_roles(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Instances that follow another.
     fn replication(&self) -> Option<&dyn Replication> {
         None

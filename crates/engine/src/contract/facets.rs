@@ -1,6 +1,7 @@
 //! Facets of an engine: what it may have beside sessions. An engine that has none of them needs no word of them.
 
 use super::engine::{Target, Work};
+use proofload_model::step_count::StepCount;
 use proofload_model::units::Bytes;
 
 /// How the data of an engine are kept, and put back between runs.
@@ -60,8 +61,8 @@ pub trait ServerChanges: Sync {
     fn put_back<'a>(&'a self, target: &'a Target) -> Work<'a, ()>;
 }
 
-/// Tells how far something is: what, done, and total.
-pub type ProgressTeller<'a> = &'a dyn Fn(&str, u64, u64);
+/// Tells how far something is: what is done, and how much of it where that is counted.
+pub type ProgressTeller<'a> = &'a dyn Fn(&str, Option<StepCount>);
 
 /// Data that a server keeps and puts back by itself, without files of ours.
 pub trait Backups: Sync {

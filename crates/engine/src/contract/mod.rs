@@ -40,6 +40,7 @@ pub(crate) use rights::asked;
 pub use rights::{MissingRight, RightPurpose, RightsFailure, ServerRights};
 pub use rows::{Column, ColumnKind, RowSource, Table};
 pub use scratch::{ScratchDatabases, ScratchState};
+pub(crate) use server::STOPS_WITHIN;
 pub use server::{AfterKill, CommandLine, FileToWrite, ServerRecipe, SharedSegment};
 pub use session::{OwnedRow, OwnedValue, Session};
 pub use statement::{Control, Statement, StatementId};

@@ -165,10 +165,15 @@ pub trait ExistingReplication: Sync {
     fn modes(&self) -> &'static [ReplicationMode];
 
     /// Names of the settings below, as a study writes their last part.
-    fn setting_names(&self) -> &'static [&'static str];
+    fn setting_names(&self) -> &'static [&'static str] {
+        &[]
+    }
 
-    /// Settings of a place by which every connection of a mode asks for it; read back by [`super::Engine::verify_settings`].
-    fn session_settings(&self, mode: ReplicationMode) -> Vec<(String, String)>;
+    /// Settings of a place by which every connection of a mode asks for it; read back by [`super::Engine::verify_settings`]. Nothing where the
+    /// server alone has the mode.
+    fn session_settings(&self, _mode: ReplicationMode) -> Vec<(String, String)> {
+        Vec::new()
+    }
 
     /// Opens a watch of the server that takes the writes; nothing is connected yet.
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error>;

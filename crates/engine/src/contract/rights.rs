@@ -107,8 +107,17 @@ impl fmt::Display for MissingRight {
 pub enum RightsFailure {
     /// Failure to connect: what answers there, if anything, takes no sessions now.
     Connect(Error),
+    /// Failure for want of room: the server answers and has no session left for the login.
+    Full(Error),
     /// Failure to log in: the server answers and refuses the login.
     Login(Error),
+    /// Failure to enter the database: the server knows the login, which lacks the right to connect to it.
+    Entry {
+        /// What came back.
+        error: Error,
+        /// Statement of an administrator that gives the right.
+        grant: String,
+    },
     /// Failure of the question: the login is let in and gets no answer.
     Question(Error),
 }
@@ -127,6 +136,8 @@ impl RightsFailure {
     pub fn what(&self) -> &'static str {
         match self {
             Self::Connect(_) => "cannot connect to",
+            Self::Full(_) => "no session is left at",
+            Self::Entry { .. } => "the login may not connect to",
             Self::Login(_) => "cannot log in to",
             Self::Question(_) => "logged in, but was not told of the login's rights by",
         }
@@ -135,8 +146,25 @@ impl RightsFailure {
     /// The error itself.
     pub fn error(&self) -> &Error {
         match self {
-            Self::Connect(error) | Self::Login(error) | Self::Question(error) => error,
+            Self::Connect(error)
+            | Self::Full(error)
+            | Self::Login(error)
+            | Self::Entry { error, .. }
+            | Self::Question(error) => error,
         }
+    }
+
+    /// The statement that lets the login in, where that is all that it lacks.
+    pub fn grant(&self) -> Option<&str> {
+        match self {
+            Self::Entry { grant, .. } => Some(grant),
+            _ => None,
+        }
+    }
+
+    /// Tells whether the server lets nobody in for want of room.
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Full(_))
     }
 
     /// Tells whether the login was let in.
@@ -148,7 +176,7 @@ impl RightsFailure {
 impl fmt::Display for RightsFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stage = match self {
-            Self::Connect(_) => "connect",
+            Self::Connect(_) | Self::Full(_) | Self::Entry { .. } => "connect",
             Self::Login(_) => "log in",
             Self::Question(_) => "read the rights of the login",
         };

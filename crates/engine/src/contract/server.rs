@@ -47,6 +47,13 @@ pub struct SharedSegment {
     pub creator: u32,
 }
 
+/// Terminate.
+const SIGTERM: i32 = 15;
+/// Kill.
+const SIGKILL: i32 = 9;
+/// How long a server may take to stop: pages or a checkpoint of a large cache on a slow disk take minutes.
+pub(crate) const STOPS_WITHIN: Duration = Duration::from_secs(180);
+
 /// What the testbed needs to run a server of this kind. `folder` is the instance's own data folder.
 pub trait ServerRecipe: Sync {
     /// Accounts that it runs as when we are root, best first; empty where it runs as root.
@@ -67,8 +74,11 @@ pub trait ServerRecipe: Sync {
     fn address(&self, folder: &Path, port: u16) -> String;
     /// Asks whether the server answers. Blocking; errors mean "not yet" unless the process has ended.
     fn probe(&self, address: &str) -> Result<(), Error>;
-    /// Signal numbers to stop it cleanly: a polite one, then a firmer one after `patience`.
-    fn stop_signals(&self) -> (i32, i32, Duration);
+    /// Signal numbers to stop it cleanly: a polite one, then a firmer one after `patience`. By default it is asked to terminate, and killed
+    /// then: the next start recovers from its log.
+    fn stop_signals(&self) -> (i32, i32, Duration) {
+        (SIGTERM, SIGKILL, STOPS_WITHIN)
+    }
     /// Folder of its log of transactions, relative to the instance's folder, which may be a link to another volume; `None` where the log has none
     /// of its own.
     fn log_folder(&self) -> Option<&'static str> {
@@ -81,7 +91,9 @@ pub trait ServerRecipe: Sync {
     }
     /// File of the server's log relative to the folder: the testbed appends the server's standard streams to it, and shows its end
     /// when a start fails.
-    fn log_file(&self) -> PathBuf;
+    fn log_file(&self) -> PathBuf {
+        PathBuf::from("server.log")
+    }
     /// File below `folder` whose presence says that a server may be running there, and how to read its process id.
     fn running_pid(&self, folder: &Path) -> Option<u32>;
 }

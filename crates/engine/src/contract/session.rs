@@ -91,5 +91,5 @@ pub trait Session {
     }
 
     /// Counters of an embedded engine since the last call (differences), such as cache hits; nothing for servers.
-    fn counters(&mut self, into: &mut Vec<Reading>);
+    fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }

@@ -1,7 +1,9 @@
 //! What a study may ask of an engine, derived from the facets that it has. May not know any engine by name.
 
-use crate::contract::{Engine, Memory, Replication, Snapshots};
+use crate::contract::{Engine, LiveSettings, Memory, Replication, Snapshots};
 use proofload_model::catalogue::{Capabilities, EngineFacts, ReplicationFacts, StandbyExtent};
+use proofload_model::intervention::LIVE_ENGINE;
+use proofload_model::settings::setting;
 
 /// The kinds of sessions that a line of the registry names.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,8 +25,16 @@ impl dyn Engine + '_ {
             settings: about.settings,
             setting_names: self.setting_names(),
             refused_settings: self.refused_settings(),
+            live: live(self),
+            thread_roles: self.thread_roles(),
         }
     }
+}
+
+/// Whether experiments can change each resource of an engine, in the order of the list of all.
+fn live(engine: &dyn Engine) -> [bool; LIVE_ENGINE.len()] {
+    let known = engine.live_settings().map(LiveSettings::known).unwrap_or_default();
+    std::array::from_fn(|place| known.iter().any(|setting| setting.resource == LIVE_ENGINE[place].0))
 }
 
 /// What the facets of an engine come to.
@@ -37,7 +47,7 @@ fn capabilities(engine: &dyn Engine, sessions: SessionKinds) -> Capabilities {
         documents: sessions.documents,
         local_instance,
         url,
-        limits_at_url: if url && limits_memory { &["limits.memory"] } else { &[] },
+        limits_at_url: if url && limits_memory { &[setting::LIMITS_MEMORY] } else { &[] },
         restore_at_url: url && engine.snapshots().is_some_and(Snapshots::reach_existing_servers),
         file_snapshot: engine.snapshots() == Some(Snapshots::Files),
         memory_setting: engine.memory().is_some(),
@@ -134,5 +144,10 @@ mod tests {
         assert_eq!(found, expected);
         let facts = (&Remote as &dyn Engine).facts();
         assert_eq!((facts.password, facts.capabilities.sql), (Some("set REMOTE_PASSWORD"), false), "it has no line");
+        assert_eq!(
+            (facts.live, facts.thread_roles.len()),
+            ([false; LIVE_ENGINE.len()], 0),
+            "it lets nothing be changed"
+        );
     }
 }

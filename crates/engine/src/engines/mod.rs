@@ -1,5 +1,7 @@
 //! One folder per engine, one line each in `registry!`. Lists and re-exports.
 
+mod blocking;
+mod counter;
 mod facts;
 mod mysql_family;
 mod parameters;
@@ -7,6 +9,7 @@ mod place;
 mod program;
 mod registry;
 mod scratch;
+mod switch;
 mod watchdog;
 mod wire;
 

@@ -1,7 +1,7 @@
 //! The settings of a study that an engine is run with. May not know any engine by name.
 
 use crate::contract::Engine;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 
 /// The settings for [`proofload_model::wire::DataLocation::settings`]: those that `limits.memory` implies for so many sessions, then the
 /// engine's own (`engine.<name>`), then `engine.settings.*`, of which those below an engine's name (`engine.settings.postgresql.jit`) are
@@ -18,7 +18,7 @@ pub fn place_settings_with_room(
     sessions: u32,
     more: u32,
 ) -> Vec<(String, String)> {
-    let limit = engine.memory().zip(settings.bytes("limits.memory").ok());
+    let limit = engine.memory().zip(settings.bytes(setting::LIMITS_MEMORY).ok());
     let implied = limit.map(|(memory, limit)| memory.settings_with_room(limit, sessions, more));
     let about = engine.about();
     let own = about.settings.iter().filter_map(|spec| {

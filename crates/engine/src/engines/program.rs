@@ -1,6 +1,9 @@
-//! Runs a program beside a server to its end, and takes what it says; one that hangs is not waited for. May not know an engine.
+//! Programs beside a server: where they are looked for, how they are called, and what one says that is run to its end; one that hangs is not
+//! waited for. May not know an engine.
 
+use crate::contract::{CommandLine, Error};
 use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -15,6 +18,30 @@ pub(in crate::engines) struct ProgramOutput {
     pub(in crate::engines) status: ExitStatus,
     pub(in crate::engines) stdout: String,
     pub(in crate::engines) stderr: String,
+}
+
+/// Folders of the `PATH`, in its order.
+pub(in crate::engines) fn on_path() -> Vec<PathBuf> {
+    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+/// A call with the environment that keeps messages and dates the same everywhere.
+pub(in crate::engines) fn command_line(program: PathBuf, arguments: Vec<String>) -> CommandLine {
+    let environment = [("LC_ALL", "C"), ("TZ", "UTC")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    CommandLine { program, arguments, environment: environment.into() }
+}
+
+/// Text in which a program tells its version.
+pub(in crate::engines) fn version_text(program: &Path) -> Result<String, Error> {
+    let mut command = Command::new(program);
+    command.arg("--version");
+    let said = said_within(command, ANSWERS_WITHIN).map_err(|error| no_version(program, &error.to_string()))?;
+    if said.status.success() { Ok(said.stdout) } else { Err(no_version(program, said.stderr.trim())) }
+}
+
+/// The error of a program that tells no version, with what came back.
+pub(in crate::engines) fn no_version(program: &Path, text: &str) -> Error {
+    Error::other(format!("failed to get the version of {}: {text}", program.display()))
 }
 
 /// Runs a program to its end. One that takes longer is killed, and its end is not waited for: it may hang in the kernel.

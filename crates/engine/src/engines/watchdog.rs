@@ -1,6 +1,7 @@
 //! Interrupts statements that take longer than they may: a thread for each session that has a limit. Knows no engine.
 //! Reads no clock: it waits on a condition for as long as a statement may take.
 
+use crate::contract::Error;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -39,13 +40,15 @@ pub(super) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts to watch; the error is the system's that has no thread left.
-    pub(super) fn start(limit: Duration, interrupt: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+    /// Starts to watch where there is a limit; an error where the system has no thread left.
+    pub(super) fn start(limit: Option<Duration>, interrupt: impl Fn() + Send + 'static) -> Result<Option<Self>, Error> {
+        let Some(limit) = limit else { return Ok(None) };
         let shared = Arc::new(SharedState::default());
         let watched = shared.clone();
         let name = "statement-timeout".to_owned();
-        let thread = std::thread::Builder::new().name(name).spawn(move || watch(&watched, limit, &interrupt))?;
-        Ok(Self { limit, shared, thread: Some(thread) })
+        let thread = std::thread::Builder::new().name(name).spawn(move || watch(&watched, limit, &interrupt));
+        let none_left = |error| Error::other(format!("failed to start the thread of statement_timeout: {error}"));
+        Ok(Some(Self { limit, shared, thread: Some(thread.map_err(none_left)?) }))
     }
 
     /// How long a statement may take.

@@ -12,4 +12,4 @@ pub use plan::{array, cleaner, disks, lines, mode_word, settings, volumes};
 pub(crate) use tier_facts::SOURCE;
 pub use tier_facts::{ReadTier, facts};
 pub use warm_list::{NamedLines, WarmList};
-pub use warming::{NewCache, warm_cache};
+pub use warming::{NewCache, check_list, warm_cache};

@@ -140,10 +140,11 @@ fn of_warming(read: &ReadTier<'_>) -> Vec<Fact> {
         return vec![list, tier::WARMED.compared("lines of the list", None::<u64>, false, why)];
     };
     let asked = warmed.named.to_string();
+    let source = warmed.fault(read.data).map_or_else(|| SOURCE.to_owned(), |why| format!("{SOURCE}; {why}"));
     let mut facts = vec![
         list,
         tier::WARM_NAMED.observed(warmed.named, SOURCE),
-        tier::WARMED.compared(asked, Some(warmed.filled), warmed.is_as_asked(), SOURCE),
+        tier::WARMED.compared(asked, Some(warmed.filled), warmed.is_as_asked(), source),
     ];
     facts.extend(warmed.not_filled().map(|(why, lines)| tier::NOT_WARMED.of(why).observed(lines, SOURCE)));
     facts

@@ -1,7 +1,7 @@
 //! The file of a list of lines that a cache is filled from, as `tier dump --lines --json` writes one. May not know a database.
 
 use crate::contract::Error;
-use proofload_model::tier_warming::{WarmHead, WarmLine};
+use proofload_model::tier_warming::{WRITE_LIST, WarmHead, WarmLine};
 use proofload_model::units::Bytes;
 use std::collections::HashSet;
 use std::fs::File;
@@ -18,6 +18,8 @@ pub struct WarmList {
     path: PathBuf,
     head: WarmHead,
     named: u64,
+    /// Lines of text that were read.
+    texts: u64,
     fault: Option<String>,
 }
 
@@ -27,16 +29,27 @@ impl WarmList {
     /// # Errors
     /// It cannot be read, or is no list.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let failed =
-            |text: String| Error::other(format!("failed to read the list of lines {}: {text}", path.display()));
-        let is_file = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.is_file();
+        let no_file = |text: String| failed(path, &text, "check the path, or write one");
+        let is_file = std::fs::metadata(path).map_err(|error| no_file(error.to_string()))?.is_file();
         if !is_file {
-            return Err(failed("it is no file".to_owned()));
+            return Err(no_file("it is no file".to_owned()));
         }
-        let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+        let file = File::open(path).map_err(|error| no_file(error.to_string()))?;
         let mut reader = BufReader::new(file);
-        let head = text_line(&mut reader).and_then(|text| WarmHead::parse(&text)).map_err(failed)?;
-        Ok(Self { reader, path: path.to_owned(), head, named: 0, fault: None })
+        let head = text_line(&mut reader).and_then(|text| WarmHead::parse(&text));
+        let head = head.map_err(|fault| failed(path, &format!("line 1: {fault}"), "write one"))?;
+        Ok(Self { reader, path: path.to_owned(), head, named: 0, texts: 1, fault: None })
+    }
+
+    /// Tells whether it was read without a fault up to now.
+    ///
+    /// # Errors
+    /// It ended early, at a line of text that is told by its number.
+    pub fn expect_whole(&self) -> Result<(), Error> {
+        match &self.fault {
+            None => Ok(()),
+            Some(fault) => Err(failed(&self.path, fault, "mend this line, or write another list")),
+        }
     }
 
     /// Its file.
@@ -54,7 +67,7 @@ impl WarmList {
         self.named
     }
 
-    /// Reason for which it ended early; `None` where it did not.
+    /// Reason for which it ended early, with the number of the line of text; `None` where it did not.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
@@ -69,6 +82,7 @@ impl Iterator for WarmList {
             return None;
         }
         let text = text_line(&mut self.reader);
+        self.texts += 1;
         let line = match text {
             Ok(text) if text.is_empty() => return None,
             Ok(text) => WarmLine::parse(&text),
@@ -80,7 +94,7 @@ impl Iterator for WarmList {
                 Some((volume, at))
             }
             Err(fault) => {
-                self.fault = Some(fault);
+                self.fault = Some(format!("line {}: {fault}", self.texts));
                 None
             }
         }
@@ -104,6 +118,12 @@ impl NamedLines {
     pub fn add(&mut self, volume: u8, at: u64) -> bool {
         self.named.insert((volume, at / self.line_bytes))
     }
+}
+
+/// The error of a list that is none.
+fn failed(path: &Path, what: &str, advice: &str) -> Error {
+    let path = path.display();
+    Error::other(format!("failed to read the list of lines {path}: {what}; {advice} with `{WRITE_LIST}`"))
 }
 
 /// The next line of text; empty at the end.

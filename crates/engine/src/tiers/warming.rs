@@ -6,7 +6,7 @@ use super::plan::settings;
 use super::warm_list::{NamedLines, WarmList};
 use crate::contract::Error;
 use proofload_model::tier::{TierPlan, TierVolume};
-use proofload_model::tier_warming::WarmedList;
+use proofload_model::tier_warming::{WARM, WRITE_LIST, WarmedList};
 use proofload_model::units::Bytes;
 use proofload_tier::device::{Clock, Device};
 use proofload_tier::tier::{CacheInspection, Maintenance, Tier, TierDevices};
@@ -37,7 +37,7 @@ pub struct NewCache<'a> {
 pub fn warm_cache(cache: NewCache<'_>) -> Result<Option<WarmedList>, Error> {
     let NewCache { path, plan, volumes, contents, origins, clock } = cache;
     let Some(warm) = plan.cache.warming() else { return Ok(None) };
-    let mut list = WarmList::open(Path::new(&warm.list))?;
+    let mut list = WarmList::open(Path::new(&warm.list)).map_err(of_setting)?;
     let device = open_cache(path)?.device;
     let lines = CacheInspection::lines_in_use(&*device).map_err(tier_error)?;
     let devices = TierDevices { cache: device, origins };
@@ -51,15 +51,43 @@ pub fn warm_cache(cache: NewCache<'_>) -> Result<Option<WarmedList>, Error> {
     closed.map(|()| Some(filled))
 }
 
-/// Refuses a list of other lines or volumes.
+/// Reads the list of a plan to its end, so that what is wrong with it is told before anything is built; fills nothing.
+///
+/// # Errors
+/// There is no such list, it is of other lines, one of its lines is none, or it names none.
+pub fn check_list(plan: &TierPlan) -> Result<(), Error> {
+    let Some(warm) = plan.cache.warming() else { return Ok(()) };
+    let mut list = WarmList::open(Path::new(&warm.list)).map_err(of_setting)?;
+    // How large volumes are is known when they are there.
+    expect_same(&list, plan.cache.line, &[])?;
+    let named = list.by_ref().count();
+    list.expect_whole().map_err(of_setting)?;
+    if named > 0 {
+        return Ok(());
+    }
+    let path = list.path().display();
+    let text = format!("read the list of lines {path}: it names no line; write another one with `{WRITE_LIST}`");
+    Err(of_setting(Error::other(text)))
+}
+
+/// An error of the list of a study, which names its setting.
+fn of_setting(error: Error) -> Error {
+    error.context(WARM)
+}
+
+/// Refuses a list of other lines or volumes than those of an open tier.
 fn expect_fitting(list: &WarmList, tier: &Tier) -> Result<(), Error> {
-    let line = Bytes(tier.status().line_bytes.into());
     let volumes: Vec<Bytes> = (0..tier.volumes()).map(|volume| Bytes(tier.volume_bytes(volume))).collect();
-    let Some(why) = list.head().mismatch(line, &volumes) else { return Ok(()) };
-    Err(Error::other(format!(
+    expect_same(list, Bytes(tier.status().line_bytes.into()), &volumes)
+}
+
+/// Refuses a list of other lines or volumes than those of these sizes.
+fn expect_same(list: &WarmList, line: Bytes, volumes: &[Bytes]) -> Result<(), Error> {
+    let Some(why) = list.head().mismatch(line, volumes) else { return Ok(()) };
+    Err(of_setting(Error::other(format!(
         "failed to fill the cache from the list of lines {}: {why}; use a list of a cache with such lines and volumes",
         list.path().display()
-    )))
+    ))))
 }
 
 /// Reads lines until the list ends, the cache is full or the time is over; all of the list is counted.
@@ -73,13 +101,17 @@ fn fill(
     let (mut named, mut fitting, mut left_out) = (NamedLines::of(Bytes(line)), 0_u64, WarmedList::default());
     let mut fits = |&(volume, at): &(u8, u64)| {
         let number = usize::from(volume);
-        let is_cached = volumes.get(number).is_some_and(|volume| plan.cache.accelerates(*volume));
         let is_beyond_data = contents.get(number).is_some_and(|content| at - at % line >= content.0);
-        let left = if !is_cached {
+        let is_cached = volumes.get(number).map(|volume| plan.cache.accelerates(*volume));
+        let left = if is_cached.is_none() {
+            &mut left_out.no_volume
+        } else if is_cached == Some(false) {
             &mut left_out.not_cached
         } else if at >= tier.volume_bytes(volume) {
+            left_out.farthest = left_out.farthest.max(at);
             &mut left_out.beyond_volume
         } else if is_beyond_data {
+            left_out.farthest = left_out.farthest.max(at);
             &mut left_out.beyond_data
         } else if named.add(volume, at) {
             fitting += 1;
@@ -95,27 +127,29 @@ fn fill(
     let found = tier.warm(list.by_ref().filter(&mut fits), u64::MAX, || clock.now() < end).map_err(tier_error)?;
     // The rest is only counted.
     let _counted = list.by_ref().filter(&mut fits).count();
-    if let Some(fault) = list.fault() {
-        return Err(Error::other(format!("failed to read the list of lines {}: {fault}", list.path().display())));
-    }
+    list.expect_whole().map_err(of_setting)?;
     // What it gives up for lines that come is given up by now.
     drop(maintenance);
     let now = tier.snapshot();
     let there: u64 = now.volumes.iter().map(|volume| u64::from(volume.lines)).sum();
+    // All that its own volumes refuse was left out before.
+    let refused = found.no_volume + found.not_cached + found.beyond_volume;
     let is_full = found.loaded + found.present >= u64::from(now.status.active_lines);
-    let left = fitting.saturating_sub(found.loaded + found.present + found.refused + found.beyond_quota);
+    let left = fitting.saturating_sub(found.loaded + found.present + refused + found.beyond_quota);
     let filled = there.min(found.loaded);
     Ok(WarmedList {
         named: list.named(),
         filled,
         repeated: left_out.repeated + found.present,
-        not_cached: left_out.not_cached + found.refused,
-        beyond_volume: left_out.beyond_volume,
+        no_volume: left_out.no_volume + found.no_volume,
+        not_cached: left_out.not_cached + found.not_cached,
+        beyond_volume: left_out.beyond_volume + found.beyond_volume,
         beyond_data: left_out.beyond_data,
         beyond_quota: found.beyond_quota,
         // What was given up again for a later line had no room beside it.
         no_room: found.loaded - filled + if is_full { left } else { 0 },
         out_of_time: if is_full { 0 } else { left },
+        farthest: left_out.farthest,
     })
 }
 
@@ -220,11 +254,10 @@ mod tests {
         let scene = Scene::new(None, LONG);
         let places = [(0, 9 * LINE), (0, 3 * LINE), (0, 70 * LINE)];
         // Named again, of the log, which is not cached, of no volume, and behind the end.
-        let others = [(0, 9 * LINE + 1), (1, 0), (2, 0), (0, VOLUME)];
+        let others = [(0, 9 * LINE + 1), (1, 0), (2, 0), (7, 0), (0, VOLUME)];
         let warmed = scene.warm(HEAD, places.into_iter().chain(others)).expect("fills");
-        let wanted =
-            WarmedList { named: 7, filled: 3, repeated: 1, not_cached: 2, beyond_volume: 1, ..WarmedList::default() };
-        assert_eq!(warmed, wanted);
+        let left = WarmedList { repeated: 1, no_volume: 2, not_cached: 1, beyond_volume: 1, ..WarmedList::default() };
+        assert_eq!(warmed, WarmedList { named: 8, filled: 3, farthest: VOLUME, ..left });
         assert_eq!(scene.opened(&places), (3, true));
     }
 
@@ -269,7 +302,7 @@ mod tests {
         let lines = (0..10).map(|block| (0, block * LINE)).chain([(0, 3 * LINE + 7), (0, VOLUME)]);
         let warmed = scene.warm(HEAD, lines).expect("fills");
         let some = WarmedList { named: 12, filled: 4, repeated: 1, beyond_data: 6, ..WarmedList::default() };
-        assert_eq!(warmed, WarmedList { beyond_volume: 1, ..some });
+        assert_eq!(warmed, WarmedList { beyond_volume: 1, farthest: VOLUME, ..some });
         assert_eq!(scene.opened(&[(0, 0), (0, 3 * LINE)]), (4, true));
     }
 
@@ -279,14 +312,44 @@ mod tests {
         for (head, why) in [
             (HEAD.replace("8192", "4096"), "its lines are of 4KiB"),
             (HEAD.replacen("1048576", "2097152", 1), "its volume 0 has 2MiB"),
-            ("{}".to_owned(), "it is none"),
-            (format!("{HEAD}\nlines"), "no JSON object"),
+            ("{}".to_owned(), "line 1: it begins no list"),
+            (format!("{HEAD}\nlines"), "line 2: it is no JSON object: expected value at column 1"),
+            (format!("{HEAD}\n{{\"volume\":0,\"at\":0}}\n{{\"volume\":0}}"), "line 3: `at` must be a number of bytes"),
         ] {
             let error = scene.warm(&head, [(0, 0)]).expect_err("no such list").to_string();
-            assert!(error.contains("list of lines") && error.contains(why), "{error}");
+            let list = scene.folder.path().join("list").display().to_string();
+            let is_named = error.starts_with("storage.cache.warm: failed to ") && error.contains(&list);
+            assert!(is_named && error.contains("list of lines") && error.contains(why), "{error}");
         }
         std::fs::remove_file(scene.folder.path().join("list")).expect("removes");
         let missing = WarmList::open(&scene.folder.path().join("list")).expect_err("it is missing").to_string();
         assert!(missing.starts_with("failed to read the list of lines"), "{missing}");
+    }
+
+    #[test]
+    fn a_list_is_read_to_its_end_before_anything_is_made() {
+        let scene = Scene::new(None, LONG);
+        let list = scene.folder.path().join("list");
+        let told = |text: Option<&str>| {
+            let _none = std::fs::remove_file(&list);
+            if let Some(text) = text {
+                std::fs::write(&list, text).expect("writes");
+            }
+            check_list(&scene.plan).err().map(|error| error.to_string())
+        };
+        let (line, small) = (r#"{"volume":0,"at":0}"#, HEAD.replace("8192", "4096"));
+        assert_eq!(told(Some(&format!("{HEAD}\n{line}\n"))), None);
+        for (text, why) in [
+            (None, "(os error 2); check the path, or write one with `proofload tier dump"),
+            (Some(String::new()), "line 1: it is missing: the file is empty; write one with"),
+            (Some(format!("{HEAD}\n")), "it names no line; write another one"),
+            (Some(format!("{small}\n{line}\n")), "its lines are of 4KiB"),
+            (Some(format!("{HEAD}\n{line}\n{line}\n{{\"vol")), "line 4: it is no JSON object: EOF while parsing"),
+        ] {
+            let told = told(text.as_deref()).unwrap_or_default();
+            let is_named = told.starts_with("storage.cache.warm: ") && told.contains(&list.display().to_string());
+            assert!(is_named && told.contains(why), "{told}");
+        }
+        assert!(!scene.cache().exists(), "nothing was made");
     }
 }

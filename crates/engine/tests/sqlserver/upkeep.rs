@@ -2,6 +2,7 @@
 
 use crate::places::{integers, runtime, sqlserver, target};
 use crate::tds_server::{ColumnForm, Datum, Part, Setup, TdsServer};
+use proofload_model::step_count::{StepCount, StepUnit};
 use std::sync::{Arc, Mutex};
 
 fn texts(rows: &[&[&str]]) -> Vec<Part> {
@@ -392,8 +393,10 @@ fn the_server_keeps_the_data_and_puts_them_back() {
     let target = target(server.url("encrypt=none"), &[("backup", "/backups/o'shop.bak")]);
     let backups = sqlserver().backups().expect("the server keeps them");
     let heard = Mutex::new(Vec::new());
-    let progress = |what: &str, done: u64, total: u64| {
-        heard.lock().expect("nobody panicked").push(format!("{what} {done} of {total}"))
+    let progress = |what: &str, count: Option<StepCount>| {
+        let StepCount { done, total, unit } = count.expect("the server tells how much");
+        assert_eq!(unit, StepUnit::Percent);
+        heard.lock().expect("nobody panicked").push(format!("{what} {done} of {total}"));
     };
     let is_kept = |label: &str| runtime().block_on(backups.is_kept(&target, label)).expect("looks");
     assert!(!is_kept("sqlserver tprocc 1"));
@@ -436,7 +439,7 @@ fn restored_beside_others(times: u32) -> (usize, Result<(), String>) {
     });
     let target = target(server.url("encrypt=none"), &[]);
     let backups = sqlserver().backups().expect("the server keeps them");
-    let restored = runtime().block_on(backups.restore(&target, "sqlserver tprocc 1", &|_, _, _| {}));
+    let restored = runtime().block_on(backups.restore(&target, "sqlserver tprocc 1", &|_, _| {}));
     let log = server.log();
     let batches = |part: &str| log.iter().filter(|line| line.starts_with("batch ") && line.contains(part)).count();
     assert_eq!(batches("SET MULTI_USER"), 1, "whatever came of it: {log:?}");
@@ -465,7 +468,7 @@ fn left_to_one_session(restores: bool) -> String {
     });
     let target = target(server.url("encrypt=none"), &[]);
     let backups = sqlserver().backups().expect("the server keeps them");
-    let restored = runtime().block_on(backups.restore(&target, "sqlserver tprocc 1", &|_, _, _| {}));
+    let restored = runtime().block_on(backups.restore(&target, "sqlserver tprocc 1", &|_, _| {}));
     let tries = server.log().iter().filter(|line| line.contains("SET MULTI_USER")).count();
     assert_eq!(tries, 3, "the client is ended by the next try");
     restored.expect_err("nobody else gets in").to_string()

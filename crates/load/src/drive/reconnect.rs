@@ -7,7 +7,7 @@ use crate::events::LoadEvents;
 use proofload_engine::{Error as EngineError, ErrorClass};
 use proofload_gen::{Rng, Seed};
 use proofload_model::error::Error;
-use proofload_model::samples::LostSession;
+use proofload_model::samples::{LostSession, PAST_DEADLINE};
 use proofload_model::time::Moment;
 use proofload_model::units::duration_text;
 use proofload_model::wire::Event;
@@ -106,9 +106,18 @@ async fn attempt<U: VirtualUser>(user: &mut U, at_most: Duration) -> Result<(), 
     tokio::time::timeout(at_most, user.reconnect()).await.unwrap_or_else(|_| Err(no_answer(at_most)))
 }
 
-/// The error of what was given up after a time.
-pub(super) fn no_answer(within: Duration) -> EngineError {
-    EngineError::new(ErrorClass::ConnectionLost, "", format!("no answer within {}", duration_text(within)))
+/// The error of a try to connect that was given up after a time.
+fn no_answer(within: Duration) -> EngineError {
+    given_up("", within)
+}
+
+/// The error of an operation that was given up at its deadline.
+pub(super) fn past_deadline(deadline: Duration) -> EngineError {
+    given_up(PAST_DEADLINE, deadline)
+}
+
+fn given_up(code: &str, within: Duration) -> EngineError {
+    EngineError::new(ErrorClass::ConnectionLost, code, format!("no answer within {}", duration_text(within)))
 }
 
 /// Waits between tries: half of each is fixed, the other half drawn, so that users who lost their connections together

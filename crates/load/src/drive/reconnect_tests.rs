@@ -1,14 +1,18 @@
 //! Users whose connection is lost, under a simulated clock: who comes back, what is reported, and that the outage is in
 //! the response times.
 
+use super::context::Retry;
 use super::reconnect::{Patience, Reconnect, Waits};
 use super::rounds::Rounds;
 use super::schedule::{ConstantRate, SaturatedSchedule, Schedule};
-use super::tests::{Step, check_sums, fails, merged, run_through, well};
+use super::tests::{Simulated, Step, check_sums, context, fails, merged, run_through, well};
+use super::virtual_user::VirtualUser;
 use crate::operation::Completion;
 use proofload_engine::{Error as EngineError, ErrorClass};
-use proofload_model::samples::{IntervalSample, LatencyClock, LostSession, OperationCounts};
+use proofload_model::samples::{IntervalSample, LatencyClock, LostSession, OperationCounts, PAST_DEADLINE, Reading};
+use proofload_model::time::Clock as _;
 use proofload_model::wire::Event;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -117,4 +121,54 @@ fn a_connection_that_is_found_lost_after_a_deadlock_is_made_again() {
     check_sums(&samples, &totals);
     assert!(went_well);
     assert_eq!(totals.iter().map(|total| (total.failed, total.retries)).max(), Some((1, 1)));
+}
+
+/// A user whose second operation is never answered.
+struct SilentUser {
+    clock: Arc<Simulated>,
+    number: u64,
+}
+
+impl VirtualUser for SilentUser {
+    fn draw(&mut self) -> usize {
+        self.number += 1;
+        0
+    }
+
+    async fn run(&mut self) -> Result<Completion, EngineError> {
+        if self.number == 2 {
+            std::future::pending::<()>().await;
+        }
+        self.clock.sleep(MS);
+        Ok(Completion::Done)
+    }
+
+    async fn recover(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    async fn reconnect(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn counters(&mut self, _into: &mut Vec<Reading>) {}
+}
+
+#[test]
+fn an_operation_that_is_given_up_fails_with_the_code_of_its_deadline() {
+    let (clock, schedule) = (Arc::new(Simulated::default()), Arc::new(SaturatedSchedule) as Arc<dyn Schedule>);
+    let rounds = Rounds { user: 0, length: None, events: Arc::new(|_| {}) };
+    let patience = Patience { deadline: Some(MS), ..Patience::reconnecting(1_000 * MS) };
+    let reconnect = Reconnect { patience, session: 0, events: Arc::new(|_| {}) };
+    let (context, collector) = context(&clock, (rounds, reconnect), &schedule, 5);
+    let recorder = Rc::clone(&context.recorder);
+    let mut user = SilentUser { clock: Arc::clone(&clock), number: 0 };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    assert!(runtime.block_on(context.drive(clock.now(), &mut user, Retry { at_most: 2 })).is_ok());
+    recorder.borrow_mut().finish(clock.now());
+    collector.retire(0);
+    let seconds: Vec<IntervalSample> = std::iter::from_fn(|| collector.next()).collect();
+    let errors = seconds.iter().flat_map(|second| &second.errors);
+    let errors: Vec<(&str, u64)> = errors.map(|error| (error.code.as_str(), error.count)).collect();
+    assert_eq!(errors, [(PAST_DEADLINE, 1)]);
 }

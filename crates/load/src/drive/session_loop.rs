@@ -2,7 +2,7 @@
 //! to stop. It may not allocate, lock or format, except on errors.
 
 use super::context::{Retry, UserContext};
-use super::reconnect::{Patience, no_answer};
+use super::reconnect::{Patience, past_deadline};
 use super::virtual_user::VirtualUser;
 use crate::operation::{Completion, OperationTimes};
 use proofload_engine::{Error as EngineError, ErrorClass};
@@ -175,7 +175,7 @@ async fn run_in_time<U: VirtualUser>(context: &UserContext, user: &mut U, retry:
         None => run_with_retries(context, user, retry).await,
         Some(deadline) => tokio::time::timeout(deadline, run_with_retries(context, user, retry))
             .await
-            .unwrap_or_else(|_| (AttemptOutcome::Failed(no_answer(deadline)), 0)),
+            .unwrap_or_else(|_| (AttemptOutcome::Failed(past_deadline(deadline)), 0)),
     };
     if matches!(&ended.0, AttemptOutcome::Failed(error) if is_lost(error)) {
         user.lost();

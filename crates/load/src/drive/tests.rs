@@ -133,7 +133,7 @@ pub(super) fn run_through<F: Fn(u64, u32) -> Step>(
 }
 
 /// What a user is given, from time zero on, and who takes its seconds.
-fn context(
+pub(super) fn context(
     clock: &Arc<Simulated>,
     (rounds, reconnect): (Rounds, Reconnect),
     schedule: &Arc<dyn Schedule>,

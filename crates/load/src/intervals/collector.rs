@@ -3,6 +3,7 @@
 
 use super::histograms::Latencies;
 use super::self_measure;
+use super::sums::{add_errors, add_readings};
 use crate::drive::OfferedWalk;
 use proofload_model::samples::{
     ClientSelf, ErrorCount, IntervalSample, LatencyClock, OfferedLoad, OperationCounts, Reading,
@@ -85,22 +86,8 @@ impl Handover {
             mine.move_into(theirs);
         }
         self.lag.drain_into(&mut target.lag);
-        for error in self.errors.drain(..) {
-            match target.errors.iter_mut().find(|known| known.kind == error.kind && known.code == error.code) {
-                Some(known) => known.count += error.count,
-                None => target.errors.push(error),
-            }
-        }
-        for reading in self.engine.drain(..) {
-            match target
-                .engine
-                .iter_mut()
-                .find(|known| known.name == reading.name && known.component == reading.component)
-            {
-                Some(known) => known.value += reading.value,
-                None => target.engine.push(reading),
-            }
-        }
+        add_errors(&mut target.errors, self.errors.drain(..));
+        add_readings(&mut target.engine, self.engine.drain(..));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sums over load agents of everything in a second besides its counts.
+//! Sums over client threads and load agents of what a second has besides its counts.
 
 use super::histograms::Latencies;
 use proofload_model::samples::{
@@ -34,7 +34,7 @@ impl MergedKinds {
 }
 
 /// Adds errors by kind and code; the first text stays.
-pub(super) fn add_errors(into: &mut Vec<ErrorCount>, more: Vec<ErrorCount>) {
+pub(super) fn add_errors(into: &mut Vec<ErrorCount>, more: impl IntoIterator<Item = ErrorCount>) {
     for error in more {
         match into.iter_mut().find(|known| known.kind == error.kind && known.code == error.code) {
             Some(known) => known.count += error.count,
@@ -44,7 +44,7 @@ pub(super) fn add_errors(into: &mut Vec<ErrorCount>, more: Vec<ErrorCount>) {
 }
 
 /// Adds readings by name and instance.
-pub(super) fn add_readings(into: &mut Vec<Reading>, more: Vec<Reading>) {
+pub(super) fn add_readings(into: &mut Vec<Reading>, more: impl IntoIterator<Item = Reading>) {
     for reading in more {
         match into.iter_mut().find(|known| known.name == reading.name && known.component == reading.component) {
             Some(known) => known.value += reading.value,

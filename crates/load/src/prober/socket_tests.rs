@@ -4,33 +4,18 @@
 use super::pool::ProbePool;
 use super::scripted_server::{Rows, Script, ScriptedServer, Service};
 use super::thread::{Prober, WRITES_PER_CONNECTION, probe_hosts};
+use crate::real_clock::RealClock;
 use crate::workload::RunRequest;
 use proofload_engine::Target;
 use proofload_model::drill::{ProbeKind, ProberAsked, ProberReport};
 use proofload_model::ledger::LedgerPage;
 use proofload_model::load_share::LoadShare;
 use proofload_model::settings::Settings;
-use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::time::{Clock, WallTime};
 use proofload_model::wire::{DataLocation, Event, LoadSpec};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-struct RealClock(Instant);
-
-impl Clock for RealClock {
-    fn now(&self) -> Moment {
-        Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
-    }
-
-    fn wall(&self) -> WallTime {
-        WallTime(0)
-    }
-
-    fn sleep(&self, time: Duration) {
-        std::thread::sleep(time);
-    }
-}
 
 pub(super) const RATE: u32 = 200;
 /// Outages and drills of the sample that a test does unless it is told otherwise.
@@ -81,7 +66,7 @@ fn request(addresses: Vec<String>) -> RunRequest {
         spec,
         engine: proofload_engine::engine("postgresql").expect("it is built in"),
         target: Target { place, endpoints: addresses.into() },
-        progress: Arc::new(|_, _, _| {}),
+        progress: Arc::new(|_, _| {}),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Where a part of the self-test works.
 
+use super::ground::location;
 use proofload_engine::{Engine, Target};
 use proofload_model::error::Error;
 use proofload_model::time::Clock;
-use proofload_model::wire::DataLocation;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::Arc;
@@ -45,14 +45,7 @@ impl std::fmt::Debug for Bench {
 impl Bench {
     /// The reference's database.
     pub(crate) fn reference_target(&self) -> Target {
-        let place = DataLocation {
-            engine: self.reference.about().name.to_owned(),
-            folder: self.reference_folder.display().to_string(),
-            url: None,
-            settings: Vec::new(),
-            tier: None,
-        };
-        Target::new(place, None)
+        Target::new(location(self.reference, &self.reference_folder, None), None)
     }
 
     /// Tells whether the engine is itself what others are compared with.

@@ -143,7 +143,8 @@ fn told(folder: &Path, error: &std::io::Error) -> Error {
     Error::new(format!("make room in {}: {error}", folder.display()))
 }
 
-fn location(engine: &dyn Engine, folder: &Path, url: Option<String>) -> DataLocation {
+/// A place of data of an engine at its defaults.
+pub(super) fn location(engine: &dyn Engine, folder: &Path, url: Option<String>) -> DataLocation {
     DataLocation {
         engine: engine.about().name.to_owned(),
         folder: folder.display().to_string(),

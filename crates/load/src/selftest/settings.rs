@@ -4,14 +4,14 @@ use proofload_engine::Target;
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
 use proofload_model::load_share::LoadShare;
-use proofload_model::settings::{STANDARD, Settings, Value};
+use proofload_model::settings::{STANDARD, Settings, Value, setting};
 use proofload_model::time::WallTime;
 use proofload_model::wire::LoadSpec;
 
 /// 2026-01-01: equal data at every time.
 pub(crate) const LOAD_TIME: WallTime = WallTime(1_767_225_600_000_000);
 
-/// Settings of a workload on an engine, these changed.
+/// Settings of a workload on an engine, these changed; of two changes of a setting the first counts.
 ///
 /// # Errors
 /// A value that a setting does not take.
@@ -24,7 +24,7 @@ pub fn settings(workload: &WorkloadFacts, engine: &str, changes: &[(&str, &str)]
         let read = spec.kind.read_text(value).map_err(|error| Error::new(format!("{}: {error}", spec.path)))?;
         settings.0.insert(spec.path.to_owned(), read);
     }
-    for (path, word) in [("workload.kind", workload.name), ("engine.kind", engine)] {
+    for (path, word) in [(setting::WORKLOAD_KIND, workload.name), (setting::ENGINE_KIND, engine)] {
         settings.0.insert(path.to_owned(), Value::Text(word.to_owned()));
     }
     Ok(settings)

@@ -4,6 +4,7 @@
 use super::bench::{Bench, ServerLeave};
 use super::part::{SelftestPart, Steps};
 use crate::workloads::blocking_session::{BlockingSession, runtime};
+use crate::workloads::suite;
 use proofload_engine::conformance::Words;
 use proofload_engine::{Backups, Engine, OwnedRow, ServerChanges, Target};
 use proofload_model::error::Error;
@@ -85,12 +86,12 @@ fn keep(bench: &Bench, backups: &dyn Backups) -> Result<(), Error> {
     if runtime.block_on(backups.is_kept(&bench.target, LABEL))? {
         return Err(Error::new("a new database says that its data were kept before"));
     }
-    runtime.block_on(backups.keep(&bench.target, LABEL, &|_, _, _| {}))?;
+    runtime.block_on(backups.keep(&bench.target, LABEL, &|_, _| {}))?;
     must_be_kept(bench, backups, "after the backup")
 }
 
 fn restore(bench: &Bench, backups: &dyn Backups, kept: &[OwnedRow]) -> Result<(), Error> {
-    runtime()?.block_on(backups.restore(&bench.target, LABEL, &|_, _, _| {}))?;
+    runtime()?.block_on(backups.restore(&bench.target, LABEL, &|_, _| {}))?;
     let found = content(bench)?;
     if found != kept {
         let (found_text, kept_text) = (hash_text(&found), hash_text(kept));
@@ -141,13 +142,9 @@ fn content(bench: &Bench) -> Result<Vec<OwnedRow>, Error> {
     Ok(session.query("SELECT id, name FROM upkeep ORDER BY id")?)
 }
 
-/// A hash of rows, FNV-1a of 64 bits over their text.
+/// A hash of rows, over their text.
 fn hash_text(rows: &[OwnedRow]) -> String {
-    let text = format!("{rows:?}");
-    let hash = text
-        .bytes()
-        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
-    format!("{hash:016x}")
+    format!("{:016x}", suite::hash(&format!("{rows:?}")))
 }
 
 /// A limit of memory comes into force and is lifted again.

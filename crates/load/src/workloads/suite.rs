@@ -165,8 +165,7 @@ impl Suite {
     }
 }
 
-/// FNV-1a of 64 bits. Source: Fowler, Noll, Vo.
-#[cfg(test)]
+/// Hash of a text, which tells texts apart that nobody chose to be alike: FNV-1a of 64 bits. Source: Fowler, Noll, Vo.
 pub(crate) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }

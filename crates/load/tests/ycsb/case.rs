@@ -3,12 +3,12 @@
 use super::support::{Place, Special};
 use proofload_engine::{Engine, Session as _, engine};
 pub(crate) use proofload_load::selftest::WholeLoad as Ran;
-use proofload_load::selftest::whole_load;
+use proofload_load::selftest::{self, whole_load};
 use proofload_load::{LoadRole, workload};
 use proofload_model::error::Error;
 use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, add_counts};
-use proofload_model::settings::{STANDARD, Settings, Value};
+use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, WallTime};
 use proofload_model::wire::load::{
     Build, CheckData, Connect, Evidence, GiveEvidence, LoadService as _, Open, Start, Stop, TakeEvidence, Verify,
@@ -49,31 +49,18 @@ pub(crate) struct Case {
     clock: Arc<RealClock>,
 }
 
-/// Settings of the workload, these changed.
-pub(crate) fn settings(changes: &[(&str, &str)]) -> Settings {
-    let mut settings = Settings::default();
-    let of_load = STANDARD.iter().filter(|spec| spec.path.starts_with("workload."));
-    for spec in workload("ycsb").expect("it is built in").facts().settings.iter().chain(of_load) {
-        let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path).map(|(_, value)| *value);
-        let value = match spec.path {
-            "workload.records" => given.or(Some("1000")),
-            "workload.virtual_users" => given.or(Some("2")),
-            "workload.check_reads" => given.or(Some("1")),
-            "workload.verify" => given.or(Some("full")),
-            _ => given.or(spec.default),
-        };
-        if let Some(value) = value {
-            settings.0.insert(spec.path.to_owned(), spec.kind.read_text(value).expect("a valid value"));
-        }
-    }
-    settings.0.insert("workload.kind".to_owned(), Value::Text("ycsb".to_owned()));
-    settings
+/// Settings of the workload on an engine, these changed.
+pub(crate) fn settings(engine: &str, changes: &[(&str, &str)]) -> Settings {
+    let facts = workload("ycsb").expect("it is built in").facts();
+    // The first change counts.
+    let usual = [("records", "1000"), ("virtual_users", "2"), ("check_reads", "1"), ("verify", "full")];
+    selftest::settings(&facts, engine, &[changes, &usual[..]].concat()).expect("valid values")
 }
 
 fn spec(place: DataLocation, address: Option<String>, changes: &[(&str, &str)]) -> LoadSpec {
     LoadSpec {
         workload: "ycsb".to_owned(),
-        settings: settings(changes),
+        settings: settings(&place.engine, changes),
         place,
         endpoints: address.into_iter().collect(),
         data_seed: 1,
@@ -123,7 +110,7 @@ impl Case {
 
     /// The same place with other settings.
     pub(crate) fn change(&mut self, changes: &[(&str, &str)]) {
-        self.spec.settings = settings(changes);
+        self.spec.settings = settings(&self.spec.place.engine, changes);
     }
 
     /// The same place with another seed of the data.

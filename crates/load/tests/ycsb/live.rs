@@ -3,7 +3,6 @@
 use super::case::{Case, Ran, done, failed, settings};
 use proofload_load::{LoadRole, workload};
 use proofload_model::intervention::{HOLD, HOT_ROWS, POOL, USERS};
-use proofload_model::settings::Value;
 use proofload_model::wire::load::{ChangeLoad, HoldUsers, LoadService as _, ReadLoad};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -166,8 +165,7 @@ fn users_that_are_held_are_not_counted_as_active() {
 #[test]
 fn what_does_not_go_together_is_refused_with_the_reason() {
     let check = |engine: &str, changes: &[(&str, &str)], setting: &str, part: &str| {
-        let mut settings = settings(changes);
-        settings.0.insert("engine.kind".to_owned(), Value::Text(engine.to_owned()));
+        let settings = settings(engine, changes);
         let found = (workload("ycsb").expect("it is built in").facts().contradictions)(&settings);
         let told: Vec<String> = found.iter().map(|one| format!("{one:?}")).collect();
         assert!(told.iter().any(|one| one.contains(setting) && one.contains(part)), "{engine} {changes:?}: {told:?}");

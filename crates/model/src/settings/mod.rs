@@ -2,6 +2,7 @@
 
 mod kind;
 mod schema;
+pub mod setting;
 mod spec;
 mod table;
 mod value;

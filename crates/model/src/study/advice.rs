@@ -3,7 +3,7 @@
 use super::validate::Study;
 use crate::plan::expand;
 use crate::replication::replication;
-use crate::settings::Settings;
+use crate::settings::{Settings, setting};
 use std::collections::BTreeSet;
 
 /// Warehouses for each virtual user below which a study of replication shows users that wait for each other's rows. Row locks are held
@@ -14,9 +14,9 @@ pub const FEWEST_WAREHOUSES_FOR_A_USER: u32 = 4;
 /// follow from it, and where no commit waits for a standby.
 pub fn too_few_warehouses(settings: &Settings) -> Option<(u32, u32)> {
     replication(settings).ok().flatten().filter(|asked| asked.mode.waits())?;
-    let warehouses = settings.count("workload.warehouses").ok()?;
-    let users = settings.count("workload.virtual_users").ok()?;
-    let saturated = settings.get("workload.rate").is_none();
+    let warehouses = settings.count(setting::WORKLOAD_WAREHOUSES).ok()?;
+    let users = settings.count(setting::WORKLOAD_VIRTUAL_USERS).ok()?;
+    let saturated = settings.get(setting::WORKLOAD_RATE).is_none();
     (saturated && warehouses < FEWEST_WAREHOUSES_FOR_A_USER.saturating_mul(users)).then_some((warehouses, users))
 }
 

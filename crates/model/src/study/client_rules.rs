@@ -1,7 +1,10 @@
 //! What limits between users and database need of the rest of a study, and what experiments may change of a database.
 
 use super::contradictions::RuleContext;
+use super::fault::nearest;
+use crate::catalogue::EngineFacts;
 use crate::intervention::{CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, ENGINE, LIVE_ENGINE, clients_elsewhere};
+use crate::settings::setting;
 use std::collections::BTreeSet;
 
 /// A load generator that is limited is a process of its own on this machine; a relay for users needs a server of ours whose protocol can be
@@ -25,7 +28,9 @@ pub(super) fn clients_need(look: &mut RuleContext<'_>) {
         {
             found.insert((path, format!("no relay of ours speaks for {}; remove it", engine.name)));
         }
-        for other in ["engine.url", "drill.fault", "replication.manager", "replication.network", "agents.address"] {
+        for other in
+            [setting::ENGINE_URL, setting::DRILL_FAULT, "replication.manager", "replication.network", "agents.address"]
+        {
             if given.contains(other) {
                 found.insert((path, format!("does not go together with {other}; remove one of both")));
             }
@@ -36,14 +41,35 @@ pub(super) fn clients_need(look: &mut RuleContext<'_>) {
     }
 }
 
-/// What experiments change of a database is one of what there is.
-pub(super) fn confirm_engine_known(look: &mut RuleContext<'_>) {
-    let is_known =
-        |word: &&String| LIVE_ENGINE.iter().any(|(name, _)| name.strip_prefix(ENGINE) == Some(word.as_str()));
-    let unknown: Vec<String> =
-        look.study.settings.list("confirm.engine").iter().filter(|word| !is_known(word)).cloned().collect();
-    let known: Vec<&str> = LIVE_ENGINE.iter().filter_map(|(name, _)| name.strip_prefix(ENGINE)).collect();
-    for word in unknown {
-        look.fault("confirm.engine", format!("{word:?} is none of {}", known.join(", ")));
+/// What experiments change of a database is something that an engine of the study lets them change.
+pub(super) fn confirm_engine_has(look: &mut RuleContext<'_>) {
+    let (asked, engines) = (look.study.settings.list("confirm.engine").to_vec(), look.engines());
+    let known = words_of(|_| true);
+    for word in asked {
+        if !known.contains(&word.as_str()) {
+            let reason = format!("{word:?} is none of {}", known.join(", "));
+            look.fault_near("confirm.engine", reason, nearest(&word, known.iter().copied()));
+        } else if !engines.is_empty() && !engines.iter().any(|engine| live_words(engine).contains(&word.as_str())) {
+            let has: Vec<String> = engines.iter().map(live_text).collect();
+            look.fault("confirm.engine", format!("{word:?} cannot be changed while it runs: {}", has.join("; ")));
+        }
+    }
+}
+
+/// Words of the resources whose place in the list of all has something.
+fn words_of(has: impl Fn(usize) -> bool) -> Vec<&'static str> {
+    let chosen = LIVE_ENGINE.iter().enumerate().filter(|(place, _)| has(*place));
+    chosen.filter_map(|(_, (name, _))| name.strip_prefix(ENGINE)).collect()
+}
+
+fn live_words(engine: &EngineFacts) -> Vec<&'static str> {
+    words_of(|place| engine.live[place])
+}
+
+/// What experiments can change of an engine, as a fragment.
+fn live_text(engine: &EngineFacts) -> String {
+    match live_words(engine)[..] {
+        [] => format!("{} has nothing that can, so remove it", engine.name),
+        ref words => format!("of {} only {} can", engine.name, words.join(", ")),
     }
 }

@@ -1,7 +1,7 @@
 //! Settings that are each valid and do not go together: missing capabilities, limits below the engine's minimum, crossed times.
 //! One function a rule; the list is [`RULES`].
 
-use super::client_rules::{clients_need, confirm_engine_known};
+use super::client_rules::{clients_need, confirm_engine_has};
 use super::drill_rules::drill_needs;
 use super::engine_rules::engine_settings_taken;
 use super::factor::{Factor, values_of};
@@ -21,7 +21,8 @@ use crate::catalogue::{Contradiction, EngineFacts, WorkloadFacts};
 use crate::load_share::{HOST_PLACEHOLDER, LOAD_HOSTS, load_hosts};
 use crate::plan::expand;
 use crate::replication::{ReplicationAsked, ReplicationMode, replication};
-use crate::settings::{Settings, Value, limit_settings};
+use crate::setting_words::{LoadPacing, RestorePolicy};
+use crate::settings::{Settings, Value, limit_settings, setting};
 use crate::units::{Bytes, duration_text};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +69,7 @@ const RULES: &[fn(&mut RuleContext<'_>)] = &[
     manager_needs,
     standby_hosts_need,
     clients_need,
-    confirm_engine_known,
+    confirm_engine_has,
     thread_limit_needs,
 ];
 
@@ -90,8 +91,13 @@ pub(super) fn find_all(study: &Study, given: &StudySource<'_>, faults: &mut Vec<
 impl RuleContext<'_> {
     /// Notes what is wrong with a setting.
     pub(super) fn fault(&mut self, key: &str, reason: String) {
+        self.fault_near(key, reason, None);
+    }
+
+    /// Notes it with what was probably meant.
+    pub(super) fn fault_near(&mut self, key: &str, reason: String, suggestion: Option<String>) {
         let line = self.given.line(key);
-        self.faults.push(Fault { line, key: key.to_owned(), reason, suggestion: None });
+        self.faults.push(Fault { suggestion, ..Fault::new(line, key, reason) });
     }
 
     /// Paths of settings that are given a value or vary.
@@ -102,12 +108,12 @@ impl RuleContext<'_> {
 
     /// Every engine that the study uses.
     pub(super) fn engines(&self) -> Vec<EngineFacts> {
-        let kinds = values_of("engine.kind", &self.study.settings, &self.study.factors);
+        let kinds = values_of(setting::ENGINE_KIND, &self.study.settings, &self.study.factors);
         kinds.iter().filter_map(|kind| self.given.catalogue().engine(&kind.to_string()).copied()).collect()
     }
 
     fn workload(&self) -> Option<WorkloadFacts> {
-        self.given.catalogue().workload(self.study.settings.text("workload.kind").ok()?).copied()
+        self.given.catalogue().workload(self.study.settings.text(setting::WORKLOAD_KIND).ok()?).copied()
     }
 }
 
@@ -118,7 +124,8 @@ fn few_enough_runs(look: &mut RuleContext<'_>) -> bool {
     if runs <= MOST_RUNS {
         return true;
     }
-    let setting = look.study.factors.last().map_or("study.repetitions", |factor| factor.setting.as_str()).to_owned();
+    let setting =
+        look.study.factors.last().map_or(setting::STUDY_REPETITIONS, |factor| factor.setting.as_str()).to_owned();
     look.fault(
         &setting,
         format!("all levels and repetitions make {runs} runs, more than {MOST_RUNS}; remove some levels"),
@@ -129,7 +136,7 @@ fn few_enough_runs(look: &mut RuleContext<'_>) -> bool {
 /// A report needs something to be called by.
 fn title_says(look: &mut RuleContext<'_>) {
     if look.study.title().trim().is_empty() {
-        look.fault("study.title", "is empty; say in a few words what the study asks".to_owned());
+        look.fault(setting::STUDY_TITLE, "is empty; say in a few words what the study asks".to_owned());
     }
 }
 
@@ -138,7 +145,7 @@ fn workload_needs(look: &mut RuleContext<'_>) {
     let Some(workload) = look.workload() else { return };
     for engine in look.engines().iter().filter(|engine| workload.needs_sql && !engine.capabilities.sql) {
         look.fault(
-            "engine.kind",
+            setting::ENGINE_KIND,
             format!("the workload {} needs SQL sessions, which {} does not have", workload.name, engine.name),
         );
     }
@@ -158,7 +165,8 @@ fn workload_says(look: &mut RuleContext<'_>) {
     });
     for levels in all {
         let settings = look.study.settings.with(&levels);
-        let workload = settings.text("workload.kind").ok().and_then(|name| look.given.catalogue().workload(name));
+        let workload =
+            settings.text(setting::WORKLOAD_KIND).ok().and_then(|name| look.given.catalogue().workload(name));
         let Some(workload) = workload else { continue };
         for contradiction in (workload.contradictions)(&settings) {
             if !found.contains(&contradiction) {
@@ -173,7 +181,7 @@ fn workload_says(look: &mut RuleContext<'_>) {
 
 /// A memory level must be one that the engine starts with.
 fn memory_needs(look: &mut RuleContext<'_>) {
-    let smallest = values_of("limits.memory", &look.study.settings, &look.study.factors)
+    let smallest = values_of(setting::LIMITS_MEMORY, &look.study.settings, &look.study.factors)
         .into_iter()
         .filter_map(|value| if let Value::Bytes(bytes) = value { Some(*bytes) } else { None })
         .min();
@@ -181,7 +189,7 @@ fn memory_needs(look: &mut RuleContext<'_>) {
     for engine in look.engines().iter().filter(|engine| smallest.0 < engine.minimum_memory_bytes) {
         let least = Bytes(engine.minimum_memory_bytes);
         look.fault(
-            "limits.memory",
+            setting::LIMITS_MEMORY,
             format!("{smallest} is less than {} needs to start and work ({least})", engine.name),
         );
     }
@@ -189,14 +197,14 @@ fn memory_needs(look: &mut RuleContext<'_>) {
 
 /// A memory level that follows from the data is given once, and is one that the engine starts with at every point.
 fn memory_per_data_needs(look: &mut RuleContext<'_>) {
-    const PATH: &str = "limits.memory_per_data";
+    const PATH: &str = setting::LIMITS_MEMORY_PER_DATA;
     let given = |path: &str| !values_of(path, &look.study.settings, &look.study.factors).is_empty();
     if !given(PATH) {
         return;
     }
     let points = expand(look.study).points;
     let mut settings = points.iter().map(|point| look.study.settings.with(&point.levels));
-    if settings.any(|settings| settings.get(PATH).is_some() && settings.get("limits.memory").is_some()) {
+    if settings.any(|settings| settings.get(PATH).is_some() && settings.get(setting::LIMITS_MEMORY).is_some()) {
         look.fault(PATH, "limits.memory gives the same limit in bytes; remove one of the two".to_owned());
         return;
     }
@@ -208,11 +216,11 @@ fn memory_per_data_needs(look: &mut RuleContext<'_>) {
 /// Points whose share of the data is less than their engine works with; each reason once.
 fn too_little_memory(look: &RuleContext<'_>) -> BTreeSet<String> {
     let told = |settings: &Settings| -> Option<String> {
-        let workload = look.given.catalogue().workload(settings.text("workload.kind").ok()?)?;
-        let engine = look.given.catalogue().engine(settings.text("engine.kind").ok()?)?;
-        let share = settings.number("limits.memory_per_data").ok()?;
+        let workload = look.given.catalogue().workload(settings.text(setting::WORKLOAD_KIND).ok()?)?;
+        let engine = look.given.catalogue().engine(settings.text(setting::ENGINE_KIND).ok()?)?;
+        let share = settings.number(setting::LIMITS_MEMORY_PER_DATA).ok()?;
         let raw = (workload.raw_bytes)(settings);
-        let memory = with_memory(settings.clone(), raw).bytes("limits.memory").ok()?;
+        let memory = with_memory(settings.clone(), raw).bytes(setting::LIMITS_MEMORY).ok()?;
         let least = Bytes(engine.minimum_memory_bytes);
         (memory < least && raw.0 > 0).then(|| {
             format!("{share} of {raw} of data is {memory}, less than {} needs to start and work ({least})", engine.name)
@@ -223,12 +231,12 @@ fn too_little_memory(look: &RuleContext<'_>) -> BTreeSet<String> {
 
 /// A URL needs an engine that is reached by one; limits and restores of a server that we did not start are for its engine to do.
 fn url_needs(look: &mut RuleContext<'_>) {
-    if look.study.settings.get("engine.url").is_none() {
+    if look.study.settings.get(setting::ENGINE_URL).is_none() {
         return;
     }
     let engines = look.engines();
     for engine in engines.iter().filter(|engine| !engine.capabilities.url) {
-        look.fault("engine.url", format!("{} cannot be reached by URL; remove it", engine.name));
+        look.fault(setting::ENGINE_URL, format!("{} cannot be reached by URL; remove it", engine.name));
     }
     let given = |path: &str| !values_of(path, &look.study.settings, &look.study.factors).is_empty();
     for path in limits().filter(|path| given(path)).collect::<Vec<_>>() {
@@ -239,14 +247,14 @@ fn url_needs(look: &mut RuleContext<'_>) {
     }
     if restores(look.study) && engines.iter().any(|engine| !engine.capabilities.restore_at_url) {
         let reason = "an existing server (engine.url) cannot be restored from a file snapshot; use \"never\"";
-        look.fault("procedure.restore", reason.to_owned());
+        look.fault(RestorePolicy::PATH, reason.to_owned());
     }
 }
 
 /// Exporters observe a host that we do not run on; there must be an existing server, and an address that can be asked.
 fn exporters_need(look: &mut RuleContext<'_>) {
     let settings = &look.study.settings;
-    let endpoints = settings.list("observe.prometheus").to_vec();
+    let endpoints = settings.list(setting::OBSERVE_PROMETHEUS).to_vec();
     if endpoints.is_empty() {
         for path in ["observe.device", "observe.series"] {
             if look.study.settings.get(path).is_some() {
@@ -255,10 +263,10 @@ fn exporters_need(look: &mut RuleContext<'_>) {
         }
         return;
     }
-    if settings.get("engine.url").is_none() {
+    if settings.get(setting::ENGINE_URL).is_none() {
         let reason = "exporters are only for existing servers (engine.url); the agent observes the host of an instance \
                       that Proofload starts";
-        look.fault("observe.prometheus", reason.to_owned());
+        look.fault(setting::OBSERVE_PROMETHEUS, reason.to_owned());
     }
     for (number, endpoint) in endpoints.iter().enumerate() {
         let reason = match endpoint.strip_prefix("http://").map(|rest| rest.split('/').next().unwrap_or_default()) {
@@ -273,7 +281,7 @@ fn exporters_need(look: &mut RuleContext<'_>) {
             }
             Some(_) => continue,
         };
-        look.fault("observe.prometheus", reason);
+        look.fault(setting::OBSERVE_PROMETHEUS, reason);
     }
 }
 
@@ -284,7 +292,7 @@ fn limits() -> impl Iterator<Item = &'static str> {
 
 /// Warm-up ends after it begins.
 fn warm_up_order(look: &mut RuleContext<'_>) {
-    const LEAST: &str = "procedure.warm_up.at_least";
+    const LEAST: &str = setting::PROCEDURE_WARM_UP_AT_LEAST;
     const MOST: &str = "procedure.warm_up.at_most";
     let late = |settings: &Settings| {
         let (least, most) = (settings.duration(LEAST).ok()?, settings.duration(MOST).ok()?);
@@ -300,7 +308,7 @@ fn warm_up_order(look: &mut RuleContext<'_>) {
 
 /// Intervals are seconds.
 fn whole_seconds(look: &mut RuleContext<'_>) {
-    for path in ["procedure.measure", "procedure.warm_up.round"] {
+    for path in [setting::PROCEDURE_MEASURE, "procedure.warm_up.round"] {
         let odd = values_of(path, &look.study.settings, &look.study.factors)
             .into_iter()
             .any(|value| matches!(value, Value::Duration(time) if time.subsec_nanos() != 0));
@@ -312,10 +320,10 @@ fn whole_seconds(look: &mut RuleContext<'_>) {
 
 /// A device to precondition is an absolute path below /dev.
 fn device_needs(look: &mut RuleContext<'_>) {
-    if let Ok(device) = look.study.settings.text("storage.precondition.device")
+    if let Ok(device) = look.study.settings.text(setting::STORAGE_PRECONDITION_DEVICE)
         && !device.starts_with("/dev/")
     {
-        look.fault("storage.precondition.device", format!("{device:?} is not a device; use a path below /dev"));
+        look.fault(setting::STORAGE_PRECONDITION_DEVICE, format!("{device:?} is not a device; use a path below /dev"));
     }
 }
 
@@ -323,8 +331,8 @@ fn device_needs(look: &mut RuleContext<'_>) {
 fn open_load_needs(look: &mut RuleContext<'_>) {
     let points = expand(look.study).points;
     let settings: Vec<Settings> = points.iter().map(|point| look.study.settings.with(&point.levels)).collect();
-    for path in ["workload.arrivals", "workload.queue_at_most"] {
-        if settings.iter().any(|point| point.get(path).is_some() && point.get("workload.rate").is_none()) {
+    for path in [setting::WORKLOAD_ARRIVALS, setting::WORKLOAD_QUEUE_AT_MOST] {
+        if settings.iter().any(|point| point.get(path).is_some() && point.get(setting::WORKLOAD_RATE).is_none()) {
             look.fault(path, "only used with a rate; set workload.rate too, or remove it".to_owned());
         }
     }
@@ -336,18 +344,18 @@ fn load_hosts_need(look: &mut RuleContext<'_>) {
         Ok(hosts) => hosts.len(),
         Err(error) => return look.fault(LOAD_HOSTS, error.to_string()),
     };
-    let command = look.study.settings.list("agents.load");
+    let command = look.study.settings.list(setting::AGENTS_LOAD);
     let (given, tells_apart) = (!command.is_empty(), command.iter().any(|part| part.contains(HOST_PLACEHOLDER)));
     if hosts == 0 && tells_apart {
         let reason = format!("contains {HOST_PLACEHOLDER}, but {LOAD_HOSTS} lists no host");
-        look.fault("agents.load", reason);
+        look.fault(setting::AGENTS_LOAD, reason);
     }
     if hosts > 1 && given && !tells_apart {
         let reason = format!(
             "would start all {hosts} agents of {LOAD_HOSTS} on one machine; put {HOST_PLACEHOLDER} where the host name \
              belongs, such as [\"ssh\", \"-T\", \"{HOST_PLACEHOLDER}\", \"proofload\", \"agent\"]"
         );
-        look.fault("agents.load", reason);
+        look.fault(setting::AGENTS_LOAD, reason);
     }
     for engine in look.engines() {
         if hosts > 1 && engine.capabilities.embedded && engine.capabilities.durable {
@@ -362,13 +370,13 @@ fn load_hosts_need(look: &mut RuleContext<'_>) {
 
 /// Whether some point restores the data before each run.
 fn restores(study: &Study) -> bool {
-    let values = values_of("procedure.restore", &study.settings, &study.factors);
-    values.iter().any(|value| value.to_string() == "every-run")
+    let values = values_of(RestorePolicy::PATH, &study.settings, &study.factors);
+    values.iter().any(|value| RestorePolicy::of_value(value) == Some(RestorePolicy::EveryRun))
 }
 
 /// Restoring needs an engine whose files can be copied, or one that restores an existing server.
 fn restore_needs(look: &mut RuleContext<'_>) {
-    let by_url = look.study.settings.get("engine.url").is_some();
+    let by_url = look.study.settings.get(setting::ENGINE_URL).is_some();
     let restores = restores(look.study);
     for engine in look
         .engines()
@@ -376,13 +384,13 @@ fn restore_needs(look: &mut RuleContext<'_>) {
         .filter(|engine| restores && engine.capabilities.durable && !engine.capabilities.file_snapshot)
         .filter(|engine| !(by_url && engine.capabilities.restore_at_url))
     {
-        look.fault("procedure.restore", format!("{} has no file snapshots; use \"never\"", engine.name));
+        look.fault(RestorePolicy::PATH, format!("{} has no file snapshots; use \"never\"", engine.name));
     }
 }
 
 /// A memory limit on an engine that keeps nothing would measure nothing.
 fn null_limits(look: &mut RuleContext<'_>) {
-    for path in ["limits.memory", "limits.memory_per_data"] {
+    for path in [setting::LIMITS_MEMORY, setting::LIMITS_MEMORY_PER_DATA] {
         let varied = look.study.factors.iter().any(|factor| factor.varies(path));
         let keeps_nothing = |engine: &&EngineFacts| !engine.capabilities.durable && !engine.capabilities.embedded;
         for engine in look.engines().iter().filter(keeps_nothing).filter(|_| varied) {
@@ -393,7 +401,12 @@ fn null_limits(look: &mut RuleContext<'_>) {
 
 /// A limit on a device needs data that lie on one.
 fn device_limits(look: &mut RuleContext<'_>) {
-    for path in ["limits.read_bandwidth", "limits.write_bandwidth", "limits.read_iops", "limits.write_iops"] {
+    for path in [
+        setting::LIMITS_READ_BANDWIDTH,
+        setting::LIMITS_WRITE_BANDWIDTH,
+        setting::LIMITS_READ_IOPS,
+        setting::LIMITS_WRITE_IOPS,
+    ] {
         if values_of(path, &look.study.settings, &look.study.factors).is_empty() {
             continue;
         }
@@ -427,12 +440,12 @@ fn engine_settings_known(look: &mut RuleContext<'_>) {
 /// CPU time per second that is allowed fits on the cores that are.
 fn cpu_fits_cores(look: &mut RuleContext<'_>) {
     let too_much = |path: &'static str, settings: &Settings| {
-        let (cores, cpu) = (settings.count("limits.cores").ok()?, settings.number(path).ok()?);
+        let (cores, cpu) = (settings.count(setting::LIMITS_CORES).ok()?, settings.number(path).ok()?);
         (cpu > f64::from(cores)).then(|| (path, format!("{cpu} CPU s/s do not fit on {cores} cores (limits.cores)")))
     };
     let points = expand(look.study).points;
     let settings = points.iter().map(|point| look.study.settings.with(&point.levels));
-    let paths = ["limits.cpu", "limits.standby_cpu"];
+    let paths = [setting::LIMITS_CPU, setting::LIMITS_STANDBY_CPU];
     let of_point = |settings: Settings| paths.into_iter().filter_map(move |path| too_much(path, &settings));
     let reasons: BTreeSet<(&str, String)> = settings.flat_map(of_point).collect();
     for (path, reason) in reasons {
@@ -442,16 +455,16 @@ fn cpu_fits_cores(look: &mut RuleContext<'_>) {
 
 /// Quiet seconds are a result only where nothing that was left undone is done later, and where one agent tells its seconds.
 fn quiet_seconds_need(look: &mut RuleContext<'_>) {
-    const PATH: &str = "procedure.quiet_seconds";
+    const PATH: &str = setting::PROCEDURE_QUIET_SECONDS;
     let settings = &look.study.settings;
     if settings.count(PATH).unwrap_or(0) == 0 {
         return;
     }
-    let catches_up = !values_of("workload.rate", settings, &look.study.factors).is_empty()
-        || settings.text("search.setting") == Ok("workload.rate")
-        || values_of("workload.pacing", settings, &look.study.factors)
+    let catches_up = !values_of(setting::WORKLOAD_RATE, settings, &look.study.factors).is_empty()
+        || settings.text(setting::SEARCH_SETTING) == Ok(setting::WORKLOAD_RATE)
+        || values_of(LoadPacing::PATH, settings, &look.study.factors)
             .iter()
-            .any(|pacing| pacing.to_string() != "saturated");
+            .any(|value| LoadPacing::of_value(value) != Some(LoadPacing::Saturated));
     let several = load_hosts(settings).is_ok_and(|hosts| hosts.len() > 1);
     if catches_up {
         look.fault(
@@ -465,15 +478,20 @@ fn quiet_seconds_need(look: &mut RuleContext<'_>) {
 }
 
 /// Settings that do nothing without standbys.
-const OF_STANDBYS: [&str; 5] =
-    ["replication.standbys", "replication.confirm", "replication.rtt", "replication.bandwidth", "limits.standby_cpu"];
+const OF_STANDBYS: [&str; 5] = [
+    "replication.standbys",
+    "replication.confirm",
+    setting::REPLICATION_RTT,
+    setting::REPLICATION_BANDWIDTH,
+    setting::LIMITS_STANDBY_CPU,
+];
 
 /// Standbys need an engine that has them, a mode of it, enough of them to confirm, and a snapshot to start from.
 fn replication_needs(look: &mut RuleContext<'_>) {
     let settings = &look.study.settings;
     let points = expand(look.study).points;
     let mut found: BTreeSet<(&str, String)> = BTreeSet::new();
-    let by_url = settings.get("engine.url").is_some();
+    let by_url = settings.get(setting::ENGINE_URL).is_some();
     let (mut replicated, mut alone) = (false, false);
     for settings in points.iter().map(|point| settings.with(&point.levels)) {
         let Ok(Some(asked)) = replication(&settings) else {
@@ -481,13 +499,14 @@ fn replication_needs(look: &mut RuleContext<'_>) {
             continue;
         };
         replicated = true;
-        let engine = settings.text("engine.kind").ok().and_then(|name| look.given.catalogue().engine(name));
+        let engine = settings.text(setting::ENGINE_KIND).ok().and_then(|name| look.given.catalogue().engine(name));
         let missing = engine.and_then(|engine| mode_missing(engine, asked.mode, by_url));
-        found.extend(missing.map(|why| ("replication.mode", why)));
+        found.extend(missing.map(|why| (setting::REPLICATION_MODE, why)));
         found.extend(too_few_standbys(&asked).map(|why| ("replication.confirm", why)));
-        if !by_url && settings.text("procedure.restore") == Ok("never") {
+        if !by_url && settings.text(RestorePolicy::PATH).ok().and_then(RestorePolicy::of) == Some(RestorePolicy::Never)
+        {
             let reason = "standbys start from the snapshot of the primary before each run; use \"every-run\"";
-            found.insert(("procedure.restore", reason.to_owned()));
+            found.insert((RestorePolicy::PATH, reason.to_owned()));
         }
     }
     if by_url && replicated {
@@ -509,9 +528,9 @@ fn not_ours(look: &RuleContext<'_>, alone: bool) -> Vec<(&'static str, String)> 
     if alone {
         let reason =
             "an existing server (engine.url) has the same standbys at every point; remove \"none\" from the modes";
-        found.push(("replication.mode", reason.to_owned()));
+        found.push((setting::REPLICATION_MODE, reason.to_owned()));
     }
-    for path in ["replication.confirm", "replication.rtt", "replication.bandwidth"] {
+    for path in ["replication.confirm", setting::REPLICATION_RTT, setting::REPLICATION_BANDWIDTH] {
         if look.given.is_given(path) {
             let reason = "is up to the existing server (engine.url); remove it";
             found.push((path, reason.to_owned()));
@@ -541,12 +560,12 @@ fn too_few_standbys(asked: &ReplicationAsked) -> Option<String> {
 /// A network, or a number of standbys, changes nothing at a level without standbys: their product measures the same several times.
 fn link_needs_standbys(look: &mut RuleContext<'_>) {
     let Study { settings, factors } = look.study;
-    let of_mode = |factor: &Factor| factor.varies("replication.mode");
+    let of_mode = |factor: &Factor| factor.varies(setting::REPLICATION_MODE);
     let crossed = |path: &str| {
         let others = factors.iter().filter(|factor| !of_mode(factor));
         others.into_iter().any(|factor| factor.varies(path) && factor.levels.len() > 1)
     };
-    let modes = values_of("replication.mode", settings, factors);
+    let modes = values_of(setting::REPLICATION_MODE, settings, factors);
     let alone = modes.iter().any(|mode| mode.to_string() == ReplicationMode::None.word());
     for path in OF_STANDBYS {
         if alone && factors.iter().any(of_mode) && crossed(path) {
@@ -558,7 +577,7 @@ fn link_needs_standbys(look: &mut RuleContext<'_>) {
 
 /// What puts a mode in force is set by the mode alone.
 fn replication_settings_are_ours(look: &mut RuleContext<'_>) {
-    let modes = values_of("replication.mode", &look.study.settings, &look.study.factors);
+    let modes = values_of(setting::REPLICATION_MODE, &look.study.settings, &look.study.factors);
     if modes.iter().all(|mode| mode.to_string() == ReplicationMode::None.word()) {
         return;
     }

@@ -8,14 +8,14 @@ use crate::manager::manager;
 use crate::network::is_in_namespaces;
 use crate::plan::expand;
 use crate::replication::{link, replication};
-use crate::settings::Settings;
+use crate::settings::{Settings, setting};
 use std::collections::BTreeSet;
 
 /// Settings that only a drill uses.
 const OF_DRILLS: &[&str] = &[
     "drill.lasts",
     "drill.phase",
-    "drill.promote_after",
+    setting::DRILL_PROMOTE_AFTER,
     "drill.recovery",
     "drill.rejoin",
     "drill.within",
@@ -36,11 +36,11 @@ pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
         drilled = true;
         replaced |= asked.replaces_the_primary();
         found.extend(missing(&settings, &asked).into_iter().map(|(path, reason)| (path, reason.to_owned())));
-        let engine = settings.text("engine.kind").ok().and_then(|name| look.given.catalogue().engine(name));
+        let engine = settings.text(setting::ENGINE_KIND).ok().and_then(|name| look.given.catalogue().engine(name));
         if let Some(engine) = engine.filter(|engine| !can_fail(engine)) {
             let reason =
                 format!("{} has no server that Proofload starts and can let fail; use another engine", engine.name);
-            found.insert(("drill.fault", reason));
+            found.insert((setting::DRILL_FAULT, reason));
         }
     }
     if drilled && !replaced && look.given.is_given("drill.rejoin") {
@@ -61,7 +61,7 @@ pub(super) fn drill_needs(look: &mut RuleContext<'_>) {
 
 /// What is wrong with the strength of a point's fault; notes the settings that are used.
 fn strength(settings: &Settings, used: &mut BTreeSet<&'static str>) -> Option<(&'static str, String)> {
-    let fault = FaultAsked::of(settings.text("drill.fault").ok()?)??;
+    let fault = FaultAsked::of(settings.text(setting::DRILL_FAULT).ok()?)??;
     let paths: Vec<&'static str> = FaultStrength::settings(fault.kind).collect();
     used.extend(paths.iter().copied());
     let given: Vec<&'static str> = paths.iter().copied().filter(|path| settings.get(path).is_some()).collect();
@@ -85,12 +85,12 @@ fn is_stronger(strength: FaultStrength, settings: &Settings) -> bool {
         FaultStrength::Rtt(rtt) => before.is_none_or(|link| rtt > link.rtt),
         FaultStrength::Bandwidth(rate) => before.and_then(|link| link.bandwidth).is_none_or(|had| rate.0 < had.0),
         FaultStrength::WriteIops(rate) => {
-            settings.count("limits.write_iops").is_ok_and(|had| rate < had)
-                || settings.get("limits.write_iops").is_none()
+            settings.count(setting::LIMITS_WRITE_IOPS).is_ok_and(|had| rate < had)
+                || settings.get(setting::LIMITS_WRITE_IOPS).is_none()
         }
         FaultStrength::WriteBandwidth(rate) => {
-            settings.bytes("limits.write_bandwidth").is_ok_and(|had| rate.0 < had.0)
-                || settings.get("limits.write_bandwidth").is_none()
+            settings.bytes(setting::LIMITS_WRITE_BANDWIDTH).is_ok_and(|had| rate.0 < had.0)
+                || settings.get(setting::LIMITS_WRITE_BANDWIDTH).is_none()
         }
     }
 }
@@ -117,56 +117,57 @@ fn missing(settings: &Settings, asked: &DrillAsked) -> Vec<(&'static str, &'stat
         }
     };
     need(
-        settings.get("engine.url").is_none(),
-        "drill.fault",
+        settings.get(setting::ENGINE_URL).is_none(),
+        setting::DRILL_FAULT,
         "faults are only injected into instances that Proofload starts, never into an existing server; remove \
          engine.url or the drill",
     );
     need(
-        settings.get("workload.deadline").is_some(),
-        "drill.fault",
+        settings.get(setting::WORKLOAD_DEADLINE).is_some(),
+        setting::DRILL_FAULT,
         "a drill needs workload.deadline, such as \"1s\": without it users wait forever for a host that does not \
          answer",
     );
     need(
-        settings.get("search.setting").is_none(),
-        "drill.fault",
+        settings.get(setting::SEARCH_SETTING).is_none(),
+        setting::DRILL_FAULT,
         "a search compares loads, not faults; remove the search or the drill",
     );
     need(
         settings.get("agents.load_hosts").is_none(),
-        "drill.fault",
+        setting::DRILL_FAULT,
         "the prober works with one load agent only; remove agents.load_hosts",
     );
     need(
-        settings.duration("procedure.quiet_seconds").is_err()
-            && settings.count("procedure.quiet_seconds").unwrap_or(0) == 0,
-        "procedure.quiet_seconds",
+        settings.duration(setting::PROCEDURE_QUIET_SECONDS).is_err()
+            && settings.count(setting::PROCEDURE_QUIET_SECONDS).unwrap_or(0) == 0,
+        setting::PROCEDURE_QUIET_SECONDS,
         "a drill's measured window has a fixed length; remove it",
     );
     need(
         asked.fault.is_none_or(|fault| fault.target != FaultTarget::Link || is_cut(settings, fault))
             || link(settings).is_some(),
-        "drill.fault",
+        setting::DRILL_FAULT,
         "faults of a link need a relay: set replication.rtt (\"0s\" adds no delay) or replication.bandwidth",
     );
     need(
-        asked.fault.is_none_or(|fault| fault.kind != FaultKind::FullDisk) || settings.get("storage.volume").is_some(),
-        "drill.fault",
+        asked.fault.is_none_or(|fault| fault.kind != FaultKind::FullDisk)
+            || settings.get(setting::STORAGE_VOLUME).is_some(),
+        setting::DRILL_FAULT,
         "a full disk needs a volume made for the study: set storage.volume, such as \"4GiB\"; the system's file system \
          is never filled",
     );
     need(
         asked.fault.is_none_or(|fault| fault.target != FaultTarget::Clients)
             || (manager(settings).ok().flatten().is_none()
-                && ["agents.load", "agents.standby_hosts"].iter().all(|path| settings.get(path).is_none())),
-        "drill.fault",
+                && [setting::AGENTS_LOAD, "agents.standby_hosts"].iter().all(|path| settings.get(path).is_none())),
+        setting::DRILL_FAULT,
         "this fault needs users and primary on this host and promotion by hand; remove agents.load, \
          agents.standby_hosts and replication.manager",
     );
     need(
         asked.promote_after.is_zero() || asked.replaces_the_primary(),
-        "drill.promote_after",
+        setting::DRILL_PROMOTE_AFTER,
         "this fault does not lead to a promotion; remove it",
     );
     need(
@@ -183,7 +184,7 @@ fn recovery(settings: &Settings, asked: &DrillAsked) -> Option<(&'static str, &'
     if replication(settings).ok().flatten().is_none() && needs_a_standby(asked) {
         let reason = "this drill needs a standby: set replication.mode to something other than \"none\", or use a fault of the \
                       primary with drill.recovery = \"restart\"";
-        return Some(("drill.fault", reason));
+        return Some((setting::DRILL_FAULT, reason));
     }
     let is_asked = asked.recovery == FaultRecovery::Restart && settings.get("drill.recovery").is_some();
     let reason = "\"restart\" is for crash, kill, stop and freeze primary without a failover manager; remove it";

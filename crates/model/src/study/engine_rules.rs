@@ -3,7 +3,7 @@
 use super::contradictions::RuleContext;
 use crate::catalogue::{Catalogue, EnginePlace};
 use crate::plan::expand;
-use crate::settings::Settings;
+use crate::settings::{Settings, setting};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Group of settings that are handed to an engine as they stand.
@@ -18,7 +18,7 @@ pub(super) fn engine_settings_taken(look: &mut RuleContext<'_>) {
         return;
     }
     let settings = &look.study.settings;
-    let is_here = settings.get("engine.url").is_none() && settings.list("agents.host").is_empty();
+    let is_here = settings.get(setting::ENGINE_URL).is_none() && settings.list(setting::AGENTS_HOST).is_empty();
     let place = if is_here { EnginePlace::Here } else { EnginePlace::Elsewhere };
     let mut found: BTreeSet<(String, String)> = BTreeSet::new();
     for (engine, given) in given_settings(look) {
@@ -44,7 +44,7 @@ fn given_settings(look: &RuleContext<'_>) -> BTreeMap<String, GivenSettings> {
     let mut found: BTreeMap<String, GivenSettings> = BTreeMap::new();
     for point in expand(look.study).points {
         let settings = look.study.settings.with(&point.levels);
-        let Ok(engine) = settings.text("engine.kind") else { continue };
+        let Ok(engine) = settings.text(setting::ENGINE_KIND) else { continue };
         let given = of_point(&settings, engine, look.given.catalogue());
         found.entry(engine.to_owned()).or_default().extend(given);
     }

@@ -15,13 +15,13 @@ pub(super) fn read_factor(factor: &FactorText, known: (&Catalogue, &Kinds), faul
     let levels = factor.keys.iter().find(|key| key.path == "levels");
     let (Some(setting), Some(levels)) = (factor.setting(), levels) else {
         let reason = "a factor needs setting (a string) and levels (a list)";
-        faults.push(fault(factor.line, "factor", reason));
+        faults.push(Fault::new(factor.line, "factor", reason));
         return None;
     };
     let mut reader = FactorReader { setting, catalogue: known.0, kinds: known.1, faults };
     let target = reader.target(factor)?;
     if factor.levels.is_empty() {
-        faults.push(fault(levels.line, setting, "levels must be a list of at least one value"));
+        faults.push(Fault::new(levels.line, setting, "levels must be a list of at least one value"));
         return None;
     }
     let (mut values, mut known_values) = (Vec::new(), ValueSet::default());
@@ -62,7 +62,7 @@ impl<'a> FactorReader<'a> {
             Some(spec) if spec.path.ends_with('*') && tables => Some(FactorTarget::Group),
             Some(spec) if spec.factor => Some(FactorTarget::One(spec)),
             Some(_) => {
-                self.tell(fault(factor.line, setting, SAME_FOR_ALL));
+                self.tell(Fault::new(factor.line, setting, SAME_FOR_ALL));
                 None
             }
             None if self.is_table(setting) => Some(FactorTarget::Group),
@@ -103,7 +103,7 @@ impl<'a> FactorReader<'a> {
                 level.value.to_string().trim(),
                 self.example()
             );
-            self.tell(fault(level.line, setting, reason));
+            self.tell(Fault::new(level.line, setting, reason));
             return None;
         };
         let keys: Vec<&Assignment> = keys.iter().filter(|key| !self.is_empty_table(key)).collect();
@@ -124,7 +124,7 @@ impl<'a> FactorReader<'a> {
             return None;
         };
         if !spec.factor {
-            self.tell(fault(key.line, &path, SAME_FOR_ALL));
+            self.tell(Fault::new(key.line, &path, SAME_FOR_ALL));
             return None;
         }
         match spec.kind.read(&key.value) {
@@ -138,7 +138,7 @@ impl<'a> FactorReader<'a> {
     }
 
     fn twice(&mut self, level: &LevelText, value: &Value) {
-        self.tell(fault(level.line, self.setting, format!("level {value} is listed twice")));
+        self.tell(Fault::new(level.line, self.setting, format!("level {value} is listed twice")));
     }
 
     /// Notes a fault, once for each line.
@@ -161,10 +161,6 @@ impl<'a> FactorReader<'a> {
 
 const SAME_FOR_ALL: &str = "cannot be a factor: this setting is the same for all points";
 
-fn fault(line: Option<usize>, key: &str, reason: impl Into<String>) -> Fault {
-    Fault { line, key: key.to_owned(), reason: reason.into(), suggestion: None }
-}
-
 fn other_keys(factor: &FactorText, faults: &mut Vec<Fault>) {
     for key in factor.keys.iter().filter(|key| !["setting", "levels"].contains(&key.path.as_str())) {
         let suggestion = nearest(&key.path, ["setting", "levels"].into_iter());
@@ -185,7 +181,7 @@ pub(super) fn two_factors(factors: &[Factor], texts: &[FactorText], faults: &mut
         let earlier = &factors[..index];
         if earlier.iter().any(|other| other.setting == factor.setting) {
             let line = texts.iter().rfind(|text| text.setting() == Some(&factor.setting)).and_then(|text| text.line);
-            faults.push(fault(line, &factor.setting, "varied by two factors"));
+            faults.push(Fault::new(line, &factor.setting, "varied by two factors"));
             continue;
         }
         for path in factor.paths() {
@@ -193,7 +189,7 @@ pub(super) fn two_factors(factors: &[Factor], texts: &[FactorText], faults: &mut
                 let text = texts.iter().find(|text| text.setting() == Some(&factor.setting));
                 let names = format!("{} and {}", other.setting, factor.setting);
                 let reason = format!("varied by two factors: {names}");
-                faults.push(fault(text.and_then(|text| text.line_of(&path)), &path, reason));
+                faults.push(Fault::new(text.and_then(|text| text.line_of(&path)), &path, reason));
             }
         }
     }
@@ -211,7 +207,7 @@ pub(super) fn sets_the_same(factors: &[Factor], texts: &[FactorText], settings: 
                     same = same.to_string(),
                     level = level.to_string()
                 );
-                faults.push(fault(line, &factor.setting, reason));
+                faults.push(Fault::new(line, &factor.setting, reason));
             }
         }
     }

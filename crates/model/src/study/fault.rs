@@ -16,6 +16,13 @@ pub struct Fault {
     pub suggestion: Option<String>,
 }
 
+impl Fault {
+    /// A fault without a suggestion.
+    pub fn new(line: Option<usize>, key: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { line, key: key.into(), reason: reason.into(), suggestion: None }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
@@ -66,15 +73,17 @@ fn only<'a>(mut texts: impl Iterator<Item = &'a str>) -> Option<String> {
 }
 
 /// The candidate nearest to `wrong`, if one is near enough to be a slip: of a path, a third of the letters of its last name, as the tables
-/// before it are the same for many.
+/// before it are the same for many. Capitals are no slips: of `B` the nearest is `b`. A word of which no letter is left is not near.
 pub(crate) fn nearest<'a>(wrong: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let letters = wrong.chars().count();
     let slips = |candidate: &str| (candidate.rsplit('.').next().map_or(0, str::len) / 3).max(2);
     candidates
         // A distance is never less than the difference of lengths; to find it takes time and memory by their product.
         .filter(|candidate| candidate.chars().count().abs_diff(letters) <= slips(candidate))
-        .map(|candidate| (strsim::damerau_levenshtein(wrong, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= slips(candidate))
+        .map(|candidate| (strsim::damerau_levenshtein(&wrong.to_lowercase(), &candidate.to_lowercase()), candidate))
+        .filter(|(distance, candidate)| {
+            *distance <= slips(candidate) && *distance < letters.max(candidate.chars().count())
+        })
         .min()
         .map(|(_, candidate)| candidate.to_owned())
 }
@@ -85,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_first_faults_are_told_and_the_others_counted() {
-        let fault = Fault { line: Some(1), key: "a".to_owned(), reason: "wrong".to_owned(), suggestion: None };
+        let fault = Fault::new(Some(1), "a", "wrong");
         let text = |count| faults_text(&vec![fault.clone(); count]);
         assert_eq!(text(MOST_FAULTS_TOLD), "line 1: a: wrong\n".repeat(MOST_FAULTS_TOLD));
         assert!(text(MOST_FAULTS_TOLD + 7).ends_with("a: wrong\nand 7 more\n"));
@@ -112,6 +121,12 @@ mod tests {
         assert_eq!(nearest("workload.warehuses", known()).as_deref(), Some("workload.warehouses"));
         // Another name of the same table is no slip, however long the table's own name is.
         assert_eq!(nearest("procedure.pace", ["procedure.measure"].into_iter()), None);
+        // Case is not told apart, and a short word in another case is not taken for another short word.
+        let mixes = || ["a", "b", "c", "own"].into_iter();
+        assert_eq!(nearest("B", mixes()).as_deref(), Some("b"));
+        assert_eq!(nearest("OWN", mixes()).as_deref(), Some("own"));
+        assert_eq!(nearest("WORKLOAD.Warehouses", known()).as_deref(), Some("workload.warehouses"));
+        assert_eq!([nearest("g", mixes()), nearest("G", mixes())], [None, None], "no letter of it is left");
         // The distance would take a table of 8 million rows.
         assert_eq!(nearest(&"w".repeat(8 << 20), known()), None);
     }

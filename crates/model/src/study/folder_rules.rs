@@ -3,10 +3,11 @@
 use super::contradictions::RuleContext;
 use super::factor::values_of;
 use crate::letters::is_steering;
+use crate::settings::setting;
 use std::path::{Component, Path, PathBuf};
 
 /// Settings that name a folder for what a study writes.
-const FOLDER_SETTINGS: &[&str] = &["storage.path", "storage.cache.path"];
+const FOLDER_SETTINGS: &[&str] = &[setting::STORAGE_PATH, "storage.cache.path"];
 
 /// System folders that no data belong in.
 const SYSTEM_FOLDERS: &[&str] =

@@ -7,6 +7,7 @@ use crate::manager::manager;
 use crate::network::{NETWORK, is_in_namespaces};
 use crate::plan::expand;
 use crate::replication::replication;
+use crate::settings::setting;
 use crate::standby_hosts::{PRIMARY_ADDRESS, STANDBY_COMMAND, STANDBY_HOSTS, standby_hosts};
 use std::collections::BTreeSet;
 
@@ -39,7 +40,7 @@ pub(super) fn standby_hosts_need(look: &mut RuleContext<'_>) {
     for reason in at_points(look, hosts) {
         look.fault(STANDBY_HOSTS, reason);
     }
-    if settings.get("engine.url").is_some() {
+    if settings.get(setting::ENGINE_URL).is_some() {
         let reason = "an existing server (engine.url) has its standbys on its own hosts; remove it";
         look.fault(STANDBY_HOSTS, reason.to_owned());
     }
@@ -48,7 +49,7 @@ pub(super) fn standby_hosts_need(look: &mut RuleContext<'_>) {
 /// Namespaces are made on this machine for instances that we start and promote, as many at every point.
 fn namespaces_need(look: &mut RuleContext<'_>) {
     let settings = look.study.settings.clone();
-    for path in ["agents.host", "agents.load", STANDBY_COMMAND, STANDBY_HOSTS, PRIMARY_ADDRESS] {
+    for path in [setting::AGENTS_HOST, setting::AGENTS_LOAD, STANDBY_COMMAND, STANDBY_HOSTS, PRIMARY_ADDRESS] {
         if look.given.is_given(path) {
             look.fault(path, format!(
                 "conflicts with {NETWORK}, which runs all agents in namespaces of this machine; remove one of the two"
@@ -63,7 +64,7 @@ fn namespaces_need(look: &mut RuleContext<'_>) {
     for reason in at_points(look, standbys) {
         look.fault(NETWORK, reason);
     }
-    if settings.get("engine.url").is_some() {
+    if settings.get(setting::ENGINE_URL).is_some() {
         let reason = "an existing server (engine.url) is reached through its own network; remove it";
         look.fault(NETWORK, reason.to_owned());
     }

@@ -6,7 +6,7 @@ use crate::drill::{FaultAsked, FaultTarget, drill};
 use crate::manager::{MANAGER_SETTINGS, ManagerAsked, manager};
 use crate::plan::expand;
 use crate::replication::{link, replication};
-use crate::settings::Settings;
+use crate::settings::{Settings, setting};
 use std::collections::BTreeSet;
 
 /// A manager runs an engine that it knows, with one standby and no relay; faults of managers need one.
@@ -20,7 +20,8 @@ pub(super) fn manager_needs(look: &mut RuleContext<'_>) {
         let faults = match &asked {
             None => by_hand(&settings).into_iter().collect(),
             Some(asked) => {
-                let engine = settings.text("engine.kind").ok().and_then(|name| look.given.catalogue().engine(name));
+                let engine =
+                    settings.text(setting::ENGINE_KIND).ok().and_then(|name| look.given.catalogue().engine(name));
                 let unknown = engine.and_then(|engine| unknown_to(engine, asked));
                 unknown.into_iter().chain(missing(&settings, asked)).collect::<Vec<_>>()
             }
@@ -41,7 +42,7 @@ pub(super) fn manager_needs(look: &mut RuleContext<'_>) {
 fn by_hand(settings: &Settings) -> Option<(&'static str, String)> {
     let fault = drill(settings).ok().flatten()?.fault.filter(|fault| fault.needs_a_manager())?;
     Some((
-        "drill.fault",
+        setting::DRILL_FAULT,
         format!(
             "{fault:?} needs a failover manager: set replication.manager; without one, use \"stop primary\"",
             fault = fault.to_string()
@@ -67,23 +68,27 @@ fn missing(settings: &Settings, asked: &ManagerAsked) -> Vec<(&'static str, Stri
         return missing;
     };
     need(
-        settings.get("engine.url").is_none(),
+        settings.get(setting::ENGINE_URL).is_none(),
         "replication.manager",
         "works only with instances that Proofload starts; remove engine.url",
     );
     need(replicated.standbys.len() == 1, "replication.standbys", "must be 1 with a failover manager");
     need(
         link(settings).is_none(),
-        "replication.rtt",
+        setting::REPLICATION_RTT,
         "connects its instances itself, without a relay; remove replication.rtt and replication.bandwidth",
     );
     let ends_the_standby = |fault: FaultAsked| fault.target == FaultTarget::Standby && fault.kind.ends_the_server();
     let fault = drill(settings).ok().flatten().and_then(|asked| asked.fault);
     need(
         !fault.is_some_and(ends_the_standby),
-        "drill.fault",
+        setting::DRILL_FAULT,
         "is not possible on a standby that a failover manager runs; use \"freeze standby-1\"",
     );
-    need(settings.get("drill.promote_after").is_none(), "drill.promote_after", "detects failures itself; remove it");
+    need(
+        settings.get(setting::DRILL_PROMOTE_AFTER).is_none(),
+        setting::DRILL_PROMOTE_AFTER,
+        "detects failures itself; remove it",
+    );
     missing
 }

@@ -5,6 +5,8 @@ use super::factor::values_of;
 use super::typed::purged_devices;
 use crate::plan::expand;
 use crate::replication::replication;
+use crate::setting_words::RestorePolicy;
+use crate::settings::setting;
 use std::collections::BTreeSet;
 
 /// A purge needs a device for each node, and data that are put back before each run.
@@ -15,8 +17,8 @@ pub(super) fn purge_needs(look: &mut RuleContext<'_>) {
         return;
     }
     let plan = expand(look.study);
-    let restores = values_of("procedure.restore", &settings, &look.study.factors);
-    let always_restored = restores.iter().all(|value| value.to_string() == "every-run");
+    let restores = values_of(RestorePolicy::PATH, &settings, &look.study.factors);
+    let always_restored = restores.iter().all(|value| RestorePolicy::of_value(value) == Some(RestorePolicy::EveryRun));
     let most = plan
         .points
         .iter()
@@ -28,11 +30,11 @@ pub(super) fn purge_needs(look: &mut RuleContext<'_>) {
         }
     };
     let is_named = settings.get("storage.purge.device").is_some();
-    need(is_named, "storage.purge.standby_devices", "only used with storage.purge.device".to_owned());
+    need(is_named, setting::STORAGE_PURGE_STANDBY_DEVICES, "only used with storage.purge.device".to_owned());
     let given = devices.len() - usize::from(is_named);
     need(
         given == most,
-        "storage.purge.standby_devices",
+        setting::STORAGE_PURGE_STANDBY_DEVICES,
         format!(
             "lists {given} devices, but the study has up to {most} standbys: comparing a worn drive with a fresh one \
              means nothing"
@@ -50,11 +52,11 @@ pub(super) fn purge_needs(look: &mut RuleContext<'_>) {
     }
     need(
         always_restored,
-        "procedure.restore",
+        RestorePolicy::PATH,
         "a purged device is empty, so the data must be restored before each run; use \"every-run\"".to_owned(),
     );
     need(
-        settings.get("engine.url").is_none() && settings.get("storage.volume").is_none(),
+        settings.get(setting::ENGINE_URL).is_none() && settings.get(setting::STORAGE_VOLUME).is_none(),
         "storage.purge.device",
         "cannot be combined with an existing server (engine.url) or a volume in a file (storage.volume), whose data \
          are not on this device"

@@ -55,12 +55,7 @@ pub(crate) fn take_apart(text: &str) -> ParsedStudy {
         Ok(document) => document,
         Err(error) => {
             let line = error.span().map(|span| lines.line_of(span.start));
-            parsed.faults.push(Fault {
-                line,
-                key: String::new(),
-                reason: format!("not TOML: {}", error.message()),
-                suggestion: None,
-            });
+            parsed.faults.push(Fault::new(line, "", format!("not TOML: {}", error.message())));
             return parsed;
         }
     };
@@ -72,8 +67,7 @@ pub(crate) fn take_apart(text: &str) -> ParsedStudy {
         let reason = format!(
             "{entries} keys, tables and levels, at most {MOST_ENTRIES} are taken; is this another kind of file?"
         );
-        let fault = Fault { line: None, key: String::new(), reason, suggestion: None };
-        return ParsedStudy { faults: vec![fault], ..ParsedStudy::default() };
+        return ParsedStudy { faults: vec![Fault::new(None, "", reason)], ..ParsedStudy::default() };
     }
     parsed
 }
@@ -109,13 +103,8 @@ fn take_factors(lines: &LineStarts, item: &Item, parsed: &mut ParsedStudy) {
         _ => None,
     };
     let Some(tables) = tables else {
-        let reason = "factors must be tables: use [[factor]] with setting and levels".to_owned();
-        parsed.faults.push(Fault {
-            line: lines.line_of_item(item),
-            key: "factor".to_owned(),
-            reason,
-            suggestion: None,
-        });
+        let reason = "factors must be tables: use [[factor]] with setting and levels";
+        parsed.faults.push(Fault::new(lines.line_of_item(item), "factor", reason));
         return;
     };
     for table in tables {
@@ -238,8 +227,7 @@ fn flatten(lines: &LineStarts, path: &str, item: &Item, parsed: &mut ParsedStudy
             value: value.clone(),
         });
     } else {
-        let reason = "a list of tables is not allowed here".to_owned();
-        parsed.faults.push(Fault { line: lines.line_of_item(item), key: path.to_owned(), reason, suggestion: None });
+        parsed.faults.push(Fault::new(lines.line_of_item(item), path, "a list of tables is not allowed here"));
     }
 }
 

@@ -5,7 +5,8 @@ use super::factor::Factor;
 use super::fault::Fault;
 use super::validate::StudySource;
 use crate::error::Error;
-use crate::settings::{Settings, Value};
+use crate::samples::ALL_KINDS;
+use crate::settings::{Settings, Value, setting};
 use std::time::Duration;
 
 /// Percentiles of response times that a search can hold a limit against.
@@ -60,7 +61,7 @@ pub struct Search {
 
 /// The search of a study; `None` when it has no search. Valid studies give no error.
 pub fn search(settings: &Settings) -> Result<Option<Search>, Error> {
-    let Ok(setting) = settings.text("search.setting") else { return Ok(None) };
+    let Ok(setting) = settings.text(setting::SEARCH_SETTING) else { return Ok(None) };
     let end = |path: &str| settings.get(path).cloned().ok_or_else(|| Error::new(format!("{path} is not set")));
     Ok(Some(Search {
         setting: setting.to_owned(),
@@ -82,7 +83,7 @@ fn goal(settings: &Settings) -> Result<Goal, Error> {
     Ok(Goal::Percentile {
         statistic: (*statistic).to_owned(),
         at_most,
-        operation: settings.text("search.operation").unwrap_or("all").to_owned(),
+        operation: settings.text("search.operation").unwrap_or(ALL_KINDS).to_owned(),
     })
 }
 
@@ -130,7 +131,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn fault(&mut self, key: &str, reason: impl Into<String>) {
         let line = self.source.line(key);
-        self.faults.push(Fault { line, key: key.to_owned(), reason: reason.into(), suggestion: None });
+        self.faults.push(Fault::new(line, key, reason));
     }
 
     fn missing(&mut self, key: &str, what: &str) {
@@ -141,18 +142,22 @@ impl Check<'_> {
 
     /// One that is a load of this study's workload, and varies nowhere else.
     fn setting(&mut self, factors: &[Factor]) {
-        let Ok(setting) = self.settings.text("search.setting").map(str::to_owned) else {
-            return self.missing("search.setting", "the setting that is searched, such as workload.virtual_users");
+        let Ok(setting) = self.settings.text(setting::SEARCH_SETTING).map(str::to_owned) else {
+            return self
+                .missing(setting::SEARCH_SETTING, "the setting that is searched, such as workload.virtual_users");
         };
         if self.source.load_setting(&setting).is_none() {
             let loads = self.source.load_settings().join(", ");
             return self.fault(
-                "search.setting",
+                setting::SEARCH_SETTING,
                 format!("{setting} is not a load setting of this workload; a search can vary {loads}"),
             );
         }
         if factors.iter().any(|factor| factor.varies(&setting)) {
-            self.fault("search.setting", format!("{setting} is also a factor; a search chooses its levels itself"));
+            self.fault(
+                setting::SEARCH_SETTING,
+                format!("{setting} is also a factor; a search chooses its levels itself"),
+            );
         }
     }
 
@@ -193,7 +198,8 @@ impl Check<'_> {
     /// A kind of operation that the workload has.
     fn operation(&mut self) {
         let Ok(operation) = self.settings.text("search.operation").map(str::to_owned) else { return };
-        let Some(known) = self.source.operations().filter(|known| operation != "all" && !known.contains(&&*operation))
+        let Some(known) =
+            self.source.operations().filter(|known| operation != ALL_KINDS && !known.contains(&&*operation))
         else {
             return;
         };
@@ -208,7 +214,7 @@ impl Check<'_> {
                 self.missing(path, what);
                 continue;
             };
-            let setting = self.settings.text("search.setting").unwrap_or_default().to_owned();
+            let setting = self.settings.text(setting::SEARCH_SETTING).unwrap_or_default().to_owned();
             let Some(spec) = self.source.load_setting(&setting) else { continue };
             match spec.kind.read_text(&text) {
                 Ok(value) => {
@@ -223,8 +229,12 @@ impl Check<'_> {
         {
             self.fault("search.to", "must be above search.from");
         }
-        let start =
-            self.settings.text("search.setting").ok().map(str::to_owned).zip(self.settings.get("search.from").cloned());
+        let start = self
+            .settings
+            .text(setting::SEARCH_SETTING)
+            .ok()
+            .map(str::to_owned)
+            .zip(self.settings.get("search.from").cloned());
         if let Some((setting, from)) = start {
             self.settings.0.entry(setting).or_insert(from);
         }

@@ -4,6 +4,7 @@
 
 use super::contradictions::RuleContext;
 use super::factor::values_of;
+use crate::settings::setting;
 use crate::standby_hosts::STANDBY_COMMAND;
 use std::collections::BTreeSet;
 
@@ -84,12 +85,12 @@ fn is_secret(name: &str, value: &str) -> bool {
 
 /// No password enters a study with the address of a server.
 pub(super) fn password_in_url(look: &mut RuleContext<'_>) {
-    let Ok(url) = look.study.settings.text("engine.url") else { return };
+    let Ok(url) = look.study.settings.text(setting::ENGINE_URL) else { return };
     if holds_password(url) {
         let remedies: BTreeSet<&str> = look.engines().iter().filter_map(|engine| engine.password).collect();
         let remedies: String = remedies.iter().map(|remedy| format!(" and {remedy}")).collect();
         let reason = format!("contains a password, which would be stored in the record; remove it{remedies}");
-        look.fault("engine.url", reason);
+        look.fault(setting::ENGINE_URL, reason);
     }
 }
 
@@ -108,14 +109,14 @@ fn percent_decoded(text: &str) -> String {
 
 /// Exporters are asked without a secret in their addresses.
 pub(super) fn secret_in_exporters(look: &mut RuleContext<'_>) {
-    let endpoints = look.study.settings.list("observe.prometheus").to_vec();
+    let endpoints = look.study.settings.list(setting::OBSERVE_PROMETHEUS).to_vec();
     for (number, endpoint) in endpoints.iter().enumerate() {
         let Some(key) = secret_key(endpoint) else { continue };
         let reason = format!(
             "the address {} has the parameter {key}, a secret that would be stored in the record; remove it, and let a proxy on the load host add it",
             number + 1
         );
-        look.fault("observe.prometheus", reason);
+        look.fault(setting::OBSERVE_PROMETHEUS, reason);
     }
 }
 
@@ -136,7 +137,7 @@ fn tells_secret(name: &str) -> bool {
 
 /// Commands that start agents have no secret among their words.
 pub(super) fn secret_in_commands(look: &mut RuleContext<'_>) {
-    for path in ["agents.host", "agents.load", STANDBY_COMMAND] {
+    for path in [setting::AGENTS_HOST, setting::AGENTS_LOAD, STANDBY_COMMAND] {
         if let Some(place) = secret_place(look.study.settings.list(path)) {
             let reason = format!(
                 "contains a secret ({place}), which would be stored in the record; use a key of ssh that its agent holds, or a file on the load \

@@ -6,19 +6,19 @@ use crate::drill::{Rejoin, drill};
 use crate::network::{NETWORK, is_in_namespaces};
 use crate::plan::expand;
 use crate::replication::replication;
-use crate::settings::Settings;
+use crate::settings::{Settings, setting};
 use crate::standby_hosts::STANDBY_HOSTS;
 use std::collections::BTreeSet;
 
 /// Standbys that Proofload starts confirm, follow, move and come back as their engine can.
 pub(super) fn standbys_can(look: &mut RuleContext<'_>) {
     let settings = &look.study.settings;
-    if settings.get("engine.url").is_some() {
+    if settings.get(setting::ENGINE_URL).is_some() {
         return;
     }
     let mut found: BTreeSet<(&str, String)> = BTreeSet::new();
     for settings in expand(look.study).points.iter().map(|point| settings.with(&point.levels)) {
-        let engine = settings.text("engine.kind").ok().and_then(|name| look.given.catalogue().engine(name));
+        let engine = settings.text(setting::ENGINE_KIND).ok().and_then(|name| look.given.catalogue().engine(name));
         let known = engine.and_then(|engine| Some((engine, engine.capabilities.replication?)));
         if let Some((engine, facts)) = known.filter(|(_, facts)| !facts.modes.is_empty()) {
             found.extend(missing(&settings, engine, &facts));

@@ -2,9 +2,11 @@
 
 use super::contradictions::RuleContext;
 use super::factor::values_of;
+use super::fault::nearest;
 use super::typed::{THREAD, THREAD_ON, limits_standby_thread};
 use crate::intervention::THREAD_CPU;
 use crate::replication::ReplicationMode;
+use crate::settings::setting;
 
 /// A role and its CPU time are given together, of an engine whose server has roles; a role of standbys needs standbys.
 pub(super) fn thread_limit_needs(look: &mut RuleContext<'_>) {
@@ -29,13 +31,24 @@ pub(super) fn thread_limit_needs(look: &mut RuleContext<'_>) {
             let reason = format!("{} has no processes of its own; use limits.cpu", engine.name);
             found.push((THREAD, reason));
         }
+        role_known(look);
     }
-    let modes = values_of("replication.mode", &look.study.settings, &look.study.factors);
+    let modes = values_of(setting::REPLICATION_MODE, &look.study.settings, &look.study.factors);
     let alone = modes.iter().all(|mode| mode.to_string() == ReplicationMode::None.word());
     if alone && limits_standby_thread(&look.study.settings) {
         found.push((THREAD_ON, "there are no standbys; set replication.mode too, or remove it".to_owned()));
     }
     for (path, reason) in found {
         look.fault(path, reason);
+    }
+}
+
+/// A role is none that is probably a slip for one that the engine is known to have. Others are taken: extensions have roles of their own.
+fn role_known(look: &mut RuleContext<'_>) {
+    let Ok(role) = look.study.settings.text(THREAD).map(str::to_owned) else { return };
+    for engine in look.engines().iter().filter(|engine| !engine.thread_roles.contains(&role.as_str())) {
+        if let Some(near) = nearest(&role, engine.thread_roles.iter().copied()) {
+            look.fault_near(THREAD, format!("{} is not known to have a role {role:?}", engine.name), Some(near));
+        }
     }
 }

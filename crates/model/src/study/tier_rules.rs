@@ -6,7 +6,7 @@ use crate::catalogue::Capabilities;
 use crate::intervention::FLUSH_DELAY;
 use crate::letters::is_steering;
 use crate::plan::expand;
-use crate::settings::{Settings, Value};
+use crate::settings::{Settings, Value, setting};
 use crate::tier::{DriveModel, QUOTAS, TIER, TierPlan, TierVolume, tier_plan};
 use crate::tier_cleaning::{CachePart, CleaningPlan, DirtyMark};
 use crate::tier_warming::{WARM, WARM_WITHIN};
@@ -33,7 +33,7 @@ pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
     for engine in look.engines() {
         of_engine(look, engine.name, &engine.capabilities, &given);
     }
-    for other in ["storage.purge.device", "storage.precondition.device", "storage.precondition.size"] {
+    for other in ["storage.purge.device", setting::STORAGE_PRECONDITION_DEVICE, "storage.precondition.size"] {
         if given.contains(other) {
             look.fault(
                 other,
@@ -57,8 +57,8 @@ pub(super) fn tier_needs(look: &mut RuleContext<'_>) {
 /// What an engine on a tier needs beside it.
 fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: &BTreeSet<String>) {
     if can.tier_in_process {
-        if given.contains("storage.volume") {
-            look.fault("storage.volume", format!("{name} accesses its tier through files; remove it"));
+        if given.contains(setting::STORAGE_VOLUME) {
+            look.fault(setting::STORAGE_VOLUME, format!("{name} accesses its tier through files; remove it"));
         }
         if given.contains("storage.cache.path") {
             look.fault(
@@ -68,7 +68,7 @@ fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: 
         }
         return;
     }
-    if !can.tier_as_volumes() || given.contains("engine.url") {
+    if !can.tier_as_volumes() || given.contains(setting::ENGINE_URL) {
         let reason = format!(
             "{name} cannot run on a tier: a tier needs an engine in the load agent's process, or a server that \
              Proofload starts"
@@ -76,12 +76,12 @@ fn of_engine(look: &mut RuleContext<'_>, name: &str, can: &Capabilities, given: 
         look.fault("storage.kind", reason);
         return;
     }
-    if !given.contains("storage.volume") {
+    if !given.contains(setting::STORAGE_VOLUME) {
         let reason = format!("{name} needs storage.volume, the size of the slow volume, such as \"4GiB\"");
         look.fault("storage.kind", reason);
     }
-    let modes = values_of("replication.mode", &look.study.settings, &look.study.factors);
-    if modes.iter().any(|mode| mode.to_string() != "none") || given.contains("drill.fault") {
+    let modes = values_of(setting::REPLICATION_MODE, &look.study.settings, &look.study.factors);
+    if modes.iter().any(|mode| mode.to_string() != "none") || given.contains(setting::DRILL_FAULT) {
         look.fault("storage.kind", "a tier needs a single server, without standbys or drills".to_owned());
     }
     let with_log = |settings: &Settings| settings.list("storage.cache.accelerate").iter().any(|one| one == "log");

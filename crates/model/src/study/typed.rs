@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::intervention::{CLIENTS_CPU, THREAD_CPU};
-use crate::settings::{Settings, Value};
+use crate::setting_words::{LoadPacing, RestorePolicy};
+use crate::settings::{Settings, Value, setting};
 use crate::tier::tier_plan;
 use crate::units::{Bytes, BytesPerSecond, CpuRate};
 use crate::wire::{DataLocation, LimitsAsked, Preconditioning, ScrapeSpec, ThreadLimit};
@@ -71,22 +72,22 @@ impl Procedure {
 /// The procedure of a point.
 pub fn procedure(settings: &Settings) -> Result<Procedure, Error> {
     Ok(Procedure {
-        restore_every_run: settings.text("procedure.restore")? == "every-run",
+        restore_every_run: RestorePolicy::of(settings.text(RestorePolicy::PATH)?) == Some(RestorePolicy::EveryRun),
         prewarm: settings.boolean("procedure.prewarm").unwrap_or(false),
         warm_up: WarmUp {
-            at_least: settings.duration("procedure.warm_up.at_least")?,
+            at_least: settings.duration(setting::PROCEDURE_WARM_UP_AT_LEAST)?,
             at_most: settings.duration("procedure.warm_up.at_most")?,
             round: settings.duration("procedure.warm_up.round")?,
             tolerance: settings.number("procedure.warm_up.tolerance")?,
         },
-        measure: settings.duration("procedure.measure")?,
+        measure: settings.duration(setting::PROCEDURE_MEASURE)?,
         drift_tolerance: settings.number("procedure.drift_tolerance")?,
-        precision: settings.number("procedure.precision").ok(),
+        precision: settings.number(setting::PROCEDURE_PRECISION).ok(),
         // Records from before there was a limit have none.
-        steal_tolerance: settings.number("procedure.steal_tolerance").unwrap_or(1.0),
+        steal_tolerance: settings.number(setting::PROCEDURE_STEAL_TOLERANCE).unwrap_or(1.0),
         error_budget: settings.number("procedure.error_budget")?,
-        retries: settings.count("procedure.retries").unwrap_or(0),
-        quiet_seconds: settings.count("procedure.quiet_seconds").unwrap_or(0),
+        retries: settings.count(setting::PROCEDURE_RETRIES).unwrap_or(0),
+        quiet_seconds: settings.count(setting::PROCEDURE_QUIET_SECONDS).unwrap_or(0),
         wait_for_quiet: settings.duration("procedure.wait_for_quiet").unwrap_or_default(),
     })
 }
@@ -95,13 +96,13 @@ pub fn procedure(settings: &Settings) -> Result<Procedure, Error> {
 pub fn limits_asked(settings: &Settings) -> LimitsAsked {
     let bandwidth = |path: &str| settings.bytes(path).ok().map(|bytes| BytesPerSecond(bytes.0));
     LimitsAsked {
-        memory: settings.bytes("limits.memory").ok(),
-        cores: settings.count("limits.cores").ok(),
-        cpu: settings.number("limits.cpu").ok().map(CpuRate::from_seconds),
-        read_bandwidth: bandwidth("limits.read_bandwidth"),
-        write_bandwidth: bandwidth("limits.write_bandwidth"),
-        read_iops: settings.count("limits.read_iops").ok(),
-        write_iops: settings.count("limits.write_iops").ok(),
+        memory: settings.bytes(setting::LIMITS_MEMORY).ok(),
+        cores: settings.count(setting::LIMITS_CORES).ok(),
+        cpu: settings.number(setting::LIMITS_CPU).ok().map(CpuRate::from_seconds),
+        read_bandwidth: bandwidth(setting::LIMITS_READ_BANDWIDTH),
+        write_bandwidth: bandwidth(setting::LIMITS_WRITE_BANDWIDTH),
+        read_iops: settings.count(setting::LIMITS_READ_IOPS).ok(),
+        write_iops: settings.count(setting::LIMITS_WRITE_IOPS).ok(),
         cores_before: 0,
         without_precedence: false,
         thread: thread_limit(settings).filter(|_| !limits_standby_thread(settings)),
@@ -131,26 +132,26 @@ pub fn clients_cpu(settings: &Settings) -> Option<CpuRate> {
 
 /// The CPU time that each standby of a point may use; `None`: as much as the primary.
 pub fn standby_cpu(settings: &Settings) -> Option<CpuRate> {
-    settings.number("limits.standby_cpu").ok().map(CpuRate::from_seconds)
+    settings.number(setting::LIMITS_STANDBY_CPU).ok().map(CpuRate::from_seconds)
 }
 
 /// Settings of a point with `limits.memory` in the place of what `limits.memory_per_data` makes of the raw size of its data, in whole
 /// pages of 4 KiB.
 pub fn with_memory(mut settings: Settings, raw: Bytes) -> Settings {
-    if let Ok(share) = settings.number("limits.memory_per_data") {
+    if let Ok(share) = settings.number(setting::LIMITS_MEMORY_PER_DATA) {
         let pages = (raw.0 as f64 * share / 4096.0).round() as u64;
-        settings.0.insert("limits.memory".to_owned(), Value::Bytes(Bytes(pages * 4096)));
+        settings.0.insert(setting::LIMITS_MEMORY.to_owned(), Value::Bytes(Bytes(pages * 4096)));
     }
     settings
 }
 
 /// Where the data of a point lies; `engine_settings` as the engine crate resolves them.
 pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -> Result<DataLocation, Error> {
-    let (root, name) = (settings.text("storage.path")?, settings.text("study.name")?);
+    let (root, name) = (settings.text(setting::STORAGE_PATH)?, settings.text(setting::STUDY_NAME)?);
     Ok(DataLocation {
-        engine: settings.text("engine.kind")?.to_owned(),
+        engine: settings.text(setting::ENGINE_KIND)?.to_owned(),
         folder: format!("{}/{name}", root.trim_end_matches('/')),
-        url: settings.text("engine.url").ok().map(str::to_owned),
+        url: settings.text(setting::ENGINE_URL).ok().map(str::to_owned),
         settings: engine_settings,
         tier: tier_plan(settings)?.map(Box::new),
     })
@@ -159,7 +160,7 @@ pub fn data_place(settings: &Settings, engine_settings: Vec<(String, String)>) -
 /// Exporters that observe the host; empty when its own agent does.
 pub fn scraped(settings: &Settings) -> ScrapeSpec {
     ScrapeSpec {
-        endpoints: settings.list("observe.prometheus").to_vec(),
+        endpoints: settings.list(setting::OBSERVE_PROMETHEUS).to_vec(),
         device: settings.text("observe.device").ok().map(str::to_owned),
         series: settings.list("observe.series").to_vec(),
     }
@@ -168,7 +169,7 @@ pub fn scraped(settings: &Settings) -> ScrapeSpec {
 /// Devices that are purged before each run, the primary's first; empty where the study asks for none.
 pub fn purged_devices(settings: &Settings) -> Vec<String> {
     let primary = settings.text("storage.purge.device").ok().map(str::to_owned).into_iter();
-    primary.chain(settings.list("storage.purge.standby_devices").iter().cloned()).collect()
+    primary.chain(settings.list(setting::STORAGE_PURGE_STANDBY_DEVICES).iter().cloned()).collect()
 }
 
 /// A device as `--yes` names it among others with commas between; where none of them is it, all that was named.
@@ -184,14 +185,14 @@ const LOOKS_AT_SESSIONS: u32 = 20;
 /// Times a second that the sessions of the load are looked at; 0: not at all. Sessions that wait for their turn tell nothing of a
 /// transaction's time.
 pub fn session_looks(settings: &Settings) -> u32 {
-    let takes_turns = settings.get("workload.rate").is_some() || settings.text("workload.pacing") == Ok("paced");
-    let is_told = settings.get("replication.mode").is_some() && !takes_turns;
+    let takes_turns = settings.get(setting::WORKLOAD_RATE).is_some() || LoadPacing::is_paced(settings);
+    let is_told = settings.get(setting::REPLICATION_MODE).is_some() && !takes_turns;
     settings.count("observe.sessions").unwrap_or(if is_told { LOOKS_AT_SESSIONS } else { 0 })
 }
 
 /// Preconditioning, when the study asks for it; `confirmed` is the device named by `--yes`.
 pub fn preconditioning(settings: &Settings, confirmed: Option<&str>) -> Result<Option<Preconditioning>, Error> {
-    let device = settings.text("storage.precondition.device").ok().map(str::to_owned);
+    let device = settings.text(setting::STORAGE_PRECONDITION_DEVICE).ok().map(str::to_owned);
     let size = settings.bytes("storage.precondition.size").ok();
     if device.is_none() && size.is_none() {
         return Ok(None);

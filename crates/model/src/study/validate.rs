@@ -8,7 +8,7 @@ use super::typed::{THREAD, THREAD_ON};
 use super::word_rules::lay_over_words;
 use crate::catalogue::Catalogue;
 use crate::intervention::THREAD_CPU;
-use crate::settings::{Scope, SettingSpec, Settings, limit_settings};
+use crate::settings::{Scope, SettingSpec, Settings, limit_settings, setting};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -24,17 +24,17 @@ pub struct Study {
 impl Study {
     /// `study.name`.
     pub fn name(&self) -> &str {
-        self.settings.text("study.name").unwrap_or_default()
+        self.settings.text(setting::STUDY_NAME).unwrap_or_default()
     }
 
     /// `study.title`.
     pub fn title(&self) -> &str {
-        self.settings.text("study.title").unwrap_or_default()
+        self.settings.text(setting::STUDY_TITLE).unwrap_or_default()
     }
 
     /// `study.repetitions`, at least one: the study of a record from elsewhere was not validated here.
     pub fn repetitions(&self) -> u32 {
-        self.settings.count("study.repetitions").unwrap_or(1).max(1)
+        self.settings.count(setting::STUDY_REPETITIONS).unwrap_or(1).max(1)
     }
 
     /// `study.seed`.
@@ -126,7 +126,7 @@ fn takes_a_limit_away(change: &Assignment) -> bool {
 
 /// A load that is given this way is not searched any more; a goal given this way takes the place of the other.
 fn lay_over_search(parsed: &mut ParsedStudy, path: &str) {
-    let searched = |key: &Assignment| key.path == "search.setting" && key.value.as_str() == Some(path);
+    let searched = |key: &Assignment| key.path == setting::SEARCH_SETTING && key.value.as_str() == Some(path);
     if parsed.assignments.iter().any(searched) {
         parsed.assignments.retain(|key| !key.path.starts_with("search."));
     }
@@ -185,7 +185,7 @@ impl Kinds {
             let levels = parsed.factors.iter().flat_map(|factor| factor.values(path)).map(|(_, value)| value);
             assigned.chain(levels).filter_map(|value| value.as_str().map(str::to_owned)).collect()
         };
-        Self { workloads: named("workload.kind"), engines: named("engine.kind") }
+        Self { workloads: named(setting::WORKLOAD_KIND), engines: named(setting::ENGINE_KIND) }
     }
 
     /// Whether a setting of this scope applies.
@@ -256,11 +256,10 @@ fn fill_defaults(
             let value = spec.kind.read_text(default).expect("the table's defaults are valid, which a test checks");
             settings.0.insert(spec.path.to_owned(), value);
         } else if spec.required
-            && settings.text("search.setting") != Ok(spec.path)
+            && settings.text(setting::SEARCH_SETTING) != Ok(spec.path)
             && !faults.iter().any(|fault| fault.key == spec.path)
         {
-            let reason = format!("is required: {}", spec.about);
-            faults.push(Fault { line: None, key: spec.path.to_owned(), reason, suggestion: None });
+            faults.push(Fault::new(None, spec.path, format!("is required: {}", spec.about)));
         }
     }
 }
@@ -330,7 +329,7 @@ impl StudySource<'_> {
         let engines = self.catalogue.engines.iter().map(|engine| (engine.name, engine.title)).collect();
         let workloads = self.catalogue.workloads.iter().map(|workload| (workload.name, workload.title)).collect();
         let kinds: [(_, Vec<(&str, &str)>, _); 2] =
-            [("engine.kind", engines, "engine"), ("workload.kind", workloads, "workload")];
+            [(setting::ENGINE_KIND, engines, "engine"), (setting::WORKLOAD_KIND, workloads, "workload")];
         for (path, known, what) in kinds {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             for name in values_of(path, settings, factors) {
@@ -369,7 +368,7 @@ impl StudySource<'_> {
                 }
                 Some(Scope::Always) | None => continue,
             };
-            faults.push(Fault { line: self.line(path), key: path.clone(), reason, suggestion: None });
+            faults.push(Fault::new(self.line(path), path, reason));
         }
     }
 }

@@ -24,6 +24,18 @@ pub struct DataLocation {
     pub tier: Option<Box<TierPlan>>,
 }
 
+impl DataLocation {
+    /// Data of an engine in a folder, with no settings and no cache tier.
+    pub fn in_folder(engine: &str, folder: impl Into<String>) -> Self {
+        Self { engine: engine.to_owned(), folder: folder.into(), url: None, settings: Vec::new(), tier: None }
+    }
+
+    /// Data of an existing server, with no settings.
+    pub fn at_url(engine: &str, url: impl Into<String>) -> Self {
+        Self { url: Some(url.into()), ..Self::in_folder(engine, "") }
+    }
+}
+
 /// A host that no agent runs on, observed through exporters of Prometheus' text format.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ScrapeSpec {

@@ -3,7 +3,9 @@
 use crate::deployment::InstanceName;
 use crate::error::Error;
 use crate::ledger::LedgerPage;
+use crate::log_level::LogLevel;
 use crate::samples::{IntervalSample, LostSession, Telemetry, UserRound};
+use crate::step_count::StepCount;
 use crate::time::Offset;
 use serde::{Deserialize, Serialize};
 
@@ -23,15 +25,13 @@ pub enum Event {
     Progress {
         /// What, in words.
         what: String,
-        /// Done.
-        done: u64,
-        /// Total; 0 when unknown.
-        total: u64,
+        /// How much of it; `None` where nothing is counted.
+        count: Option<StepCount>,
     },
     /// Line for the operator.
     Log {
-        /// `info`, `warning`, `error`.
-        level: String,
+        /// How much it matters.
+        level: LogLevel,
         /// The text.
         text: String,
     },

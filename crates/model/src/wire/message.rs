@@ -5,7 +5,7 @@ use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
 /// Version of the messages; agents of another version are refused at the greeting.
-pub const PROTOCOL: u32 = 28;
+pub const PROTOCOL: u32 = 29;
 
 /// A message from the conductor to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -90,6 +90,8 @@ fn catalogue() -> Catalogue {
         settings: &[],
         setting_names: (name == "sqlite").then_some(|| vec!["cache_size", "synchronous"]),
         refused_settings: if name == "nothing" { no_refused_settings } else { refused_settings },
+        live: std::array::from_fn(|place| name == "server" && matches!(place, 0 | 2)),
+        thread_roles: if name == "server" { &["walsender", "walwriter"][..] } else { &[] },
     };
     Catalogue {
         engines: vec![

@@ -174,6 +174,36 @@ fn a_role_is_limited_with_its_cpu_time_where_it_runs() {
 }
 
 #[test]
+fn a_role_that_is_a_slip_for_a_known_one_is_refused() {
+    let refused = |role: &str| {
+        let role = format!("limits.thread={role}");
+        refusal(GOOD, &["engine.kind=server", &role, "limits.thread_cpu=0.05"])
+    };
+    let told = "limits.thread: server is not known to have a role \"walsendr\"; did you mean walsender?";
+    assert_eq!(refused("walsendr"), [told]);
+    assert_eq!(refused("Walwriter").len(), 1, "capitals tell roles apart");
+    assert_eq!(refused("walwriter"), [""; 0]);
+    assert_eq!(refused("\"role of an extension\""), [""; 0]);
+}
+
+#[test]
+fn experiments_change_of_an_engine_what_it_lets_them() {
+    let refused = |more: &[&str], words: &str| {
+        let words = format!("confirm.engine={words}");
+        refusal(GOOD, &[more, &[&words[..]]].concat())
+    };
+    let server = ["engine.kind=server"];
+    assert_eq!(refused(&server, "[\"cache\", \"checkpoints\"]"), [""; 0]);
+    let told = "confirm.engine: \"durability\" cannot be changed while it runs: of server only cache, checkpoints can";
+    assert_eq!(refused(&server, "[\"cache\", \"durability\"]"), [told]);
+    let told = "confirm.engine: \"cache\" cannot be changed while it runs: sqlite has nothing that can, so remove it";
+    assert_eq!(refused(&[], "[\"cache\"]"), [told]);
+    assert_eq!(refused(&["factor.engine.kind=[\"sqlite\", \"server\"]"], "[\"cache\"]"), [""; 0], "one has it");
+    let told = "confirm.engine: \"cahce\" is none of cache, autovacuum, checkpoints, page_flushing, durability; did you mean cache?";
+    assert_eq!(refused(&server, "[\"cahce\"]"), [told]);
+}
+
+#[test]
 fn contradictions_are_told_beside_faults_that_do_not_hide_them() {
     let faults = refusal(GOOD, &["no.such=1", "factor.no.other=[1]", "limits.cores=1", "limits.cpu=4"]);
     assert_eq!(faults.len(), 3, "{faults:?}");

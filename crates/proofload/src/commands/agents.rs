@@ -8,13 +8,14 @@ use crate::output;
 use proofload_model::error::Error;
 use proofload_model::facts::{FactName, host};
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 use proofload_model::study::Study;
 use proofload_model::units::duration_words;
 use serde_json::{Value as Json, json};
 
 /// Looks and tells.
 pub(crate) fn run(arguments: &AgentsArguments) -> Exit {
-    let study = match study_file::read_with(&arguments.check, &arguments.set) {
+    let study = match study_file::read_with(&arguments.study, &arguments.set) {
         Ok(file) => file.study,
         Err(refusal) => return refusal.tell(arguments.json),
     };
@@ -57,7 +58,7 @@ fn text(checked: &[CheckedAgent]) -> String {
 
 /// What was not looked at; empty where the study names no server that runs already.
 fn unasked(study: &Study) -> String {
-    match study.settings.get("engine.url") {
+    match study.settings.get(setting::ENGINE_URL) {
         Some(_) => "the server of engine.url was not asked; proofload doctor STUDY logs in to it\n".to_owned(),
         None => String::new(),
     }

@@ -1,5 +1,6 @@
 //! `compare`: two records side by side. What is compared and how is decided by `report::findings::comparison`.
 
+use super::pair_files::{PairQuestion, expect_answerable};
 use super::target;
 use super::turns::{RecordFiles, record_files};
 use crate::cli::{CompareArguments, PairArguments, PairFormat};
@@ -24,6 +25,7 @@ pub(super) type Failure = (Exit, String);
 
 fn carry_out(pair: &PairArguments, metrics: &[String]) -> Result<Exit, Failure> {
     let levels = levels(pair)?;
+    expect_answerable(pair, &PairQuestion { metrics, levels: &levels, is_judged: false })?;
     let records = Records::read(pair)?;
     let comparison = records.compare(&ComparisonFilter { metrics: metrics.to_vec(), levels })?;
     let text = match terminal_columns(pair) {
@@ -68,7 +70,18 @@ fn name<'r>(path: &Path, (record, sha256): &'r (Record, String)) -> NamedRecord<
 fn read(path: &Path) -> Result<(Record, String), Failure> {
     let read =
         || Ok::<_, proofload_record::Error>((proofload_record::read(path)?, proofload_record::file_sha256(path)?));
-    read().map_err(|error| failed(error.to_string()))
+    read().map_err(|error| failed(format!("{error}{}", hint(path))))
+}
+
+/// What to try with a path that is no record; empty where nothing suggests itself.
+fn hint(path: &Path) -> &'static str {
+    if path.is_dir() {
+        "; it is a folder, and only the baseline may be one: give the file of a record"
+    } else if path.extension().is_some_and(|ending| ending == "toml") {
+        "; to measure two studies and compare their records, add --run"
+    } else {
+        ""
+    }
 }
 
 fn failed(text: String) -> Failure {

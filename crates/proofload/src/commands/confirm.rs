@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::output;
 use proofload_model::intervention::{ConfirmAsked, resources};
 use proofload_model::plan::Run;
+use proofload_model::settings::setting;
 use proofload_model::study::Study;
 use proofload_model::units::duration_words;
 use proofload_record::Record;
@@ -98,7 +99,7 @@ fn told(record: &Record, planned: &Planned) -> String {
 
 /// Time of the experiments that a study asks for, for `plan`; `None` where it asks for none.
 pub(super) fn asked_text(study: &Study) -> Option<String> {
-    let words = study.settings.text("confirm.points").ok()?;
+    let words = study.settings.text(setting::CONFIRM_POINTS).ok()?;
     let asked = ConfirmAsked::of(&study.settings);
     let (resources, _) = resources(&study.settings, load_of(&study.settings));
     Some(format!(

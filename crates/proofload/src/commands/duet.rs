@@ -3,10 +3,14 @@
 use super::compare::Failure;
 use super::siblings::{allowed_cores, shared_core, siblings_of};
 use crate::exit::Exit;
+use proofload_analysis::bootstrap::FEWEST_SAMPLES;
+use proofload_load::Rating;
 use proofload_model::plan::expand;
 use proofload_model::replication::instances_together;
 use proofload_model::settings::Settings;
 use proofload_model::study::{Study, values_of};
+use proofload_model::units::duration_words;
+use std::time::Duration;
 
 /// Cores that clients of both should have to themselves.
 const LEFT_TO_CLIENTS: u32 = 1;
@@ -29,6 +33,13 @@ pub(super) fn expect_duet(one: &Study, other: &Study) -> Result<(), Failure> {
             }
         }
         faults.extend(without_cores(study));
+        faults.extend(short_window(study).map(|window| {
+            format!(
+                "{name}: procedure.measure = {}: a ratio over the same seconds needs {FEWEST_SAMPLES} of them or more; set it in both studies, \
+                 such as --set procedure.measure=30s",
+                duration_words(window)
+            )
+        }));
         if !values_of("workload.rounds", &study.settings, &study.factors).is_empty() {
             faults.push(format!("{name}: workload.rounds: a run rated as a whole has no seconds to compare"));
         }
@@ -56,6 +67,28 @@ pub(super) fn expect_duet(one: &Study, other: &Study) -> Result<(), Failure> {
     Err((
         Exit::StudyInvalid,
         format!("the two studies cannot be measured at the same time:\n  {}", faults.join("\n  ")),
+    ))
+}
+
+/// The shortest window of a study, where its throughput has too few seconds for an interval, so that no ratio of it can be formed. `None`
+/// where its runs are not rated by windows of a length that it sets.
+fn short_window(study: &Study) -> Option<Duration> {
+    let window = |settings: &Settings| {
+        let rating = proofload_load::workload(settings.text("workload.kind").ok()?)?.rating(settings);
+        settings.duration("procedure.measure").ok().filter(|_| rating == Rating::Window)
+    };
+    let points = expand(study).points;
+    let shortest = points.iter().filter_map(|point| window(&study.settings.with(&point.levels))).min();
+    shortest.filter(|window| window.as_secs() < FEWEST_SAMPLES as u64)
+}
+
+/// A warning before studies with windows of which no throughput is compared are measured in turns.
+pub(super) fn short_window_warning(study: &Study) -> Option<String> {
+    let window = duration_words(short_window(study)?);
+    Some(format!(
+        "warning: {}: procedure.measure = {window}: throughput of a window of less than {FEWEST_SAMPLES} s has no interval, so it cannot be \
+         compared, only response times can; set it in both studies, such as --set procedure.measure=30s",
+        study.name()
     ))
 }
 
@@ -171,6 +204,28 @@ mod tests {
         assert!(told.contains("limits.cores") && told.contains("--set limits.cores=1"), "{told}");
         assert_eq!(without_cores(&study("[limits]\ncores = 1\n")), None);
         assert_eq!(without_cores(&study("[[factor]]\nsetting = \"limits.cores\"\nlevels = [1, 2]\n")), None);
+    }
+
+    /// Each study with what its windows lack, before anything is built.
+    #[test]
+    fn windows_too_short_for_a_ratio_are_refused_in_a_duet_and_warned_of_in_turns() {
+        let of = |name: &str, more: &str| {
+            let mut study = study(&format!("[limits]\ncores = 1\n{more}"));
+            study.settings.0.insert("study.name".to_owned(), Value::Text(name.to_owned()));
+            study
+        };
+        let measure = |seconds: &str| format!("[procedure]\nmeasure = \"{seconds}\"\n");
+        let told = |one: &str, other: &str| expect_duet(&of("a", one), &of("b", other)).err().map(|(_, text)| text);
+        let text = told(&measure("9s"), &measure("2s")).expect("it is refused");
+        for wanted in ["a: procedure.measure = 9 s", "b: procedure.measure = 2 s", "--set procedure.measure=30s"] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+        let varied = "[[factor]]\nsetting = \"procedure.measure\"\nlevels = [\"20s\", \"5s\"]\n";
+        assert_eq!(short_window(&of("a", varied)), Some(Duration::from_secs(5)));
+        assert_eq!(short_window(&of("a", &measure("10s"))), None);
+        let warned = short_window_warning(&of("a", &measure("9s"))).expect("it is warned of");
+        assert!(warned.starts_with("warning: a: procedure.measure = 9 s: throughput"), "{warned}");
+        assert_eq!(short_window_warning(&of("a", &measure("10s"))), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! with a tenth less CPU time. May not judge them.
 
 use super::compare::{Failure, Records};
+use super::duet_part::DuetPart;
 use super::turns::{PairAsked, RecordFiles, StudyAsked};
 use crate::exit::Exit;
 use crate::output;
@@ -16,6 +17,8 @@ const CPU: &str = "limits.cpu";
 
 /// A duet of the baseline with a copy of itself.
 struct CopyDuet {
+    /// Which of all duets it is.
+    part: DuetPart,
     /// Part of the names of its records.
     word: &'static str,
     /// True ratio.
@@ -28,8 +31,8 @@ struct CopyDuet {
 pub(super) fn duet_checks(asked: &PairAsked<'_>, studies: [&Study; 2]) -> Result<Vec<DuetCheck>, Failure> {
     let lowered = known_limit(studies)?;
     let duets = [
-        CopyDuet { word: "same", expected: 1.0, set: Vec::new() },
-        CopyDuet { word: "known", expected: KNOWN_RATIO, set: vec![format!("{CPU}={lowered}")] },
+        CopyDuet { part: DuetPart::Same, word: "same", expected: 1.0, set: Vec::new() },
+        CopyDuet { part: DuetPart::Known, word: "known", expected: KNOWN_RATIO, set: vec![format!("{CPU}={lowered}")] },
     ];
     let checks = duets.iter().map(|duet| check(asked, studies[0], duet)).collect::<Result<Vec<_>, Failure>>()?;
     contention_words(&checks).iter().for_each(|words| output::note(words));
@@ -41,7 +44,7 @@ fn check(asked: &PairAsked<'_>, baseline: &Study, duet: &CopyDuet) -> Result<Due
     let copy = StudyAsked { path: &pair.baseline, set: copied(&pair.set, baseline.name(), &duet.set) };
     let studies = [StudyAsked { path: &pair.baseline, set: pair.set.clone() }, copy];
     let files = files_of(&pair.baseline, duet.word);
-    PairAsked { pair, studies, files: &files, checks: false, interrupt: asked.interrupt }.measure()?;
+    PairAsked { pair, studies, files: &files, part: Some(duet.part), interrupt: asked.interrupt }.measure()?;
     let records = Records::of_files(files)?;
     let throughput = workload(&records.baseline().study.settings).headline.name.to_owned();
     let comparison = records.compare(&ComparisonFilter { metrics: vec![throughput], levels: Vec::new() })?;

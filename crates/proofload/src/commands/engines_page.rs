@@ -46,11 +46,36 @@ pub(super) fn engines_page() -> String {
     let mut titles = vec!["part".to_owned()];
     titles.extend(engines.iter().map(|(name, _)| title(name)));
     page.push_str(&head(&titles));
+    let mut reasons = Reasons::default();
     for part in parts() {
-        let applies = engines.iter().map(|(_, engine)| (part.lacking)(*engine).unwrap_or_else(|| "yes".to_owned()));
+        let applies = engines.iter().map(|(_, engine)| reasons.cell((part.lacking)(*engine)));
         page.push_str(&row([part.name.to_owned()].into_iter().chain(applies)));
     }
+    page.push_str(&reasons.note());
     page
+}
+
+/// Reasons for which parts do not apply, in the order in which a table refers to them by number.
+#[derive(Default)]
+struct Reasons(Vec<String>);
+
+impl Reasons {
+    /// What stands in a cell: that the part applies, or a dash with the number of the reason.
+    fn cell(&mut self, lacking: Option<String>) -> String {
+        let Some(reason) = lacking else { return "yes".to_owned() };
+        let place = self.0.iter().position(|known| *known == reason).unwrap_or_else(|| {
+            self.0.push(reason);
+            self.0.len() - 1
+        });
+        format!("– ({})", place + 1)
+    }
+
+    /// The line below the table; empty where it refers to nothing.
+    fn note(&self) -> String {
+        let told: Vec<String> =
+            self.0.iter().enumerate().map(|(place, reason)| format!("({}) {reason}", place + 1)).collect();
+        if told.is_empty() { String::new() } else { format!("\nWhy a part is left out: {}.\n", told.join("; ")) }
+    }
 }
 
 /// Engines that are built in and have a name for readers: no fixtures.
@@ -129,4 +154,19 @@ fn head(titles: &[impl AsRef<str>]) -> String {
 fn row(cells: impl IntoIterator<Item = String>) -> String {
     let line: String = cells.into_iter().map(|cell| format!(" {} |", cell.replace('|', "\\|"))).collect();
     format!("|{line}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_told_once_below_its_table() {
+        let mut reasons = Reasons::default();
+        assert_eq!(reasons.note(), "");
+        let cells = [None, Some("no SQL"), Some("no queries"), Some("no SQL")];
+        let cells = cells.map(|lacking| reasons.cell(lacking.map(str::to_owned)));
+        assert_eq!(cells, ["yes", "– (1)", "– (2)", "– (1)"]);
+        assert_eq!(reasons.note(), "\nWhy a part is left out: (1) no SQL; (2) no queries.\n");
+    }
 }

@@ -15,10 +15,7 @@ use std::path::Path;
 pub(crate) fn run(arguments: &ExportArguments) -> Exit {
     match carry_out(arguments) {
         Ok(()) => Exit::Good,
-        Err((exit, text)) => {
-            output::error(&text);
-            exit
-        }
+        Err((exit, text)) => output::failure(false, exit, &text),
     }
 }
 

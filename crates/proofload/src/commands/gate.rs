@@ -2,11 +2,13 @@
 //! read and get their exit code.
 
 use super::compare::{Failure, Records, format, is_json, levels, terminal_columns};
+use super::pair_files::{PairQuestion, expect_answerable};
 use super::target;
 use crate::cli_gate::{GateArguments, GatePolicy, NotInTurnsPolicy};
 use crate::exit::Exit;
 use crate::output;
 use proofload_report::findings::comparison::{ComparisonFilter, GateOutcome, NotInTurns, Policy, Rules, gate};
+use proofload_report::metrics::MetricKey;
 use proofload_report::workloads::workload;
 use proofload_report::{gate_for_terminal, render_gate};
 use std::collections::BTreeMap;
@@ -23,8 +25,10 @@ fn carry_out(arguments: &GateArguments) -> Result<Exit, Failure> {
     let pair = &arguments.pair;
     let rules = rules(arguments)?;
     let levels = levels(pair)?;
-    let records = Records::read(pair)?;
     let mut metrics: Vec<String> = arguments.metrics.iter().map(|text| name_of(text).to_owned()).collect();
+    expect_tolerances(&rules, &metrics)?;
+    expect_answerable(pair, &PairQuestion { metrics: &metrics, levels: &levels, is_judged: true })?;
+    let records = Records::read(pair)?;
     if metrics.is_empty() {
         metrics.push(workload(&records.baseline().study.settings).headline.name.to_owned());
     }
@@ -44,9 +48,9 @@ fn carry_out(arguments: &GateArguments) -> Result<Exit, Failure> {
 
 fn rules(arguments: &GateArguments) -> Result<Rules, Failure> {
     let own = arguments.metrics.iter().filter_map(|text| text.split_once('='));
-    let own = own.map(|(name, percent)| Ok((name.trim().to_owned(), tolerance(percent)?)));
+    let own = own.map(|(name, percent)| Ok((key(name.trim()), tolerance(percent)?)));
     Ok(Rules {
-        tolerance: tolerance(&arguments.tolerance)?,
+        tolerance: arguments.tolerance.as_deref().map(tolerance).transpose()?,
         of_metric: own.collect::<Result<BTreeMap<String, f64>, Failure>>()?,
         undecided: policy(arguments.undecided),
         void: policy(arguments.void),
@@ -56,6 +60,35 @@ fn rules(arguments: &GateArguments) -> Result<Rules, Failure> {
         },
         lost: arguments.lost,
     })
+}
+
+/// The name as the metric itself has it: there may be several for one.
+fn key(name: &str) -> String {
+    let known = || name.parse::<MetricKey>().ok().map(|key| key.to_string());
+    if name.ends_with(".*") { name.to_owned() } else { known().unwrap_or_else(|| name.to_owned()) }
+}
+
+/// Refuses a metric that has neither a tolerance of its own nor the one for all.
+fn expect_tolerances(rules: &Rules, metrics: &[String]) -> Result<(), Failure> {
+    if rules.tolerance.is_some() {
+        return Ok(());
+    }
+    let has_own = |name: &&String| {
+        let family = name.rsplit_once('.').map(|(family, _)| format!("{family}.*"));
+        rules.of_metric.contains_key(&key(name)) || family.is_some_and(|family| rules.of_metric.contains_key(&family))
+    };
+    match metrics.iter().find(|name| !has_own(name)) {
+        Some(name) => Err((
+            Exit::Usage,
+            format!("the metric {name} has no tolerance; use --metric {name}=3%, or --tolerance 3% for all metrics"),
+        )),
+        None if metrics.is_empty() => Err((
+            Exit::Usage,
+            "no tolerance is given; use --tolerance 3%, or one for each metric, such as --metric throughput=3%"
+                .to_owned(),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn name_of(text: &str) -> &str {
@@ -81,6 +114,8 @@ const fn policy(policy: GatePolicy) -> Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::{Arguments, Command};
+    use clap::Parser;
 
     #[test]
     fn a_tolerance_is_a_percentage() {
@@ -90,5 +125,25 @@ mod tests {
             assert_eq!(of(wrong), None, "{wrong}");
         }
         assert_eq!(name_of("response_ns_p99.read = 10%"), "response_ns_p99.read");
+    }
+
+    #[test]
+    fn a_tolerance_for_all_is_needed_where_a_metric_has_none() {
+        let refused = |line: &str| {
+            let Ok(Arguments { command: Command::Gate(gate) }) = Arguments::try_parse_from(line.split(' ')) else {
+                panic!("{line} is not taken")
+            };
+            let names: Vec<String> = gate.metrics.iter().map(|text| name_of(text).to_owned()).collect();
+            expect_tolerances(&rules(&gate).expect("percentages"), &names).err().map(|(_, text)| text)
+        };
+        for good in
+            ["--tolerance 3%", "--metric throughput=3%", "--metric a.*=3% --metric a.b", "--tolerance 3% --metric a"]
+        {
+            assert_eq!(refused(&format!("proofload gate a.proof b.proof {good}")), None, "{good}");
+        }
+        let none = refused("proofload gate a.proof b.proof").expect("it has none");
+        assert!(none.contains("use --tolerance 3%"), "{none}");
+        let one = refused("proofload gate a.proof b.proof --metric a=3% --metric b").expect("b has none");
+        assert!(one.contains("the metric b has no tolerance"), "{one}");
     }
 }

@@ -20,10 +20,7 @@ pub(crate) fn run(arguments: &ManArguments) -> Exit {
             target::say_written(&arguments.output);
             Exit::Good
         }
-        Err(text) => {
-            output::error(&text);
-            Exit::Failure
-        }
+        Err(text) => output::failure(false, Exit::Failure, &text),
     }
 }
 

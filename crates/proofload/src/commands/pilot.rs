@@ -2,7 +2,7 @@
 
 use proofload_analysis::window::seconds_needed;
 use proofload_model::plan::{Plan, expand};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::study::Study;
 use proofload_model::units::duration_words;
 use proofload_report::findings::{Findings, PointFindings, RunFindings, evaluate, reach};
@@ -112,7 +112,7 @@ impl Pilot {
 fn kinds(study: &Study, plan: &Plan) -> BTreeSet<String> {
     let kind = |settings: &Settings| {
         let [workload, engine] =
-            ["workload.kind", "engine.kind"].map(|path| settings.text(path).unwrap_or("?").to_owned());
+            [setting::WORKLOAD_KIND, setting::ENGINE_KIND].map(|path| settings.text(path).unwrap_or("?").to_owned());
         format!("{workload} on {engine}")
     };
     plan.points.iter().map(|point| kind(&plan.settings(study, point.id))).collect()

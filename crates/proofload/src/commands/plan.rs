@@ -15,7 +15,8 @@ use proofload_engine::engine;
 use proofload_model::engines::verified_words;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, expand, most_runs};
-use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings};
+use proofload_model::setting_words::RestorePolicy;
+use proofload_model::settings::{Kind, SettingSpec, Value, limit_settings, setting};
 use proofload_model::standby_hosts::STANDBY_COMMAND;
 use proofload_model::study::{Goal, Study, preconditioning, purged_devices, search, values_of};
 use proofload_model::tier::tier_plan;
@@ -157,8 +158,8 @@ pub(super) fn data_sizes(study: &Study, plan: &Plan) -> Result<BTreeMap<String, 
 
 /// Copies of each data set that lie on the disk at a time.
 pub(super) fn copies(study: &Study) -> Result<u64, Error> {
-    let restores = values_of("procedure.restore", &study.settings, &study.factors);
-    Ok(if restores.iter().any(|restore| restore.to_string() == "every-run") { 2 } else { 1 })
+    let restores = values_of(RestorePolicy::PATH, &study.settings, &study.factors);
+    Ok(if restores.iter().any(|value| RestorePolicy::of_value(value) == Some(RestorePolicy::EveryRun)) { 2 } else { 1 })
 }
 
 /// Room that all copies of all data sets take while they grow.
@@ -171,7 +172,7 @@ pub(super) fn largest_cache(study: &Study, plan: &Plan) -> Result<Bytes, Error> 
     let mut largest = 0;
     for point in &plan.points {
         let settings = plan.settings(study, point.id);
-        let workload = proofload_load::workload(settings.text("workload.kind")?);
+        let workload = proofload_load::workload(settings.text(setting::WORKLOAD_KIND)?);
         if let (Some(workload), Some(tier)) = (workload, tier_plan(&settings)?) {
             largest = largest.max(tier.cache.size.before(workload.expected_bytes(&settings)).0);
         }
@@ -225,7 +226,7 @@ fn limits_text(study: &Study) -> String {
 
 /// What is known on real servers of the engines that the study asks for.
 fn verified_text(study: &Study) -> String {
-    let kinds = values_of("engine.kind", &study.settings, &study.factors);
+    let kinds = values_of(setting::ENGINE_KIND, &study.settings, &study.factors);
     let names = kinds.iter().map(ToString::to_string);
     let keeps_data = |name: &String| engine(name).is_some_and(|engine| engine.about().keeps_data);
     names.filter(keeps_data).map(|name| format!("{name}: {}\n", verified_words(&name, None))).collect()
@@ -239,10 +240,10 @@ pub(super) fn destroyed(study: &Study) -> Result<Vec<String>, Error> {
 
 fn destructive_text(study: &Study) -> Result<String, Error> {
     let (devices, purged) = (destroyed(study)?, purged_devices(&study.settings));
-    let folder = Path::new(study.settings.text("storage.path")?).join(study.name());
-    let local = study.settings.list("agents.host").is_empty();
+    let folder = Path::new(study.settings.text(setting::STORAGE_PATH)?).join(study.name());
+    let local = study.settings.list(setting::AGENTS_HOST).is_empty();
     let has_own_hosts = !study.settings.list(STANDBY_COMMAND).is_empty();
-    let elsewhere = study.settings.list("storage.purge.standby_devices").iter().filter(|_| has_own_hosts);
+    let elsewhere = study.settings.list(setting::STORAGE_PURGE_STANDBY_DEVICES).iter().filter(|_| has_own_hosts);
     let elsewhere: Vec<&String> = elsewhere.collect();
     let yes = names_for_yes(study);
     let line = |device: &String| {

@@ -8,12 +8,14 @@ use proofload_model::error::{Error, ErrorKind};
 use proofload_model::intervention::THREAD_CPU;
 use proofload_model::manager::{ManagerKind, manager};
 use proofload_model::plan::expand;
-use proofload_model::settings::Settings;
+use proofload_model::server_url::is_of_this_host;
+use proofload_model::setting_words::WhenRefused;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::study::{Factor, Study, limits_asked, standby_cpu, thread_limit};
 use proofload_model::tier::{TierPlan, tier_plan};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
-use proofload_testbed::doctor::{find_manager, find_tier, try_limits, ways};
+use proofload_testbed::doctor::{find_list, find_manager, find_tier, try_limits, ways};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -35,30 +37,58 @@ impl RefusedLimit {
 /// What `--without-limits` sets.
 pub(super) const WITHOUT: &str = "limits.when_refused=without";
 
-/// Reads the study of a run. Without the limits that cannot be had, if the study or the command line allows it; else they are said and
-/// nothing is started.
-pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Result<StudyFile, Exit> {
+/// Why the study of a run is not carried out.
+pub(super) enum StudyRefusal {
+    /// Refusal of the file or of what is in it.
+    Study(Refusal),
+    /// All that this machine lacks for it.
+    Machine(Vec<String>),
+}
+
+impl StudyRefusal {
+    /// Says so on stderr, for people.
+    pub(super) fn tell(&self) -> Exit {
+        match self {
+            Self::Study(refusal) => refusal.tell(false),
+            Self::Machine(faults) => {
+                faults.iter().for_each(|text| output::error(text));
+                Exit::Failure
+            }
+        }
+    }
+
+    /// The exit code and all that stands in the way, as one text.
+    pub(super) fn failure(&self) -> (Exit, String) {
+        match self {
+            Self::Study(refusal) => (refusal.exit(), refusal.text()),
+            Self::Machine(faults) => (Exit::Failure, faults.join("\n")),
+        }
+    }
+}
+
+/// Reads the study of a run. Without the limits that cannot be had, if the study or the command line allows it; else nothing is to be started.
+pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Result<StudyFile, StudyRefusal> {
     let mut set = set.to_vec();
     if without_limits {
         set.push(WITHOUT.to_owned());
     }
-    let tell = |refusal: Refusal| refusal.tell(false);
-    let file = read_with(path, &set).map_err(tell)?;
+    let file = read_with(path, &set).map_err(StudyRefusal::Study)?;
     let refused = refused(&file.study);
-    if let Some(why) = missing_manager(&file.study).or_else(|| missing_tier(&file.study)) {
-        output::error(&format!("nothing was started: {why}"));
+    let missing = [missing_manager(&file.study), missing_tier(&file.study), unfit_list(&file.study)];
+    let missing: Vec<Error> = missing.into_iter().flatten().collect();
+    if !missing.is_empty() {
+        let mut faults: Vec<String> = missing.iter().map(|why| format!("nothing was started: {why}")).collect();
         // All faults at once: limits are told beside it, unless the study can do without them.
-        if !refused.is_empty() && file.study.settings.text("limits.when_refused") != Ok("without") {
-            output::error(&stops(&refused));
+        if !refused.is_empty() && !WhenRefused::allows_without(&file.study.settings) {
+            faults.push(stops(&refused));
         }
-        return Err(Exit::Failure);
+        return Err(StudyRefusal::Machine(faults));
     }
     if refused.is_empty() {
         return Ok(file);
     }
-    if file.study.settings.text("limits.when_refused") != Ok("without") {
-        output::error(&stops(&refused));
-        return Err(Exit::Failure);
+    if !WhenRefused::allows_without(&file.study.settings) {
+        return Err(StudyRefusal::Machine(vec![stops(&refused)]));
     }
     output::note(&format!(
         "this machine does not allow {} (proofload doctor says why); running without, as requested",
@@ -70,12 +100,21 @@ pub(super) fn study_of(path: &Path, set: &[String], without_limits: bool) -> Res
     set.extend(refused.iter().map(|limit| format!("{}=none", limit.setting)));
     let title = format!("{}, without {}", file.study.title(), names(&refused));
     set.push(format!("study.title={title:?}"));
-    read_with(path, &set).map_err(tell)
+    let mut file = read_with(path, &set).map_err(StudyRefusal::Study)?;
+    file.limits_left_out = refused.iter().map(|limit| limit.setting).collect();
+    Ok(file)
 }
 
 /// Whether the host under test is, or may be, another machine than this one.
 pub(super) fn is_elsewhere(study: &Study) -> bool {
-    study.settings.get("engine.url").is_some() || !study.settings.list("agents.host").is_empty()
+    study.settings.get(setting::ENGINE_URL).is_some() || !study.settings.list(setting::AGENTS_HOST).is_empty()
+}
+
+/// Whether the server of a study runs on this machine as far as its URL tells: the load goes out from here, to an address that leads back here.
+pub(super) fn is_server_here(study: &Study) -> bool {
+    let is_from_here =
+        [setting::AGENTS_HOST, setting::AGENTS_LOAD].iter().all(|path| study.settings.list(path).is_empty());
+    is_from_here && study.settings.text(setting::ENGINE_URL).is_ok_and(is_of_this_host)
 }
 
 /// What keeps a failover manager of the study's points from being used; nothing of a study whose host is another one, where its agent says so.
@@ -99,12 +138,34 @@ pub(super) fn missing_tier(study: &Study) -> Option<Error> {
 
 /// Cache tiers of the study's points that a process of ours serves.
 pub(super) fn served_tiers(study: &Study) -> Vec<TierPlan> {
+    tiers(study, false)
+}
+
+/// What is wrong with a list that a cache in the process of the load is filled from; `None` where nothing is, or the host is another one.
+pub(super) fn unfit_list(study: &Study) -> Option<Error> {
+    if is_elsewhere(study) {
+        return None;
+    }
+    let mut seen = BTreeSet::new();
+    let is_new =
+        |plan: &TierPlan| plan.cache.warming().is_some_and(|warm| seen.insert((warm.list.clone(), plan.cache.line)));
+    let lists = tiers(study, true).into_iter().filter(is_new);
+    lists.map(|plan| find_list(&plan)).find_map(Result::err)
+}
+
+/// Whether some point of a study fills a cache in the process of the load from a list.
+pub(super) fn has_list(study: &Study) -> bool {
+    tiers(study, true).iter().any(|plan| plan.cache.warming().is_some())
+}
+
+/// Cache tiers of the study's points: those in the process of the load, or those that a process of ours serves.
+fn tiers(study: &Study, in_process: bool) -> Vec<TierPlan> {
     let plan = expand(study);
-    let served = |point: &Settings| {
-        let engine = proofload_engine::engine(point.text("engine.kind").ok()?)?;
-        tier_plan(point).ok().flatten().filter(|_| !engine.facts().capabilities.tier_in_process)
+    let found = |point: &Settings| {
+        let engine = proofload_engine::engine(point.text(setting::ENGINE_KIND).ok()?)?;
+        tier_plan(point).ok().flatten().filter(|_| engine.facts().capabilities.tier_in_process == in_process)
     };
-    plan.points.iter().filter_map(|point| served(&plan.settings(study, point.id))).collect()
+    plan.points.iter().filter_map(|point| found(&plan.settings(study, point.id))).collect()
 }
 
 /// Tries every limit of the study's points for itself; none of a study whose host is another one.
@@ -112,7 +173,7 @@ pub(super) fn refused(study: &Study) -> Vec<RefusedLimit> {
     if is_elsewhere(study) {
         return Vec::new();
     }
-    let folder = Path::new(study.settings.text("storage.path").unwrap_or("."));
+    let folder = Path::new(study.settings.text(setting::STORAGE_PATH).unwrap_or("."));
     let mut found: Vec<RefusedLimit> = Vec::new();
     for (setting, asked) in asked_limits(study) {
         if found.iter().all(|limit| limit.setting != setting) {
@@ -139,22 +200,25 @@ fn each(point: &Settings) -> Vec<(&'static str, LimitsAsked)> {
     let all = limits_asked(point);
     let one = LimitsAsked::default;
     // The size of the data is not known yet; any amount of memory shows whether memory can be limited.
-    let per_data = point.get("limits.memory_per_data").map(|_| Bytes::mebi(64));
+    let per_data = point.get(setting::LIMITS_MEMORY_PER_DATA).map(|_| Bytes::mebi(64));
     let memory = |memory: Bytes| LimitsAsked { memory: Some(memory), ..one() };
     [
-        ("limits.memory", all.memory.map(memory)),
-        ("limits.memory_per_data", per_data.map(memory)),
-        ("limits.cores", all.cores.map(|cores| LimitsAsked { cores: Some(cores), ..one() })),
-        ("limits.cpu", all.cpu.map(|cpu| LimitsAsked { cpu: Some(cpu), ..one() })),
-        ("limits.standby_cpu", standby_cpu(point).map(|cpu| LimitsAsked { cpu: Some(cpu), ..one() })),
+        (setting::LIMITS_MEMORY, all.memory.map(memory)),
+        (setting::LIMITS_MEMORY_PER_DATA, per_data.map(memory)),
+        (setting::LIMITS_CORES, all.cores.map(|cores| LimitsAsked { cores: Some(cores), ..one() })),
+        (setting::LIMITS_CPU, all.cpu.map(|cpu| LimitsAsked { cpu: Some(cpu), ..one() })),
+        (setting::LIMITS_STANDBY_CPU, standby_cpu(point).map(|cpu| LimitsAsked { cpu: Some(cpu), ..one() })),
         (THREAD_CPU, thread_limit(point).map(|thread| LimitsAsked { thread: Some(thread), ..one() })),
-        ("limits.read_bandwidth", all.read_bandwidth.map(|rate| LimitsAsked { read_bandwidth: Some(rate), ..one() })),
         (
-            "limits.write_bandwidth",
+            setting::LIMITS_READ_BANDWIDTH,
+            all.read_bandwidth.map(|rate| LimitsAsked { read_bandwidth: Some(rate), ..one() }),
+        ),
+        (
+            setting::LIMITS_WRITE_BANDWIDTH,
             all.write_bandwidth.map(|rate| LimitsAsked { write_bandwidth: Some(rate), ..one() }),
         ),
-        ("limits.read_iops", all.read_iops.map(|rate| LimitsAsked { read_iops: Some(rate), ..one() })),
-        ("limits.write_iops", all.write_iops.map(|rate| LimitsAsked { write_iops: Some(rate), ..one() })),
+        (setting::LIMITS_READ_IOPS, all.read_iops.map(|rate| LimitsAsked { read_iops: Some(rate), ..one() })),
+        (setting::LIMITS_WRITE_IOPS, all.write_iops.map(|rate| LimitsAsked { write_iops: Some(rate), ..one() })),
     ]
     .into_iter()
     .filter_map(|(setting, asked)| Some((setting, asked?)))
@@ -170,7 +234,7 @@ pub(super) fn lost_factors(study: &Study, refused: &[RefusedLimit]) -> Option<St
     if names.is_empty() {
         return None;
     }
-    let varies_more = !kept.is_empty() || study.settings.get("search.setting").is_some();
+    let varies_more = !kept.is_empty() || study.settings.get(setting::SEARCH_SETTING).is_some();
     let all = expand(study).points.len();
     let left = expand(&Study { settings: study.settings.clone(), factors: kept }).points.len();
     let (which, so) = match (varies_more, names.len()) {
@@ -215,6 +279,29 @@ fn stops(refused: &[RefusedLimit]) -> String {
 mod tests {
     use super::*;
     use proofload_model::study::validate;
+
+    #[test]
+    fn a_list_of_a_cache_in_the_process_is_read_before_anything_is_built() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let list = folder.path().join("lines");
+        let told = |percent: u32| {
+            let text = format!(
+                "[study]\nname = \"s\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 1\n\
+                 [engine]\nkind = \"sqlite\"\n[storage]\nkind = \"tier\"\nslow.drive = \"none\"\n\
+                 cache.percent = {percent}\ncache.warm = {:?}\n",
+                list.display().to_string()
+            );
+            let study = validate(&text, &[], &crate::catalogue::catalogue()).expect("it is valid");
+            assert!(served_tiers(&study).is_empty() && has_list(&study) == (percent > 0));
+            unfit_list(&study).map(|error| error.to_string())
+        };
+        let missing = told(30).expect("it is missing");
+        assert!(missing.starts_with("storage.cache.warm: failed to read the list of lines"), "{missing}");
+        assert!(missing.contains(&list.display().to_string()) && missing.contains("check the path"), "{missing}");
+        assert_eq!(told(0), None, "no cache needs no list");
+        std::fs::write(&list, "{\"form\":1,\"volumes\":[]}\n{\"volume\":0,\"at\":0}\n").expect("writes");
+        assert_eq!(told(30), None);
+    }
 
     #[test]
     fn a_study_that_loses_its_factors_is_told() {

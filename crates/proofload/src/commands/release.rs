@@ -37,13 +37,7 @@ fn released(arguments: &ReleaseArguments) -> Result<String, (Exit, String)> {
             "this puts settings of the whole server {server} back, also under a study that runs there; to confirm, add --yes {server}"
         )));
     }
-    let place = DataLocation {
-        engine: name.clone(),
-        folder: String::new(),
-        url: Some(arguments.url.clone()),
-        settings: Vec::new(),
-        tier: None,
-    };
+    let place = DataLocation::at_url(name, arguments.url.as_str());
     put_back(of_name, changes, &Target::of(of_name, place, Vec::new()))
         .map_err(|error| (Exit::Failure, error.to_string()))
 }

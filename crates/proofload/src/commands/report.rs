@@ -1,6 +1,7 @@
 //! `report`: the paper from a record.
 
-use super::{pdf, selftest_result, target};
+use super::selftest_result::{self, ResultFault};
+use super::{pdf, target};
 use crate::cli::{AppendixShown, Judge, ReportArguments, ReportFormat};
 use crate::exit::Exit;
 use crate::output;
@@ -30,7 +31,7 @@ fn write(arguments: &ReportArguments) -> Result<(), String> {
         return Err(format!("{} is the record itself; choose another file with -o", arguments.record.display()));
     }
     expect_known_ending(arguments)?;
-    if selftest_result::found(&arguments.record).is_some() {
+    if matches!(selftest_result::found(&arguments.record), Some(Ok(_) | Err(ResultFault::Form(_)))) {
         return Err(format!(
             "{0} is the result of a self-test, which has no measurement to report; proofload selftest --check {0} tells what it says",
             arguments.record.display()

@@ -3,8 +3,10 @@
 
 use super::server_named::host_and_database;
 use proofload_engine::{Engine, MissingRight, RightPurpose, RightsFailure, ServerRights, Snapshots, Target, engine};
-use proofload_model::plan::expand;
-use proofload_model::settings::{SettingSpec, Settings};
+use proofload_load::workload;
+use proofload_model::plan::{Plan, expand};
+use proofload_model::setting_words::RestorePolicy;
+use proofload_model::settings::{SettingSpec, Settings, setting};
 use proofload_model::study::Study;
 use proofload_model::wire::DataLocation;
 use proofload_testbed::doctor::{Diagnosis, State};
@@ -19,6 +21,8 @@ struct LoginFinding {
     engine: &'static str,
     /// Whether the study's load logs in from other hosts than this one, which may reach what this one does not.
     is_from_elsewhere: bool,
+    /// Most sessions that the load of a point of the study keeps open there.
+    sessions: u32,
     /// Rights that are lacking and that the study needs, or why no host of it said.
     answer: Result<HostAnswer, NoAnswer>,
 }
@@ -42,15 +46,29 @@ impl NoAnswer {
         self.0.iter().any(|(_, failure)| failure.is_logged_in())
     }
 
-    /// What to try.
-    fn remedy(&self) -> &'static str {
+    /// Tells whether a server answered that lets the login in from nowhere as things stand.
+    fn is_of_the_server(&self) -> bool {
+        self.0.iter().any(|(_, failure)| failure.is_full() || failure.grant().is_some())
+    }
+
+    /// What to try, for a load that keeps so many sessions open.
+    fn remedy(&self, sessions: u32) -> String {
         let is_refused = |(_, failure): &(String, RightsFailure)| matches!(failure, RightsFailure::Login(_));
+        let grant = self.0.iter().find_map(|(_, failure)| failure.grant());
         if self.is_logged_in() {
-            "what the login lacks shows when the study runs; let it ask for its own rights, or try again"
+            "what the login lacks shows when the study runs; let it ask for its own rights, or try again".to_owned()
+        } else if let Some(grant) = grant {
+            grant.to_owned()
+        } else if self.0.iter().any(|(_, failure)| failure.is_full()) {
+            let plural = if sessions == 1 { "" } else { "s" };
+            format!(
+                "make room at the server for {sessions} session{plural} of this study's users and some that Proofload opens beside them, or use \
+                 fewer users"
+            )
         } else if self.0.iter().any(is_refused) {
-            "check account, password and database of engine.url"
+            "check account, password and database of engine.url".to_owned()
         } else {
-            "check host and port of engine.url, and that the server runs"
+            "check host and port of engine.url, and that the server runs".to_owned()
         }
     }
 }
@@ -78,11 +96,8 @@ pub(crate) fn lacking(
         Some((spec.path.strip_prefix("engine.")?.to_owned(), settings.get(spec.path)?.to_string()))
     };
     let place = DataLocation {
-        engine: about.name.to_owned(),
-        folder: String::new(),
-        url: Some(url.to_owned()),
         settings: about.settings.iter().filter_map(own).collect(),
-        tier: None,
+        ..DataLocation::at_url(about.name, url)
     };
     first_answer(&Target::of(engine, place, Vec::new()), |host| rights.lacking(host))
 }
@@ -133,7 +148,9 @@ fn found(study: &Study) -> Vec<LoginFinding> {
     let mut found = Vec::new();
     for point in &plan.points {
         let settings = plan.settings(study, point.id);
-        let (Ok(url), Ok(kind)) = (settings.text("engine.url"), settings.text("engine.kind")) else { continue };
+        let (Ok(url), Ok(kind)) = (settings.text(setting::ENGINE_URL), settings.text(setting::ENGINE_KIND)) else {
+            continue;
+        };
         let Some(of_point) = engine(kind) else { continue };
         let Some(rights) = of_point.server_rights() else { continue };
         let name = of_point.about().name;
@@ -145,21 +162,33 @@ fn found(study: &Study) -> Vec<LoginFinding> {
             lacking: of_use(answer.lacking, |purpose| is_asked_for(of_point, &settings, purpose)),
             ..answer
         });
-        let is_from_elsewhere = !settings.list("agents.load").is_empty();
-        found.push(LoginFinding { engine: name, is_from_elsewhere, answer });
+        let is_from_elsewhere = !settings.list(setting::AGENTS_LOAD).is_empty();
+        let sessions = most_sessions(study, &plan, url);
+        found.push(LoginFinding { engine: name, is_from_elsewhere, sessions, answer });
     }
     found
+}
+
+/// Most sessions that the load of a point keeps open at the server of a URL.
+fn most_sessions(study: &Study, plan: &Plan, url: &str) -> u32 {
+    let of_point = |settings: Settings| {
+        let is_there = settings.text(setting::ENGINE_URL) == Ok(url);
+        let of_kind = workload(settings.text(setting::WORKLOAD_KIND).ok()?)?;
+        is_there.then(|| of_kind.sessions(&settings))
+    };
+    plan.points.iter().filter_map(|point| of_point(plan.settings(study, point.id))).max().unwrap_or_default()
 }
 
 /// Whether a study with these settings has something done for which a right is needed.
 fn is_asked_for(engine: &dyn Engine, settings: &Settings, purpose: RightPurpose) -> bool {
     match purpose {
-        RightPurpose::Limits => settings.text("engine.changes") == Ok("allowed"),
+        RightPurpose::Limits => settings.text(setting::ENGINE_CHANGES) == Ok("allowed"),
         RightPurpose::Backups | RightPurpose::Sessions => {
-            engine.snapshots() == Some(Snapshots::Backups) && settings.text("procedure.restore") != Ok("never")
+            engine.snapshots() == Some(Snapshots::Backups)
+                && settings.text(RestorePolicy::PATH) != Ok(RestorePolicy::Never.word())
         }
         RightPurpose::Meetings => false,
-        RightPurpose::Standbys => settings.text("replication.mode").is_ok_and(|mode| mode != "none"),
+        RightPurpose::Standbys => settings.text(setting::REPLICATION_MODE).is_ok_and(|mode| mode != "none"),
         RightPurpose::Settings => settings.below("engine.settings").next().is_some(),
         _ => true,
     }
@@ -171,18 +200,18 @@ pub(super) fn diagnoses(study: &Study) -> Vec<Diagnosis> {
 }
 
 fn told(login: LoginFinding) -> Vec<Diagnosis> {
-    let LoginFinding { engine, is_from_elsewhere, answer } = login;
+    let LoginFinding { engine, is_from_elsewhere, sessions, answer } = login;
     let HostAnswer { host, lacking } = match answer {
         Ok(answer) => answer,
         Err(none) => {
             let (state, remedy) = if none.is_logged_in() {
-                (State::Warning, none.remedy())
-            } else if is_from_elsewhere {
-                (State::Warning, "run proofload doctor with this study on a host of the load")
+                (State::Warning, none.remedy(sessions))
+            } else if is_from_elsewhere && !none.is_of_the_server() {
+                (State::Warning, "run proofload doctor with this study on a host of the load".to_owned())
             } else {
-                (State::Missing, none.remedy())
+                (State::Missing, none.remedy(sessions))
             };
-            return vec![Diagnosis::bad(SUBJECT, state, none.to_string(), remedy)];
+            return vec![Diagnosis::bad(SUBJECT, state, none.to_string(), &remedy)];
         }
     };
     let server = host.map_or_else(|| engine.to_owned(), |host| format!("{engine} on {host}"));
@@ -227,15 +256,9 @@ mod tests {
     }
 
     fn at_db1(lacking: Result<Vec<MissingRight>, RightsFailure>, is_from_elsewhere: bool) -> LoginFinding {
-        let place = DataLocation {
-            engine: "x".to_owned(),
-            folder: String::new(),
-            url: Some("x://me@db1/shop".to_owned()),
-            settings: Vec::new(),
-            tier: None,
-        };
+        let place = DataLocation::at_url("x", "x://me@db1/shop");
         let answer = first_answer(&Target::new(place, None), |_| lacking.clone());
-        LoginFinding { engine: "x", is_from_elsewhere, answer }
+        LoginFinding { engine: "x", is_from_elsewhere, sessions: 16, answer }
     }
 
     #[test]
@@ -275,6 +298,34 @@ mod tests {
         }
     }
 
+    /// The server has answered: from another host it would answer the same.
+    #[test]
+    fn a_server_that_is_full_or_bars_the_login_says_what_helps() {
+        let grant = "GRANT CONNECT ON DATABASE \"shop\" TO \"me\"";
+        for is_from_elsewhere in [false, true] {
+            let check = |failure: RightsFailure, found: &str, remedy: &str| {
+                let told = &told(at_db1(Err(failure), is_from_elsewhere))[0];
+                assert_eq!((told.state, told.found.as_str()), (State::Missing, found));
+                assert!(told.remedy.as_ref().is_some_and(|told| told.starts_with(remedy)), "{told:?}");
+            };
+            let full = RightsFailure::Full(Error::other("too many"));
+            check(full, "no session is left at db1/shop: too many", "make room at the server for 16 sessions of");
+            let barred = RightsFailure::Entry { error: Error::other("denied"), grant: grant.to_owned() };
+            check(barred, "the login may not connect to db1/shop: denied", grant);
+        }
+    }
+
+    #[test]
+    fn the_sessions_of_a_server_are_those_of_its_largest_point() {
+        let text = "[study]\nname = \"s\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 10\nvirtual_users = 1\n\
+                    [engine]\nkind = \"postgresql\"\nurl = \"postgresql://me@db1/shop\"\n[procedure]\nrestore = \"never\"\n\
+                    [[factor]]\nsetting = \"workload.virtual_users\"\nlevels = [1, 8, 3]\n";
+        let catalogue = crate::catalogue::catalogue();
+        let study = proofload_model::study::validate(text, &[], &catalogue).expect("it is valid");
+        let sessions = |url: &str| most_sessions(&study, &expand(&study), url);
+        assert_eq!((sessions("postgresql://me@db1/shop"), sessions("postgresql://me@db2/shop")), (8, 0));
+    }
+
     #[test]
     fn a_login_that_is_let_in_and_not_told_its_rights_is_no_obstacle() {
         let refused = RightsFailure::Question(Error::other("may not ask"));
@@ -287,13 +338,7 @@ mod tests {
 
     #[test]
     fn each_host_is_asked_until_one_answers() {
-        let place = DataLocation {
-            engine: "x".to_owned(),
-            folder: String::new(),
-            url: Some("x://me@a,b,c/shop".to_owned()),
-            settings: Vec::new(),
-            tier: None,
-        };
+        let place = DataLocation::at_url("x", "x://me@a,b,c/shop");
         let addresses: Vec<String> = ["a", "b", "c"].iter().map(|host| format!("x://me@{host}/shop")).collect();
         let target = Target { place, endpoints: addresses.into() };
         let asked = std::cell::RefCell::new(Vec::new());
@@ -311,14 +356,15 @@ mod tests {
         };
         let found = answer("@b/");
         assert_eq!(*asked.borrow(), ["x://me@a/shop", "x://me@b/shop"]);
-        let told_of_b = &told(LoginFinding { engine: "x", is_from_elsewhere: false, answer: found })[0];
+        let finding = LoginFinding { engine: "x", is_from_elsewhere: false, sessions: 16, answer: found };
+        let told_of_b = &told(finding)[0];
         assert!(told_of_b.found.starts_with("the login lacks it at x on b/shop: "), "{}", told_of_b.found);
         let nobody = answer("nowhere").expect_err("none answers");
         assert_eq!(
             nobody.to_string(),
             "cannot connect to a/shop: refused; cannot log in to b/shop: who?; cannot log in to c/shop: who?"
         );
-        assert!(nobody.remedy().starts_with("check account"), "{}", nobody.remedy());
+        assert!(nobody.remedy(16).starts_with("check account"), "{}", nobody.remedy(16));
     }
 
     #[test]

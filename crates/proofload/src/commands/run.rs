@@ -17,9 +17,10 @@ use crate::{live, output};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::{Run, expand, most_runs};
+use proofload_model::setting_words::WhenRefused;
 use proofload_model::study::{Study, confirmation_of, preconditioning, purged_devices};
 use proofload_model::time::Clock;
-use proofload_record::{Opening, Record, Recorder};
+use proofload_record::{AttemptEvent, Opening, Record, Recorder};
 use proofload_report::findings::{Verdict, evaluate, is_mendable, summarise};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Exit {
     let file =
         match super::refused_limits::study_of(&arguments.study.study, &arguments.study.set, arguments.without_limits) {
             Ok(file) => file,
-            Err(exit) => return exit,
+            Err(refusal) => return refusal.tell(),
         };
     file.tell_advice();
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.proof", file.study.name())));
@@ -94,7 +95,12 @@ pub(super) fn begun(
     let plan = expand(&file.study);
     let opening =
         Opening { study_text: &file.text, study: &file.study, plan: &plan, program: PROGRAM, at: SystemClock.wall() };
-    let recorder = Recorder::create(path, &opening)?;
+    let mut recorder = Recorder::create(path, &opening)?;
+    if WhenRefused::allows_without(&file.study.settings) {
+        let left_out = file.limits_left_out.iter().map(|setting| (*setting).to_owned()).collect();
+        recorder.event(None, &AttemptEvent::new(SystemClock.wall(), RunEvent::LimitsLeftOut(left_out)))?;
+        recorder.commit()?;
+    }
     let assignment = Assignment {
         study: file.study,
         plan,
@@ -261,6 +267,7 @@ pub(super) fn go(
         work: proofload_report::workloads::workload(settings).work.many,
         runs: shown.clone(),
         most: most_runs(&assignment.study),
+        continued_by: "proofload resume",
     };
     let mut view = live::show(show.progress, program(), Arc::clone(&clock));
     if let Some(page) = &page {

@@ -1,6 +1,7 @@
 //! `selftest`: asks leave, shows each step, keeps and signs the result; checks a result that was sent.
 
-use super::{selftest_result, ssh_keygen, target, verify};
+use super::selftest_result::{self, ResultFault};
+use super::{ssh_keygen, target, verify};
 use crate::cli_selftest::{LeaveWord, SelftestArguments};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -208,7 +209,8 @@ fn build(engine: &'static dyn Engine, arguments: &SelftestArguments) -> Exit {
 fn check_result(arguments: &SelftestArguments, file: &Path) -> Exit {
     let document = match selftest_result::read(file) {
         Ok(document) => document,
-        Err(text) => return output::failure(arguments.json, Exit::Failure, &text),
+        Err(ResultFault::Content(fault)) => return broken_result(arguments, file, &fault),
+        Err(fault) => return output::failure(arguments.json, fault.exit(), &fault.text(file)),
     };
     let signature = verify::signature_of(file);
     let signer =
@@ -224,6 +226,16 @@ fn check_result(arguments: &SelftestArguments, file: &Path) -> Exit {
         format!("{first}: {}\n{}  signature: {signed}\n", file.display(), verdict(&document))
     };
     output::conclude(arguments.json, &told, if holds { Exit::Good } else { Exit::NotProved })
+}
+
+/// Tells of a result that cannot be read whole: nothing that it says is told.
+fn broken_result(arguments: &SelftestArguments, file: &Path, fault: &str) -> Exit {
+    let told = if arguments.json {
+        format!("{:#}", json!({ "form": 1, "holds": false, "fault": fault, "signature": null, "result": null }))
+    } else {
+        format!("broken: {fault}: {}\n", file.display())
+    };
+    output::conclude(arguments.json, &told, Exit::NotProved)
 }
 
 #[cfg(test)]

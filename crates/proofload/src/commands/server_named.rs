@@ -1,6 +1,6 @@
 //! A server whose own settings a study changes is named twice, as a device whose data are lost.
 
-use proofload_model::settings::Value;
+use proofload_model::settings::{Value, setting};
 use proofload_model::study::{Study, purged_devices, values_of};
 
 /// Servers that a study changes beyond its database, each as host and database of its URL.
@@ -10,16 +10,16 @@ pub(super) fn changed_servers(study: &Study) -> Vec<String> {
         Value::Text(text) => Some(text.clone()),
         _ => None,
     };
-    let mut words = values("engine.changes").into_iter().filter_map(text);
+    let mut words = values(setting::ENGINE_CHANGES).into_iter().filter_map(text);
     if !words.any(|word| word == "allowed") {
         return Vec::new();
     }
-    values("engine.url").into_iter().filter_map(text).map(|url| host_and_database(&url)).collect()
+    values(setting::ENGINE_URL).into_iter().filter_map(text).map(|url| host_and_database(&url)).collect()
 }
 
 /// Names that `--yes` must have for a study, with commas between: devices whose data are lost, and servers that are changed.
 pub(super) fn names_for_yes(study: &Study) -> String {
-    let once = study.settings.text("storage.precondition.device").ok().map(str::to_owned);
+    let once = study.settings.text(setting::STORAGE_PRECONDITION_DEVICE).ok().map(str::to_owned);
     let mut names: Vec<String> = once.into_iter().collect();
     for name in purged_devices(&study.settings).into_iter().chain(changed_servers(study)) {
         if !names.contains(&name) {

@@ -22,7 +22,8 @@ fn sign(arguments: &SignArguments) -> Result<(), (Exit, String)> {
     let failure = |text: String| (Exit::Failure, text);
     let record = &arguments.record;
     let faults: Vec<String> = match selftest_result::found(record) {
-        Some(result) => check(&result).into_iter().collect(),
+        Some(Ok(result)) => check(&result).into_iter().collect(),
+        Some(Err(fault)) => return Err((fault.exit(), fault.text(record))),
         None => faults_of(record)?,
     };
     if !faults.is_empty() {

@@ -17,7 +17,9 @@ use proofload_analysis::disturbance::HostSecond;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::{CoreSet, limit};
 use proofload_model::plan::{Run, most_runs};
+use proofload_model::samples::MarkLabel;
 use proofload_model::series::{SeriesName, cores, device, foreign, group, spin, tier};
+use proofload_model::settings::setting;
 use proofload_model::time::{Clock, Offset, WallTime};
 use proofload_record::{Attempt, Follower, Record, RunAttempts, SeriesPoint, State};
 use proofload_report::findings::{
@@ -291,13 +293,12 @@ fn running(attempt: &Attempt, times: &RunTimes, number: u32, now: WallTime) -> R
 
 /// Phase of an open attempt, by its last event and by the marks of its load.
 fn phase(attempt: &Attempt, times: &RunTimes) -> Phase {
-    let is_marked = |label: &str| attempt.marks.iter().any(|(known, _)| known == label);
     let is_measured = times.begins_measured || window_start(attempt, times).is_some();
     let has = |is: fn(&RunEvent) -> bool| attempt.events.iter().any(|event| is(&event.event));
     if has(|event| matches!(event, RunEvent::LoadStopped { .. })) {
         Phase::Verifying
     } else if has(|event| matches!(event, RunEvent::LoadStarted(_))) {
-        match (is_marked("window_end"), is_measured) {
+        match (attempt.mark(MarkLabel::WindowEnd).is_some(), is_measured) {
             (true, _) if times.phases.is_some_and(|phases| !phases.drill.at_least.is_zero()) => Phase::Drilling,
             (true, _) => Phase::Stopping,
             (false, true) => Phase::Measuring,
@@ -314,8 +315,7 @@ fn phase(attempt: &Attempt, times: &RunTimes) -> Phase {
 
 /// Second at which measuring began; `None` before it. Of databases without counters no mark is kept: there the planned warm-up tells.
 fn window_start(attempt: &Attempt, times: &RunTimes) -> Option<u64> {
-    let marked = attempt.marks.iter().find(|(label, _)| label == "window_start");
-    let marked = marked.map(|(_, mark)| mark.offset.as_seconds().max(0.0) as u64);
+    let marked = attempt.mark(MarkLabel::WindowStart).map(|mark| mark.offset.as_seconds().max(0.0) as u64);
     let planned = times.phases.and_then(|phases| phases.warm_up.at_most).map(|most| most.as_secs() + 1);
     let seconds = attempt.intervals.last().map_or(0, |second| second.index + 1);
     marked.or_else(|| planned.filter(|planned| attempt.marks.is_empty() && seconds >= *planned))
@@ -374,7 +374,8 @@ fn host_of(attempt: &Attempt, chosen: impl Fn(&[SeriesSample]) -> Option<&Series
 }
 
 fn is_open_search(record: &Record) -> bool {
-    record.study.settings.get("search.setting").is_some() && !recorded_searches(record).iter().any(|(.., ended)| *ended)
+    record.study.settings.get(setting::SEARCH_SETTING).is_some()
+        && !recorded_searches(record).iter().any(|(.., ended)| *ended)
 }
 
 /// What the record tells of its searches, without evaluating their runs.

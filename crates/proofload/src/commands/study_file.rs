@@ -7,7 +7,7 @@ use crate::conductor::refused_by_study;
 use crate::exit::Exit;
 use crate::output;
 use crate::studies;
-use proofload_model::settings::Value;
+use proofload_model::settings::{Value, setting};
 use proofload_model::study::{
     Fault, MOST_FAULTS_TOLD, Study, advice, factors_left_out, faults_text, parse_assignment, validate,
 };
@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use std::path::Path;
 
 /// The setting that names the file of a logo.
-const LOGO: &str = "paper.logo";
+const LOGO: &str = setting::PAPER_LOGO;
 
 /// Largest study file, bytes: the largest of this repository has some kilobytes.
 const STUDY_FILE_MOST: u64 = 8 << 20;
@@ -27,6 +27,8 @@ pub(crate) struct StudyFile {
     pub(crate) study: Study,
     /// Settings that would vary, had `--set` not given them one value.
     left_out: Vec<String>,
+    /// Settings of the limits that this machine does not allow and that the study is carried out without.
+    pub(crate) limits_left_out: Vec<&'static str>,
 }
 
 impl StudyFile {
@@ -57,19 +59,35 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    /// The exit code of a command that takes such a study.
+    pub(crate) const fn exit(&self) -> Exit {
+        match self {
+            Self::File(_) => Exit::Failure,
+            Self::Usage(_) => Exit::Usage,
+            Self::Faults { .. } => Exit::StudyInvalid,
+        }
+    }
+
+    /// All that is wrong, as one text.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::File(text) | Self::Usage(text) => text.clone(),
+            Self::Faults { text, faults } => format!("{text}\n{}", faults_text(faults).trim_end()),
+        }
+    }
+
     /// Says so on stderr, for people or for programs.
     pub(crate) fn tell(&self, json: bool) -> Exit {
         match self {
-            Self::File(text) => output::failure(json, Exit::Failure, text),
-            Self::Usage(text) => output::failure(json, Exit::Usage, text),
+            Self::File(text) | Self::Usage(text) => output::failure(json, self.exit(), text),
             Self::Faults { text, faults } => {
                 if json {
-                    output::json_error(Exit::StudyInvalid, text, Some(faults_json(faults)));
+                    output::json_error(self.exit(), text, Some(faults_json(faults)));
                 } else {
                     output::error(text);
                     output::note(faults_text(faults).trim_end());
                 }
-                Exit::StudyInvalid
+                self.exit()
             }
         }
     }
@@ -101,7 +119,7 @@ pub(crate) fn read_with(path: &Path, set: &[String]) -> Result<StudyFile, Refusa
     match checked {
         Ok(study) if unreadable.is_empty() => {
             let left_out = factors_left_out(&text, &overrides);
-            Ok(StudyFile { text: with_changes(text, set), study, left_out })
+            Ok(StudyFile { text: with_changes(text, set), study, left_out, limits_left_out: Vec::new() })
         }
         Ok(_) => Err(Refusal::Usage(unreadable.join("\n"))),
         Err(mut faults) => {
@@ -133,7 +151,9 @@ fn with_logo(mut study: Study, path: &Path) -> Result<Study, Vec<Fault>> {
 fn confirmable(study: Study) -> Result<Study, Vec<Fault>> {
     match refused_by_study(&study) {
         None => Ok(study),
-        Some(reason) => Err(vec![Fault { line: None, key: "confirm.points".to_owned(), reason, suggestion: None }]),
+        Some(reason) => {
+            Err(vec![Fault { line: None, key: setting::CONFIRM_POINTS.to_owned(), reason, suggestion: None }])
+        }
     }
 }
 

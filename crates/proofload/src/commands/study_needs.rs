@@ -8,6 +8,8 @@ use proofload_model::engines::named_engine;
 use proofload_model::error::Error;
 use proofload_model::manager::manager;
 use proofload_model::plan::{expand, most_runs};
+use proofload_model::setting_words::WhenRefused;
+use proofload_model::settings::setting;
 use proofload_model::study::{Study, values_of};
 use proofload_model::units::{Bytes, duration_words};
 use serde_json::{Value as Json, json};
@@ -32,7 +34,7 @@ impl StudyNeeds {
     pub(super) fn of(study: &Study) -> Result<Self, Error> {
         let plan = expand(study);
         let sizes = data_sizes(study, &plan)?;
-        let engines = values_of("engine.kind", &study.settings, &study.factors).into_iter().map(|name| {
+        let engines = values_of(setting::ENGINE_KIND, &study.settings, &study.factors).into_iter().map(|name| {
             let name = name.to_string();
             named_engine(&name).map_or_else(|| name.clone(), |engine| engine.title.clone())
         });
@@ -75,10 +77,10 @@ impl StudyNeeds {
 
 /// Where the data lie.
 pub(super) fn place(study: &Study) -> Result<String, Error> {
-    if study.settings.get("engine.url").is_some() {
+    if study.settings.get(setting::ENGINE_URL).is_some() {
         return Ok("the server's database".to_owned());
     }
-    Ok(study.settings.text("storage.path")?.to_owned())
+    Ok(study.settings.text(setting::STORAGE_PATH)?.to_owned())
 }
 
 /// Rights, programs and devices that not every machine has.
@@ -89,7 +91,7 @@ fn needs(study: &Study) -> Result<Vec<String>, Error> {
     let mut needs = Vec::new();
     let is_limited = limits(study).iter().any(|(_, values)| !values.is_empty());
     if is_limited && !is_elsewhere(study) {
-        let without = settings.text("limits.when_refused") == Ok("without");
+        let without = WhenRefused::allows_without(settings);
         let otherwise = if without { ", or runs without them" } else { "" };
         needs.push(format!("permission to set limits, which root has{otherwise}"));
     }
@@ -102,7 +104,7 @@ fn needs(study: &Study) -> Result<Vec<String>, Error> {
         .map(|asked| asked.kind.word().to_owned())
         .collect();
     needs.extend(managers.into_iter().map(|manager| format!("the failover manager {manager}")));
-    if settings.get("engine.url").is_some() {
+    if settings.get(setting::ENGINE_URL).is_some() {
         needs.push("its own role and database on the server".to_owned());
     }
     let lost = destroyed(study)?;

@@ -1,15 +1,16 @@
 //! `compare --run` and `gate --run`: two studies measured in turns or at once, each with its record.
 
-use super::compare::Failure;
-use super::duet::{expect_duet, weaknesses};
+use super::compare::{Failure, is_json};
+use super::duet::{expect_duet, short_window_warning, weaknesses};
 use super::duet_checks::duet_checks;
-use super::refused_limits::study_of;
+use super::duet_part::{DuetPart, side_names};
+use super::refused_limits::{StudyRefusal, study_of};
 use super::run::{ShownRuns, begun, continued, destructive_steps_named, exit_of, shown_runs};
 use super::server_named::servers_named;
 use super::status::has_every_run;
 use super::study_file::StudyFile;
 use super::verdict::counted;
-use crate::cli::{PairArguments, ProgressForm};
+use crate::cli::PairArguments;
 use crate::clock::SystemClock;
 use crate::conductor::{Assignment, Journal, Outcome, Side, conduct_duet, conduct_in_turns, half_done};
 use crate::exit::Exit;
@@ -17,6 +18,8 @@ use crate::interrupt::Interrupt;
 use crate::run_times::PlannedRun;
 use crate::{live, output};
 use proofload_model::events::RunEvent;
+use proofload_model::setting_words::RestorePolicy;
+use proofload_model::settings::setting;
 use proofload_model::study::{Study, values_of};
 use proofload_model::time::Clock;
 use proofload_record::{Record, Recorder};
@@ -43,7 +46,8 @@ pub(super) fn record_files(pair: &PairArguments) -> Result<RecordFiles, Failure>
     let studies = [&pair.baseline, &pair.candidate].map(|path| StudyAsked { path, set: pair.set.clone() });
     let interrupt =
         Interrupt::install().map_err(|error| (Exit::Failure, format!("failed to install signal handlers: {error}")))?;
-    PairAsked { pair, studies, files: &files, checks: pair.prove, interrupt: &interrupt }.measure()?;
+    let part = pair.prove.then_some(DuetPart::Result);
+    PairAsked { pair, studies, files: &files, part, interrupt: &interrupt }.measure()?;
     Ok(files)
 }
 
@@ -54,9 +58,17 @@ pub(super) struct StudyAsked<'a> {
 }
 
 impl StudyAsked<'_> {
-    /// Reads the study as `run` does.
-    pub(super) fn read(&self) -> Result<StudyFile, Failure> {
-        study_of(self.path, &self.set, false).map_err(|exit| (exit, format!("{} was not started", self.path.display())))
+    /// Reads the study as `run` does. Why it is refused is told at once, or for programs is part of the failure.
+    fn read(&self, json: bool) -> Result<StudyFile, Failure> {
+        let refused = |refusal: StudyRefusal| {
+            let text = format!("nothing was measured: the study {} is refused", self.path.display());
+            if json {
+                let (exit, why) = refusal.failure();
+                return (exit, format!("{text}: {why}"));
+            }
+            (refusal.tell(), text)
+        };
+        study_of(self.path, &self.set, false).map_err(refused)
     }
 }
 
@@ -65,8 +77,8 @@ pub(super) struct PairAsked<'a> {
     pub(super) pair: &'a PairArguments,
     pub(super) studies: [StudyAsked<'a>; 2],
     pub(super) files: &'a RecordFiles,
-    /// Whether duets with known ratios come first.
-    pub(super) checks: bool,
+    /// Which of the duets of `--prove` it is; those with known ratios come before the result.
+    pub(super) part: Option<DuetPart>,
     /// The one request to stop, for this pair and those that come first.
     pub(super) interrupt: &'a Interrupt,
 }
@@ -90,11 +102,16 @@ impl PairAsked<'_> {
             (true, false) => return Err(alone(&files.baseline, &files.candidate)),
             (false, true) => return Err(alone(&files.candidate, &files.baseline)),
         };
-        let ran = run(&mut sides, at_once, (self.pair.progress, self.interrupt), shown);
+        let ran = run(&mut sides, at_once, self, shown);
         let closed = sides.map(|side| side.journal.close().map_err(|error| (Exit::Failure, error.to_string())));
         ran?;
         closed.into_iter().collect::<Result<Vec<()>, Failure>>()?;
         Ok(())
+    }
+
+    /// Whether duets with known ratios come first.
+    fn checks(&self) -> bool {
+        self.part == Some(DuetPart::Result)
     }
 
     /// Nobody has asked to stop.
@@ -135,17 +152,22 @@ fn alone(there: &Path, missing: &Path) -> Failure {
 }
 
 fn new_sides(asked: &PairAsked<'_>) -> Result<[Side; 2], Failure> {
-    let PairAsked { pair, studies: [first, second], files, checks, .. } = asked;
-    let (first, second) = (first.read()?, second.read()?);
+    let PairAsked { pair, studies: [first, second], files, part, .. } = asked;
+    let (first, second) = (first.read(is_json(pair))?, second.read(is_json(pair))?);
     let yes = pair.yes.as_deref();
     let both = [&first.study, &second.study];
     both.into_iter().try_for_each(|study| expect_turns(study, yes))?;
     expect_data_apart(&first.study, &second.study)?;
     if pair.duet {
         expect_duet(&first.study, &second.study)?;
-        weaknesses(&first.study, &second.study).iter().for_each(|text| output::note(text));
+        // Once for all duets of a proof.
+        if part.is_none() || asked.checks() {
+            weaknesses(&first.study, &second.study).iter().for_each(|text| output::note(text));
+        }
+    } else {
+        both.into_iter().filter_map(short_window_warning).for_each(|text| output::note(&text));
     }
-    let checks = if *checks { Some(RunEvent::DuetChecked(duet_checks(asked, both)?)) } else { None };
+    let checks = if asked.checks() { Some(RunEvent::DuetChecked(duet_checks(asked, both)?)) } else { None };
     asked.expect_no_interrupt()?;
     let names = [first.study.name().to_owned(), second.study.name().to_owned()];
     let token = format!("{}-{}", SystemClock.wall().0, std::process::id());
@@ -161,7 +183,7 @@ fn new_sides(asked: &PairAsked<'_>) -> Result<[Side; 2], Failure> {
 fn expect_turns(study: &Study, yes: Option<&str>) -> Result<(), Failure> {
     let named = destructive_steps_named(study, None).and_then(|()| servers_named(study, yes));
     named.map_err(|text| (Exit::Usage, text))?;
-    if study.settings.get("search.setting").is_some() {
+    if study.settings.get(setting::SEARCH_SETTING).is_some() {
         let text = format!(
             "{} is a search, which cannot be measured in turns because its loads are not known in advance",
             study.name()
@@ -205,10 +227,10 @@ fn old_sides(asked: &PairAsked<'_>) -> Result<Option<OpenPair>, Failure> {
         )));
     }
     let expect_same = || {
-        let [first, second] = &asked.studies;
-        expect_studies([&first.read()?.study, &second.read()?.study], records.each_ref(), files)
+        let ([first, second], json) = (&asked.studies, is_json(asked.pair));
+        expect_studies([&first.read(json)?.study, &second.read(json)?.study], records.each_ref(), files)
     };
-    if asked.checks && !records.iter().all(is_checked) {
+    if asked.checks() && !records.iter().all(is_checked) {
         let (one, other) = (files.baseline.display(), files.candidate.display());
         return Err(failed(format!(
             "{one} and {other} were begun without --prove, which measures before them; move them away to begin anew"
@@ -283,10 +305,10 @@ fn token(record: &Record) -> Option<(&str, bool)> {
 /// Two studies in one folder restore its data before every run, else each would go on with what the other left.
 fn expect_data_apart(one: &Study, other: &Study) -> Result<(), Failure> {
     let of = |study: &Study, path: &str| study.settings.text(path).unwrap_or_default().to_owned();
-    let shared = of(one, "storage.path") == of(other, "storage.path") && one.name() == other.name();
+    let shared = of(one, setting::STORAGE_PATH) == of(other, setting::STORAGE_PATH) && one.name() == other.name();
     let restores = |study: &Study| {
-        let values = values_of("procedure.restore", &study.settings, &study.factors);
-        values.iter().all(|value| value.to_string() != "never")
+        let values = values_of(RestorePolicy::PATH, &study.settings, &study.factors);
+        values.iter().all(|value| RestorePolicy::of_value(value) != Some(RestorePolicy::Never))
     };
     let keeps = ![one, other].into_iter().all(restores);
     if shared && keeps {
@@ -297,28 +319,31 @@ fn expect_data_apart(one: &Study, other: &Study) -> Result<(), Failure> {
     Ok(())
 }
 
-fn run(
-    sides: &mut [Side; 2],
-    at_once: bool,
-    (progress, interrupt): (Option<ProgressForm>, &Interrupt),
-    shown: [ShownRuns; 2],
-) -> Result<(), Failure> {
+fn run(sides: &mut [Side; 2], at_once: bool, asked: &PairAsked<'_>, shown: [ShownRuns; 2]) -> Result<(), Failure> {
+    let PairAsked { part, interrupt, .. } = *asked;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let [one, other] = sides.each_ref().map(|side| &side.assignment);
     let how = if at_once { "at once" } else { "in turns" };
-    let title = format!("{} and {} {how}", one.study.name(), other.study.name());
-    let labelled = |(letter, runs): (&str, ShownRuns)| {
-        let label = |run: &PlannedRun| format!("{letter} {}", run.label);
-        runs.into_iter().map(|(run, ended)| (PlannedRun { label: label(&run), ..run }, ended)).collect::<ShownRuns>()
+    let names = format!("{} and {} {how}", one.study.name(), other.study.name());
+    let title = part.map_or(names, DuetPart::words);
+    let labelled = |(place, (side, runs)): (usize, (String, ShownRuns))| {
+        let is_beside = at_once && place > 0;
+        let labelled = |run: PlannedRun| PlannedRun { label: format!("{side} {}", run.label), is_beside, ..run };
+        runs.into_iter().map(|(run, ended)| (labelled(run), ended)).collect::<ShownRuns>()
     };
-    let runs = ["A", "B"].into_iter().zip(shown).flat_map(labelled).collect::<ShownRuns>();
+    let runs = side_names(part).into_iter().zip(shown).enumerate().flat_map(labelled).collect::<ShownRuns>();
     let program = live::Program {
         name: &title,
         work: proofload_report::workloads::workload(&one.study.settings).work.many,
         most: runs.len(),
         runs,
+        // One record alone would be measured without its partner.
+        continued_by: "the same command",
     };
-    let mut view = live::show(progress, program, clock.clone());
+    let mut view = live::show(asked.pair.progress, program, clock.clone());
+    if part.is_some() {
+        view.note(&title);
+    }
     let outcome = if at_once {
         conduct_duet(sides, view.as_mut(), &clock, interrupt)
     } else {
@@ -396,7 +421,7 @@ mod tests {
         let interrupt = Interrupt::default();
         let measured = || {
             let studies = [&pair.baseline, &pair.candidate].map(|path| StudyAsked { path, set: Vec::new() });
-            let asked = PairAsked { pair, studies, files: &files, checks: false, interrupt: &interrupt };
+            let asked = PairAsked { pair, studies, files: &files, part: None, interrupt: &interrupt };
             asked.measure().map_err(|(exit, _)| exit)
         };
         assert_eq!(measured(), Err(Exit::Failure), "there is no such study");

@@ -1,6 +1,7 @@
 //! `verify`: whether a record, or the result of a self-test, is as it was written, and who signed it. The answer is the first line.
 
-use super::{selftest, selftest_result, ssh_keygen};
+use super::selftest_result::{self, ResultFault};
+use super::{selftest, ssh_keygen};
 use crate::cli::VerifyArguments;
 use crate::exit::Exit;
 use crate::output;
@@ -22,7 +23,9 @@ struct Answer {
 /// Checks a record, or the result of a self-test.
 pub(crate) fn run(arguments: &VerifyArguments) -> Exit {
     let found = match selftest_result::found(&arguments.record) {
-        Some(result) => of_result(arguments, &result),
+        Some(Ok(result)) => of_result(arguments, &result),
+        Some(Err(ResultFault::Content(fault))) => of_broken_result(arguments, fault),
+        Some(Err(fault)) => return output::failure(arguments.json, fault.exit(), &fault.text(&arguments.record)),
         None => answer(arguments),
     };
     let answer = match found {
@@ -79,6 +82,12 @@ fn of_result(arguments: &VerifyArguments, result: &Json) -> Result<Answer, Error
         Err(text) => faults.push(text),
     }
     Ok(Answer { faults, lines, is_being_written: false })
+}
+
+/// What is found of a result that cannot be read whole: nothing that it says is told.
+fn of_broken_result(arguments: &VerifyArguments, fault: String) -> Result<Answer, Error> {
+    let lines = vec![("file", format!("SHA-256 {}", proofload_record::file_sha256(&arguments.record)?))];
+    Ok(Answer { faults: vec![fault], lines, is_being_written: false })
 }
 
 /// The rows that are not in the file itself yet; `None` once all are.

@@ -28,10 +28,7 @@ const SHARE: u32 = 50;
 pub(crate) fn run(arguments: &WatchArguments) -> Exit {
     match serve(arguments) {
         Ok(()) => Exit::Good,
-        Err(text) => {
-            output::error(&text);
-            Exit::Failure
-        }
+        Err(text) => output::failure(false, Exit::Failure, &text),
     }
 }
 

@@ -7,6 +7,7 @@ use super::study::Commands;
 use crate::clock::SystemClock;
 use proofload_model::error::Error;
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 use proofload_model::study::Study;
 use proofload_model::time::Clock;
 use proofload_model::wire::host::{Describe, TryLimits};
@@ -50,7 +51,7 @@ pub(crate) struct FoundAgent {
 /// Looks at all agents of a study at the same time; those of hosts try these limits.
 pub(crate) fn check_agents(study: &Study, limits: &[(&'static str, LimitsAsked)]) -> Result<Vec<CheckedAgent>, Error> {
     let commands = Commands::of(study)?;
-    let folder = study.settings.text("storage.path").unwrap_or(".");
+    let folder = study.settings.text(setting::STORAGE_PATH).unwrap_or(".");
     let hosts = commands.hosts.into_iter().map(|one| (AgentRole::Host, one.host.as_str().to_owned(), one.command));
     let loads = commands.loads.into_iter().map(|one| (AgentRole::Load, one.name, one.command));
     std::thread::scope(|scope| {

@@ -49,7 +49,7 @@ fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, apart: &Deployment
         .primary_alone(prepared)
         .start(None, |instance, _| (place_of(instance), ReplicationPart::Primary(asked.clone())))?;
     let from = primary.addresses.first().ok_or_else(|| Error::new("the primary reported no address"))?;
-    context.heard.view.progress("copying the data to the hosts of standbys", 0, 0);
+    context.heard.view.progress("copying the data to the hosts of standbys", None);
     let mut testbed = context.testbed_of(apart);
     testbed.copy_to_standbys(from)?;
     testbed.prepare_standbys(LimitsAsked::default())?;
@@ -72,7 +72,7 @@ fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, apart: &Deployment
     if let Some(why) = differing(&ends) {
         return Err(Error::verification(why));
     }
-    context.heard.view.progress("saving the snapshots", 0, 0);
+    context.heard.view.progress("saving the snapshots", None);
     context.testbed_of(apart).save(&prepared.label)
 }
 

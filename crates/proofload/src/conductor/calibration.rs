@@ -11,6 +11,7 @@ use proofload_model::events::RunEvent;
 use proofload_model::facts::calibration;
 use proofload_model::load_share::LoadShare;
 use proofload_model::samples::Fact;
+use proofload_model::step_count::{StepCount, StepUnit};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::ReadsMeasured;
 use proofload_model::wire::load::{Close, Open, OpenProbe, Probe};
@@ -178,7 +179,8 @@ fn scan(
     let cold = pass(context, prepared, query)?;
     let mut warm = Vec::new();
     for done in 0..WARM_PASSES {
-        context.heard.view.progress("passes in cache", done as u64, WARM_PASSES as u64);
+        let count = StepCount::of(done as u64, WARM_PASSES as u64, StepUnit::Passes);
+        context.heard.view.progress("passes in cache", Some(count));
         warm.push(pass(context, prepared, query)?);
     }
     close(context, prepared)?;
@@ -202,7 +204,8 @@ fn cost_of(
     open(context, prepared, command)?;
     let mut facts = Vec::new();
     for (done, query) in queries.iter().enumerate() {
-        context.heard.view.progress(query, done as u64, queries.len() as u64);
+        let count = StepCount::of(done as u64, queries.len() as u64, StepUnit::Queries);
+        context.heard.view.progress(query, Some(count));
         context.primary_alone(prepared).drop_page_cache()?;
         context.ask_load(OpenProbe {})?;
         let (pass, failed) = pass(context, prepared, query)?;

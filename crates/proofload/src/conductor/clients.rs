@@ -8,8 +8,10 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::facts::{FactName, limit as limit_facts};
 use proofload_model::intervention::{CLIENTS_CPU, LimitMeter, clients_elsewhere};
+use proofload_model::log_level::LogLevel;
 use proofload_model::replication::{LinkAsked, clients_link};
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 use proofload_model::study::clients_cpu;
 use proofload_model::units::CpuRate;
 use proofload_model::wire::{LimitsAsked, host};
@@ -17,7 +19,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Limit of an instance that holds for the load generator, too.
-const CPU: &str = "limits.cpu";
+const CPU: &str = setting::LIMITS_CPU;
 
 /// Facts of precedence as a host tells them of whoever has it, and as those of the load generator are kept beside those of the database.
 static PRECEDENCE: &[(FactName, FactName)] =
@@ -61,7 +63,7 @@ pub(super) fn limit(context: &mut RunContext<'_>, prepared: &PreparedRun, proces
     match (limited, asked) {
         (Ok(facts), _) => context.heard.journal.facts(&kept(facts, asked.is_some())),
         (Err(error), Some(_)) => Err(error.context(format!("failed to apply {CLIENTS_CPU}"))),
-        (Err(error), None) => context.heard.journal.log("warning", "conductor", &error.to_string()),
+        (Err(error), None) => context.heard.journal.log(LogLevel::Warning, "conductor", &error.to_string()),
     }
 }
 
@@ -88,7 +90,7 @@ fn kept(facts: Vec<Fact>, is_limit_asked: bool) -> Vec<Fact> {
 /// CPU time that client threads could use at most.
 fn whole(prepared: &PreparedRun) -> CpuRate {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
-    let threads = prepared.settings.count("workload.client_threads").map_or(cores, f64::from);
+    let threads = prepared.settings.count(setting::WORKLOAD_CLIENT_THREADS).map_or(cores, f64::from);
     CpuRate::from_seconds(cores.min(threads))
 }
 
@@ -108,7 +110,7 @@ pub(super) fn lift(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Resu
         Some(Ok(facts)) => context.heard.journal.facts(&kept(facts, false)),
         Some(Err(error)) => {
             let error = error.context("failed to read back the precedence of the load generator at the end of the run");
-            context.heard.journal.log("warning", "conductor", &error.to_string())
+            context.heard.journal.log(LogLevel::Warning, "conductor", &error.to_string())
         }
         None => Ok(()),
     }

@@ -9,6 +9,7 @@ use proofload_analysis::random::Random;
 use proofload_model::commit_levels::{CommitCalibration, CommitLevel};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
+use proofload_model::log_level::LogLevel;
 use proofload_model::replication::{ReplicationAsked, link};
 use serde_json::json;
 use std::time::Duration;
@@ -43,7 +44,7 @@ pub(super) fn calibrate(context: &mut RunContext<'_>, prepared: &PreparedRun) ->
             Err(error) => {
                 context.expect_no_trouble()?;
                 let text = format!("calibration of commits: {error}");
-                context.heard.journal.log("warning", "conductor", &text)?;
+                context.heard.journal.log(LogLevel::Warning, "conductor", &text)?;
                 return context.heard.journal.event(RunEvent::CalibrationFailed(error.to_string()));
             }
         }

@@ -9,6 +9,7 @@ use crate::live::Phase;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::facts::data;
+use proofload_model::settings::setting;
 use proofload_model::wire::load::{BeginBuild, Build, BuildShare, CheckData, Close, DataState, KeepData, Open};
 
 /// Makes sure that the data of a run exists: as a snapshot when runs restore it, else in place.
@@ -23,7 +24,7 @@ pub(super) fn ensure(
     if prepared.primary().place.url.is_some() {
         return ensure_at_url(context, prepared, commands);
     }
-    context.primary_alone(prepared).mount_volume(prepared.settings.bytes("storage.volume").ok())?;
+    context.primary_alone(prepared).mount_volume(prepared.settings.bytes(setting::STORAGE_VOLUME).ok())?;
     if !context.primary_alone(prepared).has_snapshots(&prepared.label)? {
         make(context, prepared, commands)?;
     }
@@ -38,7 +39,7 @@ fn make(context: &mut RunContext<'_>, prepared: &PreparedRun, commands: &[LoadCo
     build(context, prepared, commands)?;
     context.primary_alone(prepared).stop()?;
     refit_log(context, prepared)?;
-    context.heard.view.progress("saving the snapshot", 0, 0);
+    context.heard.view.progress("saving the snapshot", None);
     context.primary_alone(prepared).save(&prepared.label)
 }
 
@@ -47,7 +48,7 @@ fn refit_log(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(),
     if !prepared.starts_instance() || !context.primary_alone(prepared).refit_log(prepared.building_place())? {
         return Ok(());
     }
-    context.heard.view.progress("making the log anew for the size of the data", 0, 0);
+    context.heard.view.progress("making the log anew for the size of the data", None);
     context.primary_alone(prepared).prepare_to_build()?;
     context.primary_alone(prepared).start(None, |_, _| prepared.building())?;
     context.primary_alone(prepared).stop()
@@ -88,7 +89,8 @@ fn ensure_at_url(context: &mut RunContext<'_>, prepared: &PreparedRun, commands:
 /// An error where the login lacks a right to build at an existing server. Nothing is asked where the load comes from other hosts, which log
 /// in by themselves.
 fn may_build(prepared: &PreparedRun) -> Result<(), Error> {
-    let url = prepared.primary().place.url.as_deref().filter(|_| prepared.settings.list("agents.load").is_empty());
+    let url =
+        prepared.primary().place.url.as_deref().filter(|_| prepared.settings.list(setting::AGENTS_LOAD).is_empty());
     let missing = url.and_then(|url| rights::missing_to_build(prepared.engine, url, &prepared.settings));
     missing.map_or(Ok(()), |why| {
         Err(Error::refused(format!(

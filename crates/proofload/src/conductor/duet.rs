@@ -13,6 +13,8 @@ use crate::run_times::PlannedRun;
 use proofload_model::error::Error;
 use proofload_model::plan::{Plan, Run};
 use proofload_model::replication::instances_together;
+use proofload_model::settings::setting;
+use proofload_model::step_count::StepCount;
 use proofload_model::time::Clock;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,13 +34,15 @@ pub(crate) fn conduct_duet(
 ) -> Result<Outcome, Error> {
     let pairs = pairs([&sides[0].assignment, &sides[1].assignment]);
     let shown_before = sides[0].assignment.plan.runs.len() as u32;
-    let shown = Mutex::new(Screen { view, is_busy: false, ended: Vec::new() });
+    let shown = Mutex::new(view);
     let outcomes = std::thread::scope(|scope| {
         let begin = |(number, (side, meeting)): (usize, (_, Meeting))| {
             let runs: Vec<DuetRun> = pairs.iter().map(|pair| pair[number]).collect();
             let (clock, interrupt) = (Arc::clone(clock), interrupt.clone());
-            let mut view = SharedView { shown: &shown, leads: number == 0 };
             let before = if number == 0 { 0 } else { shown_before };
+            // What is prepared before the first run is told of that run.
+            let run = runs.first().map(|first| before + first.run.index);
+            let mut view = SharedView { shown: &shown, leads: number == 0, run };
             scope.spawn(move || carry_out(side, &runs, meeting, (&mut view, before), (clock, interrupt)))
         };
         let threads: Vec<_> = sides.iter_mut().zip(Meeting::of_two()).enumerate().map(begin).collect();
@@ -118,83 +122,74 @@ fn pairs(assignments: [&Assignment; 2]) -> Vec<[DuetRun; 2]> {
 /// Cores that a run is limited to; 0 where it is not, so that nobody comes behind it.
 fn cores_of(assignment: &Assignment, plan: &Plan, run: Run) -> u32 {
     let settings = plan.settings(&assignment.study, run.point);
-    settings.count("limits.cores").unwrap_or(0) * instances_together(&settings)
+    settings.count(setting::LIMITS_CORES).unwrap_or(0) * instances_together(&settings)
 }
 
-/// What a view shows of two studies that run at once: the runs of the first as they go on, those of the other when they have ended.
-struct Screen<'w> {
-    view: &'w mut dyn View,
-    /// Whether a run of the first is shown.
-    is_busy: bool,
-    /// Runs of the other that ended meanwhile.
-    ended: Vec<(u32, RunEnd)>,
-}
-
-impl Screen<'_> {
-    /// Shows the ended runs of the other study, where that disturbs no run of the first.
-    fn tell_ended(&mut self) {
-        if self.is_busy {
-            return;
-        }
-        for (run, ended) in self.ended.drain(..) {
-            self.view.begin_run(run);
-            self.view.end_run(run, &ended);
-        }
-    }
-}
-
-/// One side's part of the view.
+/// One side's part of the view: runs of the first study go on as in any other, those of the other one beside them.
 struct SharedView<'v, 'w> {
-    shown: &'v Mutex<Screen<'w>>,
+    shown: &'v Mutex<&'w mut dyn View>,
     leads: bool,
+    /// Run of the other study that goes on, or that comes first.
+    run: Option<u32>,
 }
 
 impl SharedView<'_, '_> {
+    /// Shows something of both.
+    fn show(&self, show: impl FnOnce(&mut dyn View)) {
+        show(&mut **self.shown.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
     /// Shows something of the first study.
-    fn lead(&self, show: impl FnOnce(&mut Screen<'_>)) {
+    fn lead(&self, show: impl FnOnce(&mut dyn View)) {
         if self.leads {
-            show(&mut self.shown.lock().unwrap_or_else(PoisonError::into_inner));
+            self.show(show);
         }
     }
 }
 
 impl View for SharedView<'_, '_> {
     fn begin_run(&mut self, run: u32) {
-        self.lead(|shown| {
-            shown.is_busy = true;
-            shown.view.begin_run(run);
-        });
+        if self.leads {
+            self.show(|view| view.begin_run(run));
+        } else {
+            self.run = Some(run);
+            self.show(|view| view.beside(run, Phase::Starting));
+        }
     }
 
     fn planned(&mut self, _runs: &[PlannedRun]) {}
 
     fn phase(&mut self, phase: Phase) {
-        self.lead(|shown| shown.view.phase(phase));
+        if self.leads {
+            self.show(|view| view.phase(phase));
+        } else if let Some(run) = self.run {
+            self.show(|view| view.beside(run, phase));
+        }
     }
 
-    fn progress(&mut self, what: &str, done: u64, total: u64) {
-        self.lead(|shown| shown.view.progress(what, done, total));
+    fn progress(&mut self, what: &str, count: Option<StepCount>) {
+        self.lead(|view| view.progress(what, count));
     }
 
     fn second(&mut self, second: &SecondSeen<'_>) {
-        self.lead(|shown| shown.view.second(second));
+        self.lead(|view| view.second(second));
     }
 
     fn note(&mut self, text: &str) {
-        self.lead(|shown| shown.view.note(text));
+        self.lead(|view| view.note(text));
     }
 
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        self.run = None;
         if self.leads {
-            shown.view.end_run(run, ended);
-            shown.is_busy = false;
+            self.show(|view| view.end_run(run, ended));
         } else {
-            shown.ended.push((run, ended.clone()));
+            self.show(|view| view.end_beside(run, ended));
         }
-        shown.tell_ended();
     }
 
+    fn beside(&mut self, _run: u32, _phase: Phase) {}
+    fn end_beside(&mut self, _run: u32, _ended: &RunEnd) {}
     fn tick(&mut self) {}
     fn close(&mut self) {}
 }
@@ -215,30 +210,44 @@ mod tests {
         fn phase(&mut self, phase: Phase) {
             self.0.push(format!("{phase:?}"));
         }
-        fn progress(&mut self, _what: &str, _done: u64, _total: u64) {}
+        fn progress(&mut self, _what: &str, _count: Option<StepCount>) {}
         fn second(&mut self, _second: &SecondSeen<'_>) {}
         fn note(&mut self, _text: &str) {}
         fn end_run(&mut self, run: u32, ended: &RunEnd) {
             self.0.push(format!("end {run} {ended:?}"));
+        }
+        fn beside(&mut self, run: u32, phase: Phase) {
+            self.0.push(format!("beside {run} {phase:?}"));
+        }
+        fn end_beside(&mut self, run: u32, ended: &RunEnd) {
+            self.0.push(format!("end beside {run} {ended:?}"));
         }
         fn tick(&mut self) {}
         fn close(&mut self) {}
     }
 
     #[test]
-    fn ends_of_the_other_study_disturb_no_run_of_the_first() {
+    fn the_other_study_has_its_phases_beside_those_of_the_first() {
         let mut noted = Noted::default();
-        let shown = Mutex::new(Screen { view: &mut noted, is_busy: false, ended: Vec::new() });
-        let [mut first, mut other] = [true, false].map(|leads| SharedView { shown: &shown, leads });
+        let shown: Mutex<&mut dyn View> = Mutex::new(&mut noted);
+        let [mut first, mut other] = [true, false].map(|leads| SharedView { shown: &shown, leads, run: Some(5) });
+        other.phase(Phase::Building);
         first.begin_run(0);
         other.begin_run(5);
-        other.end_run(5, &RunEnd::Failed("it broke".to_owned()));
         other.phase(Phase::Measuring);
         first.phase(Phase::Verifying);
+        other.end_run(5, &RunEnd::Failed("it broke".to_owned()));
+        other.phase(Phase::Stopping);
         first.end_run(0, &RunEnd::Interrupted);
-        other.end_run(6, &RunEnd::Interrupted);
-        let broke = "end 5 Failed(\"it broke\")";
-        let expected = ["begin 0", "Verifying", "end 0 Interrupted", "begin 5", broke, "begin 6", "end 6 Interrupted"];
+        let expected = [
+            "beside 5 Building",
+            "begin 0",
+            "beside 5 Starting",
+            "beside 5 Measuring",
+            "Verifying",
+            "end beside 5 Failed(\"it broke\")",
+            "end 0 Interrupted",
+        ];
         assert_eq!(noted.0, expected);
     }
 }

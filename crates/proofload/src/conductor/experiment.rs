@@ -17,8 +17,10 @@ use proofload_model::intervention::{
     ResourcePlan, ResourceReading, THREAD_CPU, USERS, WORK_ENDS, changed, engine_asked, lowered_users, moves_data,
     raised, resources, settles_at_most,
 };
+use proofload_model::log_level::LogLevel;
 use proofload_model::plan::mix;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
+use proofload_model::step_count::{StepCount, StepUnit};
 use proofload_model::study::limits_standby_thread;
 use proofload_model::units::duration_words;
 use proofload_model::wire::{host, load};
@@ -98,7 +100,7 @@ fn block(
     context.heard.journal.event(RunEvent::BlockBegun { number, order: order.to_vec() })?;
     let (mut last, most) = (0, u64::from(blocks));
     for (place, change) in order.iter().enumerate() {
-        context.heard.view.progress("blocks", u64::from(number), most);
+        context.heard.view.progress("blocks", Some(StepCount::of(u64::from(number), most, StepUnit::Blocks)));
         let least = u64::from(visit_s);
         let length = least + mix(state.experiment.seed, (u64::from(number) << 16) | place as u64) % (least / 2 + 1);
         last = visit(context, state, (number, change, length))?;
@@ -122,7 +124,7 @@ fn catch_up(context: &mut RunContext<'_>, state: &mut ExperimentState<'_>, order
     let ask = host::CatchUp { instance: primary.name.clone(), of_engine: of_engine.clone() };
     let undone = testbed.ask(&primary, ask)?;
     for undone in undone {
-        context.heard.journal.log("warning", "conductor", &undone)?;
+        context.heard.journal.log(LogLevel::Warning, "conductor", &undone)?;
     }
     end_of_work(context, state.prepared, &of_engine)?;
     // What was put back acts before the next block begins: its first visit waits for its own change only.
@@ -240,7 +242,8 @@ fn settles_of(resource: &str, settings: &Settings, told: &BTreeMap<String, Durat
     if !moves_data(resource, settings) {
         return own;
     }
-    let of_memory = ["limits.memory", "engine.cache"].into_iter().filter_map(|keeper| told.get(keeper).copied()).max();
+    let of_memory =
+        [setting::LIMITS_MEMORY, "engine.cache"].into_iter().filter_map(|keeper| told.get(keeper).copied()).max();
     own.max(of_memory.unwrap_or_else(|| settles_at_most(resource, settings)))
 }
 
@@ -294,7 +297,7 @@ fn put_in_force(context: &mut RunContext<'_>, state: &mut ExperimentState<'_>, c
     let changed = changed.and_then(|()| lower_load(context, &of_load, step));
     if let Err(error) = changed {
         context.expect_no_trouble()?;
-        context.heard.journal.log("warning", "conductor", &error.to_string())?;
+        context.heard.journal.log(LogLevel::Warning, "conductor", &error.to_string())?;
     }
     let held = experiment.resources.iter().filter(lowered).any(|plan| plan.name == USERS);
     hold_users(context, held.then(|| lowered_users(prepared.users(), step)))

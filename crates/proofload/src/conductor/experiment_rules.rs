@@ -5,7 +5,8 @@ use proofload_load::Rating;
 use proofload_model::intervention::{ConfirmAsked, LIVE_LIMITS, PointLoad, resources};
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::LatencyClock;
-use proofload_model::settings::Settings;
+use proofload_model::setting_words::LoadPacing;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::study::Study;
 use proofload_model::units::duration_words;
 use proofload_report::findings::attribution::chosen_points;
@@ -50,10 +51,10 @@ impl ExperimentChoice {
 /// Why the study asks for experiments (`confirm.points`) that can be made with none of its points; `None` where it asks for none, or one can
 /// be made.
 pub(crate) fn refused_by_study(study: &Study) -> Option<String> {
-    study.settings.get("confirm.points")?;
+    study.settings.get(setting::CONFIRM_POINTS)?;
     let plan = expand(study);
     // Points of a search have their load only once it has chosen it.
-    let is_searched = study.settings.get("search.setting").is_some();
+    let is_searched = study.settings.get(setting::SEARCH_SETTING).is_some();
     let why =
         |settings: &Settings| refusal(settings).or_else(|| if is_searched { None } else { nothing_to_lower(settings) });
     let each = plan.points.iter().map(|point| why(&plan.settings(study, point.id)));
@@ -64,18 +65,18 @@ pub(crate) fn refused_by_study(study: &Study) -> Option<String> {
 /// Why no experiment can be made with a point of these settings, whatever was measured of it: an experiment needs a load that goes on as long as it
 /// is wanted and takes what the database gives, on an instance whose limits are ours.
 fn refusal(settings: &Settings) -> Option<String> {
-    let kind = settings.text("workload.kind").unwrap_or_default();
+    let kind = settings.text(setting::WORKLOAD_KIND).unwrap_or_default();
     let Some(workload) = proofload_load::workload(kind) else { return Some(format!("unknown workload {kind}")) };
     if workload.rating(settings) != Rating::Window {
         return Some("its load ends by itself, so that resources cannot be lowered in turn while it runs".to_owned());
     }
-    if settings.get("drill.fault").is_some() {
+    if settings.get(setting::DRILL_FAULT).is_some() {
         return Some("it is a drill".to_owned());
     }
-    if settings.get("engine.url").is_some() {
+    if settings.get(setting::ENGINE_URL).is_some() {
         return Some("limits of an existing server (engine.url) are not ours to change".to_owned());
     }
-    (settings.text("workload.pacing") == Ok("paced")).then(|| {
+    LoadPacing::is_paced(settings).then(|| {
         format!(
             "its load is paced: the waits of its terminals decide throughput whatever is lowered, and every resource would be \
              refuted; {INSTEAD} workload.pacing = \"paced\""
@@ -93,7 +94,7 @@ fn nothing_to_lower(settings: &Settings) -> Option<String> {
 /// Why a load at a rate that the point kept up with tells nothing; `None` for a load without a rate, and where the rate was not kept up with:
 /// there the database decides throughput.
 fn given_rate(settings: &Settings, measured: Option<&PointFindings>) -> Option<String> {
-    let rate = settings.number("workload.rate").ok()?;
+    let rate = settings.number(setting::WORKLOAD_RATE).ok()?;
     let is_overloaded = measured.is_some_and(|point| point.overload().is_some());
     (!is_overloaded).then(|| {
         format!(
@@ -110,7 +111,8 @@ fn as_long_as_needed(
     measured: Option<&PointFindings>,
 ) -> Result<ConfirmAsked, String> {
     // The response time of a load by a schedule has the wait for a user in it.
-    let clock = if settings.get("workload.rate").is_some() { LatencyClock::Service } else { LatencyClock::Response };
+    let clock =
+        if settings.get(setting::WORKLOAD_RATE).is_some() { LatencyClock::Service } else { LatencyClock::Response };
     let mean = MetricKey::latency_of(clock, LatencyStatistic::Mean, "all");
     let mean = measured.and_then(|point| point.metric(mean).ok());
     mean.map_or(Ok(asked), |mean| lasting(asked, Duration::from_nanos(mean.value().max(0.0) as u64)))
@@ -129,8 +131,8 @@ fn lasting(asked: ConfirmAsked, mean: Duration) -> Result<ConfirmAsked, String> 
 
 /// What decides, beside its settings, what of a point can be changed.
 pub(crate) fn load_of(settings: &Settings) -> PointLoad {
-    let workload = proofload_load::workload(settings.text("workload.kind").unwrap_or_default());
-    let engine = proofload_engine::engine(settings.text("engine.kind").unwrap_or_default());
+    let workload = proofload_load::workload(settings.text(setting::WORKLOAD_KIND).unwrap_or_default());
+    let engine = proofload_engine::engine(settings.text(setting::ENGINE_KIND).unwrap_or_default());
     PointLoad {
         users: workload.map_or(0, |workload| workload.sessions(settings)),
         is_embedded: engine.is_some_and(|engine| engine.facts().capabilities.embedded),

@@ -8,6 +8,7 @@ use super::run_context::RunContext;
 use proofload_model::deployment::InstanceName;
 use proofload_model::drill::LogFork;
 use proofload_model::error::Error;
+use proofload_model::log_level::LogLevel;
 use proofload_model::wire::host::{ReadFork, ReadLogEndAfter};
 
 /// Reads where the log of a promoted instance left that of the failed primary, and where the latter ends; nothing where the failed one
@@ -39,7 +40,7 @@ fn if_told<T>(context: &mut RunContext<'_>, answer: Result<Option<T>, Error>) ->
     match answer {
         Err(error) if !error.is_lost() => {
             let text = format!("the fork of the log is not told in full: {error}");
-            context.heard.journal.log("warning", "conductor", &text)?;
+            context.heard.journal.log(LogLevel::Warning, "conductor", &text)?;
             Ok(None)
         }
         answer => answer,

@@ -8,6 +8,7 @@ use crate::live::{RunEnd, SecondSeen, View};
 use proofload_load::intervals::MergedSecond;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
+use proofload_model::log_level::LogLevel;
 use proofload_model::wire::{Event, load};
 use proofload_testbed::agents::AgentEvent;
 
@@ -74,8 +75,8 @@ impl<'a> Heard<'a> {
         match event {
             // Of several that do the same, the first tells how far they are.
             Event::Progress { .. } if matches!(teller, Teller::Load { number: 1.., .. }) => {}
-            Event::Progress { what, done, total } => self.view.progress(&what, done, total),
-            Event::Log { level, text } => self.journal.log(&level, teller.name(), &text)?,
+            Event::Progress { what, count } => self.view.progress(&what, count),
+            Event::Log { level, text } => self.journal.log(level, teller.name(), &text)?,
             Event::Heartbeat => {}
             // No drill asks for it: whichever instance it is, the run is over.
             Event::InstanceEnded { reason, .. } => {
@@ -157,7 +158,7 @@ impl<'a> Heard<'a> {
 
     /// Notes that an agent is lost, and with it the attempt.
     pub(super) fn lose(&mut self, name: &str, reason: &str) -> Result<(), Error> {
-        self.journal.log("error", name, reason)?;
+        self.journal.log(LogLevel::Error, name, reason)?;
         if self.state.trouble.is_none() {
             self.journal.event(RunEvent::AgentLost { agent: name.to_owned(), reason: reason.to_owned() })?;
             self.state.set_trouble(Error::lost(format!("the {name} agent was lost: {reason}")));
@@ -167,7 +168,7 @@ impl<'a> Heard<'a> {
 
     /// Notes that the run cannot go on.
     fn fail(&mut self, name: &str, error: Error) -> Result<(), Error> {
-        self.journal.log("error", name, &error.to_string())?;
+        self.journal.log(LogLevel::Error, name, &error.to_string())?;
         self.state.set_trouble(error);
         Ok(())
     }

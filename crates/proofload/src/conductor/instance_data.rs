@@ -76,13 +76,7 @@ mod tests {
     use proofload_model::wire::{DataLocation, LimitsAsked};
 
     fn deployment() -> Deployment {
-        let place = DataLocation {
-            engine: "postgresql".to_owned(),
-            folder: "study/data".to_owned(),
-            url: None,
-            settings: Vec::new(),
-            tier: None,
-        };
+        let place = DataLocation::in_folder("postgresql", "study/data");
         let standbys = [InstanceName::standby(1), InstanceName::standby(2)];
         Deployment::of_one(place, LimitsAsked::default()).with_standbys(&standbys)
     }

@@ -3,8 +3,9 @@
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
+use proofload_model::log_level::LogLevel;
 use proofload_model::plan::Plan;
-use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, Telemetry};
+use proofload_model::samples::{AgentHistogram, AgentSecond, Check, Fact, IntervalSample, Mark, MarkLabel, Telemetry};
 use proofload_model::settings::Settings;
 use proofload_model::time::{Clock, Moment, Offset};
 use proofload_record::{Attempt, AttemptEvent, AttemptId, Follower, GrowingRecord, LogLine, Record, Recorder, State};
@@ -142,7 +143,7 @@ impl Journal {
         Ok(self.recorder.telemetry(attempt, at, telemetry)?)
     }
 
-    pub(crate) fn mark(&mut self, label: &str, mark: &Mark) -> Result<(), Error> {
+    pub(crate) fn mark(&mut self, label: MarkLabel, mark: &Mark) -> Result<(), Error> {
         let attempt = self.current()?;
         Ok(self.recorder.mark(attempt, label, mark)?)
     }
@@ -152,11 +153,11 @@ impl Journal {
         Ok(self.recorder.checks(attempt, checks)?)
     }
 
-    pub(crate) fn log(&mut self, level: &str, source: &str, text: &str) -> Result<(), Error> {
+    pub(crate) fn log(&mut self, level: LogLevel, source: &str, text: &str) -> Result<(), Error> {
         let line = LogLine {
             attempt: self.attempt.map(|attempt| attempt.0),
             at: self.clock.wall(),
-            level: level.to_owned(),
+            level,
             source: source.to_owned(),
             instance: InstanceName::default(),
             text: text.to_owned(),

@@ -5,7 +5,7 @@ use super::run_context::RunContext;
 use super::study::Assignment;
 use crate::commands::rights;
 use proofload_model::plan::Run;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 
 /// What is said of the runs that are left, so many, after one that failed before its load began because nobody can log in to the only server
 /// of the study; `None` where the next run may do better, and where that cannot be asked from here.
@@ -16,8 +16,12 @@ pub(super) fn told(assignment: &Assignment, context: &RunContext<'_>, failed: Ru
     let Assignment { study, plan, .. } = assignment;
     let prepared = PreparedRun::of(study, plan, failed).ok()?;
     // Load agents elsewhere log in by themselves.
-    let url = prepared.settings.text("engine.url").ok().filter(|_| prepared.settings.list("agents.load").is_empty())?;
-    let is_same = |settings: &Settings| settings.text("engine.url").is_ok_and(|other| other == url);
+    let url = prepared
+        .settings
+        .text(setting::ENGINE_URL)
+        .ok()
+        .filter(|_| prepared.settings.list(setting::AGENTS_LOAD).is_empty())?;
+    let is_same = |settings: &Settings| settings.text(setting::ENGINE_URL).is_ok_and(|other| other == url);
     if !plan.points.iter().all(|point| is_same(&plan.settings(study, point.id))) {
         return None;
     }

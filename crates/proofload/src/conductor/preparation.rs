@@ -10,7 +10,8 @@ use proofload_model::load_share::{LoadHost, LoadShare, load_hosts};
 use proofload_model::manager::{ManagerAsked, manager};
 use proofload_model::plan::{Plan, Run, mix};
 use proofload_model::replication::{ReplicationAsked, ReplicationPart, replication};
-use proofload_model::settings::Settings;
+use proofload_model::setting_words::RestorePolicy;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::standby_hosts::{HostFault, standby_hosts};
 use proofload_model::study::{
     Procedure, Study, data_place, limits_asked, limits_standby_thread, procedure, purged_devices, standby_cpu,
@@ -60,12 +61,12 @@ impl PreparedRun {
     /// Collects everything about a run from its settings.
     pub(crate) fn of(study: &Study, plan: &Plan, run: Run) -> Result<Self, Error> {
         let settings = plan.settings(study, run.point);
-        let workload_name = settings.text("workload.kind")?;
+        let workload_name = settings.text(setting::WORKLOAD_KIND)?;
         let workload = proofload_load::workload(workload_name)
             .ok_or_else(|| Error::new(format!("unknown workload {workload_name}")))?;
         let raw = workload.expected_bytes(&settings);
         let settings = with_memory(settings, raw);
-        let engine_name = settings.text("engine.kind")?;
+        let engine_name = settings.text(setting::ENGINE_KIND)?;
         let engine =
             proofload_engine::engine(engine_name).ok_or_else(|| Error::new(format!("unknown engine {engine_name}")))?;
         let mut limits = limits_asked(&settings);
@@ -78,7 +79,7 @@ impl PreparedRun {
         let replication = replication(&settings)?;
         if let Some(thread) = &mut limits.thread {
             // Another point of the study has the role, so that a misspelled one is found there.
-            let varied = study.factors.iter().any(|factor| factor.varies("replication.mode"));
+            let varied = study.factors.iter().any(|factor| factor.varies(setting::REPLICATION_MODE));
             thread.may_be_absent = varied && replication.is_none();
         }
         let mut alone = Deployment::of_one(place, limits);
@@ -204,7 +205,7 @@ impl PreparedRun {
     /// The place without its tier and without the settings that a memory limit implies: a build may use the machine.
     pub(crate) fn building_place(&self) -> DataLocation {
         let mut unlimited = self.settings.clone();
-        unlimited.0.remove("limits.memory");
+        unlimited.0.remove(setting::LIMITS_MEMORY);
         DataLocation {
             settings: place_settings(self.engine, &unlimited, 1),
             tier: None,
@@ -221,7 +222,7 @@ impl PreparedRun {
     pub(crate) fn load_spec_of(&self, endpoints: Vec<String>, part: LoadShare) -> LoadSpec {
         LoadSpec {
             part,
-            workload: self.settings.text("workload.kind").unwrap_or_default().to_owned(),
+            workload: self.settings.text(setting::WORKLOAD_KIND).unwrap_or_default().to_owned(),
             settings: self.settings.clone(),
             place: self.primary().place.clone(),
             endpoints,
@@ -271,8 +272,8 @@ impl PreparedRun {
 
 /// Whether some point of a study takes the data as they are.
 fn reuses_data(study: &Study) -> bool {
-    let values = values_of("procedure.restore", &study.settings, &study.factors);
-    values.iter().any(|value| value.to_string() == "never")
+    let values = values_of(RestorePolicy::PATH, &study.settings, &study.factors);
+    values.iter().any(|value| RestorePolicy::of_value(value) == Some(RestorePolicy::Never))
 }
 
 /// Settings of a place for so many sessions. Where a memory limit implies how many connections a server takes, a drill has room for those
@@ -459,13 +460,7 @@ mod tests {
 
     #[test]
     fn a_purge_leaves_the_snapshot_of_every_host_alone() {
-        let place = DataLocation {
-            engine: "postgresql".to_owned(),
-            folder: "study/data".to_owned(),
-            url: None,
-            settings: Vec::new(),
-            tier: None,
-        };
+        let place = DataLocation::in_folder("postgresql", "study/data");
         let pair =
             || Deployment::of_one(place.clone(), LimitsAsked::default()).with_standbys(&[InstanceName::standby(1)]);
         let folders = |mut deployment: Deployment| {

@@ -4,6 +4,7 @@
 use super::run_context::RunContext;
 use proofload_model::drill::{Outage, ProbeKind, ProberReport};
 use proofload_model::error::Error;
+use proofload_model::log_level::LogLevel;
 use proofload_model::prober::{PACE_LEAD, ProberPace};
 use proofload_model::wire::load::PaceProber;
 use std::time::Duration;
@@ -28,7 +29,7 @@ pub(super) fn calm(context: &mut RunContext<'_>) -> Result<(), Error> {
 /// Notes in the log of the run which outages began at the calm pace: nobody had said that they might come, and their begin is told less closely.
 pub(super) fn note_coarse(context: &mut RunContext<'_>, found: &ProberReport) -> Result<(), Error> {
     for text in coarse(found) {
-        context.heard.journal.log("warning", "conductor", &text)?;
+        context.heard.journal.log(LogLevel::Warning, "conductor", &text)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::live::Phase;
 use proofload_analysis::disturbance::{Disturbance, HostSecond};
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
+use proofload_model::step_count::{StepCount, StepUnit};
 use proofload_model::wire::host::{ProcessorUse, QuietCheck};
 use proofload_report::findings::taken_in_words;
 use std::time::Duration;
@@ -40,7 +41,8 @@ pub(super) fn wait(context: &mut RunContext<'_>, prepared: &PreparedRun, at_most
             return context.heard.journal.event(event);
         }
         let told = format!("{}; waiting until the host is quiet", seen.said());
-        context.heard.view.progress(&told, waited.as_secs(), at_most.as_secs());
+        let count = StepCount::of(waited.as_secs(), at_most.as_secs(), StepUnit::Seconds);
+        context.heard.view.progress(&told, Some(count));
     }
 }
 

@@ -8,6 +8,7 @@ use super::run_context::RunContext;
 use proofload_model::deployment::{InstanceName, InstancePlan};
 use proofload_model::drill::DrillAsked;
 use proofload_model::error::Error;
+use proofload_model::log_level::LogLevel;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationPart, StandbyReading, link};
 use proofload_model::time::Moment;
 use proofload_model::units::Bytes;
@@ -78,7 +79,7 @@ pub(super) fn come_back(
         Err(error) if error.is_lost() => return Err(error),
         Err(error) => {
             let text = format!("{} did not come back: {error}", failed.name);
-            return context.heard.journal.log("warning", "conductor", &text);
+            return context.heard.journal.log(LogLevel::Warning, "conductor", &text);
         }
     }
     course.protected_again_at = until_several(context, until, |context| is_protected(context, prepared))?;

@@ -4,6 +4,7 @@ use super::preparation::PreparedRun;
 use super::quiet_check;
 use super::run_context::RunContext;
 use proofload_model::error::Error;
+use proofload_model::log_level::LogLevel;
 use proofload_report::findings::disturbed_from_outside;
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ pub(super) fn attempts<'a>(
         context.agents.expect_no_interrupt()?;
         left -= 1;
         let text = format!("run {} is repeated because of outside events: {why}", prepared.run.index);
-        context.heard.journal.log("info", "conductor", &text)?;
+        context.heard.journal.log(LogLevel::Info, "conductor", &text)?;
         quiet_check::wait(context, prepared, WAIT)?;
     }
 }

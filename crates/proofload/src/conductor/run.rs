@@ -25,7 +25,7 @@ use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::readiness::ReadinessFound;
 use proofload_model::replication::link;
-use proofload_model::samples::OperationCounts;
+use proofload_model::samples::{MarkLabel, OperationCounts};
 use proofload_model::study::{scraped, session_looks};
 use proofload_model::time::Moment;
 use proofload_model::wire::load::{CheckData, ConnectProber, EndProber, RestoreData, Verify};
@@ -141,7 +141,7 @@ fn keep_limits(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(
 
 /// Starts load and probes.
 pub(super) fn begin_load(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<(), Error> {
-    context.mark("before")?;
+    context.mark(MarkLabel::Before)?;
     load::start(context)?;
     let pid = context.load_pid(prepared);
     let origin = context.heard.state.origin;
@@ -190,10 +190,10 @@ fn measure(context: &mut RunContext<'_>, prepared: &PreparedRun, warmed_up: RunE
     state.merger.set_window(from as u64..to as u64);
     context.heard.view.phase(Phase::Measuring);
     let began = context.wait_for(from)?;
-    context.mark("window_start")?;
+    context.mark(MarkLabel::WindowStart)?;
     let lasted = began && context.wait_for(to)?;
     let end = if lasted { quiet_window::extend(context, prepared, from, to)? } else { None };
-    context.mark("window_end")?;
+    context.mark(MarkLabel::WindowEnd)?;
     if let Some(to) = end {
         keep_window(context, warmed_up, from, to)?;
         return Ok((from, to));
@@ -231,7 +231,7 @@ fn end_load(context: &mut RunContext<'_>, prepared: &PreparedRun) -> Result<Vec<
     let (intervals, totals) = load::stop(context)?;
     let usage = context.testbed(prepared).stop_probes()?;
     context.heard.journal.facts(&usage)?;
-    context.mark("after")?;
+    context.mark(MarkLabel::After)?;
     let (journal, state) = (&mut context.heard.journal, &context.heard.state);
     if let Some(end) = state.end {
         journal.event(completed(&end, &totals))?;

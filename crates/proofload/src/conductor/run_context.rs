@@ -7,7 +7,7 @@ use super::preparation::PreparedRun;
 use super::testbed::Testbed;
 use proofload_model::deployment::{Deployment, InstanceName};
 use proofload_model::error::Error;
-use proofload_model::samples::Fact;
+use proofload_model::samples::{Fact, MarkLabel};
 use proofload_model::secret::Secret;
 use proofload_model::wire::{Ask, load};
 use proofload_testbed::random_password;
@@ -134,7 +134,7 @@ impl<'a> RunContext<'a> {
     }
 
     /// Reads the database's counters and notes them.
-    pub(super) fn mark(&mut self, label: &str) -> Result<(), Error> {
+    pub(super) fn mark(&mut self, label: MarkLabel) -> Result<(), Error> {
         let mark = self.ask_load(load::ReadMark {})?;
         self.heard.journal.mark(label, &mark)
     }

@@ -8,6 +8,7 @@ use proofload_analysis::search::Try;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
 use proofload_model::plan::Plan;
+use proofload_model::settings::setting;
 use proofload_model::study::value_of;
 use proofload_record::{AttemptEvent, Record};
 use proofload_report::findings::{SearchFindings, SearchState, searches};
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Adds what the searches of the study choose next; false when nothing was added, because they ended or wait for missing runs.
 pub(super) fn go_on(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<bool, Error> {
-    if assignment.study.settings.get("search.setting").is_none() {
+    if assignment.study.settings.get(setting::SEARCH_SETTING).is_none() {
         return Ok(false);
     }
     let record = context.heard.journal.read_back()?;
@@ -82,7 +83,7 @@ fn ended(record: &Record, search: &SearchFindings) -> Option<RunEvent> {
 pub(super) fn has_ended(record: &Record) -> bool {
     let is_over =
         |search: &SearchFindings| matches!(search.state, SearchState::Ended(_)) && ended(record, search).is_none();
-    record.study.settings.get("search.setting").is_none() || searches(record).iter().all(is_over)
+    record.study.settings.get(setting::SEARCH_SETTING).is_none() || searches(record).iter().all(is_over)
 }
 
 /// Levels of the factors, which tell searches apart.

@@ -18,9 +18,11 @@ use proofload_model::events::RunEvent;
 use proofload_model::facts::{HOST_IDENTITY, usage};
 use proofload_model::intervention::ConfirmAsked;
 use proofload_model::load_share::load_hosts;
+use proofload_model::log_level::LogLevel;
 use proofload_model::network::{NetworkMember, network_members};
 use proofload_model::plan::{Plan, Run};
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 use proofload_model::standby_hosts::{STANDBY_COMMAND, StandbyHost, command_on, standby_hosts};
 use proofload_model::study::{Study, preconditioning};
 use proofload_model::time::Clock;
@@ -105,7 +107,7 @@ pub(crate) fn conduct(
     context.agents.stop_hosts();
     match outcome {
         Err(error) if error.is_interrupted() => {
-            context.heard.journal.log("info", "conductor", &error.to_string())?;
+            context.heard.journal.log(LogLevel::Info, "conductor", &error.to_string())?;
             Ok(Outcome::Interrupted)
         }
         other => other,
@@ -116,7 +118,7 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
     let commands = Commands::of(&assignment.study)?;
     start_hosts(context, &assignment.study, &commands)?;
     begin(assignment, context)?;
-    if assignment.study.settings.get("search.setting").is_some() {
+    if assignment.study.settings.get(setting::SEARCH_SETTING).is_some() {
         search::begin(assignment, context)?;
     }
     let (mut reasons, mut tried): (Vec<String>, BTreeSet<u32>) = (Vec::new(), BTreeSet::new());
@@ -133,7 +135,7 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
                 && let Some(told) = locked_out::told(assignment, context, run, left)
                 && let Some(first) = reasons.first_mut()
             {
-                context.heard.journal.log("warning", "conductor", &told)?;
+                context.heard.journal.log(LogLevel::Warning, "conductor", &told)?;
                 first.push_str(&format!("\n{told}"));
                 return Ok(Outcome::of(&reasons));
             }
@@ -154,14 +156,14 @@ fn runs(assignment: &mut Assignment, context: &mut RunContext<'_>) -> Result<Out
 
 /// Experiments that the study asks for and that have not ended yet, once all its runs are finished.
 fn asked_experiments(assignment: &Assignment, context: &mut RunContext<'_>) -> Result<Vec<(Run, ConfirmAsked)>, Error> {
-    if assignment.study.settings.get("confirm.points").is_none() {
+    if assignment.study.settings.get(setting::CONFIRM_POINTS).is_none() {
         return Ok(Vec::new());
     }
     let record = context.heard.journal.read_back_last()?;
     let choice = experiments_left(&evaluate(&record)).map_err(Error::refused)?;
     // The end of the study tells them, whatever the view.
     for text in &choice.refused {
-        context.heard.journal.log("warning", "conductor", text)?;
+        context.heard.journal.log(LogLevel::Warning, "conductor", text)?;
     }
     Ok(choice.planned)
 }
@@ -169,7 +171,7 @@ fn asked_experiments(assignment: &Assignment, context: &mut RunContext<'_>) -> R
 /// Experiments that a study asks for (`confirm.points`) and that have not ended yet, and why there is none with other points.
 fn experiments_left(findings: &Findings<'_>) -> Result<ExperimentChoice, String> {
     let settings = &findings.record.study.settings;
-    let Ok(words) = settings.text("confirm.points") else { return Ok(ExperimentChoice::default()) };
+    let Ok(words) = settings.text(setting::CONFIRM_POINTS) else { return Ok(ExperimentChoice::default()) };
     let mut choice = ExperimentChoice::of(findings, words, ConfirmAsked::of(settings))?;
     let has_ended =
         |point: u32| findings.attributions.iter().any(|found| found.point == point && found.ended.is_some());
@@ -191,7 +193,7 @@ pub(crate) fn nothing_is_missing(record: &Record) -> bool {
     let attempts = record.by_run();
     record.plan.runs.iter().all(|run| attempts.finished(run.index).is_some())
         && search::has_ended(record)
-        && (record.study.settings.get("confirm.points").is_none()
+        && (record.study.settings.get(setting::CONFIRM_POINTS).is_none()
             || experiments_left(&evaluate(record)).is_ok_and(|choice| choice.planned.is_empty()))
 }
 
@@ -221,7 +223,7 @@ pub(super) fn begin(assignment: &Assignment, context: &mut RunContext<'_>) -> Re
     if let Some(wait) = assignment.wait_for_quiet {
         let wait = duration_words(wait);
         let text = format!("each run of this session waits up to {wait} for a quiet host, as --wait says");
-        context.heard.journal.log("info", "conductor", &text)?;
+        context.heard.journal.log(LogLevel::Info, "conductor", &text)?;
     }
     context.commits_known.extend(assignment.calibrations.commits().cloned());
     let folder = study_folder(&assignment.study)?;
@@ -366,7 +368,7 @@ fn calibrate(
                 Err(error) => {
                     clean_up(context, &assignment.study, commands);
                     context.heard.journal.log(
-                        "warning",
+                        LogLevel::Warning,
                         "conductor",
                         &format!("calibration of the {}: {error}", step.word()),
                     )?;
@@ -413,8 +415,11 @@ fn clean_up(context: &mut RunContext<'_>, study: &Study, commands: &Commands) {
     }
     let swept = start_hosts(context, study, commands);
     if let Err(error) = swept {
-        let _noted =
-            context.heard.journal.log("error", "conductor", &format!("failed to clean up after a failed run: {error}"));
+        let _noted = context.heard.journal.log(
+            LogLevel::Error,
+            "conductor",
+            &format!("failed to clean up after a failed run: {error}"),
+        );
     }
 }
 
@@ -435,11 +440,11 @@ fn sweep_left_networks(context: &mut RunContext<'_>) -> Result<(), Error> {
     match sweep_networks() {
         Ok(names) => names.into_iter().try_for_each(|name| {
             let text = format!("removed network namespace {name}, whose owner is dead");
-            context.heard.journal.log("info", "conductor", &text)
+            context.heard.journal.log(LogLevel::Info, "conductor", &text)
         }),
         Err(error) => {
             let text = format!("failed to remove network namespaces whose owners are dead: {error}");
-            context.heard.journal.log("warning", "conductor", &text)
+            context.heard.journal.log(LogLevel::Warning, "conductor", &text)
         }
     }
 }
@@ -473,7 +478,7 @@ fn precondition(assignment: &Assignment, context: &mut RunContext<'_>) -> Result
 
 /// The folder below which everything of a study lies.
 pub(super) fn study_folder(study: &Study) -> Result<String, Error> {
-    let (root, name) = (study.settings.text("storage.path")?, study.settings.text("study.name")?);
+    let (root, name) = (study.settings.text(setting::STORAGE_PATH)?, study.settings.text(setting::STUDY_NAME)?);
     Ok(format!("{}/{name}", root.trim_end_matches('/')))
 }
 
@@ -512,7 +517,7 @@ impl Commands {
             [] => local(),
             command => Ok(command.to_vec()),
         };
-        let (host, load) = (given("agents.host")?, given("agents.load")?);
+        let (host, load) = (given(setting::AGENTS_HOST)?, given(setting::AGENTS_LOAD)?);
         let standby = given(STANDBY_COMMAND)?;
         let hosts = standby_hosts(&study.settings).ok().flatten();
         let is_one_machine = hosts.as_ref().is_some_and(|hosts| hosts.is_one_machine);

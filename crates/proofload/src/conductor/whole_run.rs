@@ -8,6 +8,7 @@ use super::run_state::RunState;
 use crate::live::Phase;
 use proofload_model::error::Error;
 use proofload_model::events::RunEvent;
+use proofload_model::samples::MarkLabel;
 
 /// Starts the load, cold where nothing is to be warmed up, and hears it to its end.
 pub(super) fn measure(context: &mut RunContext<'_>, prepared: &PreparedRun, warm_up_rounds: u64) -> Result<(), Error> {
@@ -24,7 +25,7 @@ pub(super) fn measure(context: &mut RunContext<'_>, prepared: &PreparedRun, warm
         if from.is_none()
             && let Some(second) = after_rounds(&context.heard.state)
         {
-            context.mark("window_start")?;
+            context.mark(MarkLabel::WindowStart)?;
             context.heard.view.phase(Phase::Measuring);
             from = Some(second);
         }
@@ -32,7 +33,7 @@ pub(super) fn measure(context: &mut RunContext<'_>, prepared: &PreparedRun, warm
             break;
         }
     }
-    context.mark("window_end")?;
+    context.mark(MarkLabel::WindowEnd)?;
     let from = from.or_else(|| after_rounds(&context.heard.state));
     keep(context, warm_up_rounds, from)
 }

@@ -1,5 +1,6 @@
 //! Where a running study stands, as every view with rows shows it: told of events, asked for rows. Draws nothing.
 
+use super::beside::RunBeside;
 use super::expectation::Expectation;
 use super::pace::Pace;
 use super::row::{RunRow, RunningRun, Standing};
@@ -9,6 +10,7 @@ use super::view::{Phase, Program, RunEnd};
 use crate::local_time::{local_zone, time_of_day_in};
 use crate::run_times::PlannedRun;
 use jiff::tz::TimeZone;
+use proofload_model::step_count::StepCount;
 use proofload_model::time::{Clock, Moment};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,6 +28,7 @@ pub(crate) struct Board {
     run_began: Moment,
     phase_began: Moment,
     running: Option<usize>,
+    beside: Option<RunBeside>,
     /// Attempts at each run that were begun in this session.
     attempts: BTreeMap<usize, u32>,
     pace: Pace,
@@ -54,6 +57,7 @@ impl Board {
             phase_began: now,
             clock,
             running: None,
+            beside: None,
             attempts: BTreeMap::new(),
             pace: Pace::default(),
             before: Phase::Starting,
@@ -97,6 +101,11 @@ impl Board {
         if let Some(running) = self.now_running() {
             running.in_phase = gone;
         }
+        let Some(beside) = self.beside else { return };
+        let gone = self.clock.now().since(beside.phase_began);
+        if let Some(Standing::Running(running)) = self.rows.get_mut(beside.run).map(|row| &mut row.standing) {
+            running.in_phase = gone;
+        }
     }
 
     pub(crate) fn begin_run(&mut self, run: u32) {
@@ -105,13 +114,40 @@ impl Board {
         self.run_began = self.clock.now();
         self.phase_began = self.run_began;
         self.expectation.begin(run);
+        self.begin_row(run, Phase::Starting);
+    }
+
+    /// Shows that another attempt at a run begins.
+    fn begin_row(&mut self, run: usize, phase: Phase) {
         let attempt = self.attempts.entry(run).or_insert(0);
         *attempt += 1;
         if let Some(row) = self.rows.get_mut(run) {
             let (load, step) = (LoadNow::default(), String::new());
-            let running =
-                RunningRun { phase: Phase::Starting, in_phase: Duration::ZERO, step, load, attempt: *attempt };
+            let running = RunningRun { phase, in_phase: Duration::ZERO, step, load, attempt: *attempt };
             row.standing = Standing::Running(Box::new(running));
+        }
+    }
+
+    /// Shows a phase of a run that goes on beside the one that was begun last.
+    pub(crate) fn beside(&mut self, run: u32, phase: Phase) {
+        let beside = RunBeside::entered(self.beside, run, phase, self.clock.now());
+        self.beside = Some(beside);
+        if beside.is_new {
+            self.expectation.begin(beside.run);
+            self.begin_row(beside.run, phase);
+        } else if let Some(Standing::Running(running)) = self.rows.get_mut(beside.run).map(|row| &mut row.standing) {
+            running.phase = phase;
+        }
+    }
+
+    pub(crate) fn end_beside(&mut self, run: u32, ended: &RunEnd) {
+        let run = run as usize;
+        let beside = self.beside.take().filter(|beside| beside.run == run);
+        if let (Some(beside), RunEnd::Judged(_)) = (beside, ended) {
+            self.expectation.end(run, self.clock.now().since(beside.began));
+        }
+        if let Some(row) = self.rows.get_mut(run) {
+            row.standing = Standing::Ended(ended.clone());
         }
     }
 
@@ -130,8 +166,8 @@ impl Board {
         }
     }
 
-    pub(crate) fn progress(&mut self, what: &str, done: u64, total: u64) {
-        let step = self.pace.say(self.clock.now(), what, done, total);
+    pub(crate) fn progress(&mut self, what: &str, count: Option<StepCount>) {
+        let step = self.pace.say(self.clock.now(), what, count);
         if let Some(running) = self.now_running() {
             running.step = step;
         }

@@ -21,6 +21,8 @@ struct RunExpectation {
     build: Duration,
     /// How long it took, once it has ended in this session.
     took: Option<Duration>,
+    /// Whether it adds no time, because another run goes on meanwhile.
+    is_beside: bool,
     is_done: bool,
 }
 
@@ -47,6 +49,7 @@ impl Expectation {
             around: run.around,
             build: run.build,
             took: None,
+            is_beside: run.is_beside,
             is_done,
         };
         self.runs.extend(runs.into_iter().map(expected));
@@ -82,7 +85,7 @@ impl Expectation {
     pub(crate) fn left(&self, running: Option<(usize, Duration)>) -> Option<TimeLeft> {
         let learned = LearnedTimes::of(&self.runs);
         let mut time = Duration::ZERO;
-        for (index, run) in self.runs.iter().enumerate().filter(|(_, run)| !run.is_done) {
+        for (index, run) in self.runs.iter().enumerate().filter(|(_, run)| !run.is_done && !run.is_beside) {
             let gone = running.filter(|(running, _)| *running == index).map_or(Duration::ZERO, |(_, gone)| gone);
             time += learned.expected(run)?.saturating_sub(gone);
         }
@@ -156,7 +159,7 @@ mod tests {
         let span = |time| Span { at_least: time, at_most: Some(time) };
         let phases = load.map(|load| Phases { warm_up: Span::ZERO, measure: span(seconds(load)), drill: Span::ZERO });
         let times = RunTimes { span: Span::ZERO, phases, work: None, begins_measured: false };
-        PlannedRun { label: String::new(), times, around: seconds(7), build: seconds(build) }
+        PlannedRun { label: String::new(), times, around: seconds(7), build: seconds(build), is_beside: false }
     }
 
     fn left(expectation: &Expectation, running: Option<(usize, u64)>) -> Option<u64> {
@@ -176,6 +179,13 @@ mod tests {
         assert_eq!(left(&found, None), Some(44));
         found.begin(1);
         assert_eq!((left(&found, Some((1, 4))), found.count()), (Some(20 + 44), (1, 3)));
+    }
+
+    #[test]
+    fn of_two_runs_at_once_one_takes_time() {
+        let runs = [planned(Some(20), 0), PlannedRun { is_beside: true, ..planned(Some(20), 0) }];
+        let found = Expectation::of(runs.iter().map(|run| (run, false)), 2);
+        assert_eq!((left(&found, None), found.count()), (Some(27), (0, 2)));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Progress in lines, for pipes and logs: one at each change of phase and one every 30 s while nothing changes. As text for people, or one
 //! JSON object a line for programs. May not decide anything.
 
+use super::beside::RunBeside;
 use super::expectation::Expectation;
-use super::numbers::{clock_text, percent, rate_text, response_text};
+use super::numbers::{clock_text, percent, rate_number, response_text};
 use super::row::{phase_span, reasons};
 use super::second::{LoadNow, SecondSeen};
 use super::view::{Phase, Program, RunEnd, View};
@@ -10,6 +11,7 @@ use crate::local_time::{local_zone, time_of_day};
 use crate::output;
 use crate::run_times::{PlannedRun, RunTimes, Span};
 use jiff::tz::TimeZone;
+use proofload_model::step_count::StepCount;
 use proofload_model::time::{Clock, Moment};
 use proofload_report::findings::RunSummary;
 use serde_json::{Map, Value as Json, json};
@@ -37,9 +39,10 @@ pub(crate) struct Lines {
     runs: Vec<(String, RunTimes)>,
     expectation: Expectation,
     run: Option<usize>,
+    beside: Option<RunBeside>,
     phase: Phase,
-    /// What is done in a long step: what, done, total (0 when unknown).
-    step: Option<(String, u64, u64)>,
+    /// What is done in a long step, and how much of it.
+    step: Option<(String, Option<StepCount>)>,
     load: LoadNow,
     began: Moment,
     run_began: Moment,
@@ -70,6 +73,7 @@ impl Lines {
             expectation: Expectation::of(planned, program.most),
             runs: program.runs.into_iter().map(|(run, _)| (run.label, run.times)).collect(),
             run: None,
+            beside: None,
             phase: Phase::Starting,
             step: None,
             load: LoadNow::default(),
@@ -86,6 +90,17 @@ impl Lines {
             LineForm::Plain => output::note(&self.plain(told)),
             LineForm::Json => output::note(&self.json(told).to_string()),
         }
+    }
+
+    /// Prints what is told of a run that goes on beside the one that was begun last.
+    fn print_beside(&mut self, beside: RunBeside, told: LineEvent<'_>) {
+        let of_other = (self.run, self.phase, self.run_began, self.phase_began);
+        let (step, load) = (self.step.take(), std::mem::take(&mut self.load));
+        (self.run, self.phase) = (Some(beside.run), beside.phase);
+        (self.run_began, self.phase_began) = (beside.began, beside.phase_began);
+        self.print(told);
+        (self.run, self.phase, self.run_began, self.phase_began) = of_other;
+        (self.step, self.load) = (step, load);
     }
 
     /// `12:03:10 run 3 of 8, 64 MiB: measuring, 12 s of 20 s, 569 transactions/s, steal 21 %`.
@@ -125,10 +140,10 @@ impl Lines {
 
     fn goes(&self) -> String {
         let words = self.phase.words();
-        if let Some((what, done, total)) = &self.step {
-            return match total {
-                0 => format!("{words}, {what}"),
-                total => format!("{words}, {what} {} %", u128::from(*done) * 100 / u128::from(*total)),
+        if let Some((what, count)) = &self.step {
+            return match count.and_then(StepCount::percent) {
+                None => format!("{words}, {what}"),
+                Some(percent) => format!("{words}, {what} {percent} %"),
             };
         }
         let gone = self.clock.now().since(self.phase_began).as_secs();
@@ -165,7 +180,7 @@ impl Lines {
 
     /// `569 transactions/s`.
     fn rate(&self, rate: f64) -> String {
-        format!("{} {}/s", rate_text(rate).trim_end_matches("/s"), self.work)
+        format!("{} {}/s", rate_number(rate), self.work)
     }
 
     fn verdict(&self, summary: &RunSummary) -> String {
@@ -192,8 +207,10 @@ impl Lines {
         };
         match (told, &self.step) {
             (LineEvent::Ended(ended), _) => add(ended_json(ended, self.work)),
-            (LineEvent::Goes, Some((what, done, total))) => {
-                add(json!({ "event": "step", "what": what, "done": done, "total": total }));
+            (LineEvent::Goes, Some((what, count))) => {
+                let (done, total) = count.map_or((0, 0), |count| (count.done, count.total));
+                let unit = count.map(|count| count.unit.word());
+                add(json!({ "event": "step", "what": what, "done": done, "total": total, "unit": unit }));
                 add(Json::Object(self.phase_json(now)));
             }
             (told, _) => {
@@ -280,8 +297,8 @@ impl View for Lines {
         self.print(LineEvent::Phase);
     }
 
-    fn progress(&mut self, what: &str, done: u64, total: u64) {
-        self.step = Some((what.to_owned(), done, total));
+    fn progress(&mut self, what: &str, count: Option<StepCount>) {
+        self.step = Some((what.to_owned(), count));
     }
 
     fn second(&mut self, second: &SecondSeen<'_>) {
@@ -305,10 +322,33 @@ impl View for Lines {
         (self.run, self.step) = (None, None);
     }
 
+    fn beside(&mut self, run: u32, phase: Phase) {
+        let beside = RunBeside::entered(self.beside, run, phase, self.clock.now());
+        if beside.is_new {
+            self.expectation.begin(beside.run);
+        }
+        self.beside = Some(beside);
+        self.print_beside(beside, LineEvent::Phase);
+    }
+
+    fn end_beside(&mut self, run: u32, ended: &RunEnd) {
+        let now = self.clock.now();
+        let known = self.beside.take().filter(|beside| beside.run == run as usize);
+        let beside = known.unwrap_or_else(|| RunBeside::entered(None, run, Phase::Starting, now));
+        if matches!(ended, RunEnd::Judged(_)) {
+            self.expectation.end(beside.run, now.since(beside.began));
+        }
+        self.print_beside(beside, LineEvent::Ended(ended));
+    }
+
     fn tick(&mut self) {
-        let something_goes_on = self.run.is_some() || self.phase != Phase::Starting;
-        if something_goes_on && self.clock.now().since(self.last_line) >= EVERY {
-            self.print(LineEvent::Goes);
+        if self.clock.now().since(self.last_line) < EVERY {
+            return;
+        }
+        match self.beside.filter(|_| self.run.is_none()) {
+            Some(beside) => self.print_beside(beside, LineEvent::Goes),
+            None if self.run.is_some() || self.phase != Phase::Starting => self.print(LineEvent::Goes),
+            None => {}
         }
     }
 

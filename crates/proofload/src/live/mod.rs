@@ -1,5 +1,6 @@
 //! What the operator sees while a study runs: a live view on a terminal, lines elsewhere. Lists and re-exports.
 
+mod beside;
 mod board;
 mod expectation;
 mod line;

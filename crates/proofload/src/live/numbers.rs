@@ -4,10 +4,15 @@ use proofload_report::grouped;
 
 /// A rate: `569/s`, `12,345/s`, `3.4/s`.
 pub(crate) fn rate_text(rate: f64) -> String {
+    if rate.is_finite() { format!("{}/s", rate_number(rate)) } else { rate_number(rate) }
+}
+
+/// Number of a rate, without its unit; a dash where there is none.
+pub(crate) fn rate_number(rate: f64) -> String {
     match rate {
         rate if !rate.is_finite() => "–".to_owned(),
-        rate if rate.abs() < 10.0 && rate.fract().abs() > 0.05 => format!("{rate:.1}/s"),
-        rate => format!("{}/s", grouped(rate, 0)),
+        rate if rate.abs() < 10.0 && rate.fract().abs() > 0.05 => format!("{rate:.1}"),
+        rate => grouped(rate, 0),
     }
 }
 

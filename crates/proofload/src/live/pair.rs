@@ -3,6 +3,7 @@
 use super::second::SecondSeen;
 use super::view::{Phase, RunEnd, View};
 use crate::run_times::PlannedRun;
+use proofload_model::step_count::StepCount;
 
 /// Tells both of everything, in order.
 pub(crate) struct ViewPair(pub(crate) Box<dyn View>, pub(crate) Box<dyn View>);
@@ -24,8 +25,8 @@ impl View for ViewPair {
     fn phase(&mut self, phase: Phase) {
         self.both(|view| view.phase(phase));
     }
-    fn progress(&mut self, what: &str, done: u64, total: u64) {
-        self.both(|view| view.progress(what, done, total));
+    fn progress(&mut self, what: &str, count: Option<StepCount>) {
+        self.both(|view| view.progress(what, count));
     }
     fn second(&mut self, second: &SecondSeen<'_>) {
         self.both(|view| view.second(second));
@@ -35,6 +36,12 @@ impl View for ViewPair {
     }
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
         self.both(|view| view.end_run(run, ended));
+    }
+    fn beside(&mut self, run: u32, phase: Phase) {
+        self.both(|view| view.beside(run, phase));
+    }
+    fn end_beside(&mut self, run: u32, ended: &RunEnd) {
+        self.both(|view| view.end_beside(run, ended));
     }
     fn tick(&mut self) {
         self.both(|view| view.tick());

@@ -109,7 +109,8 @@ fn shown(rows: &[RunRow], lines: usize) -> Range<usize> {
     if rows.len() <= room {
         return 0..rows.len();
     }
-    let running = rows.iter().rposition(|row| matches!(row.standing, Standing::Running(_)));
+    // Of two at once the first, in the middle of whose study the view stands.
+    let running = rows.iter().position(|row| matches!(row.standing, Standing::Running(_)));
     let last_ended = || rows.iter().rposition(|row| matches!(row.standing, Standing::Ended(_)));
     let place = running.or_else(last_ended).unwrap_or(0);
     let from = place.saturating_sub(room * 2 / 3).min(rows.len() - room);

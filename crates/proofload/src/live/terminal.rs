@@ -6,6 +6,7 @@ use super::second::SecondSeen;
 use super::view::{Phase, Program, RunEnd, View};
 use crate::run_times::PlannedRun;
 use console::{Term, measure_text_width};
+use proofload_model::step_count::StepCount;
 use proofload_model::time::Clock;
 use std::sync::Arc;
 
@@ -15,11 +16,13 @@ pub(crate) struct Terminal {
     board: Board,
     /// What was noted last of the run that goes on.
     noted: String,
+    continued_by: &'static str,
 }
 
 impl Terminal {
     pub(crate) fn new(program: Program<'_>, clock: Arc<dyn Clock>) -> Self {
-        Self { canvas: Canvas::new(), board: Board::new(program, clock), noted: String::new() }
+        let continued_by = program.continued_by;
+        Self { canvas: Canvas::new(), board: Board::new(program, clock), noted: String::new(), continued_by }
     }
 
     fn draw(&mut self, foot: &str) {
@@ -30,7 +33,7 @@ impl Terminal {
 
     fn foot(&self) -> String {
         let doing = self.board.before_runs().map(|phase| format!("{}; ", phase.words())).unwrap_or_default();
-        let stops = "Ctrl-C stops, proofload resume continues";
+        let stops = format!("Ctrl-C stops, {} continues", self.continued_by);
         let noted = if self.noted.is_empty() { String::new() } else { format!("{}; ", self.noted) };
         format!("{noted}{doing}{} per second; {stops}", self.board.work())
     }
@@ -51,8 +54,8 @@ impl View for Terminal {
         self.tick();
     }
 
-    fn progress(&mut self, what: &str, done: u64, total: u64) {
-        self.board.progress(what, done, total);
+    fn progress(&mut self, what: &str, count: Option<StepCount>) {
+        self.board.progress(what, count);
     }
 
     fn second(&mut self, second: &SecondSeen<'_>) {
@@ -66,6 +69,15 @@ impl View for Terminal {
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
         self.noted.clear();
         self.board.end_run(run, ended);
+    }
+
+    fn beside(&mut self, run: u32, phase: Phase) {
+        self.board.beside(run, phase);
+        self.tick();
+    }
+
+    fn end_beside(&mut self, run: u32, ended: &RunEnd) {
+        self.board.end_beside(run, ended);
     }
 
     fn tick(&mut self) {
@@ -130,5 +142,21 @@ impl Canvas {
     /// Leaves what stands there: nothing is drawn over it any more.
     pub(crate) fn leave(&mut self) {
         self.drawn.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+
+    /// Resuming one of two records alone would measure it without its partner.
+    #[test]
+    fn the_foot_says_what_continues() {
+        for continued_by in ["proofload resume", "the same command"] {
+            let program = Program { name: "n", work: "operations", runs: Vec::new(), most: 0, continued_by };
+            let foot = Terminal::new(program, Arc::new(SystemClock)).foot();
+            assert_eq!(foot, format!("operations per second; Ctrl-C stops, {continued_by} continues"));
+        }
     }
 }

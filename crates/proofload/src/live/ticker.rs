@@ -3,6 +3,7 @@
 use super::second::SecondSeen;
 use super::view::{Phase, RunEnd, View};
 use crate::run_times::PlannedRun;
+use proofload_model::step_count::StepCount;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -64,8 +65,8 @@ impl View for Ticker {
     fn phase(&mut self, phase: Phase) {
         self.with(|view| view.phase(phase));
     }
-    fn progress(&mut self, what: &str, done: u64, total: u64) {
-        self.with(|view| view.progress(what, done, total));
+    fn progress(&mut self, what: &str, count: Option<StepCount>) {
+        self.with(|view| view.progress(what, count));
     }
     fn second(&mut self, second: &SecondSeen<'_>) {
         self.with(|view| view.second(second));
@@ -75,6 +76,12 @@ impl View for Ticker {
     }
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
         self.with(|view| view.end_run(run, ended));
+    }
+    fn beside(&mut self, run: u32, phase: Phase) {
+        self.with(|view| view.beside(run, phase));
+    }
+    fn end_beside(&mut self, run: u32, ended: &RunEnd) {
+        self.with(|view| view.end_beside(run, ended));
     }
     fn tick(&mut self) {
         self.with(|view| view.tick());

@@ -7,6 +7,7 @@ use super::terminal::Terminal;
 use super::ticker::Ticker;
 use crate::cli::ProgressForm;
 use crate::run_times::PlannedRun;
+use proofload_model::step_count::StepCount;
 use proofload_model::time::Clock;
 use proofload_report::findings::RunSummary;
 use std::sync::Arc;
@@ -19,14 +20,18 @@ pub(crate) trait View: Send {
     fn planned(&mut self, runs: &[PlannedRun]);
     /// The run enters a phase.
     fn phase(&mut self, phase: Phase);
-    /// A long step has come so far; `total` 0 when unknown.
-    fn progress(&mut self, what: &str, done: u64, total: u64);
+    /// A long step has come so far; `None` where nothing is counted.
+    fn progress(&mut self, what: &str, count: Option<StepCount>);
     /// Another second of load.
     fn second(&mut self, second: &SecondSeen<'_>);
     /// Something that a reader wants to know while it goes on.
     fn note(&mut self, text: &str);
     /// The run ended.
     fn end_run(&mut self, run: u32, ended: &RunEnd);
+    /// A run enters a phase while another one goes on: that of the second of two studies at once.
+    fn beside(&mut self, run: u32, phase: Phase);
+    /// End of that run.
+    fn end_beside(&mut self, run: u32, ended: &RunEnd);
     /// A second has gone by.
     fn tick(&mut self);
     /// The study ended; the view leaves the terminal.
@@ -104,6 +109,8 @@ pub(crate) struct Program<'a> {
     pub(crate) runs: Vec<(PlannedRun, Option<RunEnd>)>,
     /// How many runs there can be.
     pub(crate) most: usize,
+    /// Command that continues it after a stop, in words.
+    pub(crate) continued_by: &'static str,
 }
 
 /// The view that was asked for; without a wish, one drawn on a terminal and lines elsewhere.

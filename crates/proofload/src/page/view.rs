@@ -4,6 +4,7 @@ use super::second::PageSecond;
 use super::share::PageShare;
 use crate::live::{Board, Phase, Program, RunEnd, SecondSeen, View};
 use crate::run_times::PlannedRun;
+use proofload_model::step_count::StepCount;
 use proofload_model::time::Clock;
 use proofload_report::findings::response_ns_p99_of;
 use std::sync::Arc;
@@ -40,8 +41,8 @@ impl View for PageView {
         self.board.phase(phase);
     }
 
-    fn progress(&mut self, what: &str, done: u64, total: u64) {
-        self.board.progress(what, done, total);
+    fn progress(&mut self, what: &str, count: Option<StepCount>) {
+        self.board.progress(what, count);
     }
 
     fn second(&mut self, second: &SecondSeen<'_>) {
@@ -60,6 +61,14 @@ impl View for PageView {
     fn end_run(&mut self, run: u32, ended: &RunEnd) {
         self.board.end_run(run, ended);
         self.publish(false);
+    }
+
+    fn beside(&mut self, run: u32, phase: Phase) {
+        self.board.beside(run, phase);
+    }
+
+    fn end_beside(&mut self, run: u32, ended: &RunEnd) {
+        self.board.end_beside(run, ended);
     }
 
     fn tick(&mut self) {

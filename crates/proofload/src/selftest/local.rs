@@ -75,13 +75,7 @@ impl Instance {
     /// Makes and starts a server below a folder.
     pub(super) fn start(engine: &'static dyn Engine, folder: &Path) -> Result<Self, Error> {
         let mut host = HostRole::new(Arc::new(SystemClock), Arc::new(|_| {}));
-        let place = DataLocation {
-            engine: engine.about().name.to_owned(),
-            folder: folder.join("instance").display().to_string(),
-            url: None,
-            settings: Vec::new(),
-            tier: None,
-        };
+        let place = DataLocation::in_folder(engine.about().name, folder.join("instance").display().to_string());
         let instance = InstanceName::primary();
         host.create(Create { instance: instance.clone(), place: place.clone() })?;
         let storage = StoragePlan::directory();

@@ -4,5 +4,5 @@ mod document;
 mod local;
 mod run;
 
-pub(crate) use document::{check, is_passed};
+pub(crate) use document::{check, is_passed, unknown_form};
 pub(crate) use run::{Refusal, SelftestOrder, run};

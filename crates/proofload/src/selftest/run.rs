@@ -8,7 +8,7 @@ use crate::interrupt::Interrupt;
 use proofload_engine::{Engine, MissingRight, RightPurpose, ScratchState};
 use proofload_load::selftest::{Bench, Ground, SelftestPart, SelftestStep, ServerLeave, Steps, parts};
 use proofload_model::error::Error;
-use proofload_model::facts::host;
+use proofload_model::facts::{engine, host};
 use proofload_model::samples::Fact;
 use proofload_model::settings::Settings;
 use proofload_model::time::Clock;
@@ -205,13 +205,14 @@ fn bench(asked: &SelftestOrder<'_>, ground: &Ground, reference: &'static dyn Eng
 
 /// What the document says before its steps. The URL is not kept: it may name hosts and accounts.
 fn head(asked: &SelftestOrder<'_>, facts: &[Fact]) -> Json {
-    let of_engine = |fact: &&Fact| fact.subject == "engine";
+    let of_engine = |fact: &&Fact| fact.subject == engine::SUBJECT;
     let settings: Map<String, Json> = facts
         .iter()
         .filter(of_engine)
         .filter_map(|fact| Some((fact.name.clone(), json!(fact.effective.clone()?))))
         .collect();
-    let version = ["version", "server_version"].iter().find_map(|name| settings.get(*name)).cloned();
+    let version =
+        [engine::VERSION, engine::SERVER_VERSION].iter().find_map(|known| settings.get(&*known.name)).cloned();
     json!({
         "engine": asked.engine.about().name,
         "version": version,

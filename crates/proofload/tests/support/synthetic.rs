@@ -6,10 +6,11 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proofload_model::catalogue::Catalogue;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::log_level::LogLevel;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::{
-    Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, OfferedLoad,
-    OperationCounts, Reading, Telemetry,
+    Check, CheckOutcome, ClientSelf, ErrorCount, Fact, HistogramDelta, IntervalSample, LatencyClock, Mark, MarkLabel,
+    OfferedLoad, OperationCounts, Reading, Telemetry,
 };
 use proofload_model::series;
 use proofload_model::study::validate;
@@ -181,7 +182,7 @@ impl Synthetic {
         }
         let mark =
             Mark { moment: Moment(1), offset: Offset(5_000_000_000), counters: vec![("rows".to_owned(), 1_000)] };
-        recorder.mark(attempt, "window_start", &mark).expect("a mark fits");
+        recorder.mark(attempt, MarkLabel::WindowStart, &mark).expect("a mark fits");
         let check = Check {
             group: "data".to_owned(),
             name: "sampled \"records\"".to_owned(),
@@ -196,7 +197,7 @@ impl Synthetic {
         let line = LogLine {
             attempt: Some(attempt.0),
             at,
-            level: "info".to_owned(),
+            level: LogLevel::Info,
             source: "conductor".to_owned(),
             instance: InstanceName::default(),
             text: "=a log line".to_owned(),

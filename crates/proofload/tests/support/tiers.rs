@@ -1,12 +1,12 @@
 //! What tests of studies on a cache tier share, in process and served.
 
 use super::waiting::wait_beside;
-use super::{Bench, text};
+use super::{Bench, small_study, text};
 use proofload_model::events::RunEvent;
 use proofload_model::facts::tier;
 use proofload_model::intervention::{FLUSH_DELAY, InterventionVisit, ResourceClass};
 use proofload_model::samples::OperationCounts;
-use proofload_model::series::SeriesName;
+use proofload_model::series::{self, SeriesName};
 use proofload_record::{Attempt, State};
 use std::process::Child;
 
@@ -14,6 +14,25 @@ use std::process::Child;
 pub(crate) fn sum(attempt: &Attempt, name: &SeriesName, volume: &str) -> f64 {
     let found = attempt.series.iter().filter(|one| name.is_of(&one.probe, &one.name) && one.component == volume);
     found.flat_map(|one| &one.samples).map(|sample| sample.2).sum()
+}
+
+/// A study of commits of one user, whose flushes are delayed by 100 ms and by nothing else. `more` follows the lines of the storage.
+pub(crate) fn delayed(engine: &str, more: &str) -> String {
+    let load = "kind = \"ycsb\"\nmix = \"own\"\nupdate = 1.0\nrecords = 500\nvirtual_users = 1";
+    let storage = format!("path = \"data\"\nkind = \"tier\"\nslow.drive = \"none\"\nflush_delay = \"100ms\"\n{more}");
+    let study = small_study(engine, "restore = \"never\"\n[confirm]\nvisit = \"1s\"\n", 1);
+    let study = study.replace("kind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 2\nscale = \"toy\"", load);
+    study.replacen("path = \"data\"\n", &storage, 1)
+}
+
+/// The log was written and flushed, its flushes are timed, and a cache absorbed all of its writes, unless there is no cache.
+pub(crate) fn expect_log_observed(attempt: &Attempt, is_cached: bool) {
+    let of = |name: &SeriesName| sum(attempt, name, "log");
+    let (writes, absorbed) = (of(&series::tier::WRITES), of(&series::tier::WRITES_ABSORBED));
+    assert!(writes > 0.0 && of(&series::tier::FLUSHES) > 0.0, "{:?}", attempt.series);
+    let mut times = attempt.series.iter().filter(|one| series::tier::LATENCY.is_of(&one.probe, &one.name));
+    assert!(times.any(|one| one.component.starts_with("log flush ")), "{:?}", attempt.series);
+    assert_eq!(absorbed, if is_cached { writes } else { 0.0 });
 }
 
 /// Starts the study of a folder and waits until its tier has its socket, at this place below the folder of its data.

@@ -107,11 +107,12 @@ fn position(event: &RunEvent) -> u64 {
         RunEvent::Readiness(_) => 38,
         RunEvent::FailedAs(_) => 39,
         RunEvent::DuetChecked(_) => 40,
+        RunEvent::LimitsLeftOut(_) => 41,
         RunEvent::Unknown { .. } => LAST,
     }
 }
 
-const LAST: u64 = 41;
+const LAST: u64 = 42;
 
 fn change(chance: &mut Chance) -> Change {
     match chance.number() % 4 {
@@ -220,6 +221,7 @@ fn random(position: u64, chance: &mut Chance) -> RunEvent {
         38 => RunEvent::Readiness(chance.list(ready)),
         39 => RunEvent::FailedAs(ErrorKind::Lost),
         40 => RunEvent::DuetChecked(chance.list(duet_check)),
+        41 => RunEvent::LimitsLeftOut(chance.list(Chance::text)),
         _ => RunEvent::Unknown { name: "promoted".to_owned(), detail: chance.text() },
     }
 }

@@ -1,6 +1,6 @@
 //! Markers, lines and labels of series: each has a colour, a dash and a shape, so that none is told by colour alone.
 
-use super::svg::{Anchor, Svg, place};
+use super::svg::{Anchor, Svg, place, width_of};
 use crate::blocks::{Role, Sample};
 
 /// How many colours the style sheet has.
@@ -58,6 +58,28 @@ pub(super) fn interval(svg: &mut Svg, role: Role, x: f64, (low, high): (f64, f64
 pub(super) fn places(samples: &[Sample], place: impl Fn(&Sample) -> (f64, f64)) -> Vec<(f64, f64)> {
     let at = |sample: &Sample| if sample.y.is_finite() { place(sample) } else { (f64::NAN, f64::NAN) };
     samples.iter().map(at).collect()
+}
+
+/// Keys in rows that fit a width, each with its place: its name, and so much room for its mark.
+pub(super) fn key_rows<'n, M>(
+    keys: impl Iterator<Item = (M, &'n str)>,
+    room: f64,
+    width: f64,
+) -> Vec<Vec<(f64, M, &'n str)>> {
+    let mut rows: Vec<Vec<(f64, M, &str)>> = Vec::new();
+    let mut left = f64::INFINITY;
+    for (mark, name) in keys {
+        let needed = width_of(name) + room;
+        if left + needed > width {
+            rows.push(Vec::new());
+            left = 8.0;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push((left, mark, name));
+        }
+        left += needed;
+    }
+    rows
 }
 
 /// A key: line, marker and name, as in a legend.

@@ -1,7 +1,7 @@
 //! One set of axes with bands, rules and series. Names stand at the lines where there is room, else above them.
 
 use super::axis::{Layout, are_words};
-use super::marks::{class, has_line, interval, key, marker, places};
+use super::marks::{self, class, has_line, interval, key, marker, places};
 use super::svg::{Anchor, Drawing, LINE, Svg, width_of, wrapped};
 use crate::blocks::{Axis, BandKind, Panel, Role, Sample, Series};
 use crate::numbers::short;
@@ -175,23 +175,8 @@ fn tick_rows(panel: &Panel, width: f64) -> usize {
 
 /// Keys in rows that fit the width.
 fn key_rows(panel: &Panel, width: f64) -> Vec<Vec<(f64, Role, &str)>> {
-    let mut rows: Vec<Vec<(f64, Role, &str)>> = Vec::new();
-    if panel.series.len() < 2 {
-        return rows;
-    }
-    let mut left = f64::INFINITY;
-    for series in panel.series.iter().filter(|series| !series.name.is_empty()) {
-        let needed = width_of(&series.name) + 40.0;
-        if left + needed > width {
-            rows.push(Vec::new());
-            left = 8.0;
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push((left, series.role, &series.name));
-        }
-        left += needed;
-    }
-    rows
+    let named = panel.series.iter().filter(|series| panel.series.len() > 1 && !series.name.is_empty());
+    marks::key_rows(named.map(|series| (series.role, series.name.as_str())), 40.0, width)
 }
 
 fn x_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {

@@ -1,7 +1,7 @@
 //! Horizontal bars of parts that add up, with a mark of what was forecast.
 
 use super::axis::Layout;
-use super::marks::class;
+use super::marks::{self, class};
 use super::plot::{Frame, axis_title};
 use super::svg::{Anchor, Drawing, Svg, width_of};
 use crate::blocks::{Role, Stack, Stacks};
@@ -77,20 +77,7 @@ fn fill(stacks: &Stacks, part: usize) -> String {
 fn key_rows(stacks: &Stacks, width: f64) -> Vec<Vec<(f64, Option<usize>, &str)>> {
     let parts = stacks.names.iter().enumerate().map(|(part, name)| (Some(part), name.as_str()));
     let mark = stacks.rows.iter().any(|row| row.mark.is_some()).then_some((None, stacks.mark.as_str()));
-    let mut rows: Vec<Vec<(f64, Option<usize>, &str)>> = Vec::new();
-    let mut left = f64::INFINITY;
-    for (part, name) in parts.chain(mark) {
-        let needed = width_of(name) + 34.0;
-        if left + needed > width {
-            rows.push(Vec::new());
-            left = 8.0;
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push((left, part, name));
-        }
-        left += needed;
-    }
-    rows
+    marks::key_rows(parts.chain(mark), 34.0, width)
 }
 
 fn ends(stacks: &Stacks) -> impl Iterator<Item = f64> + '_ {

@@ -32,28 +32,16 @@ impl Svg {
 
     /// A straight line.
     pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let _ = write!(
-            self.body,
-            r#"<line class="{class}" x1="{}" y1="{}" x2="{}" y2="{}"/>"#,
-            place(from.0),
-            place(from.1),
-            place(to.0),
-            place(to.1)
-        );
+        let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(place);
+        let _ = write!(self.body, r#"<line class="{class}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>"#);
     }
 
     /// A rectangle; its sides may be given in any order.
     pub(super) fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let (left, right) = (from.0.min(to.0), from.0.max(to.0));
         let (top, bottom) = (from.1.min(to.1), from.1.max(to.1));
-        let _ = write!(
-            self.body,
-            r#"<rect class="{class}" x="{}" y="{}" width="{}" height="{}"/>"#,
-            place(left),
-            place(top),
-            place(right - left),
-            place(bottom - top)
-        );
+        let [x, y, width, height] = [left, top, right - left, bottom - top].map(place);
+        let _ = write!(self.body, r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"/>"#);
     }
 
     /// A rectangle of slanting lines: where nothing is known. It is told from a shade in greyscale too.
@@ -81,7 +69,7 @@ impl Svg {
             pen_down = finite;
         }
         if !commands.is_empty() {
-            let _ = write!(self.body, r#"<path class="{class}" d="{commands}"/>"#);
+            self.shape(class, &commands);
         }
     }
 
@@ -92,13 +80,8 @@ impl Svg {
 
     /// A circle.
     pub(super) fn circle(&mut self, class: &str, centre: (f64, f64), radius: f64) {
-        let _ = write!(
-            self.body,
-            r#"<circle class="{class}" cx="{}" cy="{}" r="{}"/>"#,
-            place(centre.0),
-            place(centre.1),
-            place(radius)
-        );
+        let [x, y, radius] = [centre.0, centre.1, radius].map(place);
+        let _ = write!(self.body, r#"<circle class="{class}" cx="{x}" cy="{y}" r="{radius}"/>"#);
     }
 
     /// A line of text.

@@ -1,14 +1,14 @@
 //! The rows of the tables of drills: one for each drill, for each outage, for each kind of a prober's operations in a tenth of a second, and
 //! for each write that is not plainly kept.
 
-use super::Selection;
+use super::selection::Extract;
 use crate::findings::drills::protection::{UnprotectedTime, degraded_seconds, unprotected};
 use crate::findings::drills::{DrillOf, lost_in_drill, report_of};
 use crate::findings::{Findings, Void, evaluate};
 use proofload_model::drill::{DrillReport, Ledger, Outage, ProbeKind, ProbeReport, ProbeTenth};
 use proofload_model::replication::{ReplicationMode, replication};
 use proofload_model::time::Offset;
-use proofload_record::{Attempt, Record};
+use proofload_record::Attempt;
 use std::collections::HashMap;
 
 pub(super) fn word(kind: ProbeKind) -> &'static str {
@@ -19,8 +19,8 @@ pub(super) fn word(kind: ProbeKind) -> &'static str {
     }
 }
 
-fn drilled<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = (&'r Attempt, &'r DrillReport)> {
-    selection.attempts(record).filter_map(|attempt| Some((attempt, report_of(attempt)?)))
+fn drilled(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &DrillReport)> {
+    of.attempts().filter_map(|attempt| Some((attempt, report_of(attempt)?)))
 }
 
 /// A drill with what is computed from it.
@@ -58,10 +58,10 @@ impl DrillRow<'_> {
     }
 }
 
-pub(super) fn drills<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = DrillRow<'r>> {
-    let judged = drilled(record, selection).next().map(|_| judged(&evaluate(record))).unwrap_or_default();
-    drilled(record, selection).map(move |(attempt, report)| {
-        let settings = record.plan.settings(&record.study, attempt.run.point);
+pub(super) fn drills(of: Extract<'_>) -> impl Iterator<Item = DrillRow<'_>> {
+    let judged = drilled(of).next().map(|_| judged(&evaluate(of.record))).unwrap_or_default();
+    drilled(of).map(move |(attempt, report)| {
+        let settings = of.record.plan.settings(&of.record.study, attempt.run.point);
         let drill = DrillOf { run: attempt.run.index, attempt: attempt.id, report };
         let (counts, void_reasons) = judged.get(&attempt.id).cloned().unwrap_or_default();
         let outage = drill.outages(ProbeKind::Write).next().copied();
@@ -95,19 +95,12 @@ fn judged(findings: &Findings<'_>) -> HashMap<i64, (bool, Option<String>)> {
 }
 
 /// What the prober found of each kind of each drill.
-fn kinds<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r DrillReport, &'r ProbeReport)> {
-    drilled(record, selection)
-        .flat_map(|(attempt, report)| report.prober.kinds.iter().map(move |probe| (attempt, report, probe)))
+fn kinds(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &DrillReport, &ProbeReport)> {
+    drilled(of).flat_map(|(attempt, report)| report.prober.kinds.iter().map(move |probe| (attempt, report, probe)))
 }
 
-pub(super) fn outages<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r DrillReport, &'r ProbeReport, &'r Outage)> {
-    kinds(record, selection)
+pub(super) fn outages(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &DrillReport, &ProbeReport, &Outage)> {
+    kinds(of)
         .flat_map(|(attempt, report, probe)| probe.outages.iter().map(move |outage| (attempt, report, probe, outage)))
 }
 
@@ -119,11 +112,8 @@ pub(super) fn resolution_ms(report: &DrillReport, kind: ProbeKind, outage: &Outa
     is_known.then(|| ledger.period_before(outage.from).as_secs_f64() * 1e3)
 }
 
-pub(super) fn prober<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r ProbeReport, u64, &'r ProbeTenth)> {
-    kinds(record, selection).flat_map(|(attempt, _, probe)| {
+pub(super) fn prober(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &ProbeReport, u64, &ProbeTenth)> {
+    kinds(of).flat_map(|(attempt, _, probe)| {
         (0_u64..).zip(&probe.tenths).map(move |(place, tenth)| (attempt, probe, place, tenth))
     })
 }
@@ -138,11 +128,8 @@ pub(super) struct WriteRow {
 }
 
 /// Records from before ranges were kept have the numbers of the first thousand lost writes alone.
-pub(super) fn ledger<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, WriteRow)> {
-    drilled(record, selection).flat_map(|(attempt, report)| {
+pub(super) fn ledger(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, WriteRow)> {
+    drilled(of).flat_map(|(attempt, report)| {
         let ledger = &report.prober.ledger;
         let writes = ledger.ranges.iter().flat_map(move |range| range.writes(ledger.period_ns)).map(|write| WriteRow {
             number: write.number,

@@ -1,17 +1,14 @@
 //! The rows of the tables of experiments: one for each visit, and one for each resource in a visit. From both a reader finds every elasticity
 //! again.
 
-use super::Selection;
+use super::selection::Extract;
 use crate::findings::attribution::{VisitResult, visit_results};
 use proofload_model::intervention::{Change, InterventionVisit, ResourceReading};
-use proofload_record::{Attempt, Record};
+use proofload_record::Attempt;
 
 /// Every visit, with its number in the attempt, and whether its block is complete.
-pub(super) fn visits<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, u64, VisitResult, bool)> {
-    selection.experiments(record).flat_map(|attempt| {
+pub(super) fn visits(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, u64, VisitResult, bool)> {
+    of.experiments().flat_map(|attempt| {
         let results = (0_u64..).zip(visit_results(attempt));
         results.map(move |(place, (result, is_complete))| (attempt, place, result, is_complete))
     })
@@ -28,11 +25,8 @@ pub(super) fn change_of(visit: &InterventionVisit) -> (&'static str, Option<&str
 }
 
 /// Readings of every visit, with the visit's number and its block.
-pub(super) fn visit_readings<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, u64, u32, ResourceReading)> {
-    visits(record, selection).flat_map(|(attempt, place, result, _)| {
+pub(super) fn visit_readings(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, u64, u32, ResourceReading)> {
+    visits(of).flat_map(|(attempt, place, result, _)| {
         let block = result.visit.block;
         result.visit.readings.into_iter().map(move |reading| (attempt, place, block, reading))
     })

@@ -15,8 +15,11 @@ use std::io::{Result, Write};
 /// Largest values are written in milliseconds, as HdrHistogram's tools expect of nanoseconds.
 const MAX_UNIT: f64 = 1e6;
 
-/// Writes the log.
-pub(super) fn write(record: &Record, selection: &Selection, to: &mut dyn Write) -> Result<()> {
+/// Writes the histograms of finished runs, one line for each kind, clock and second, as HdrHistogram's tools read them.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_hdr(record: &Record, selection: &Selection, to: &mut dyn Write) -> Result<()> {
     let base = record.created.0;
     writeln!(to, "#[Histograms of a Proofload record]")?;
     writeln!(to, "#[Values: nanoseconds, three significant digits (accurate to 0.1 %); Interval_Max in milliseconds]")?;

@@ -11,8 +11,11 @@ use std::io::{Result, Write};
 /// Version of the tables, in every form; raised when a table or a column changes its meaning or goes.
 pub(super) const FORM: u32 = 1;
 
-/// Writes tables.
-pub(super) fn write(record: &Record, selection: &Selection, tables: &[&ExportTable], to: &mut dyn Write) -> Result<()> {
+/// Writes tables as one JSON document, a row on a line.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_json(record: &Record, selection: &Selection, tables: &[&ExportTable], to: &mut dyn Write) -> Result<()> {
     let study = json!({ "name": record.study.name(), "title": record.study.title(), "created_us": record.created.0 });
     write!(to, "{{\"form\":{FORM},\"study\":{study},\"tables\":{{")?;
     for (place, table) in tables.iter().enumerate() {

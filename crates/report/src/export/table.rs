@@ -5,6 +5,7 @@ use super::cell::{self, Cell};
 use super::column::{self, ExportColumn};
 use super::drill_tables::{drills, ledger, outages, prober, resolution_ms, word};
 use super::experiment_tables::{change_of, class_of, visit_readings, visits};
+use super::selection::Extract;
 use super::tables::{
     checks, client, client_threads, documents, engine, errors, events, facts, latencies, levels, load_agents, logs,
     marks, operations, runs, sessions, standby, telemetry,
@@ -42,7 +43,7 @@ macro_rules! tables {
             columns: &[$(column::$kind(stringify!($column))),+],
             rows: {
                 fn rows(record: &Record, selection: &Selection, emit: &mut Emit<'_>) -> Result<()> {
-                    $name(record, selection).try_for_each(|$of| emit(&[$(cell::$kind($value)),+]))
+                    $name(Extract { record, selection }).try_for_each(|$of| emit(&[$(cell::$kind($value)),+]))
                 }
                 rows
             },
@@ -179,7 +180,7 @@ tables! {
         integer at_us = event.at.0, integer offset_ns = event.offset.map(|offset| offset.0),
         text name = event.event.name(), text detail = &event.listed;
     logs, "a log line for the operator", line =>
-        integer attempt = line.attempt, integer at_us = line.at.0, text level = &line.level,
+        integer attempt = line.attempt, integer at_us = line.at.0, text level = line.level.word(),
         text source = &line.source, text text = &line.text;
     sessions, "a run or resume", session =>
         integer at_us = session.at.0, text program = &session.program, text kernel = &session.machine;

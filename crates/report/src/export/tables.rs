@@ -1,6 +1,6 @@
 //! The rows of each table, in the order of the record.
 
-use super::Selection;
+use super::selection::Extract;
 use crate::findings::{Estimand, Findings, evaluate};
 use crate::metrics::{LatencyStatistic, PERCENTILES};
 use proofload_analysis::latency::Sparse;
@@ -23,15 +23,15 @@ pub(super) struct RunRow<'r> {
     pub(super) estimand: Option<&'static str>,
 }
 
-pub(super) fn runs<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = RunRow<'r>> {
-    let findings = evaluate(record);
-    selection.attempts(record).map(move |attempt| {
+pub(super) fn runs(of: Extract<'_>) -> impl Iterator<Item = RunRow<'_>> {
+    let findings = evaluate(of.record);
+    of.attempts().map(move |attempt| {
         let (state, reason) = match &attempt.state {
             State::Finished => ("finished", None),
             State::Failed { reason } => ("failed", Some(reason.as_str())),
             State::Open => ("open", None),
         };
-        let (profile, estimand) = (profile(record, attempt), estimand(&findings, attempt));
+        let (profile, estimand) = (profile(of.record, attempt), estimand(&findings, attempt));
         RunRow { attempt, state, reason, profile, estimand }
     })
 }
@@ -50,40 +50,32 @@ fn estimand(findings: &Findings<'_>, attempt: &Attempt) -> Option<&'static str> 
     host.map(|host| Estimand::name(&host.estimand))
 }
 
-pub(super) fn levels<'r>(
-    record: &'r Record,
-    _: &'r Selection,
-) -> impl Iterator<Item = (&'r Point, &'r String, &'r Value)> {
-    record.plan.points.iter().flat_map(|point| point.levels.iter().map(move |(setting, level)| (point, setting, level)))
+pub(super) fn levels(of: Extract<'_>) -> impl Iterator<Item = (&Point, &String, &Value)> {
+    of.record
+        .plan
+        .points
+        .iter()
+        .flat_map(|point| point.levels.iter().map(move |(setting, level)| (point, setting, level)))
 }
 
 /// Row of something in a second of an attempt.
 type InSecond<'r, T> = (&'r Attempt, &'r IntervalSample, &'r T);
 
 /// Every second of every attempt.
-pub(super) fn client<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r IntervalSample)> {
-    let seconds = |attempt: &'r Attempt| attempt.intervals.iter().map(move |second| (attempt, second));
-    selection.attempts(record).flat_map(seconds)
+pub(super) fn client(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &IntervalSample)> {
+    of.attempts().flat_map(|attempt| attempt.intervals.iter().map(move |second| (attempt, second)))
 }
 
 /// Everything of one kind in every second of every attempt.
 fn in_seconds<'r, T: 'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-    of: fn(&'r IntervalSample) -> &'r [T],
+    of: Extract<'r>,
+    part: fn(&'r IntervalSample) -> &'r [T],
 ) -> impl Iterator<Item = InSecond<'r, T>> {
-    client(record, selection)
-        .flat_map(move |(attempt, second)| of(second).iter().map(move |one| (attempt, second, one)))
+    client(of).flat_map(move |(attempt, second)| part(second).iter().map(move |one| (attempt, second, one)))
 }
 
-pub(super) fn operations<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = InSecond<'r, OperationCounts>> {
-    in_seconds(record, selection, |second| &second.counts)
+pub(super) fn operations(of: Extract<'_>) -> impl Iterator<Item = InSecond<'_, OperationCounts>> {
+    in_seconds(of, |second| &second.counts)
 }
 
 /// Percentiles of one second alone; those of a window come from merged histograms, never from these.
@@ -111,56 +103,42 @@ impl SecondPercentiles {
     }
 }
 
-pub(super) fn latencies<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r IntervalSample, &'r HistogramDelta, SecondPercentiles)> {
-    in_seconds(record, selection, |second| &second.histograms)
+pub(super) fn latencies(
+    of: Extract<'_>,
+) -> impl Iterator<Item = (&Attempt, &IntervalSample, &HistogramDelta, SecondPercentiles)> {
+    in_seconds(of, |second| &second.histograms)
         .map(|(attempt, second, part)| (attempt, second, part, SecondPercentiles::of(part)))
 }
 
-pub(super) fn errors<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = InSecond<'r, ErrorCount>> {
-    in_seconds(record, selection, |second| &second.errors)
+pub(super) fn errors(of: Extract<'_>) -> impl Iterator<Item = InSecond<'_, ErrorCount>> {
+    in_seconds(of, |second| &second.errors)
 }
 
-pub(super) fn client_threads<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r IntervalSample, u64, u64)> {
-    client(record, selection).flat_map(|(attempt, second)| {
+pub(super) fn client_threads(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &IntervalSample, u64, u64)> {
+    client(of).flat_map(|(attempt, second)| {
         let threads = (0_u64..).zip(&second.client.thread_cpu_ns);
         threads.map(move |(thread, cpu)| (attempt, second, thread, *cpu))
     })
 }
 
-pub(super) fn load_agents<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r AgentSecond)> {
-    of_attempts(record, selection, |attempt| &attempt.agents.seconds)
+pub(super) fn load_agents(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &AgentSecond)> {
+    of_attempts(of, |attempt| &attempt.agents.seconds)
 }
 
-pub(super) fn engine<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = InSecond<'r, Reading>> {
-    in_seconds(record, selection, |second| &second.engine)
+pub(super) fn engine(of: Extract<'_>) -> impl Iterator<Item = InSecond<'_, Reading>> {
+    in_seconds(of, |second| &second.engine)
 }
 
 /// Everything of one kind in every attempt.
 fn of_attempts<'r, T: 'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-    of: fn(&'r Attempt) -> &'r [T],
+    of: Extract<'r>,
+    part: fn(&'r Attempt) -> &'r [T],
 ) -> impl Iterator<Item = (&'r Attempt, &'r T)> {
-    selection.attempts(record).flat_map(move |attempt| of(attempt).iter().map(move |one| (attempt, one)))
+    of.attempts().flat_map(move |attempt| part(attempt).iter().map(move |one| (attempt, one)))
 }
 
-pub(super) fn telemetry<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r SeriesPoint, &'r (Offset, u64, f64))> {
-    of_attempts(record, selection, |attempt| &attempt.series)
+pub(super) fn telemetry(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &SeriesPoint, &(Offset, u64, f64))> {
+    of_attempts(of, |attempt| &attempt.series)
         .flat_map(|(attempt, series)| series.samples.iter().map(move |sample| (attempt, series, sample)))
 }
 
@@ -169,11 +147,8 @@ pub(super) fn standby(instance: &InstanceName) -> Option<&str> {
     instance.is_standby().then(|| instance.as_str())
 }
 
-pub(super) fn marks<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r String, &'r Mark, &'r (String, i64))> {
-    of_attempts(record, selection, |attempt| &attempt.marks)
+pub(super) fn marks(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &String, &Mark, &(String, i64))> {
+    of_attempts(of, |attempt| &attempt.marks)
         .flat_map(|(attempt, (label, mark))| mark.counters.iter().map(move |counter| (attempt, label, mark, counter)))
 }
 
@@ -186,36 +161,27 @@ fn of_study_and_attempts<'r, T: 'r>(
     own.chain(of_attempts.map(|(attempt, one)| (Some(attempt), one)))
 }
 
-pub(super) fn facts<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (Option<&'r Attempt>, &'r Fact)> {
-    of_study_and_attempts(&record.facts, of_attempts(record, selection, |attempt| &attempt.facts))
+pub(super) fn facts(of: Extract<'_>) -> impl Iterator<Item = (Option<&Attempt>, &Fact)> {
+    of_study_and_attempts(&of.record.facts, of_attempts(of, |attempt| &attempt.facts))
 }
 
-pub(super) fn checks<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (&'r Attempt, &'r Check)> {
-    of_attempts(record, selection, |attempt| &attempt.checks)
+pub(super) fn checks(of: Extract<'_>) -> impl Iterator<Item = (&Attempt, &Check)> {
+    of_attempts(of, |attempt| &attempt.checks)
 }
 
-pub(super) fn events<'r>(
-    record: &'r Record,
-    selection: &'r Selection,
-) -> impl Iterator<Item = (Option<&'r Attempt>, &'r AttemptEvent)> {
-    of_study_and_attempts(&record.events, of_attempts(record, selection, |attempt| &attempt.events))
+pub(super) fn events(of: Extract<'_>) -> impl Iterator<Item = (Option<&Attempt>, &AttemptEvent)> {
+    of_study_and_attempts(&of.record.events, of_attempts(of, |attempt| &attempt.events))
 }
 
-pub(super) fn logs<'r>(record: &'r Record, selection: &'r Selection) -> impl Iterator<Item = &'r LogLine> {
-    let attempts: HashSet<i64> = selection.attempts(record).map(|attempt| attempt.id).collect();
-    record.logs.iter().filter(move |line| line.attempt.is_none_or(|attempt| attempts.contains(&attempt)))
+pub(super) fn logs(of: Extract<'_>) -> impl Iterator<Item = &LogLine> {
+    let attempts: HashSet<i64> = of.attempts().map(|attempt| attempt.id).collect();
+    of.record.logs.iter().filter(move |line| line.attempt.is_none_or(|attempt| attempts.contains(&attempt)))
 }
 
-pub(super) fn sessions<'r>(record: &'r Record, _: &'r Selection) -> impl Iterator<Item = &'r SessionLine> {
-    record.sessions.iter()
+pub(super) fn sessions(of: Extract<'_>) -> impl Iterator<Item = &SessionLine> {
+    of.record.sessions.iter()
 }
 
-pub(super) fn documents<'r>(record: &'r Record, _: &'r Selection) -> impl Iterator<Item = (&'r String, &'r String)> {
-    record.documents.iter()
+pub(super) fn documents(of: Extract<'_>) -> impl Iterator<Item = (&String, &String)> {
+    of.record.documents.iter()
 }

@@ -2,7 +2,7 @@
 
 use crate::workloads::{CountedKind, Workload};
 use proofload_model::events::RunEvent;
-use proofload_model::samples::{IntervalSample, OperationCounts};
+use proofload_model::samples::{IntervalSample, MarkLabel, OperationCounts};
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 
@@ -131,11 +131,11 @@ fn totals(attempt: &Attempt) -> Option<Audit> {
 
 /// A kind by the database's counter against what was acknowledged to clients, over the whole run.
 fn agreement(attempt: &Attempt, counted: &CountedKind) -> Option<Audit> {
-    let read = |label: &str| {
-        let (_, mark) = attempt.marks.iter().rev().find(|(known, _)| known == label)?;
+    let read = |label: MarkLabel| {
+        let mark = attempt.mark(label)?;
         mark.counters.iter().find(|(name, _)| name == counted.counter).map(|(_, value)| *value)
     };
-    let stored = read("after")? - read("before")?;
+    let stored = read(MarkLabel::After)? - read(MarkLabel::Before)?;
     let counts =
         || attempt.intervals.iter().flat_map(|interval| &interval.counts).filter(|counts| counts.kind == counted.kind);
     let acknowledged = i64::try_from(counts().map(|counts| counts.done).sum::<u64>()).ok()?;

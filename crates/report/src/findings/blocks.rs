@@ -9,6 +9,8 @@ use proofload_analysis::blocks::{Blocks, Visit};
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::slope::slope_in_blocks;
+use proofload_model::setting_words::RunOrder;
+use proofload_model::settings::setting;
 use proofload_record::Record;
 
 /// The points of a study in blocks.
@@ -57,7 +59,7 @@ impl BlockFindings {
 /// Looks for blocks among the points that are valid or only moved.
 pub(super) fn blocks(record: &Record, points: &[PointFindings]) -> Option<BlockFindings> {
     let settings = &record.study.settings;
-    if settings.get("search.setting").is_some() || !is_judged_by_movement(record) {
+    if settings.get(setting::SEARCH_SETTING).is_some() || !is_judged_by_movement(record) {
         return None;
     }
     let with_ratio: Vec<&PointFindings> = points.iter().filter(|point| point.counts_inside_repetitions()).collect();
@@ -74,7 +76,7 @@ pub(super) fn blocks(record: &Record, points: &[PointFindings]) -> Option<BlockF
     Some(BlockFindings {
         blocks: Blocks::of(&levels)?,
         left_out: repetitions as usize - kept.len(),
-        randomised: settings.text("study.order") != Ok("given"),
+        randomised: !RunOrder::is_given(settings),
         points: with_ratio.iter().map(|point| point.id).collect(),
     })
 }

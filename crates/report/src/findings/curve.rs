@@ -12,7 +12,7 @@ use proofload_analysis::bootstrap::{Estimate, ratio_of_means};
 use proofload_analysis::elasticity::{Level, Step, elasticities};
 use proofload_analysis::knee::{FittedKnee, NoFit, Question, fit_knee};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
-use proofload_model::settings::Value;
+use proofload_model::settings::{Value, setting};
 use proofload_model::study::{Factor, Study};
 
 /// Share of the largest result within which a level counts as the same.
@@ -54,7 +54,7 @@ pub(super) fn curve(
     let numeric = |setting: &&Factor| {
         setting.levels.len() > 1 && setting.levels.iter().all(|level| level_number(level).is_some())
     };
-    let searched = |factor: &&Factor| study.settings.text("search.setting") == Ok(&factor.setting);
+    let searched = |factor: &&Factor| study.settings.text(setting::SEARCH_SETTING) == Ok(&factor.setting);
     let factor = factors.iter().filter(searched).find(numeric).or_else(|| factors.iter().find(numeric));
     let factor = factor.ok_or("this study varies no factor with two or more numeric levels")?;
     let groups = by_key(points.iter().enumerate().map(|(index, point)| (other_levels(point, &factor.setting), index)));

@@ -14,6 +14,7 @@ use super::window::reach::WindowReach;
 use crate::workloads::{Workload, workload};
 use proofload_analysis::bootstrap::ratio_of_means;
 use proofload_import::{Reference, find_reference};
+use proofload_model::settings::setting;
 use proofload_model::study::Factor;
 use proofload_record::{Attempt, Record, RunAttempts, State};
 use std::collections::HashMap;
@@ -169,7 +170,7 @@ pub fn evaluate_beside<'r>(record: &'r Record, beside: &[Reference]) -> Findings
         sentinels: sentinels(record, &attempts),
         searches: searches_among(record, &points),
         factors,
-        reference: record.study.settings.text("study.reference").ok().map(find_reference),
+        reference: record.study.settings.text(setting::STUDY_REFERENCE).ok().map(find_reference),
         beside: beside.to_vec(),
         file: String::new(),
         attempts,

@@ -1,10 +1,10 @@
 //! The rule by which a record's windows are judged: that of its time, or today's when asked for.
 
-use proofload_model::settings::{STANDARD, Value};
+use proofload_model::settings::{STANDARD, Value, setting};
 use proofload_record::Record;
 
 /// The setting that records have whose windows are judged by the movement that is shown in them.
-const PRECISION: &str = "procedure.precision";
+const PRECISION: &str = setting::PROCEDURE_PRECISION;
 
 /// Gives a record from before windows were judged by the movement that is shown in them what today's rule asks; leaves others alone.
 pub fn judge_again(record: &mut Record) {

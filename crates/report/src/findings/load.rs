@@ -15,7 +15,7 @@ use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_analysis::stall::{Stalls, stalls};
 use proofload_model::events::RunEvent;
 use proofload_model::samples::{IntervalSample, LatencyClock, OfferedLoad};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 
@@ -120,7 +120,7 @@ pub(super) fn completed(attempt: &Attempt) -> Option<CompletedLoad> {
 
 /// The rate that was asked for, operations per second; `None` for a saturated load.
 pub(super) fn asked_rate(settings: &Settings) -> Option<f64> {
-    settings.number("workload.rate").ok().filter(|rate| *rate > 0.0)
+    settings.number(setting::WORKLOAD_RATE).ok().filter(|rate| *rate > 0.0)
 }
 
 /// What was offered in the window and what became of it.

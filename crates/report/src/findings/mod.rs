@@ -43,6 +43,7 @@ pub(crate) use estimate::within_the_whole;
 pub use evaluate::{Findings, evaluate, evaluate_beside};
 pub(crate) use factor::between;
 pub use factor::{level_number, level_of, level_text, setting_title, size_text};
+pub(crate) use host::claims::{ClaimKind, HostClaims};
 pub use host::disturbance::{Estimand, HostUse, disturbed_from_outside, taken_in_words};
 pub use host::spin_probe::SpinSeen;
 pub use host::steal::NOTABLE_STEAL;

@@ -4,14 +4,15 @@ use super::factor::{between, level_of};
 use super::host::disturbance::{Estimand, HostUse, disturbed_from_outside};
 use super::level::Measured;
 use super::metrics::{metrics, throughput};
-use super::run::{Pair, RunFindings, run};
+use super::run::{FEWEST_RUNS_FOR_SPREAD, Pair, RunFindings, run};
 use super::void::Void;
 use crate::metrics::{MetricKey, RELATIVE};
 use crate::numbers::short;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::Quantity;
+use proofload_analysis::window::useless;
 use proofload_model::plan::Run;
-use proofload_model::settings::{Settings, Value};
+use proofload_model::settings::{Settings, Value, setting};
 use proofload_record::{Attempt, Record, RunAttempts, State};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -46,7 +47,7 @@ impl Verdict {
 
     /// The same, wide if the interval of the point's throughput is wider than asked.
     fn by_width(self, runs: &[RunFindings], throughput: Option<&Estimate>, settings: &Settings) -> Self {
-        let Ok(precision) = settings.number("procedure.precision") else { return self };
+        let Ok(precision) = settings.number(setting::PROCEDURE_PRECISION) else { return self };
         let judged = runs.iter().all(|run| run.judged.is_some());
         let narrow = throughput.is_some_and(|throughput| throughput.relative_half_width() <= precision);
         if self == Self::Valid && judged && !narrow { Self::Wide } else { self }
@@ -236,7 +237,8 @@ fn point(record: &Record, (found, by_run): (&PointAttempts<'_>, &RunAttempts<'_>
     let settings = record.plan.settings(&record.study, id);
     let (planned, of_point) = (found.planned(id), found.attempts(id));
     let attempts: Vec<_> = planned.iter().filter_map(|run| by_run.finished(run.index)).collect();
-    let runs: Vec<RunFindings> = attempts.iter().map(|attempt| run(attempt, &settings)).collect();
+    let mut runs: Vec<RunFindings> = attempts.iter().map(|attempt| run(attempt, &settings)).collect();
+    judge_width_together(&mut runs, &attempts);
     let last: HashSet<i64> = attempts.iter().map(|attempt| attempt.id).collect();
     let by_number: HashMap<i64, &Attempt> = of_point.iter().map(|attempt| (attempt.id, *attempt)).collect();
     let is_earlier = |attempt: &&&Attempt| attempt.state == State::Finished && !last.contains(&attempt.id);
@@ -265,6 +267,16 @@ fn point(record: &Record, (found, by_run): (&PointAttempts<'_>, &RunAttempts<'_>
         relative: Err("no point is valid".to_owned()),
         runs,
         earlier,
+    }
+}
+
+/// Lets runs stand that vary too much for an interval of their own, where the spread between the runs of the point says something.
+/// One run is then one draw, however it varies inside.
+fn judge_width_together(runs: &mut [RunFindings], attempts: &[&Attempt]) {
+    let pairs: Vec<Pair<'_>> = runs.iter().zip(attempts.iter().copied()).collect();
+    let says_something = throughput(&pairs).is_ok_and(|mean| mean.missing.is_none() && useless(&mean).is_none());
+    if runs.len() >= FEWEST_RUNS_FOR_SPREAD as usize && says_something {
+        runs.iter_mut().for_each(RunFindings::accept_width);
     }
 }
 

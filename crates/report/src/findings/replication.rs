@@ -22,12 +22,13 @@ use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, replication};
 use proofload_model::series::{self, SeriesName};
+use proofload_model::settings::setting;
 use proofload_record::Attempt;
 use std::collections::BTreeSet;
 use time_split::{TimeSplit, time_split};
 
 /// Setting that the modes are levels of.
-pub const MODE: &str = "replication.mode";
+pub const MODE: &str = setting::REPLICATION_MODE;
 
 /// Share of a core from which a role with a single thread is a stage that can do no more, %. Source: a thread that is measured from outside
 /// never shows all of its core.
@@ -198,30 +199,34 @@ fn of_windows(windows: &[Vec<f64>], factor: f64, unit: Unit) -> Measured {
     measured(&estimate(&slices), unit, factor).map(informative)
 }
 
+/// Names of what traces are of, in any run.
+fn names(runs: &[Pair<'_>], traces: impl Fn(&Attempt) -> Vec<Trace>) -> BTreeSet<String> {
+    runs.iter().flat_map(|(_, attempt)| traces(attempt)).map(|trace| trace.instance).collect()
+}
+
+/// The largest mean of any trace over the windows of all runs; `None` where there is none.
+fn largest_mean(
+    runs: &[Pair<'_>],
+    traces: impl Fn(&Attempt) -> Vec<Trace>,
+    (factor, unit): (f64, Unit),
+) -> Option<Quantity> {
+    let of_one = |name: String| {
+        let pick = |attempt: &Attempt| traces(attempt).into_iter().find(|trace| trace.instance == name);
+        of_windows(&in_windows(runs, pick, "").ok()?, factor, unit.clone()).ok()
+    };
+    names(runs, &traces).into_iter().filter_map(of_one).max_by(|a, b| a.value().total_cmp(&b.value()))
+}
+
 /// Use of the core that was busiest over the windows of all runs.
 fn busiest_core(runs: &[Pair<'_>]) -> Measured {
-    let names: BTreeSet<String> =
-        runs.iter().flat_map(|(_, attempt)| cores(attempt)).map(|trace| trace.instance).collect();
-    let of_core = |name: String| {
-        let pick = |attempt: &Attempt| cores(attempt).into_iter().find(|trace| trace.instance == name);
-        of_windows(&in_windows(runs, pick, "").ok()?, 1.0, Unit::PERCENT).map(within_the_whole).ok()
-    };
-    let all = names.into_iter().filter_map(of_core);
-    let busiest = all.max_by(|a, b| a.value().total_cmp(&b.value()));
+    let busiest = largest_mean(runs, cores, (1.0, Unit::PERCENT)).map(within_the_whole);
     busiest.ok_or_else(|| "per-core utilization was not observed".to_owned())
 }
 
 /// Log that the standby with the largest mean had not applied, over the windows of all runs.
 fn behind(runs: &[Pair<'_>]) -> Measured {
     let lag = |attempt: &Attempt| traces(attempt, series::replication::UNAPPLIED);
-    let names: BTreeSet<String> =
-        runs.iter().flat_map(|(_, attempt)| lag(attempt)).map(|trace| trace.instance).collect();
-    let of_standby = |name: String| {
-        let pick = |attempt: &Attempt| lag(attempt).into_iter().find(|trace| trace.instance == name);
-        of_windows(&in_windows(runs, pick, "").ok()?, 1e-6, MEGABYTES).ok()
-    };
-    let most = names.into_iter().filter_map(of_standby).max_by(|a, b| a.value().total_cmp(&b.value()));
-    most.ok_or_else(|| "it was not observed".to_owned())
+    largest_mean(runs, lag, (1e-6, MEGABYTES)).ok_or_else(|| "it was not observed".to_owned())
 }
 
 /// The most of any second, standby and run.
@@ -241,9 +246,8 @@ fn node(runs: &[Pair<'_>], instance: InstanceName) -> NodeUse {
     let by_threads = || in_windows(runs, |attempt| threads_together(attempt, &instance), "its CPU time");
     let cpu = by_group.or_else(|_| by_threads()).and_then(|windows| of_windows(&windows, 1.0, Unit::named("CPU s/s")));
     let of_role = |attempt: &Attempt| traces_of(attempt, &instance, series::threads::ROLE);
-    let names: BTreeSet<String> =
-        runs.iter().flat_map(|(_, attempt)| of_role(attempt)).map(|trace| trace.instance).collect();
-    let mut roles: Vec<RoleUse> = names.into_iter().filter_map(|name| role(runs, &instance, name)).collect();
+    let mut roles: Vec<RoleUse> =
+        names(runs, of_role).into_iter().filter_map(|name| role(runs, &instance, name)).collect();
     roles.sort_by(|a, b| b.cpu.value().total_cmp(&a.cpu.value()));
     let devices = devices(runs, &instance);
     NodeUse { instance, cpu, roles, devices }
@@ -252,8 +256,6 @@ fn node(runs: &[Pair<'_>], instance: InstanceName) -> NodeUse {
 /// The block devices of a node over the windows of all runs.
 fn devices(runs: &[Pair<'_>], instance: &InstanceName) -> Vec<DeviceUse> {
     let busy = |attempt: &Attempt| traces_of(attempt, instance, series::device::BUSY);
-    let names: BTreeSet<String> =
-        runs.iter().flat_map(|(_, attempt)| busy(attempt)).map(|trace| trace.instance).collect();
     let of_device = |name: String| {
         let of = |wanted: SeriesName, factor: f64, unit: Unit| {
             let pick = |attempt: &Attempt| {
@@ -266,7 +268,7 @@ fn devices(runs: &[Pair<'_>], instance: &InstanceName) -> Vec<DeviceUse> {
         let written = of(series::device::WRITE_BYTES, 1e-6, Unit::MB_PER_SECOND);
         DeviceUse { busy, queue, written, name }
     };
-    names.into_iter().map(of_device).collect()
+    names(runs, busy).into_iter().map(of_device).collect()
 }
 
 /// CPU seconds per second of all threads, where there is no control group that counts them.
@@ -292,5 +294,5 @@ fn role(runs: &[Pair<'_>], instance: &InstanceName, role: String) -> Option<Role
 /// Virtual users of a point, where its workload counts them.
 pub fn users(findings: &Findings<'_>, point: u32) -> Option<u64> {
     let settings = findings.record.plan.settings(&findings.record.study, point);
-    level_number(settings.get("workload.virtual_users")?).map(|users| users as u64)
+    level_number(settings.get(setting::WORKLOAD_VIRTUAL_USERS)?).map(|users| users as u64)
 }

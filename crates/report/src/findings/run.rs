@@ -126,6 +126,16 @@ impl RunFindings {
         matches!(reason, Some(WindowVerdict::Void(VoidReason::Useless { .. }))) && self.voids.len() == 1
     }
 
+    /// Drops the width of its own interval as a reason against it: runs beside it tell how throughput varies.
+    pub(super) fn accept_width(&mut self) {
+        let Some(judged) = self.judged.as_mut().filter(|_| self.voids.len() == 1) else { return };
+        if matches!(judged.verdict, WindowVerdict::Void(VoidReason::Useless { .. })) {
+            judged.verdict = WindowVerdict::Wide;
+            self.stability = Some(told(judged));
+            self.voids.clear();
+        }
+    }
+
     /// Whether it tells how throughput varies: it is valid, or void only because it varied too much.
     pub fn tells_spread(&self) -> bool {
         self.voids.is_empty() || self.only_varied()
@@ -136,6 +146,10 @@ impl RunFindings {
         stretch(self.window, self.whole.as_ref())
     }
 }
+
+/// Fewest runs of a point whose spread stands in for the intervals of each. By the spread between three runs a
+/// mean is covered as often as it should be: tests of `analysis::hierarchy`.
+pub(super) const FEWEST_RUNS_FOR_SPREAD: u32 = 3;
 
 /// A run with its attempt.
 pub(super) type Pair<'a> = (&'a RunFindings, &'a Attempt);
@@ -173,7 +187,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         verdict::of_window(stability.as_ref(), host.as_ref(), steal.as_ref(), tolerated(procedure.as_ref()), &stood),
         verdict::of_telemetry(attempt, stretch),
         [verdict::of_replication(attempt, settings, stretch, host.as_ref()), of_tier(attempt, stretch)].concat(),
-        verdict::of_failures(failures, procedure.as_ref().map_or(0.0, |procedure| procedure.error_budget)),
+        verdict::of_failures(failures, error_budget(procedure.as_ref()), host.as_ref(), &stood),
         verdict::of_limits(pacing.as_ref()),
         verdict::of_generator(&generator, host.as_ref(), is_drill(settings)),
         verdict::of_drill_and_checks(attempt, settings, &audits),
@@ -210,6 +224,11 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         audits,
         failures,
     }
+}
+
+/// Share of operations that may fail.
+fn error_budget(procedure: Option<&Procedure>) -> f64 {
+    procedure.map_or(0.0, |procedure| procedure.error_budget)
 }
 
 /// Whether a fault was made after the window.

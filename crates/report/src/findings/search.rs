@@ -14,7 +14,7 @@ use proofload_analysis::search::{Ending, MeasuredLoad, Outcome, Question, Search
 use proofload_analysis::{quantity::Quantity, search};
 use proofload_model::events::RunEvent;
 use proofload_model::plan::Plan;
-use proofload_model::settings::Value;
+use proofload_model::settings::{Value, setting};
 use proofload_model::study::{Goal, Search, load_of};
 use proofload_record::Record;
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ pub enum SentencePart {
 
 /// Every search of a record, without the other findings; empty when its study does not search.
 pub fn searches(record: &Record) -> Vec<SearchFindings> {
-    if record.study.settings.get("search.setting").is_none() {
+    if record.study.settings.get(setting::SEARCH_SETTING).is_none() {
         return Vec::new();
     }
     searches_among(record, &points(record))

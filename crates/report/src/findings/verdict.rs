@@ -175,15 +175,29 @@ pub(super) fn silence(attempt: &Attempt, stretch: (f64, f64)) -> Option<String> 
     Some(format!("telemetry of {probe} is missing for {seconds:.1} s of the measured window"))
 }
 
-/// More failed operations than the budget, a share of those that became due.
-pub(super) fn of_failures(failures: FailureCount, budget: f64) -> Vec<Void> {
-    let FailureCount { failed, due } = failures;
+/// More failed operations than the budget, a share of those that became due. What was too many only by operations that were given up at their
+/// deadline is the host's where others took more of it than the study tolerates, or the load generator stood still.
+pub(super) fn of_failures(
+    failures: FailureCount,
+    budget: f64,
+    host: Option<&HostUse>,
+    stood: &Standstill,
+) -> Vec<Void> {
+    let FailureCount { failed, due, given_up } = failures;
     if failed == 0 || failures.share() <= budget {
         return Vec::new();
     }
     let (percent, allowed) = (100.0 * failures.share(), 100.0 * budget);
-    let text = format!("{failed} of {due} operations failed ({percent:.3} %); {allowed:.3} % are allowed");
-    vec![Void::verification(text)]
+    let late = match given_up {
+        0 => String::new(),
+        many => format!(", {many} of them without an answer within workload.deadline"),
+    };
+    let text = format!("{failed} of {due} operations failed ({percent:.3} %){late}; {allowed:.3} % are allowed");
+    let outside = disturbed(host).or_else(|| (stood.seconds > 0).then(|| stood.to_string()));
+    vec![match outside.filter(|_| failures.answered().share() <= budget) {
+        Some(outside) => Void::host(format!("{text}; meanwhile {outside}")),
+        None => Void::verification(text),
+    }]
 }
 
 /// Limits that a paced load missed.

@@ -7,7 +7,8 @@ use std::fmt;
 pub enum VoidClass {
     /// A limit, a count, a check or the record itself does not hold.
     Verification,
-    /// It moved, or the load generator was late, while others took more of the host than the study tolerates; or telemetry is missing.
+    /// It moved, the load generator was late, or operations missed their deadline, while others took more of the host than the study tolerates; or
+    /// telemetry is missing.
     Host,
     /// Throughput moved while it was measured, or varied too much.
     NotSteady,

@@ -4,7 +4,7 @@ pub(super) mod reach;
 pub(super) mod warm_up;
 pub(super) mod whole_run;
 
-use proofload_model::samples::{IntervalSample, OperationCounts};
+use proofload_model::samples::{IntervalSample, OperationCounts, PAST_DEADLINE};
 
 /// Measured seconds of a run, counted from time zero: `from` is the first, `to` the first after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,13 +59,25 @@ pub struct FailureCount {
     pub failed: u64,
     /// Became due.
     pub due: u64,
+    /// Failed since their users gave them up at `workload.deadline`; part of those that failed. None in records from before that was told apart.
+    pub given_up: u64,
 }
 
 impl FailureCount {
     /// Counted over some intervals.
     pub(super) fn over(intervals: &[&IntervalSample]) -> Self {
         let sum = |count: fn(&OperationCounts) -> u64| intervals.iter().flat_map(|of| &of.counts).map(count).sum();
-        Self { failed: sum(|counts| counts.failed), due: sum(|counts| counts.due) }
+        let errors = intervals.iter().flat_map(|of| &of.errors).filter(|error| error.code == PAST_DEADLINE);
+        Self {
+            failed: sum(|counts| counts.failed),
+            due: sum(|counts| counts.due),
+            given_up: errors.map(|error| error.count).sum(),
+        }
+    }
+
+    /// The same without those that were given up.
+    pub(super) fn answered(self) -> Self {
+        Self { failed: self.failed.saturating_sub(self.given_up), given_up: 0, ..self }
     }
 
     /// Share that failed, 0 when nothing became due.

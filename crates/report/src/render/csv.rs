@@ -42,6 +42,9 @@ fn numbers(value: &Measured) -> [String; 6] {
         Err(why) => [String::new(), String::new(), String::new(), String::new(), "0".to_owned(), why.clone()],
         Ok(quantity) => {
             let (low, high, note) = match quantity.interval() {
+                proofload_analysis::quantity::Interval::Known { low, method, .. } if quantity.is_unbounded_above() => {
+                    (low.to_string(), String::new(), format!("95 % confidence interval, no upper bound: {method}"))
+                }
                 proofload_analysis::quantity::Interval::Known { low, high, method } => {
                     (low.to_string(), high.to_string(), format!("95 % confidence interval: {method}"))
                 }

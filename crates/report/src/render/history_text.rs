@@ -4,6 +4,7 @@ use super::text::{plain, wrapped_to};
 use crate::findings::history::{History, HistoryRecord, Track};
 use crate::numbers::short;
 use crate::sections::{change_sentence, history_method, iso_day};
+use proofload_analysis::quantity::{NO_UPPER_BOUND, is_unbounded_above};
 
 /// Widest line of a terminal.
 const WIDTH: usize = 100;
@@ -98,7 +99,10 @@ fn lead(record: &HistoryRecord) -> Vec<String> {
 /// A value with half of its interval's width in per cent; void ones in brackets.
 fn value(track: &Track, place: usize) -> String {
     let Some(found) = track.values.iter().find(|value| value.record == place) else { return "-".to_owned() };
-    let width = found.interval.map(|(low, high)| format!(" ±{} %", short((50.0 * (high - low) / found.value).round())));
+    let width = found.interval.map(|(low, high)| match is_unbounded_above(found.value, (low, high)) {
+        true => format!(" ({NO_UPPER_BOUND})"),
+        false => format!(" ±{} %", short((50.0 * (high - low) / found.value).round())),
+    });
     let text = format!("{}{}", short(found.value), width.unwrap_or_default());
     if found.is_valid { text } else { format!("({text})") }
 }

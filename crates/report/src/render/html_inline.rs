@@ -1,15 +1,10 @@
 //! Running text and quantities as HTML.
 
-use super::quantity::in_text;
+use super::quantity::{in_brackets, in_text};
 use crate::blocks::{Detail, Inline, Numbering};
-use crate::charts::escape;
+pub(super) use crate::charts::escape as quoted;
 use crate::numbers::{PrintedQuantity, count};
 use proofload_analysis::quantity::Quantity;
-
-/// Escaped text.
-pub(super) fn quoted(text: &str) -> String {
-    escape(text)
-}
 
 /// Running text.
 pub(super) fn prose(pieces: &[Inline], numbering: &Numbering) -> String {
@@ -55,20 +50,9 @@ fn unbroken(text: &str) -> String {
 fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detail) -> String {
     let (shown, value) = in_text(quantity, words, detail, "\u{a0}");
     let value = format!("<span class=\"q\">{}</span>", quoted(&value));
-    let support = match (detail, &shown.interval) {
-        (Detail::Value, _) => return value,
-        (Detail::Interval, Some((low, high))) => format!("[{low}\u{2009}–\u{2009}{high}]"),
-        (Detail::Interval, None) => "[no interval]".to_owned(),
-        (Detail::Whole, _) => support(&shown),
-    };
-    format!("{value} <span class=\"ci\"{}>{support}</span>", reason(&shown))
-}
-
-/// Interval and sample size in brackets.
-fn support(shown: &PrintedQuantity) -> String {
-    match &shown.interval {
-        Some((low, high)) => format!("[{low}\u{2009}–\u{2009}{high}; n\u{202f}=\u{202f}{}]", shown.n),
-        None => format!("[n\u{202f}=\u{202f}{}, no interval]", shown.n),
+    match in_brackets(&shown, detail, " ") {
+        Some(support) => format!("{value} <span class=\"ci\"{}>{support}</span>", reason(&shown)),
+        None => value,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::findings::{
 use crate::metrics::RELATIVE;
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::stall::Stall;
-use proofload_model::settings::Value;
+use proofload_model::settings::{Value, setting};
 use serde_json::{Map, Value as Json, json};
 
 /// Version of this form; raised when a key changes its meaning or goes.
@@ -36,7 +36,7 @@ pub(crate) fn json(findings: &Findings<'_>, opening: &Opening) -> String {
         "knee": knee_json(findings), "elasticity": elasticity_json(findings),
         "searches": super::json_search::searches(findings),
         "bottleneck": bottleneck_json(findings), "sentinels": sentinels_json(findings),
-        "reference": study.settings.text("study.reference").ok(), "workload_is": findings.workload.disclaimer,
+        "reference": study.settings.text(setting::STUDY_REFERENCE).ok(), "workload_is": findings.workload.disclaimer,
         "profile": crate::workloads::profile(&study.settings),
     });
     if let Some(found) = &findings.blocks {

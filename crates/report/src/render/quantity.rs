@@ -21,3 +21,15 @@ pub(super) fn in_text(
     let value = format!("{}{space}{unit}", shown.value);
     (shown, value)
 }
+
+/// What stands behind the value in brackets, with a space of its own between the words for no interval; `None` where it is left out.
+pub(super) fn in_brackets(shown: &PrintedQuantity, detail: Detail, space: &str) -> Option<String> {
+    let size = format!("n\u{202f}=\u{202f}{}", shown.n);
+    Some(match (detail, &shown.interval) {
+        (Detail::Value, _) => return None,
+        (Detail::Interval, Some((low, high))) => format!("[{low}\u{2009}–\u{2009}{high}]"),
+        (Detail::Interval, None) => format!("[no{space}interval]"),
+        (Detail::Whole, Some((low, high))) => format!("[{low}\u{2009}–\u{2009}{high}; {size}]"),
+        (Detail::Whole, None) => format!("[{size}, no{space}interval]"),
+    })
+}

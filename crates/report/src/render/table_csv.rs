@@ -43,6 +43,7 @@ fn values_of(cell: &Cell, measured: bool) -> Vec<String> {
     let mut values = match cell {
         Cell::Quantity(quantity) => {
             let (low, high) = quantity.interval().bounds().unzip();
+            let high = high.filter(|_| !quantity.is_unbounded_above());
             let bound = |bound: Option<f64>| bound.map(number).unwrap_or_default();
             vec![number(quantity.value()), bound(low), bound(high), quantity.n().to_string()]
         }

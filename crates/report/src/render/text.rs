@@ -191,11 +191,8 @@ fn claims(findings: &Findings<'_>, width: usize) -> Vec<String> {
     }));
     let all = findings.points.len();
     let line = |((estimand, text), points): &((&Estimand, String), Vec<&PointFindings>)| {
-        let on_quiet = match estimand {
-            Estimand::AsGiven => return wrapped_to(width, &format!("{} {}", whose(points, all), plain(text))),
-            Estimand::QuietHost => "on a quiet host".to_owned(),
-            Estimand::QuietBySpin => "on a quiet host, by the spin probe".to_owned(),
-            Estimand::BoundBy(setting) => format!("on a quiet host too (always at {setting})"),
+        let Some(on_quiet) = estimand.holds() else {
+            return wrapped_to(width, &format!("{} {}", whose(points, all), plain(text)));
         };
         let holds = if points.len() == 1 { "holds" } else { "hold" };
         wrapped_to(width, &format!("{}: {holds} {on_quiet}", named(points, all)))

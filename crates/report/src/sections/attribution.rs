@@ -1,8 +1,6 @@
 //! What bound throughput, by intervention: each resource lowered in turn, with what the result made of it.
 
-use crate::blocks::{
-    Axis, Block, Cell, Chart, DotRows, Figure, Group, Inline, Notice, Prose, Table, cells, columns, prose,
-};
+use crate::blocks::{Axis, Block, Cell, Chart, DotRows, Figure, Group, Inline, Notice, Prose, Table, TableOf, prose};
 use crate::findings::Findings;
 use crate::findings::attribution::{
     PointAttribution, ResourceAttribution, conclusion, name_of, quantity, sentence_of, size_change,
@@ -124,43 +122,35 @@ fn figure(found: &PointAttribution, label: &str) -> Option<Figure> {
             rule: Some(1.0),
             band: Some(ONE_FOR_ONE),
         }),
-        data: Table {
-            columns: columns![words("Resource"), words("Result")],
-            rows: found.resources.iter().zip(told).map(|(one, text)| cells![one.title.clone(), text]).collect(),
-            ..Table::default()
-        },
+        data: TableOf::new("", Prose::new(), found.resources.iter().zip(told))
+            .words("Resource", |(one, _)| one.title.clone())
+            .words("Result", |(_, text)| text.clone())
+            .table(),
     })
 }
 
 fn table(findings: &Findings<'_>) -> Table {
     let rows = findings.attributions.iter().flat_map(|found| {
         let label = label(findings, found);
-        found.resources.iter().map(move |one| row(&label, one))
+        found.resources.iter().map(move |one| (label.clone(), one))
     });
-    Table {
-        id: "table-attribution",
-        caption: prose!["Every resource that was lowered: how far, what was used of it before, and what came of it."],
-        columns: columns! {
-            words("Point"), words("Resource"), words("Kind"), words("Change"), words("Used before"), counts("Visits"),
-            quantities("Elasticity of throughput", "d ln X / d ln R"),
-            quantities("Elasticity of p99", "d ln p99 / d ln R"), words("Verdict"), words("Verdict on p99")
-        },
-        rows: rows.collect(),
-        note: note(findings),
-    }
-}
-
-fn row(label: &str, one: &ResourceAttribution) -> Vec<Cell> {
-    let elasticity = |found: &Result<KnobElasticity, String>| match found {
-        Ok(found) => Cell::Quantity(quantity(found)),
-        Err(why) => Cell::Gap(why.clone()),
-    };
-    cells! {
-        label.to_owned(), one.title.clone(), one.plan.class.word(), true_change(one),
-        one.reached.map_or_else(|| Cell::Gap("not counted".to_owned()), |share| Cell::datum(percent(share))),
-        Cell::Count(one.visits as u64), elasticity(&one.throughput), elasticity(&one.response), verdict(one),
-        verdict_on_response(one)
-    }
+    let elasticity = |found: &Result<KnobElasticity, String>| found.as_ref().map(quantity).map_err(Clone::clone);
+    let caption = prose!["Every resource that was lowered: how far, what was used of it before, and what came of it."];
+    TableOf::new("table-attribution", caption, rows)
+        .words("Point", |(label, _)| label.clone())
+        .words("Resource", |(_, one)| one.title.clone())
+        .words("Kind", |(_, one)| one.plan.class.word())
+        .words("Change", |(_, one)| true_change(one))
+        .words("Used before", |(_, one)| match one.reached {
+            Some(share) => Cell::datum(percent(share)),
+            None => Cell::Gap("not counted".to_owned()),
+        })
+        .counts("Visits", |(_, one)| one.visits)
+        .quantities("Elasticity of throughput", "d ln X / d ln R", |(_, one)| elasticity(&one.throughput))
+        .quantities("Elasticity of p99", "d ln p99 / d ln R", |(_, one)| elasticity(&one.response))
+        .words("Verdict", |(_, one)| verdict(one))
+        .words("Verdict on p99", |(_, one)| verdict_on_response(one))
+        .note(note(findings))
 }
 
 fn percent(share: f64) -> String {

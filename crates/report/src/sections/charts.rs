@@ -123,7 +123,7 @@ fn x_of(point: &PointFindings, curve: &Curve) -> Option<f64> {
 
 fn sample(point: &PointFindings, x: Option<f64>, shown: &MetricName) -> Option<Sample> {
     let quantity = shown_value(point, shown.key()).ok().filter(|quantity| quantity.value().is_finite())?;
-    Some(Sample { x: x?, y: quantity.value(), interval: quantity.interval().bounds() })
+    Some(Sample { x: x?, y: quantity.value(), interval: quantity.drawn_bounds() })
 }
 
 /// Points up to this number are all told in words; of more, the first and the last.

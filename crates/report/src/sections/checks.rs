@@ -11,6 +11,7 @@ use crate::groups::by_key;
 use crate::metrics::CPU_STEAL;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::samples::{Check, CheckOutcome};
+use proofload_model::settings::setting;
 
 pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
@@ -29,7 +30,7 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 /// Says that drift of the testbed was not looked for.
 fn no_sentinel(findings: &Findings<'_>) -> Option<Block> {
-    let setting = Inline::Code("study.sentinel_every".to_owned());
+    let setting = Inline::Code(setting::STUDY_SENTINEL_EVERY.to_owned());
     let words = prose!["drift of the testbed during the study; no sentinel point was repeated (", setting, ")."];
     findings.sentinels.is_none().then_some(Block::Notice(Notice::Gap, words))
 }

@@ -6,7 +6,7 @@ use crate::findings::Findings;
 use proofload_model::deployment::InstanceName;
 use proofload_model::samples::Fact;
 use proofload_model::study::{Factor, values_of};
-use proofload_record::{Attempt, State};
+use proofload_record::{Attempt, PLAN_DOCUMENT, STUDY_DOCUMENT, STUDY_FILE, State};
 use std::collections::{BTreeSet, HashMap};
 
 /// Log lines shown, the last ones.
@@ -44,7 +44,7 @@ fn again(findings: &Findings<'_>) -> Vec<Block> {
         ". The seed reproduces data, inputs and the order of points; ", Inline::Code("proofload doctor".to_owned()),
         " shows what the machine supports."
     })];
-    match findings.record.documents.get("study.toml") {
+    match findings.record.documents.get(STUDY_FILE) {
         Some(text) => blocks.push(Block::Code(prose!["The original study file:"], text.clone())),
         None => blocks.push(Block::Notice(Notice::Gap, prose!["the record does not contain the original study file."])),
     }
@@ -208,7 +208,7 @@ fn events(findings: &Findings<'_>) -> Table {
 
 /// Documents of other tools; the study's own forms are shown elsewhere.
 fn documents(findings: &Findings<'_>) -> Vec<Block> {
-    let own = ["study.toml", "study.json", "plan.json"];
+    let own = [STUDY_FILE, STUDY_DOCUMENT, PLAN_DOCUMENT];
     let others = findings.record.documents.iter().filter(|(name, _)| !own.contains(&name.as_str()));
     let fold = |(name, body): (&String, &String)| {
         let label = prose!["Document ", Inline::Code(name.clone())];

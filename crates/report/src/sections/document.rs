@@ -7,6 +7,7 @@ use crate::blocks::{Block, Document, Inline, Notice, Prose, SectionBlocks, Secti
 use crate::findings::{Findings, setting_title};
 use crate::numbers::count;
 use crate::workloads::named_profile;
+use proofload_model::settings::setting;
 use proofload_model::time::WallTime;
 
 /// Makes the document.
@@ -54,7 +55,7 @@ fn appendix_last(sections: impl Iterator<Item = SectionBlocks>) -> Vec<SectionBl
 
 /// The image of the study's logo; only what a page may hold as an image.
 fn logo(findings: &Findings<'_>) -> Option<String> {
-    let image = findings.record.study.settings.text("paper.logo").ok()?;
+    let image = findings.record.study.settings.text(setting::PAPER_LOGO).ok()?;
     let is_image =
         ["png", "jpeg", "svg+xml"].iter().any(|kind| image.starts_with(&format!("data:image/{kind};base64,")));
     is_image.then(|| image.to_owned())

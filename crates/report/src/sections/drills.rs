@@ -17,6 +17,7 @@ use proofload_model::drill::{ProbeKind, drill};
 use proofload_model::facts::replication;
 use proofload_model::fault_strength::FaultStrength;
 use proofload_model::replication::ReplicationMode;
+use proofload_model::settings::setting;
 use proofload_model::time::Offset;
 use std::collections::BTreeMap;
 
@@ -406,7 +407,7 @@ fn method(findings: &Findings<'_>) -> Prose {
         .find_map(|point| drill(&findings.record.plan.settings(&findings.record.study, point.id)).ok().flatten());
     let (rate, deadline) = asked.map_or((0, 0.0), |asked| (asked.prober.rate, asked.prober.deadline.as_secs_f64()));
     let phase = asked.map_or(0.0, |asked| asked.phase.as_secs_f64());
-    let after = settings.duration("drill.promote_after").unwrap_or_default().as_secs_f64();
+    let after = settings.duration(setting::DRILL_PROMOTE_AFTER).unwrap_or_default().as_secs_f64();
     let mut text = prose![
         "Each drill is a separate run from the restored snapshot. The load is measured, then the fault is injected \
          and confirmed in force while the load continues. In addition to the users, a prober makes ",

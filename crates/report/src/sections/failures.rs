@@ -1,7 +1,7 @@
 //! Errors met in the window by class: an answer such as "not found" is a result, not noise.
 
 use super::section::a_finished_run;
-use crate::blocks::{Block, Cell, Table, cells, columns, prose};
+use crate::blocks::{Block, Cell, Column, Table, TableOf, prose};
 use crate::findings::{Failure, Findings, PointFindings};
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 
@@ -9,7 +9,7 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     if a_finished_run(findings).is_err() {
         return Vec::new();
     }
-    let rows: Vec<Vec<Cell>> = findings.points.iter().flat_map(|point| point_rows(findings, point)).collect();
+    let rows: Vec<ClassOfPoint<'_>> = findings.points.iter().flat_map(classes).collect();
     let failed: u64 = findings.runs().map(|(_, run)| run.failures.failed).sum();
     let due: u64 = findings.runs().map(|(_, run)| run.failures.due).sum();
     let many = findings.workload.work.many;
@@ -26,7 +26,10 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     vec![Block::Paragraph(words), Block::Table(table(findings, rows))]
 }
 
-fn point_rows(findings: &Findings<'_>, point: &PointFindings) -> Vec<Vec<Cell>> {
+/// Errors of one class at a point, of so many operations that became due.
+type ClassOfPoint<'f> = (&'f PointFindings, Failure, u64);
+
+fn classes(point: &PointFindings) -> Vec<ClassOfPoint<'_>> {
     let mut classes: Vec<Failure> = Vec::new();
     for failure in point.runs.iter().flat_map(|run| &run.failure_classes) {
         match classes.iter_mut().find(|known| known.kind == failure.kind && known.code == failure.code) {
@@ -35,28 +38,20 @@ fn point_rows(findings: &Findings<'_>, point: &PointFindings) -> Vec<Vec<Cell>> 
         }
     }
     let due: u64 = point.runs.iter().map(|run| run.failures.due).sum();
-    classes.iter().map(|failure| row(findings, point, failure, due)).collect()
+    classes.into_iter().map(|failure| (point, failure, due)).collect()
 }
 
-fn row(findings: &Findings<'_>, point: &PointFindings, failure: &Failure, due: u64) -> Vec<Cell> {
-    let percent = 100.0 * failure.count as f64 / due.max(1) as f64;
+fn table(findings: &Findings<'_>, rows: Vec<ClassOfPoint<'_>>) -> Table {
     let why = "a share of all operations, not of a sample";
-    cells! {
-        point.label(), findings.workload.kind_title(&failure.kind), Cell::code(failure.code.clone()),
-        Cell::Count(failure.count), Quantity::new(percent, Unit::PERCENT, due, Interval::none(why)),
-        failure.text.clone()
-    }
-}
-
-fn table(findings: &Findings<'_>, rows: Vec<Vec<Cell>>) -> Table {
-    Table {
-        id: "table-failures",
-        caption: prose!["Errors of the measured windows by class."],
-        columns: columns! {
-            point(findings), words(findings.workload.work.one_capital), words("Class"), counts("Errors"),
-            quantities("Of all due", "%"), words("First message")
-        },
-        rows,
-        note: Vec::new(),
-    }
+    TableOf::new("table-failures", prose!["Errors of the measured windows by class."], rows)
+        .column(Column::point(findings), |(point, ..)| point.label())
+        .words(findings.workload.work.one_capital, |(_, failure, _)| findings.workload.kind_title(&failure.kind))
+        .words("Class", |(_, failure, _)| Cell::code(failure.code.clone()))
+        .counts("Errors", |(_, failure, _)| failure.count)
+        .quantities("Of all due", "%", |(_, failure, due)| {
+            let percent = 100.0 * failure.count as f64 / (*due).max(1) as f64;
+            Quantity::new(percent, Unit::PERCENT, *due, Interval::none(why))
+        })
+        .words("First message", |(_, failure, _)| failure.text.clone())
+        .table()
 }

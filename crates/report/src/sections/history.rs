@@ -283,23 +283,19 @@ fn older(history: &History) -> Prose {
 }
 
 fn changes_table(history: &History) -> Table {
-    let row = |(track, change): (&Track, &LevelChange)| {
-        let record = &history.records[change.record];
-        cells! {
-            iso_day(record), record.file.clone(), track.point.clone(), track.title.clone(), short(change.before),
-            short(change.after), short(change.p),
+    let caption = prose!["Changes of level, newest first, with the mean of the results before and after."];
+    TableOf::new("table-changes", caption, history.changes())
+        .words("First record", |(_, change)| iso_day(&history.records[change.record]))
+        .words("File", |(_, change)| history.records[change.record].file.clone())
+        .words("Point", |(track, _)| track.point.clone())
+        .words("Figure", |(track, _)| track.title.clone())
+        .words("Before", |(_, change)| short(change.before))
+        .words("After", |(_, change)| short(change.after))
+        .words("p", |(_, change)| short(change.p))
+        .words("Direction", |(_, change)| {
             Cell::Verdict(change.is_better, if change.is_better { "better" } else { "worse" })
-        }
-    };
-    Table {
-        id: "table-changes",
-        caption: prose!["Changes of level, newest first, with the mean of the results before and after."],
-        columns: ["First record", "File", "Point", "Figure", "Before", "After", "p", "Direction"]
-            .map(Column::words)
-            .to_vec(),
-        rows: history.changes().into_iter().map(row).collect(),
-        note: prose![method()],
-    }
+        })
+        .note(prose![method()])
 }
 
 fn records(history: &History) -> Vec<Block> {

@@ -197,8 +197,8 @@ fn panel(findings: &Findings<'_>, kind: &str) -> Panel {
         })
         .filter(|series| !series.samples.is_empty())
         .collect();
-    let p99 = series.iter().find(|series| series.name == "p99");
-    let ends = p99.and_then(|series| Some((series.samples.first()?.y, series.samples.last()?.y)));
+    let p99 = samples(findings, &MetricKey::response(LatencyStatistic::P99, kind));
+    let ends = p99.first().zip(p99.last()).map(|(first, last)| (first.y, last.y));
     let words = ends.map_or_else(
         || " No valid point has a value.".to_owned(),
         |(first, last)| {
@@ -222,7 +222,7 @@ fn panel(findings: &Findings<'_>, kind: &str) -> Panel {
 fn samples(findings: &Findings<'_>, metric: &MetricKey) -> Vec<Sample> {
     let sample = |x: Option<f64>, point: &PointFindings| {
         let quantity = milliseconds(point.result(metric)).ok()?;
-        Some(Sample { x: x?, y: quantity.value(), interval: quantity.interval().bounds() })
+        Some(Sample { x: x?, y: quantity.value(), interval: quantity.drawn_bounds() })
     };
     match &findings.curve {
         Ok(curve) => {

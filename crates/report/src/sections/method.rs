@@ -1,9 +1,10 @@
 //! The procedure in words, with this study's own numbers, and the definitions of what is printed.
 
 use crate::blocks::{Block, Inline, Prose, prose};
-use crate::findings::{Findings, level_number};
+use crate::findings::{Findings, HostClaims, level_number};
 use crate::numbers::percent;
 use crate::workloads::{ABSENT, GIVEN};
+use proofload_model::setting_words::RunOrder;
 use proofload_model::study::{Procedure, preconditioning, procedure, values_of};
 use proofload_model::units::duration_words;
 use std::time::Duration;
@@ -95,8 +96,10 @@ fn steps(findings: &Findings<'_>, procedure: &Procedure) -> Vec<Prose> {
         "Verification: limits again, ", findings.workload.verification,
         ", the sums of all intervals against the clients' own totals. A failure voids the run. Failed operations are \
          allowed up to ", percent(procedure.error_budget),
-        "; figures count as those of a quiet host if others take up to ", percent(procedure.steal_tolerance),
-        " of the CPU."
+        ". Figures count as those of a quiet host where others were observed and took up to ",
+        percent(procedure.steal_tolerance),
+        " of the CPU and of the device's time, or where a limit of the study was always reached.",
+        HostClaims::of(findings).behind_the_rule()
     });
     steps
 }
@@ -146,7 +149,7 @@ fn window_steps(procedure: &Procedure) -> [Prose; 2] {
 
 fn order(findings: &Findings<'_>) -> Prose {
     let study = &findings.record.study;
-    let given = study.settings.text("study.order") == Ok("given");
+    let given = RunOrder::is_given(&study.settings);
     let mut words = if given {
         prose![
             "Points were run in the order of the study file, so a slow change of the testbed would look like an effect of the factor."

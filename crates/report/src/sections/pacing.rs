@@ -1,7 +1,7 @@
 //! A paced load: what it reached of the most that its waits allow, and whether its response times kept their limits.
 
 use super::charts::capital;
-use crate::blocks::{Block, Cell, Table, cells, columns, prose};
+use crate::blocks::{Block, Cell, Column, Table, TableOf, prose};
 use crate::findings::{Findings, Pacing, PointFindings, RunFindings};
 use crate::metrics::{PACED_BY_SCALE, PACED_EFFICIENCY};
 use crate::numbers::short;
@@ -35,27 +35,21 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 fn reached(findings: &Findings<'_>, rules: &PacedRules) -> Table {
     let (_, counted) = rules.counted;
     let (_, scale, _) = rules.least;
-    let row = |point: &PointFindings| {
-        let pacing = point.runs.iter().find_map(|run| run.pacing.as_ref())?;
-        let [terminals, sessions, later] = pacing.seats.map(number);
-        Some(cells! {
-            point.label(), terminals, sessions, later, point.metric(PACED_BY_SCALE),
-            number(pacing.ceiling_per_minute), point.metric(PACED_EFFICIENCY)
-        })
+    let rows = findings.points.iter();
+    let rows = rows.filter_map(|point| Some((point, point.runs.iter().find_map(|run| run.pacing.as_ref())?)));
+    let caption = prose! {
+        capital(counted), " achieved, relative to the rate that the waits allow; rollbacks by design are included."
     };
-    Table {
-        id: "table-pacing",
-        caption: prose! {
-            capital(counted), " achieved, relative to the rate that the waits allow; rollbacks by design are included."
-        },
-        columns: columns! {
-            point(findings), words("Terminals"), words("Shared sessions"), words("Sessions for queued work"),
-            quantities(format!("{} per {scale}", capital(counted)), PACED_BY_SCALE.told),
-            words("Ceiling, all terminals, 1/min"), metric(&PACED_EFFICIENCY)
-        },
-        rows: findings.points.iter().filter_map(row).collect(),
-        note: Vec::new(),
-    }
+    let by_scale = Column::quantities(format!("{} per {scale}", capital(counted)), PACED_BY_SCALE.told);
+    TableOf::new("table-pacing", caption, rows)
+        .column(Column::point(findings), |(point, _)| point.label())
+        .words("Terminals", |(_, pacing)| number(pacing.seats[0]))
+        .words("Shared sessions", |(_, pacing)| number(pacing.seats[1]))
+        .words("Sessions for queued work", |(_, pacing)| number(pacing.seats[2]))
+        .column(by_scale, |(point, _)| point.metric(PACED_BY_SCALE))
+        .words("Ceiling, all terminals, 1/min", |(_, pacing)| number(pacing.ceiling_per_minute))
+        .column(Column::metric(&PACED_EFFICIENCY), |(point, _)| point.metric(PACED_EFFICIENCY))
+        .table()
 }
 
 fn number(value: Option<f64>) -> Cell {
@@ -63,35 +57,28 @@ fn number(value: Option<f64>) -> Cell {
 }
 
 fn limits(findings: &Findings<'_>, rules: &PacedRules) -> Table {
-    let rows = paced_runs(findings).flat_map(|(point, run, pacing)| {
-        let name = match point.planned {
-            0 | 1 => point.label(),
-            _ => format!("{}, run {}", point.label(), run.run.repetition + 1),
-        };
-        pacing.limits.iter().map(move |limit| {
-            let p90 = limit.p90_s.map_or_else(|| Cell::Gap("none completed".to_owned()), |p90| Cell::datum(short(p90)));
-            let mean = if limit.count > 0 { Cell::datum(short(limit.mean_s)) } else { Cell::Gap(String::new()) };
-            let kept = match limit.fault() {
-                _ if limit.count == 0 => Cell::Gap("nothing to compare".to_owned()),
-                None => Cell::Verdict(true, "kept"),
-                Some(_) => Cell::Verdict(false, "missed"),
-            };
-            let at_most = Cell::datum(short(limit.at_most_s));
-            let kind = Cell::datum(findings.workload.kind_title(limit.kind));
-            cells![name.clone(), kind, Cell::Count(limit.count), p90, at_most, mean, kept]
+    let rows = paced_runs(findings)
+        .flat_map(|(point, run, pacing)| pacing.limits.iter().map(move |limit| (point.run_label(run), limit)));
+    let caption = prose! {
+        "Response times and their limits (", rules.source, "): the limit holds for the 90th percentile, and the \
+         mean must not exceed that percentile. A violation voids the run."
+    };
+    TableOf::new("table-pacing-limits", caption, rows)
+        .words("Run", |(run, _)| run.clone())
+        .words(findings.workload.work.one_capital, |(_, limit)| findings.workload.kind_title(limit.kind))
+        .counts("Completed", |(_, limit)| limit.count)
+        .words("90th percentile, s", |(_, limit)| {
+            limit.p90_s.map_or_else(|| Cell::Gap("none completed".to_owned()), |p90| Cell::datum(short(p90)))
         })
-    });
-    Table {
-        id: "table-pacing-limits",
-        caption: prose! {
-            "Response times and their limits (", rules.source, "): the limit holds for the 90th percentile, and the \
-             mean must not exceed that percentile. A violation voids the run."
-        },
-        columns: columns! {
-            words("Run"), words(findings.workload.work.one_capital), counts("Completed"), words("90th percentile, s"),
-            words("Limit, s"), words("Mean, s"), words("Limit")
-        },
-        rows: rows.collect(),
-        note: Vec::new(),
-    }
+        .words("Limit, s", |(_, limit)| short(limit.at_most_s))
+        .words("Mean, s", |(_, limit)| match limit.count {
+            0 => Cell::Gap(String::new()),
+            _ => Cell::datum(short(limit.mean_s)),
+        })
+        .words("Limit", |(_, limit)| match limit.fault() {
+            _ if limit.count == 0 => Cell::Gap("nothing to compare".to_owned()),
+            None => Cell::Verdict(true, "kept"),
+            Some(_) => Cell::Verdict(false, "missed"),
+        })
+        .table()
 }

@@ -185,7 +185,7 @@ fn own_series(findings: &Findings<'_>, curve: &Curve) -> Vec<Series> {
     let sample = |index: &usize| {
         let point = &findings.points[*index];
         let quantity = point.relative.as_ref().ok()?;
-        Some(Sample { x: 100.0 * level(point)? / largest, y: quantity.value(), interval: quantity.interval().bounds() })
+        Some(Sample { x: 100.0 * level(point)? / largest, y: quantity.value(), interval: quantity.drawn_bounds() })
     };
     let name = |label: &str| if label.is_empty() { "this study".to_owned() } else { label.to_owned() };
     let groups = curve.groups.iter().enumerate().map(|(number, group)| Series {

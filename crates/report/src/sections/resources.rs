@@ -5,7 +5,7 @@ pub(super) mod efficiency;
 
 use super::charts::points_with;
 use super::replication::link_of_users;
-use crate::blocks::{Block, Column, Notice, Table, cells, columns, prose};
+use crate::blocks::{Block, Column, Notice, Table, TableOf, prose};
 use crate::findings::{Findings, PointFindings};
 use crate::metrics::{
     COSTS, CPU, CostName, DATABASE_CPU, DEVICE_BUSY, DEVICE_FLUSHES, DEVICE_LATENCY, DEVICE_QUEUE,
@@ -110,19 +110,13 @@ fn engine_counters(findings: &Findings<'_>) -> Option<Block> {
         let unit =
             findings.points.iter().find_map(|point| value(point).ok()).map(|quantity| quantity.unit().to_string());
         let label = format!("{}, {}", name.replace('_', " "), unit.unwrap_or_default());
-        findings.points.iter().map(move |point| cells![label.clone(), point.label(), value(point)])
+        findings.points.iter().map(move |point| (label.clone(), point.label(), value(point)))
     });
-    let rows: Vec<_> = rows.collect();
-    (!rows.is_empty()).then(|| {
-        Block::Fold(
-            prose!["The engine's own counters"],
-            vec![Block::Table(Table {
-                id: "table-engine",
-                caption: prose!["Engine counters that changed in the measured window."],
-                columns: columns![words("Counter"), point(findings), quantities("Mean", "")],
-                rows,
-                note: Vec::new(),
-            })],
-        )
-    })
+    TableOf::new("table-engine", prose!["Engine counters that changed in the measured window."], rows)
+        .words("Counter", |(label, ..)| label.clone())
+        .column(Column::point(findings), |(_, point, _)| point.clone())
+        .quantities("Mean", "", |(.., mean)| mean.clone())
+        .table()
+        .filled()
+        .map(|table| Block::Fold(prose!["The engine's own counters"], vec![Block::Table(table)]))
 }

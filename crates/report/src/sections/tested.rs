@@ -9,6 +9,7 @@ use crate::findings::{Findings, setting_title};
 use proofload_model::engines::{named_engine, verified_versions, verified_words};
 use proofload_model::facts::{FactName, client, data, engine, host, storage, tier};
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 
 /// Facts that are shown, those that were read.
 const SHOWN: &[FactName] = &[
@@ -60,8 +61,8 @@ pub(super) fn render(findings: &Findings<'_>) -> Vec<Block> {
 
 /// Whether a self-test has passed on the database's version; nothing where several engines were measured or what ran keeps no data.
 fn verified(findings: &Findings<'_>) -> Option<(Prose, Prose)> {
-    let name = findings.record.study.settings.text("engine.kind").ok()?;
-    let varies = findings.record.study.factors.iter().any(|factor| factor.varies("engine.kind"));
+    let name = findings.record.study.settings.text(setting::ENGINE_KIND).ok()?;
+    let varies = findings.record.study.factors.iter().any(|factor| factor.varies(setting::ENGINE_KIND));
     let seen = told(findings, &engine::VERSION).or_else(|| told(findings, &engine::SERVER_VERSION))?;
     // What runs in the load agent's process is a version of ours: without a self-test there is nothing to warn of.
     let is_told = !verified_versions(name).is_empty() || named_engine(name).is_some_and(|known| !known.in_process);
@@ -75,7 +76,7 @@ fn stated(findings: &Findings<'_>) -> Vec<(Prose, Prose)> {
         let text = settings.text(path).ok()?;
         Some((prose![title], prose![text.to_owned(), ", as stated by the study"]))
     };
-    [("paper.drive", "Drive"), ("paper.firmware", "Firmware of the drive")].into_iter().filter_map(one).collect()
+    [(setting::PAPER_DRIVE, "Drive"), ("paper.firmware", "Firmware of the drive")].into_iter().filter_map(one).collect()
 }
 
 /// Facts of finished runs that were asked for.

@@ -4,6 +4,8 @@ use super::workload::{Clocks, Work, Workload};
 use crate::metrics::{
     CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, OBSERVED, RELATIVE, RESPONSE_P99, THROUGHPUT as PER_SECOND,
 };
+use proofload_model::setting_words::LoadPacing;
+use proofload_model::settings::setting;
 
 /// What throughput is where the operation is the unit of work.
 pub(super) const THROUGHPUT: (&str, &str) = (
@@ -17,7 +19,7 @@ pub(super) const OPERATION: Work =
 
 pub(super) const WORKLOAD: Workload = Workload {
     kind: "",
-    name: |settings| format!("The workload {}", settings.text("workload.kind").unwrap_or_default()),
+    name: |settings| format!("The workload {}", settings.text(setting::WORKLOAD_KIND).unwrap_or_default()),
     kicker: None,
     profile: None,
     disclaimer: "defined by the study; not the result of any benchmark council",
@@ -25,7 +27,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     work: OPERATION,
     kinds: &[],
     headline: PER_SECOND,
-    scale: &[("workload.virtual_users", "virtual user", "virtual users")],
+    scale: &[(setting::WORKLOAD_VIRTUAL_USERS, "virtual user", "virtual users")],
     tails: &[],
     figure: &[PER_SECOND.drawn()],
     results: &[PER_SECOND, RELATIVE, CPU, RESPONSE_P99.headed()],
@@ -34,7 +36,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     terminal: &[PER_SECOND, RELATIVE, CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, RESPONSE_P99],
     description: "",
     choices: &[(
-        "workload.pacing",
+        LoadPacing::PATH,
         "saturated",
         "Users are saturated: each sends its next operation as soon as the previous one has ended. It is a closed \
          loop, so a slower database also receives fewer requests.",
@@ -47,7 +49,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     compared: &[PER_SECOND.name, "response_ns_p50.*", "response_ns_p95.*", "response_ns_p99.*", "response_ns_p999.*"],
     rated: &[],
     observed: OBSERVED,
-    settings: &[("workload.virtual_users", "virtual users")],
+    settings: &[(setting::WORKLOAD_VIRTUAL_USERS, "virtual users")],
     clocks: Clocks::Response,
     beyond_percentile: 10,
     paced: None,

@@ -5,7 +5,8 @@ use crate::metrics::{
     CPU, DEVICE_READ_BANDWIDTH, DEVICE_WRITE_BANDWIDTH, NEW_ORDER_P99, NOPM, NOPM_DATABASE, OBSERVED, RELATIVE, TPM,
     TPM_ENGINE, TPM_ENGINE_RATIO,
 };
-use proofload_model::settings::Settings;
+use proofload_model::setting_words::LoadPacing;
+use proofload_model::settings::{Settings, setting};
 
 pub(super) const WORKLOAD: Workload = Workload {
     kind: "tprocc",
@@ -25,8 +26,8 @@ pub(super) const WORKLOAD: Workload = Workload {
     ],
     headline: TPM,
     scale: &[
-        ("workload.warehouses", "warehouse", "warehouses"),
-        ("workload.virtual_users", "virtual user", "virtual users"),
+        (setting::WORKLOAD_WAREHOUSES, "warehouse", "warehouses"),
+        (setting::WORKLOAD_VIRTUAL_USERS, "virtual user", "virtual users"),
     ],
     tails: &["new_order"],
     figure: &[TPM.drawn(), NOPM.drawn()],
@@ -41,20 +42,20 @@ pub(super) const WORKLOAD: Workload = Workload {
         TPC results, and they are not comparable with any.",
     choices: &[
         (
-            "workload.pacing",
+            LoadPacing::PATH,
             "saturated",
             "Users are saturated: each sends its next transaction as soon as the previous one has ended, without \
              keying or think times. It is a closed loop, so a slower database also receives fewer requests.",
         ),
         (
-            "workload.pacing",
+            LoadPacing::PATH,
             "paced",
             "Users are paced: terminals keep TPC-C's keying and think times and share a few sessions; response time \
              counts from the end of keying and includes waiting for a session. A Delivery is queued, answered at once \
              and executed later.",
         ),
-        ("workload.form", "statements", "Transactions are sent as statements from the client."),
-        ("workload.form", "procedures", "Transactions are procedures stored in the database."),
+        (setting::WORKLOAD_FORM, "statements", "Transactions are sent as statements from the client."),
+        (setting::WORKLOAD_FORM, "procedures", "Transactions are procedures stored in the database."),
     ],
     verification: "the workload's consistency conditions over all of its data, a search for every acknowledged order \
         in the database",
@@ -83,12 +84,12 @@ pub(super) const WORKLOAD: Workload = Workload {
     rated: &[],
     observed: OBSERVED,
     settings: &[
-        ("workload.virtual_users", "virtual users"),
-        ("workload.warehouses", "warehouses"),
-        ("workload.mix", "mix"),
-        ("workload.form", "form of the transactions"),
-        ("workload.departures", "departures from the clauses"),
-        ("workload.pacing", "pacing"),
+        (setting::WORKLOAD_VIRTUAL_USERS, "virtual users"),
+        (setting::WORKLOAD_WAREHOUSES, "warehouses"),
+        (setting::WORKLOAD_MIX, "mix"),
+        (setting::WORKLOAD_FORM, "form of the transactions"),
+        (setting::WORKLOAD_DEPARTURES, "departures from the clauses"),
+        (LoadPacing::PATH, "pacing"),
     ],
     clocks: Clocks::Response,
     beyond_percentile: 0,
@@ -103,7 +104,7 @@ pub(super) const WORKLOAD: Workload = Workload {
             ("deferred_delivery", 80.0),
         ],
         source: "clauses 5.2.5.3, 5.2.5.7 and 2.7.2",
-        least: ("workload.warehouses", "warehouse", 9.0),
+        least: (setting::WORKLOAD_WAREHOUSES, "warehouse", 9.0),
     }),
     is_read: |kind| matches!(kind, "order_status" | "stock_level"),
     rates_queries: false,
@@ -112,10 +113,10 @@ pub(super) const WORKLOAD: Workload = Workload {
 
 /// `spec`, `spec with departures 4, 6`, or the pinned set under the name of what it is like.
 fn profile(settings: &Settings) -> String {
-    if settings.text("workload.profile") == Ok("hammerdb-compatible") {
+    if settings.text(setting::WORKLOAD_PROFILE) == Ok("hammerdb-compatible") {
         return "HammerDB-compatible (6.0)".to_owned();
     }
     let departures: Vec<&str> =
-        settings.list("workload.departures").iter().map(String::as_str).filter(|word| *word != "none").collect();
+        settings.list(setting::WORKLOAD_DEPARTURES).iter().map(String::as_str).filter(|word| *word != "none").collect();
     if departures.is_empty() { SPEC.to_owned() } else { format!("{SPEC} with departures {}", departures.join(", ")) }
 }

@@ -6,7 +6,7 @@ use crate::metrics::{
     RUN_TIME, SCAN_PHYSICAL,
 };
 use proofload_model::facts::{FactName, client, data};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 
 /// Facts that the section on method shows.
 const FACTS: &[FactName] = &[
@@ -61,7 +61,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("q22", "Q22"),
     ],
     headline: QUERIES_PER_HOUR,
-    scale: &[("workload.streams", "stream", "streams")],
+    scale: &[(setting::WORKLOAD_STREAMS, "stream", "streams")],
     tails: &[],
     figure: &[QUERIES_PER_HOUR.drawn(), QUERIES_PER_HOUR_PER_TB.drawn()],
     results: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_PHYSICAL, CPU, COMPRESSION],
@@ -75,26 +75,26 @@ pub(super) const WORKLOAD: Workload = Workload {
         with any.",
     choices: &[
         (
-            "workload.rounds",
+            setting::WORKLOAD_ROUNDS,
             GIVEN,
             "A run ends when every stream has completed a given number of rounds, and is rated as a whole. Rates \
              cover the period in which all streams were active. A round counts with the share of its time in this \
              period, so each query counts as often as it occurs in the rounds.",
         ),
-        ("workload.mix", "each", "A round contains each chosen query once."),
+        (setting::WORKLOAD_MIX, "each", "A round contains each chosen query once."),
         (
-            "workload.query_cap",
+            setting::WORKLOAD_QUERY_CAP,
             GIVEN,
             "A query that exceeds its cap is cancelled and counts as failed; its stream continues.",
         ),
         (
-            "workload.parameters",
+            setting::WORKLOAD_PARAMETERS,
             "validation",
             "Queries use their validation values, so answers are compared with golden answers; a wrong answer counts \
              as a failed query.",
         ),
         (
-            "workload.parameters",
+            setting::WORKLOAD_PARAMETERS,
             "seeded",
             "Query values are drawn for each stream and round; answers are not compared with golden answers.",
         ),
@@ -147,7 +147,11 @@ pub(super) const WORKLOAD: Workload = Workload {
     compared: &[QUERIES_PER_HOUR.name, QUERY_TIME.name],
     rated: &[QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, QUERY_TIME, RUN_THROUGHPUT, RUN_TIME],
     observed: OBSERVED_BUT_CPU,
-    settings: &[("workload.streams", "streams"), ("workload.scale_factor", "scale factor"), ("workload.mix", "mix")],
+    settings: &[
+        (setting::WORKLOAD_STREAMS, "streams"),
+        (setting::WORKLOAD_SCALE_FACTOR, "scale factor"),
+        (setting::WORKLOAD_MIX, "mix"),
+    ],
     clocks: Clocks::Response,
     beyond_percentile: 10,
     paced: None,
@@ -158,7 +162,7 @@ pub(super) const WORKLOAD: Workload = Workload {
 
 /// The name with the scale factor, which is no whole number.
 fn name(settings: &Settings) -> String {
-    match settings.number("workload.scale_factor") {
+    match settings.number(setting::WORKLOAD_SCALE_FACTOR) {
         Ok(scale) => format!("A TPC-H-derived set of analytic queries at scale factor {scale}"),
         Err(_) => "A TPC-H-derived set of analytic queries".to_owned(),
     }

@@ -3,7 +3,7 @@
 use crate::metrics::MetricName;
 use crate::numbers::capital;
 use proofload_model::facts::FactName;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 
 /// Every workload that a report knows by name; others are told as [`super::generic::WORKLOAD`].
 pub const WORKLOADS: &[Workload] = &[super::tprocc::WORKLOAD, super::ycsb::WORKLOAD, super::warehouse::WORKLOAD];
@@ -176,7 +176,7 @@ pub fn named_profile(settings: &Settings) -> Option<String> {
 
 /// The workload of a study.
 pub fn workload(settings: &Settings) -> &'static Workload {
-    let kind = settings.text("workload.kind").unwrap_or_default();
+    let kind = settings.text(setting::WORKLOAD_KIND).unwrap_or_default();
     WORKLOADS.iter().find(|known| known.kind == kind).unwrap_or(&super::generic::WORKLOAD)
 }
 

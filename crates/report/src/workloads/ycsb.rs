@@ -7,7 +7,7 @@ use crate::metrics::{
     RUN_TIME, SCAN_MEAN, THROUGHPUT as PER_SECOND, UPDATE_MEAN, UPDATE_P99,
 };
 use proofload_model::facts::{FactName, client, data};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 
 /// Facts that the section on method shows.
 const FACTS: &[FactName] = &[
@@ -41,7 +41,10 @@ pub(super) const WORKLOAD: Workload = Workload {
         ("read_modify_write", "Read-modify-write"),
     ],
     headline: PER_SECOND,
-    scale: &[("workload.records", "record", "records"), ("workload.virtual_users", "virtual user", "virtual users")],
+    scale: &[
+        (setting::WORKLOAD_RECORDS, "record", "records"),
+        (setting::WORKLOAD_VIRTUAL_USERS, "virtual user", "virtual users"),
+    ],
     tails: &["read", "update", "insert", "scan", "read_modify_write"],
     figure: &[PER_SECOND.drawn()],
     results: &[
@@ -63,17 +66,21 @@ pub(super) const WORKLOAD: Workload = Workload {
         is Proofload's own, not YCSB's.",
     choices: &[
         (
-            "workload.rate",
+            setting::WORKLOAD_RATE,
             ABSENT,
             "Users are saturated: each sends its next operation as soon as the previous one has ended. It is a closed \
              loop, so a slower database also receives fewer requests.",
         ),
         (
-            "workload.rate",
+            setting::WORKLOAD_RATE,
             GIVEN,
             "Operations become due at a fixed rate, independent of the database; response times count from the due time.",
         ),
-        ("workload.operations", GIVEN, "A run ends when its number of operations is done; the window lies inside it."),
+        (
+            setting::WORKLOAD_OPERATIONS,
+            GIVEN,
+            "A run ends when its number of operations is done; the window lies inside it.",
+        ),
     ],
     verification: "a comparison of sampled or all records with the values from the seed, a search for each user's \
         latest acknowledged writes",
@@ -105,11 +112,11 @@ pub(super) const WORKLOAD: Workload = Workload {
     rated: &[RUN_THROUGHPUT, RUN_TIME],
     observed: OBSERVED,
     settings: &[
-        ("workload.virtual_users", "virtual users"),
-        ("workload.records", "records"),
-        ("workload.mix", "mix"),
-        ("workload.key_mode", "choice of keys"),
-        ("workload.keys", "distribution of keys"),
+        (setting::WORKLOAD_VIRTUAL_USERS, "virtual users"),
+        (setting::WORKLOAD_RECORDS, "records"),
+        (setting::WORKLOAD_MIX, "mix"),
+        (setting::WORKLOAD_KEY_MODE, "choice of keys"),
+        (setting::WORKLOAD_KEYS, "distribution of keys"),
     ],
     clocks: Clocks::Both,
     beyond_percentile: 10,
@@ -121,7 +128,7 @@ pub(super) const WORKLOAD: Workload = Workload {
 
 /// `YCSB workload A`, or the mix of the study's own.
 fn name(settings: &Settings) -> String {
-    match settings.text("workload.mix") {
+    match settings.text(setting::WORKLOAD_MIX) {
         Ok("own") => "YCSB's operations in the study's own mix".to_owned(),
         Ok(preset) => format!("YCSB workload {}", preset.to_uppercase()),
         Err(_) => "YCSB's operations".to_owned(),

@@ -3,6 +3,7 @@
 use proofload_model::catalogue::{
     Capabilities, Catalogue, EngineFacts, WorkloadFacts, no_contradictions, no_refused_settings,
 };
+use proofload_model::intervention::LIVE_ENGINE;
 use proofload_model::settings::{Kind, Scope, SettingSpec};
 
 const WORKLOAD: &[SettingSpec] = &[
@@ -53,6 +54,8 @@ const fn engine(name: &'static str, embedded: bool) -> EngineFacts {
         settings: &[],
         setting_names: None,
         refused_settings: no_refused_settings,
+        live: [false; LIVE_ENGINE.len()],
+        thread_roles: &[],
     }
 }
 

@@ -4,6 +4,7 @@ use super::attempt::{Simulated, attempt};
 use super::catalogue::catalogue;
 use proofload_model::deployment::InstanceName;
 use proofload_model::events::RunEvent;
+use proofload_model::log_level::LogLevel;
 use proofload_model::plan::{Run, expand};
 use proofload_model::samples::Fact;
 use proofload_model::settings::{Settings, Value};
@@ -139,7 +140,7 @@ fn record_by(shape: &Shape, attempt_of: impl Fn(&Settings, Run, i64) -> Attempt)
         logs: vec![LogLine {
             attempt: None,
             at: WallTime(1_790_000_001_000_000),
-            level: "info".to_owned(),
+            level: LogLevel::Info,
             source: "conductor".to_owned(),
             instance: InstanceName::default(),
             text: "snapshot saved".to_owned(),

@@ -2,6 +2,7 @@
 
 use super::{frame, greeting};
 use proofload_model::error::{Error, ErrorKind};
+use proofload_model::log_level::LogLevel;
 use proofload_model::wire::{Ask, Call, Event, Message, Reply, Request};
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
@@ -299,7 +300,7 @@ fn keep_lines(
             }
             kept.push_back(line.clone());
             drop(kept);
-            let event = Event::Log { level: "warning".to_owned(), text: line };
+            let event = Event::Log { level: LogLevel::Warning, text: line };
             let _gone = events.send((name.clone(), AgentEvent::Event(event)));
         }
     });

@@ -14,11 +14,12 @@ use crate::snapshots;
 use proofload_engine::{Replication, Target};
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
+use proofload_model::log_level::LogLevel;
 use proofload_model::manager::{ClusterReading, ManagedNode, ManagerAsked};
 use proofload_model::replication::ReplicationAsked;
 use proofload_model::samples::Fact;
 use proofload_model::time::Clock;
-use proofload_model::wire::DataLocation;
+use proofload_model::wire::{DataLocation, Event};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -152,7 +153,7 @@ impl ManagedCluster {
             self.manager.kind(),
             path.display()
         );
-        (self.events)(proofload_model::wire::Event::Log { level: "warning".to_owned(), text });
+        (self.events)(Event::Log { level: LogLevel::Warning, text });
         Ok(())
     }
 
@@ -306,7 +307,7 @@ impl ManagedCluster {
     pub(super) fn until_settled(&self) {
         if settled_leader(self.manager, &self.plan, &self.tools).is_none() {
             let text = "the cluster does not stand still before the order to switch over".to_owned();
-            (self.events)(proofload_model::wire::Event::Log { level: "warning".to_owned(), text });
+            (self.events)(Event::Log { level: LogLevel::Warning, text });
         }
     }
 

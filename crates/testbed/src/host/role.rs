@@ -21,9 +21,11 @@ use proofload_model::deployment::InstanceName;
 use proofload_model::drill::{FaultInForce, FaultUndone, LogFork};
 use proofload_model::error::{Error, ErrorKind};
 use proofload_model::intervention::LimitMeter;
+use proofload_model::log_level::LogLevel;
 use proofload_model::manager::ClusterReading;
 use proofload_model::replication::{LinkMeasured, ReplicationReading};
 use proofload_model::samples::Fact;
+use proofload_model::step_count::StepCount;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::units::Bytes;
 use proofload_model::wire::host::{
@@ -148,14 +150,14 @@ impl HostRole {
         &mut self,
         instance: &InstanceName,
         place: &DataLocation,
-        work: impl FnOnce(&Path, &dyn Fn(&str, u64, u64)) -> Result<T, Error>,
+        work: impl FnOnce(&Path, &dyn Fn(&str, Option<StepCount>)) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let folder = Path::new(&place.folder);
         // Ours before the first file, so that a sweep finds what a killed agent leaves.
         snapshots::claim(folder)?;
         let remains = self.remains.of(instance);
-        let tell = |what: &str, done: u64, total: u64| {
-            (self.events)(Event::Progress { what: what.to_owned(), done, total });
+        let tell = |what: &str, count: Option<StepCount>| {
+            (self.events)(Event::Progress { what: what.to_owned(), count });
         };
         remains.set_preconditioned(Some(folder));
         let done = work(folder, &tell);
@@ -184,7 +186,7 @@ impl HostService for HostRole {
             self.locks.insert(folder.to_owned(), snapshots::hold(folder, &*self.clock)?);
         }
         for text in sweep(folder, &*self.clock)? {
-            (self.events)(Event::Log { level: "info".to_owned(), text });
+            (self.events)(Event::Log { level: LogLevel::Info, text });
         }
         Ok(())
     }
@@ -227,6 +229,8 @@ impl HostService for HostRole {
             return Ok(());
         }
         self.held(&instance).refuse_while_running("create an instance")?;
+        // A build may take hours, and a cache is filled behind it.
+        place.tier.as_deref().map_or(Ok(()), doctor::find_list)?;
         let folder = absolute(&place)?;
         self.free_after_kill(&folder);
         snapshots::claim(&folder)?;

@@ -5,6 +5,7 @@ use crate::agents::EventSink;
 use crate::managers::{ClusterPlan, Manager, Tools};
 use proofload_engine::CommandLine;
 use proofload_model::error::Error;
+use proofload_model::log_level::LogLevel;
 use proofload_model::wire::Event;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,7 +40,7 @@ impl SwitchOrder {
     /// Gives it until the manager's command ends well; what goes wrong is told as a warning.
     pub(super) fn give(self) {
         let run = || self.tools.run(&self.command, &self.folder, SWITCHED_WITHIN).map(drop);
-        let warn = |text: String| (self.events)(Event::Log { level: "warning".to_owned(), text });
+        let warn = |text: String| (self.events)(Event::Log { level: LogLevel::Warning, text });
         let settled = || settled_leader(self.manager, &self.plan, &self.tools);
         if let Err(error) = repeated(run, settled, &self.leader, &warn) {
             warn(format!("failed to switch over: {error}"));

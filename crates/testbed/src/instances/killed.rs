@@ -7,6 +7,7 @@ use crate::host::InstanceRemains;
 use crate::sys;
 use proofload_engine::{AfterKill, ENGINES, ServerRecipe, SharedSegment};
 use proofload_model::error::Error;
+use proofload_model::log_level::LogLevel;
 use proofload_model::time::Clock;
 use proofload_model::wire::Event;
 use std::os::unix::fs::MetadataExt as _;
@@ -63,7 +64,7 @@ pub(crate) fn free_after_kill(data: &Path, clock: &dyn Clock) -> Result<bool, Er
 /// The same; what cannot be freed is a warning.
 pub(crate) fn free_after_kill_or_warn(data: &Path, clock: &dyn Clock, events: &EventSink) {
     if let Err(error) = free_after_kill(data, clock) {
-        events(Event::Log { level: "warning".to_owned(), text: error.to_string() });
+        events(Event::Log { level: LogLevel::Warning, text: error.to_string() });
     }
 }
 

@@ -9,6 +9,7 @@ use proofload_model::error::Error;
 use proofload_model::facts::{CoreSet, FactValue, limit};
 use proofload_model::intervention::ResourceClass;
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 use proofload_model::wire::LimitsAsked;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,7 +19,7 @@ pub(super) struct Cores;
 
 impl Limit for Cores {
     fn setting(&self) -> &'static str {
-        "limits.cores"
+        setting::LIMITS_CORES
     }
 
     fn needs(&self, _asked: &LimitsAsked) -> Option<Controller> {
@@ -53,10 +54,6 @@ impl Limit for Cores {
         });
         let source = "sched_getaffinity of every thread".to_owned();
         vec![verified(&limit::CORES, count.to_string(), found, source)]
-    }
-
-    fn usage(&self, _fence: &LimitState) -> Vec<Fact> {
-        Vec::new()
     }
 
     fn live(&self) -> Option<&dyn LiveLimit> {

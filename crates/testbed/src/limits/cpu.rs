@@ -8,6 +8,7 @@ use super::{counters, usage};
 use proofload_model::error::Error;
 use proofload_model::facts::{FactName, limit};
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 use proofload_model::units::CpuRate;
 use proofload_model::wire::LimitsAsked;
 use std::path::Path;
@@ -35,7 +36,7 @@ const MAX: &str = "cpu.max";
 
 impl Limit for Cpu {
     fn setting(&self) -> &'static str {
-        "limits.cpu"
+        setting::LIMITS_CPU
     }
 
     fn needs(&self, asked: &LimitsAsked) -> Option<Controller> {

@@ -63,8 +63,10 @@ pub(crate) trait Limit: Sync {
     /// Reads back what is in force.
     fn verify(&self, state: &LimitState) -> Vec<Fact>;
 
-    /// How much of it was used up to now.
-    fn usage(&self, state: &LimitState) -> Vec<Fact>;
+    /// How much of it was used up to now; nothing where it is not counted.
+    fn usage(&self, _state: &LimitState) -> Vec<Fact> {
+        Vec::new()
+    }
 
     /// The same limit as one that can be changed while processes run under it; `None` where it cannot.
     fn live(&self) -> Option<&dyn LiveLimit> {
@@ -95,7 +97,9 @@ pub(super) trait LiveLimit {
     fn rate_in_force(&self, state: &LimitState) -> Result<Option<f64>, Error>;
 
     /// What was used since it was made, by device; empty where it is not counted.
-    fn used(&self, state: &LimitState) -> Vec<f64>;
+    fn used(&self, _state: &LimitState) -> Vec<f64> {
+        Vec::new()
+    }
 }
 
 /// A fact about a limit that was asked for.

@@ -11,6 +11,7 @@ use proofload_model::error::Error;
 use proofload_model::facts::limit;
 use proofload_model::intervention::{MEMORY_SETTLES, ResourceClass};
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 use proofload_model::units::Bytes;
 use proofload_model::wire::LimitsAsked;
 use std::time::Duration;
@@ -53,7 +54,7 @@ const BOTH: &str = "memory.memsw.limit_in_bytes";
 
 impl Limit for Memory {
     fn setting(&self) -> &'static str {
-        "limits.memory"
+        setting::LIMITS_MEMORY
     }
 
     fn needs(&self, asked: &LimitsAsked) -> Option<Controller> {
@@ -146,10 +147,6 @@ impl LiveLimit for Memory {
         let file = files(group.version()).limit;
         let above = group.above().filter_map(|folder| amount(&std::fs::read_to_string(folder.join(file)).ok()?));
         Ok(amount(&group.read(file)?).into_iter().chain(above).min().map(|bytes| bytes as f64))
-    }
-
-    fn used(&self, _state: &LimitState) -> Vec<f64> {
-        Vec::new()
     }
 }
 

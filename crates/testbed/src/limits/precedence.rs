@@ -91,10 +91,6 @@ impl Limit for Precedence {
         std::iter::once(weight).chain(slice).collect()
     }
 
-    fn usage(&self, _state: &LimitState) -> Vec<Fact> {
-        Vec::new()
-    }
-
     fn lift(&self, state: &LimitState) -> Result<(), Error> {
         let Some(dir) = raised(state) else { return Ok(()) };
         for process in trees(state) {

@@ -2,11 +2,12 @@
 
 use super::throttle::{Direction, RateUnit, Throttle};
 use proofload_model::facts::limit;
+use proofload_model::settings::setting;
 use proofload_model::units::BytesPerSecond;
 
 /// The limit.
 pub(super) const LIMIT: Throttle = Throttle {
-    setting: "limits.read_bandwidth",
+    setting: setting::LIMITS_READ_BANDWIDTH,
     fact: limit::READ_BANDWIDTH,
     direction: Direction::Read,
     unit: RateUnit::Bytes,

@@ -2,10 +2,11 @@
 
 use super::throttle::{Direction, RateUnit, Throttle};
 use proofload_model::facts::limit;
+use proofload_model::settings::setting;
 
 /// The limit.
 pub(super) const LIMIT: Throttle = Throttle {
-    setting: "limits.read_iops",
+    setting: setting::LIMITS_READ_IOPS,
     fact: limit::READ_IOPS,
     direction: Direction::Read,
     unit: RateUnit::Requests,

@@ -95,10 +95,6 @@ impl Limit for Throttle {
         }
     }
 
-    fn usage(&self, _fence: &LimitState) -> Vec<Fact> {
-        Vec::new()
-    }
-
     fn live(&self) -> Option<&dyn LiveLimit> {
         Some(self)
     }

@@ -56,10 +56,6 @@ impl Limit for Toy {
         when_asked(fact).into_iter().collect()
     }
 
-    fn usage(&self, _state: &LimitState) -> Vec<Fact> {
-        Vec::new()
-    }
-
     fn lift(&self, _state: &LimitState) -> Result<(), Error> {
         when_asked(|toy, _| toy.in_force = None);
         Ok(())

@@ -2,11 +2,12 @@
 
 use super::throttle::{Direction, RateUnit, Throttle};
 use proofload_model::facts::limit;
+use proofload_model::settings::setting;
 use proofload_model::units::BytesPerSecond;
 
 /// The limit.
 pub(super) const LIMIT: Throttle = Throttle {
-    setting: "limits.write_bandwidth",
+    setting: setting::LIMITS_WRITE_BANDWIDTH,
     fact: limit::WRITE_BANDWIDTH,
     direction: Direction::Write,
     unit: RateUnit::Bytes,

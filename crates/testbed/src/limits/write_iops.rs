@@ -2,10 +2,11 @@
 
 use super::throttle::{Direction, RateUnit, Throttle};
 use proofload_model::facts::limit;
+use proofload_model::settings::setting;
 
 /// The limit.
 pub(super) const LIMIT: Throttle = Throttle {
-    setting: "limits.write_iops",
+    setting: setting::LIMITS_WRITE_IOPS,
     fact: limit::WRITE_IOPS,
     direction: Direction::Write,
     unit: RateUnit::Requests,

@@ -10,14 +10,15 @@ use super::summary::{self, PreconditioningRun};
 use super::target::Target;
 use crate::guard::{self, DeviceUse};
 use proofload_model::error::Error;
+use proofload_model::step_count::{StepCount, StepUnit};
 use proofload_model::units::{Bytes, PerSecond};
 use proofload_model::wire::host::PreconditioningResult;
 use proofload_model::wire::{DataLocation, Preconditioning};
 use std::path::Path;
 use std::time::Duration;
 
-/// Hears what is being done, how much of it, and of how much (bytes, or rounds).
-type Progress<'a> = &'a dyn Fn(&str, u64, u64);
+/// Hears what is being done, and how much of it.
+type Progress<'a> = &'a dyn Fn(&str, Option<StepCount>);
 
 /// What an operator can do without fio.
 const WITHOUT_FIO: &str = "remove [storage.precondition] from the study";
@@ -134,11 +135,13 @@ impl Course<'_> {
         let mut all = Vec::new();
         for time in 1..=times {
             let what = format!("fio: {} {time} of {times}", name.replace('-', " "));
-            (self.progress)(&what, 0, whole.0);
-            let kept = self.step(&format!("{name}-{time}"), pattern, &|done: Bytes| {
-                (self.progress)(&what, done.0.min(whole.0), whole.0);
-            })?;
-            (self.progress)(&what, whole.0, whole.0);
+            let progress = self.progress;
+            let tell = |done: Bytes| {
+                progress(&what, Some(StepCount::of(done.0.min(whole.0), whole.0, StepUnit::Bytes)));
+            };
+            tell(Bytes(0));
+            let kept = self.step(&format!("{name}-{time}"), pattern, &tell)?;
+            tell(whole);
             all.push(kept);
         }
         Ok(all)
@@ -149,7 +152,8 @@ impl Course<'_> {
         let mut rates = Vec::new();
         for round in 1..=at_most {
             let what = format!("fio: round {round} of at most {at_most}");
-            (self.progress)(&what, u64::from(round - 1), u64::from(at_most));
+            let count = StepCount::of(u64::from(round - 1), u64::from(at_most), StepUnit::Rounds);
+            (self.progress)(&what, Some(count));
             let kept = self.step(&format!("round-{round}"), Pattern::Round(length), &|_| ())?;
             rates.push(kept.moved.iops);
             if judge(&rates).is_some_and(|judgement| judgement.steady) {

@@ -8,6 +8,7 @@ use super::run::{JobOutput, Within, run, run_within};
 use super::scratch::Scratch;
 use super::target::Target;
 use proofload_model::error::Error;
+use proofload_model::step_count::{StepCount, StepUnit};
 use proofload_model::units::{Bytes, BytesPerSecond, duration_text};
 use proofload_model::wire::host::ReadsMeasured;
 use std::path::Path;
@@ -31,7 +32,7 @@ pub(crate) struct ToRead<'a> {
 pub(crate) fn measure_reads(
     read: &ToRead<'_>,
     within: Within,
-    progress: &dyn Fn(&str, u64, u64),
+    progress: &dyn Fn(&str, Option<StepCount>),
 ) -> Result<ReadsMeasured, Error> {
     let fio = Fio::find(OTHERWISE)?;
     let scratch = Scratch::open(read.folder)?;
@@ -48,7 +49,7 @@ fn course(
     target: &Target,
     time: Duration,
     within: Within,
-    progress: &dyn Fn(&str, u64, u64),
+    progress: &dyn Fn(&str, Option<StepCount>),
 ) -> Result<ReadsMeasured, Error> {
     let (access, first) = access::find(fio, target)?;
     if !access.direct || access.buffered_all_the_same {
@@ -58,9 +59,9 @@ fn course(
     let job = |name, number, pattern| Job { name, number, pattern, access: &access, target };
     let what = "fio: writing the file to read";
     let filled = run(fio, &job("fill", 1, Pattern::SequentialFill), &|done: Bytes| {
-        progress(what, done.0.min(whole.0), whole.0);
+        progress(what, Some(StepCount::of(done.0.min(whole.0), whole.0, StepUnit::Bytes)));
     })?;
-    progress("fio: sequential reads", 0, 0);
+    progress("fio: sequential reads", None);
     let reading = job("sequential-read", 2, Pattern::SequentialRead(time));
     let depth = reading.depth();
     let read = run_within(fio, &reading, within, &|_| ())?;
@@ -84,7 +85,7 @@ mod tests {
         let here = tempfile::Builder::new().prefix("proofload-reads-").tempdir_in("/var/tmp").unwrap();
         // Long enough for a disk that stands still for a moment.
         let read = ToRead { folder: here.path(), size: Bytes::mebi(8), time: Duration::from_secs(2) };
-        match measure_reads(&read, Within::default(), &|_, _, _| ()) {
+        match measure_reads(&read, Within::default(), &|_, _| ()) {
             Ok(reads) => {
                 assert!(reads.rate.0 > 100_000, "{reads:?}");
                 assert!(reads.how.contains("from a file of 8MiB") && reads.documents.len() == 3, "{}", reads.how);

@@ -6,6 +6,7 @@ use super::{PROBES, scrape};
 use crate::agents::EventSink;
 use proofload_model::deployment::InstanceName;
 use proofload_model::error::Error;
+use proofload_model::log_level::LogLevel;
 use proofload_model::samples::Telemetry;
 use proofload_model::time::{Clock, Moment};
 use proofload_model::wire::Event;
@@ -168,10 +169,7 @@ fn next_due(due: Moment, now: Moment) -> Moment {
 }
 
 fn warning(name: &str, text: &str) -> Event {
-    Event::Log {
-        level: "warning".to_owned(),
-        text: format!("probe {name}: {text}; its series have a gap from here on"),
-    }
+    Event::Log { level: LogLevel::Warning, text: format!("probe {name}: {text}; its series have a gap from here on") }
 }
 
 #[cfg(test)]

@@ -144,27 +144,10 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_clock::SimulatedClock;
     use proofload_engine::Error as EngineError;
-    use proofload_model::time::{Moment, WallTime};
-    use std::sync::atomic::AtomicU64;
+    use proofload_model::time::Moment;
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-
-    /// A clock that moves when somebody sleeps.
-    struct Simulated(AtomicU64);
-
-    impl Clock for Simulated {
-        fn now(&self) -> Moment {
-            Moment(self.0.load(Ordering::Relaxed))
-        }
-
-        fn wall(&self) -> WallTime {
-            WallTime(0)
-        }
-
-        fn sleep(&self, time: Duration) {
-            self.0.fetch_add(u64::try_from(time.as_nanos()).expect("short"), Ordering::Relaxed);
-        }
-    }
 
     /// Three sessions at work and one that waits for a standby; every fourth look fails. Says when it has answered a hundred times.
     struct Scripted(u32, SyncSender<()>, Receiver<()>);
@@ -187,7 +170,7 @@ mod tests {
     #[test]
     fn looks_become_a_mean_of_each_state_and_a_failure_is_told_once() {
         let ((done, is_done), (answer, answers)) = (sync_channel(0), sync_channel(0));
-        let clock: Arc<dyn Clock> = Arc::new(Simulated(AtomicU64::new(0)));
+        let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::default());
         let sampler: Box<dyn SessionSampler> = Box::new(Scripted(0, done, answers));
         let mut subject =
             Subject { sessions: Some((sampler, 20)), clock: Some(Arc::clone(&clock)), ..Subject::default() };

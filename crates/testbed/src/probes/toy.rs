@@ -29,29 +29,11 @@ mod tests {
     use super::super::Probes;
     use super::*;
     use crate::agents::EventSink;
-    use proofload_model::time::{Clock, Moment, WallTime};
+    use crate::test_clock::SimulatedClock;
+    use proofload_model::time::{Clock, Moment};
     use proofload_model::wire::Event;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Instant;
-
-    /// A clock that moves when someone sleeps.
-    struct Simulated(AtomicU64);
-
-    impl Clock for Simulated {
-        fn now(&self) -> Moment {
-            Moment(self.0.load(Ordering::Relaxed))
-        }
-
-        fn wall(&self) -> WallTime {
-            WallTime(0)
-        }
-
-        fn sleep(&self, time: Duration) {
-            std::thread::yield_now();
-            self.0.fetch_add(u64::try_from(time.as_nanos()).expect("short"), Ordering::Relaxed);
-        }
-    }
 
     /// The runner opens the table and reads it; nothing but the table names the fixture.
     #[test]
@@ -59,7 +41,7 @@ mod tests {
         WATCHED.set(Some(42.0));
         let (sender, told) = std::sync::mpsc::channel();
         let events: EventSink = Arc::new(move |event| drop(sender.send(event)));
-        let clock: Arc<dyn Clock> = Arc::new(Simulated(AtomicU64::new(0)));
+        let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::default());
         let probes = Probes::start(&clock, &events, Moment(0), Subject::default());
         let begun = Instant::now();
         // The other probes tell something all the time.

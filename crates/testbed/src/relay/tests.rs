@@ -1,6 +1,7 @@
 //! Relays between real sockets: order and content under holds, delay, rate, half-closed streams, ends that die.
 
 use super::*;
+use crate::test_clock::TestClock;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -8,20 +9,6 @@ use std::time::Instant;
 
 /// How long what must come is awaited where threads stand still.
 const LONG: Duration = Duration::from_secs(60);
-
-struct TestClock(Instant);
-
-impl Clock for TestClock {
-    fn now(&self) -> proofload_model::time::Moment {
-        proofload_model::time::Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
-    }
-    fn wall(&self) -> proofload_model::time::WallTime {
-        proofload_model::time::WallTime(0)
-    }
-    fn sleep(&self, time: Duration) {
-        std::thread::sleep(time);
-    }
-}
 
 struct Wire {
     relay: Relay,
@@ -40,8 +27,7 @@ fn wire(delay: Duration, rate: Option<u64>) -> Wire {
     let Listener::Unix(server) = Listener::at(&SocketPlace::File(to.clone())).unwrap() else { unreachable!("a file") };
     let law = LinkLaw { delay, rate: rate.map(BytesPerSecond) };
     let relay =
-        Relay::start(&SocketPlace::File(at.clone()), SocketPlace::File(to), law, Arc::new(TestClock(Instant::now())))
-            .unwrap();
+        Relay::start(&SocketPlace::File(at.clone()), SocketPlace::File(to), law, Arc::new(TestClock::new())).unwrap();
     let Stream::Unix(near) = Stream::connect(&SocketPlace::File(at)).unwrap() else { unreachable!("a file") };
     let (far, _) = server.accept().unwrap();
     for end in [&near, &far] {
@@ -214,7 +200,7 @@ fn a_port_is_relayed_refused_and_taken_again() {
     let free = proofload_engine::free_port(Ipv4Addr::LOCALHOST.into()).unwrap();
     let law = LinkLaw { delay: Duration::from_millis(5), rate: None };
     let to = place(far.local_addr().unwrap().port());
-    let relay = Relay::start(&place(free), to, law, Arc::new(TestClock(Instant::now()))).unwrap();
+    let relay = Relay::start(&place(free), to, law, Arc::new(TestClock::new())).unwrap();
     for _ in 0..2 {
         let mut near = Stream::connect(&place(free)).unwrap();
         let (mut end, _) = far.accept().unwrap();

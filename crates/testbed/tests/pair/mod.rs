@@ -14,9 +14,9 @@ use proofload_model::replication::{
 };
 use proofload_model::wire::host::{
     Attach, BeginCommit, Create, EndCommit, HoldStandby, LabelSnapshot, PrepareLimits, ReadReplication, SaveSnapshot,
-    SeeCommitWait, Start, StartLink, Stop,
+    SeeCommitWait, Start, StartLink, StartProbes, Stop, StopProbes,
 };
-use proofload_model::wire::{DataLocation, LimitsAsked};
+use proofload_model::wire::{DataLocation, Event, LimitsAsked, ScrapeSpec};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -84,6 +84,26 @@ impl Pair {
         count: u32,
     ) -> Self {
         Self::start_through(None, bench, place, (mode, confirmation, count))
+    }
+
+    /// Watches the primary and the first standby meanwhile.
+    pub fn probed(&mut self, place: &DataLocation, meanwhile: impl FnOnce(&Self)) {
+        let (origin, nodes) = (self.bench.clock.now(), [one(), InstanceName::standby(1)]);
+        for instance in nodes.clone() {
+            let (place, scraped) = (place.clone(), ScrapeSpec::default());
+            self.bench.ask(StartProbes { instance, origin, place, pid: None, scraped, session_looks: 0 });
+        }
+        meanwhile(self);
+        nodes.into_iter().for_each(|instance| self.bench.ask(StopProbes { instance }));
+    }
+
+    /// Waits until a probe tells a series of an instance.
+    #[track_caller]
+    pub fn told(&self, instance: InstanceName, probe: &str, name: &str, component: &str) {
+        self.bench.expect_event(&format!("{probe} {name} {component} of {instance}"), |event| {
+            matches!(event, Event::Telemetry(told) if told.instance == instance && told.probe == probe
+                && told.readings.iter().any(|one| one.name == name && one.component == component))
+        });
     }
 
     pub fn start_through(

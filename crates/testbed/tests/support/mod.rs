@@ -58,13 +58,9 @@ impl Bench {
 
     /// Where the data of an engine lies: one folder below the study's.
     pub fn place(&self, engine: &str, settings: &[(&str, &str)]) -> DataLocation {
-        DataLocation {
-            engine: engine.to_owned(),
-            folder: self.folder.path().join("study/data-of-it").display().to_string(),
-            url: None,
-            settings: settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-            tier: None,
-        }
+        let folder = self.folder.path().join("study/data-of-it").display().to_string();
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        DataLocation { settings, ..DataLocation::in_folder(engine, folder) }
     }
 
     pub fn handle<A: Ask>(&mut self, ask: A) -> Result<A::Answer, Error> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::front::Tier;
 use crate::error::Error;
 
-/// The longest delay of a flush.
+/// The longest delay of a flush that a pool takes: twice the longest that may be asked for, as experiments make it longer for a visit.
 pub const MOST_FLUSH_DELAY: Duration = Duration::from_secs(10);
 
 /// The delay of flushes that is in force, and the flushes of all volumes since it was last set.

@@ -14,8 +14,12 @@ pub struct WarmedBlocks {
     pub loaded: u64,
     /// Blocks that were in the cache already.
     pub present: u64,
-    /// Blocks beyond the end of their volume, or of a volume that is not there or not cached.
-    pub refused: u64,
+    /// Blocks of a volume that is not there.
+    pub no_volume: u64,
+    /// Blocks of a volume that is not cached.
+    pub not_cached: u64,
+    /// Blocks beyond the end of their volume.
+    pub beyond_volume: u64,
     /// Blocks of a volume of which as many were named before as its quota has lines.
     pub beyond_quota: u64,
 }
@@ -46,10 +50,11 @@ impl Tier {
             if warmed.loaded + warmed.present >= lines || !goes_on() {
                 break;
             }
-            let Some((block, length)) = self.block_to_warm(volume, at) else {
-                warmed.refused += 1;
+            if let Some(left_out) = self.left_out(volume, at, &mut warmed) {
+                *left_out += 1;
                 continue;
-            };
+            }
+            let (block, length) = self.block_to_warm(volume, at);
             let Some(left) = left.get_mut(usize::from(volume)).filter(|left| **left > 0) else {
                 warmed.beyond_quota += 1;
                 continue;
@@ -80,14 +85,21 @@ impl Tier {
         }
     }
 
-    /// The block of a byte, and its bytes inside the volume; `None` where it cannot be cached.
-    fn block_to_warm(&self, volume: u8, at: u64) -> Option<(OriginBlock, u32)> {
-        let end = self.volume_bytes(volume);
-        if at >= end || self.lock().machine.kind_of(volume).1 == CacheMode::Pass {
-            return None;
+    /// The count of blocks that are left out for the reason for which that of a byte is; `None` where it can be cached.
+    fn left_out<'w>(&self, volume: u8, at: u64, warmed: &'w mut WarmedBlocks) -> Option<&'w mut u64> {
+        if volume >= self.volumes() {
+            return Some(&mut warmed.no_volume);
         }
+        if self.lock().machine.kind_of(volume).1 == CacheMode::Pass {
+            return Some(&mut warmed.not_cached);
+        }
+        (at >= self.volume_bytes(volume)).then_some(&mut warmed.beyond_volume)
+    }
+
+    /// The block of a byte that its volume has, and its bytes inside the volume.
+    fn block_to_warm(&self, volume: u8, at: u64) -> (OriginBlock, u32) {
         let line = u64::from(self.geometry.line_bytes);
-        let length = line.min(end - at / line * line);
-        Some((OriginBlock::new(volume, at / line), u32::try_from(length).ok()?))
+        let length = line.min(self.volume_bytes(volume) - at / line * line);
+        (OriginBlock::new(volume, at / line), u32::try_from(length).unwrap_or(self.geometry.line_bytes))
     }
 }

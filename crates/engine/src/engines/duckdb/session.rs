@@ -22,13 +22,8 @@ impl DuckdbSession {
     pub(super) fn open(target: &Target) -> Result<Self, Error> {
         let options = Options::read(&target.place.settings)?;
         let opened = database::open(target, &options)?;
-        let watch = |limit| {
-            let interrupter = opened.connection.interrupter();
-            Watchdog::start(limit, move || interrupter.interrupt())
-        };
-        let watchdog = options.statement_timeout.map(watch).transpose();
-        let watchdog = watchdog
-            .map_err(|error| Error::other(format!("failed to start the thread of statement_timeout: {error}")))?;
+        let interrupter = opened.connection.interrupter();
+        let watchdog = Watchdog::start(options.statement_timeout, move || interrupter.interrupt())?;
         Ok(Self { watchdog, statements: None, opened, seen: [0; 2] })
     }
 

@@ -6,6 +6,7 @@ use super::library::Connection;
 use super::options::Options;
 use super::values;
 use crate::contract::{Error, OwnedValue, Target};
+use crate::engines::switch::switch;
 use proofload_model::facts::{client, engine};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, duration_text};
@@ -80,7 +81,9 @@ fn agree(asked: &str, found: &str) -> bool {
     if asked.eq_ignore_ascii_case(found) || asked.parse::<f64>().is_ok_and(|asked| found.parse() == Ok(asked)) {
         return true;
     }
-    let Some((low, high)) = printed_size(found) else { return truth(asked).is_some() && truth(asked) == truth(found) };
+    let Some((low, high)) = printed_size(found) else {
+        return switch(asked).is_some() && switch(asked) == switch(found);
+    };
     let asked = Bytes::parse(asked).map(|size| size.0 as f64).ok().or_else(|| asked.parse().ok());
     asked.is_some_and(|asked| (low..=high).contains(&asked))
 }
@@ -98,14 +101,6 @@ fn printed_size(text: &str) -> Option<(f64, f64)> {
     };
     let number: f64 = number.parse().ok()?;
     Some(((number - 0.1) * factor, (number + 0.1) * factor))
-}
-
-fn truth(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "1" | "on" => Some(true),
-        "false" | "0" | "off" => Some(false),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use super::page_flushing::LIVE_PAGE_FLUSHING;
 use crate::contract::{LiveChange, LiveSetting, RightPurpose};
+use crate::engines::counter::{Counter, events, level};
 use crate::engines::mysql_family::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, NeededRight, Privilege, ProgramNames,
-    ReplicationWords, RightPlace, SeveralStatements, StatusVariable, pipelining_setting,
+    ReplicationWords, SeveralStatements, pipelining_setting,
 };
 use proofload_model::replication::Confirmation;
 use std::time::Duration;
@@ -38,6 +39,9 @@ const LIVE: &[LiveSetting] = &[
         settles: Duration::from_secs(1),
     },
 ];
+
+/// Roles that its process list tells, as the statement for threads names them, and the writer of changed pages.
+const ROLES: &[&str] = &["session", "binlog_dump", "slave_io", "slave_sql", "slave_worker", "page_cleaner_thread"];
 
 /// What it has otherwise.
 pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
@@ -146,6 +150,7 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
     observed: OBSERVED,
     rights: RIGHTS,
     live: LIVE,
+    roles: ROLES,
     counters: COUNTERS,
 };
 
@@ -170,42 +175,16 @@ const DEFAULTS: &[(&str, &str)] = &[
 
 /// Rights beside those of the family. The conditions of order entry are checked by temporary tables. Standbys are listed by `SHOW SLAVE HOSTS`.
 const RIGHTS: &[NeededRight] = &[
-    NeededRight {
-        word: "CREATE ROUTINE",
-        any: &[Privilege::CreateRoutine],
-        place: RightPlace::StudyDatabase,
-        purposes: &[RightPurpose::RoutinesAndIndexes],
-    },
-    NeededRight {
-        word: "CREATE TEMPORARY TABLES",
-        any: &[Privilege::CreateTemporaryTables],
-        place: RightPlace::StudyDatabase,
-        purposes: &[RightPurpose::Checks],
-    },
-    NeededRight {
-        word: "PROCESS",
-        any: &[Privilege::Process],
-        place: RightPlace::Server,
-        purposes: &[RightPurpose::Waits],
-    },
-    NeededRight {
-        word: "BINLOG MONITOR",
-        any: &[Privilege::ReplicationClient, Privilege::Super],
-        place: RightPlace::Server,
-        purposes: &[RightPurpose::Standbys],
-    },
-    NeededRight {
-        word: "REPLICATION MASTER ADMIN",
-        any: &[Privilege::ReplicationMasterAdmin],
-        place: RightPlace::Server,
-        purposes: &[RightPurpose::Standbys],
-    },
-    NeededRight {
-        word: "SUPER",
-        any: &[Privilege::Super],
-        place: RightPlace::Server,
-        purposes: &[RightPurpose::Settings],
-    },
+    NeededRight::in_database("CREATE ROUTINE", &[Privilege::CreateRoutine], &[RightPurpose::RoutinesAndIndexes]),
+    NeededRight::in_database("CREATE TEMPORARY TABLES", &[Privilege::CreateTemporaryTables], &[RightPurpose::Checks]),
+    NeededRight::at_server("PROCESS", &[Privilege::Process], &[RightPurpose::Waits]),
+    NeededRight::at_server(
+        "BINLOG MONITOR",
+        &[Privilege::ReplicationClient, Privilege::Super],
+        &[RightPurpose::Standbys],
+    ),
+    NeededRight::at_server("REPLICATION MASTER ADMIN", &[Privilege::ReplicationMasterAdmin], &[RightPurpose::Standbys]),
+    NeededRight::at_server("SUPER", &[Privilege::Super], &[RightPurpose::Settings]),
 ];
 
 const OBSERVED: &[&str] = &[
@@ -219,15 +198,15 @@ const OBSERVED: &[&str] = &[
     "query_cache_type",
 ];
 
-const COUNTERS: &[StatusVariable] = &[
-    StatusVariable::level("innodb_checkpoint_age", "checkpoint_age", "B"),
-    StatusVariable::level("innodb_checkpoint_max_age", "checkpoint_age_limit", "B"),
-    StatusVariable::events("innodb_deadlocks", "deadlocks"),
+const COUNTERS: &[Counter] = &[
+    level("innodb_checkpoint_age", "checkpoint_age", "B"),
+    level("innodb_checkpoint_max_age", "checkpoint_age_limit", "B"),
+    events("innodb_deadlocks", "deadlocks"),
     // What the storage engine is asked for: MariaDB does not count the rows of InnoDB.
-    StatusVariable::events("rows_read", "rows_read"),
-    StatusVariable::events("handler_write", "rows_inserted"),
-    StatusVariable::events("handler_update", "rows_updated"),
-    StatusVariable::events("handler_delete", "rows_deleted"),
-    StatusVariable::level("innodb_history_list_length", "transactions_to_purge", "transactions"),
-    StatusVariable::level("memory_used", "memory_allocated", "B"),
+    events("rows_read", "rows_read"),
+    events("handler_write", "rows_inserted"),
+    events("handler_update", "rows_updated"),
+    events("handler_delete", "rows_deleted"),
+    level("innodb_history_list_length", "transactions_to_purge", "transactions"),
+    level("memory_used", "memory_allocated", "B"),
 ];

@@ -7,10 +7,13 @@ use super::failure::{COMMAND_NOT_FOUND, lost};
 use super::lean::{self, Greeting};
 use super::options::{ClientPath, Options};
 use crate::contract::{Error, Target};
+use crate::engines::blocking::PATIENCE;
 use std::time::Duration;
 
 /// The database of commands about the server.
 pub(super) const SERVER: &str = "admin";
+/// Longest wait for a connection, its greetings and one answer, each of which is waited for as long as an observer waits.
+pub(super) const WHOLE_PATIENCE: Duration = PATIENCE.saturating_mul(4);
 
 /// A connection for commands.
 #[derive(Debug)]

@@ -5,7 +5,6 @@ use super::driver;
 use super::lean;
 use super::options::{ClientPath, Options};
 use crate::contract::{Collection, DocumentBuffer, DocumentRef, Error, Fields, InsertOutcome, Target};
-use proofload_model::samples::Reading;
 
 /// A session on one of the client paths; in a box, so that sessions of all engines are small.
 #[derive(Debug)]
@@ -82,9 +81,5 @@ impl crate::contract::Documents for Documents {
 
     async fn note(&mut self, collection: &str, notes: &[(String, String)]) -> Result<(), Error> {
         on!(self, session => session.note(collection, notes).await)
-    }
-
-    fn counters(&mut self, into: &mut Vec<Reading>) {
-        on!(self, session => session.counters(into))
     }
 }

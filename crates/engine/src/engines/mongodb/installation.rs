@@ -1,9 +1,8 @@
 //! Finds `mongod` on this machine. May not start a server.
 
 use crate::contract::Error;
-use crate::engines::program::{ANSWERS_WITHIN, said_within};
+use crate::engines::program::{no_version, on_path, version_text};
 use std::path::PathBuf;
-use std::process::Command;
 
 /// The program of one installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,19 +19,15 @@ const FOLDERS: &[&str] =
 
 /// The first on the `PATH`, then in the usual folders.
 pub(super) fn find() -> Result<Program, Error> {
-    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
-    let folders = on_path.into_iter().flatten().chain(FOLDERS.iter().map(PathBuf::from));
+    let folders = on_path().into_iter().chain(FOLDERS.iter().map(PathBuf::from));
     let path = folders.map(|folder| folder.join("mongod")).find(|path| path.is_file()).ok_or_else(|| {
         Error::other(
             "failed to find MongoDB: no mongod on the PATH or in the usual folders; set engine.url to use an existing \
              server, or install MongoDB's own packages (few distributions have one)",
         )
     })?;
-    let failed = |text: String| Error::other(format!("failed to get the version of {}: {text}", path.display()));
-    let mut command = Command::new(&path);
-    command.arg("--version");
-    let text = said_within(command, ANSWERS_WITHIN).map_err(|error| failed(error.to_string()))?.stdout;
-    let version = version(&text).ok_or_else(|| failed(format!("it printed {text:?}")))?;
+    let text = version_text(&path)?;
+    let version = version(&text).ok_or_else(|| no_version(&path, &format!("it printed {text:?}")))?;
     Ok(Program { version: version.to_owned(), path })
 }
 

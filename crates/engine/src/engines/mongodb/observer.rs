@@ -1,62 +1,45 @@
 //! Reads a server's statistics once a second over a connection of its own. Blocking; owns its runtime.
 
-use super::admin::{Admin, SERVER};
+use super::admin::{Admin, SERVER, WHOLE_PATIENCE};
 use super::bson::{Document, Element};
 use super::options::{ClientPath, Options};
-use super::recipe::runtime;
 use super::statistics::COUNTERS;
 use crate::contract::{Error, Observation, Observer, Target};
-use proofload_model::samples::Reading;
-use std::time::Duration;
-
-/// A server that does not answer in this time is not waited for.
-const PATIENCE: Duration = Duration::from_secs(3);
+use crate::engines::blocking::{KeptLink, PATIENCE};
 
 /// The observer. Connects at the first reading, and again at the next one after the connection was lost.
 #[derive(Debug)]
 pub(super) struct ServerObserver {
-    /// Declared before the runtime, on which it lives.
-    admin: Option<Admin>,
+    link: KeptLink<Admin>,
     path: ClientPath,
     target: Target,
-    runtime: tokio::runtime::Runtime,
 }
 
 impl ServerObserver {
     /// An observer of the target; nothing is connected yet.
     pub(super) fn new(target: &Target) -> Result<Self, Error> {
         let path = Options::read(&target.place.settings)?.path;
-        Ok(Self { admin: None, path, target: target.clone(), runtime: runtime()? })
+        Ok(Self { link: KeptLink::new()?, path, target: target.clone() })
     }
 }
 
 impl Observer for ServerObserver {
     fn observe(&mut self) -> Result<Vec<Observation>, Error> {
-        let (admin, path, target) = (&mut self.admin, self.path, &self.target);
-        let read = async {
-            if admin.is_none() {
-                *admin = Some(Admin::by(path, target, PATIENCE).await?);
-            }
-            let status = admin.as_mut().expect("opened above").run(SERVER, |command| command.int32("serverStatus", 1));
-            Ok(observations(status.await?.document()?))
-        };
-        let outcome = self.runtime.block_on(read);
-        if outcome.is_err() {
-            self.admin = None;
-        }
-        outcome.map_err(|error: Error| error.context("failed to read the server's statistics"))
+        let (path, target) = (self.path, &self.target);
+        let open = async || Admin::by(path, target, PATIENCE).await;
+        let outcome = self.link.ask(WHOLE_PATIENCE, open, async |admin: &mut Admin| {
+            let status = admin.run(SERVER, |command| command.int32("serverStatus", 1)).await?;
+            Ok(observations(status.document()?))
+        });
+        outcome.map_err(|error| error.context("failed to read the server's statistics"))
     }
 }
 
 /// What the table finds in the status.
 fn observations(status: Document<'_>) -> Vec<Observation> {
     let found = COUNTERS.iter().filter_map(|counter| {
-        let value = status.at(counter.path).and_then(Element::number)?;
-        let (name, unit) = (counter.name.to_owned(), counter.unit.to_owned());
-        Some(Observation {
-            reading: Reading { name, component: String::new(), unit, value },
-            cumulative: counter.cumulative,
-        })
+        let value = status.at(counter.source).and_then(Element::number)?;
+        Some(counter.observation("", value))
     });
     found.collect()
 }

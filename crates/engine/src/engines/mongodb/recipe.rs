@@ -9,9 +9,10 @@ use super::names::{DATABASE, REPLICA_SET};
 use super::options::Options;
 use super::{configuration, installation};
 use crate::contract::{CommandLine, Error, FileToWrite, ServerRecipe, Target};
+use crate::engines::blocking::{PATIENCE, asked_apart};
+use crate::engines::program::command_line;
 use proofload_model::wire::DataLocation;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The recipe.
 #[derive(Debug)]
@@ -19,14 +20,6 @@ pub(super) struct Recipe;
 
 /// The file of the configuration.
 const CONFIGURATION: &str = "mongod.conf";
-/// Terminate: clean shutdown with a checkpoint.
-const SIGTERM: i32 = 15;
-/// Kill: the next start recovers from the journal.
-const SIGKILL: i32 = 9;
-/// A checkpoint of a large cache on a slow disk takes minutes.
-const PATIENCE: Duration = Duration::from_secs(180);
-/// A probe waits no longer for an answer.
-const PROBE: Duration = Duration::from_secs(3);
 /// The replica set has been made before.
 const ALREADY_INITIALIZED: &str = "23";
 
@@ -48,11 +41,8 @@ impl ServerRecipe for Recipe {
 
     fn start(&self, folder: &Path) -> Result<CommandLine, Error> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        Ok(CommandLine {
-            program: installation::find()?.path,
-            arguments: vec!["--config".to_owned(), folder.join(CONFIGURATION).display().to_string()],
-            environment: vec![("LC_ALL".to_owned(), "C".to_owned()), ("TZ".to_owned(), "UTC".to_owned())],
-        })
+        let arguments = vec!["--config".to_owned(), folder.join(CONFIGURATION).display().to_string()];
+        Ok(command_line(installation::find()?.path, arguments))
     }
 
     fn address(&self, _folder: &Path, port: u16) -> String {
@@ -61,29 +51,13 @@ impl ServerRecipe for Recipe {
 
     fn probe(&self, address: &str) -> Result<(), Error> {
         let address = address.to_owned();
-        // A thread of its own, because a runtime may not be started inside another.
-        let asked = std::thread::spawn(move || runtime()?.block_on(probe(address))).join();
-        asked.unwrap_or_else(|_| Err(Error::other("the probe of the server panicked")))
-    }
-
-    fn stop_signals(&self) -> (i32, i32, Duration) {
-        (SIGTERM, SIGKILL, PATIENCE)
-    }
-
-    fn log_file(&self) -> PathBuf {
-        PathBuf::from("server.log")
+        asked_apart(move || probe(address))
     }
 
     /// The server writes its process id into its lock file, and empties that when it stops.
     fn running_pid(&self, folder: &Path) -> Option<u32> {
         std::fs::read_to_string(folder.join("mongod.lock")).ok()?.trim().parse().ok()
     }
-}
-
-/// A runtime for one blocking task.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
-    let builder = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    builder.map_err(|error| Error::other(format!("failed to start the async runtime: {error}")))
 }
 
 async fn probe(address: String) -> Result<(), Error> {
@@ -95,7 +69,7 @@ async fn probe(address: String) -> Result<(), Error> {
         tier: None,
     };
     let target = Target::new(place, Some(address.clone()));
-    let (mut connection, greeting) = lean::open(&target, PROBE).await?;
+    let (mut connection, greeting) = lean::open(&target, PATIENCE).await?;
     if greeting.wants_set {
         initiate(&mut connection, &address)
             .await

@@ -1,17 +1,13 @@
 //! Members of a replica set that Proofload did not start: each connection asks for its write concern, and what the set says of its members
 //! is read. Untested on a real replica set. Source: MongoDB manual, `replSetGetStatus`, "Write Concern".
 
-use super::admin::{Admin, SERVER};
+use super::admin::{Admin, SERVER, WHOLE_PATIENCE};
 use super::bson::{Document, Element};
 use super::engine::Mongodb;
 use super::options::{ClientPath, Options};
-use super::recipe::runtime;
 use crate::contract::{Error, ExistingReplication, ReplicationWatch, Target};
+use crate::engines::blocking::{KeptLink, PATIENCE};
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
-use std::time::Duration;
-
-/// A set that does not answer in this time is not waited for.
-const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Code of the answer of a server that is no member of a set.
 const NO_REPLICATION: &str = "76";
@@ -42,28 +38,23 @@ impl ExistingReplication for Mongodb {
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
         let path = Options::read(&primary.place.settings)?.path;
         let target = primary.clone();
-        Ok(Box::new(SetWatch { asked: asked.clone(), admin: None, path, target, runtime: runtime()? }))
+        Ok(Box::new(SetWatch { asked: asked.clone(), link: KeptLink::new()?, path, target }))
     }
 }
 
 /// The watch. Connects at the first reading, and again at the next one after the connection was lost.
 struct SetWatch {
     asked: ReplicationAsked,
-    /// Declared before the runtime, on which it lives.
-    admin: Option<Admin>,
+    link: KeptLink<Admin>,
     path: ClientPath,
     target: Target,
-    runtime: tokio::runtime::Runtime,
 }
 
 impl ReplicationWatch for SetWatch {
     fn read(&mut self) -> Result<ReplicationReading, Error> {
-        let (admin, path, target, asked) = (&mut self.admin, self.path, &self.target, &self.asked);
-        let read = async {
-            if admin.is_none() {
-                *admin = Some(Admin::by(path, target, PATIENCE).await?);
-            }
-            let admin = admin.as_mut().expect("opened above");
+        let (path, target, asked) = (self.path, &self.target, &self.asked);
+        let open = async || Admin::by(path, target, PATIENCE).await;
+        let outcome = self.link.ask(WHOLE_PATIENCE, open, async |admin: &mut Admin| {
             match admin.run(SERVER, |command| command.int32("replSetGetStatus", 1)).await {
                 Ok(status) => Ok(out_of_force(asked, status.document()?)),
                 Err(error) if error.code() == NO_REPLICATION => {
@@ -71,15 +62,11 @@ impl ReplicationWatch for SetWatch {
                 }
                 Err(error) => Err(error),
             }
-        };
-        let outcome = self.runtime.block_on(read);
-        if outcome.is_err() {
-            self.admin = None;
-        }
+        });
         // A set tells how far its members are in operations and times, not in bytes.
         let reading =
             |out_of_force| ReplicationReading { unprotected: false, out_of_force, standbys: Vec::new(), log_end: None };
-        outcome.map(reading).map_err(|error: Error| error.context("failed to read the replica set"))
+        outcome.map(reading).map_err(|error| error.context("failed to read the replica set"))
     }
 }
 

@@ -6,13 +6,9 @@ use super::bson::{Document, Element};
 use super::engine::Mongodb;
 use super::failure::is_refusal;
 use super::options::{ClientPath, Options};
-use super::recipe::runtime;
 use super::url::Url;
 use crate::contract::{Error, ErrorClass, MissingRight, RightPurpose, RightsFailure, ServerRights, Target, asked};
-use std::time::Duration;
-
-/// A server that does not answer in this time is not waited for.
-const PATIENCE: Duration = Duration::from_secs(3);
+use crate::engines::blocking::{PATIENCE, runtime};
 
 /// An action that something here needs.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use super::write_concern::Acknowledgement;
 use crate::contract::{Error, Target};
 use proofload_model::facts::{client, engine};
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 use proofload_model::units::{Bytes, duration_text};
 
 /// Server parameters that a study's reader wants to know whether or not they were asked for.
@@ -89,7 +90,7 @@ fn client_facts(options: &Options, target: &Target) -> Result<Vec<Fact>, Error> 
         client::WRITE_CONCERN.carried_out(acknowledged, "sent with each write"),
         client::JOURNAL.carried_out(concern.journal, "sent with each write"),
         client::TIMEOUT.carried_out(duration_text(options.timeout), "enforced by the client"),
-        engine::DATABASE.observed(Url::of(target)?.database, "engine.url"),
+        engine::DATABASE.observed(Url::of(target)?.database, setting::ENGINE_URL),
     ])
 }
 

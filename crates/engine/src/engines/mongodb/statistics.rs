@@ -1,37 +1,14 @@
 //! What an observer reads of `serverStatus`, as a table. What a server does not tell is left out.
 //! Source: MongoDB manual, "serverStatus", 4.2 to 8.0.
 
-/// One number of `serverStatus`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Counter {
-    /// Where it stands: names with dots between them.
-    pub(super) path: &'static str,
-    /// Name of the series.
-    pub(super) name: &'static str,
-    /// Unit; of the rate where the number is a total.
-    pub(super) unit: &'static str,
-    /// Whether it is a total since the start of the server.
-    pub(super) cumulative: bool,
-}
-
-const fn events(path: &'static str, name: &'static str) -> Counter {
-    Counter { path, name, unit: "1/s", cumulative: true }
-}
-
-const fn bytes(path: &'static str, name: &'static str) -> Counter {
-    Counter { path, name, unit: "B/s", cumulative: true }
-}
+use crate::engines::counter::{Counter, bytes, events, level, total};
 
 /// Microseconds spent per second.
 const fn busy(path: &'static str, name: &'static str) -> Counter {
-    Counter { path, name, unit: "us/s", cumulative: true }
+    total(path, name, "us/s")
 }
 
-const fn level(path: &'static str, name: &'static str, unit: &'static str) -> Counter {
-    Counter { path, name, unit, cumulative: false }
-}
-
-/// All of them.
+/// All of them, by where they stand: names with dots between them.
 pub(super) const COUNTERS: &[Counter] = &[
     events("opcounters.query", "finds"),
     events("opcounters.insert", "inserts"),

@@ -3,6 +3,7 @@
 
 use super::names::DATABASE;
 use crate::contract::{Error, Target};
+use crate::engines::wire::host_and_port;
 
 /// What a URL says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,17 +77,9 @@ fn without_password(user: &str) -> Result<String, Error> {
 }
 
 fn host(text: &str) -> Result<(String, u16), Error> {
+    let found = host_and_port(text, PORT).filter(|(name, port)| !name.is_empty() && *port > 0);
     let wrong = || Error::other(format!("failed to read the MongoDB URL: {text:?} is not a host or host:port"));
-    let (name, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, "")) => (address, None),
-        Some((address, port)) => (address, Some(port.strip_prefix(':').ok_or_else(wrong)?)),
-        None => text.split_once(':').map_or((text, None), |(name, port)| (name, Some(port))),
-    };
-    if name.is_empty() {
-        return Err(wrong());
-    }
-    let port = port.map_or(Ok(PORT), |port| port.parse::<u16>().ok().filter(|port| *port > 0).ok_or_else(wrong))?;
-    Ok((name.to_owned(), port))
+    found.map(|(name, port)| (name.to_owned(), port)).ok_or_else(wrong)
 }
 
 fn option(text: &str) -> Result<(String, String), Error> {

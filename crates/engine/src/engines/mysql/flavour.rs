@@ -2,9 +2,10 @@
 //! Variables", "Performance Schema System Variable Tables", "Semisynchronous Replication", "CHANGE REPLICATION SOURCE TO Statement".
 
 use crate::contract::RightPurpose;
+use crate::engines::counter::{Counter, events, level};
 use crate::engines::mysql_family::{
     FamilyMember, Flavour, FlavourStatements, InstanceRecipe, MemoryShares, NeededRight, PoolDivision, Privilege,
-    ProgramNames, ReplicationWords, RightPlace, SeveralStatements, StatusVariable, pipelining_setting,
+    ProgramNames, ReplicationWords, SeveralStatements, pipelining_setting,
 };
 use proofload_model::replication::Confirmation;
 
@@ -163,6 +164,8 @@ pub(in crate::engines) static FLAVOUR: Flavour = Flavour {
     rights: RIGHTS,
     // Its own are not tried on a real server.
     live: &[],
+    // Of others there are many with names near each other, which differ between versions.
+    roles: &["session"],
     counters: COUNTERS,
 };
 
@@ -180,36 +183,23 @@ const DEFAULTS: &[(&str, &str)] = &[
 /// Rights beside those of the family. The mark on a database is a routine. Without `PROCESS` no metrics of InnoDB are read, among them what is
 /// left to purge. Standbys are listed by `SHOW REPLICAS`.
 const RIGHTS: &[NeededRight] = &[
-    NeededRight {
-        word: "CREATE ROUTINE",
-        any: &[Privilege::CreateRoutine],
-        place: RightPlace::StudyDatabase,
-        purposes: &[RightPurpose::Build],
-    },
-    NeededRight {
-        word: "PROCESS",
-        any: &[Privilege::Process],
-        place: RightPlace::Server,
-        purposes: &[RightPurpose::Settle, RightPurpose::Counters, RightPurpose::Waits],
-    },
-    NeededRight {
-        word: "REPLICATION CLIENT",
-        any: &[Privilege::ReplicationClient, Privilege::Super],
-        place: RightPlace::Server,
-        purposes: &[RightPurpose::Standbys],
-    },
-    NeededRight {
-        word: "REPLICATION SLAVE",
-        any: &[Privilege::ReplicationSlave],
-        place: RightPlace::Server,
-        purposes: &[RightPurpose::Standbys],
-    },
-    NeededRight {
-        word: "SESSION_VARIABLES_ADMIN",
-        any: &[Privilege::SessionVariablesAdmin, Privilege::SystemVariablesAdmin, Privilege::Super],
-        place: RightPlace::Server,
-        purposes: &[RightPurpose::Settings],
-    },
+    NeededRight::in_database("CREATE ROUTINE", &[Privilege::CreateRoutine], &[RightPurpose::Build]),
+    NeededRight::at_server(
+        "PROCESS",
+        &[Privilege::Process],
+        &[RightPurpose::Settle, RightPurpose::Counters, RightPurpose::Waits],
+    ),
+    NeededRight::at_server(
+        "REPLICATION CLIENT",
+        &[Privilege::ReplicationClient, Privilege::Super],
+        &[RightPurpose::Standbys],
+    ),
+    NeededRight::at_server("REPLICATION SLAVE", &[Privilege::ReplicationSlave], &[RightPurpose::Standbys]),
+    NeededRight::at_server(
+        "SESSION_VARIABLES_ADMIN",
+        &[Privilege::SessionVariablesAdmin, Privilege::SystemVariablesAdmin, Privilege::Super],
+        &[RightPurpose::Settings],
+    ),
 ];
 
 const OBSERVED: &[&str] = &[
@@ -226,13 +216,13 @@ const OBSERVED: &[&str] = &[
     "temptable_max_ram",
 ];
 
-const COUNTERS: &[StatusVariable] = &[
-    StatusVariable::level("log_checkpoint_age", "checkpoint_age", "B"),
-    StatusVariable::level("innodb_redo_log_capacity_resized", "log_capacity", "B"),
-    StatusVariable::events("lock_deadlocks", "deadlocks"),
-    StatusVariable::events("innodb_rows_read", "rows_read"),
-    StatusVariable::events("innodb_rows_inserted", "rows_inserted"),
-    StatusVariable::events("innodb_rows_updated", "rows_updated"),
-    StatusVariable::events("innodb_rows_deleted", "rows_deleted"),
-    StatusVariable::level("trx_rseg_history_len", "transactions_to_purge", "transactions"),
+const COUNTERS: &[Counter] = &[
+    level("log_checkpoint_age", "checkpoint_age", "B"),
+    level("innodb_redo_log_capacity_resized", "log_capacity", "B"),
+    events("lock_deadlocks", "deadlocks"),
+    events("innodb_rows_read", "rows_read"),
+    events("innodb_rows_inserted", "rows_inserted"),
+    events("innodb_rows_updated", "rows_updated"),
+    events("innodb_rows_deleted", "rows_deleted"),
+    level("trx_rseg_history_len", "transactions_to_purge", "transactions"),
 ];

@@ -59,6 +59,10 @@ impl<F: FamilyMember> Engine for F {
         Some(self)
     }
 
+    fn thread_roles(&self) -> &'static [&'static str] {
+        F::FLAVOUR.roles
+    }
+
     fn replication(&self) -> Option<&dyn Replication> {
         Some(self)
     }

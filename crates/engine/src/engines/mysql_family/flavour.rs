@@ -2,8 +2,8 @@
 
 use super::replication_words::ReplicationWords;
 use super::rights::NeededRight;
-use super::statistics::StatusVariable;
 use crate::contract::{Error, LiveSetting};
+use crate::engines::counter::Counter;
 use crate::engines::{mariadb, mysql};
 use proofload_model::settings::SettingSpec;
 
@@ -49,10 +49,12 @@ pub(in crate::engines) struct Flavour {
     pub(in crate::engines) observed: &'static [&'static str],
     /// What experiments can change while an instance runs.
     pub(in crate::engines) live: &'static [LiveSetting],
+    /// Roles that threads of its server are known to have.
+    pub(in crate::engines) roles: &'static [&'static str],
     /// Rights that an account needs beside those that it needs at every server of the family.
     pub(in crate::engines) rights: &'static [NeededRight],
     /// Numbers of the server's status that the others do not have.
-    pub(in crate::engines) counters: &'static [StatusVariable],
+    pub(in crate::engines) counters: &'static [Counter],
 }
 
 /// What a text of several statements is when it is prepared.

@@ -2,9 +2,8 @@
 
 use super::flavour::{Flavour, ProgramNames};
 use crate::contract::Error;
-use crate::engines::program::{ANSWERS_WITHIN, said_within};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use crate::engines::program::{no_version, on_path, version_text};
+use std::path::PathBuf;
 
 /// The programs of one installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +20,7 @@ pub(super) struct Programs {
 /// installed, its programs often have the names of the other's as well.
 pub(super) fn find(flavour: &Flavour) -> Result<Programs, Error> {
     let ProgramNames { server, install, folders, remedy } = flavour.programs;
-    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
-    let folders: Vec<PathBuf> = on_path.into_iter().flatten().chain(folders.iter().map(PathBuf::from)).collect();
+    let folders: Vec<PathBuf> = on_path().into_iter().chain(folders.iter().map(PathBuf::from)).collect();
     let programs =
         |name: &'static str| folders.iter().map(move |folder| folder.join(name)).filter(|program| program.is_file());
     let (mut failed, mut other) = (None, None);
@@ -38,8 +36,7 @@ pub(super) fn find(flavour: &Flavour) -> Result<Programs, Error> {
             other = other.or(Some(error.context(server.display().to_string())));
             continue;
         }
-        let version = of_text(&text)
-            .ok_or_else(|| Error::other(format!("ask {} for its version: it says {text:?}", server.display())))?;
+        let version = of_text(&text).ok_or_else(|| no_version(&server, &format!("it printed {text:?}")))?;
         // Its messages and plugins lie where the file itself is.
         let server = server.canonicalize().unwrap_or(server);
         let install = install.map_or_else(|| Some(server.clone()), |name| programs(name).next());
@@ -59,15 +56,7 @@ pub(super) fn find(flavour: &Flavour) -> Result<Programs, Error> {
     )))
 }
 
-/// What the server program says of its version: `mariadbd  Ver 10.11.19-MariaDB-… for debian-linux-gnu`.
-fn version_text(server: &Path) -> Result<String, Error> {
-    let failed = |text: String| Error::other(format!("ask {} for its version: {text}", server.display()));
-    let mut command = Command::new(server);
-    command.arg("--version");
-    let said = said_within(command, ANSWERS_WITHIN).map_err(|error| failed(error.to_string()))?;
-    if said.status.success() { Ok(said.stdout) } else { Err(failed(said.stderr.trim().to_owned())) }
-}
-
+/// The version in what the server program says: `mariadbd  Ver 10.11.19-MariaDB-… for debian-linux-gnu`.
 fn of_text(text: &str) -> Option<String> {
     let word = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
     let end = word.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(word.len());

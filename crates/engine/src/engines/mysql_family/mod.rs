@@ -41,6 +41,5 @@ pub(in crate::engines) use flavour::{
 pub(in crate::engines) use grants::Privilege;
 pub(in crate::engines) use pipelining::setting as pipelining_setting;
 pub(in crate::engines) use replication_words::ReplicationWords;
-pub(in crate::engines) use rights::{NeededRight, RightPlace};
+pub(in crate::engines) use rights::NeededRight;
 pub(in crate::engines) use session::FamilySession;
-pub(in crate::engines) use statistics::StatusVariable;

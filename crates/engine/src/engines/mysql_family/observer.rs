@@ -2,26 +2,24 @@
 
 use super::address::ServerAddress;
 use super::flavour::{Flavour, filled};
-use super::probe::{PATIENCE, runtime};
 use super::session::connect;
-use super::statistics::{COUNTERS, HITS, READS, StatusVariable};
+use super::statistics::{COUNTERS, HITS, READS};
 use super::wait_events::WaitTotals;
 use super::wire::ServerConnection;
 use crate::contract::{Error, Observation, Observer, Target};
-use proofload_model::samples::Reading;
+use crate::engines::blocking::{KeptLink, PATIENCE};
+use crate::engines::counter::Counter;
 use proofload_model::series::engine::ACTIVE_SESSIONS;
 
 /// The observer. Connects at the first reading, and again at the next one after the connection was lost.
 #[derive(Debug)]
 pub(super) struct ServerObserver {
-    /// Declared before the runtime, on which its socket is registered.
-    link: Option<ServerConnection>,
+    link: KeptLink<ServerConnection>,
     address: ServerAddress,
     status: String,
     /// Threads and their roles, as of the last reading.
     threads: Vec<(u32, String)>,
     waits: WaitTotals,
-    runtime: tokio::runtime::Runtime,
 }
 
 impl ServerObserver {
@@ -29,32 +27,25 @@ impl ServerObserver {
     pub(super) fn new(target: &Target) -> Result<Self, Error> {
         let mut address = ServerAddress::of(target)?;
         address.options.patience = Some(PATIENCE);
-        let names: Vec<String> = counters(address.flavour).map(|counter| format!("'{}'", counter.variable)).collect();
+        let names: Vec<String> = counters(address.flavour).map(|counter| format!("'{}'", counter.source)).collect();
         let status = filled(address.flavour.statements.status, &[("names", &names.join(", "))]);
-        Ok(Self { link: None, address, status, threads: Vec::new(), waits: WaitTotals::default(), runtime: runtime()? })
+        Ok(Self { link: KeptLink::new()?, address, status, threads: Vec::new(), waits: WaitTotals::default() })
     }
 }
 
 impl Observer for ServerObserver {
     fn observe(&mut self) -> Result<Vec<Observation>, Error> {
-        let Self { link, address, status, threads, waits, runtime } = self;
-        let read = async {
-            let connection = match link {
-                Some(connection) => connection,
-                None => link.insert(opened(address).await?),
-            };
-            let mut found = read(connection, status).await?;
-            found.extend(waits.read(connection).await?);
-            *threads = roles(connection).await?;
-            Ok(found)
-        };
-        let outcome = runtime.block_on(async {
-            let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-            tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late)
-        });
-        if outcome.is_err() {
-            self.link = None;
-        }
+        let Self { link, address, status, threads, waits } = self;
+        let outcome = link.ask(
+            PATIENCE,
+            async || opened(address).await,
+            async |connection: &mut ServerConnection| {
+                let mut found = read(connection, status).await?;
+                found.extend(waits.read(connection).await?);
+                *threads = roles(connection).await?;
+                Ok(found)
+            },
+        );
         outcome.map_err(|error| error.context("read the server's status"))
     }
 
@@ -64,7 +55,7 @@ impl Observer for ServerObserver {
 }
 
 /// What is read of a server of this flavour.
-fn counters(flavour: &Flavour) -> impl Iterator<Item = &'static StatusVariable> + use<> {
+fn counters(flavour: &Flavour) -> impl Iterator<Item = &'static Counter> + use<> {
     COUNTERS.iter().chain(flavour.counters)
 }
 
@@ -89,13 +80,9 @@ async fn read(connection: &mut ServerConnection, status: &str) -> Result<Vec<Obs
     let (mut found, flavour) = (Vec::new(), connection.flavour());
     for row in connection.rows_allowed(status).await? {
         let [Some(variable), Some(value)] = &row[..] else { continue };
-        let counter = counters(flavour).find(|counter| variable.eq_ignore_ascii_case(counter.variable));
+        let counter = counters(flavour).find(|counter| variable.eq_ignore_ascii_case(counter.source));
         let Some((counter, value)) = counter.zip(value.parse::<f64>().ok()) else { continue };
-        let (name, unit) = (counter.name.to_owned(), counter.unit.to_owned());
-        found.push(Observation {
-            reading: Reading { name, component: String::new(), unit, value },
-            cumulative: counter.cumulative,
-        });
+        found.push(counter.observation("", value));
     }
     let of = |found: &[Observation], name: &str| {
         found.iter().find(|seen| seen.reading.name == name).map(|seen| seen.reading.value)

@@ -1,6 +1,8 @@
 //! Values of MariaDB's settings in base units, so that `64MiB` asked and `67108864` in force are seen to be equal. Source: knowledge base,
 //! "Configuring MariaDB with Option Files".
 
+use crate::engines::switch::switch;
+
 /// Suffixes of sizes, ours first.
 const SUFFIXES: &[(&str, f64)] = &[
     ("KiB", 1024.0),
@@ -54,15 +56,6 @@ fn number(text: &str) -> Option<f64> {
         })
     };
     text.parse().ok().or_else(suffixed).filter(|number: &f64| number.is_finite())
-}
-
-/// Reads a switch as the server does: on or off.
-fn switch(text: &str) -> Option<bool> {
-    match text.trim().to_ascii_lowercase().as_str() {
-        "on" | "true" | "yes" | "1" => Some(true),
-        "off" | "false" | "no" | "0" => Some(false),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

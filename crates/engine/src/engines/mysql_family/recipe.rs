@@ -7,15 +7,8 @@
 use super::flavour::{FamilyMember, Flavour};
 use super::{configuration, installation, log_size, probe};
 use crate::contract::{CommandLine, Error, FileToWrite, ServerRecipe};
+use crate::engines::program::command_line;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// Terminate: sessions are ended and the pages are written.
-const SIGTERM: i32 = 15;
-/// Kill: the next start recovers from the log. There is no third kind.
-const SIGKILL: i32 = 9;
-/// Pages of a large pool on a slow disk take minutes.
-const PATIENCE: Duration = Duration::from_secs(180);
 
 impl<F: FamilyMember> ServerRecipe for F {
     fn unprivileged_users(&self) -> &'static [&'static str] {
@@ -29,7 +22,7 @@ impl<F: FamilyMember> ServerRecipe for F {
         let folder = format!("--datadir={}", folder.display());
         let options = ["--no-defaults", folder.as_str(), temporary.as_str()];
         let options = options.iter().chain(F::FLAVOUR.instance.create).map(|&option| option.to_owned()).collect();
-        Ok(vec![command(programs.install, options)])
+        Ok(vec![command_line(programs.install, options)])
     }
 
     fn configure(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<Vec<FileToWrite>, Error> {
@@ -49,7 +42,7 @@ impl<F: FamilyMember> ServerRecipe for F {
     fn start(&self, folder: &Path) -> Result<CommandLine, Error> {
         let programs = installation::find(F::FLAVOUR)?;
         let defaults = format!("--defaults-file={}", folder.join(configuration::FILE).display());
-        Ok(command(programs.server, vec![defaults]))
+        Ok(command_line(programs.server, vec![defaults]))
     }
 
     fn address(&self, folder: &Path, port: u16) -> String {
@@ -59,15 +52,6 @@ impl<F: FamilyMember> ServerRecipe for F {
 
     fn probe(&self, address: &str) -> Result<(), Error> {
         probe::probe(address)
-    }
-
-    fn stop_signals(&self) -> (i32, i32, Duration) {
-        (SIGTERM, SIGKILL, PATIENCE)
-    }
-
-    /// The server writes its log to its standard error, which the testbed appends to this file.
-    fn log_file(&self) -> PathBuf {
-        PathBuf::from("server.log")
     }
 
     fn running_pid(&self, folder: &Path) -> Option<u32> {
@@ -85,13 +69,6 @@ pub(super) fn address(flavour: &Flavour, socket: &Path, port: u16) -> String {
 fn encoded(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_');
     path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
-}
-
-/// A command with the environment that keeps messages and dates the same everywhere.
-fn command(program: PathBuf, arguments: Vec<String>) -> CommandLine {
-    let environment = [("LC_ALL", "C"), ("TZ", "UTC")];
-    let environment = environment.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-    CommandLine { program, arguments, environment }
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use super::configuration::{self, START_FILE};
 use super::database::{identifier, text};
 use super::flavour::{FamilyMember, filled};
 use super::log_position::{StandbyStatus, standby_status};
-use super::probe::{PATIENCE, runtime};
 use super::quantity::{fulfils, literal};
 use super::recipe;
 use super::replication_watch::{PrimaryWatch, SettingsOwner};
@@ -21,6 +20,7 @@ use crate::contract::{
     Error, ExistingReplication, FileToWrite, RelayPlaces, Replication, ReplicationWatch, SocketPlace, StandbyFiles,
     Target,
 };
+use crate::engines::blocking::{PATIENCE, runtime};
 use crate::engines::wire::Place;
 use proofload_model::catalogue::{ReplicationFacts, StandbyExtent};
 use proofload_model::deployment::InstanceName;
@@ -58,14 +58,6 @@ const AT_THE_START: &[&str] = &["log_bin", "report_host"];
 impl<F: FamilyMember> ExistingReplication for F {
     fn modes(&self) -> &'static [ReplicationMode] {
         MODES_BY_URL
-    }
-
-    fn setting_names(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn session_settings(&self, _mode: ReplicationMode) -> Vec<(String, String)> {
-        Vec::new()
     }
 
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {

@@ -6,13 +6,13 @@ use super::address::ServerAddress;
 use super::database::text;
 use super::flavour::filled;
 use super::log_position::{StandbyStatus, place, standby_status};
-use super::probe::{PATIENCE, runtime};
 use super::replication::NEVER_ALONE;
 use super::replication_words::ReplicationWords;
 use super::session::connect;
 use super::sessions::state;
 use super::wire::ServerConnection;
 use crate::contract::{Error, ReplicationWatch, Target};
+use crate::engines::blocking::{KeptLink, PATIENCE};
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading, StandbyReading};
 use proofload_model::session_state::SessionState;
@@ -45,8 +45,7 @@ pub(super) struct PrimaryWatch {
     asked: ReplicationAsked,
     owner: SettingsOwner,
     primary: ServerAddress,
-    /// Declared before the runtime, on which their sockets are registered.
-    link: Option<ServerConnection>,
+    /// Declared before the runtime of the link, on which their sockets are registered.
     standbys: Vec<WatchedStandby>,
     commit: Option<JoinHandle<Result<(), Error>>>,
     /// Number of the connection of the last commit.
@@ -55,7 +54,7 @@ pub(super) struct PrimaryWatch {
     has_table: bool,
     /// Commits that had returned without a confirmation at the reading before.
     unconfirmed: Option<u64>,
-    runtime: tokio::runtime::Runtime,
+    link: KeptLink<ServerConnection>,
 }
 
 /// A standby that can be asked.
@@ -82,13 +81,12 @@ impl PrimaryWatch {
             asked: asked.clone(),
             owner,
             primary: patient(primary, PATIENCE)?,
-            link: None,
             standbys: standbys.iter().map(watched).collect::<Result<_, Error>>()?,
             commit: None,
             connection: None,
             has_table: false,
             unconfirmed: None,
-            runtime: runtime()?,
+            link: KeptLink::new()?,
         })
     }
 }
@@ -102,25 +100,14 @@ fn patient(target: &Target, patience: Duration) -> Result<ServerAddress, Error> 
 
 impl ReplicationWatch for PrimaryWatch {
     fn read(&mut self) -> Result<ReplicationReading, Error> {
-        let Self { asked, owner, primary, link, standbys, unconfirmed, runtime, .. } = self;
-        let read = async {
-            let link = match link {
-                Some(link) => link,
-                None => link.insert(connect(primary, None).await?),
-            };
-            PrimaryLook::of(link, *unconfirmed).await
-        };
-        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome = runtime.block_on(async { tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late) });
-        let look = match outcome {
-            Ok(look) => look,
-            Err(error) => {
-                self.link = None;
-                return Err(error.context("failed to read the primary's replication status"));
-            }
-        };
+        let Self { asked, owner, primary, link, standbys, unconfirmed, .. } = self;
+        let before = *unconfirmed;
+        let open = async || connect(primary, None).await;
+        let look = link
+            .ask(PATIENCE, open, async |link: &mut ServerConnection| PrimaryLook::of(link, before).await)
+            .map_err(|error| error.context("failed to read the primary's replication status"))?;
         *unconfirmed = Some(look.unconfirmed_in_all);
-        let answered = runtime.block_on(ask_standbys(standbys));
+        let answered = link.runtime().block_on(ask_standbys(standbys));
         let words = &primary.flavour.replication;
         let differs = look.settings_differ(words, asked, *owner);
         Ok(ReplicationReading {
@@ -135,7 +122,7 @@ impl ReplicationWatch for PrimaryWatch {
 
     fn begin_commit(&mut self, within: Duration) -> Result<bool, Error> {
         let (address, has_table) = (self.primary.clone(), std::mem::replace(&mut self.has_table, true));
-        let opened = self.runtime.block_on(async {
+        let opened = self.link.runtime().block_on(async {
             let mut connection = connect(&address, None).await?;
             let number = connection.rows("SELECT connection_id()").await?.into_iter().flatten().next().flatten();
             Ok::<_, Error>((connection, number.and_then(|number| number.parse::<u64>().ok())))
@@ -149,25 +136,16 @@ impl ReplicationWatch for PrimaryWatch {
             }
             connection.text(COMMIT, |_| {}).await
         };
-        self.commit = Some(self.runtime.spawn(commit));
+        self.commit = Some(self.link.runtime().spawn(commit));
         self.end_commit(within)
     }
 
     fn sees_commit_wait(&mut self) -> Result<Option<bool>, Error> {
         let Some(number) = self.connection.filter(|_| self.commit.is_some()) else { return Ok(None) };
-        let (primary, link) = (&self.primary, &mut self.link);
-        let look = async {
-            let link = match link {
-                Some(link) => link,
-                None => link.insert(connect(primary, None).await?),
-            };
-            link.rows(&format!("SELECT command, state FROM information_schema.processlist WHERE id = {number}")).await
-        };
-        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(late) });
-        if outcome.is_err() {
-            self.link = None;
-        }
+        let primary = &self.primary;
+        let look = format!("SELECT command, state FROM information_schema.processlist WHERE id = {number}");
+        let open = async || connect(primary, None).await;
+        let outcome = self.link.ask(PATIENCE, open, async |link: &mut ServerConnection| link.rows(&look).await);
         let rows = outcome.map_err(|error| error.context("failed to read what the test transaction waits for"))?;
         let text = |row: &[Option<String>], place: usize| row.get(place).cloned().flatten().unwrap_or_default();
         let waits = |row: &Vec<Option<String>>| state(&text(row, 0), &text(row, 1), false) == SessionState::Standby;
@@ -176,7 +154,7 @@ impl ReplicationWatch for PrimaryWatch {
 
     fn end_commit(&mut self, within: Duration) -> Result<bool, Error> {
         let Some(commit) = &mut self.commit else { return Ok(true) };
-        let ended = self.runtime.block_on(async { tokio::time::timeout(within, commit).await });
+        let ended = self.link.runtime().block_on(async { tokio::time::timeout(within, commit).await });
         let Ok(ended) = ended else { return Ok(false) };
         self.commit = None;
         let broke_off = |error| Err(Error::other(format!("the commit failed: {error}")));

@@ -5,27 +5,27 @@ use super::address::ServerAddress;
 use super::database::{identifier, text};
 use super::flavour::FamilyMember;
 use super::grants::{Grants, Privilege};
-use super::probe::{PATIENCE, runtime};
 use super::session::connect;
 use super::wire::ServerConnection;
 use crate::contract::{Error, MissingRight, RightPurpose, RightsFailure, ServerRights, Target, asked};
+use crate::engines::blocking::{PATIENCE, runtime};
 
 /// A right that something here needs.
 #[derive(Debug)]
 pub(in crate::engines) struct NeededRight {
     /// Name in a `GRANT`.
-    pub(in crate::engines) word: &'static str,
+    word: &'static str,
     /// Privileges of which one is enough.
-    pub(in crate::engines) any: &'static [Privilege],
+    any: &'static [Privilege],
     /// Where it is needed.
-    pub(in crate::engines) place: RightPlace,
+    place: RightPlace,
     /// What needs it.
-    pub(in crate::engines) purposes: &'static [RightPurpose],
+    purposes: &'static [RightPurpose],
 }
 
 /// Where a right is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::engines) enum RightPlace {
+enum RightPlace {
     /// The server itself.
     Server,
     /// The study's database.
@@ -35,34 +35,40 @@ pub(in crate::engines) enum RightPlace {
 }
 
 impl NeededRight {
-    /// A right in the study's database, for building its data.
-    const fn to_build(word: &'static str, any: &'static [Privilege]) -> Self {
-        Self { word, any, place: RightPlace::StudyDatabase, purposes: &[RightPurpose::Build] }
+    /// A right at the server itself.
+    pub(in crate::engines) const fn at_server(
+        word: &'static str,
+        any: &'static [Privilege],
+        purposes: &'static [RightPurpose],
+    ) -> Self {
+        Self { word, any, place: RightPlace::Server, purposes }
     }
 
-    /// A right in the study's database that only some workloads need.
-    const fn of_some_workloads(word: &'static str, any: &'static [Privilege]) -> Self {
-        Self { word, any, place: RightPlace::StudyDatabase, purposes: &[RightPurpose::RoutinesAndIndexes] }
+    /// A right in the study's database.
+    pub(in crate::engines) const fn in_database(
+        word: &'static str,
+        any: &'static [Privilege],
+        purposes: &'static [RightPurpose],
+    ) -> Self {
+        Self { word, any, place: RightPlace::StudyDatabase, purposes }
     }
 }
 
+/// What needs a right that only some workloads need.
+const SOME_WORKLOADS: &[RightPurpose] = &[RightPurpose::RoutinesAndIndexes];
+
 /// What every flavour needs; see those of each.
 const NEEDED: &[NeededRight] = &[
-    NeededRight {
-        word: "CREATE",
-        any: &[Privilege::Create],
-        place: RightPlace::StudyDatabase,
-        purposes: &[RightPurpose::Database, RightPurpose::Build],
-    },
-    NeededRight::to_build("DROP", &[Privilege::Drop]),
-    NeededRight::to_build("SELECT", &[Privilege::Select]),
-    NeededRight::to_build("INSERT", &[Privilege::Insert]),
-    NeededRight::to_build("UPDATE", &[Privilege::Update]),
-    NeededRight::to_build("DELETE", &[Privilege::Delete]),
-    NeededRight::of_some_workloads("ALTER", &[Privilege::Alter]),
-    NeededRight::of_some_workloads("INDEX", &[Privilege::Index]),
-    NeededRight::of_some_workloads("ALTER ROUTINE", &[Privilege::AlterRoutine]),
-    NeededRight::of_some_workloads("EXECUTE", &[Privilege::Execute]),
+    NeededRight::in_database("CREATE", &[Privilege::Create], &[RightPurpose::Database, RightPurpose::Build]),
+    NeededRight::in_database("DROP", &[Privilege::Drop], &[RightPurpose::Build]),
+    NeededRight::in_database("SELECT", &[Privilege::Select], &[RightPurpose::Build]),
+    NeededRight::in_database("INSERT", &[Privilege::Insert], &[RightPurpose::Build]),
+    NeededRight::in_database("UPDATE", &[Privilege::Update], &[RightPurpose::Build]),
+    NeededRight::in_database("DELETE", &[Privilege::Delete], &[RightPurpose::Build]),
+    NeededRight::in_database("ALTER", &[Privilege::Alter], SOME_WORKLOADS),
+    NeededRight::in_database("INDEX", &[Privilege::Index], SOME_WORKLOADS),
+    NeededRight::in_database("ALTER ROUTINE", &[Privilege::AlterRoutine], SOME_WORKLOADS),
+    NeededRight::in_database("EXECUTE", &[Privilege::Execute], SOME_WORKLOADS),
     NeededRight {
         word: "SELECT",
         any: &[Privilege::Select],
@@ -80,8 +86,22 @@ impl<F: FamilyMember> ServerRights for F {
         address.options.patience = Some(PATIENCE);
         address.must_take_writes = false;
         let question = async |mut connection: ServerConnection| look(&mut connection, &address.database).await;
-        let asking = asked(PATIENCE, connect(&address, None), question);
+        let opening = async { connect(&address, None).await.map_err(of_opening) };
+        let asking = asked(PATIENCE, opening, question);
         runtime().map_err(RightsFailure::Connect)?.block_on(asking)
+    }
+}
+
+/// Codes of a server or an account all of whose connections are taken. Source: MySQL manual, "Server Error Message Reference":
+/// `ER_CON_COUNT_ERROR`, `ER_TOO_MANY_USER_CONNECTIONS`, `ER_USER_LIMIT_REACHED`.
+pub(super) const TOO_MANY_CONNECTIONS: [&str; 3] = ["1040", "1203", "1226"];
+
+/// What a connection failed at that was to be opened.
+fn of_opening(error: Error) -> RightsFailure {
+    if TOO_MANY_CONNECTIONS.contains(&error.code()) {
+        RightsFailure::Full(error)
+    } else {
+        RightsFailure::of_opening(error)
     }
 }
 
@@ -180,6 +200,13 @@ mod tests {
             has_database,
             has_waits: true,
         }
+    }
+
+    #[test]
+    fn a_server_without_room_is_told_from_one_that_refuses_the_login() {
+        let of = |code: &str| of_opening(Error::new(crate::contract::ErrorClass::Other, code, "no"));
+        assert!(TOO_MANY_CONNECTIONS.iter().all(|code| of(code).is_full()));
+        assert!(matches!(of("1045"), RightsFailure::Login(_)));
     }
 
     #[test]

@@ -7,13 +7,13 @@
 
 use super::address::ServerAddress;
 use super::flavour::SeveralStatements;
+use super::rights::TOO_MANY_CONNECTIONS;
 use super::wire::{Answer, Packet, PreparedStatement, ServerConnection, WireRow, broken, prepare};
 use super::{load_data, pipelining, settings};
 use crate::contract::{
     Action, Control, Error, ErrorClass, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value,
 };
 use crate::engines::parameters;
-use proofload_model::samples::Reading;
 
 /// Texts of transaction control.
 const AUTOCOMMIT_OFF: &str = "SET autocommit = 0";
@@ -406,6 +406,9 @@ fn refused(error: Error, account: &str) -> Error {
         "1045" => "; set MYSQL_PWD or write ~/.my.cnf on the load host",
         "1049" => "; a run of a study makes it",
         "1130" => "; the account may not come from this host",
+        code if TOO_MANY_CONNECTIONS.contains(&code) => {
+            "; raise max_connections, or max_user_connections of the account, end idle sessions, or put a pooler in between"
+        }
         _ => "",
     };
     error.context(format!("connect to {account}{advice}"))
@@ -520,8 +523,6 @@ impl crate::contract::Session for FamilySession {
     fn has_ended(&mut self) -> bool {
         self.connection.has_ended()
     }
-
-    fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 
 use super::address::ServerAddress;
 use super::database::text;
-use super::probe::{PATIENCE, runtime};
 use super::session::connect;
 use super::wire::ServerConnection;
 use crate::contract::{Error, SessionSampler, Target};
+use crate::engines::blocking::{KeptLink, PATIENCE};
 use proofload_model::session_state::{SessionSample, SessionState};
 
 /// Sessions of the load's database by what they do: command, state, whether InnoDB has them wait for a row, number. Observers are in none.
@@ -20,11 +20,9 @@ fn look(database: &str) -> String {
 
 /// The sampler. Connects at the first look, and again at the next one after the connection was lost.
 pub(super) struct ProcessListSampler {
-    /// Declared before the runtime, on which its socket is registered.
-    link: Option<ServerConnection>,
+    link: KeptLink<ServerConnection>,
     address: ServerAddress,
     look: String,
-    runtime: tokio::runtime::Runtime,
 }
 
 impl ProcessListSampler {
@@ -34,25 +32,15 @@ impl ProcessListSampler {
         address.options.patience = Some(PATIENCE);
         address.must_take_writes = false;
         let look = look(&address.database);
-        Ok(Self { link: None, address, look, runtime: runtime()? })
+        Ok(Self { link: KeptLink::new()?, address, look })
     }
 }
 
 impl SessionSampler for ProcessListSampler {
     fn sample(&mut self) -> Result<SessionSample, Error> {
-        let Self { link, address, look, runtime } = self;
-        let read = async {
-            let link = match link {
-                Some(link) => link,
-                None => link.insert(connect(address, None).await?),
-            };
-            link.rows(look).await
-        };
-        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome = runtime.block_on(async { tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late) });
-        if outcome.is_err() {
-            self.link = None;
-        }
+        let Self { link, address, look } = self;
+        let open = async || connect(address, None).await;
+        let outcome = link.ask(PATIENCE, open, async |link: &mut ServerConnection| link.rows(look).await);
         let rows = outcome.map_err(|error| error.context("failed to sample the sessions of the load"))?;
         // The server is one process: the thread that answers has no name of its own at the kernel.
         Ok(SessionSample { sessions: rows.iter().filter_map(|row| sessions(row)).collect(), reader: None })

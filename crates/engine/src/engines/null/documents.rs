@@ -2,7 +2,6 @@
 //! Allocates nothing per call once the caller's memory has grown.
 
 use crate::contract::{Collection, DocumentBuffer, DocumentRef, Error, Fields, InsertOutcome};
-use proofload_model::samples::Reading;
 use std::time::Duration;
 
 /// What every field of every answer holds.
@@ -78,6 +77,4 @@ impl crate::contract::Documents for Documents {
     async fn note(&mut self, _collection: &str, _notes: &[(String, String)]) -> Result<(), Error> {
         Ok(())
     }
-
-    fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }

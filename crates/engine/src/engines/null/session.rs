@@ -1,7 +1,6 @@
 //! A session of the null engine. Allocates nothing per flight once the flight's memory has grown.
 
 use crate::contract::{Action, Error, Flight, OwnedRow, RowSource, Statement, Table, Value};
-use proofload_model::samples::Reading;
 use std::time::Duration;
 
 /// A connection to nothing.
@@ -61,6 +60,4 @@ impl crate::contract::Session for NullSession {
         while rows.next(&mut |_| count += 1) {}
         Ok(count)
     }
-
-    fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }

@@ -1,17 +1,18 @@
 //! Connections: how a server is reached by an address or URL, passwords from the load host, long socket paths.
 
+use super::database::identifier;
 use super::existing_replication::LEVEL;
 use super::failure::failed;
 use super::password::{self, Account};
 use super::tls::{TlsAsked, TlsMode};
 use super::wire::{Connection, connect};
 use crate::contract::{Error, ErrorClass, Target};
+use crate::engines::blocking::{PATIENCE, asked_apart, in_time};
 use crate::engines::wire::Password;
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::tls::NoTlsStream;
@@ -25,8 +26,6 @@ const BESIDE: &str = "proofload beside";
 pub(super) const SCHEMA: &str = "proofload";
 /// Bytes that the address of a socket may have, with its file name.
 const MOST_SOCKET_BYTES: usize = 107;
-/// A probe or an observer waits no longer for an answer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How a server is reached: the driver's configuration, and what it does not know of TLS.
 #[derive(Debug, Clone)]
@@ -104,11 +103,11 @@ pub(super) fn parse(text: &str) -> Result<ServerConfig, Error> {
 /// Connects by the driver, for work beside the load, and leaves its connection on this thread's runtime.
 pub(super) async fn open(mut config: ServerConfig) -> Result<Client, Error> {
     config.application_name(BESIDE);
-    let account = account_text(&config);
+    let login = ServerLogin::of(&config);
     let (config, _folder) = with_password(config)?;
     if config.tls.mode == TlsMode::Disable {
         let connected = config.connect(NoTls).await;
-        let (client, connection) = connected.map_err(|error| refused(failed(error), &account))?;
+        let (client, connection) = connected.map_err(|error| login.refused(failed(error)))?;
         serve(connection);
         return Ok(client);
     }
@@ -118,7 +117,7 @@ pub(super) async fn open(mut config: ServerConfig) -> Result<Client, Error> {
         suits(&client, config.get_target_session_attrs()).await?;
         Ok(client)
     });
-    opened.await.map_err(|error| refused(error, &account))
+    opened.await.map_err(|error| login.refused(error))
 }
 
 /// Lets the driver work on this thread's runtime. It ends with its client; its error reaches every call in flight.
@@ -146,9 +145,9 @@ async fn suits(client: &Client, wanted: TargetSessionAttrs) -> Result<(), Error>
 
 /// Connects by our own end of the protocol, for a session.
 pub(super) async fn open_lean(config: ServerConfig) -> Result<Connection, Error> {
-    let account = account_text(&config);
+    let login = ServerLogin::of(&config);
     let (config, _folder) = with_password(config)?;
-    Connection::open(&config).await.map_err(|error| refused(error, &account))
+    Connection::open(&config).await.map_err(|error| login.refused(error))
 }
 
 /// How a server is reached with the password of the load host, and a handle that must stay open while connecting.
@@ -165,42 +164,72 @@ fn with_password(mut config: ServerConfig) -> Result<(ServerConfig, Option<File>
 /// Code of a login whose password is wrong. Source: PostgreSQL manual, "Error Codes", class 28.
 const INVALID_PASSWORD: &str = "28P01";
 
-/// A refusal in words, with advice where the server does not let us in or a password is wanted.
-fn refused(error: Error, account: &str) -> Error {
-    let text = error.to_string();
-    let lacks_password = text.contains("password missing");
-    let needs_password = error.code().starts_with("28") || lacks_password;
-    let advice = match needs_password {
-        _ if text.contains("pg_hba.conf") => "; the server needs a line for this user and host in its pg_hba.conf",
-        true => "; set PGPASSWORD or write ~/.pgpass on the load host",
-        false => "",
-    };
-    // The server asked for one, so that it is the login that fails, as with a wrong one.
-    let error = if lacks_password { Error::new(error.class(), INVALID_PASSWORD, text) } else { error };
-    error.context(format!("failed to connect to {account}{advice}"))
+/// Code of a user without a right; while connecting, without the right to connect to the database. Source: PostgreSQL manual, "Error Codes",
+/// class 42; `CheckMyDatabase` in its source.
+const INSUFFICIENT_PRIVILEGE: &str = "42501";
+
+/// Code of a server, a role or a database all of whose sessions are taken, or kept for others. Source: as above, class 53.
+pub(super) const TOO_MANY_CONNECTIONS: &str = "53300";
+
+/// What a connection is opened as, for the words of a refusal.
+pub(super) struct ServerLogin {
+    /// Database, host and port in words.
+    account: String,
+    user: String,
+    database: String,
+    /// Whether it asks for parameters of somebody's choice, which may be refused by the same code as the database.
+    asks_for_more: bool,
 }
+
+impl ServerLogin {
+    pub(super) fn of(config: &Config) -> Self {
+        let is_ours = |word: &str| word == "-c" || word.starts_with(LEVEL);
+        Self {
+            account: account_text(config),
+            user: config.get_user().unwrap_or(SCHEMA).to_owned(),
+            database: config.get_dbname().unwrap_or(SCHEMA).to_owned(),
+            asks_for_more: config.get_options().is_some_and(|options| !options.split_whitespace().all(is_ours)),
+        }
+    }
+
+    /// The statement that lets the user in, where the right to connect is what it lacks.
+    pub(super) fn grant(&self, error: &Error) -> Option<String> {
+        let lacks_right = error.code() == INSUFFICIENT_PRIVILEGE && !self.asks_for_more;
+        let (database, user) = (identifier(&self.database), identifier(&self.user));
+        lacks_right.then(|| format!("GRANT CONNECT ON DATABASE {database} TO {user}"))
+    }
+
+    /// A refusal in words, with advice where the server does not let us in or a password is wanted.
+    fn refused(&self, error: Error) -> Error {
+        let text = error.to_string();
+        let lacks_password = text.contains("password missing");
+        let needs_password = error.code().starts_with("28") || lacks_password;
+        let advice = match needs_password {
+            _ if text.contains("pg_hba.conf") => {
+                "; the server needs a line for this user and host in its pg_hba.conf".to_owned()
+            }
+            true => "; set PGPASSWORD or write ~/.pgpass on the load host".to_owned(),
+            false if error.code() == TOO_MANY_CONNECTIONS => format!("; {ROOM}"),
+            false => self.grant(&error).map_or_else(String::new, |grant| format!("; what helps: {grant}")),
+        };
+        // The server asked for one, so that it is the login that fails, as with a wrong one.
+        let error = if lacks_password { Error::new(error.class(), INVALID_PASSWORD, text) } else { error };
+        error.context(format!("failed to connect to {}{advice}", self.account))
+    }
+}
+
+/// What makes room for sessions. Source: PostgreSQL manual, "Connection Settings", "ALTER ROLE", "ALTER DATABASE".
+const ROOM: &str = "raise max_connections, of which superuser_reserved_connections and reserved_connections keep some back, or the CONNECTION LIMIT \
+     of the role or database; or end idle sessions, or put a pooler in between";
 
 /// Asks whether a server answers at this address. Blocking; may be called on any thread.
 pub(super) fn probe(address: &str) -> Result<(), Error> {
     let mut config = parse(address)?;
     config.dbname("postgres").connect_timeout(PATIENCE);
-    let ask = move || {
-        let runtime = runtime()?;
-        runtime.block_on(async {
-            let answer = async { open(config).await?.simple_query("").await.map(|_| ()).map_err(failed) };
-            tokio::time::timeout(PATIENCE, answer)
-                .await
-                .unwrap_or_else(|_| Err(Error::other(format!("no answer within {PATIENCE:?}"))))
-        })
-    };
-    // A thread of its own, because a runtime may not be started inside another.
-    std::thread::spawn(ask).join().unwrap_or_else(|_| Err(Error::other("the probe of the server panicked")))
-}
-
-/// A runtime for one blocking task.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
-    let builder = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    builder.map_err(|error| Error::other(format!("failed to start the async runtime: {error}")))
+    asked_apart(move || {
+        let answer = async { open(config).await?.simple_query("").await.map(|_| ()).map_err(failed) };
+        in_time(PATIENCE, answer)
+    })
 }
 
 /// The password for the first host, unless it is our own instance's socket, which asks for none.
@@ -244,6 +273,9 @@ fn shortened(config: ServerConfig) -> Result<(ServerConfig, Option<File>), Error
     if let Some(password) = config.get_password() {
         short.password(password);
     }
+    if let Some(options) = config.get_options() {
+        short.options(options);
+    }
     if let Some(patience) = config.get_connect_timeout() {
         short.connect_timeout(*patience);
     }
@@ -282,16 +314,39 @@ mod tests {
     }
 
     #[test]
+    fn a_long_path_of_a_socket_loses_nothing_of_what_is_asked_for() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let folder = parent.path().join("s".repeat(MOST_SOCKET_BYTES));
+        std::fs::create_dir(&folder).expect("it is made");
+        let url = format!("host={} user=me dbname=shop options='-c {LEVEL}=off'", folder.display());
+        let (short, _handle) = shortened(parse(&url).expect("it is read")).expect("the folder is there");
+        assert!(matches!(short.get_hosts(), [Host::Unix(path)] if path.starts_with("/proc/self/fd")), "{short:?}");
+        assert_eq!((short.get_user(), short.get_dbname()), (Some("me"), Some("shop")));
+        assert_eq!(short.get_options(), Some(format!("-c {LEVEL}=off").as_str()));
+    }
+
+    #[test]
     fn a_refusal_says_what_lets_us_in() {
-        let text = |code: &str, text: &str| {
-            refused(Error::new(crate::contract::ErrorClass::Other, code, text), "shop on db1 port 5432").to_string()
+        let by_url = |url: &str, code: &str, text: &str| {
+            let login = ServerLogin::of(&parse(url).expect("it is a URL"));
+            login.refused(Error::new(ErrorClass::Other, code, text)).to_string()
         };
+        let text = |code: &str, text: &str| by_url("postgresql://me@db1/shop", code, text);
         let by_hba = text("28000", "pg_hba.conf rejects connection for host \"10.0.0.2\"");
         assert!(
             by_hba.contains("needs a line for this user and host in its pg_hba.conf") && !by_hba.contains("PGPASS"),
             "{by_hba}"
         );
         assert!(text("28P01", "password authentication failed").contains("set PGPASSWORD"));
-        assert!(!text("53300", "too many clients").contains(';'));
+        let full = text("53300", "too many clients");
+        assert!(full.contains("raise max_connections") && full.contains("a pooler"), "{full}");
+        let barred = text("42501", "permission denied for database \"shop\"");
+        let expected =
+            "failed to connect to shop on db1 port 5432; what helps: GRANT CONNECT ON DATABASE \"shop\" TO \"me\": ";
+        assert!(barred.starts_with(expected), "{barred}");
+        let parameter = "permission denied to set parameter \"log_duration\"";
+        let other = by_url("postgresql://me@db1/shop?options=-c%20log_duration%3Don", "42501", parameter);
+        assert!(!other.contains("GRANT"), "{other}");
+        assert!(!text("3D000", "no such database").contains(';'));
     }
 }

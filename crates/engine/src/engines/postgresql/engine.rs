@@ -22,6 +22,25 @@ const MAX_CONNECTIONS: &str = "max_connections";
 /// Memory limit for each connection that does no work: the server keeps about 25 kB of shared memory for one, mostly for 64 locks, which is
 /// a twentieth. Source: PostgreSQL manual, `max_locks_per_transaction`.
 const BYTES_FOR_A_CONNECTION: u64 = 512 << 10;
+/// Roles that its processes give themselves in their titles, without what changes in them. Source: PostgreSQL's sources, descriptions of the
+/// backend types in `miscinit.c`, of versions 15 to 18.
+const ROLES: &[&str] = &[
+    "archiver",
+    "autovacuum launcher",
+    "autovacuum worker",
+    "background writer",
+    "checkpointer",
+    "io worker",
+    "logger",
+    "logical replication",
+    "parallel worker",
+    "slotsync worker",
+    "startup",
+    "walreceiver",
+    "walsender",
+    "walsummarizer",
+    "walwriter",
+];
 
 impl Engine for Postgresql {
     fn about(&self) -> About {
@@ -53,6 +72,10 @@ impl Engine for Postgresql {
 
     fn live_settings(&self) -> Option<&dyn LiveSettings> {
         Some(self)
+    }
+
+    fn thread_roles(&self) -> &'static [&'static str] {
+        ROLES
     }
 
     fn replication(&self) -> Option<&dyn Replication> {

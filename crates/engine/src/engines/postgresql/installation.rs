@@ -1,7 +1,7 @@
 //! Finds PostgreSQL's programs on this machine. May not start a server.
 
 use crate::contract::Error;
-use crate::engines::program::{ANSWERS_WITHIN, said_within};
+use crate::engines::program::{ANSWERS_WITHIN, no_version, on_path, said_within, version_text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -27,8 +27,7 @@ const BASES: &[(&str, &str)] = &[("/usr/lib/postgresql", ""), ("/usr", "pgsql-")
 
 /// The first installation on the `PATH`, then what `pg_config` says, then the newest in the distributions' folders.
 pub(super) fn find() -> Result<Programs, Error> {
-    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
-    let candidates = on_path.into_iter().flatten().chain(by_pg_config()).chain(versioned());
+    let candidates = on_path().into_iter().chain(by_pg_config()).chain(versioned());
     let folder = candidates.into_iter().find(|folder| is_complete(folder)).ok_or_else(|| {
         Error::other(
             "failed to find PostgreSQL: no folder has both postgres and initdb (searched the PATH, pg_config and \
@@ -90,10 +89,7 @@ fn versioned() -> Vec<PathBuf> {
 /// The version that the server program tells: `postgres (PostgreSQL) 15.18 (Debian …)` gives `15.18`.
 fn version(folder: &Path) -> Result<String, Error> {
     let program = folder.join("postgres");
-    let failed = |text: String| Error::other(format!("failed to get the version of {}: {text}", program.display()));
-    let mut command = Command::new(&program);
-    command.arg("--version");
-    let text = said_within(command, ANSWERS_WITHIN).map_err(|error| failed(error.to_string()))?.stdout;
+    let text = version_text(&program)?;
     let version = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
-    version.map(str::to_owned).ok_or_else(|| failed(format!("it printed {text:?}")))
+    version.map(str::to_owned).ok_or_else(|| no_version(&program, &format!("it printed {text:?}")))
 }

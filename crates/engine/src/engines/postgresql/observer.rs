@@ -1,10 +1,11 @@
 //! Reads a server's statistics once a second over a connection of its own. Blocking; owns its runtime.
 
-use super::connection::{self, PATIENCE, ServerConfig, runtime};
+use super::connection::{self, ServerConfig};
 use super::failure::failed;
-use super::statistics::{COLUMNS, Counter, VIEWS, View, WAITS};
+use super::statistics::{COLUMNS, VIEWS, View, WAITS};
 use crate::contract::{Error, Observation, Observer, Target};
-use proofload_model::samples::Reading;
+use crate::engines::blocking::{KeptLink, PATIENCE};
+use crate::engines::counter::Counter;
 use proofload_model::series::engine::ACTIVE_SESSIONS;
 use tokio_postgres::{Client, Row, Statement};
 
@@ -16,29 +17,17 @@ struct CounterSource {
 }
 
 /// An open connection with what it will read.
-#[derive(Debug)]
 struct Link {
-    client: ClientBox,
+    client: Client,
     sources: Vec<CounterSource>,
     waits: Statement,
-}
-
-/// A client without a debug text of its own.
-struct ClientBox(Client);
-
-impl std::fmt::Debug for ClientBox {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Client")
-    }
 }
 
 /// The observer. Connects at the first reading, and again at the next one after the connection was lost.
 #[derive(Debug)]
 pub(super) struct ServerObserver {
-    /// Declared before the runtime, on which its driver runs.
-    link: Option<Link>,
+    link: KeptLink<Link>,
     config: ServerConfig,
-    runtime: tokio::runtime::Runtime,
 }
 
 impl ServerObserver {
@@ -46,26 +35,15 @@ impl ServerObserver {
     pub(super) fn new(target: &Target) -> Result<Self, Error> {
         let mut config = connection::config(target)?;
         config.connect_timeout(PATIENCE);
-        Ok(Self { link: None, config, runtime: runtime()? })
+        Ok(Self { link: KeptLink::new()?, config })
     }
 }
 
 impl Observer for ServerObserver {
     fn observe(&mut self) -> Result<Vec<Observation>, Error> {
-        let (link, config) = (&mut self.link, &self.config);
-        let read = async {
-            if link.is_none() {
-                *link = Some(Link::open(config.clone()).await?);
-            }
-            link.as_ref().expect("opened above").read().await
-        };
-        let outcome = self.runtime.block_on(async {
-            let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-            tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late)
-        });
-        if outcome.is_err() {
-            self.link = None;
-        }
+        let config = &self.config;
+        let open = async || Link::open(config.clone()).await;
+        let outcome = self.link.ask(PATIENCE, open, async |link: &mut Link| link.read().await);
         outcome.map_err(|error| error.context("failed to read the server's statistics"))
     }
 }
@@ -82,24 +60,21 @@ impl Link {
             sources.extend(source(&client, view, &columns).await?);
         }
         let waits = client.prepare(WAITS).await.map_err(failed)?;
-        Ok(Self { client: ClientBox(client), sources, waits })
+        Ok(Self { client, sources, waits })
     }
 
     async fn read(&self) -> Result<Vec<Observation>, Error> {
         let mut found = Vec::new();
         for source in &self.sources {
-            for row in self.client.0.query(&source.statement, &[]).await.map_err(failed)? {
+            for row in self.client.query(&source.statement, &[]).await.map_err(failed)? {
                 let component: String = row.try_get(0).map_err(failed)?;
                 for (column, counter) in source.counters.iter().enumerate() {
                     let value: Option<f64> = row.try_get(column + 1).map_err(failed)?;
-                    found.extend(value.map(|value| Observation {
-                        reading: reading(counter.name, &component, counter.unit, value),
-                        cumulative: true,
-                    }));
+                    found.extend(value.map(|value| counter.observation(&component, value)));
                 }
             }
         }
-        for row in self.client.0.query(&self.waits, &[]).await.map_err(failed)? {
+        for row in self.client.query(&self.waits, &[]).await.map_err(failed)? {
             let (event, count): (String, f64) = (row.try_get(0).map_err(failed)?, row.try_get(1).map_err(failed)?);
             let reading = ACTIVE_SESSIONS.reading(event, count);
             found.push(Observation { reading, cumulative: false });
@@ -111,15 +86,15 @@ impl Link {
 /// The query of a view, over the columns that the server has; `None` when it has no such column.
 async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<CounterSource>, Error> {
     let has = |counter: &&Counter| {
-        columns.iter().any(|row| row.get::<_, &str>(0) == view.name && row.get::<_, &str>(1) == counter.column)
+        columns.iter().any(|row| row.get::<_, &str>(0) == view.name && row.get::<_, &str>(1) == counter.source)
     };
     let counters: Vec<Counter> = view.counters.iter().filter(has).copied().collect();
     if counters.is_empty() {
         return Ok(None);
     }
     let column = |counter: &Counter| match view.total {
-        true => format!(", sum({})::float8", counter.column),
-        false => format!(", {}::float8", counter.column),
+        true => format!(", sum({})::float8", counter.source),
+        false => format!(", {}::float8", counter.source),
     };
     let list: String = counters.iter().map(column).collect();
     let sql = format!("SELECT {}::text{list} FROM {} WHERE {}", view.component, view.name, view.condition);
@@ -128,8 +103,4 @@ async fn source(client: &Client, view: &View, columns: &[Row]) -> Result<Option<
         .await
         .map_err(|error| failed(error).context(format!("failed to prepare {}", view.name)))?;
     Ok(Some(CounterSource { counters, statement }))
-}
-
-fn reading(name: &str, component: &str, unit: &str, value: f64) -> Reading {
-    Reading { name: name.to_owned(), component: component.to_owned(), unit: unit.to_owned(), value }
 }

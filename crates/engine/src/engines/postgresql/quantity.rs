@@ -1,6 +1,8 @@
 //! Values of PostgreSQL's settings in base units, so that `64MiB` asked and 8192 pages of 8 kB in force are seen to be equal.
 //! Source of units: PostgreSQL manual, "Parameter Names and Values".
 
+use crate::engines::switch::switch;
+
 /// Units of memory in bytes and of time in microseconds, as the server writes them; the longest match comes first.
 const UNITS: &[(&str, Dimension, f64)] = &[
     ("kB", Dimension::Memory, 1024.0),
@@ -76,15 +78,6 @@ fn split(text: &str) -> Option<(f64, Dimension, f64)> {
         let number = text.strip_suffix(unit)?.trim_end().parse().ok()?;
         Some((number, *dimension, *factor))
     })
-}
-
-/// Reads a switch as the server does: on or off.
-fn switch(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "on" | "true" | "yes" | "1" => Some(true),
-        "off" | "false" | "no" | "0" => Some(false),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 //! folder without the data folder, a session opens a long path through `/proc/self/fd`, so the 107 bytes of a socket's address suffice.
 
 use super::{configuration, connection, installation};
-use crate::contract::{AfterKill, CommandLine, Error, FileToWrite, ServerRecipe, SharedSegment};
+use crate::contract::{AfterKill, CommandLine, Error, FileToWrite, STOPS_WITHIN, ServerRecipe, SharedSegment};
+use crate::engines::program::command_line;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,8 +25,6 @@ pub(super) struct Recipe;
 const SIGINT: i32 = 2;
 /// Quit: immediate shutdown, the next start recovers from the log.
 const SIGQUIT: i32 = 3;
-/// A checkpoint of a large buffer pool on a slow disk takes minutes.
-const PATIENCE: Duration = Duration::from_secs(180);
 
 impl ServerRecipe for Recipe {
     fn unprivileged_users(&self) -> &'static [&'static str] {
@@ -46,7 +45,7 @@ impl ServerRecipe for Recipe {
             "--pgdata",
         ];
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).chain([folder.display().to_string()]);
-        Ok(vec![command(programs.folder.join("initdb"), arguments.collect())])
+        Ok(vec![command_line(programs.folder.join("initdb"), arguments.collect())])
     }
 
     fn configure(&self, folder: &Path, settings: &[(String, String)], port: u16) -> Result<Vec<FileToWrite>, Error> {
@@ -60,7 +59,7 @@ impl ServerRecipe for Recipe {
 
     fn start(&self, folder: &Path) -> Result<CommandLine, Error> {
         let programs = installation::find()?;
-        Ok(command(programs.folder.join("postgres"), vec!["-D".to_owned(), folder.display().to_string()]))
+        Ok(command_line(programs.folder.join("postgres"), vec!["-D".to_owned(), folder.display().to_string()]))
     }
 
     fn address(&self, folder: &Path, port: u16) -> String {
@@ -74,7 +73,7 @@ impl ServerRecipe for Recipe {
     }
 
     fn stop_signals(&self) -> (i32, i32, Duration) {
-        (SIGINT, SIGQUIT, PATIENCE)
+        (SIGINT, SIGQUIT, STOPS_WITHIN)
     }
 
     /// A killed server leaves segments of shared memory, which the next start on its data removes. A check of what it could start with removes
@@ -87,18 +86,13 @@ impl ServerRecipe for Recipe {
         let smallest = ["-c", "shared_buffers=16", "-c", "huge_pages=off", "-D"];
         let arguments = check.iter().chain(&smallest).map(|&argument| argument.to_owned());
         let arguments = arguments.chain([folder.display().to_string()]).collect();
-        let command = command(programs.folder.join("postgres"), arguments);
+        let command = command_line(programs.folder.join("postgres"), arguments);
         Ok(Some(AfterKill { lock_file: PathBuf::from(LOCK_FILE), command, segment: segment(folder) }))
     }
 
     /// Source: PostgreSQL manual, "WAL Internals".
     fn log_folder(&self) -> Option<&'static str> {
         Some("pg_wal")
-    }
-
-    /// The server writes its log to its standard error, which the testbed appends to this file.
-    fn log_file(&self) -> PathBuf {
-        PathBuf::from("server.log")
     }
 
     fn running_pid(&self, folder: &Path) -> Option<u32> {
@@ -115,13 +109,6 @@ fn segment(folder: &Path) -> Option<SharedSegment> {
     let key = numbers.next()?.parse::<u64>().ok()?.cast_signed();
     let id = numbers.next()?.parse().ok()?;
     Some(SharedSegment { id, key, creator })
-}
-
-/// A command with the environment that keeps messages and dates the same everywhere.
-pub(super) fn command(program: PathBuf, arguments: Vec<String>) -> CommandLine {
-    let environment = [("LC_ALL", "C"), ("TZ", "UTC")];
-    let environment = environment.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-    CommandLine { program, arguments, environment }
 }
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
 //! Streaming replication: the settings of a mode, the files of a standby. Source: PostgreSQL manual, "Streaming Replication",
 //! "Synchronous Replication", `synchronous_standby_names`.
 
-use super::connection::{self, PATIENCE, SCHEMA, ServerConfig, runtime};
+use super::connection::{self, SCHEMA, ServerConfig};
 use super::engine::Postgresql;
 use super::failure::failed;
 use super::recipe::SOCKETS;
-use super::recipe::command;
 use super::replication_watch::{Asker, PrimaryWatch};
 use super::{configuration, data_end, installation, log_fork};
 use crate::contract::{
     CommandLine, Error, FileToWrite, ManagedServer, Reachable, RelayPlaces, Replication, ReplicationWatch, Rewind,
     SocketPlace, StandbyFiles, Target,
 };
+use crate::engines::blocking::{PATIENCE, runtime};
+use crate::engines::program::command_line;
 use postgres_protocol::escape::{escape_identifier, escape_literal};
 use proofload_model::catalogue::{ReplicationFacts, StandbyExtent};
 use proofload_model::deployment::InstanceName;
@@ -152,7 +153,8 @@ impl Replication for Postgresql {
         let address = format!("host='{host}' port={port} user={user} application_name='copy'");
         let arguments = ["--wal-method=stream", "--checkpoint=fast", "--no-password", "--dbname"].map(str::to_owned);
         let arguments = arguments.into_iter().chain([address, "--pgdata".to_owned(), to.display().to_string()]);
-        let mut command = command(installation::with(&["pg_basebackup"])?.join("pg_basebackup"), arguments.collect());
+        let mut command =
+            command_line(installation::with(&["pg_basebackup"])?.join("pg_basebackup"), arguments.collect());
         command.environment.push(("PGPASSFILE".to_owned(), at.display().to_string()));
         Ok((command, password_line(password)))
     }
@@ -343,7 +345,7 @@ impl Replication for Postgresql {
         let arguments =
             vec!["--target-pgdata".to_owned(), data.display().to_string(), "--source-server".to_owned(), source];
         let others = vec![PathBuf::from("postgresql.auto.conf")];
-        let mut command = command(installation::with(&[REWIND_PROGRAM])?.join(REWIND_PROGRAM), arguments);
+        let mut command = command_line(installation::with(&[REWIND_PROGRAM])?.join(REWIND_PROGRAM), arguments);
         command.environment.extend(password.map(|(at, _)| ("PGPASSFILE".to_owned(), at.display().to_string())));
         Ok(Rewind { command, links, password: password.map(|(_, password)| password_line(password)), others })
     }

@@ -2,12 +2,13 @@
 //! manual, `pg_stat_replication`, `pg_db_role_setting`.
 
 use super::commit_times::time_commits;
-use super::connection::{self, PATIENCE, ServerConfig, runtime};
+use super::connection::{self, ServerConfig};
 use super::existing_replication;
 use super::failure::failed;
 use super::quorum::Quorum;
 use super::replication::{level, standby_names};
 use crate::contract::{Error, ReplicationWatch, Target};
+use crate::engines::blocking::{KeptLink, PATIENCE};
 use proofload_model::commit_levels::CommitLevel;
 use proofload_model::deployment::InstanceName;
 use proofload_model::replication::{ReplicationAsked, ReplicationReading, StandbyReading};
@@ -57,15 +58,13 @@ pub(super) enum Asker {
 pub(super) struct PrimaryWatch {
     asked: ReplicationAsked,
     asker: Asker,
-    /// Declared before the runtime, on which their drivers run.
-    client: Option<Client>,
     commit: Option<JoinHandle<Result<(), Error>>>,
     /// Process that serves the connection of the last commit.
     backend: Option<i32>,
     /// What the reading before found of the server's settings.
     loaded: Option<LoadedSettings>,
     config: ServerConfig,
-    runtime: tokio::runtime::Runtime,
+    link: KeptLink<Client>,
 }
 
 impl PrimaryWatch {
@@ -75,30 +74,18 @@ impl PrimaryWatch {
         Ok(Self {
             asked: asked.clone(),
             asker,
-            client: None,
             commit: None,
             backend: None,
             loaded: None,
             config,
-            runtime: runtime()?,
+            link: KeptLink::new()?,
         })
     }
 
     /// Asks the primary by the connection that is kept, which is opened anew after a failure.
-    fn ask<T>(&mut self, question: impl AsyncFnOnce(&Client) -> Result<T, Error>) -> Result<T, Error> {
-        let (client, config) = (&mut self.client, &self.config);
-        let asked = async {
-            if client.is_none() {
-                *client = Some(connection::open(config.clone()).await?);
-            }
-            question(client.as_ref().expect("opened above")).await
-        };
-        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await.unwrap_or_else(late) });
-        if outcome.is_err() {
-            self.client = None;
-        }
-        outcome
+    fn ask<T>(&mut self, question: impl AsyncFnOnce(&mut Client) -> Result<T, Error>) -> Result<T, Error> {
+        let config = &self.config;
+        self.link.ask(PATIENCE, async || connection::open(config.clone()).await, question)
     }
 
     /// Whether somebody had the server load its settings between two readings. A failover manager does so by itself, and a server of
@@ -148,11 +135,11 @@ impl ReplicationWatch for PrimaryWatch {
 
     fn begin_commit(&mut self, within: Duration) -> Result<bool, Error> {
         let config = self.config.clone();
-        let opened = self.runtime.block_on(connection::open(config))?;
-        let backend = self.runtime.block_on(opened.query_one("SELECT pg_backend_pid()", &[])).map_err(failed)?;
+        let opened = self.link.runtime().block_on(connection::open(config))?;
+        let backend = self.link.runtime().block_on(opened.query_one("SELECT pg_backend_pid()", &[])).map_err(failed)?;
         self.backend = Some(backend.try_get(0).map_err(failed)?);
         let commit = async move { opened.batch_execute(COMMIT).await.map_err(failed) };
-        self.commit = Some(self.runtime.spawn(commit));
+        self.commit = Some(self.link.runtime().spawn(commit));
         self.end_commit(within)
     }
 
@@ -162,7 +149,7 @@ impl ReplicationWatch for PrimaryWatch {
         within: Duration,
         clock: &dyn Clock,
     ) -> Result<Vec<Duration>, Error> {
-        let timed = self.runtime.block_on(time_commits(self.config.clone(), levels, within, clock));
+        let timed = self.link.runtime().block_on(time_commits(self.config.clone(), levels, within, clock));
         timed.map_err(|error| error.context("failed to time commits by commit level"))
     }
 
@@ -177,7 +164,7 @@ impl ReplicationWatch for PrimaryWatch {
 
     fn end_commit(&mut self, within: Duration) -> Result<bool, Error> {
         let Some(commit) = &mut self.commit else { return Ok(true) };
-        let ended = self.runtime.block_on(async { tokio::time::timeout(within, commit).await });
+        let ended = self.link.runtime().block_on(async { tokio::time::timeout(within, commit).await });
         let Ok(ended) = ended else { return Ok(false) };
         self.commit = None;
         let broke_off = |error| Err(Error::other(format!("the commit failed: {error}")));

@@ -1,11 +1,12 @@
 //! Rights that a user lacks, asked from the server. Source: PostgreSQL manual, "Predefined Roles", "Access Privilege Inquiry Functions",
 //! "CREATE DATABASE", "CHECKPOINT".
 
-use super::connection::{self, PATIENCE, SCHEMA, runtime};
+use super::connection::{self, SCHEMA, ServerConfig, ServerLogin, TOO_MANY_CONNECTIONS};
 use super::database::{NO_DATABASE, identifier};
 use super::engine::Postgresql;
 use super::failure::failed;
 use crate::contract::{Error, MissingRight, RightPurpose, RightsFailure, ServerRights, Target, asked};
+use crate::engines::blocking::{PATIENCE, runtime};
 use tokio_postgres::{Client, Row};
 
 /// What the user may do: make databases, make schemas in this one, use the schema of ours if it is there, and whether that bears our mark; then
@@ -30,15 +31,26 @@ impl ServerRights for Postgresql {
 }
 
 /// Connects to the study's database, else to the one that every server has; whether the study's is there.
-async fn open(target: &Target) -> Result<(Client, bool), Error> {
+async fn open(target: &Target) -> Result<(Client, bool), RightsFailure> {
     let mut config = connection::config(target)?;
     config.connect_timeout(PATIENCE);
     match connection::open(config.clone()).await {
+        Ok(client) => Ok((client, true)),
         Err(error) if error.code() == NO_DATABASE => {
             config.dbname("postgres");
-            Ok((connection::open(config).await?, false))
+            let opened = connection::open(config.clone()).await;
+            Ok((opened.map_err(|error| of_opening(error, &config))?, false))
         }
-        outcome => Ok((outcome?, true)),
+        Err(error) => Err(of_opening(error, &config)),
+    }
+}
+
+/// What a connection failed at that was to be opened so.
+fn of_opening(error: Error, config: &ServerConfig) -> RightsFailure {
+    match ServerLogin::of(config).grant(&error) {
+        Some(grant) => RightsFailure::Entry { error, grant },
+        None if error.code() == TOO_MANY_CONNECTIONS => RightsFailure::Full(error),
+        None => RightsFailure::of_opening(error),
     }
 }
 

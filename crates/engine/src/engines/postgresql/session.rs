@@ -12,7 +12,6 @@ use crate::contract::{
     Action, Control, Error, Flight, OwnedRow, OwnedValue, RowSource, Statement, Table, Target, Value,
 };
 use crate::engines::parameters;
-use proofload_model::samples::Reading;
 
 /// Transaction control as SQL, in the order of [`place_of`].
 const CONTROLS: [(&str, &str); 4] =
@@ -425,8 +424,6 @@ impl crate::contract::Session for PostgresqlSession {
     fn take_warning(&mut self) -> bool {
         self.connection.take_warning()
     }
-
-    fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }
 
 #[cfg(test)]

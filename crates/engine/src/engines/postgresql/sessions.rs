@@ -1,9 +1,10 @@
 //! Looks what the sessions of the load wait for. Source: PostgreSQL manual, "Wait Events", and the function beneath `pg_stat_activity`,
 //! which costs less than the view.
 
-use super::connection::{self, APPLICATION, PATIENCE, ServerConfig, runtime};
+use super::connection::{self, APPLICATION, ServerConfig};
 use super::failure::failed;
 use crate::contract::{Error, SessionSampler, Target};
+use crate::engines::blocking::{KeptLink, PATIENCE};
 use proofload_model::session_state::{SessionSample, SessionState};
 use tokio_postgres::{Client, Row, Statement};
 
@@ -26,10 +27,8 @@ const READ_EVENTS: &[&str] = &[
 
 /// The sampler. Connects at the first look, and again at the next one after the connection was lost.
 pub(super) struct ActivitySampler {
-    /// Declared before the runtime, on which its driver runs.
-    link: Option<SamplerConnection>,
+    link: KeptLink<SamplerConnection>,
     config: ServerConfig,
-    runtime: tokio::runtime::Runtime,
 }
 
 /// An open connection, its query and its process.
@@ -44,24 +43,15 @@ impl ActivitySampler {
     pub(super) fn new(target: &Target) -> Result<Self, Error> {
         let mut config = connection::config(target)?;
         config.connect_timeout(PATIENCE);
-        Ok(Self { link: None, config, runtime: runtime()? })
+        Ok(Self { link: KeptLink::new()?, config })
     }
 }
 
 impl SessionSampler for ActivitySampler {
     fn sample(&mut self) -> Result<SessionSample, Error> {
-        let (link, config) = (&mut self.link, &self.config);
-        let look = async {
-            if link.is_none() {
-                *link = Some(SamplerConnection::open(config.clone()).await?);
-            }
-            link.as_ref().expect("opened above").look().await
-        };
-        let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-        let outcome = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(late) });
-        if outcome.is_err() {
-            self.link = None;
-        }
+        let config = &self.config;
+        let open = async || SamplerConnection::open(config.clone()).await;
+        let outcome = self.link.ask(PATIENCE, open, async |link: &mut SamplerConnection| link.look().await);
         outcome.map_err(|error| error.context("failed to sample the sessions of the load"))
     }
 }

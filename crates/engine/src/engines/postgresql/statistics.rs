@@ -1,16 +1,7 @@
 //! The statistics that an observer reads, as a table. Versions differ in views and columns: those that a server lacks are left out.
 //! Source: PostgreSQL manual, "The Cumulative Statistics System", 14 to 18.
 
-/// A column of a statistics view.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Counter {
-    /// Column.
-    pub(super) column: &'static str,
-    /// Name of the series.
-    pub(super) name: &'static str,
-    /// Unit of the rate.
-    pub(super) unit: &'static str,
-}
+use crate::engines::counter::{Counter, busy, bytes, events};
 
 /// A statistics view.
 #[derive(Debug, Clone, Copy)]
@@ -23,21 +14,8 @@ pub(super) struct View {
     pub(super) condition: &'static str,
     /// Whether the rows are added up.
     pub(super) total: bool,
-    /// Its counters.
+    /// Its counters, by column.
     pub(super) counters: &'static [Counter],
-}
-
-const fn events(column: &'static str, name: &'static str) -> Counter {
-    Counter { column, name, unit: "1/s" }
-}
-
-const fn bytes(column: &'static str, name: &'static str) -> Counter {
-    Counter { column, name, unit: "B/s" }
-}
-
-/// Milliseconds spent per second.
-const fn busy(column: &'static str, name: &'static str) -> Counter {
-    Counter { column, name, unit: "ms/s" }
 }
 
 /// All views.

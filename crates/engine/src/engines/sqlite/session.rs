@@ -32,9 +32,7 @@ impl SqliteSession {
     /// A session whose queries may take so long; `queued`: the database file, if its writers of this process queue.
     pub(super) fn new(connection: Connection, limit: Option<Duration>, queued: Option<PathBuf>) -> Result<Self, Error> {
         let handle = connection.get_interrupt_handle();
-        let watchdog = limit.map(|limit| Watchdog::start(limit, move || handle.interrupt())).transpose();
-        let watchdog = watchdog
-            .map_err(|error| Error::other(format!("failed to start the thread of statement_timeout: {error}")))?;
+        let watchdog = Watchdog::start(limit, move || handle.interrupt())?;
         Ok(Self { watchdog, runner: None, connection: Rc::new(connection), queued, seen: Work::default() })
     }
 

@@ -4,11 +4,12 @@
 
 use super::address::ServerAddress;
 use super::engine::Sqlserver;
-use super::observer::{PATIENCE, PROGRAM};
+use super::observer::PROGRAM;
 use super::replica_group::ReplicaGroup;
 use super::session::{connect, takes_writes};
 use super::wire::ServerConnection;
 use crate::contract::{Error, ErrorClass, ExistingReplication, ReplicationWatch, Target};
+use crate::engines::blocking::{KeptLink, PATIENCE};
 use proofload_model::replication::{ReplicationAsked, ReplicationMode, ReplicationReading};
 
 /// The group of the study's database: a row for each replica that has data.
@@ -22,14 +23,6 @@ impl ExistingReplication for Sqlserver {
         MODES
     }
 
-    fn setting_names(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn session_settings(&self, _mode: ReplicationMode) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
     fn watch(&self, primary: &Target, asked: &ReplicationAsked) -> Result<Box<dyn ReplicationWatch>, Error> {
         Ok(Box::new(GroupWatch::new(primary, asked)?))
     }
@@ -39,38 +32,29 @@ impl ExistingReplication for Sqlserver {
 struct GroupWatch {
     asked: ReplicationAsked,
     hosts: Vec<ServerAddress>,
-    /// Declared before the runtime, on which its socket is registered.
-    link: Option<ServerConnection>,
-    runtime: tokio::runtime::Runtime,
+    link: KeptLink<ServerConnection>,
 }
 
 impl GroupWatch {
     fn new(primary: &Target, asked: &ReplicationAsked) -> Result<Self, Error> {
         let hosts = hosts_to_read(primary)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Error::other(format!("make a runtime: {error}")))?;
-        Ok(Self { asked: asked.clone(), hosts, link: None, runtime })
+        Ok(Self { asked: asked.clone(), hosts, link: KeptLink::new()? })
     }
 }
 
 impl ReplicationWatch for GroupWatch {
     fn read(&mut self) -> Result<ReplicationReading, Error> {
-        let Self { asked, hosts, link, runtime } = self;
-        let read = async {
-            let connection = match link {
-                Some(connection) => connection,
-                None => link.insert(open(hosts).await?),
-            };
-            let rows = connection.rows(READ).await?;
-            Ok(ReplicaGroup::of(&rows))
-        };
-        let outcome = runtime.block_on(async {
-            let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-            tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late)
-        });
-        let has_moved = hosts.len() > 1 && outcome.as_ref().is_ok_and(|group| !group.is_at_the_primary());
-        if outcome.is_err() || has_moved {
-            self.link = None;
+        let Self { asked, hosts, link } = self;
+        let outcome = link.ask(
+            PATIENCE,
+            async || open(hosts).await,
+            async |connection: &mut ServerConnection| {
+                let rows = connection.rows(READ).await?;
+                Ok(ReplicaGroup::of(&rows))
+            },
+        );
+        if hosts.len() > 1 && outcome.as_ref().is_ok_and(|group| !group.is_at_the_primary()) {
+            link.close();
         }
         let context =
             "failed to read the availability group; the account needs VIEW SERVER STATE and VIEW ANY DEFINITION";

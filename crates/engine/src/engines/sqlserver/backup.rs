@@ -8,6 +8,7 @@ use super::session::connect;
 use super::wire::{ServerConnection, quoted};
 use super::{changes, wire};
 use crate::contract::{Backups, Error, OwnedValue, ProgressTeller, Target, Work};
+use proofload_model::step_count::{StepCount, StepUnit};
 use std::time::Duration;
 
 /// Name of the setting in a target.
@@ -113,7 +114,7 @@ fn ending_others(name: &str) -> String {
 async fn open_to_all(master: &mut ServerConnection, name: &str) -> Result<(), Error> {
     let open = format!("ALTER DATABASE {} SET MULTI_USER", quoted(name));
     let batch = format!("{}{open}", ending_others(name));
-    tried(master, &batch, "opening the database", &|_, _, _| {}).await.map_err(|error| {
+    tried(master, &batch, "opening the database", &|_, _| {}).await.map_err(|error| {
         error.context(format!(
             "let all sessions into database {name} again; it may be left in SINGLE_USER, with another client in its one place: stop what \
              connects to it, then run {open}"
@@ -174,7 +175,7 @@ async fn told(
         .text_heard(sql, |message: &wire::ServerWord| {
             let percent = message.text.split_whitespace().next().and_then(|word| word.parse().ok());
             if let Some(percent) = percent.filter(|_| message.number == PERCENT) {
-                progress(what, percent, 100);
+                progress(what, Some(StepCount::of(percent, 100, StepUnit::Percent)));
             }
         })
         .await

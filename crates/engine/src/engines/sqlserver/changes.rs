@@ -5,12 +5,12 @@
 use super::database::{self, text};
 use super::wire::ServerConnection;
 use crate::contract::{Error, OwnedValue, Target};
-use proofload_model::settings::{Kind, Scope, SettingSpec};
+use proofload_model::settings::{Kind, Scope, SettingSpec, setting};
 
 /// The engine's own settings.
 pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new(
-    "engine.changes",
+    setting::ENGINE_CHANGES,
     Kind::OneOf(&["refused", "allowed"]),
     "refused",
     "Whether settings of the whole server may be changed, such as its memory and its cores; each old value is noted in the study's database \

@@ -5,11 +5,10 @@ use super::availability::{hosts_to_read, open};
 use super::thread_times::{self, ThreadTimes};
 use super::wire::ServerConnection;
 use crate::contract::{Error, ErrorClass, Observation, Observer, OwnedRow, OwnedValue, RoleCpu, Target, Value};
+use crate::engines::blocking::{PATIENCE, in_time, runtime};
 use proofload_model::samples::Reading;
 use std::time::Duration;
 
-/// An observer waits no longer for an answer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 /// Longest wait for the answer to a text that it can do without.
 const MORE_PATIENCE: Duration = Duration::from_secs(1);
 /// What the server lists it as, so that it can be left out.
@@ -44,9 +43,7 @@ impl CounterObserver {
     /// An observer of this target; nothing is connected yet.
     pub(super) fn new(target: &Target) -> Result<Self, Error> {
         let hosts = hosts_to_read(target)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Error::other(format!("make a runtime: {error}")))?;
-        Ok(Self { link: None, hosts, lacking: Vec::new(), threads: ThreadTimes::default(), runtime })
+        Ok(Self { link: None, hosts, lacking: Vec::new(), threads: ThreadTimes::default(), runtime: runtime()? })
     }
 }
 
@@ -72,10 +69,7 @@ impl Observer for CounterObserver {
             of_threads = where_there(link, thread_times::READ, lacking).await;
             Ok::<(), Error>(())
         };
-        let outcome = runtime.block_on(async {
-            let late = |_| Err(Error::other(format!("no answer within {PATIENCE:?}")));
-            tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(late)
-        });
+        let outcome = runtime.block_on(in_time(PATIENCE, read));
         match of_threads {
             Some(rows) => threads.take(&rows, PROGRAM),
             None => threads.miss(),

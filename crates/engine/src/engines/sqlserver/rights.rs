@@ -5,12 +5,12 @@
 use super::address::ServerAddress;
 use super::database::{MASTER, is_listed};
 use super::engine::Sqlserver;
-use super::observer::PATIENCE;
 use super::session::connect;
 use super::wire::{ServerConnection, quoted};
 use crate::contract::{
     Error, MissingRight, OwnedValue, RightPurpose, RightsFailure, ServerRights, Target, Value, asked,
 };
+use crate::engines::blocking::{PATIENCE, runtime};
 
 /// The login, then what it may do, in the order of [`LoginAtServer::of`].
 const LOOK: &str = include_str!("rights.sql");
@@ -22,14 +22,9 @@ impl ServerRights for Sqlserver {
     fn lacking(&self, target: &Target) -> Result<Vec<MissingRight>, RightsFailure> {
         let mut address = ServerAddress::of(target).map_err(RightsFailure::Connect)?;
         address.options.patience = Some(PATIENCE);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let no_runtime =
-            |error: std::io::Error| RightsFailure::Connect(Error::other(format!("make a runtime: {error}")));
-        runtime.map_err(no_runtime)?.block_on(asked(
-            PATIENCE,
-            open(&address),
-            async |opened: (ServerConnection, bool)| look(&address, opened).await,
-        ))
+        let question = async |opened: (ServerConnection, bool)| look(&address, opened).await;
+        let asking = asked(PATIENCE, open(&address), question);
+        runtime().map_err(RightsFailure::Connect)?.block_on(asking)
     }
 }
 

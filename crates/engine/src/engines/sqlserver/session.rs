@@ -10,7 +10,6 @@ use super::statement_entry::StatementEntry;
 use super::wire::{EndKind, Event, ServerConnection, broken};
 use super::{bulk_load, failure, script, settings};
 use crate::contract::{Action, Control, Error, ErrorClass, Flight, OwnedRow, RowSource, Statement, Table, Target};
-use proofload_model::samples::Reading;
 use std::time::Duration;
 
 /// What a session says first: the standard's nulls and quotes, no value that is bent to fit, an error that ends what it is in, no row seen
@@ -395,6 +394,4 @@ impl crate::contract::Session for SqlserverSession {
     fn has_ended(&mut self) -> bool {
         self.connection.has_ended()
     }
-
-    fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }

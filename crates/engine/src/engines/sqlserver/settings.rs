@@ -5,6 +5,7 @@ use super::changes::{self, CORES, SCHEDULERS};
 use super::wire::{ServerConnection, quoted};
 use super::{database, memory_use, row_groups, version};
 use crate::contract::{Error, OwnedValue, Target};
+use crate::engines::switch::switch;
 use proofload_model::facts::{client, engine};
 use proofload_model::samples::Fact;
 use proofload_model::units::{Bytes, duration_text, parse_duration};
@@ -260,15 +261,6 @@ fn fulfils(asked: &str, in_force: &str) -> bool {
     match (switch(asked), switch(in_force)) {
         (Some(wanted), Some(found)) => wanted == found,
         _ => asked.trim().eq_ignore_ascii_case(in_force),
-    }
-}
-
-/// A switch, as words and numbers say it.
-fn switch(text: &str) -> Option<bool> {
-    match text.trim().to_ascii_uppercase().as_str() {
-        "ON" | "TRUE" | "1" => Some(true),
-        "OFF" | "FALSE" | "0" => Some(false),
-        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The fixture on engines that keep data and on the one that does not, as a load agent goes it.
 
+use crate::real_clock::RealClock;
 use crate::role::LoadRole;
 use crate::workloads::blocking_session::BlockingSession;
 use crate::workloads::support::{Place, Special};
@@ -8,7 +9,7 @@ use proofload_engine::engine;
 use proofload_model::load_share::LoadShare;
 use proofload_model::samples::{CheckOutcome, OperationCounts};
 use proofload_model::settings::{Settings, Value};
-use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::time::{Moment, WallTime};
 use proofload_model::wire::load::{
     Build, CheckData, Connect, DataState, LoadService as _, Open, ReadMark, Start, Stop, Verify,
 };
@@ -16,23 +17,6 @@ use proofload_model::wire::{Event, LoadSpec};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// The machine's clock; dates stand still.
-struct RealClock(Instant);
-
-impl Clock for RealClock {
-    fn now(&self) -> Moment {
-        Moment(u64::try_from(self.0.elapsed().as_nanos()).expect("584 years"))
-    }
-
-    fn wall(&self) -> WallTime {
-        WallTime(1_767_225_600_000_000)
-    }
-
-    fn sleep(&self, time: Duration) {
-        std::thread::sleep(time);
-    }
-}
 
 fn spec(place: &Place) -> LoadSpec {
     let values = [

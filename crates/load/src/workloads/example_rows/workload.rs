@@ -7,7 +7,7 @@ use crate::division::indivisible;
 use crate::workload::{RunRequest, Workload, WorkloadRun};
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
-use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
+use proofload_model::settings::{Kind, Scope, SettingSpec, Settings, setting};
 use proofload_model::units::Bytes;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const SCOPE: Scope = Scope::Workload(NAME);
 const SETTINGS: &[SettingSpec] = &[
     SettingSpec::required("workload.rows", Kind::Integer { least: 1, most: 100_000 }, "Rows of the table.").only(SCOPE),
     SettingSpec::required(
-        "workload.virtual_users",
+        setting::WORKLOAD_VIRTUAL_USERS,
         Kind::Integer { least: 1, most: 1000 },
         "Virtual users: sessions that read rows.",
     )
@@ -56,7 +56,7 @@ impl Workload for ExampleRows {
     }
 
     fn sessions(&self, settings: &Settings) -> u32 {
-        settings.count("workload.virtual_users").unwrap_or(1)
+        settings.count(setting::WORKLOAD_VIRTUAL_USERS).unwrap_or(1)
     }
 
     fn data_label(&self, settings: &Settings, seed: u64) -> String {

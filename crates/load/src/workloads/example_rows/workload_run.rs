@@ -11,6 +11,7 @@ use proofload_gen::Seed;
 use proofload_model::error::Error;
 use proofload_model::facts::{client, data};
 use proofload_model::samples::{Check, CheckOutcome, Fact, OperationCounts};
+use proofload_model::settings::setting;
 use proofload_model::wire::load::DataState;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ impl ExampleRun {
     pub(super) fn new(request: RunRequest) -> Result<Self, Error> {
         let settings = &request.spec.settings;
         let rows = ExampleTable::read(settings, request.spec.data_seed)?;
-        let users = settings.count("workload.virtual_users")?;
+        let users = settings.count(setting::WORKLOAD_VIRTUAL_USERS)?;
         Ok(Self { suite: Suite::read(&[STATEMENTS])?, rows, users, request })
     }
 

@@ -6,18 +6,19 @@ use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::facts::{Description, client};
 use proofload_model::samples::Fact;
-use proofload_model::settings::Settings;
+use proofload_model::setting_words::LoadPacing;
+use proofload_model::settings::{Settings, setting};
 
 /// The word for a level without any.
 const NONE: &str = "none";
 
 /// The setting.
-const PATH: &str = "workload.departures";
+const PATH: &str = setting::WORKLOAD_DEPARTURES;
 
 /// The profile of a study: that of its name, or the clauses with single departures.
 pub(super) fn profile(settings: &Settings) -> Result<Profile, Error> {
     let named =
-        Profile::from_name(settings.text("workload.profile")?).map_err(|error| Error::new(error.to_string()))?;
+        Profile::from_name(settings.text(setting::WORKLOAD_PROFILE)?).map_err(|error| Error::new(error.to_string()))?;
     let given = given(settings).map_err(|text| Error::new(format!("{PATH}: {text}")))?;
     Ok(if given.is_empty() { named } else { Profile { departures: given } })
 }
@@ -30,8 +31,8 @@ fn given(settings: &Settings) -> Result<Departures, String> {
 
 /// Contradictions between profile and departures.
 pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
-    let is_named = settings.text("workload.profile").is_ok_and(|name| name != Profile::SPEC.name());
-    let is_paced = settings.text("workload.pacing") == Ok("paced");
+    let is_named = settings.text(setting::WORKLOAD_PROFILE).is_ok_and(|name| name != Profile::SPEC.name());
+    let is_paced = LoadPacing::is_paced(settings);
     let mut found = Vec::new();
     match given(settings) {
         Err(text) => found.push(Contradiction::new(PATH, text)),
@@ -44,7 +45,7 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     if is_named && is_paced {
         let reason =
             "HammerDB's behaviour under keying and think times is not reproduced; use workload.pacing = \"saturated\"";
-        found.push(Contradiction::new("workload.profile", reason));
+        found.push(Contradiction::new(setting::WORKLOAD_PROFILE, reason));
     }
     found
 }

@@ -8,8 +8,10 @@ use super::build::{Manifest, add_entry, remove_entry};
 use super::dialect::{Dialect, with_procedures};
 use super::settings::{Form, NAME};
 use crate::workloads::blocking_session::{BlockingSession, text};
+use crate::workloads::suite;
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
+use proofload_model::settings::setting;
 use std::time::Duration;
 
 /// Remedy for a missing or changed procedure.
@@ -25,7 +27,7 @@ pub(super) fn lacking(dialect: &Dialect, form: Form) -> Option<Contradiction> {
         let others = with_procedures().join(" or ");
         format!("{} has no procedures for {NAME}; use \"statements\", or choose {others}", dialect.engine)
     };
-    lacks.then(|| Contradiction::new("workload.form", reason()))
+    lacks.then(|| Contradiction::new(setting::WORKLOAD_FORM, reason()))
 }
 
 /// Installs the dialect's procedures in one step, replacing those that are there. Nothing when it has none.
@@ -101,13 +103,9 @@ fn entry(name: &str) -> String {
     format!("procedure {name}")
 }
 
-/// A version: a hash of the text, FNV-1a of 64 bits, which tells texts apart that nobody chose to be alike. Source:
-/// Fowler, Noll, Vo.
+/// A version: a hash of the text.
 fn version(text: &str) -> String {
-    let hash = text
-        .bytes()
-        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
-    format!("{hash:016x}")
+    format!("{:016x}", suite::hash(text))
 }
 
 #[cfg(test)]

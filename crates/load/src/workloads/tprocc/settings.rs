@@ -11,7 +11,8 @@ use proofload_gen::tprocc::{CLoad, Constants, Departure, Profile, Scale};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
 use proofload_model::load_share::LoadShare;
-use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
+use proofload_model::setting_words::LoadPacing;
+use proofload_model::settings::{Kind, Scope, SettingSpec, Settings, setting};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LoadSpec;
 use std::ops::Range;
@@ -29,19 +30,19 @@ const SCOPE: Scope = Scope::Workload(NAME);
 
 /// Settings of the workload in a study.
 pub(super) const SETTINGS: &[SettingSpec] = &[
-    SettingSpec::required("workload.warehouses", Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
-    SettingSpec::optional("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Number of virtual users. Required for a saturated load, where each user has a session; in a paced load users are terminals, by default 10 per warehouse, that share `workload.connections`.").load().only(SCOPE),
-    SettingSpec::new("workload.form", Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions are sent to the engine: as statements, pipelined where they do not need each other's results, or as one call of a stored procedure each.").only(SCOPE),
-    SettingSpec::new("workload.pacing", Kind::OneOf(&["saturated", "paced"]), "saturated", "Waits of users: none, or the keying and think times of the TPC-C specification, with Deliveries queued and executed later.").only(SCOPE),
+    SettingSpec::required(setting::WORKLOAD_WAREHOUSES, Kind::Integer { least: 1, most: MOST_WAREHOUSES }, "Warehouses: the size of the data, about 100 MB each.").only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_VIRTUAL_USERS, Kind::Integer { least: 1, most: 100_000 }, "Number of virtual users. Required for a saturated load, where each user has a session; in a paced load users are terminals, by default 10 per warehouse, that share `workload.connections`.").load().only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_FORM, Kind::OneOf(&["statements", "procedures"]), "statements", "How transactions are sent to the engine: as statements, pipelined where they do not need each other's results, or as one call of a stored procedure each.").only(SCOPE),
+    SettingSpec::new(LoadPacing::PATH, Kind::OneOf(LoadPacing::WORDS), "saturated", "Waits of users: none, or the keying and think times of the TPC-C specification, with Deliveries queued and executed later.").only(SCOPE),
     SettingSpec::optional("workload.connections", Kind::Integer { least: 1, most: 10_000 }, "Sessions that the terminals of a paced load share; response times include waiting for one. By default 100, or 4 on an embedded engine, but no more than terminals.").only(SCOPE),
     SettingSpec::optional("workload.delivery_workers", Kind::Integer { least: 1, most: 1_000 }, "Additional sessions that execute the queued Deliveries of a paced load; by default one for every 25 connections.").only(SCOPE),
-    SettingSpec::new("workload.all_warehouses", Kind::Boolean, "false", "Each user owns a share of all warehouses and draws one for each transaction, instead of using one home warehouse for the whole run.").only(SCOPE),
-    SettingSpec::new("workload.mix", Kind::OneOf(&["deck", "weights", "draw"]), "deck", "Order of transactions: shuffled decks of 23 cards (10 New-Order, 10 Payment, 1 each of the rest), independent draws with those weights, or with `workload.weights`.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_ALL_WAREHOUSES, Kind::Boolean, "false", "Each user owns a share of all warehouses and draws one for each transaction, instead of using one home warehouse for the whole run.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_MIX, Kind::OneOf(&["deck", "weights", "draw"]), "deck", "Order of transactions: shuffled decks of 23 cards (10 New-Order, 10 Payment, 1 each of the rest), independent draws with those weights, or with `workload.weights`.").only(SCOPE),
     SettingSpec::new("workload.weights", Kind::Text, "45/43/4/4/4", "Weights of New-Order, Payment, Order-Status, Delivery and Stock-Level when the mix is `weights`.").only(SCOPE),
-    SettingSpec::new("workload.profile", Kind::OneOf(&Profile::NAMES), "spec", "Rules of data, inputs and transactions: those of the TPC-C specification, revision 5.11, or those of HammerDB 6.0, which combine all departures of `workload.departures`.").fixed().only(SCOPE),
-    SettingSpec::optional("workload.departures", Kind::List, "Single departures from the specification, by name or number, such as [\"uniform-ids\", \"4\"]; \"none\" is a level without departures. Departures that change the loaded data need a separate data set.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_PROFILE, Kind::OneOf(&Profile::NAMES), "spec", "Rules of data, inputs and transactions: those of the TPC-C specification, revision 5.11, or those of HammerDB 6.0, which combine all departures of `workload.departures`.").fixed().only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_DEPARTURES, Kind::List, "Single departures from the specification, by name or number, such as [\"uniform-ids\", \"4\"]; \"none\" is a level without departures. Departures that change the loaded data need a separate data set.").only(SCOPE),
     SettingSpec::new("workload.scale", Kind::OneOf(&["full", "toy"]), "full", "Rows per warehouse: as specified or, for tests only, a hundredth of the rows and of keying and think times.").fixed().only(SCOPE),
-    SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per user on an embedded engine.").only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_CLIENT_THREADS, Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per user on an embedded engine.").only(SCOPE),
     SettingSpec::new("workload.max_retries", Kind::Integer { least: 0, most: 1000 }, "10", "How often a transaction is retried, with the same inputs, after a deadlock, a serialization failure or a busy error.").only(SCOPE),
 ];
 
@@ -111,14 +112,14 @@ impl TproccSettings {
     /// Reads resolved settings.
     pub(super) fn read(settings: &Settings) -> Result<Self, Error> {
         let from_gen = |error: proofload_gen::Error| Error::new(error.to_string());
-        let warehouses =
-            i32::try_from(settings.integer("workload.warehouses")?.clamp(1, MOST_WAREHOUSES)).expect("it is clamped");
+        let warehouses = i32::try_from(settings.integer(setting::WORKLOAD_WAREHOUSES)?.clamp(1, MOST_WAREHOUSES))
+            .expect("it is clamped");
         let scale = Scale::from_name(settings.text("workload.scale")?).map_err(from_gen)?;
         let profile = departures::profile(settings)?;
-        let is_paced = settings.text("workload.pacing")? == "paced";
-        let users = match settings.get("workload.virtual_users") {
+        let is_paced = LoadPacing::of(settings.text(LoadPacing::PATH)?) == Some(LoadPacing::Paced);
+        let users = match settings.get(setting::WORKLOAD_VIRTUAL_USERS) {
             None if is_paced => TERMINALS_PER_WAREHOUSE * warehouses.unsigned_abs(),
-            _ => settings.count("workload.virtual_users")?.max(1),
+            _ => settings.count(setting::WORKLOAD_VIRTUAL_USERS)?.max(1),
         };
         Ok(Self {
             warehouses,
@@ -126,13 +127,13 @@ impl TproccSettings {
             scale,
             paced: if is_paced { Some(paced(settings, users, &scale)?) } else { None },
             profile,
-            form: Form::of_name(settings.text("workload.form")?),
+            form: Form::of_name(settings.text(setting::WORKLOAD_FORM)?),
             mix: mix(settings)?,
             homes: homes(settings, &profile)?,
             max_retries: settings.count("workload.max_retries")?,
             client_threads: settings
-                .get("workload.client_threads")
-                .map(|_| settings.count("workload.client_threads"))
+                .get(setting::WORKLOAD_CLIENT_THREADS)
+                .map(|_| settings.count(setting::WORKLOAD_CLIENT_THREADS))
                 .transpose()?,
         })
     }
@@ -197,7 +198,7 @@ impl TproccSettings {
 /// Reads the settings of a paced load of this many terminals.
 fn paced(settings: &Settings, terminals: u32, scale: &Scale) -> Result<PacingSettings, Error> {
     let given = |path: &str| settings.get(path).map(|_| settings.count(path)).transpose();
-    let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
+    let engine = settings.text(setting::ENGINE_KIND).ok().and_then(proofload_engine::engine);
     let usual = if engine.is_some_and(is_blocking) { 4 } else { 100 };
     let connections = given("workload.connections")?.unwrap_or(usual).min(terminals);
     Ok(PacingSettings {
@@ -229,20 +230,24 @@ pub(super) fn pacing_contradictions(settings: &Settings) -> Vec<Contradiction> {
             found.push(Contradiction::new(setting, reason));
         }
     };
-    if settings.text("workload.pacing") != Ok("paced") {
-        fault(!given("workload.virtual_users"), "workload.virtual_users", "is required for a saturated load");
+    if !LoadPacing::is_paced(settings) {
+        fault(
+            !given(setting::WORKLOAD_VIRTUAL_USERS),
+            setting::WORKLOAD_VIRTUAL_USERS,
+            "is required for a saturated load",
+        );
         for path in ["workload.connections", "workload.delivery_workers"] {
             fault(given(path), path, "only used in a paced load; set workload.pacing = \"paced\", or remove it");
         }
         return found;
     }
     fault(
-        given("workload.rate"),
-        "workload.rate",
+        given(setting::WORKLOAD_RATE),
+        setting::WORKLOAD_RATE,
         "the rate of a paced load is determined by the waits of its terminals; remove one of the two",
     );
-    let all = settings.boolean("workload.all_warehouses") == Ok(true);
-    fault(all, "workload.all_warehouses", "a terminal of a paced load has one home warehouse; set it to false");
+    let all = settings.boolean(setting::WORKLOAD_ALL_WAREHOUSES) == Ok(true);
+    fault(all, setting::WORKLOAD_ALL_WAREHOUSES, "a terminal of a paced load has one home warehouse; set it to false");
     let read = TproccSettings::read(settings).map(|read| read.users);
     let connections = settings.count("workload.connections").unwrap_or(0);
     let too_many = read.is_ok_and(|terminals| connections > terminals);
@@ -256,7 +261,7 @@ pub(super) fn pacing_contradictions(settings: &Settings) -> Vec<Contradiction> {
 
 /// Reads how warehouses are assigned to users.
 fn homes(settings: &Settings, profile: &Profile) -> Result<Homes, Error> {
-    Ok(match settings.boolean("workload.all_warehouses")? {
+    Ok(match settings.boolean(setting::WORKLOAD_ALL_WAREHOUSES)? {
         true => Homes::AllWarehouses,
         false if profile.has(Departure::HomesAtRandom) => Homes::AtRandom,
         false => Homes::Fixed,
@@ -265,7 +270,7 @@ fn homes(settings: &Settings, profile: &Profile) -> Result<Homes, Error> {
 
 /// The mix of transactions.
 fn mix(settings: &Settings) -> Result<Mix, Error> {
-    match settings.text("workload.mix")? {
+    match settings.text(setting::WORKLOAD_MIX)? {
         "draw" => Ok(Mix::Draw),
         "weights" => weights(settings.text("workload.weights")?).map(Mix::Weights),
         _ => Ok(Mix::Deck),

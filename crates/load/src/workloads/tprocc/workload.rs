@@ -12,7 +12,7 @@ use crate::workload::{RunRequest, Workload, WorkloadRun};
 use proofload_gen::tprocc::Departures;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::units::Bytes;
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ pub struct Tprocc;
 /// The dialect of the engine that settings name; `None` when there is no such engine or no dialect for it.
 fn dialect(settings: &Settings) -> Option<Dialect> {
     let departures = departures::profile(settings).map_or(Departures::NONE, |profile| profile.departures);
-    Dialect::of(proofload_engine::engine(settings.text("engine.kind").ok()?)?, departures).ok()
+    Dialect::of(proofload_engine::engine(settings.text(setting::ENGINE_KIND).ok()?)?, departures).ok()
 }
 
 /// The contradiction of an engine with SQL that this workload has no statements for.
 fn without_statements(settings: &Settings) -> Option<Contradiction> {
-    let engine = proofload_engine::engine(settings.text("engine.kind").ok()?)?;
+    let engine = proofload_engine::engine(settings.text(setting::ENGINE_KIND).ok()?)?;
     let error = Dialect::of(engine, Departures::NONE).err().filter(|_| engine.facts().capabilities.sql)?;
-    Some(Contradiction::new("engine.kind", error.to_string()))
+    Some(Contradiction::new(setting::ENGINE_KIND, error.to_string()))
 }
 
 /// Contradictions: an engine without statements or procedures for it; settings of pacing.
@@ -38,7 +38,7 @@ fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     if let Some(engine) = without_statements(settings) {
         return vec![engine];
     }
-    let form = settings.text("workload.form").map(Form::of_name);
+    let form = settings.text(setting::WORKLOAD_FORM).map(Form::of_name);
     let fault = dialect(settings).and_then(|dialect| procedures::lacking(&dialect, form.ok()?));
     let of_settings = pacing_contradictions(settings).into_iter().chain(division_contradictions(settings));
     fault.into_iter().chain(of_settings).chain(departures::contradictions(settings)).collect()

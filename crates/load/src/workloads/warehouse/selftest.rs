@@ -27,7 +27,7 @@ fn run(bench: &Bench, steps: &mut Steps<'_>) -> Result<(), Error> {
     let spec = spec(&Warehouse.facts(), &bench.target, &[("scale_factor", "0.01"), ("check_load", "full")])?;
     let scale = WarehouseSettings::read(&spec.settings)?.scale;
     let request =
-        RunRequest { spec, engine: bench.engine, target: bench.target.clone(), progress: Arc::new(|_, _, _| {}) };
+        RunRequest { spec, engine: bench.engine, target: bench.target.clone(), progress: Arc::new(|_, _| {}) };
     let workload_run = WarehouseRun::new(request)?;
     let built = workload_run.build().and_then(|_| workload_run.check_data());
     let is_built = built.is_ok();

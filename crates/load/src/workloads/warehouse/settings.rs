@@ -7,7 +7,7 @@ use crate::division::each_has_one;
 use crate::workload::{Calibration, Work};
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
-use proofload_model::settings::{Kind, Scope, SettingSpec, Settings};
+use proofload_model::settings::{Kind, Scope, SettingSpec, Settings, setting};
 use proofload_model::units::{Bytes, duration_text};
 use std::time::Duration;
 
@@ -21,20 +21,20 @@ const SCOPE: Scope = Scope::Workload(NAME);
 
 /// Settings of the workload in a study.
 pub(super) const SETTINGS: &[SettingSpec] = &[
-    SettingSpec::required("workload.scale_factor", Kind::Number { least: 0.01, most: 100_000.0 }, "Size of the TPC-H-derived data: 1 is about 1.1 GB of table text; fractions down to 0.01, below which keys of the generator collide.").only(SCOPE),
-    SettingSpec::new("workload.streams", Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run rounds of queries, one query after another, in their own order. One stream is a power run.").load().only(SCOPE),
-    SettingSpec::optional("workload.rounds", Kind::Integer { least: 1, most: 1_000_000 }, "Rounds of each stream; the run ends when all streams have finished, and is rated as a whole. workload.mix sets the queries of a round. By default the run ends with the measured window.").only(SCOPE),
-    SettingSpec::new("workload.warm_up_rounds", Kind::Integer { least: 0, most: 1_000_000 }, "0", "Warm-up rounds of each stream, not rated, at the start of a run with workload.rounds. 0: the run is rated from its first query and starts cold.").only(SCOPE),
-    SettingSpec::optional("workload.queries", Kind::List, "Names of the queries to run, such as [\"q01\", \"q06\"]; by default all queries of the suite, including its probes only if workload.mix has weights.").only(SCOPE),
-    SettingSpec::new("workload.mix", Kind::Text, EACH, "The queries of a round: `each`, every chosen query once; or weights of simple, average and complex queries by count, such as `70/20/10`, in a round of 20 queries or the fewest (at most 100) that give the weights exactly. The queries of a class rotate, so that each occurs equally often over several rounds.").only(SCOPE),
-    SettingSpec::new("workload.parameters", Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden answers. `seeded`: values drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
-    SettingSpec::new("workload.layout", Kind::OneOf(&[OWN, "rows", "columns"]), OWN, "How tables are stored: `engine`, the engine's own choice; `rows`, with keys and indexes; `columns`, without. SQLite stores rows, DuckDB columns; PostgreSQL stores rows, or columns if its server has the access method columnar.").only(SCOPE),
-    SettingSpec::optional("workload.parallelism", Kind::Integer { least: 1, most: 4096 }, "Threads that a query may use, including its own: on PostgreSQL set through max_parallel_workers_per_gather, on DuckDB shared by all queries. It is read back, and a run without it in force is void. SQLite does not support it. By default the engine decides.").only(SCOPE),
-    SettingSpec::optional("workload.query_cap", Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Time limit of a query; a longer one is cancelled and fails with the code query_cap, and its stream continues.").only(SCOPE),
+    SettingSpec::required(setting::WORKLOAD_SCALE_FACTOR, Kind::Number { least: 0.01, most: 100_000.0 }, "Size of the TPC-H-derived data: 1 is about 1.1 GB of table text; fractions down to 0.01, below which keys of the generator collide.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_STREAMS, Kind::Integer { least: 1, most: 10_000 }, "1", "Streams: virtual users that each run rounds of queries, one query after another, in their own order. One stream is a power run.").load().only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_ROUNDS, Kind::Integer { least: 1, most: 1_000_000 }, "Rounds of each stream; the run ends when all streams have finished, and is rated as a whole. workload.mix sets the queries of a round. By default the run ends with the measured window.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_WARM_UP_ROUNDS, Kind::Integer { least: 0, most: 1_000_000 }, "0", "Warm-up rounds of each stream, not rated, at the start of a run with workload.rounds. 0: the run is rated from its first query and starts cold.").only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_QUERIES, Kind::List, "Names of the queries to run, such as [\"q01\", \"q06\"]; by default all queries of the suite, including its probes only if workload.mix has weights.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_MIX, Kind::Text, EACH, "The queries of a round: `each`, every chosen query once; or weights of simple, average and complex queries by count, such as `70/20/10`, in a round of 20 queries or the fewest (at most 100) that give the weights exactly. The queries of a class rotate, so that each occurs equally often over several rounds.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_PARAMETERS, Kind::OneOf(&["validation", "seeded"]), "validation", "`validation`: the same values each time, so that answers are compared with golden answers. `seeded`: values drawn for each stream and round by the rules of the suite; answers are not validated.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_LAYOUT, Kind::OneOf(&[OWN, "rows", "columns"]), OWN, "How tables are stored: `engine`, the engine's own choice; `rows`, with keys and indexes; `columns`, without. SQLite stores rows, DuckDB columns; PostgreSQL stores rows, or columns if its server has the access method columnar.").only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_PARALLELISM, Kind::Integer { least: 1, most: 4096 }, "Threads that a query may use, including its own: on PostgreSQL set through max_parallel_workers_per_gather, on DuckDB shared by all queries. It is read back, and a run without it in force is void. SQLite does not support it. By default the engine decides.").only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_QUERY_CAP, Kind::Duration { least_ms: 1, most_ms: 86_400_000 }, "Time limit of a query; a longer one is cancelled and fails with the code query_cap, and its stream continues.").only(SCOPE),
     SettingSpec::new("workload.calibrate", Kind::OneOf(&["none", "scan", "queries"]), "scan", "What is measured before the first run on the same data and limits, but without the memory limit: `scan`, how fast the device reads in order (by fio, from a file of the raw size, 64MiB to 4GiB) and how much data a core consumes cold and in cache (by probe_scan); `queries`, also the cost of each chosen query, once; `none`: nothing, so the report cannot say what limited a run.").fixed().only(SCOPE),
     SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Parallel sessions of the load; by default as many as the engine benefits from.").fixed().only(SCOPE),
     SettingSpec::new("workload.check_load", Kind::OneOf(&["full", "counts"]), "full", "After the load: `full` reads every row back and compares a hash of each column; `counts` compares only row counts.").fixed().only(SCOPE),
-    SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per stream on an embedded engine.").only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_CLIENT_THREADS, Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per stream on an embedded engine.").only(SCOPE),
 ];
 
 /// Measurements before the first run.
@@ -83,20 +83,22 @@ impl WarehouseSettings {
         let given = |path: &str| settings.get(path).is_some();
         let count = |path: &str| given(path).then(|| settings.count(path)).transpose();
         Ok(Self {
-            scale: settings.number("workload.scale_factor")?,
+            scale: settings.number(setting::WORKLOAD_SCALE_FACTOR)?,
             layout: layout(settings)?,
-            chunk_orders: chunk_orders(settings.text("engine.kind")?)?,
-            streams: settings.count("workload.streams")?.max(1),
-            rounds: count("workload.rounds")?.map(u64::from),
+            chunk_orders: chunk_orders(settings.text(setting::ENGINE_KIND)?)?,
+            streams: settings.count(setting::WORKLOAD_STREAMS)?.max(1),
+            rounds: count(setting::WORKLOAD_ROUNDS)?.map(u64::from),
             inputs: inputs(settings)?,
-            mix: settings.text("workload.mix")?.trim().to_owned(),
-            seeded: settings.text("workload.parameters")? == "seeded",
-            parallelism: count("workload.parallelism")?,
-            query_cap: given("workload.query_cap").then(|| settings.duration("workload.query_cap")).transpose()?,
+            mix: settings.text(setting::WORKLOAD_MIX)?.trim().to_owned(),
+            seeded: settings.text(setting::WORKLOAD_PARAMETERS)? == "seeded",
+            parallelism: count(setting::WORKLOAD_PARALLELISM)?,
+            query_cap: given(setting::WORKLOAD_QUERY_CAP)
+                .then(|| settings.duration(setting::WORKLOAD_QUERY_CAP))
+                .transpose()?,
             calibrate: Calibrate::read(settings.text("workload.calibrate")?),
             loaders: count("workload.loaders")?.map(|count| count as usize),
             check_all_rows: settings.text("workload.check_load")? == "full",
-            client_threads: count("workload.client_threads")?,
+            client_threads: count(setting::WORKLOAD_CLIENT_THREADS)?,
         })
     }
 
@@ -147,10 +149,11 @@ impl WarehouseSettings {
 
 /// Settings that do not go together, for the validation of a study.
 pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
-    if let Err(error) = settings.text("engine.kind").and_then(known) {
-        return vec![Contradiction::new("engine.kind", error.to_string())];
+    if let Err(error) = settings.text(setting::ENGINE_KIND).and_then(known) {
+        return vec![Contradiction::new(setting::ENGINE_KIND, error.to_string())];
     }
-    let empty = settings.count("workload.streams").ok().and_then(|streams| each_has_one(settings, streams, "streams"));
+    let empty =
+        settings.count(setting::WORKLOAD_STREAMS).ok().and_then(|streams| each_has_one(settings, streams, "streams"));
     let found =
         [inputs(settings).err(), layout(settings).err(), threads(settings).err(), too_much_warm_up(settings), empty];
     found.into_iter().flatten().collect()
@@ -158,11 +161,11 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
 
 /// Fails unless the engine can be told how many threads a query works with, and is told once.
 fn threads(settings: &Settings) -> Result<(), Contradiction> {
-    const PATH: &str = "workload.parallelism";
+    const PATH: &str = setting::WORKLOAD_PARALLELISM;
     if settings.get(PATH).is_none() {
         return Ok(());
     }
-    let same = settings.text("engine.kind").and_then(parallelism);
+    let same = settings.text(setting::ENGINE_KIND).and_then(parallelism);
     match same.map_err(|error| Contradiction::new(PATH, error.to_string()))? {
         Some(same) if settings.get(same).is_some() => {
             Err(Contradiction::new(PATH, format!("{same} sets the same; remove one of the two")))
@@ -173,26 +176,26 @@ fn threads(settings: &Settings) -> Result<(), Contradiction> {
 
 /// Reads how the engine is to store the tables.
 fn layout(settings: &Settings) -> Result<Layout, Contradiction> {
-    let asked = || Layout::asked(settings.text("engine.kind")?, settings.text("workload.layout")?);
-    asked().map_err(|error| Contradiction::new("workload.layout", error.to_string()))
+    let asked = || Layout::asked(settings.text(setting::ENGINE_KIND)?, settings.text(setting::WORKLOAD_LAYOUT)?);
+    asked().map_err(|error| Contradiction::new(setting::WORKLOAD_LAYOUT, error.to_string()))
 }
 
 /// Something must be left to be rated after the warm-up rounds, and only runs by rounds have any.
 fn too_much_warm_up(settings: &Settings) -> Option<Contradiction> {
-    let warm_up = settings.count("workload.warm_up_rounds").ok().filter(|rounds| *rounds > 0)?;
-    let reason = match settings.count("workload.rounds") {
+    let warm_up = settings.count(setting::WORKLOAD_WARM_UP_ROUNDS).ok().filter(|rounds| *rounds > 0)?;
+    let reason = match settings.count(setting::WORKLOAD_ROUNDS) {
         Err(_) => "a run without workload.rounds warms up until it is steady; remove it, or set the rounds".to_owned(),
         Ok(rounds) if rounds <= warm_up => format!("none of the {rounds} rounds (workload.rounds) is left to be rated"),
         Ok(_) => return None,
     };
-    Some(Contradiction::new("workload.warm_up_rounds", reason))
+    Some(Contradiction::new(setting::WORKLOAD_WARM_UP_ROUNDS, reason))
 }
 
 /// Rounds by `workload.queries` and `workload.mix` together.
 fn inputs(settings: &Settings) -> Result<Rounds, Contradiction> {
-    let of_mix = |error: Error| Contradiction::new("workload.mix", error.to_string());
-    let mix = settings.text("workload.mix").and_then(Mix::read).map_err(of_mix)?;
-    let named = settings.list("workload.queries");
+    let of_mix = |error: Error| Contradiction::new(setting::WORKLOAD_MIX, error.to_string());
+    let mix = settings.text(setting::WORKLOAD_MIX).and_then(Mix::read).map_err(of_mix)?;
+    let named = settings.list(setting::WORKLOAD_QUERIES);
     let mut queries = Vec::new();
     for place in chosen(named, mix)? {
         queries.push((place, Class::of_query(kinds()[place]).map_err(of_mix)?));
@@ -204,7 +207,7 @@ fn inputs(settings: &Settings) -> Result<Rounds, Contradiction> {
             let (query, class) = (kinds()[*place], class.word());
             let reason =
                 format!("{query} is {class}, a class that workload.mix gives no weight, so it would never run");
-            Err(Contradiction::new("workload.queries", reason))
+            Err(Contradiction::new(setting::WORKLOAD_QUERIES, reason))
         }
     }
 }
@@ -212,7 +215,7 @@ fn inputs(settings: &Settings) -> Result<Rounds, Contradiction> {
 /// Places of the queries of these names. Without names all; the probes only where queries are asked for by class, of
 /// which they have one like any other.
 fn chosen(names: &[String], mix: Mix) -> Result<Vec<usize>, Contradiction> {
-    let (known, wrong) = (kinds(), |reason: String| Contradiction::new("workload.queries", reason));
+    let (known, wrong) = (kinds(), |reason: String| Contradiction::new(setting::WORKLOAD_QUERIES, reason));
     if names.is_empty() {
         return Ok((0..known.len()).filter(|place| mix != Mix::Each || !is_probe(known[*place])).collect());
     }

@@ -6,7 +6,7 @@ use crate::selftest::SelftestPart;
 use crate::workload::{Calibration, Rating, RunRequest, USUAL_PATIENCE, Work, Workload, WorkloadRun};
 use proofload_model::catalogue::WorkloadFacts;
 use proofload_model::error::Error;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::units::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl Workload for Warehouse {
     }
 
     fn sessions(&self, settings: &Settings) -> u32 {
-        settings.count("workload.streams").unwrap_or(1)
+        settings.count(setting::WORKLOAD_STREAMS).unwrap_or(1)
     }
 
     fn data_label(&self, settings: &Settings, _seed: u64) -> String {
@@ -44,10 +44,10 @@ impl Workload for Warehouse {
     }
 
     fn rating(&self, settings: &Settings) -> Rating {
-        if settings.get("workload.rounds").is_none() {
+        if settings.get(setting::WORKLOAD_ROUNDS).is_none() {
             return Rating::Window;
         }
-        Rating::WholeRun { warm_up_rounds: settings.count("workload.warm_up_rounds").unwrap_or(0).into() }
+        Rating::WholeRun { warm_up_rounds: settings.count(setting::WORKLOAD_WARM_UP_ROUNDS).unwrap_or(0).into() }
     }
 
     fn work(&self, settings: &Settings) -> Option<Work> {
@@ -55,7 +55,7 @@ impl Workload for Warehouse {
     }
 
     fn patience(&self, settings: &Settings) -> Option<Duration> {
-        settings.duration("workload.query_cap").ok().map(|cap| cap + USUAL_PATIENCE)
+        settings.duration(setting::WORKLOAD_QUERY_CAP).ok().map(|cap| cap + USUAL_PATIENCE)
     }
 
     fn selftest(&self) -> &'static [SelftestPart] {

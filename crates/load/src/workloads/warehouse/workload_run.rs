@@ -174,10 +174,6 @@ impl WorkloadRun for WarehouseRun {
         self.probe.run(sql)
     }
 
-    fn counters(&self) -> Result<Vec<(String, i64)>, proofload_engine::Error> {
-        Ok(Vec::new())
-    }
-
     fn evidence(&self) -> Result<Vec<u8>, Error> {
         to_bytes(&*self.tallies())
     }

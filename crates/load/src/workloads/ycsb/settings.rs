@@ -7,7 +7,7 @@ use proofload_gen::ycsb::{
 };
 use proofload_model::catalogue::Contradiction;
 use proofload_model::error::Error;
-use proofload_model::settings::{Kind, Scope, SettingSpec, SettingWord, Settings};
+use proofload_model::settings::{Kind, Scope, SettingSpec, SettingWord, Settings, setting};
 use proofload_model::units::Bytes;
 use proofload_model::wire::LoadSpec;
 use std::time::Duration;
@@ -24,29 +24,29 @@ const SCOPE: Scope = Scope::Workload(NAME);
 const OWN: &str = "own";
 
 /// Mix that uses the five shares.
-const OWN_MIX: SettingWord = SettingWord { setting: "workload.mix", word: OWN };
+const OWN_MIX: SettingWord = SettingWord { setting: setting::WORKLOAD_MIX, word: OWN };
 
 const SHARE: Kind = Kind::Share { least: 0.0, most: 1.0 };
 const LENGTHS: Kind = Kind::OneOf(&["constant", "uniform", "zipfian"]);
 
 /// Settings of the workload in a study.
 pub(super) const SETTINGS: &[SettingSpec] = &[
-    SettingSpec::required("workload.records", Kind::Integer { least: 1, most: 1_000_000_000_000_000 }, "Records to load (YCSB's recordcount).").only(SCOPE),
-    SettingSpec::required("workload.virtual_users", Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run operations, 1..=100000.").load().only(SCOPE),
-    SettingSpec::optional("workload.operations", Kind::Integer { least: 1, most: i64::MAX }, "Operations of all users together (YCSB's operationcount): the run ends when they are done. By default the run ends with the measured window.").only(SCOPE),
-    SettingSpec::new("workload.mix", Kind::OneOf(&["a", "b", "c", "d", "e", "f", OWN]), "a", "One of YCSB's core workloads A to F, with its choice of keys, or `own` with the five shares below.").only(SCOPE),
+    SettingSpec::required(setting::WORKLOAD_RECORDS, Kind::Integer { least: 1, most: 1_000_000_000_000_000 }, "Records to load (YCSB's recordcount).").only(SCOPE),
+    SettingSpec::required(setting::WORKLOAD_VIRTUAL_USERS, Kind::Integer { least: 1, most: 100_000 }, "Virtual users: sessions that run operations, 1..=100000.").load().only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_OPERATIONS, Kind::Integer { least: 1, most: i64::MAX }, "Operations of all users together (YCSB's operationcount): the run ends when they are done. By default the run ends with the measured window.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_MIX, Kind::OneOf(&["a", "b", "c", "d", "e", "f", OWN]), "a", "One of YCSB's core workloads A to F, with its choice of keys, or `own` with the five shares below.").only(SCOPE),
     SettingSpec::new("workload.read", SHARE, "0", "Share of reads when the mix is `own`; the five shares add up to 1.").beside(OWN_MIX).only(SCOPE),
     SettingSpec::new("workload.update", SHARE, "0", "Share of updates when the mix is `own`.").beside(OWN_MIX).only(SCOPE),
     SettingSpec::new("workload.insert", SHARE, "0", "Share of inserts when the mix is `own`.").beside(OWN_MIX).only(SCOPE),
     SettingSpec::new("workload.scan", SHARE, "0", "Share of scans when the mix is `own`.").beside(OWN_MIX).only(SCOPE),
     SettingSpec::new("workload.read_modify_write", SHARE, "0", "Share of read-modify-writes when the mix is `own`.").beside(OWN_MIX).only(SCOPE),
-    SettingSpec::optional("workload.keys", Kind::OneOf(&["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"]), "How the record of an operation is chosen; by default as the core workload defines, or `zipfian` for the mix `own`.").only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_KEYS, Kind::OneOf(&["uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"]), "How the record of an operation is chosen; by default as the core workload defines, or `zipfian` for the mix `own`.").only(SCOPE),
     SettingSpec::new("workload.theta", Kind::Number { least: 0.0, most: 10.0 }, "0.99", "Skew of `zipfian` and `latest`.").only(SCOPE),
     SettingSpec::new("workload.hotspot_set", SHARE, "0.2", "Share of the records that are hot, for `hotspot`.").only(SCOPE),
     SettingSpec::new("workload.hotspot_operations", SHARE, "0.8", "Share of the operations on the hot records, for `hotspot`.").only(SCOPE),
     SettingSpec::new("workload.exponential_percentile", Kind::Number { least: 1.0, most: 99.9 }, "95", "Percentage of the operations that go to the newest records, for `exponential`; `workload.exponential_share` sets how many records these are.").only(SCOPE),
     SettingSpec::new("workload.exponential_share", Kind::Share { least: 0.000_001, most: 1.0 }, "0.8571428571", "Share of the records that count as newest, for `exponential`.").only(SCOPE),
-    SettingSpec::new("workload.key_mode", Kind::OneOf(&["exact", "ycsb"]), "exact", "`exact`: the exact distributions, over a permutation of the records. `ycsb`: key names and draws of YCSB 0.17, bit for bit.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_KEY_MODE, Kind::OneOf(&["exact", "ycsb"]), "exact", "`exact`: the exact distributions, over a permutation of the records. `ycsb`: key names and draws of YCSB 0.17, bit for bit.").only(SCOPE),
     SettingSpec::new("workload.insert_order", Kind::OneOf(&["hashed", "ordered"]), "hashed", "Whether records are scattered over the key order or in ascending order.").only(SCOPE),
     SettingSpec::new("workload.zero_padding", Kind::Integer { least: 1, most: 64 }, "1", "Minimum number of digits of a key in the mode `ycsb`; in the mode `exact` keys have 20 digits.").only(SCOPE),
     SettingSpec::new("workload.fields", Kind::Integer { least: 1, most: 1000 }, "10", "Fields of a record.").only(SCOPE),
@@ -58,13 +58,13 @@ pub(super) const SETTINGS: &[SettingSpec] = &[
     SettingSpec::new("workload.scan_least", Kind::Integer { least: 1, most: 100_000 }, "1", "Minimum number of records of a scan.").only(SCOPE),
     SettingSpec::new("workload.scan_most", Kind::Integer { least: 1, most: 100_000 }, "100", "Maximum number of records of a scan.").only(SCOPE),
     SettingSpec::new("workload.scan_lengths", LENGTHS, "uniform", "How the number of records of a scan is drawn.").only(SCOPE),
-    SettingSpec::new("workload.form", Kind::OneOf(&["columns", "json"]), "columns", "On SQL engines: a column for each field, or one column of the engine's JSON type.").only(SCOPE),
+    SettingSpec::new(setting::WORKLOAD_FORM, Kind::OneOf(&["columns", "json"]), "columns", "On SQL engines: a column for each field, or one column of the engine's JSON type.").only(SCOPE),
     SettingSpec::new("workload.data", Kind::OneOf(&["built", "adopted"]), "built", "`built`: loaded by Proofload, with a manifest. `adopted`: use a usertable that another client loaded, unchanged; only its shape and record count are checked.").fixed().only(SCOPE),
     SettingSpec::new("workload.batch", Kind::Integer { least: 1, most: 100_000 }, "500", "Records that the load sends in one batch.").fixed().only(SCOPE),
     SettingSpec::optional("workload.loaders", Kind::Integer { least: 1, most: 256 }, "Parallel sessions of the load; by default as many as the engine benefits from.").fixed().only(SCOPE),
     SettingSpec::new("workload.check_reads", Kind::Integer { least: 0, most: 1_000_000 }, "16", "Each user compares one in this many of its reads with the written data, byte by byte; 0 compares no reads.").only(SCOPE),
     SettingSpec::new("workload.verify", Kind::OneOf(&["sample", "full"]), "sample", "How many records are read back and compared after the load and after each run: 1,000, or all.").only(SCOPE),
-    SettingSpec::optional("workload.client_threads", Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per user on an embedded engine.").only(SCOPE),
+    SettingSpec::optional(setting::WORKLOAD_CLIENT_THREADS, Kind::Integer { least: 1, most: 4096 }, "Client threads; by default one per core, or one per user on an embedded engine.").only(SCOPE),
     SettingSpec::optional("workload.hot_rows", Kind::Integer { least: 1, most: 1_000_000_000_000_000 }, "Records that operations use: every drawn record but an inserted one is mapped to one of so many. By default all; experiments change it.").only(SCOPE),
     SettingSpec::optional("workload.hold", Kind::Duration { least_ms: 1, most_ms: 60_000 }, "Time for which the transaction of an update keeps its record locked before it commits, as an application does that thinks inside its transactions. On SQL engines; by default an update is one statement that commits by itself. Experiments change it.").only(SCOPE),
     SettingSpec::optional("workload.pool", Kind::Integer { least: 1, most: 100_000 }, "Connections that all users share, each for one operation at a time, waiting their turn; on one client thread. By default each user has its own. Experiments change it.").load().only(SCOPE),
@@ -127,11 +127,11 @@ impl YcsbSettings {
     pub(super) fn read(settings: &Settings) -> Result<Self, Error> {
         let optional = |path: &str| settings.get(path).map(|_| settings.integer(path)).transpose();
         Ok(Self {
-            records: whole(settings, "workload.records")?,
-            users: settings.count("workload.virtual_users")?.max(1),
-            operations: optional("workload.operations")?.map(i64::unsigned_abs),
+            records: whole(settings, setting::WORKLOAD_RECORDS)?,
+            users: settings.count(setting::WORKLOAD_VIRTUAL_USERS)?.max(1),
+            operations: optional(setting::WORKLOAD_OPERATIONS)?.map(i64::unsigned_abs),
             mix: mix(settings)?,
-            mix_name: settings.text("workload.mix")?.to_owned(),
+            mix_name: settings.text(setting::WORKLOAD_MIX)?.to_owned(),
             key_choice: key_choice(settings)?,
             compatibility: compatibility(settings)?,
             insert_order: insert_order(settings)?,
@@ -140,15 +140,15 @@ impl YcsbSettings {
             read_all_fields: settings.boolean("workload.read_all_fields")?,
             write_all_fields: settings.boolean("workload.write_all_fields")?,
             scans: scans(settings)?,
-            form: if settings.text("workload.form")? == "json" { Form::Json } else { Form::Columns },
+            form: if settings.text(setting::WORKLOAD_FORM)? == "json" { Form::Json } else { Form::Columns },
             adopted: settings.text("workload.data")? == "adopted",
             batch: narrow(settings, "workload.batch")?,
             loaders: optional("workload.loaders")?.map(|count| usize::try_from(count).unwrap_or(1)),
             check_reads: narrow(settings, "workload.check_reads")?,
             verify_all: settings.text("workload.verify")? == "full",
             client_threads: settings
-                .get("workload.client_threads")
-                .map(|_| settings.count("workload.client_threads"))
+                .get(setting::WORKLOAD_CLIENT_THREADS)
+                .map(|_| settings.count(setting::WORKLOAD_CLIENT_THREADS))
                 .transpose()?,
             max_retries: settings.count("workload.max_retries")?,
             hot_rows: optional("workload.hot_rows")?.map(i64::unsigned_abs),
@@ -190,9 +190,9 @@ impl YcsbSettings {
         } else if !is_constant(self.scans.choice) && self.scans.least > self.scans.most {
             "workload.scan_least"
         } else if self.compatibility == Compatibility::Ycsb {
-            "workload.key_mode"
+            setting::WORKLOAD_KEY_MODE
         } else {
-            "workload.kind"
+            setting::WORKLOAD_KIND
         }
     }
 
@@ -254,14 +254,14 @@ fn narrow<T: TryFrom<i64>>(settings: &Settings, path: &str) -> Result<T, Error> 
 /// Contradictions of an own mix: shares that add up to no whole. Those beside another mix are left alone, as another point may use them;
 /// where none does, validation refuses them.
 pub(super) fn of_mix(settings: &Settings) -> Vec<Contradiction> {
-    if settings.text("workload.mix") != Ok(OWN) {
+    if settings.text(setting::WORKLOAD_MIX) != Ok(OWN) {
         return Vec::new();
     }
-    mix(settings).err().map(|error| Contradiction::new("workload.mix", error.to_string())).into_iter().collect()
+    mix(settings).err().map(|error| Contradiction::new(setting::WORKLOAD_MIX, error.to_string())).into_iter().collect()
 }
 
 fn mix(settings: &Settings) -> Result<Mix, Error> {
-    let name = settings.text("workload.mix")?;
+    let name = settings.text(setting::WORKLOAD_MIX)?;
     if name != OWN {
         return Mix::preset(name.chars().next().unwrap_or('a')).map_err(from_gen);
     }
@@ -282,8 +282,8 @@ fn mix(settings: &Settings) -> Result<Mix, Error> {
 
 fn key_choice(settings: &Settings) -> Result<KeyChoice, Error> {
     let theta = settings.number("workload.theta")?;
-    let of_mix = if settings.text("workload.mix")? == "d" { "latest" } else { "zipfian" };
-    Ok(match settings.text("workload.keys").unwrap_or(of_mix) {
+    let of_mix = if settings.text(setting::WORKLOAD_MIX)? == "d" { "latest" } else { "zipfian" };
+    Ok(match settings.text(setting::WORKLOAD_KEYS).unwrap_or(of_mix) {
         "uniform" => KeyChoice::Uniform,
         "latest" => KeyChoice::Latest { theta },
         "hotspot" => KeyChoice::Hotspot {
@@ -300,7 +300,7 @@ fn key_choice(settings: &Settings) -> Result<KeyChoice, Error> {
 }
 
 fn compatibility(settings: &Settings) -> Result<Compatibility, Error> {
-    Ok(if settings.text("workload.key_mode")? == "ycsb" { Compatibility::Ycsb } else { Compatibility::Exact })
+    Ok(if settings.text(setting::WORKLOAD_KEY_MODE)? == "ycsb" { Compatibility::Ycsb } else { Compatibility::Exact })
 }
 
 fn insert_order(settings: &Settings) -> Result<InsertOrder, Error> {

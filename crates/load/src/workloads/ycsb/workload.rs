@@ -11,7 +11,7 @@ use proofload_gen::ycsb::Kind;
 use proofload_model::catalogue::{Contradiction, WorkloadFacts};
 use proofload_model::error::Error;
 use proofload_model::intervention::{HOLD, HOT_ROWS, POOL};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::units::Bytes;
 use std::sync::Arc;
 
@@ -29,10 +29,10 @@ fn contradictions(settings: &Settings) -> Vec<Contradiction> {
     if let Err(error) = read.plan_of(Seed(1), Seed(1)) {
         return vec![Contradiction::new(read.unfit_setting(), error.to_string())];
     }
-    let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
+    let engine = settings.text(setting::ENGINE_KIND).ok().and_then(proofload_engine::engine);
     let engine = engine.and_then(|engine| StoreDialect::of(engine, read.form, read.shape.fields).err());
     if let Some(error) = engine {
-        return vec![Contradiction::new("engine.kind", error.to_string())];
+        return vec![Contradiction::new(setting::ENGINE_KIND, error.to_string())];
     }
     each_has_one(settings, read.users, "virtual users").into_iter().chain(of_live(settings, &read)).collect()
 }
@@ -45,7 +45,7 @@ fn of_live(settings: &Settings, read: &YcsbSettings) -> Vec<Contradiction> {
     if read.hot_rows.is_some_and(|rows| rows > read.records) {
         add(HOT_ROWS, format!("there are {} records; use no more of them", read.records));
     }
-    let engine = settings.text("engine.kind").ok().and_then(proofload_engine::engine);
+    let engine = settings.text(setting::ENGINE_KIND).ok().and_then(proofload_engine::engine);
     if read.hold.is_some() {
         if read.mix.share(Kind::Update) + read.mix.share(Kind::ReadModifyWrite) == 0.0 {
             add(HOLD, "holds updates, but the mix has none; remove it or change the mix".to_owned());
@@ -88,7 +88,7 @@ impl Workload for Ycsb {
     }
 
     fn sessions(&self, settings: &Settings) -> u32 {
-        settings.count("workload.virtual_users").unwrap_or(1)
+        settings.count(setting::WORKLOAD_VIRTUAL_USERS).unwrap_or(1)
     }
 
     fn rewrites_values(&self) -> bool {
@@ -103,11 +103,11 @@ impl Workload for Ycsb {
     }
 
     fn rating(&self, settings: &Settings) -> Rating {
-        if settings.get("workload.operations").is_some() { Rating::ToItsEnd } else { Rating::Window }
+        if settings.get(setting::WORKLOAD_OPERATIONS).is_some() { Rating::ToItsEnd } else { Rating::Window }
     }
 
     fn work(&self, settings: &Settings) -> Option<Work> {
-        let operations = u64::try_from(settings.integer("workload.operations").ok()?).ok()?;
+        let operations = u64::try_from(settings.integer(setting::WORKLOAD_OPERATIONS).ok()?).ok()?;
         Some(Work { operations, word: "operations", at_most: None })
     }
 

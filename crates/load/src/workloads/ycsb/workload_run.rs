@@ -258,10 +258,6 @@ impl WorkloadRun for YcsbRun {
         Box::pin(async move { self.run_user(self.users_here().start + user, context).await })
     }
 
-    fn counters(&self) -> Result<Vec<(String, i64)>, proofload_engine::Error> {
-        Ok(Vec::new())
-    }
-
     fn change(&self, values: &BTreeMap<String, f64>) -> Result<(), Error> {
         self.live.change(values)
     }

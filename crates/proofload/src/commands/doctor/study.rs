@@ -76,13 +76,7 @@ impl Neighbours {
 /// Whether everything that the study asks for is here.
 pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
     if refused_limits::is_elsewhere(study) {
-        let host = Diagnosis::bad(
-            "host under test",
-            State::Warning,
-            "(possibly) another machine (engine.url, agents.host), which was not checked; what follows is about this machine",
-            "run proofload doctor with this study on that machine, without engine.url and agents.host",
-        );
-        return std::iter::once(host).chain(rights::diagnoses(study)).collect();
+        return std::iter::once(host_under_test(study)).chain(rights::diagnoses(study)).collect();
     }
     let refused = refused_limits::refused(study);
     let mut found: Vec<Diagnosis> = lost_factors(study, &refused).into_iter().chain(limits(study, &refused)).collect();
@@ -103,12 +97,33 @@ pub(super) fn can_run(study: &Study, folder: &Path) -> Vec<Diagnosis> {
             Some(why) => Diagnosis::bad("cache tier", State::Missing, why.to_string(), "what it says"),
         });
     }
+    if refused_limits::has_list(study) {
+        found.push(match refused_limits::unfit_list(study) {
+            None => Diagnosis::good("list that fills the cache", "read to its end"),
+            Some(why) => Diagnosis::bad("list that fills the cache", State::Missing, why.to_string(), "what it says"),
+        });
+    }
     if preconditioning(&study.settings, None).is_ok_and(|how| how.is_some()) {
         let fio = doctor::fio();
         let state = if fio.state == State::Good { State::Good } else { State::Missing };
         found.push(Diagnosis { state, ..fio });
     }
     found
+}
+
+/// Where the database of a study is that Proofload does not start here.
+fn host_under_test(study: &Study) -> Diagnosis {
+    const SUBJECT: &str = "host under test";
+    if refused_limits::is_server_here(study) {
+        let found = "this machine by engine.url, unless a forwarded port or a container stands behind that address";
+        return Diagnosis::good(SUBJECT, found);
+    }
+    Diagnosis::bad(
+        SUBJECT,
+        State::Warning,
+        "(possibly) another machine (engine.url, agents.host), which was not checked; what follows is about this machine",
+        "run proofload doctor with this study on that machine, without engine.url and agents.host",
+    )
 }
 
 /// What a study that runs without these limits does not vary any more.
@@ -345,6 +360,32 @@ mod tests {
 
     const OPEN: ProcessorUse = ProcessorUse { used: 0.4, stolen: Some(0.0), foreign: Some(0.0), clients: Some(0.4) };
     const BLIND: ProcessorUse = ProcessorUse { stolen: None, foreign: None, ..OPEN };
+
+    #[test]
+    fn a_server_behind_a_loopback_address_is_on_this_machine() {
+        let told = |url: &str, more: &str| {
+            let text = format!(
+                "[study]\nname = \"s\"\ntitle = \"t\"\n[workload]\nkind = \"tprocc\"\nwarehouses = 1\nvirtual_users = 1\n\
+                 [engine]\nkind = \"postgresql\"\nurl = {url:?}\n[procedure]\nrestore = \"never\"\n{more}"
+            );
+            let study =
+                proofload_model::study::validate(&text, &[], &crate::catalogue::catalogue()).expect("it is valid");
+            host_under_test(&study)
+        };
+        for here in
+            ["postgresql://me@127.0.0.1/shop", "postgresql://me@[::1]:5433/shop", "host=/run/postgresql dbname=shop"]
+        {
+            let told = told(here, "");
+            assert_eq!(told.state, State::Good, "{told:?}");
+            assert!(told.found.starts_with("this machine by engine.url, unless") && told.remedy.is_none(), "{told:?}");
+        }
+        let elsewhere = told("postgresql://me@db1/shop", "");
+        assert!(elsewhere.state == State::Warning && elsewhere.found.contains("another machine"), "{elsewhere:?}");
+        // The address is one of the host that the load goes out from.
+        let from_there =
+            told("postgresql://me@localhost/shop", "[agents]\nload = [\"ssh\", \"db1\", \"proofload\", \"agent\"]\n");
+        assert_eq!(from_there.state, State::Warning, "{from_there:?}");
+    }
 
     #[test]
     fn a_machine_that_hides_others_is_told_by_what_computing_took() {

@@ -1,6 +1,7 @@
 //! What a first study may be: workloads, places and what varies, and which of them go together. Words and tables only.
 
 use crate::cli_first::InitWorkload;
+use proofload_model::settings::setting;
 
 /// What is known of a workload here. To add one, add its row to [`WORKLOADS`] and its section to the template.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +35,7 @@ pub(super) const WORKLOADS: &[WorkloadRow] = &[
         engines: &["sqlite", "postgresql", "mariadb", "mysql"],
         servers: &["postgresql", "mariadb", "mysql", "sqlserver"],
         vary: WITHOUT_CACHE,
-        users: "workload.virtual_users",
+        users: setting::WORKLOAD_VIRTUAL_USERS,
     },
     WorkloadRow {
         workload: InitWorkload::KeyValue,
@@ -44,7 +45,7 @@ pub(super) const WORKLOADS: &[WorkloadRow] = &[
         engines: &["sqlite", "postgresql", "mongodb", "mariadb", "mysql"],
         servers: &["postgresql", "mongodb", "mariadb", "mysql", "sqlserver"],
         vary: WITHOUT_CACHE,
-        users: "workload.virtual_users",
+        users: setting::WORKLOAD_VIRTUAL_USERS,
     },
     WorkloadRow {
         workload: InitWorkload::Warehouse,
@@ -54,7 +55,7 @@ pub(super) const WORKLOADS: &[WorkloadRow] = &[
         engines: &["sqlite", "postgresql", "duckdb", "mariadb", "mysql"],
         servers: &["postgresql", "mariadb", "mysql", "sqlserver"],
         vary: WITHOUT_CACHE,
-        users: "workload.streams",
+        users: setting::WORKLOAD_STREAMS,
     },
     WorkloadRow {
         workload: InitWorkload::CacheTier,
@@ -64,7 +65,7 @@ pub(super) const WORKLOADS: &[WorkloadRow] = &[
         engines: &["sqlite", "postgresql"],
         servers: &[],
         vary: &[CACHE, USERS, SETTING, NOTHING],
-        users: "workload.virtual_users",
+        users: setting::WORKLOAD_VIRTUAL_USERS,
     },
 ];
 

@@ -13,10 +13,7 @@ use std::path::{Path, PathBuf};
 pub(in crate::commands) fn run(arguments: &InitArguments) -> Exit {
     match carry_out(arguments) {
         Ok(()) => Exit::Good,
-        Err((exit, text)) => {
-            output::error(&text);
-            exit
-        }
+        Err((exit, text)) => output::failure(false, exit, &text),
     }
 }
 

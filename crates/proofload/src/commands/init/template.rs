@@ -5,6 +5,7 @@ use crate::catalogue::catalogue;
 use crate::cli_first::InitWorkload;
 use crate::commands::study_needs::StudyNeeds;
 use proofload_model::engines::named_engine;
+use proofload_model::settings::setting;
 use proofload_model::study::{Study, faults_text, validate};
 
 /// Where servers keep their data: as root, Proofload starts them as another user.
@@ -241,7 +242,7 @@ fn procedure(choice: &Choice) -> String {
 fn factor(choice: &Choice) -> String {
     let (setting, levels) = match &choice.vary {
         Vary::Nothing => return String::new(),
-        Vary::Memory => ("limits.memory".to_owned(), memory_levels(least_memory(choice))),
+        Vary::Memory => (setting::LIMITS_MEMORY.to_owned(), memory_levels(least_memory(choice))),
         Vary::Users => (row(choice.workload).users.to_owned(), users(choice).to_owned()),
         Vary::Cache => (
             "storage.cache".to_owned(),

@@ -39,21 +39,14 @@ impl PoolFinding {
 const KINDS: [FaultKind; 4] = [FaultKind::Lost, FaultKind::Unreadable, FaultKind::Torn, FaultKind::Clean];
 
 /// Checks one.
-pub(super) fn run(arguments: &CheckPoolArguments) -> Exit {
+pub(super) fn run(arguments: &CheckPoolArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let places = origins(&arguments.origins, &mut faults);
-    let places = match faults.settle(arguments.json, Some(places)) {
-        Ok(places) => places,
-        Err(exit) => return exit,
-    };
-    match look(arguments, &places) {
-        Ok(found) => {
-            let text = if arguments.json { as_json(&found) } else { as_text(&found, arguments) };
-            let exit = if found.is_sound() { Exit::Good } else { Exit::VerificationFailed };
-            output::conclude(arguments.json, &text, exit)
-        }
-        Err(text) => output::failure(arguments.json, Exit::Failure, &text),
-    }
+    let places = faults.settle(arguments.json, Some(places))?;
+    let found = look(arguments, &places).map_err(|text| output::failure(arguments.json, Exit::Failure, &text))?;
+    let text = if arguments.json { as_json(&found) } else { as_text(&found, arguments) };
+    let exit = if found.is_sound() { Exit::Good } else { Exit::VerificationFailed };
+    Ok(output::conclude(arguments.json, &text, exit))
 }
 
 fn look(arguments: &CheckPoolArguments, places: &[OriginPlace]) -> Result<PoolFinding, String> {

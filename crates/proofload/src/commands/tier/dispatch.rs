@@ -6,7 +6,7 @@ use crate::exit::Exit;
 
 /// Runs one of them.
 pub(in super::super) fn run(command: &TierCommand) -> Exit {
-    match command {
+    let ended = match command {
         TierCommand::Format(arguments) => format::run(arguments),
         TierCommand::Serve(arguments) => serve::run(arguments),
         TierCommand::Stats(arguments) => stats::run(arguments),
@@ -17,5 +17,8 @@ pub(in super::super) fn run(command: &TierCommand) -> Exit {
         TierCommand::Check(arguments) => check::run(arguments),
         TierCommand::Dump(arguments) => dump::run(arguments),
         TierCommand::Kernel(command) => kernel::run(command),
+    };
+    match ended {
+        Ok(exit) | Err(exit) => exit,
     }
 }

@@ -15,27 +15,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Drains.
-pub(super) fn run(arguments: &DrainArguments) -> Exit {
+pub(super) fn run(arguments: &DrainArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let within = time("--within", &arguments.within, &mut faults);
     let origins = origins(&arguments.origins, &mut faults);
-    let within = match faults.settle(arguments.json, within) {
-        Ok(within) => within,
-        Err(exit) => return exit,
-    };
+    let within = faults.settle(arguments.json, within)?;
     let drained = match (&arguments.control, &arguments.cache) {
         (Some(control), _) => by_socket(control, within),
         (None, Some(cache)) => by_devices(arguments, cache, &origins, within),
         (None, None) => Err("no pool to drain was given".to_owned()),
     };
-    match drained {
-        Ok(drained) => {
-            let text = if arguments.json { as_json(&drained) } else { as_text(&drained, within) };
-            let exit = if drained.status.dirty_lines == 0 { Exit::Good } else { Exit::Failure };
-            output::conclude(arguments.json, &text, exit)
-        }
-        Err(text) => output::failure(arguments.json, Exit::Failure, &text),
-    }
+    let drained = drained.map_err(|text| output::failure(arguments.json, Exit::Failure, &text))?;
+    let text = if arguments.json { as_json(&drained) } else { as_text(&drained, within) };
+    let exit = if drained.status.dirty_lines == 0 { Exit::Good } else { Exit::Failure };
+    Ok(output::conclude(arguments.json, &text, exit))
 }
 
 fn by_socket(control: &Path, within: Duration) -> Result<DrainOutcome, String> {

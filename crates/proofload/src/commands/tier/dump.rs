@@ -11,21 +11,16 @@ use serde_json::json;
 use std::io::Write;
 
 /// Dumps one.
-pub(super) fn run(arguments: &DumpArguments) -> Exit {
+pub(super) fn run(arguments: &DumpArguments) -> Result<Exit, Exit> {
+    let failed = |text: String| output::failure(arguments.json, Exit::Failure, &text);
     let found = devices::open_one(&arguments.cache, PageCache::Used)
         .and_then(|(_claim, device)| CacheInspection::of(&device).map_err(|error| error.to_string()));
-    let found = match found {
-        Ok(found) => found,
-        Err(text) => return output::failure(arguments.json, Exit::Failure, &text),
-    };
-    let written =
-        output::stream(
-            |out| if arguments.json { as_json(&found, arguments, out) } else { as_text(&found, arguments, out) },
-        );
-    match written {
-        Ok(()) => Exit::Good,
-        Err(error) => output::failure(arguments.json, Exit::Failure, &output::not_written(&error)),
-    }
+    let found = found.map_err(failed)?;
+    let written = output::stream(|out| match arguments.json {
+        true => as_json(&found, arguments, out),
+        false => as_text(&found, arguments, out),
+    });
+    written.map(|()| Exit::Good).map_err(|error| failed(output::not_written(&error)))
 }
 
 fn volumes(found: &CacheInspection) -> impl Iterator<Item = u8> {

@@ -21,15 +21,10 @@ struct FormatOrder {
 }
 
 /// Makes a pool.
-pub(super) fn run(arguments: &FormatArguments) -> Exit {
-    let wanted = match wanted(arguments) {
-        Ok(wanted) => wanted,
-        Err(exit) => return exit,
-    };
-    match format(arguments, &wanted) {
-        Ok(text) => output::conclude_acted(false, &text, Exit::Good),
-        Err((exit, text)) => output::failure(false, exit, &text),
-    }
+pub(super) fn run(arguments: &FormatArguments) -> Result<Exit, Exit> {
+    let wanted = wanted(arguments)?;
+    let text = format(arguments, &wanted).map_err(|(exit, text)| output::failure(false, exit, &text))?;
+    Ok(output::conclude_acted(false, &text, Exit::Good))
 }
 
 fn wanted(arguments: &FormatArguments) -> Result<FormatOrder, Exit> {

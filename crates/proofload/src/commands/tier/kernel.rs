@@ -17,7 +17,7 @@ use proofload_tier::machine::CacheMode;
 use std::time::Duration;
 
 /// Runs one of them.
-pub(super) fn run(command: &TierKernelCommand) -> Exit {
+pub(super) fn run(command: &TierKernelCommand) -> Result<Exit, Exit> {
     match command {
         TierKernelCommand::SetUp(arguments) => set_up(arguments),
         TierKernelCommand::Stats(arguments) => stats(arguments),
@@ -43,13 +43,10 @@ fn order(devices: &KernelDeviceArguments, word: &str, block: Option<&str>, fault
     })
 }
 
-fn set_up(arguments: &KernelSetUpArguments) -> Exit {
+fn set_up(arguments: &KernelSetUpArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let order = order(&arguments.devices, &arguments.mode, arguments.block.as_deref(), &mut faults);
-    let order = match faults.settle(arguments.json, order) {
-        Ok(order) => order,
-        Err(exit) => return exit,
-    };
+    let order = faults.settle(arguments.json, order)?;
     let confirmed: Vec<String> = arguments.yes.iter().flat_map(|names| names.split(',')).map(str::to_owned).collect();
     if arguments.dry_run {
         let against = caches::refusal(&order, &confirmed).map(|error| error.to_string());
@@ -60,13 +57,10 @@ fn set_up(arguments: &KernelSetUpArguments) -> Exit {
     told(arguments.json, done.map(|found| in_place(arguments.json, &order, "set up", &found)))
 }
 
-fn recover(arguments: &KernelRecoverArguments) -> Exit {
+fn recover(arguments: &KernelRecoverArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let order = order(&arguments.devices, &arguments.mode, None, &mut faults);
-    let order = match faults.settle(arguments.json, order) {
-        Ok(order) => order,
-        Err(exit) => return exit,
-    };
+    let order = faults.settle(arguments.json, order)?;
     if arguments.dry_run {
         let planned = caches::recovery_plan(&order).map(|steps| vec![("", steps)]);
         return told(arguments.json, planned.map(|parts| plan_text(arguments.json, &parts, None)));
@@ -75,14 +69,11 @@ fn recover(arguments: &KernelRecoverArguments) -> Exit {
     told(arguments.json, done.map(|found| in_place(arguments.json, &order, "back in place", &found)))
 }
 
-fn stats(arguments: &KernelStatsArguments) -> Exit {
+fn stats(arguments: &KernelStatsArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let over = arguments.over.as_ref().and_then(|text| time("--over", text, &mut faults));
     let order = order(&arguments.devices, CacheMode::WriteBack.name(), None, &mut faults);
-    let order = match faults.settle(arguments.json, order) {
-        Ok(order) => order,
-        Err(exit) => return exit,
-    };
+    let order = faults.settle(arguments.json, order)?;
     let found = statistics(&order, over).map(|found| match arguments.json {
         true => kernel_json::of(order.system, &found),
         false => kernel_text::of(order.system, &found),
@@ -97,31 +88,23 @@ fn statistics(order: &CacheOrder, over: Option<Duration>) -> Result<CacheStatist
     Ok(caches::statistics(order, &SystemClock)?.since(&first, over))
 }
 
-fn take_down(arguments: &KernelTakeDownArguments) -> Exit {
+fn take_down(arguments: &KernelTakeDownArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let within = time("--within", &arguments.within, &mut faults);
     let order = order(&arguments.devices, CacheMode::WriteBack.name(), None, &mut faults);
-    let wanted = faults.settle(arguments.json, within.zip(order));
-    let (within, order) = match wanted {
-        Ok(wanted) => wanted,
-        Err(exit) => return exit,
-    };
+    let (within, order) = faults.settle(arguments.json, within.zip(order))?;
     if arguments.dry_run {
         let planned = caches::take_down_plan(&order);
         let planned = planned.map(|(drain, remove)| vec![("", drain), ("once nothing is dirty", remove)]);
         return told(arguments.json, planned.map(|parts| plan_text(arguments.json, &parts, None)));
     }
-    match caches::take_down(&order, within, &SystemClock) {
-        Ok(outcome) => {
-            let text = match arguments.json {
-                true => kernel_json::taken_down(order.system, &outcome),
-                false => kernel_text::taken_down(order.system, &outcome, within),
-            };
-            let exit = if outcome.left == Bytes(0) { Exit::Good } else { Exit::Failure };
-            output::conclude(arguments.json, &text, exit)
-        }
-        Err(error) => failure(arguments.json, &error),
-    }
+    let outcome = caches::take_down(&order, within, &SystemClock).map_err(|error| failure(arguments.json, &error))?;
+    let text = match arguments.json {
+        true => kernel_json::taken_down(order.system, &outcome),
+        false => kernel_text::taken_down(order.system, &outcome, within),
+    };
+    let exit = if outcome.left == Bytes(0) { Exit::Good } else { Exit::Failure };
+    Ok(output::conclude(arguments.json, &text, exit))
 }
 
 fn plan_text(json: bool, parts: &[(&str, Vec<CacheStep>)], against: Option<&str>) -> String {
@@ -132,11 +115,9 @@ fn in_place(json: bool, order: &CacheOrder, what: &str, found: &CacheStatistics)
     if json { kernel_json::of(order.system, found) } else { kernel_text::in_place(order.system, what, found) }
 }
 
-fn told(json: bool, done: Result<String, Error>) -> Exit {
-    match done {
-        Ok(text) => output::conclude(json, &text, Exit::Good),
-        Err(error) => failure(json, &error),
-    }
+fn told(json: bool, done: Result<String, Error>) -> Result<Exit, Exit> {
+    let text = done.map_err(|error| failure(json, &error))?;
+    Ok(output::conclude(json, &text, Exit::Good))
 }
 
 fn failure(json: bool, error: &Error) -> Exit {

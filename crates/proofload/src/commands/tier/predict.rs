@@ -9,17 +9,12 @@ use proofload_model::units::Bytes;
 use proofload_report::{ForecastFormat, render_forecast};
 
 /// Forecasts sizes from a record.
-pub(super) fn run(arguments: &PredictArguments) -> Exit {
+pub(super) fn run(arguments: &PredictArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let sizes = sizes(arguments, &mut faults);
-    let sizes = match faults.settle(arguments.json, Some(sizes)) {
-        Ok(sizes) => sizes,
-        Err(exit) => return exit,
-    };
-    match text(arguments, &sizes) {
-        Ok(text) => output::conclude(arguments.json, &text, Exit::Good),
-        Err(why) => output::failure(arguments.json, Exit::Failure, &why),
-    }
+    let sizes = faults.settle(arguments.json, Some(sizes))?;
+    let text = text(arguments, &sizes).map_err(|why| output::failure(arguments.json, Exit::Failure, &why))?;
+    Ok(output::conclude(arguments.json, &text, Exit::Good))
 }
 
 fn sizes(arguments: &PredictArguments, faults: &mut Faults) -> Vec<CacheSize> {

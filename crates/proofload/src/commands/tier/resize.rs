@@ -49,23 +49,16 @@ impl ResizeOutcome {
 }
 
 /// Changes the size.
-pub(super) fn run(arguments: &ResizeArguments) -> Exit {
+pub(super) fn run(arguments: &ResizeArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let origins = origins(&arguments.devices.origins, &mut faults);
     let within = time("--within", &arguments.within, &mut faults);
     let size = size("--size", &arguments.size, &mut faults);
     let wanted = size.zip(within).map(|(size, within)| ResizeOrder { size, origins, within });
-    let wanted = match faults.settle(arguments.json, wanted) {
-        Ok(wanted) => wanted,
-        Err(exit) => return exit,
-    };
-    match resize(arguments, &wanted) {
-        Ok(done) => {
-            let text = if arguments.json { as_json(&done) } else { as_text(&done, &arguments.devices.cache) };
-            output::conclude_acted(arguments.json, &text, Exit::Good)
-        }
-        Err((exit, text)) => output::failure(arguments.json, exit, &text),
-    }
+    let wanted = faults.settle(arguments.json, wanted)?;
+    let done = resize(arguments, &wanted).map_err(|(exit, text)| output::failure(arguments.json, exit, &text))?;
+    let text = if arguments.json { as_json(&done) } else { as_text(&done, &arguments.devices.cache) };
+    Ok(output::conclude_acted(arguments.json, &text, Exit::Good))
 }
 
 fn resize(arguments: &ResizeArguments, wanted: &ResizeOrder) -> Result<ResizeOutcome, (Exit, String)> {

@@ -16,13 +16,14 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::output;
 use proofload_engine::tiers::WarmList;
+use proofload_model::tier::MOST_FLUSH_DELAY_ASKED;
 use proofload_model::tier_cleaning::{CachePart, CleaningPlan};
 use proofload_model::units::{Bytes, duration_text};
 use proofload_tier::control::{ControlServer, ControlSubject};
 use proofload_tier::export::{NbdServer, TierVolume};
 use proofload_tier::forecast::SampleSettings;
 use proofload_tier::machine::PoolSettings;
-use proofload_tier::tier::{CacheInspection, MOST_FLUSH_DELAY, Maintenance, Tier};
+use proofload_tier::tier::{CacheInspection, Maintenance, Tier};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -58,15 +59,9 @@ struct ServeOrder {
 }
 
 /// Serves.
-pub(super) fn run(arguments: &ServeArguments) -> Exit {
-    let wanted = match wanted(arguments) {
-        Ok(wanted) => wanted,
-        Err(exit) => return exit,
-    };
-    match serve(arguments, &wanted) {
-        Ok(exit) => exit,
-        Err(text) => output::failure(false, Exit::Failure, &text),
-    }
+pub(super) fn run(arguments: &ServeArguments) -> Result<Exit, Exit> {
+    let wanted = wanted(arguments)?;
+    serve(arguments, &wanted).map_err(|text| output::failure(false, Exit::Failure, &text))
 }
 
 fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
@@ -78,8 +73,8 @@ fn wanted(arguments: &ServeArguments) -> Result<ServeOrder, Exit> {
     let within = time("--within", &arguments.within, &mut faults);
     let delay = arguments.flush_delay.as_ref().and_then(|text| time("--flush-delay", text, &mut faults));
     let flush_delay = delay.unwrap_or_default();
-    if flush_delay > MOST_FLUSH_DELAY {
-        faults.add("--flush-delay: at most 10s");
+    if flush_delay > MOST_FLUSH_DELAY_ASKED {
+        faults.add(format!("--flush-delay: at most {}", duration_text(MOST_FLUSH_DELAY_ASKED)));
     }
     let cleaning = cleaning::plan(&arguments.cleaning, &mut faults);
     let quotas = cleaning::quotas(&arguments.quotas, (&origins, &modes), &mut faults);

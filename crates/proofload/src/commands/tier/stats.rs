@@ -64,20 +64,14 @@ fn ratio(part: Duration, whole: Duration) -> f64 {
 }
 
 /// Prints them.
-pub(super) fn run(arguments: &StatsArguments) -> Exit {
+pub(super) fn run(arguments: &StatsArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let over = arguments.over.as_ref().and_then(|text| time("--over", text, &mut faults));
-    let over = match faults.settle(arguments.json, Some(over)) {
-        Ok(over) => over,
-        Err(exit) => return exit,
-    };
-    match figures(arguments, over) {
-        Ok(figures) => {
-            let text = if arguments.json { stats_json::of(&figures) } else { stats_text::of(&figures) };
-            output::conclude(arguments.json, &text, Exit::Good)
-        }
-        Err(error) => output::failure(arguments.json, Exit::Failure, &error.to_string()),
-    }
+    let over = faults.settle(arguments.json, Some(over))?;
+    let figures =
+        figures(arguments, over).map_err(|error| output::failure(arguments.json, Exit::Failure, &error.to_string()))?;
+    let text = if arguments.json { stats_json::of(&figures) } else { stats_text::of(&figures) };
+    Ok(output::conclude(arguments.json, &text, Exit::Good))
 }
 
 fn figures(arguments: &StatsArguments, over: Option<Duration>) -> Result<PoolFigures, proofload_tier::Error> {

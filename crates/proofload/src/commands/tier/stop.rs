@@ -14,25 +14,20 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Stops one.
-pub(super) fn run(arguments: &StopArguments) -> Exit {
+pub(super) fn run(arguments: &StopArguments) -> Result<Exit, Exit> {
     let mut faults = Faults::default();
     let within = time("--within", &arguments.within, &mut faults);
-    let within = match faults.settle(false, within) {
-        Ok(within) => within,
-        Err(exit) => return exit,
-    };
+    let within = faults.settle(false, within)?;
+    let failed = |text: String| output::failure(false, Exit::Failure, &text);
     let asked = ControlClient::connect(&arguments.control).and_then(|client| client.stop());
-    if let Err(error) = asked {
-        return output::failure(false, Exit::Failure, &error.to_string());
-    }
+    asked.map_err(|error| failed(error.to_string()))?;
     let begun = SystemClock.now();
     while SystemClock.now().since(begun) < within {
         if !arguments.control.exists() {
             let told = "stopped: the pool is closed, and its control socket is gone";
-            return output::conclude(false, told, Exit::Good);
+            return Ok(output::conclude(false, told, Exit::Good));
         }
         SystemClock.sleep(LOOK);
     }
-    let text = format!("the server did not stop within {}; it is still stopping", time_text(within));
-    output::failure(false, Exit::Failure, &text)
+    Err(failed(format!("the server did not stop within {}; it is still stopping", time_text(within))))
 }

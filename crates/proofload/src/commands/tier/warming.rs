@@ -54,20 +54,40 @@ impl Drop for WarmingThread {
 }
 
 fn told(warmed: &WarmedBlocks, repeated: u64) -> String {
-    let beyond = match warmed.beyond_quota {
-        0 => String::new(),
-        some => format!(", {} are beyond the quota of their volume", count(some)),
-    };
-    let again = if repeated == 0 { String::new() } else { format!(", {} were named before", count(repeated)) };
+    let some_of = [
+        (warmed.no_volume, "are of no volume of the pool"),
+        (warmed.beyond_volume, "are beyond the end of their volume"),
+        (warmed.beyond_quota, "are beyond the quota of their volume"),
+        (repeated, "were named before"),
+    ];
+    let others: Vec<String> = some_of
+        .into_iter()
+        .filter(|(lines, _)| *lines > 0)
+        .map(|(lines, why)| format!(", {} {why}", count(lines)))
+        .collect();
     format!(
-        "warmed: {} lines read, {} were in the cache, {} are of no cached volume{beyond}{again}",
+        "warmed: {} lines read, {} were in the cache, {} are of no cached volume{}",
         count(warmed.loaded),
         count(warmed.present),
-        count(warmed.refused)
+        count(warmed.not_cached),
+        others.concat()
     )
 }
 
 /// What is said of it when the server is ready.
 pub(super) fn line(path: &Path, bytes_per_second: u64) -> (&'static str, String) {
     ("warming", format!("from {}, at most {} per second", path.display(), bytes(bytes_per_second)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_no_volume_have_a_reason_of_their_own() {
+        let warmed = WarmedBlocks { loaded: 9, no_volume: 2, not_cached: 1, ..WarmedBlocks::default() };
+        let wanted =
+            "warmed: 9 lines read, 0 were in the cache, 1 are of no cached volume, 2 are of no volume of the pool";
+        assert_eq!(told(&warmed, 0), wanted);
+    }
 }

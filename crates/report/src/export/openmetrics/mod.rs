@@ -10,4 +10,4 @@ mod seconds;
 mod text;
 mod units;
 
-pub(super) use text::write;
+pub use text::write_openmetrics;

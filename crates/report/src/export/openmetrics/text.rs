@@ -7,8 +7,11 @@ use crate::findings::{Findings, PointFindings, evaluate};
 use proofload_record::Record;
 use std::io::{Result, Write};
 
-/// Writes the text.
-pub(in super::super) fn write(record: &Record, selection: &Selection, to: &mut dyn Write) -> Result<()> {
+/// Writes final figures of valid points and every second of finished runs as OpenMetrics text, all with times.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_openmetrics(record: &Record, selection: &Selection, to: &mut dyn Write) -> Result<()> {
     let findings = evaluate(record);
     let runs: Vec<Run<'_>> = selection.finished(record).map(Run::of).collect();
     let mut page = Page::new(to);

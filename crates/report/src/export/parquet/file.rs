@@ -19,13 +19,11 @@ struct GroupLimit {
 
 const LIMIT: GroupLimit = GroupLimit { rows: 131_072, bytes: 64 << 20 };
 
-/// Writes a table.
-pub(in super::super) fn write(
-    record: &Record,
-    selection: &Selection,
-    table: &ExportTable,
-    to: &mut dyn Write,
-) -> Result<()> {
+/// Writes one table as a file of Apache Parquet; keeps at most one row group in memory.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_parquet(record: &Record, selection: &Selection, table: &ExportTable, to: &mut dyn Write) -> Result<()> {
     let mut file = File { to, at: 0 };
     file.put(MAGIC)?;
     let groups = file.groups(table.columns, LIMIT, |emit| (table.rows)(record, selection, emit))?;

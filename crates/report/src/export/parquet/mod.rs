@@ -6,4 +6,4 @@ mod compact;
 mod file;
 mod footer;
 
-pub(super) use file::write;
+pub use file::write_parquet;

@@ -2,7 +2,7 @@
 
 use super::point::{PointAttribution, ResourceAttribution};
 use super::words::is_a_time;
-use crate::numbers::{capital, short};
+use crate::numbers::{capital, percent_end, short};
 use proofload_model::intervention::{ResourceClass, USERS};
 
 /// A sentence for each resource of which a change in the direction that should cost throughput raised it, as far as its interval shows.
@@ -16,8 +16,9 @@ fn gain(found: &PointAttribution, one: &ResourceAttribution) -> Option<String> {
     let (low, high) = elasticity.bounds(0.05);
     // What could not be lowered was raised: less of it was not tried.
     let step = one.true_step.filter(|step| *step < 0.0 && high < 0.0)?;
-    let percent = |elasticity: f64| short((100.0 * ((elasticity * (1.0 + step).ln()).exp() - 1.0)).round());
-    let more = format!("{} % more throughput [{}, {}]", percent(elasticity.value), percent(high), percent(low));
+    let percent = |elasticity: f64| (100.0 * ((elasticity * (1.0 + step).ln()).exp() - 1.0)).round();
+    let ends = [high, low].map(|end| percent_end(percent(end)));
+    let more = format!("{} % more throughput [{}]", short(percent(elasticity.value)), ends.join(", "));
     if one.plan.name == USERS {
         let counts = one.levels.map_or_else(String::new, |(from, to)| {
             format!(": {} in place of {}", short(to.round()), short(from.round()))

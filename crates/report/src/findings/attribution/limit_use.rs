@@ -4,16 +4,17 @@ use crate::findings::traces;
 use proofload_analysis::attribution::LimitUse;
 use proofload_model::intervention::{InterventionVisit, ResourceReading};
 use proofload_model::series::{self, SeriesName};
+use proofload_model::settings::setting;
 use proofload_record::Attempt;
 use std::collections::BTreeMap;
 
 /// Limits whose use is observed by the second, with the series that has it: per device, where the limit is of devices.
 const BY_SECOND: &[(&str, SeriesName)] = &[
-    ("limits.cpu", series::group::CPU),
-    ("limits.read_iops", series::group::READS),
-    ("limits.write_iops", series::group::WRITES),
-    ("limits.read_bandwidth", series::group::READ_BYTES),
-    ("limits.write_bandwidth", series::group::WRITE_BYTES),
+    (setting::LIMITS_CPU, series::group::CPU),
+    (setting::LIMITS_READ_IOPS, series::group::READS),
+    (setting::LIMITS_WRITE_IOPS, series::group::WRITES),
+    (setting::LIMITS_READ_BANDWIDTH, series::group::READ_BYTES),
+    (setting::LIMITS_WRITE_BANDWIDTH, series::group::WRITE_BYTES),
 ];
 
 /// Share of a limit that was used in a visit.

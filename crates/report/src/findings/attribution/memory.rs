@@ -2,14 +2,15 @@
 
 use super::point::{PointAttribution, ResourceAttribution};
 use super::words::interval;
-use crate::numbers::short;
+use crate::numbers::{percent_end, short};
 use proofload_analysis::attribution::{KnobElasticity, ResourceVerdict};
+use proofload_model::settings::setting;
 
 /// Resources that keep what need not be read again.
-pub(super) const KEEPERS: &[&str] = &["limits.memory", "engine.cache"];
+pub(super) const KEEPERS: &[&str] = &[setting::LIMITS_MEMORY, "engine.cache"];
 
 /// Limits of reads.
-pub(super) const READS: &[&str] = &["limits.read_iops", "limits.read_bandwidth"];
+pub(super) const READS: &[&str] = &[setting::LIMITS_READ_IOPS, setting::LIMITS_READ_BANDWIDTH];
 
 /// Units of sizes, the largest first.
 const UNITS: &[(&str, f64)] = &[("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0), ("B", 1.0)];
@@ -27,9 +28,9 @@ pub(super) fn size_cost(one: &ResourceAttribution, elasticity: &KnobElasticity) 
     let (low, high) = elasticity.bounds(0.05);
     let (lost, least, most) = (lost(elasticity.value), lost(low), lost(high));
     let (verb, sign) = if lost < 0.0 { ("gives", -1.0) } else { ("costs", 1.0) };
-    let signed = |percent: f64| short(sign * percent).replace('-', "−");
+    let signed = |percent: f64| percent_end(sign * percent);
     let (near, far) = if lost < 0.0 { (signed(most), signed(least)) } else { (signed(least), signed(most)) };
-    Some(format!("{} {verb} {} % of throughput [{near}, {far}]", sizes(from, to), signed(lost)))
+    Some(format!("{} {verb} {} % of throughput [{near}, {far}]", sizes(from, to), short(sign * lost)))
 }
 
 /// Both sizes of memory in words; `None` of what is no memory, or has no visit.

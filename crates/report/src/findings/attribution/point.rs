@@ -12,7 +12,7 @@ use proofload_analysis::attribution::{
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::events::RunEvent;
 use proofload_model::intervention::{Change, Experiment, ResourcePlan, is_quota};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_record::{Record, RunAttempts};
 use std::collections::BTreeSet;
 
@@ -186,7 +186,8 @@ fn attribution(record: &Record, by_run: &RunAttempts<'_>, point: u32) -> Option<
 
 /// Whether each user works on a warehouse of its own.
 fn has_homes(settings: &Settings) -> bool {
-    settings.get("workload.warehouses").is_some() && settings.boolean("workload.all_warehouses") != Ok(true)
+    settings.get(setting::WORKLOAD_WAREHOUSES).is_some()
+        && settings.boolean(setting::WORKLOAD_ALL_WAREHOUSES) != Ok(true)
 }
 
 /// The elasticity to a resource, or why there is none.

@@ -5,13 +5,14 @@ use super::memory::raised_sizes;
 use super::point::PointAttribution;
 use super::visits::PointVisits;
 use super::words::{NOTHING, OF_ACCOUNT, interval};
-use crate::numbers::{capital, short};
+use crate::numbers::{capital, percent_end, short};
 use proofload_analysis::attribution::{
     Decision, Experiment as Estimates, KnobElasticity, LimitUse, ResourceVerdict, Treatment,
 };
 use proofload_model::facts::{host, limit};
 use proofload_model::intervention::{CLIENTS_CPU, Change, RAISED_BLOCKS, ResourcePlan, is_quota, raised};
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 
 /// Share of a raise by which use must rise at least to be called a rise: half of it. Source: ours.
 const FOLLOWED: f64 = 0.5;
@@ -134,7 +135,7 @@ fn beyond_host(name: &str, wanted: f64, facts: &[Fact]) -> Option<String> {
             format!("{} CPU seconds per second are more than the time of {} cores", short(wanted), short(cores))
         });
     }
-    let memory = host::MEMORY.number(facts).filter(|_| name == "limits.memory")?;
+    let memory = host::MEMORY.number(facts).filter(|_| name == setting::LIMITS_MEMORY)?;
     (wanted > memory).then(|| "the host has less memory than that".to_owned())
 }
 
@@ -152,8 +153,8 @@ pub(super) fn sentence(found: &PointAttribution, raise: &RaiseResult) -> Option<
     let gained = format!(
         "{} % [{}, {}] more throughput (elasticity to raising it {})",
         short(gain(elasticity.value)),
-        short(gain(low)),
-        short(gain(high)),
+        percent_end(gain(low)),
+        percent_end(gain(high)),
         interval(elasticity)
     );
     let next = next_limit(gain(elasticity.value));

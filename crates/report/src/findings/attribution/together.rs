@@ -5,12 +5,13 @@ use super::point::{PointAttribution, ResourceAttribution};
 use super::words::{numbers, relief, within};
 use crate::numbers::capital;
 use proofload_model::intervention::{CLIENTS_CPU, CLIENTS_RTT, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass};
+use proofload_model::settings::setting;
 
 /// What goes on while a lock or a connection is held, by the resource that it takes.
 const HELD_DURING: &[(&str, &str)] = &[
     (FLUSH_DELAY, "the commit"),
-    ("limits.write_iops", "the writes of the commit"),
-    ("limits.write_bandwidth", "the writes of the commit"),
+    (setting::LIMITS_WRITE_IOPS, "the writes of the commit"),
+    (setting::LIMITS_WRITE_BANDWIDTH, "the writes of the commit"),
     (HOLD, "the time that transactions are held"),
     (CLIENTS_RTT, "round trips of the users"),
 ];

@@ -11,19 +11,19 @@ use proofload_model::intervention::{
     CLIENTS_BANDWIDTH, CLIENTS_CPU, CLIENTS_RTT, DURABILITY, FLUSH_DELAY, HOLD, HOT_ROWS, POOL, ResourceClass,
     THREAD_CPU, USERS,
 };
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::study::{limits_standby_thread, thread_limit};
 
 /// Names of resources in sentences.
 const NAMES: &[(&str, &str)] = &[
-    ("limits.cpu", "CPU time of the database"),
-    ("limits.cores", "cores of the database"),
+    (setting::LIMITS_CPU, "CPU time of the database"),
+    (setting::LIMITS_CORES, "cores of the database"),
     (THREAD_CPU, "CPU time of one role of the database"),
-    ("limits.memory", "memory of the database"),
-    ("limits.read_iops", "read IOPS"),
-    ("limits.write_iops", "write IOPS"),
-    ("limits.read_bandwidth", "read bandwidth"),
-    ("limits.write_bandwidth", "write bandwidth"),
+    (setting::LIMITS_MEMORY, "memory of the database"),
+    (setting::LIMITS_READ_IOPS, "read IOPS"),
+    (setting::LIMITS_WRITE_IOPS, "write IOPS"),
+    (setting::LIMITS_READ_BANDWIDTH, "read bandwidth"),
+    (setting::LIMITS_WRITE_BANDWIDTH, "write bandwidth"),
     (CLIENTS_CPU, "CPU time of the load generator"),
     (CLIENTS_RTT, "round trip of the users"),
     (CLIENTS_BANDWIDTH, "bandwidth of the users"),
@@ -263,25 +263,16 @@ fn joint_relief(found: &PointAttribution, resource: &str) -> String {
         };
     };
     let (low, high) = joint.relief.bounds(0.05);
-    if 1.0 - low <= NOTHING {
-        return format!(
-            "{more} would help: no other limit that was lowered binds within {step} % (elasticity to raising it {}).",
-            interval(&joint.relief)
-        );
-    }
-    if 1.0 - high <= OF_ACCOUNT && high > NOTHING {
-        return format!(
-            "Whether {a_more} would help is not told apart (elasticity to raising it {}).",
-            interval(&joint.relief)
-        );
-    }
-    if high <= NOTHING {
-        return format!("{more} alone gives next to nothing (elasticity to raising it {}).", interval(&joint.relief));
-    }
-    format!(
-        "{more} gives less than one for one, since another limit is near (elasticity to raising it {}).",
-        interval(&joint.relief)
-    )
+    let told = if 1.0 - low <= NOTHING {
+        format!("{more} would help: no other limit that was lowered binds within {step} %")
+    } else if 1.0 - high <= OF_ACCOUNT && high > NOTHING {
+        format!("Whether {a_more} would help is not told apart")
+    } else if high <= NOTHING {
+        format!("{more} alone gives next to nothing")
+    } else {
+        format!("{more} gives less than one for one, since another limit is near")
+    };
+    format!("{told} (elasticity to raising it {}).", interval(&joint.relief))
 }
 
 fn unsaturated(found: &PointAttribution, users: &ResourceAttribution) -> String {

@@ -12,6 +12,7 @@ use crate::findings::telemetry::{allowed_cores, cpu_allowed, total, traces};
 use proofload_analysis::cache_size::{CacheHost, CacheNetwork, MeasuredCache};
 use proofload_model::facts;
 use proofload_model::series;
+use proofload_model::settings::setting;
 use proofload_model::tier::{CachePlan, CacheSize, RaidLevel, SlowMedium, TierPlan, TierVolume, WriteMode};
 use proofload_model::units::Bytes;
 use proofload_record::Attempt;
@@ -173,7 +174,7 @@ fn group(
         );
     }
     let users = settings
-        .count("workload.virtual_users")
+        .count(setting::WORKLOAD_VIRTUAL_USERS)
         .map_err(|error| format!("the number of users is not known: {error}"))?;
     let cpu_allowed = pairs(findings, first).iter().find_map(|(_, attempt)| capacity(attempt));
     let host = CacheHost { users: users.max(1), drives: drives(&plan.slow), cpu_allowed };

@@ -6,6 +6,7 @@ use super::super::point::PointFindings;
 use super::compare::Side;
 use super::pairing::Pair;
 use proofload_model::events::RunEvent;
+use proofload_model::settings::setting;
 use proofload_record::{Attempt, Record};
 use std::collections::BTreeSet;
 
@@ -169,8 +170,9 @@ pub(super) fn are_at_once(baseline: &Findings<'_>, candidate: &Findings<'_>) -> 
 pub(super) fn swaps_places(findings: &Findings<'_>) -> bool {
     let record = findings.record;
     let has_cores =
-        |id: u32| record.plan.settings(&record.study, id).count("limits.cores").is_ok_and(|count| count > 0);
-    record.study.settings.get("engine.url").is_none() && record.plan.points.iter().all(|point| has_cores(point.id))
+        |id: u32| record.plan.settings(&record.study, id).count(setting::LIMITS_CORES).is_ok_and(|count| count > 0);
+    record.study.settings.get(setting::ENGINE_URL).is_none()
+        && record.plan.points.iter().all(|point| has_cores(point.id))
 }
 
 /// What a record has in common with the one that it was measured with, and whether they were at once.

@@ -13,7 +13,7 @@ use super::metric::{Better, Metric};
 use super::outcome::{is_throughput, outcome};
 use super::pairing::{ComparedFactor, Pair, Which, factors, pairs};
 use super::query_pairs::{QueryPair, paired_times, query_pairs};
-use super::same_seconds::{SameSeconds, same_seconds};
+use super::same_seconds::{SameSeconds, enough, same_seconds};
 use crate::error::Error;
 use crate::findings::blocks::ahead;
 use crate::findings::host::disturbance::{Estimand, HostUse};
@@ -25,6 +25,7 @@ use proofload_analysis::contrast::{Contrast, Outcome, Spread};
 use proofload_analysis::duet::duet;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::duet_check::DuetCheck;
+use proofload_model::settings::setting;
 use proofload_record::Record;
 use std::collections::BTreeMap;
 
@@ -312,7 +313,8 @@ pub fn compare<'r>(
 }
 
 fn same_workload(baseline: &Findings<'_>, candidate: &Findings<'_>) -> Result<(), Error> {
-    let kind = |findings: &Findings<'_>| findings.record.study.settings.text("workload.kind").unwrap_or("?").to_owned();
+    let kind =
+        |findings: &Findings<'_>| findings.record.study.settings.text(setting::WORKLOAD_KIND).unwrap_or("?").to_owned();
     let (ours, theirs) = (kind(baseline), kind(candidate));
     if ours == theirs {
         return Ok(());
@@ -391,7 +393,10 @@ fn row(
         beside.and_then(|beside| turns((baseline_side.1, &ours), (candidate_side.1, &theirs), beside, ahead));
     let same_seconds = beside.and_then(|beside| same_seconds(&metric.key, baseline_side, candidate_side, beside));
     let contrast = match (&same_seconds, &in_turns) {
-        (Some(seconds), _) => Contrast::at_once(duet(&seconds.iter().map(SameSeconds::run).collect::<Vec<_>>())?),
+        (Some(seconds), _) => {
+            enough(seconds)?;
+            Contrast::at_once(duet(&seconds.iter().map(SameSeconds::run).collect::<Vec<_>>())?)
+        }
         (None, _) if outage_of(&metric.key).is_some() => Contrast::of_ranks(&theirs.runs, &ours.runs)?,
         (None, Some((ours, theirs))) => Contrast::in_turns(theirs, ours)?,
         // Queries are pairs, so that one run a side can be compared.
@@ -408,7 +413,8 @@ fn row(
     };
     let (low, high) = contrast.bounds(LEVEL);
     if !(low > 0.0 && high.is_finite()) {
-        return Err("too few values lie beyond the percentile for an interval of the ratio".to_owned());
+        let what = if metric.key.latency().is_some() { "values lie beyond the percentile" } else { "runs or seconds" };
+        return Err(format!("too few {what} for an interval of the ratio"));
     }
     let in_ratio = match (contrast.spread, beside) {
         (Spread::InsideBlocks | Spread::AtOnce, Some(beside)) => Some(beside.together.len()),

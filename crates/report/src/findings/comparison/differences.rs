@@ -4,13 +4,16 @@
 use super::super::drills::report_of;
 use super::super::evaluate::Findings;
 use super::super::point::PointFindings;
+use super::beside::are_in_turns;
+use super::duet_checks::checks_of;
 use super::pairing::{ComparedFactor, Pair};
 use proofload_model::facts::{data, engine, host, known, usage};
 use proofload_model::samples::Fact;
+use proofload_model::settings::setting;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings that only name a study.
-const NAMES: &[&str] = &["study.name", "study.title", "study.reference"];
+const NAMES: &[&str] = &[setting::STUDY_NAME, setting::STUDY_TITLE, setting::STUDY_REFERENCE];
 
 /// What a difference is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +62,7 @@ pub(super) fn differences(
     let mut found = settings(factors, baseline, candidate);
     found.extend(versions(baseline, candidate));
     found.extend(between(&read(&baseline.record.facts), &read(&candidate.record.facts)));
-    found.extend(of_data(&data_of(baseline), &data_of(candidate)));
+    found.extend(of_data(&data_of(baseline), &data_of(candidate), is_found_by_procedure(baseline, candidate)));
     found.extend(of_points(pairs, baseline, candidate));
     found.extend(paces(baseline, candidate));
     let settings: Vec<Difference> =
@@ -147,14 +150,29 @@ fn between(ours: &Read, theirs: &Read) -> Vec<Difference> {
     names.into_iter().map(difference).filter(differs).collect()
 }
 
-/// Differences of the data. A record that found them built by another study tells nothing of them, in one line.
-fn of_data(ours: &Read, theirs: &Read) -> Vec<Difference> {
+/// Differences of the data. A record that found them built by another study tells nothing of them, in one line, and nothing at all where the procedure
+/// of the comparison itself had built them.
+fn of_data(ours: &Read, theirs: &Read, is_found_by_procedure: bool) -> Vec<Difference> {
     if ours.is_empty() == theirs.is_empty() {
         return between(ours, theirs);
+    }
+    if is_found_by_procedure {
+        return Vec::new();
     }
     let built = |of: &Read| Some(if of.is_empty() { "found (built earlier)" } else { "built" }.to_owned());
     let (baseline, candidate) = (built(ours), built(theirs));
     vec![Difference { subject: Subject::Fact, name: "data".to_owned(), baseline, candidate, points: Vec::new() }]
+}
+
+/// Whether one of two studies that were measured with each other found its data built by the comparison: by a duet with a known ratio before it,
+/// or by the other study, whose folder and name it has.
+fn is_found_by_procedure(baseline: &Findings<'_>, candidate: &Findings<'_>) -> bool {
+    let is_proved = !checks_of([baseline.record, candidate.record]).is_empty();
+    let [ours, theirs] = [baseline, candidate].map(|findings| {
+        let study = &findings.record.study;
+        (study.name().to_owned(), study.settings.text(setting::STORAGE_PATH).unwrap_or_default().to_owned())
+    });
+    are_in_turns(baseline, candidate) && (is_proved || ours == theirs)
 }
 
 /// Facts of the runs of paired points; the same difference at several points is listed once.

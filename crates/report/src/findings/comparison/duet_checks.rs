@@ -3,6 +3,7 @@
 use super::compare::{Comparison, NamedRecord, Row};
 use crate::numbers::short;
 use proofload_analysis::contrast::Spread;
+use proofload_analysis::quantity::{NO_UPPER_BOUND, is_unbounded_above};
 use proofload_model::duet_check::{CheckRatio, CheckRecord, DuetCheck, DuetCheckOutcome};
 use proofload_model::events::RunEvent;
 use proofload_record::Record;
@@ -68,7 +69,12 @@ fn read_words(check: &DuetCheck) -> String {
     };
     let read = |ratio: &CheckRatio| {
         let at = if ratio.point.is_empty() { String::new() } else { format!(" at {}", ratio.point) };
-        format!("{:.3} [{:.3}, {:.3}]{at}", ratio.value, ratio.low, ratio.high)
+        let high = if is_unbounded_above(ratio.value, (ratio.low, ratio.high)) {
+            NO_UPPER_BOUND.to_owned()
+        } else {
+            format!("{:.3}", ratio.high)
+        };
+        format!("{:.3} [{:.3}, {high}]{at}", ratio.value, ratio.low)
     };
     let mut told: Vec<String> = check.ratios.iter().map(read).collect();
     if check.missing > 0 {

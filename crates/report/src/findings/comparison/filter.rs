@@ -2,10 +2,14 @@
 
 use super::super::evaluate::Findings;
 use super::super::factor::{between, level_text};
-use super::metric::{Metric, known, metrics_of};
+use super::gate::undirected;
+use super::metric::{Better, Metric, known, metrics_of};
 use super::pairing::Pair;
 use crate::error::Error;
 use crate::metrics::{MetricKey, WRITES_AWAY};
+use crate::workloads::{Workload, workload};
+use proofload_model::settings::{Settings, Value, setting};
+use proofload_model::study::{Factor, Study, values_of};
 use std::collections::BTreeSet;
 
 /// What was asked for.
@@ -57,15 +61,7 @@ pub(super) fn metrics(
     }
     let mut metrics: Vec<Metric> = Vec::new();
     for name in names {
-        let found = metrics_of(name, workload, &kinds);
-        if found.is_empty() {
-            return Err(Error::new(format!(
-                "this workload has no metric {name} to compare; use one of: {}. <kind> is one of: all, {}",
-                known(workload).join(", "),
-                kinds.join(", ")
-            )));
-        }
-        metrics.extend(found);
+        metrics.extend(metrics_named(name, workload, &kinds)?);
     }
     if chosen.metrics.is_empty() {
         // The workload's own list has percentile by percentile; kind by kind reads better.
@@ -74,6 +70,80 @@ pub(super) fn metrics(
     let mut seen: BTreeSet<MetricKey> = BTreeSet::new();
     metrics.retain(|metric| seen.insert(metric.key.clone()));
     Ok(metrics)
+}
+
+/// The metrics of a name; the error says that there is none, and which there are.
+fn metrics_named(name: &str, workload: &Workload, kinds: &[String]) -> Result<Vec<Metric>, Error> {
+    let found = metrics_of(name, workload, kinds);
+    if found.is_empty() {
+        return Err(Error::new(format!(
+            "this workload has no metric {name} to compare; use one of: {}. <kind> is one of: all, {}",
+            known(workload).join(", "),
+            kinds.join(", ")
+        )));
+    }
+    Ok(found)
+}
+
+/// Checks names of metrics before a study of these settings is measured, by every kind of operation that its workload may have. The error names
+/// one that no record of it will have. Of a workload whose kinds are not known nothing is refused.
+pub fn expect_metrics(names: &[String], settings: &Settings) -> Result<(), Error> {
+    let workload = workload(settings);
+    let kinds: Vec<String> = workload.kinds.iter().map(|(kind, _)| (*kind).to_owned()).collect();
+    if kinds.is_empty() {
+        return Ok(());
+    }
+    names.iter().try_for_each(|name| metrics_named(name, workload, &kinds).map(|_| ()))
+}
+
+/// Checks before a study of these settings is measured that a gate can judge metrics of these names. The error names one that has no better
+/// direction.
+pub fn expect_directed(names: &[String], settings: &Settings) -> Result<(), Error> {
+    let workload = workload(settings);
+    let kinds: Vec<String> = workload.kinds.iter().map(|(kind, _)| (*kind).to_owned()).collect();
+    let mut found = names.iter().flat_map(|name| metrics_of(name, workload, &kinds));
+    found.find(|metric| metric.better == Better::Neither).map_or(Ok(()), |metric| Err(undirected(&metric)))
+}
+
+/// Checks levels before two studies are measured. The error names one that no point of either will have; of searches, which choose their
+/// points later, nothing is refused.
+pub fn expect_levels(levels: &[Level], studies: [&Study; 2]) -> Result<(), Error> {
+    let is_search = |study: &&Study| study.settings.get(setting::SEARCH_SETTING).is_some();
+    if studies.iter().any(is_search) {
+        return Ok(());
+    }
+    levels.iter().try_for_each(|level| expect_level(level, studies))
+}
+
+fn expect_level(level: &Level, studies: [&Study; 2]) -> Result<(), Error> {
+    let Level { setting, value } = level;
+    let factors: Vec<&Factor> = studies.iter().flat_map(|study| &study.factors).collect();
+    let refused = |why: String| Err(Error::new(format!("no point has {setting}={value}; {why}")));
+    // What a group comes to in a study that does not vary it is known only of its points.
+    if factors.iter().any(|factor| factor.is_group() && factor.setting == *setting) {
+        return Ok(());
+    }
+    if !factors.iter().any(|factor| factor.varies(setting)) {
+        let mut names: Vec<&str> = factors.iter().map(|factor| factor.setting.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        return refused(match names[..] {
+            [] => "the studies have no factor".to_owned(),
+            _ => format!("the factors are: {}", names.join(", ")),
+        });
+    }
+    let values = studies.iter().flat_map(|study| values_of(setting, &study.settings, &study.factors));
+    let values: Vec<&Value> = values.collect();
+    if values.iter().any(|value| is_value(value, level)) {
+        return Ok(());
+    }
+    let mut told: Vec<String> = Vec::new();
+    for text in values.iter().map(|value| value.to_string()) {
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    refused(format!("its levels are: {}", told.join(between(values.iter().copied()))))
 }
 
 /// Where the kind of a metric stands among the workload's; what has no kind comes first.
@@ -101,6 +171,10 @@ fn has(pair: &Pair<'_>, level: &Level) -> bool {
     let found = pair.levels.iter().find(|(setting, _)| *setting == level.setting);
     let in_group = || pair.key.get(&level.setting);
     let Some(value) = found.and_then(|(_, value)| value.as_ref()).or_else(in_group) else { return false };
+    is_value(value, level)
+}
+
+fn is_value(value: &Value, level: &Level) -> bool {
     let plain = |text: &str| text.replace([' ', '\u{a0}'], "");
     value.to_string() == level.value || plain(&level_text(value)) == plain(&level.value)
 }
@@ -128,6 +202,53 @@ fn levels_of(pairs: &[Pair<'_>], setting: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gate_can_judge_what_has_a_better_direction() {
+        let kind = Value::Text("tprocc".to_owned());
+        let settings = Settings([("workload.kind".to_owned(), kind)].into_iter().collect());
+        let refused = |name: &str| expect_directed(&[name.to_owned()], &settings).err().map(|error| error.to_string());
+        assert_eq!((refused("tpm"), refused("response_ns_p99.*")), (None, None));
+        assert!(refused("cpu_percent").is_some_and(|text| text.contains("no better direction")));
+    }
+
+    #[test]
+    fn a_level_of_no_point_is_refused_before_a_run() {
+        let users = |levels: &[i64]| {
+            let levels = levels.iter().map(|level| Value::Integer(*level)).collect();
+            let factor = Factor { setting: "workload.virtual_users".to_owned(), levels };
+            let fixed = [("workload.virtual_users".to_owned(), Value::Integer(4))].into_iter().collect();
+            let factors = if factor.levels.is_empty() { Vec::new() } else { vec![factor] };
+            Study { settings: Settings(fixed), factors }
+        };
+        let refused = |one: &Study, other: &Study, text: &str| {
+            let level = Level::parse(text).expect("a level");
+            expect_levels(&[level], [one, other]).err().map(|error| error.to_string())
+        };
+        let (fixed, varied) = (users(&[]), users(&[1, 2]));
+        for text in ["workload.virtual_users=2", "workload.virtual_users=4"] {
+            assert_eq!(refused(&fixed, &varied, text), None, "{text}: one varies it, the other has 4");
+        }
+        let told = refused(&varied, &varied, "workload.virtual_users=3").expect("there is none");
+        assert_eq!(told, "no point has workload.virtual_users=3; its levels are: 1, 2");
+        let told = refused(&varied, &varied, "limits.cpu=1").expect("it does not vary");
+        assert!(told.ends_with("the factors are: workload.virtual_users"), "{told}");
+        let told = refused(&fixed, &fixed, "limits.cpu=1").expect("nothing varies");
+        assert!(told.ends_with("the studies have no factor"), "{told}");
+    }
+
+    #[test]
+    fn a_metric_that_no_record_will_have_is_refused_before_a_run() {
+        let settings =
+            |kind: &str| Settings([("workload.kind".to_owned(), Value::Text(kind.to_owned()))].into_iter().collect());
+        let refused = |kind: &str, name: &str| expect_metrics(&[name.to_owned()], &settings(kind)).err();
+        for name in ["tpm", "response_ns_p99.new_order", "response_ns_p50.*", "cpu_percent"] {
+            assert!(refused("tprocc", name).is_none(), "{name}");
+        }
+        let text = refused("tprocc", "tpmm").expect("there is no such metric").to_string();
+        assert!(text.starts_with("this workload has no metric tpmm to compare; use one of: "), "{text}");
+        assert!(refused("ycsb", "tpm").is_some() && refused("of_another_program", "anything").is_none());
+    }
 
     #[test]
     fn a_level_has_a_setting_and_a_value() {

@@ -51,8 +51,9 @@ impl NotInTurns {
 /// Rules by which a gate judges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
-    /// Largest loss that passes, as a share: throughput may fall to 1 − tolerance, times may rise to 1 + tolerance.
-    pub tolerance: f64,
+    /// Largest loss that passes, as a share: throughput may fall to 1 − tolerance, times may rise to 1 + tolerance. `None`: each metric has
+    /// its own.
+    pub tolerance: Option<f64>,
     /// Tolerances of single metrics.
     pub of_metric: BTreeMap<String, f64>,
     /// Policy for when it cannot tell.
@@ -68,11 +69,13 @@ pub struct Rules {
 
 impl Rules {
     /// The tolerance of a metric: its own, that of an ending `.*`, or the common one.
-    fn of(&self, metric: &Metric) -> f64 {
+    fn of(&self, metric: &Metric) -> Result<f64, Error> {
         let (family, kind) = metric.key.family();
         let of_family = || kind.and_then(|_| self.of_metric.get(&format!("{family}.*")));
         let own = self.of_metric.get(&metric.key.to_string()).or_else(of_family);
-        own.copied().unwrap_or(self.tolerance)
+        let none =
+            || Error::new(format!("{} has no tolerance of its own, and there is none for all metrics", metric.key));
+        own.copied().or(self.tolerance).ok_or_else(none)
     }
 }
 
@@ -273,7 +276,7 @@ fn each_once(names: &[String]) -> Vec<&str> {
 fn judged(comparison: &Comparison<'_>, rules: &Rules) -> Result<Vec<JudgedRow>, Error> {
     let mut rows = Vec::new();
     for (index, row) in comparison.rows.iter().enumerate() {
-        let tolerance = rules.of(&row.metric);
+        let tolerance = rules.of(&row.metric)?;
         let (limit, p, held) = judge(row, tolerance)?;
         let finding = if held { Finding::Held } else { Finding::Undecided };
         rows.push(JudgedRow { row: index, limit, tolerance, p_corrected: p, finding });
@@ -308,6 +311,6 @@ fn judge(row: &Row, tolerance: f64) -> Result<(f64, f64, bool), Error> {
     }
 }
 
-fn undirected(metric: &Metric) -> Error {
+pub(super) fn undirected(metric: &Metric) -> Error {
     Error::new(format!("{} has no better direction; a gate needs a throughput or a time", metric.key))
 }

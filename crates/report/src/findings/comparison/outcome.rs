@@ -11,7 +11,7 @@ use super::super::warehouse::geometric_means;
 use crate::findings::metrics::latencies::{ByKind, all_kinds};
 use crate::metrics::{CPU, LatencyKey, MetricKey, QUERY_TIME, RUN_THROUGHPUT, RUN_TIME};
 use crate::workloads::Workload;
-use proofload_analysis::bootstrap::mean_of;
+use proofload_analysis::bootstrap::{FEWEST_SAMPLES, mean_of};
 use proofload_analysis::contrast::{Outcome, Within};
 use proofload_analysis::distribution::mean;
 use proofload_analysis::latency::{Latencies, Sparse};
@@ -106,7 +106,13 @@ fn of_windows(windows: Option<Vec<Vec<f64>>>, why_not: &str) -> Result<Outcome, 
     if windows.iter().any(Vec::is_empty) {
         return Err("there is no measured window".to_owned());
     }
-    let means: Vec<_> = windows.iter().map(|window| mean_of(window)).collect();
+    let mut means: Vec<_> = windows.iter().map(|window| mean_of(window)).collect();
+    for (mean, window) in means.iter_mut().zip(&windows).filter(|(_, window)| window.len() < FEWEST_SAMPLES) {
+        let seconds = window.len();
+        mean.missing = Some(format!(
+            "its window has {seconds} s, and an interval needs {FEWEST_SAMPLES} s or more; set procedure.measure to 30s or more"
+        ));
+    }
     if let Some(why) = means.iter().filter(|_| means.len() > 1).find_map(|mean| mean.missing.clone()) {
         return Err(why);
     }

@@ -7,6 +7,7 @@ use super::super::window::Window;
 use super::beside::Beside;
 use super::outcome::is_throughput;
 use crate::metrics::MetricKey;
+use proofload_analysis::bootstrap::FEWEST_SAMPLES;
 use proofload_analysis::duet::DuetRun;
 
 /// One run of both.
@@ -22,8 +23,22 @@ impl SameSeconds {
     }
 }
 
-/// The seconds of each pair of runs that were beside each other, by repetition; `None` where the two were not measured at once, and for a
-/// metric that has no value each second.
+/// Checks that every pair of runs has seconds enough in common for an interval; the error says how many it has, and what to set.
+pub(super) fn enough(runs: &[SameSeconds]) -> Result<(), String> {
+    match runs.iter().map(|run| run.baseline.len().min(run.candidate.len())).min() {
+        Some(0) => Err("the windows of A and B have no second in common: one settled long before the other; set procedure.measure to more, or \
+                        procedure.warm_up.at_least and at_most to the same time"
+            .to_owned()),
+        Some(seconds) if seconds < FEWEST_SAMPLES => Err(format!(
+            "the windows of A and B have {seconds} s in common, and a ratio over the same seconds needs {FEWEST_SAMPLES} or more; set \
+             procedure.measure to 30s or more"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The seconds of each pair of runs that were beside each other, by repetition, an empty list where their windows do not meet; `None` where the two were
+/// not measured at once, and for a metric that has no value each second.
 pub(super) fn same_seconds(
     metric: &MetricKey,
     (baseline, ours): (&Findings<'_>, &PointFindings),
@@ -39,11 +54,15 @@ pub(super) fn same_seconds(
     let pair = |run: &&RunFindings| {
         let partner = theirs.runs.iter().find(|other| other.run.repetition == run.run.repetition)?;
         let (own, other) = (run.window?, partner.window?);
-        let both = Window { from: own.from.max(other.from), to: own.to.min(other.to) };
+        let from = own.from.max(other.from);
+        let both = Window { from, to: own.to.min(other.to).max(from) };
         let cut = |findings: &Findings<'_>, run: &RunFindings, window: Window| {
             let values = of_window(metric, findings, run)?;
-            let (skip, take) = ((both.from - window.from) as usize, both.to.saturating_sub(both.from) as usize);
-            values.get(skip..skip + take).map(<[f64]>::to_vec)
+            if both.seconds() == 0 {
+                return Some(Vec::new());
+            }
+            let skip = (both.from - window.from) as usize;
+            values.get(skip..skip + both.seconds()).map(<[f64]>::to_vec)
         };
         Some(SameSeconds { baseline: cut(baseline, run, own)?, candidate: cut(candidate, partner, other)? })
     };

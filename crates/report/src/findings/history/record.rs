@@ -4,7 +4,7 @@ use super::super::comparison::metrics_of;
 use super::super::{Findings, PointFindings, evaluate, level_of, setting_title};
 use crate::metrics::{Better, LatencyKey, LatencyStatistic, MetricKey, QUERY_TIME};
 use proofload_model::facts::engine;
-use proofload_model::settings::Value;
+use proofload_model::settings::{Value, setting};
 use proofload_model::time::WallTime;
 use proofload_record::Record;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ pub fn history_record(file: &str, record: &Record) -> HistoryRecord {
         let version = engine::VERSION.text(&attempt.facts).or_else(|| engine::SERVER_VERSION.text(&attempt.facts))?;
         Some(version.to_owned())
     });
-    let kind = record.study.settings.text("engine.kind").unwrap_or_default().to_owned();
+    let kind = record.study.settings.text(setting::ENGINE_KIND).unwrap_or_default().to_owned();
     HistoryRecord {
         file: file.to_owned(),
         created: record.created.0,

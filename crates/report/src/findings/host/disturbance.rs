@@ -15,7 +15,7 @@ use proofload_analysis::quantity::{Quantity, Unit};
 use proofload_analysis::quiet::{ObservedSecond, QuietMean, quiet_mean};
 use proofload_model::facts::limit;
 use proofload_model::series::{self, SeriesName};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::standby_hosts::standby_hosts;
 use proofload_model::study::procedure;
 use proofload_record::Attempt;
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The limit that leaves a part of the host in the figures: caches and sibling threads are shared, whatever CPU time a group gets.
-const CPU_LIMIT: &str = "limits.cpu";
+const CPU_LIMIT: &str = setting::LIMITS_CPU;
 
 /// Share of the processor from which what others took is told.
 const TOLD_FROM: f64 = 0.01;
@@ -416,10 +416,10 @@ pub(crate) fn limits_used(attempt: &Attempt) -> impl Iterator<Item = (&'static s
     let facts = &attempt.facts;
     let limits = [
         (CPU_LIMIT, cpu_allowed(attempt), series::group::CPU),
-        ("limits.read_iops", limit::READ_IOPS.number(facts), series::group::READS),
-        ("limits.write_iops", limit::WRITE_IOPS.number(facts), series::group::WRITES),
-        ("limits.read_bandwidth", limit::READ_BANDWIDTH.number(facts), series::group::READ_BYTES),
-        ("limits.write_bandwidth", limit::WRITE_BANDWIDTH.number(facts), series::group::WRITE_BYTES),
+        (setting::LIMITS_READ_IOPS, limit::READ_IOPS.number(facts), series::group::READS),
+        (setting::LIMITS_WRITE_IOPS, limit::WRITE_IOPS.number(facts), series::group::WRITES),
+        (setting::LIMITS_READ_BANDWIDTH, limit::READ_BANDWIDTH.number(facts), series::group::READ_BYTES),
+        (setting::LIMITS_WRITE_BANDWIDTH, limit::WRITE_BANDWIDTH.number(facts), series::group::WRITE_BYTES),
     ];
     limits.into_iter().filter_map(|(setting, limit, series)| Some((setting, limit?, total(&traces(attempt, series))?)))
 }

@@ -1,5 +1,6 @@
 //! The host: what others took of it while a run was measured.
 
+pub(super) mod claims;
 pub(super) mod device_requests;
 pub(super) mod disturbance;
 pub(super) mod foreign_requests;

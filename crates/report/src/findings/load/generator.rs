@@ -10,7 +10,8 @@ use proofload_analysis::latency::Sparse;
 use proofload_model::engines::named_engine;
 use proofload_model::facts::client;
 use proofload_model::samples::IntervalSample;
-use proofload_model::settings::Settings;
+use proofload_model::setting_words::LoadPacing;
+use proofload_model::settings::{Settings, setting};
 use proofload_record::Attempt;
 use std::time::Duration;
 
@@ -18,7 +19,8 @@ use std::time::Duration;
 pub(crate) fn is_in_process(attempt: &Attempt, settings: &Settings) -> bool {
     let said = client::ENGINE_IN_PROCESS.answer(&attempt.facts);
     // Older records do not have the fact.
-    let engine = || settings.text("engine.kind").ok().and_then(named_engine).is_some_and(|engine| engine.in_process);
+    let engine =
+        || settings.text(setting::ENGINE_KIND).ok().and_then(named_engine).is_some_and(|engine| engine.in_process);
     said.unwrap_or_else(engine)
 }
 
@@ -62,13 +64,14 @@ fn bound_by_agents(agents: &[AgentFindings]) -> Vec<Doubt> {
 
 /// Whether each user sends its next operation as soon as the last one has ended.
 pub(crate) fn is_saturated(settings: &Settings) -> bool {
-    settings.text("workload.pacing").map_or(true, |pacing| pacing == "saturated") && asked_rate(settings).is_none()
+    LoadPacing::of_settings(settings).is_none_or(|pacing| pacing == LoadPacing::Saturated)
+        && asked_rate(settings).is_none()
 }
 
 /// Little's law where users never wait: over a saturated load that has a window.
 pub(crate) fn little_of(latencies: &ByKind, seconds: usize, settings: &Settings) -> Option<LittleAudit> {
     let saturated = is_saturated(settings);
-    let users = settings.number("workload.virtual_users").ok().filter(|users| *users > 0.0)?;
+    let users = settings.number(setting::WORKLOAD_VIRTUAL_USERS).ok().filter(|users| *users > 0.0)?;
     let total = Sparse::merged(latencies.values().flatten());
     (saturated && total.count() > 0 && seconds > 0).then(|| {
         little(&ClosedLoop {

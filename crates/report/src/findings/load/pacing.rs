@@ -4,6 +4,7 @@ use crate::findings::metrics::latencies::ByKind;
 use crate::workloads::{PacedRules, Workload};
 use proofload_analysis::latency::Sparse;
 use proofload_model::facts::{FactName, client};
+use proofload_model::setting_words::LoadPacing;
 use proofload_model::settings::Settings;
 use proofload_record::Attempt;
 
@@ -58,7 +59,7 @@ pub struct Pacing {
 
 /// The rules of a paced load; `None` when the study's load is not paced.
 pub(crate) fn rules(workload: &'static Workload, settings: &Settings) -> Option<PacedRules> {
-    workload.paced.filter(|_| settings.text("workload.pacing") == Ok("paced"))
+    workload.paced.filter(|_| LoadPacing::is_paced(settings))
 }
 
 /// What a run kept; `None` when it was not paced.

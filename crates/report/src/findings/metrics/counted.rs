@@ -2,7 +2,7 @@
 
 use crate::findings::window::Window;
 use crate::workloads::{CountedKind, Workload};
-use proofload_model::samples::{IntervalSample, OperationCounts};
+use proofload_model::samples::{IntervalSample, MarkLabel, OperationCounts};
 use proofload_record::Attempt;
 
 /// One kind of operation by the clients' counts and by the database's own.
@@ -40,11 +40,11 @@ fn by_clients(inside: &[&IntervalSample], window: Option<Window>, kind: &str) ->
 
 /// Growth of the database's counter between the marks at the ends of the window, per minute.
 fn by_database(attempt: &Attempt, counter: &str) -> Option<f64> {
-    let read = |label: &str| {
-        let (_, mark) = attempt.marks.iter().rev().find(|(known, _)| known == label)?;
+    let read = |label: MarkLabel| {
+        let mark = attempt.mark(label)?;
         let (_, count) = mark.counters.iter().find(|(name, _)| name == counter)?;
         Some((mark.offset.as_seconds(), *count as f64))
     };
-    let ((from, before), (to, after)) = (read("window_start")?, read("window_end")?);
+    let ((from, before), (to, after)) = (read(MarkLabel::WindowStart)?, read(MarkLabel::WindowEnd)?);
     (to > from).then(|| (after - before) / (to - from) * 60.0)
 }

@@ -14,7 +14,7 @@ use crate::metrics::{
 use proofload_analysis::bootstrap::Estimate;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::series::{self, SeriesName};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 
 /// A metric with its value.
 type Named = (MetricName, Measured);
@@ -90,7 +90,7 @@ fn power(runs: &[Pair<'_>], per_second: &Result<Estimate, String>, settings: &Se
     let per_watt = |watts: &Result<Estimate, String>| -> Measured {
         Ok(ratio(&per_second.clone()?, &watts.clone()?).scaled(1.0, unit()))
     };
-    let sheet = sheet(settings, "hardware.watts");
+    let sheet = sheet(settings, setting::HARDWARE_WATTS);
     vec![
         (OPERATIONS_PER_WATT, per_watt(&watts)),
         (OPERATIONS_PER_WATT_OF_SHEET, sheet.clone().and_then(|watts| measured(per_second, unit(), 1.0 / watts))),
@@ -109,11 +109,12 @@ fn storage(runs: &[Pair<'_>], settings: &Settings) -> Vec<Named> {
         let total = (reads.value + writes.value) / gigabytes;
         Ok(Quantity::new(total, unit(), reads.n, Interval::none("a sum of two observed rates")))
     };
-    let printed_requests =
-        || -> Measured { Ok(printed(sheet(settings, "hardware.drive_iops")? / (capacity.clone()? / 1e9), unit())) };
+    let printed_requests = || -> Measured {
+        Ok(printed(sheet(settings, setting::HARDWARE_DRIVE_IOPS)? / (capacity.clone()? / 1e9), unit()))
+    };
     let per_unit = || -> Measured {
         Ok(printed(
-            capacity.clone()? / 1e12 / sheet(settings, "hardware.rack_units")?,
+            capacity.clone()? / 1e12 / sheet(settings, setting::HARDWARE_RACK_UNITS)?,
             CAPACITY_PER_RACK_UNIT.quantity_unit(),
         ))
     };
@@ -125,8 +126,8 @@ fn storage(runs: &[Pair<'_>], settings: &Settings) -> Vec<Named> {
 }
 
 fn capacity(settings: &Settings) -> Result<f64, String> {
-    let bytes = settings.bytes("hardware.capacity").map(|bytes| bytes.0 as f64);
-    bytes.ok().filter(|bytes| *bytes > 0.0).ok_or_else(|| not_stated("hardware.capacity"))
+    let bytes = settings.bytes(setting::HARDWARE_CAPACITY).map(|bytes| bytes.0 as f64);
+    bytes.ok().filter(|bytes| *bytes > 0.0).ok_or_else(|| not_stated(setting::HARDWARE_CAPACITY))
 }
 
 fn sheet(settings: &Settings, path: &str) -> Result<f64, String> {

@@ -8,7 +8,7 @@ use crate::metrics::{MetricName, TPM_ENGINE, TPM_ENGINE_RATIO};
 use crate::workloads::Workload;
 use proofload_analysis::bootstrap::Estimate;
 use proofload_model::engines::named_engine;
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 
 /// Both metrics of a point; empty where the workload has no TPM, the engine no such counters, or they were not read.
 pub(crate) fn engine_tpm(
@@ -18,7 +18,7 @@ pub(crate) fn engine_tpm(
     settings: &Settings,
 ) -> Vec<(MetricName, Measured)> {
     let is_told = workload.results.iter().any(|column| column.name == TPM_ENGINE.name);
-    let known = settings.text("engine.kind").ok().and_then(named_engine).filter(|_| is_told);
+    let known = settings.text(setting::ENGINE_KIND).ok().and_then(named_engine).filter(|_| is_told);
     let Some(counters) = known.map(|known| &known.tpm).filter(|counters| !counters.is_empty()) else {
         return Vec::new();
     };

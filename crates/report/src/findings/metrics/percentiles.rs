@@ -8,7 +8,7 @@ use crate::workloads::{Clocks, Workload};
 use proofload_analysis::distribution::{student_quantile, variance};
 use proofload_analysis::latency::{Latencies, Sparse};
 use proofload_analysis::quantity::{Interval, Quantity};
-use proofload_model::samples::LatencyClock;
+use proofload_model::samples::{ALL_KINDS, LatencyClock};
 use std::collections::BTreeMap;
 
 /// `response_ns_p99.read` and the others; `.all` for all kinds together. Service times where the workload tells them apart.
@@ -38,7 +38,7 @@ fn of_clock<'a>(
         put(&name, kind, &per_run, metrics);
     }
     let together: Vec<Vec<Sparse>> = runs.iter().map(|(run, _)| all_kinds(pick(run))).collect();
-    put(&name, "all", &together.iter().map(Vec::as_slice).collect::<Vec<_>>(), metrics);
+    put(&name, ALL_KINDS, &together.iter().map(Vec::as_slice).collect::<Vec<_>>(), metrics);
 }
 
 /// What the metrics of one clock are called, and how many values must lie beyond a percentile.

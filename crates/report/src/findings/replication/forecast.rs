@@ -13,6 +13,8 @@ use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_model::commit_levels::{CommitCalibration, CommitLevel};
 use proofload_model::events::RunEvent;
 use proofload_model::replication::ReplicationMode;
+use proofload_model::samples::ALL_KINDS;
+use proofload_model::settings::setting;
 use proofload_model::study::values_of;
 
 /// Share of the forecast by which the measured may differ from it and still count as explained.
@@ -102,7 +104,7 @@ pub(crate) fn forecast(
     let calibration = calibration_of(findings, point).filter(|_| mode.waits())?;
     let commit = commit_times(calibration)
         .into_iter()
-        .find(|one| one.level == CommitLevel::of(mode))
+        .find(|one| one.level == CommitLevel::from(mode))
         .and_then(|one| one.added)?;
     let writes = share_of_writes(findings.workload, point);
     let added = commit.scaled(writes, MILLISECONDS);
@@ -116,7 +118,7 @@ fn share_of_writes(workload: &Workload, point: &PointFindings) -> f64 {
     let count = |kind: &str| mean(kind).map_or(0, |mean| mean.n()) as f64;
     let kinds = workload.kinds.iter().map(|(kind, _)| *kind);
     let reads: f64 = kinds.filter(|kind| (workload.is_read)(kind)).map(count).sum();
-    let all = count("all");
+    let all = count(ALL_KINDS);
     if all > 0.0 { 1.0 - reads / all } else { 1.0 }
 }
 
@@ -147,7 +149,7 @@ fn measured(
     alone: &PointFindings,
     base: &Quantity,
 ) -> Result<Quantity, String> {
-    let is_closed = values_of("workload.rate", &findings.record.study.settings, &findings.factors).is_empty();
+    let is_closed = values_of(setting::WORKLOAD_RATE, &findings.record.study.settings, &findings.factors).is_empty();
     let ratio = findings.blocks.as_ref().filter(|_| is_closed).and_then(|blocks| blocks.ratio(alone.id, point.id));
     let Some(ratio) = ratio else { return Ok(sum(&mean_response(point)?, base, -1.0)) };
     let times = |ratio: f64| base.value() * (ratio - 1.0);
@@ -160,7 +162,7 @@ fn measured(
 
 /// Mean response time of all transactions, ms.
 fn mean_response(point: &PointFindings) -> Measured {
-    Ok(point.result(MetricKey::response(LatencyStatistic::Mean, "all"))?.scaled(1e-6, MILLISECONDS))
+    Ok(point.result(MetricKey::response(LatencyStatistic::Mean, ALL_KINDS))?.scaled(1e-6, MILLISECONDS))
 }
 
 /// A quantity and so many times another one.

@@ -9,12 +9,13 @@ use crate::groups::by_key;
 use proofload_analysis::elasticity::Level;
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::slope::slope_of_levels;
+use proofload_model::settings::setting;
 
 /// Setting of the round trip, which is measured before the load.
-const RTT: &str = "replication.rtt";
+const RTT: &str = setting::REPLICATION_RTT;
 
 /// Settings to which it is told.
-const RESOURCES: &[&str] = &[RTT, "replication.bandwidth", "limits.cpu", "limits.standby_cpu"];
+const RESOURCES: &[&str] = &[RTT, setting::REPLICATION_BANDWIDTH, setting::LIMITS_CPU, setting::LIMITS_STANDBY_CPU];
 
 /// Elasticity within this of 0 is none. Source: docs/guides/replication.md.
 pub const NONE_WITHIN: f64 = 0.1;

@@ -9,6 +9,7 @@ use crate::findings::run::Pair;
 use crate::findings::telemetry::traces;
 use crate::metrics::{LatencyStatistic, MetricKey};
 use proofload_analysis::quantity::{Quantity, Unit};
+use proofload_model::samples::ALL_KINDS;
 use proofload_model::series::sessions;
 use proofload_model::session_state::SessionState;
 
@@ -55,7 +56,7 @@ impl TimeSplit {
 
 /// The split of a point, or why there is none.
 pub(crate) fn time_split(point: &PointFindings, runs: &[Pair<'_>]) -> Result<TimeSplit, String> {
-    let response = point.metric(MetricKey::response(LatencyStatistic::Mean, "all"))?.value() * 1e-6;
+    let response = point.metric(MetricKey::response(LatencyStatistic::Mean, ALL_KINDS))?.value() * 1e-6;
     let throughput = point.throughput.clone()?;
     let mut parts = Vec::new();
     for state in SessionState::ALL {

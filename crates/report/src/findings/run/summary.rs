@@ -1,13 +1,13 @@
 //! One finished run in a line, for views and for the state of a record: verdict, throughput, a percentile.
 
-use super::{RunFindings, run};
+use super::{FEWEST_RUNS_FOR_SPREAD, RunFindings, run};
 use crate::findings::metrics::latencies::all_kinds;
 use crate::findings::void::Void;
 use crate::workloads::workload;
 use proofload_analysis::latency::Sparse;
 use proofload_analysis::quantity::Quantity;
 use proofload_model::samples::{HistogramDelta, IntervalSample, LatencyClock, OperationCounts, is_deferred};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_record::Attempt;
 
 /// Values that must lie beyond a percentile of one second.
@@ -45,9 +45,14 @@ impl RunSummary {
     }
 }
 
-/// Judges a finished attempt, with the settings of its point.
+/// Judges a finished attempt, with the settings of its point. The width of its interval is judged with the other repetitions, where
+/// there are any.
 pub fn summarise(attempt: &Attempt, settings: &Settings) -> RunSummary {
-    summarise_run(&run(attempt, settings), settings)
+    let mut found = run(attempt, settings);
+    if settings.count(setting::STUDY_REPETITIONS).is_ok_and(|repetitions| repetitions >= FEWEST_RUNS_FOR_SPREAD) {
+        found.accept_width();
+    }
+    summarise_run(&found, settings)
 }
 
 /// Says in a line what was found of a run.
@@ -61,7 +66,7 @@ pub fn summarise_run(found: &RunFindings, settings: &Settings) -> RunSummary {
         is_wide: false,
         voids: found.voids.clone(),
     };
-    if let (Ok(precision), true) = (settings.number("procedure.precision"), found.judged.is_some()) {
+    if let (Ok(precision), true) = (settings.number(setting::PROCEDURE_PRECISION), found.judged.is_some()) {
         summary.is_wide = summary.relative_half_width().is_none_or(|share| share > precision);
     }
     summary

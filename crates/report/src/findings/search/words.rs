@@ -5,7 +5,8 @@ use crate::findings::factor::{level_text, setting_title};
 use crate::numbers::short;
 use proofload_analysis::quantity::Quantity;
 use proofload_analysis::search::{Doubt, Ending, SearchAnswer, Try, Why};
-use proofload_model::settings::Value;
+use proofload_model::samples::ALL_KINDS;
+use proofload_model::settings::{Value, setting};
 use proofload_model::study::{Goal, load_of, value_of};
 
 impl SearchFindings {
@@ -21,8 +22,11 @@ impl SearchFindings {
     /// A load with what it is of.
     fn of(&self, load: f64) -> String {
         let title = setting_title(&self.asked.setting);
-        let unit =
-            if self.asked.setting == "workload.rate" { "operations per second offered".to_owned() } else { title };
+        let unit = if self.asked.setting == setting::WORKLOAD_RATE {
+            "operations per second offered".to_owned()
+        } else {
+            title
+        };
         let number = self.load(load);
         // "1 virtual user": all settings that can be searched are plural nouns.
         let unit = if number == "1" { unit.strip_suffix('s').unwrap_or(&unit) } else { unit.as_str() };
@@ -36,7 +40,7 @@ impl SearchFindings {
                 format!("smallest load with a throughput within {} % of the largest", short(100.0 * plateau))
             }
             Goal::Percentile { statistic, at_most, operation } => {
-                let whose = if operation == "all" { "all operations".to_owned() } else { operation.clone() };
+                let whose = if operation == ALL_KINDS { "all operations".to_owned() } else { operation.clone() };
                 let limit = level_text(&Value::Duration(*at_most));
                 format!(
                     "largest load at which the {} response time of {whose} is at most {limit}",

@@ -2,14 +2,14 @@
 
 use proofload_model::engines::named_engine;
 use proofload_model::facts::{FactName, data};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_record::Attempt;
 
 /// `workload.kind` of this workload.
 pub const KIND: &str = "warehouse";
 
 /// The setting that says how tables are stored.
-pub(super) const LAYOUT: &str = "workload.layout";
+pub(super) const LAYOUT: &str = setting::WORKLOAD_LAYOUT;
 
 /// Its values that say it; another leaves it to the engine.
 const STORES: &[&str] = &["rows", "columns"];
@@ -55,7 +55,7 @@ pub fn warehouse_data(attempt: &Attempt) -> WarehouseData {
 /// `rows` or `columns`: by a setting, else by the engine; `None` where neither says it.
 pub fn layout(settings: &Settings) -> Option<String> {
     let set = settings.text(LAYOUT).ok().filter(|word| STORES.contains(word));
-    let by_engine = || settings.text("engine.kind").ok().and_then(named_engine)?.layout.as_deref();
+    let by_engine = || settings.text(setting::ENGINE_KIND).ok().and_then(named_engine)?.layout.as_deref();
     set.or_else(by_engine).map(str::to_owned)
 }
 
@@ -70,9 +70,9 @@ pub(super) struct QueryWork {
 
 /// What a point's settings say of its queries; studies that could not say a mix ran each query once a round.
 pub(super) fn work(settings: &Settings) -> QueryWork {
-    let queries = settings.list("workload.queries").join(" ");
+    let queries = settings.list(setting::WORKLOAD_QUERIES).join(" ");
     QueryWork {
-        mix: settings.text("workload.mix").unwrap_or("each").to_owned(),
+        mix: settings.text(setting::WORKLOAD_MIX).unwrap_or("each").to_owned(),
         queries: if queries.is_empty() { "all".to_owned() } else { queries },
     }
 }

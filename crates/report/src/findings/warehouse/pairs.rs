@@ -8,11 +8,11 @@ use super::data::{KIND, LAYOUT, layout};
 use crate::metrics::MetricKey;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
 use proofload_import::{Reference, ReferencePoint};
-use proofload_model::settings::Value;
+use proofload_model::settings::{Value, setting};
 use std::collections::BTreeMap;
 
 /// Settings whose levels may differ within a pair.
-const LAYOUT_SETTINGS: &[&str] = &["engine.kind", LAYOUT];
+const LAYOUT_SETTINGS: &[&str] = &[setting::ENGINE_KIND, LAYOUT];
 
 /// A row store and a column store under the same levels of all other factors.
 #[derive(Debug, Clone)]

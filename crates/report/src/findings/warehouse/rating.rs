@@ -19,7 +19,7 @@ use proofload_analysis::warehouse::{
 use proofload_import::{Reference, ReferencePoint};
 use proofload_model::facts::FactName;
 use proofload_model::facts::calibration::{COLD, DEVICE_READ, IN_CACHE};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_record::Attempt;
 
 /// Mean response times that the capacity model is asked for, s.
@@ -75,7 +75,7 @@ pub fn rating(findings: &Findings<'_>, point: &PointFindings) -> Option<Rating> 
     let (data, calibration) = (warehouse_data(attempt), calibration(findings, attempt));
     let layout = data.layout.clone().or_else(|| layout(&settings));
     let maximum = maximum(findings, &data);
-    let streams = settings.count("workload.streams").unwrap_or(1);
+    let streams = settings.count(setting::WORKLOAD_STREAMS).unwrap_or(1);
     let target = |seconds: &f64| {
         let target = Target { rate: QueriesPerHour(0.0), streams, within: Seconds(*seconds) };
         let known = demand(point, &data, &calibration);
@@ -151,7 +151,7 @@ fn reasons(cpu_percent: f64, verdict: &RatingVerdict) -> Vec<String> {
 }
 
 fn maximum(findings: &Findings<'_>, data: &WarehouseData) -> Measured {
-    let capacity = findings.record.study.settings.bytes("hardware.capacity");
+    let capacity = findings.record.study.settings.bytes(setting::HARDWARE_CAPACITY);
     let capacity = capacity.map_err(|_| "the study does not state hardware.capacity")?;
     let missing = "raw bytes and stored bytes were not both recorded";
     let stored = data.stored_bytes().filter(|stored| *stored > 0).ok_or(missing)?;
@@ -221,9 +221,9 @@ fn against(
     };
     let level =
         |other: &ReferencePoint, name: &str| other.level(name).map_or("not published".to_owned(), str::to_owned);
-    let streams = settings.get("workload.streams").map(ToString::to_string);
+    let streams = settings.get(setting::WORKLOAD_STREAMS).map(ToString::to_string);
     let same = |other: &&ReferencePoint| {
-        let as_many = other.level("workload.streams").is_none_or(|level| streams.as_deref() == Some(level));
+        let as_many = other.level(setting::WORKLOAD_STREAMS).is_none_or(|level| streams.as_deref() == Some(level));
         other.level("layout") == Some(own.layout.as_str()) && as_many
     };
     let other = reference.points.iter().find(same).ok_or_else(|| {
@@ -232,9 +232,13 @@ fn against(
     })?;
     let rated = ComparableResult {
         layout: own.layout.clone(),
-        scale_factor: level(other, "workload.scale_factor"),
+        scale_factor: level(other, setting::WORKLOAD_SCALE_FACTOR),
         generator: level(other, "data.generator"),
-        queries: format!("{} by {}", other.level("workload.queries").unwrap_or("all"), level(other, "workload.mix")),
+        queries: format!(
+            "{} by {}",
+            other.level(setting::WORKLOAD_QUERIES).unwrap_or("all"),
+            level(other, setting::WORKLOAD_MIX)
+        ),
         queries_per_hour_per_tb: other
             .metrics
             .get(QUERIES_PER_HOUR_PER_TB.name)

@@ -7,7 +7,7 @@ use crate::metrics::{
     CPU, IO_THROUGHPUT, MetricName, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB, SCAN_LOGICAL, SCAN_PHYSICAL,
 };
 use proofload_import::{Origin, PublishedFigure, Reference, ReferencePoint};
-use proofload_model::settings::Settings;
+use proofload_model::settings::{Settings, setting};
 use proofload_record::Record;
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const METRICS: &[MetricName] =
 /// is still being written, so that its hash is not its last, or no valid point.
 pub fn recorded_reference(record: &Record, name: &str, sha256: &str) -> Result<Reference, String> {
     let study = &record.study;
-    if study.settings.text("workload.kind") != Ok(KIND) {
+    if study.settings.text(setting::WORKLOAD_KIND) != Ok(KIND) {
         return Err(format!("{name}: only records of warehouse studies can be compared here"));
     }
     if record.being_written {
@@ -58,11 +58,11 @@ fn recorded_point(findings: &Findings<'_>, point: &PointFindings, settings: &Set
     let work = work(settings);
     let known = [
         ("layout", Some(stored)),
-        ("workload.scale_factor", data.scale_factor),
+        (setting::WORKLOAD_SCALE_FACTOR, data.scale_factor),
         ("data.generator", data.generator),
-        ("workload.mix", Some(work.mix)),
-        ("workload.queries", Some(work.queries)),
-        ("workload.streams", settings.get("workload.streams").map(ToString::to_string)),
+        (setting::WORKLOAD_MIX, Some(work.mix)),
+        (setting::WORKLOAD_QUERIES, Some(work.queries)),
+        (setting::WORKLOAD_STREAMS, settings.get(setting::WORKLOAD_STREAMS).map(ToString::to_string)),
     ];
     let known = known.into_iter().filter_map(|(name, level)| Some((name.to_owned(), level?)));
     let mut levels: Vec<(String, String)> = known.collect();

@@ -1,6 +1,6 @@
 //! What a gate says, for a terminal and a log of continuous integration: the last line is the outcome.
 
-use super::parts::{checks, differences, heads, left_out, metric_head, paragraph, ratio, records, sides, warnings};
+use super::parts::{differences, heads, left_out, metric_head, paragraph, ratio, records, sides, told_first, warnings};
 use super::table::{ComparedTable, Room};
 use crate::findings::comparison::{Comparison, Gate, GateOutcome, JudgedRow, NotInTurns, Rules};
 
@@ -10,7 +10,7 @@ const SPARE: &[&[usize]] = &[&[1, 2], &[5]];
 /// Renders a gate over its comparison for a terminal of so many columns.
 pub(crate) fn gate_text(comparison: &Comparison<'_>, gate: &Gate, rules: &Rules, terminal: Option<usize>) -> String {
     let room = Room::of(terminal);
-    let mut text = checks(comparison, room);
+    let mut text = told_first(comparison, room);
     text.push_str(&format!("{}\n{}", records(comparison, room), differences(comparison, room)));
     text.push_str(&warnings(comparison, room));
     if !gate.rows.is_empty() {

@@ -2,6 +2,7 @@
 
 mod gate_text;
 mod json;
+mod long_values;
 mod parts;
 mod table;
 mod text;

@@ -1,11 +1,12 @@
 //! What the texts of a comparison and of a gate share: who is compared, what differs, what was left out, heads and cells.
 
 use super::super::text::{plain, wrapped_to};
+use super::long_values::sides_of_difference;
 use super::table::{Room, pieces};
 use crate::findings::comparison::{Better, Comparison, Difference, Metric, NamedRecord, Row, contention_words};
 use crate::findings::{Findings, setting_title};
 use crate::numbers::{grouped, printed_unit, readable};
-use proofload_analysis::quantity::Quantity;
+use proofload_analysis::quantity::{NO_UPPER_BOUND, Quantity};
 
 /// Digits of a hash that tell two records apart on a screen; the other formats have all 64.
 const HASH: usize = 16;
@@ -22,9 +23,10 @@ fn item(text: &str, room: Room) -> String {
     wrapped_to(room.text, &plain(&format!("- {text}"))).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What duets with known ratios read, before all else; empty without any.
-pub(super) fn checks(comparison: &Comparison<'_>, room: Room) -> String {
-    contention_words(&comparison.checks).map(|words| paragraph(&words, room) + "\n").unwrap_or_default()
+/// Told before all else: what duets with known ratios read, and why throughput could not be compared; empty without either.
+pub(super) fn told_first(comparison: &Comparison<'_>, room: Room) -> String {
+    let told = [contention_words(&comparison.checks), comparison.throughput_missing()];
+    told.iter().flatten().map(|words| paragraph(words, room) + "\n").collect()
 }
 
 /// The two records.
@@ -47,7 +49,8 @@ fn record(head: &str, named: &NamedRecord<'_>, findings: &Findings<'_>, room: Ro
     ];
     let lines = told.iter().flat_map(|line| wrapped_to(room.text.saturating_sub(HEAD), &plain(line)));
     let below: String = lines.map(|line| format!("{:HEAD$}{line}\n", "")).collect();
-    format!("{head}  {}\n{below}", plain(&named.file))
+    let file = pieces(&plain(&named.file), room.text.saturating_sub(HEAD)).join(&format!("\n{:HEAD$}", ""));
+    format!("{head}  {file}\n{below}")
 }
 
 /// What differs between the records besides what they measured.
@@ -66,25 +69,19 @@ pub(super) fn differences(comparison: &Comparison<'_>, room: Room) -> String {
     // At most nine of twenty columns are for names.
     let width = width.clamp(16, (room.text * 9 / 20).max(16));
     let value = room.text.saturating_sub(6 + width) / 2;
-    let cell = |text: &Option<String>| cut(&plain(text.as_deref().unwrap_or("not set or not recorded")), value);
+    let shown = |text: &Option<String>| plain(text.as_deref().unwrap_or("not set or not recorded"));
     let mut text = format!("{:<w$}  {:<value$}  B\n", "What else differs", "A", w = width + 2);
     for difference in found {
-        let (a, b) = (cell(&difference.baseline), cell(&difference.candidate));
-        let mut names = pieces(&name(difference), width).into_iter();
-        let first = names.next().unwrap_or_default();
-        text.push_str(format!("  {first:<width$}  {a:<value$}  {b}").trim_end());
-        text.push('\n');
-        names.for_each(|line| text.push_str(&format!("  {line}\n")));
+        let [a, b] = sides_of_difference([shown(&difference.baseline), shown(&difference.candidate)], value);
+        let names = pieces(&name(difference), width);
+        let line = |lines: &[String], place: usize| lines.get(place).cloned().unwrap_or_default();
+        for place in 0..names.len().max(a.len()).max(b.len()) {
+            let [name, a, b] = [&names, &a, &b].map(|lines| line(lines, place));
+            text.push_str(format!("  {name:<width$}  {a:<value$}  {b}").trim_end());
+            text.push('\n');
+        }
     }
     text
-}
-
-/// Cuts a text to at most `width` letters.
-pub(super) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// Points that are void or that one record alone has, and metrics that could not be compared. What several have in common
@@ -154,7 +151,9 @@ pub(super) fn ratio(value: f64) -> String {
 
 /// The interval of a row's ratio.
 fn interval(row: &Row) -> String {
-    row.ratio.interval().bounds().map_or_else(String::new, |(low, high)| format!("{} to {}", ratio(low), ratio(high)))
+    let Some((low, high)) = row.ratio.interval().bounds() else { return String::new() };
+    let high = if row.ratio.is_unbounded_above() { NO_UPPER_BOUND.to_owned() } else { ratio(high) };
+    format!("{} to {high}", ratio(low))
 }
 
 /// A corrected p value.

@@ -1,6 +1,8 @@
 //! A comparison for a terminal.
 
-use super::parts::{checks, differences, heads, left_out, metric_head, p_value, paragraph, records, sides, warnings};
+use super::parts::{
+    differences, heads, left_out, metric_head, p_value, paragraph, records, sides, told_first, warnings,
+};
 use super::table::{ComparedTable, Room};
 use crate::findings::comparison::{Comparison, Row, Verdict};
 use crate::numbers::count;
@@ -11,7 +13,7 @@ const SPARE: &[&[usize]] = &[&[5], &[1, 2]];
 /// Renders a comparison for a terminal of so many columns.
 pub(crate) fn comparison_text(comparison: &Comparison<'_>, terminal: Option<usize>) -> String {
     let room = Room::of(terminal);
-    let mut text = checks(comparison, room);
+    let mut text = told_first(comparison, room);
     text.push_str(&format!("{}\n{}", records(comparison, room), differences(comparison, room)));
     text.push_str(&warnings(comparison, room));
     text.push('\n');

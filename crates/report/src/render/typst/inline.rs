@@ -2,8 +2,8 @@
 
 use super::layout::Layout;
 use crate::blocks::{Detail, Inline};
-use crate::numbers::{PrintedQuantity, count};
-use crate::render::quantity::in_text;
+use crate::numbers::count;
+use crate::render::quantity::{in_brackets, in_text};
 use proofload_analysis::quantity::Quantity;
 use proofload_model::letters::is_steering;
 use serde_json::{Value, json};
@@ -43,21 +43,7 @@ fn reference(id: &str, layout: &Layout) -> Value {
 /// Value with its unit, then what stands behind it, smaller.
 fn quantity_text(quantity: &Quantity, words: Option<&'static str>, detail: Detail) -> Value {
     let (shown, value) = in_text(quantity, words, detail, "\u{a0}");
-    let support = match (detail, &shown.interval) {
-        (Detail::Value, _) => String::new(),
-        (Detail::Interval, Some((low, high))) => format!("[{low}\u{2009}–\u{2009}{high}]"),
-        (Detail::Interval, None) => "[no\u{a0}interval]".to_owned(),
-        (Detail::Whole, _) => in_brackets(&shown),
-    };
-    json!(["quantity", value, support])
-}
-
-/// Interval and sample size in brackets.
-fn in_brackets(shown: &PrintedQuantity) -> String {
-    match &shown.interval {
-        Some((low, high)) => format!("[{low}\u{2009}–\u{2009}{high}; n\u{202f}=\u{202f}{}]", shown.n),
-        None => format!("[n\u{202f}=\u{202f}{}, no\u{a0}interval]", shown.n),
-    }
+    json!(["quantity", value, in_brackets(&shown, detail, "\u{a0}").unwrap_or_default()])
 }
 
 /// A text as it may be shown: ends of lines and tabs become spaces, other letters that steer are left out.

@@ -7,6 +7,8 @@ use crate::findings::Findings;
 use crate::findings::cache::tier::{CachedPoint, cached};
 use crate::numbers::count;
 use proofload_model::facts::tier;
+use proofload_model::samples::Fact;
+use proofload_model::tier_warming::LEFT_OUT;
 use proofload_model::units::duration_words;
 
 pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
@@ -58,8 +60,7 @@ fn answer(findings: &Findings<'_>) -> Prose {
 
 /// What the slow medium is: a model is said to be one wherever its figures stand.
 fn slow_medium(points: &[CachedPoint]) -> Block {
-    let mut media: Vec<String> = points.iter().map(|one| one.plan.slow.to_string()).collect();
-    media.dedup();
+    let media = each_once(points.iter().map(|one| one.plan.slow.to_string()));
     let delayed = delayed(points);
     if !points.iter().any(|one| one.plan.slow.is_modelled()) {
         return match delayed {
@@ -80,11 +81,21 @@ fn slow_medium(points: &[CachedPoint]) -> Block {
     )
 }
 
+/// Values in the order in which they come first: levels of other factors may stand between two that are the same.
+fn each_once<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}
+
 /// The share of the stroke of modelled drives under the data.
 fn over_stroke(points: &[CachedPoint]) -> String {
-    let mut strokes: Vec<_> =
-        points.iter().filter(|one| one.plan.slow.is_modelled()).map(|one| one.plan.slow.stroke).collect();
-    strokes.dedup();
+    let modelled = points.iter().filter(|one| one.plan.slow.is_modelled());
+    let strokes = each_once(modelled.map(|one| one.plan.slow.stroke));
     let words = strokes.iter().map(|stroke| {
         if stroke.is_contiguous() {
             "The data lie contiguously from the outer edge of the drives: seeks are as short as between so few bytes."
@@ -98,8 +109,7 @@ fn over_stroke(points: &[CachedPoint]) -> String {
 
 /// What flushes are delayed by on purpose; `None` where no point delays them.
 fn delayed(points: &[CachedPoint]) -> Option<String> {
-    let mut delays: Vec<_> = points.iter().map(|one| one.plan.flush_delay).collect();
-    delays.dedup();
+    let delays = each_once(points.iter().map(|one| one.plan.flush_delay));
     if delays.iter().all(Option::is_none) {
         return None;
     }
@@ -111,6 +121,16 @@ fn delayed(points: &[CachedPoint]) -> Option<String> {
     ))
 }
 
+/// Numbers of lines of a list that were not filled, with the reasons; `None` where all were, or nobody knows.
+fn left_out(facts: &[Fact]) -> Option<String> {
+    let told = LEFT_OUT.into_iter().filter_map(|(reason, words)| {
+        let lines = tier::NOT_WARMED.of(reason).number(facts).filter(|lines| *lines > 0.0)?;
+        Some(format!("{} {words}", count(lines as u64)))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
 /// How far caches were filled from lists of lines; `None` where no point asks for it.
 fn filled(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Block> {
     let told = |one: &CachedPoint| {
@@ -118,10 +138,21 @@ fn filled(findings: &Findings<'_>, points: &[CachedPoint]) -> Option<Block> {
         let point = findings.point(one.point)?;
         let facts = &point.runs.iter().find_map(|run| findings.record.finished(run.run.index))?.facts;
         let (lines, named) = (tier::WARMED.number(facts)?, tier::WARM_NAMED.number(facts)?);
-        Some(format!("{}: {} of {} lines", point.label(), count(lines as u64), count(named as u64)))
+        let left_out = left_out(facts).map(|reasons| format!(" (not filled: {reasons})")).unwrap_or_default();
+        Some(format!("{}: {} of {} lines{left_out}", point.label(), count(lines as u64), count(named as u64)))
     };
     let told: Vec<String> = points.iter().filter_map(told).collect();
     let text =
         "Before the load, each new cache was filled from a list of lines. In the first finished run of each point: ";
     (!told.is_empty()).then(|| Block::Paragraph(prose![text, told.join("; "), "."]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_the_same_at_points_apart_is_told_once() {
+        assert_eq!(each_once(["7.2k", "15k", "7.2k", "15k"].into_iter()), ["7.2k", "15k"]);
+    }
 }

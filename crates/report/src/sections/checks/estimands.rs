@@ -1,9 +1,10 @@
 //! What the figures may claim, and what others did on the host: a table in the section on validity. Judges nothing.
 
 use crate::blocks::{Block, Cell, Prose, TableOf, prose};
-use crate::findings::{Findings, HostUse};
+use crate::findings::{Estimand, Findings, HostUse};
 use crate::numbers::short;
 use crate::workloads::Workload;
+use proofload_model::settings::setting;
 
 /// The table; `None` where no run tells it.
 pub(crate) fn table(findings: &Findings<'_>) -> Option<Block> {
@@ -34,20 +35,21 @@ pub(crate) fn table(findings: &Findings<'_>) -> Option<Block> {
 fn note() -> Prose {
     prose![
         "Quiet host: others took no more CPU than the study tolerates (",
-        crate::blocks::Inline::Code("procedure.steal_tolerance".to_owned()),
+        crate::blocks::Inline::Code(setting::PROCEDURE_STEAL_TOLERANCE.to_owned()),
         "), or a limit of the study was reached in at least 95 % of the seconds, so others had no effect. As given: \
-         the mean on this host in this time, neighbours included. In quiet seconds: the workload's main figure over \
-         seconds in which others stayed within that tolerance and their earlier use no longer had an effect. Taken by \
-         others, of the cores that the database may run on: CPU that the hypervisor gave to other guests, as a share of \
-         the demand, and CPU time of processes of neither the database nor Proofload. Other guests are not observed on a \
-         guest whose steal counter has stood at 0 since boot: hypervisors may hide steal, so such a host is not called \
-         quiet. Where processes are not observed either, a thread computes for a twentieth of the time: what keeps it \
-         from its core is told as the figure of the spin probe, and may be the load itself. Requests of others: those of \
-         the device under the data that neither the database nor a standby on the same host made. Under control groups \
-         of version 1 the kernel does not count later write-back for the group, so it stands there. Others that made \
-         more than a tenth of the reads, or more than three quarters of the writes where write-back is counted, and kept \
-         the device busy for longer than the tolerance, make the figures as given. How long the load generator of an \
-         embedded engine waited is not observed: it shares the engine's control group, whose quota makes it wait as well."
+         the mean on this host in this time, neighbours included; a point is as given where one of its runs is. In \
+         quiet seconds: the workload's main figure over seconds in which others stayed within that tolerance and \
+         their earlier use no longer had an effect. Taken by others, of the cores that the database may run on: CPU \
+         that the hypervisor gave to other guests, as a share of the demand, and CPU time of processes of neither the \
+         database nor Proofload. Other guests are not observed on a guest whose steal counter has stood at 0 since \
+         boot: hypervisors may hide steal, so such a host is not called quiet. Where processes are not observed \
+         either, a thread computes for a twentieth of the time: what keeps it from its core is told as the figure of \
+         the spin probe, and may be the load itself. Requests of others: those of the device under the data that \
+         neither the database nor a standby on the same host made. Under control groups of version 1 the kernel does \
+         not count later write-back for the group, so it stands there. Others that made more than a tenth of the \
+         reads, or more than three quarters of the writes where write-back is counted, and kept the device busy for \
+         longer than the tolerance, make the figures as given. How long the load generator of an embedded engine \
+         waited is not observed: it shares the engine's control group, whose quota makes it wait as well."
     ]
 }
 
@@ -56,7 +58,11 @@ fn in_quiet_seconds(workload: &Workload, host: &HostUse) -> Cell {
     match (host.in_quiet_seconds(workload), &host.quiet) {
         (Some((quantity, quiet)), _) => Cell::Prose(prose![quantity, format!(" in {} of {} s", quiet.quiet, quiet.of)]),
         (None, Some(Err(why))) => Cell::Gap(why.clone()),
-        (None, _) => Cell::Gap("the host was quiet".to_owned()),
+        (None, _) => Cell::Gap(match host.estimand {
+            // Others may have taken much: it made no difference.
+            Estimand::BoundBy(_) => "a limit was always reached".to_owned(),
+            Estimand::QuietHost | Estimand::QuietBySpin | Estimand::AsGiven => "the host was quiet".to_owned(),
+        }),
     }
 }
 

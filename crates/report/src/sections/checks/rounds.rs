@@ -1,6 +1,6 @@
 //! Runs that are rated whole, in words and tables: what stands in the place of a detected steady state.
 
-use crate::blocks::{Block, Cell, Prose, Table, cells, columns, prose};
+use crate::blocks::{Block, Cell, Prose, Table, TableOf, cells, columns, prose};
 use crate::findings::{Findings, PointFindings, RunFindings, WholeRun};
 use crate::sections::charts::measured_cell;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -129,24 +129,19 @@ fn row((point, run, whole): Whole<'_>) -> Vec<Cell> {
 }
 
 fn each(findings: &Findings<'_>, one: &'static str) -> Table {
-    let rows = whole_runs(findings).flat_map(|(point, run, whole)| {
-        whole.rounds.iter().map(move |round| {
-            let counted = if round.number < whole.warm_up_rounds { "warm-up" } else { "measured" };
-            let seconds = Quantity::new(round.seconds(), Unit::named("s"), 1, Interval::none("one round"));
-            cells! {
-                point.run_label(run), (round.user + 1).to_string(), (round.number + 1).to_string(),
-                Cell::Prose(prose![counted]), seconds, Cell::Count(round.well), Cell::Count(round.failed)
-            }
+    let rows = whole_runs(findings)
+        .flat_map(|(point, run, whole)| whole.rounds.iter().map(move |round| (point.run_label(run), whole, round)));
+    TableOf::new("", prose!["Every round of every ", one, "."], rows)
+        .words("Run", |(run, ..)| run.clone())
+        .words(crate::sections::charts::capital(one), |(.., round)| (round.user + 1).to_string())
+        .words("Round", |(.., round)| (round.number + 1).to_string())
+        .words("Counted as", |(_, whole, round)| {
+            prose![if round.number < whole.warm_up_rounds { "warm-up" } else { "measured" }]
         })
-    });
-    Table {
-        id: "",
-        caption: prose!["Every round of every ", one, "."],
-        columns: columns! {
-            words("Run"), words(crate::sections::charts::capital(one)), words("Round"), words("Counted as"),
-            quantities("Length", "s"), counts("Completed"), counts("Failed")
-        },
-        rows: rows.collect(),
-        note: Prose::new(),
-    }
+        .quantities("Length", "s", |(.., round)| {
+            Quantity::new(round.seconds(), Unit::named("s"), 1, Interval::none("one round"))
+        })
+        .counts("Completed", |(.., round)| round.well)
+        .counts("Failed", |(.., round)| round.failed)
+        .table()
 }

@@ -26,10 +26,13 @@ pub(crate) fn opening(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Openi
         ("How sure", sure(comparison)),
     ];
     let claims = all.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-    Opening { state, verdict, answer: answer(comparison, &main), claims, figure: figure(comparison, gate) }
+    // Before any other figure, which would be taken for that of throughput.
+    let missing = comparison.throughput_missing().map(|words| prose![words, " "]).unwrap_or_default();
+    let answer = [missing, answer(comparison, &main)].concat();
+    Opening { state, verdict, answer, claims, figure: figure(comparison, gate) }
 }
 
-/// Rows of the metric that is compared first, the throughput.
+/// Rows of the metric that is compared first: of throughput, unless it could not be compared.
 fn main_rows<'c>(comparison: &'c Comparison<'_>) -> Vec<&'c Row> {
     let Some(first) = comparison.rows.first() else { return Vec::new() };
     comparison.rows.iter().filter(|row| row.metric.key == first.metric.key).collect()
@@ -58,10 +61,11 @@ fn verdict(comparison: &Comparison<'_>, gate: Option<&Gate>) -> (OpeningState, P
         differ,
         if differ == 1 { " shows a difference. " } else { " show a difference. " }
     ];
-    (if comparison.void.is_empty() { OpeningState::Good } else { OpeningState::Partial }, text)
+    let is_whole = comparison.void.is_empty() && comparison.throughput_missing().is_none();
+    (if is_whole { OpeningState::Good } else { OpeningState::Partial }, text)
 }
 
-/// What is said of the throughput, as strong as the corrected tests allow.
+/// What is said of the metric that is compared first, as strong as the corrected tests allow.
 fn answer(comparison: &Comparison<'_>, main: &[&Row]) -> Prose {
     let Some(first) = main.first() else { return Prose::new() };
     let shown: Vec<&&Row> = main.iter().filter(|row| row.verdict != Verdict::NotShown).collect();
@@ -162,7 +166,7 @@ fn figure(comparison: &Comparison<'_>, gate: Option<&Gate>) -> Option<Figure> {
         _ => format!("{}, {}", comparison.label(row.pair), row.metric.title),
     };
     let group =
-        |row: &&Row| Group { label: name(row), values: vec![Some((row.ratio.value(), row.ratio.interval().bounds()))] };
+        |row: &&Row| Group { label: name(row), values: vec![Some((row.ratio.value(), row.ratio.drawn_bounds()))] };
     let told = |row: &&Row| format!("{} {}: {}", name(row), short(row.ratio.value()), row.verdict.words());
     let alt = format!("Dot chart of the ratio B/A. {}.", rows.iter().map(told).collect::<Vec<_>>().join("; "));
     let cells = |row: &&Row| cells![name(row), row.ratio.clone(), Cell::Prose(prose![row.verdict.words()])];

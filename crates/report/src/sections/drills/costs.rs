@@ -1,8 +1,6 @@
 //! Cost against protection: what each mode keeps of the throughput beside how long writes were away, where a study has several modes.
 
-use crate::blocks::{
-    Axis, Block, Cell, Chart, Figure, Inline, Panel, Prose, Role, Sample, Series, Table, cells, columns, prose,
-};
+use crate::blocks::{Axis, Block, Chart, Figure, Inline, Panel, Role, Sample, Series, TableOf, prose};
 use crate::findings::Findings;
 use crate::findings::drills::DrilledPoint;
 use crate::numbers::short;
@@ -54,7 +52,6 @@ fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>], least: Replicati
         format!("{}: {kept} % kept, write outage {away} s, {} lost.", mark.label, mark.lost)
     };
     let alt: Vec<String> = marks.iter().map(told).collect();
-    let row = |mark: &Mark| cells![mark.label.clone(), short(mark.kept), short(mark.away.0), Cell::Count(mark.lost)];
     Figure {
         id: "figure-cost-protection",
         caption: prose! {
@@ -67,16 +64,12 @@ fn figure(findings: &Findings<'_>, points: &[DrilledPoint<'_>], least: Replicati
             Axis::linear("Write outage", "s"),
             marks.iter().enumerate().map(series).collect(),
         )),
-        data: Table {
-            id: "data-cost-protection",
-            caption: prose!["Cost and protection by mode and fault."],
-            columns: columns! {
-                words("Point"), quantities("Throughput kept", "%"), quantities("Write outage", "s"),
-                quantities("Lost", "")
-            },
-            rows: marks.iter().map(row).collect(),
-            note: Prose::new(),
-        },
+        data: TableOf::new("data-cost-protection", prose!["Cost and protection by mode and fault."], &marks)
+            .words("Point", |mark| mark.label.clone())
+            .quantities("Throughput kept", "%", |mark| short(mark.kept))
+            .quantities("Write outage", "s", |mark| short(mark.away.0))
+            .quantities("Lost", "", |mark| mark.lost)
+            .table(),
     }
 }
 

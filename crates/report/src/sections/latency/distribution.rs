@@ -6,6 +6,7 @@ use crate::metrics::RESPONSE_P99;
 use crate::numbers::short;
 use crate::sections::charts::{shown_of, shown_value, spread};
 use proofload_analysis::latency::Sparse;
+use proofload_model::settings::setting;
 
 /// Points that are drawn: one for each colour.
 const MOST_POINTS: usize = 6;
@@ -21,7 +22,7 @@ const STEPS: u32 = 8;
 const BEYOND: f64 = 10.0;
 
 /// Settings that say how much load there is.
-const LOADS: &[&str] = &["workload.virtual_users", "workload.rate", "workload.streams"];
+const LOADS: &[&str] = &[setting::WORKLOAD_VIRTUAL_USERS, setting::WORKLOAD_RATE, setting::WORKLOAD_STREAMS];
 
 /// Both figures, as far as there is something to draw.
 pub(crate) fn figures(findings: &Findings<'_>) -> Vec<Figure> {
@@ -118,7 +119,7 @@ fn against_throughput(findings: &Findings<'_>) -> Option<Figure> {
     let valid = |index: &usize| Some(&findings.points[*index]).filter(|point| point.verdict.is_valid());
     let sample = |point: &PointFindings| {
         let (rate, p99) = (point.result(headline.key()).ok()?, shown_value(point, RESPONSE_P99).ok()?);
-        Some(Sample { x: rate.value(), y: p99.value(), interval: p99.interval().bounds() })
+        Some(Sample { x: rate.value(), y: p99.value(), interval: p99.drawn_bounds() })
     };
     let series: Vec<Series> = curve
         .groups

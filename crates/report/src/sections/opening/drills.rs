@@ -7,6 +7,7 @@ use crate::findings::{Findings, PointFindings};
 use crate::sections::drills as own;
 use proofload_analysis::quantity::Quantity;
 use proofload_model::drill::{FaultAsked, FaultKind, FaultTarget, ProbeKind};
+use proofload_model::settings::setting;
 
 pub(super) const TOPIC: Topic = Topic { applies: |findings| !faults(findings).is_empty(), tell, figure: Some(figure) };
 
@@ -211,7 +212,11 @@ fn fewer_than_59(faults: &[FaultPoint<'_>]) -> Prose {
     if fewest_drills(faults) >= 59 {
         return Prose::new();
     }
-    prose!["A 95th percentile needs 59 drills per point: raise ", Inline::Code("study.repetitions".to_owned()), ". "]
+    prose![
+        "A 95th percentile needs 59 drills per point: raise ",
+        Inline::Code(setting::STUDY_REPETITIONS.to_owned()),
+        ". "
+    ]
 }
 
 /// Tells whether the first screen draws the drills.

@@ -76,12 +76,12 @@ fn bars(findings: &Findings<'_>) -> Bars {
     let headline = findings.workload.headline;
     let value = |point: &PointFindings| {
         let quantity = point.result(headline.key()).ok()?;
-        Some((quantity.value(), quantity.interval().bounds()))
+        Some((quantity.value(), quantity.drawn_bounds()))
     };
     let group = |point: &PointFindings| Group { label: point.label(), values: vec![value(point)] };
     let observed = |point: &PointFindings| {
         let quantity = shown_value(point, headline.key()).ok().filter(|quantity| quantity.value().is_finite())?;
-        Some((quantity.value(), quantity.interval().bounds()))
+        Some((quantity.value(), quantity.drawn_bounds()))
     };
     Bars {
         axis: Axis::linear(headline.axis, headline.axis_unit),

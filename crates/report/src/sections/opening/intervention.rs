@@ -4,7 +4,8 @@ use super::next::command;
 use crate::blocks::{Inline, Prose, prose};
 use crate::findings::{Findings, PointFindings};
 use proofload_model::intervention::{ConfirmAsked, PointLoad, resources};
-use proofload_model::settings::Settings;
+use proofload_model::setting_words::LoadPacing;
+use proofload_model::settings::{Settings, setting};
 use proofload_model::units::duration_words;
 use std::time::Duration;
 
@@ -15,13 +16,13 @@ const LIMITS: &str = "limits.";
 pub(super) fn how_to_test(findings: &Findings<'_>) -> Prose {
     let Some(point) = findings.largest().filter(|_| findings.attributions.is_empty()) else { return Prose::new() };
     let settings = findings.record.plan.settings(&findings.record.study, point.id);
-    if settings.get("drill.fault").is_some() {
+    if settings.get(setting::DRILL_FAULT).is_some() {
         return Prose::new();
     }
-    if settings.get("engine.url").is_some() {
+    if settings.get(setting::ENGINE_URL).is_some() {
         return prose!["What bound it cannot be tested: limits of an existing server are not ours to lower. "];
     }
-    if ends_by_itself(point) || settings.get("workload.operations").is_some() {
+    if ends_by_itself(point) || settings.get(setting::WORKLOAD_OPERATIONS).is_some() {
         return prose!["What bound it cannot be tested: the load ends before limits could be lowered in turn. "];
     }
     if decides_throughput(point, &settings) {
@@ -33,7 +34,8 @@ pub(super) fn how_to_test(findings: &Findings<'_>) -> Prose {
     // Whether the load has one user, or runs in the database's process, makes it shorter.
     let (plans, _) = resources(&settings, PointLoad { users: 2, is_embedded: false });
     if !plans.iter().any(|plan| plan.name.starts_with(LIMITS)) {
-        let (cpu, reads) = (Inline::Code("limits.cpu".to_owned()), Inline::Code("limits.read_iops".to_owned()));
+        let (cpu, reads) =
+            (Inline::Code(setting::LIMITS_CPU.to_owned()), Inline::Code(setting::LIMITS_READ_IOPS.to_owned()));
         return prose!["With limits set, such as ", cpu, " or ", reads, ", ", confirm, " tests what bound it. "];
     }
     let minutes = ConfirmAsked::of(&settings).longest(&plans, &settings).as_secs().div_ceil(60);
@@ -43,8 +45,7 @@ pub(super) fn how_to_test(findings: &Findings<'_>) -> Prose {
 
 /// Whether the load, not the database, decides throughput: a paced one, and one at a rate that was kept up with.
 fn decides_throughput(point: &PointFindings, settings: &Settings) -> bool {
-    settings.text("workload.pacing") == Ok("paced")
-        || (settings.get("workload.rate").is_some() && point.overload().is_none())
+    LoadPacing::is_paced(settings) || (settings.get(setting::WORKLOAD_RATE).is_some() && point.overload().is_none())
 }
 
 fn ends_by_itself(point: &PointFindings) -> bool {

@@ -34,7 +34,7 @@ pub(super) fn tell(findings: &Findings<'_>) -> TopicText {
 fn unvaried(findings: &Findings<'_>) -> Prose {
     match limits_left_out(findings.record).as_slice() {
         [] => prose!["Unknown: the study varies nothing. "],
-        [only] => prose!["Unknown: ", *only, " was left out, and the study varies nothing else. "],
+        [only] => prose!["Unknown: ", (*only).to_owned(), " was left out, and the study varies nothing else. "],
         left => prose!["Unknown: ", left.join(", "), " were left out, and the study varies nothing else. "],
     }
 }

@@ -1,7 +1,7 @@
 //! How sure: repetitions, the widest interval, and what the figures may claim for the host.
 
 use crate::blocks::{Prose, prose};
-use crate::findings::{Estimand, Findings, PointFindings};
+use crate::findings::{ClaimKind, Estimand, Findings, HostClaims, PointFindings};
 use crate::numbers::short;
 
 /// What holds for every kind of study; of drills only the claim, since they are told by times and not by throughput.
@@ -39,32 +39,23 @@ fn widest(findings: &Findings<'_>) -> Prose {
 
 /// What the figures are figures of.
 fn claim(findings: &Findings<'_>) -> Prose {
-    let told: Vec<Claimed<'_>> = findings.valid().filter_map(|point| Some((point, point.estimand.as_ref()?))).collect();
-    let given = told.iter().filter(|(_, estimand)| **estimand == Estimand::AsGiven).count();
-    let bound = told.iter().filter(|(_, estimand)| matches!(estimand, Estimand::BoundBy(_))).count();
-    match (given, told.len()) {
-        (_, 0) => Prose::new(),
-        (0, all) if bound == all => {
-            prose!["A limit of the study was always reached, so other load on the host had no effect. "]
-        }
-        (0, all) => match by_spin(told) {
-            (by_spin, _) if by_spin.is_empty() => prose!["Figures are those of a quiet host. "],
-            (by_spin, _) if by_spin.len() == all => prose![
-                "Figures are those of a quiet host, by the spin probe: neither steal nor other processes can be seen here. "
-            ],
+    let claims = HostClaims::of(findings);
+    let (lead, told) = (claims.lead(), claims.told().to_vec());
+    match claims.kind() {
+        ClaimKind::Untold => Prose::new(),
+        ClaimKind::Bound => prose![lead, ". "],
+        ClaimKind::QuietBySpin => prose![lead, ": neither steal nor other processes can be seen here. "],
+        ClaimKind::Quiet => match by_spin(told) {
+            (by_spin, _) if by_spin.is_empty() => prose![lead, ". "],
             (by_spin, _) => prose![
-                "Figures are those of a quiet host, by the spin probe for ",
+                lead,
+                ", by the spin probe for ",
                 named(findings, &by_spin),
                 ", where neither steal nor other processes can be seen. "
             ],
         },
-        (given, all) if given == all => [
-            prose!["Figures are as given by this host"],
-            others(findings),
-            prose!["; on a quiet host they may differ. "],
-        ]
-        .concat(),
-        _ => {
+        ClaimKind::AsGiven => [prose![lead], others(findings), prose!["; on a quiet host they may differ. "]].concat(),
+        ClaimKind::Both => {
             let (given, quiet): (Vec<_>, Vec<_>) =
                 told.into_iter().partition(|(_, estimand)| **estimand == Estimand::AsGiven);
             let lead =

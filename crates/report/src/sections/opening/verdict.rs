@@ -7,6 +7,7 @@ use crate::findings::{Findings, PointFindings, Verdict, VoidClass, is_mendable, 
 use crate::sections::charts::capital;
 use proofload_model::facts::{FactName, limit};
 use proofload_model::samples::CheckOutcome;
+use proofload_model::settings::setting;
 use proofload_record::State;
 use std::collections::BTreeMap;
 
@@ -15,14 +16,14 @@ const NAMED: usize = 3;
 
 /// Facts by which a limit is read back, and the setting that asks for it.
 const LIMITS: &[(FactName, &str)] = &[
-    (limit::MEMORY, "limits.memory"),
-    (limit::CORES, "limits.cores"),
-    (limit::CPU, "limits.cpu"),
+    (limit::MEMORY, setting::LIMITS_MEMORY),
+    (limit::CORES, setting::LIMITS_CORES),
+    (limit::CPU, setting::LIMITS_CPU),
     (limit::THREAD_CPU, "limits.thread_cpu"),
-    (limit::READ_BANDWIDTH, "limits.read_bandwidth"),
-    (limit::WRITE_BANDWIDTH, "limits.write_bandwidth"),
-    (limit::READ_IOPS, "limits.read_iops"),
-    (limit::WRITE_IOPS, "limits.write_iops"),
+    (limit::READ_BANDWIDTH, setting::LIMITS_READ_BANDWIDTH),
+    (limit::WRITE_BANDWIDTH, setting::LIMITS_WRITE_BANDWIDTH),
+    (limit::READ_IOPS, setting::LIMITS_READ_IOPS),
+    (limit::WRITE_IOPS, setting::LIMITS_WRITE_IOPS),
 ];
 
 /// What a point came to: the gravest class of its reasons, and whether it rests on an attempt that was changed after the run.

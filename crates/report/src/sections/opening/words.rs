@@ -7,7 +7,8 @@ use crate::sections::charts::capital;
 use crate::sections::date;
 use crate::sections::tested::setup::{fact, observes_server, varies, version, whole};
 use proofload_model::facts::{FactName, host, storage};
-use proofload_model::settings::Value;
+use proofload_model::samples::ALL_KINDS;
+use proofload_model::settings::{Value, setting};
 
 /// Losses that a sentence lists.
 const LISTED: usize = 3;
@@ -35,7 +36,9 @@ pub(in crate::sections) fn name(findings: &Findings<'_>, point: &PointFindings) 
         Value::Table(values) if values.is_empty() => "the original settings".to_owned(),
         Value::Integer(1) => format!("{level} {}", title.strip_suffix('s').unwrap_or(&title)),
         Value::Integer(_) | Value::Number(_) => format!("{level} {title}"),
-        Value::Text(_) if setting != "engine.kind" && level_number(value).is_none() && findings.curve.is_err() => {
+        Value::Text(_)
+            if setting != setting::ENGINE_KIND && level_number(value).is_none() && findings.curve.is_err() =>
+        {
             format!("{title} {level}")
         }
         Value::Boolean(_) => format!("{title} {level}"),
@@ -118,7 +121,7 @@ pub(super) fn reached(findings: &Findings<'_>, point: &PointFindings) -> Prose {
     let mut text = prose![Inline::ranged(&value, headline.axis_unit), at(findings, point)];
     for kind in tails(findings) {
         let Ok(p99) = point.result(MetricKey::response(LatencyStatistic::P99, kind)) else { continue };
-        let whose = if kind == "all" { String::new() } else { format!("{} ", findings.workload.kind_title(kind)) };
+        let whose = if kind == ALL_KINDS { String::new() } else { format!("{} ", findings.workload.kind_title(kind)) };
         text.extend(prose!["; ", whose, "p99 ", ranged_time(&p99)]);
     }
     text.extend(prose![". "]);
@@ -136,7 +139,7 @@ pub(super) fn tails(findings: &Findings<'_>) -> Vec<&'static str> {
     let kinds = findings.kinds();
     let met: Vec<&str> =
         findings.workload.tails.iter().copied().filter(|tail| kinds.iter().any(|kind| kind == tail)).collect();
-    if met.is_empty() { vec!["all"] } else { met }
+    if met.is_empty() { vec![ALL_KINDS] } else { met }
 }
 
 /// The line below the title: workload, engine, scale, machine, date.
@@ -144,7 +147,8 @@ pub(crate) fn subtitle(findings: &Findings<'_>) -> Prose {
     let record = findings.record;
     let settings = &record.study.settings;
     let mut parts: Vec<String> = vec![kind(findings)];
-    let engine_kind = settings.get("engine.kind").filter(|_| !varies(findings, "engine.kind")).map(level_text);
+    let engine_kind =
+        settings.get(setting::ENGINE_KIND).filter(|_| !varies(findings, setting::ENGINE_KIND)).map(level_text);
     let version = version(findings).filter(|_| engine_kind.is_some());
     parts.extend(engine_kind.map(|kind| match version {
         Some(version) if !version.contains(&kind) => format!("{kind} {}", first_words(&version)),

@@ -9,6 +9,7 @@ use crate::metrics::{LatencyStatistic, MetricKey, PERCENTILES, RUN_TIME, THROUGH
 use crate::numbers::{count, short};
 use crate::sections::charts::{capital, measured_cell, milliseconds};
 use proofload_import::{Reference, ReferenceOperation, ReferencePoint, percentile_title};
+use proofload_model::settings::setting;
 
 /// Largest number of the study's points beside the others; of more, only the one with the largest throughput.
 const MOST_POINTS: usize = 4;
@@ -102,7 +103,7 @@ fn totals(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>
     for point in theirs {
         let metric = |name: &str| point.1.metrics.get(name);
         let run_time = metric("run_time").map(|figure| Cell::datum(format!("{} {}", four(figure.value), figure.unit)));
-        let users = point.1.level("workload.virtual_users").map_or(Cell::Empty, Cell::datum);
+        let users = point.1.level(setting::WORKLOAD_VIRTUAL_USERS).map_or(Cell::Empty, Cell::datum);
         let throughput =
             metric(THROUGHPUT.name).filter(|figure| figure.unit == THROUGHPUT.unit).map(|figure| figure.value);
         let name = Cell::datum(their_name(point));
@@ -178,7 +179,7 @@ fn names(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]
 fn means(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]) -> Figure {
     let mean = |point: &PointFindings, kind: &str| {
         let quantity = milliseconds(point.result(mean_of(kind))).ok()?;
-        Some((quantity.value(), quantity.interval().bounds()))
+        Some((quantity.value(), quantity.drawn_bounds()))
     };
     let group = |kind: &String| {
         let own = ours.iter().map(|point| mean(point, kind));
@@ -218,7 +219,7 @@ fn panel(findings: &Findings<'_>, ours: &[&PointFindings], theirs: &[Theirs<'_>]
     let own = ours.iter().enumerate().map(|(number, point)| {
         let sample = |(x, statistic): (f64, LatencyStatistic)| {
             let quantity = milliseconds(point.result(MetricKey::response(statistic, kind))).ok()?;
-            Some(Sample { x, y: quantity.value(), interval: quantity.interval().bounds() })
+            Some(Sample { x, y: quantity.value(), interval: quantity.drawn_bounds() })
         };
         Series {
             name: own_name(findings, point),

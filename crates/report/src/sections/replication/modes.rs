@@ -5,6 +5,7 @@ use crate::findings::Findings;
 use crate::findings::replication::{ReplicatedPoint, users};
 use crate::metrics::{LatencyStatistic, MetricKey, MetricName};
 use crate::sections::charts::{shown_value, verdict_cell};
+use proofload_model::samples::ALL_KINDS;
 use proofload_model::study::{FEWEST_WAREHOUSES_FOR_A_USER, too_few_warehouses as few_of};
 
 /// What sessions of the load are called by their processes: user and database of an instance that is ours.
@@ -43,7 +44,7 @@ pub(super) fn table(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Tabl
         .each(
             RESPONSES,
             |(_, head)| Column::quantities(*head, "ms"),
-            |(_, point), (statistic, _)| shown_value(point, MetricKey::response(*statistic, "all")),
+            |(_, point), (statistic, _)| shown_value(point, MetricKey::response(*statistic, ALL_KINDS)),
         )
         .words("Verdict", |(_, point)| verdict_cell(point))
         .note(note)

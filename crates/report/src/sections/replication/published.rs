@@ -8,6 +8,7 @@ use crate::metrics::{LatencyStatistic, MetricKey};
 use crate::numbers::short;
 use proofload_import::{Reference, ReferencePoint};
 use proofload_model::replication::ReplicationMode;
+use proofload_model::samples::ALL_KINDS;
 
 /// Figures of a published point: throughput first, then times; name in the file, and our statistic.
 const THROUGHPUTS: &[&str] = &["tpm", "throughput"];
@@ -73,7 +74,7 @@ fn own_row(findings: &Findings<'_>, one: &ReplicatedPoint, base: &PointFindings)
     }
     cells.push(Cell::Quantity(one.kept.clone()?.ok()?));
     cells.extend(TIMES.iter().map(|(_, statistic)| {
-        let metric = MetricKey::response(*statistic, "all");
+        let metric = MetricKey::response(*statistic, ALL_KINDS);
         let ratio = quotient(&point.metric(&metric), &base.metric(&metric));
         ratio.map_or_else(Cell::Gap, Cell::Quantity)
     }));

@@ -6,12 +6,13 @@ use crate::findings::replication::ReplicatedPoint;
 use crate::findings::replication::slopes::{NONE_WITHIN, Slope, slopes};
 use crate::findings::{Findings, setting_title};
 use crate::numbers::short;
+use proofload_model::settings::setting;
 
 /// The setting of the round trip.
-const RTT: &str = "replication.rtt";
+const RTT: &str = setting::REPLICATION_RTT;
 
 /// The setting of the CPU time of each standby.
-const STANDBY_CPU: &str = "limits.standby_cpu";
+const STANDBY_CPU: &str = setting::LIMITS_STANDBY_CPU;
 
 /// The table; nothing where no such setting varies.
 pub(super) fn blocks(findings: &Findings<'_>, points: &[ReplicatedPoint]) -> Option<Block> {

@@ -3,6 +3,7 @@
 use crate::blocks::{Block, Inline, Prose, prose};
 use crate::findings::{BlockFindings, Findings, PointFindings};
 use crate::numbers::short;
+use proofload_model::settings::setting;
 
 /// Half-width, as a share of the ratio, for which the number of repetitions is told.
 const WANTED: f64 = 0.05;
@@ -59,7 +60,7 @@ fn needed(findings: &Findings<'_>, found: &BlockFindings) -> Prose {
     match needed.filter(|needed| *needed as usize > found.blocks.count()) {
         Some(needed) => prose! {
             " To narrow the intervals of all ratios to ±", short(100.0 * WANTED), " %, plan about ", needed,
-            " repetitions (", Inline::Code("study.repetitions".to_owned()), ") with the same spread."
+            " repetitions (", Inline::Code(setting::STUDY_REPETITIONS.to_owned()), ") with the same spread."
         },
         None => Prose::new(),
     }

@@ -5,7 +5,7 @@ use crate::findings::{Findings, level_text, size_text};
 use crate::sections::facts::in_full::told;
 use crate::sections::tested::setup::observes_server;
 use proofload_model::facts::{FactName, engine, host, storage, tier};
-use proofload_model::settings::Value;
+use proofload_model::settings::{Value, setting};
 
 /// The figure; `None` where neither engine nor storage is known.
 pub(crate) fn figure(findings: &Findings<'_>) -> Option<Figure> {
@@ -59,14 +59,14 @@ fn load(findings: &Findings<'_>) -> Option<DiagramBox> {
             lines.push(format!("{count} {}", if count == "1" { one } else { many }));
         }
     }
-    lines.extend(setting(findings, "workload.rate").map(|rate| format!("{rate} operations/s")));
+    lines.extend(setting(findings, setting::WORKLOAD_RATE).map(|rate| format!("{rate} operations/s")));
     Some(DiagramBox { title: "Load generator".to_owned(), lines, link: link(findings) })
 }
 
 /// What the load goes over.
 fn link(findings: &Findings<'_>) -> String {
     let settings = &findings.record.study.settings;
-    match settings.get("engine.url") {
+    match settings.get(setting::ENGINE_URL) {
         Some(Value::Text(_)) => "network".to_owned(),
         _ if told(findings, &engine::INSTANCE_USER).is_some() => "socket".to_owned(),
         _ => "in process".to_owned(),
@@ -74,14 +74,15 @@ fn link(findings: &Findings<'_>) -> String {
 }
 
 fn server(findings: &Findings<'_>) -> Option<DiagramBox> {
-    let kind = setting(findings, "engine.kind")?;
+    let kind = setting(findings, setting::ENGINE_KIND)?;
     let mut lines: Vec<String> = Vec::new();
     let version = told(findings, &engine::VERSION).or_else(|| told(findings, &engine::SERVER_VERSION));
     let title = version.filter(|_| !kind.contains(',')).map_or(kind.clone(), |version| {
         let number = version.split_whitespace().find(|word| word.starts_with(|letter: char| letter.is_ascii_digit()));
         number.map_or(kind.clone(), |number| format!("{kind} {number}"))
     });
-    let limits = [("limits.memory", "memory"), ("limits.cpu", "CPU s/s"), ("limits.cores", "cores")];
+    let limits =
+        [(setting::LIMITS_MEMORY, "memory"), (setting::LIMITS_CPU, "CPU s/s"), (setting::LIMITS_CORES, "cores")];
     for (path, what) in limits {
         lines.extend(setting(findings, path).map(|value| format!("{value} {what}")));
     }
@@ -92,7 +93,7 @@ fn server(findings: &Findings<'_>) -> Option<DiagramBox> {
         lines.extend(told(findings, &host::CORES).map(|cores| format!("{cores} cores")));
         lines.extend(told(findings, &host::MEMORY).map(|memory| format!("{} memory", size_text(&memory))));
     }
-    lines.extend(setting(findings, "replication.mode").map(|mode| format!("standbys: {mode}")));
+    lines.extend(setting(findings, setting::REPLICATION_MODE).map(|mode| format!("standbys: {mode}")));
     Some(DiagramBox { title, lines, link: "files".to_owned() })
 }
 
@@ -103,7 +104,7 @@ fn cache(findings: &Findings<'_>) -> Option<DiagramBox> {
 }
 
 fn drive(findings: &Findings<'_>) -> Option<DiagramBox> {
-    let stated = findings.record.study.settings.text("paper.drive").ok().map(str::to_owned);
+    let stated = findings.record.study.settings.text(setting::PAPER_DRIVE).ok().map(str::to_owned);
     let is_observed = observes_server(&findings.record.study.settings);
     let read = |name: &FactName| told(findings, name).filter(|_| is_observed);
     let model = read(&storage::DEVICE_MODEL).or(stated);
@@ -113,10 +114,10 @@ fn drive(findings: &Findings<'_>) -> Option<DiagramBox> {
     lines.extend(read(&storage::DEVICE_SIZE).map(|size| size_text(&size)));
     lines.extend(read(&storage::FILE_SYSTEM));
     let limits = [
-        ("limits.read_iops", "reads/s"),
-        ("limits.write_iops", "writes/s"),
-        ("limits.read_bandwidth", "read/s"),
-        ("limits.write_bandwidth", "written/s"),
+        (setting::LIMITS_READ_IOPS, "reads/s"),
+        (setting::LIMITS_WRITE_IOPS, "writes/s"),
+        (setting::LIMITS_READ_BANDWIDTH, "read/s"),
+        (setting::LIMITS_WRITE_BANDWIDTH, "written/s"),
     ];
     for (path, what) in limits {
         lines.extend(setting(findings, path).map(|value| format!("at most {value} {what}")));

@@ -4,39 +4,16 @@ use crate::blocks::{Prose, prose};
 use crate::findings::{Findings, between, level_number, level_of, level_text, setting_title, size_text};
 use crate::sections::charts::factors_title;
 use proofload_model::facts::{FactName, engine, host, storage};
-use proofload_model::settings::Settings;
+use proofload_model::server_url::is_of_this_host;
+use proofload_model::settings::{Settings, setting};
 
 /// Settings of what is read on the host of the database, whoever started it.
-const OBSERVERS: [&str; 2] = ["agents.host", "observe.prometheus"];
+const OBSERVERS: [&str; 2] = [setting::AGENTS_HOST, setting::OBSERVE_PROMETHEUS];
 
 /// Tells whether facts of the machine are facts of the database's: those read on the load host say nothing about an existing server on another.
 pub(crate) fn observes_server(settings: &Settings) -> bool {
-    let url = settings.text("engine.url").ok();
+    let url = settings.text(setting::ENGINE_URL).ok();
     url.is_none_or(|url| is_of_this_host(url) || OBSERVERS.iter().any(|path| !settings.list(path).is_empty()))
-}
-
-/// Tells whether every host of a URL, or of keywords such as `host=a,b`, is the one that asks.
-fn is_of_this_host(url: &str) -> bool {
-    let named = |word: &str| word.strip_prefix("host=").or_else(|| word.strip_prefix("hostaddr=")).map(str::to_owned);
-    let listed: Vec<String> = match url.split_once("://") {
-        Some((_, rest)) => {
-            let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-            let authority = place.split('/').next().unwrap_or_default();
-            let hosts = authority.rsplit_once('@').map_or(authority, |(_, hosts)| hosts);
-            [hosts.to_owned()].into_iter().chain(query.split('&').filter_map(named)).collect()
-        }
-        None => {
-            let words = url.replace(" =", "=").replace("= ", "=");
-            words.split_whitespace().filter_map(named).map(|hosts| hosts.trim_matches('\'').to_owned()).collect()
-        }
-    };
-    let mut hosts = listed.iter().flat_map(|hosts| hosts.split(','));
-    hosts.all(|host| {
-        let port = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
-        let name = port.map_or(host, |(name, _)| name);
-        let is_socket = name.is_empty() || name.starts_with(['/', '%']);
-        is_socket || name.starts_with("127.") || ["localhost", "[::1]"].contains(&name) || host == "::1"
-    })
 }
 
 /// The version of the database, as it says itself.
@@ -50,7 +27,7 @@ pub(crate) fn what_was_run(findings: &Findings<'_>) -> Prose {
     let settings = &record.study.settings;
     let value = |path: &str| settings.get(path).map(level_text);
     let mut text = prose![(findings.workload.name)(settings)];
-    if let Some(engine) = value("engine.kind").filter(|_| !varies(findings, "engine.kind")) {
+    if let Some(engine) = value(setting::ENGINE_KIND).filter(|_| !varies(findings, setting::ENGINE_KIND)) {
         text.extend(prose![" on ", engine]);
     }
     for (path, one, many) in findings.workload.scale {
@@ -143,37 +120,4 @@ pub(crate) fn fact(findings: &Findings<'_>, name: &FactName) -> Option<String> {
     let mut facts = record.facts.iter().chain(record.attempts.iter().flat_map(|attempt| &attempt.facts));
     let found = facts.find(|fact| name.is_of(fact) && fact.requested.is_none() && !fact.instance.is_standby());
     found.and_then(|fact| fact.effective.as_deref()).map(size_text).filter(|value| !value.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_of_this_host;
-
-    #[test]
-    fn a_url_of_another_host_is_told_from_one_of_this_host() {
-        for here in [
-            "postgresql://localhost/db",
-            "postgresql://me@127.0.0.1:5432/db",
-            "postgresql://[::1]:5432/db",
-            "postgresql:///db",
-            "postgresql://%2Frun%2Fpostgresql/db",
-            "host=/run/postgresql dbname=db",
-            "dbname=db",
-            "host = 'localhost' dbname=db",
-            "postgresql:///db?host=/run/postgresql&user=me",
-        ] {
-            assert!(is_of_this_host(here), "{here}");
-        }
-        for other in [
-            "postgresql://db1",
-            "postgresql://me@db1:5432/db",
-            "postgresql://localhost,db1/db",
-            "postgresql:///db?user=me&host=db1",
-            "host=db1,db2",
-            "host = db1 dbname=db",
-            "hostaddr=10.0.0.1",
-        ] {
-            assert!(!is_of_this_host(other), "{other}");
-        }
-    }
 }

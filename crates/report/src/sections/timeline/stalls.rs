@@ -1,7 +1,7 @@
 //! Stalls: seconds of the window in which far too little was completed or something took far too long.
 
-use crate::blocks::{Block, Cell, Prose, Table, cells, columns, prose};
-use crate::findings::{Findings, PointFindings, RunFindings};
+use crate::blocks::{Block, Prose, Table, TableOf, prose};
+use crate::findings::{Findings, RunFindings};
 use crate::numbers::short;
 use crate::sections::section::a_finished_run;
 use proofload_analysis::quantity::{Interval, Quantity, Unit};
@@ -52,26 +52,18 @@ fn runs_with_stalls(findings: &Findings<'_>) -> usize {
 
 /// How many stalls each run had, how long they were, and the worst.
 fn by_run(findings: &Findings<'_>) -> Table {
-    let row = |(point, run): (&PointFindings, &RunFindings)| {
-        let found = &run.stalls.found;
-        let seconds: usize = found.iter().map(|stall| stall.slow_seconds).sum();
-        let longest = found.iter().map(|stall| stall.slow_seconds).max().unwrap_or(0);
-        let late = found.iter().filter_map(|stall| stall.largest_response_ns).max();
-        cells! {
-            point.run_label(run), Cell::Count(found.len() as u64), Cell::Count(seconds as u64), Cell::Count(longest as u64),
-            late.map_or(Cell::Empty, |late| Cell::datum(short(late as f64 * 1e-6)))
-        }
-    };
-    Table {
-        id: "table-stalls",
-        caption: prose!["Runs with stalls in the measured window."],
-        columns: columns! {
-            words("Run"), counts("Stalls"), counts("Seconds with low throughput"), counts("Longest, s"),
-            counts("Worst response time, ms")
-        },
-        rows: findings.runs().filter(|(_, run)| !run.stalls.found.is_empty()).map(row).collect(),
-        note: without_stalls(findings),
-    }
+    let rows = findings.runs().filter(|(_, run)| !run.stalls.found.is_empty());
+    let rows = rows.map(|(point, run)| (point.run_label(run), &run.stalls.found));
+    TableOf::new("table-stalls", prose!["Runs with stalls in the measured window."], rows)
+        .words("Run", |(run, _)| run.clone())
+        .counts("Stalls", |(_, found)| found.len())
+        .counts("Seconds with low throughput", |(_, found)| found.iter().map(|one| one.slow_seconds).sum::<usize>())
+        .counts("Longest, s", |(_, found)| found.iter().map(|stall| stall.slow_seconds).max().unwrap_or(0))
+        .counts("Worst response time, ms", |(_, found)| {
+            let late = found.iter().filter_map(|stall| stall.largest_response_ns).max();
+            late.map(|late| short(late as f64 * 1e-6))
+        })
+        .note(without_stalls(findings))
 }
 
 /// How many runs had none.
@@ -145,23 +137,18 @@ fn table(findings: &Findings<'_>) -> Table {
         left_out += listed.len().saturating_sub(LISTED);
         listed.truncate(LISTED);
         listed.sort_by_key(|stall| stall.from);
-        rows.extend(listed.into_iter().map(|stall| row(findings, point, run, stall)));
+        rows.extend(listed.into_iter().map(|stall| (point.run_label(run), run, stall)));
     }
-    Table {
-        id: "table-each-stall",
-        caption: prose!["Stalls of the measured windows, in seconds from time zero of each load."],
-        columns: columns![words("Run"), words("When"), words("What happened"), quantities("Not completed", "")],
-        rows,
-        note: if left_out == 0 { Prose::new() } else { prose![left_out, " smaller ones are omitted."] },
-    }
-}
-
-fn row(findings: &Findings<'_>, point: &PointFindings, run: &RunFindings, stall: &Stall) -> Vec<Cell> {
     let many = findings.workload.work.many;
-    let lacking = (stall.slow_seconds > 0).then(|| {
-        let why = "compared with the window's median, a single stall";
-        let unit = Unit::named(many);
-        Cell::Quantity(Quantity::new(stall.lacking.round(), unit, stall.slow_seconds as u64, Interval::none(why)))
-    });
-    cells![point.run_label(run), place(run, stall), happened(run, stall, many), lacking.unwrap_or(Cell::Empty)]
+    let why = "compared with the window's median, a single stall";
+    let caption = prose!["Stalls of the measured windows, in seconds from time zero of each load."];
+    TableOf::new("table-each-stall", caption, rows)
+        .words("Run", |(label, ..)| label.clone())
+        .words("When", |(_, run, stall)| place(run, stall))
+        .words("What happened", |(_, run, stall)| happened(run, stall, many))
+        .quantities("Not completed", "", |(.., stall)| {
+            let seconds = Some(stall.slow_seconds as u64).filter(|seconds| *seconds > 0)?;
+            Some(Quantity::new(stall.lacking.round(), Unit::named(many), seconds, Interval::none(why)))
+        })
+        .note(if left_out == 0 { Prose::new() } else { prose![left_out, " smaller ones are omitted."] })
 }

@@ -3,6 +3,7 @@
 use crate::blocks::{Block, Inline, Notice, Prose, prose};
 use crate::findings::Findings;
 use proofload_model::readiness::ReadinessFound;
+use proofload_model::settings::setting;
 
 /// How many conditions hold; nothing where none was observed.
 pub(crate) fn line(findings: &Findings<'_>) -> Option<Prose> {
@@ -27,7 +28,7 @@ pub(crate) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     }
     let lead = prose! {
         "caches or standbys still moved when measurement began, so these figures are those of a system that had not \
-         settled. Set a longer ", Inline::Code("procedure.warm_up.at_least".to_owned()), ", or ",
+         settled. Set a longer ", Inline::Code(setting::PROCEDURE_WARM_UP_AT_LEAST.to_owned()), ", or ",
         Inline::Code("at_most".to_owned()),
         " where a detector ends the warm-up. Drift is that over the time to be measured, with its 95 % interval."
     };

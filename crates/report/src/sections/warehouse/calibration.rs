@@ -1,10 +1,9 @@
 //! What the machine was found to do at most, before the runs: what verdicts and capacities are compared with.
 
-use crate::blocks::{Block, Cell, Notice, Prose, Table, columns, prose};
+use crate::blocks::{Block, Column, Notice, Prose, Table, TableOf, prose};
 use crate::findings::warehouse::{CalibrationFindings, calibrated};
 use crate::findings::{Findings, PointFindings};
 use crate::groups::by_key;
-use crate::sections::charts::measured_cell;
 
 pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let known = by_calibration(findings);
@@ -35,28 +34,20 @@ fn labels(findings: &Findings<'_>, points: &[&PointFindings]) -> String {
 }
 
 fn table(findings: &Findings<'_>, known: &[(CalibrationFindings, Vec<&PointFindings>)]) -> Table {
-    let row = |(found, points): &(CalibrationFindings, Vec<&PointFindings>)| {
-        let measured = [&found.device, &found.in_cache, &found.cold, &found.scanned, &found.footprint];
-        let cells = measured.into_iter().map(|value| measured_cell(value.clone()));
-        [Cell::datum(labels(findings, points))].into_iter().chain(cells).collect()
-    };
-    Table {
-        id: "table-calibration",
-        caption: prose![
-            "Rates of the machine, measured before the runs: under their limits, but without the memory limit."
-        ],
-        columns: columns! {
-            point(findings), quantities("Device, sequential reads", "MB/s"),
-            quantities("In cache (MCR)", "MB per CPU s"), quantities("Cold (BCR)", "MB per CPU s"),
-            quantities("One pass", "MB"), quantities("Device, cold pass", "MB")
-        },
-        rows: known.iter().map(row).collect(),
-        note: prose![
+    let caption =
+        prose!["Rates of the machine, measured before the runs: under their limits, but without the memory limit."];
+    TableOf::new("table-calibration", caption, known)
+        .column(Column::point(findings), |(_, points)| labels(findings, points))
+        .quantities("Device, sequential reads", "MB/s", |(found, _)| found.device.clone())
+        .quantities("In cache (MCR)", "MB per CPU s", |(found, _)| found.in_cache.clone())
+        .quantities("Cold (BCR)", "MB per CPU s", |(found, _)| found.cold.clone())
+        .quantities("One pass", "MB", |(found, _)| found.scanned.clone())
+        .quantities("Device, cold pass", "MB", |(found, _)| found.footprint.clone())
+        .note(prose![
             "One pass sums every measure of the largest table. MB are counted by the engine; if it does not count \
              requested bytes, device reads of the cold pass serve as an estimate. The divisor is CPU time, so other \
              load on the host has little influence."
-        ],
-    }
+        ])
 }
 
 fn sources(known: &[(CalibrationFindings, Vec<&PointFindings>)]) -> Block {

@@ -7,31 +7,32 @@ use crate::findings::warehouse::{Rating, baselines, raw_of};
 use crate::findings::{Findings, PointFindings, level_text};
 use crate::metrics::{DATABASE_CPU, DRIVER_CPU, QUERIES_PER_HOUR, QUERIES_PER_HOUR_PER_TB};
 use proofload_analysis::warehouse::Confidence;
+use proofload_model::settings::setting;
 use proofload_model::study::values_of;
 
 /// Only runs by rounds have any before what is rated.
-const ROUNDS: &str = "workload.rounds";
-const WARM_UP_ROUNDS: &str = "workload.warm_up_rounds";
+const ROUNDS: &str = setting::WORKLOAD_ROUNDS;
+const WARM_UP_ROUNDS: &str = setting::WORKLOAD_WARM_UP_ROUNDS;
 
 /// Settings of the configuration, where the study has them.
 const CONFIGURATION: &[(&str, &str)] = &[
-    ("engine.kind", "Engine"),
-    ("workload.scale_factor", "Scale factor"),
-    ("workload.streams", "Streams"),
-    ("workload.layout", "Layout of the tables"),
-    ("workload.mix", "Mix of queries, simple/average/complex"),
-    ("workload.parallelism", "Threads per query"),
+    (setting::ENGINE_KIND, "Engine"),
+    (setting::WORKLOAD_SCALE_FACTOR, "Scale factor"),
+    (setting::WORKLOAD_STREAMS, "Streams"),
+    (setting::WORKLOAD_LAYOUT, "Layout of the tables"),
+    (setting::WORKLOAD_MIX, "Mix of queries, simple/average/complex"),
+    (setting::WORKLOAD_PARALLELISM, "Threads per query"),
     (ROUNDS, "Rounds per stream"),
     (WARM_UP_ROUNDS, "Warm-up rounds among them"),
-    ("workload.query_cap", "Time cap per query"),
-    ("limits.memory", "Memory of the database"),
-    ("limits.memory_per_data", "Memory of the database, share of the raw size"),
-    ("limits.cores", "Cores of the database"),
-    ("limits.cpu", "CPU limit of the database, CPU s/s"),
-    ("limits.read_bandwidth", "Read bandwidth limit of the device"),
-    ("limits.write_bandwidth", "Write bandwidth limit of the device"),
-    ("limits.read_iops", "Read request limit, 1/s"),
-    ("limits.write_iops", "Write request limit, 1/s"),
+    (setting::WORKLOAD_QUERY_CAP, "Time cap per query"),
+    (setting::LIMITS_MEMORY, "Memory of the database"),
+    (setting::LIMITS_MEMORY_PER_DATA, "Memory of the database, share of the raw size"),
+    (setting::LIMITS_CORES, "Cores of the database"),
+    (setting::LIMITS_CPU, "CPU limit of the database, CPU s/s"),
+    (setting::LIMITS_READ_BANDWIDTH, "Read bandwidth limit of the device"),
+    (setting::LIMITS_WRITE_BANDWIDTH, "Write bandwidth limit of the device"),
+    (setting::LIMITS_READ_IOPS, "Read request limit, 1/s"),
+    (setting::LIMITS_WRITE_IOPS, "Write request limit, 1/s"),
 ];
 
 pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {

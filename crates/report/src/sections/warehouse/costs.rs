@@ -2,7 +2,7 @@
 
 use super::parts::plain;
 use super::queries::{Totals, class_words, title};
-use crate::blocks::{Block, Cell, Notice, Prose, Table, cells, columns, prose};
+use crate::blocks::{Block, Cell, Notice, Prose, Table, TableOf, cells, columns, prose};
 use crate::findings::Findings;
 use crate::findings::warehouse::{Class, Cost, QueryTotals};
 
@@ -119,21 +119,13 @@ fn one_by_one(classes: &[Class]) -> Table {
     let (cpu, device) = (sum(classes, CPU), sum(classes, DEVICE));
     let mut queries: Vec<&QueryTotals> = classes.iter().flat_map(|class| &class.queries).collect();
     queries.sort_by(|one, other| one.kind.cmp(&other.kind));
-    let row = |query: &&QueryTotals| {
-        let of = |what: fn(&Cost) -> Option<f64>| what(&query.cost?);
-        cells! {
-            title(&query.kind), class_words(&query.class), amount(of(CPU), "CPU s", 1), share(of(CPU), cpu, 1),
-            amount(of(DEVICE), "MB", 1), share(of(DEVICE), device, 1)
-        }
-    };
-    Table {
-        id: "",
-        caption: prose!["Cost of each query in the calibration, one run each. TPC-H-derived."],
-        columns: columns! {
-            words("Query"), words("Class"), quantities("CPU", "CPU s"), quantities("Share of CPU", "%"),
-            quantities("Read from the device", "MB"), quantities("Share of reads", "%")
-        },
-        rows: queries.iter().map(row).collect(),
-        note: Prose::new(),
-    }
+    let of = |query: &QueryTotals, what: fn(&Cost) -> Option<f64>| what(&query.cost?);
+    TableOf::new("", prose!["Cost of each query in the calibration, one run each. TPC-H-derived."], queries)
+        .words("Query", |query| title(&query.kind))
+        .words("Class", |query| class_words(&query.class))
+        .quantities("CPU", "CPU s", |query| amount(of(query, CPU), "CPU s", 1))
+        .quantities("Share of CPU", "%", |query| share(of(query, CPU), cpu, 1))
+        .quantities("Read from the device", "MB", |query| amount(of(query, DEVICE), "MB", 1))
+        .quantities("Share of reads", "%", |query| share(of(query, DEVICE), device, 1))
+        .table()
 }

@@ -6,7 +6,7 @@ use crate::blocks::{Block, Cell, Column, Inline, Prose, Table, prose};
 use crate::findings::{Findings, level_text};
 use proofload_model::facts::{FactName, host, storage};
 use proofload_model::samples::Fact;
-use proofload_model::settings::Value;
+use proofload_model::settings::{Value, setting};
 
 /// Facts of the bill of materials.
 static MATERIALS: &[FactName] = &[
@@ -23,10 +23,10 @@ static MATERIALS: &[FactName] = &[
 
 /// Settings of the bill of materials, as the study states them.
 const STATED: &[(&str, &str)] = &[
-    ("hardware.capacity", "Capacity of the drives, by data sheet"),
-    ("hardware.drive_iops", "Random reads of the drives, by data sheet, 1/s"),
-    ("hardware.watts", "Power, by data sheet, W"),
-    ("hardware.rack_units", "Height, rack units"),
+    (setting::HARDWARE_CAPACITY, "Capacity of the drives, by data sheet"),
+    (setting::HARDWARE_DRIVE_IOPS, "Random reads of the drives, by data sheet, 1/s"),
+    (setting::HARDWARE_WATTS, "Power, by data sheet, W"),
+    (setting::HARDWARE_RACK_UNITS, "Height, rack units"),
 ];
 
 /// A setting of the host: the fact, what is checked, what is wanted in words, and the values that are.

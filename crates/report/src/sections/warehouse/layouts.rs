@@ -9,6 +9,7 @@ use crate::metrics::{
     CPU, DATABASE_CPU, IO_THROUGHPUT, MetricName, QUERIES_PER_HOUR_PER_TB, SCAN_LOGICAL, SCAN_PHYSICAL,
 };
 use crate::numbers::short;
+use proofload_analysis::quantity::{NO_UPPER_BOUND, is_unbounded_above};
 use proofload_import::{Reference, ReferencePoint};
 
 /// Largest number of this study's pairs that are drawn.
@@ -110,6 +111,9 @@ fn multiple(pair: &Pairing<'_>, metric: &MetricName) -> Cell {
 
 fn ratio_words(value: f64, interval: Option<(f64, f64)>) -> String {
     match interval {
+        Some(bounds @ (low, _)) if is_unbounded_above(value, bounds) => {
+            format!("{}\u{a0}× [{}, {NO_UPPER_BOUND}]", short(value), short(low))
+        }
         Some((low, high)) => format!("{}\u{a0}× [{}, {}]", short(value), short(low), short(high)),
         None => format!("{}\u{a0}×", short(value)),
     }
@@ -143,9 +147,8 @@ fn figure(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Figure {
 
 fn bars(pairs: &[Pairing<'_>], published: &[Published<'_>]) -> Bars {
     let group = |shown: &MetricName| {
-        let own = pairs
-            .iter()
-            .map(|pair| pair.ratio(shown.key()).ok().map(|ratio| (ratio.value(), ratio.interval().bounds())));
+        let own =
+            pairs.iter().map(|pair| pair.ratio(shown.key()).ok().map(|ratio| (ratio.value(), ratio.drawn_bounds())));
         let theirs = published.iter().map(|(_, row_store, column_store)| {
             let of = |point: &ReferencePoint| point.metrics.get(published_name(shown)).map(|figure| figure.value);
             Some((of(column_store)? / of(row_store)?, None))

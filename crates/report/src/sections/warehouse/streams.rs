@@ -5,8 +5,9 @@ use crate::blocks::{Block, Cell, Column, Inline, TableOf, prose};
 use crate::findings::{Findings, PointFindings, level_number, level_text};
 use crate::groups::by_key;
 use crate::metrics::{CPU, QUERIES_PER_HOUR, SCAN_PHYSICAL};
+use proofload_model::settings::setting;
 
-const STREAMS: &str = "workload.streams";
+const STREAMS: &str = setting::WORKLOAD_STREAMS;
 
 pub(in super::super) fn render(findings: &Findings<'_>) -> Vec<Block> {
     let varies = findings.factors.iter().any(|factor| factor.setting == STREAMS && factor.levels.len() > 1);

@@ -7,6 +7,7 @@ use crate::probes::{Probes, Subject, WatchedTier};
 use crate::relay::Relay;
 use proofload_engine::Target;
 use proofload_model::error::Error;
+use proofload_model::log_level::LogLevel;
 use proofload_model::wire::Event;
 use proofload_model::wire::host::StartProbes;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ impl InstanceResources {
         let target = Target::new(place, address);
         let observer = engine(&target.place)?.observer(&target).unwrap_or_else(|error| {
             let text = format!("the engine's statistics are not observed: {error}");
-            (self.events)(Event::Log { level: "warning".to_owned(), text });
+            (self.events)(Event::Log { level: LogLevel::Warning, text });
             None
         });
         let sampler = if session_looks > 0 { engine(&target.place)?.session_sampler(&target)? } else { None };

@@ -77,7 +77,7 @@ fn check_clean(folder: &Path) {
     assert!(ours.is_empty(), "{ours:?}");
 }
 
-fn ignore(_: &str, _: u64, _: u64) {}
+fn ignore(_: &str, _: Option<StepCount>) {}
 
 #[test]
 fn a_file_is_filled_passed_over_and_measured_in_rounds() {
@@ -86,7 +86,10 @@ fn a_file_is_filled_passed_over_and_measured_in_rounds() {
     // A colon ends a name in fio, unless it is guarded against.
     let study = folder.path().join("a:b c");
     let heard = RefCell::new(Vec::new());
-    let progress = |what: &str, done: u64, total: u64| heard.borrow_mut().push((what.to_owned(), done, total));
+    let progress = |what: &str, count: Option<StepCount>| {
+        let (done, total) = count.map_or((0, 0), |count| (count.done, count.total));
+        heard.borrow_mut().push((what.to_owned(), done, total));
+    };
     let how = Preconditioning { round: Duration::from_secs(1), ..small() };
     let done = precondition_with(&fio, &place(&study), &how, &progress).unwrap();
     let names: Vec<&str> = done.documents.iter().map(|(name, _)| name.as_str()).collect();

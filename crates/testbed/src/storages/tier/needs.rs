@@ -1,17 +1,29 @@
 //! What a served tier needs of a host. May not start anything.
 
 use crate::sys;
+use proofload_engine::tiers::check_list;
 use proofload_model::error::Error;
 use proofload_model::tier::TierPlan;
 use std::path::Path;
+
+/// Tells all that is missing for a tier under a server, or what is wrong with the list that its cache is filled from.
+///
+/// # Errors
+/// Something is missing, or the list is none.
+pub(crate) fn needs_and_list(plan: &TierPlan) -> Result<(), Error> {
+    let list = check_list(plan).map_err(|fault| Error::refused(fault.to_string()));
+    match (needs(plan), list) {
+        (Err(missing), Err(fault)) => Err(Error::refused(format!("{missing}; {fault}"))),
+        (needs, list) => needs.and(list),
+    }
+}
 
 /// Tells all that is missing for a tier under a server.
 ///
 /// # Errors
 /// Something is missing.
-pub(crate) fn needs(plan: &TierPlan) -> Result<(), Error> {
+pub(super) fn needs(plan: &TierPlan) -> Result<(), Error> {
     let folder = plan.cache.folder.as_deref();
-    let list = plan.cache.warming().map(|warm| Path::new(&warm.list));
     let missing: Vec<&str> = [
         (cfg!(feature = "fuse"), "this program was built without FUSE; build it with its default features"),
         (sys::is_root(), "mounting file systems needs root; run as root"),
@@ -20,11 +32,6 @@ pub(crate) fn needs(plan: &TierPlan) -> Result<(), Error> {
         (
             folder.is_none_or(|folder| Path::new(folder).is_dir()),
             "the folder of storage.cache.path does not exist; create it",
-        ),
-        (
-            list.is_none_or(Path::is_file),
-            "the list of storage.cache.warm is no file on this host; write one with `proofload tier dump CACHE --lines \
-             --json`",
         ),
     ]
     .into_iter()
@@ -48,7 +55,7 @@ mod tests {
     use proofload_model::tier_warming::WARM;
 
     #[test]
-    fn a_list_that_is_missing_is_told_before_anything_is_built() {
+    fn a_list_that_is_missing_or_none_is_told_before_anything_is_built() {
         let folder = tempfile::tempdir().expect("a folder");
         let list = folder.path().join("list");
         let plan = |size: i64| {
@@ -61,10 +68,14 @@ mod tests {
             tier_plan(&Settings(given)).expect("words").expect("a tier")
         };
         // What else this host lacks is told beside it.
-        let is_told = |size: i64| needs(&plan(size)).is_err_and(|error| error.to_string().contains(WARM));
-        assert!(is_told(30));
-        assert!(!is_told(0), "no cache needs no list");
-        std::fs::write(&list, "").expect("writes");
-        assert!(!is_told(30));
+        let told = |size: i64| needs_and_list(&plan(size)).err().map(|error| error.to_string()).unwrap_or_default();
+        let (missing, place) = (told(30), list.display().to_string());
+        assert!(missing.contains(WARM) && missing.contains(&place) && missing.contains("check the path"), "{missing}");
+        assert!(!told(0).contains(WARM), "no cache needs no list");
+        let head = "{\"form\":1,\"volumes\":[]}\n";
+        std::fs::write(&list, format!("{head}lines\n")).expect("writes");
+        assert!(told(30).contains("line 2: it is no JSON object"), "{}", told(30));
+        std::fs::write(&list, format!("{head}{{\"volume\":0,\"at\":0}}\n")).expect("writes");
+        assert!(!told(30).contains(WARM), "{}", told(30));
     }
 }

@@ -15,7 +15,6 @@ use mongodb::Database;
 use mongodb::action::Action as _;
 use mongodb::bson::{Document, RawDocumentBuf, doc};
 use mongodb::options::CollectionOptions;
-use proofload_model::samples::Reading;
 use std::future::IntoFuture as _;
 use std::time::Duration;
 
@@ -181,6 +180,4 @@ impl Documents for Session {
         }
         Ok(())
     }
-
-    fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }

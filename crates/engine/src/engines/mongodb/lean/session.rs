@@ -10,7 +10,6 @@ use super::connection::Connection;
 use super::greeting::{self, Greeting};
 use super::insertion::Insertion;
 use crate::contract::{Collection, DocumentBuffer, DocumentRef, Documents, Error, Fields, InsertOutcome, Target};
-use proofload_model::samples::Reading;
 use std::time::Duration;
 
 /// Counting 300 million documents takes minutes, whatever an operation may take.
@@ -151,8 +150,6 @@ impl Documents for Session {
         }
         Ok(())
     }
-
-    fn counters(&mut self, _into: &mut Vec<Reading>) {}
 }
 
 fn one(fields: Fields) -> Option<u16> {

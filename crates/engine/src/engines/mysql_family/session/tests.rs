@@ -131,3 +131,13 @@ fn types_are_sent_anew_after_a_flight_that_could_not_be_queued() {
         assert_eq!(executed[0][11..14], [1, 8, 0], "{packets:?}");
     });
 }
+
+#[test]
+fn a_refusal_for_want_of_room_says_what_makes_room() {
+    for code in ["1040", "1203", "1226"] {
+        let told = refused(Error::new(ErrorClass::Other, code, "no"), "shop on db1").to_string();
+        assert!(told.contains("raise max_connections, or max_user_connections of the account"), "{told}");
+    }
+    let told = refused(Error::new(ErrorClass::Other, "1045", "no"), "shop on db1").to_string();
+    assert!(told.contains("MYSQL_PWD") && !told.contains("max_connections"), "{told}");
+}

@@ -236,11 +236,34 @@ fn a_new_cache_has_the_lines_of_a_list_and_its_facts_tell_how_many_also_when_it_
     }
     std::fs::remove_file(&list).expect("removes");
     asked.cache.line = Bytes(16_384);
+    // What is wrong with a list is told with its setting.
     let missing = MountGuard::open(&file, &asked).err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(missing.contains("failed to read the list of lines"), "{missing}");
+    assert!(missing.contains("storage.cache.warm: failed to read the list of lines"), "{missing}");
     write_list(&list, []);
     let other = MountGuard::open(&file, &asked).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(other.contains("its lines are of 8KiB, and those of the cache of 16KiB"), "{other}");
+}
+
+#[test]
+fn a_list_of_other_data_fills_nothing_and_the_fact_tells_both_sizes_and_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    built(folder.path(), 300);
+    let list = folder.path().join("list");
+    write_list(&list, [(0, 1 << 30), (0, 3 << 30), (7, 0)]);
+    let mut asked = plan(CacheSize::PercentOfData(200), &[TierVolume::Data]);
+    asked.cache.warm = Some(WarmPlan { list: list.display().to_string(), within: Duration::from_secs(600) });
+    let mount = MountGuard::open(&database::file(&target(folder.path(), None)), &asked).expect("opens");
+    let facts = mount.facts();
+    let fact = tier::WARMED.last(&facts).expect("it is told");
+    assert_eq!((fact.holds, fact.number), (Some(false), Some(0.0)), "{fact:?}");
+    for part in [
+        "lines not filled: 1 of no volume of this database, 2 beyond the end of the data; ",
+        "the list names bytes up to 3GiB, and the data have ",
+        "so it is of other data: write one of a cache of these with `proofload tier dump CACHE --lines --json`",
+    ] {
+        assert!(fact.source.contains(part), "{part}: {}", fact.source);
+    }
+    assert_eq!(tier::NOT_WARMED.of("no_volume").number(&facts), Some(1.0), "{facts:?}");
 }
 
 /// The lines with which a cache was filled when it was made, by the tier's facts, and whether all of them hold.

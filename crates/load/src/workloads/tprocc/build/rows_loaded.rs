@@ -6,6 +6,7 @@ use crate::workload::ProgressSink;
 use crate::workloads::tprocc::settings::TproccSettings;
 use proofload_gen::tprocc::population::Table;
 use proofload_model::error::Error;
+use proofload_model::step_count::{StepCount, StepUnit};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Lines of an order, on average: 5 to 15, uniform (clause 4.3.3.1).
@@ -34,7 +35,7 @@ impl<'p> RowsLoaded<'p> {
         for table in Table::ALL {
             there += manifest.table(table)?.rows;
         }
-        progress("loading rows", there, expected);
+        progress("loading rows", Some(StepCount::of(there, expected, StepUnit::Rows)));
         Ok(Self { progress, expected, step: (expected / TOLD).max(1), loaded: AtomicU64::new(there) })
     }
 
@@ -49,7 +50,8 @@ impl<'p> RowsLoaded<'p> {
         let now = before + rows;
         if before / self.step != now / self.step {
             // How many lines the orders have depends on the seed.
-            (self.progress)("loading rows", now.min(self.expected), self.expected);
+            let count = StepCount::of(now.min(self.expected), self.expected, StepUnit::Rows);
+            (self.progress)("loading rows", Some(count));
         }
     }
 }

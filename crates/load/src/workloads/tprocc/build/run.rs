@@ -18,6 +18,7 @@ use proofload_gen::tprocc::population::{Chunk, Population, Table};
 use proofload_model::error::Error;
 use proofload_model::facts::data;
 use proofload_model::samples::{CheckOutcome, Fact};
+use proofload_model::step_count::{StepCount, StepUnit};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A build: what to build, and where.
@@ -48,7 +49,7 @@ impl<'j> Build<'j> {
         }
         let progress: &ProgressSink = &self.request.progress;
         procedures::install(&mut self.session()?, self.dialect)?;
-        progress("settling the data", 0, 0);
+        progress("settling the data", None);
         runtime()?.block_on(self.request.engine.after_build(&self.target))?;
         self.facts()
     }
@@ -168,7 +169,10 @@ impl<'j> Build<'j> {
             .iter()
             .filter(|name| manifest.content(&index_entry(name)).is_none())
             .collect();
-        let progress = |ended: u64| (self.request.progress)("making indexes", ended, missing.len() as u64);
+        let progress = |ended: u64| {
+            let count = StepCount::of(ended, missing.len() as u64, StepUnit::Indexes);
+            (self.request.progress)("making indexes", Some(count));
+        };
         let ended = AtomicU64::new(0);
         progress(0);
         self.on_all(&missing, |session, name| {
@@ -185,7 +189,7 @@ impl<'j> Build<'j> {
         let mut session = self.session()?;
         session.script(&self.dialect.suite.statement("analyze")?.sql)?;
         if self.keeps_data() {
-            (self.request.progress)("checking the data", 0, 0);
+            (self.request.progress)("checking the data", None);
             self.prove(&mut session)?;
         }
         let totals = if self.keeps_data() {

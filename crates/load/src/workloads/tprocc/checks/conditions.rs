@@ -9,6 +9,7 @@ use proofload_engine::{OwnedRow, OwnedValue, Value};
 use proofload_gen::tprocc::population::Hundredths;
 use proofload_model::error::Error;
 use proofload_model::samples::{Check, CheckOutcome};
+use proofload_model::step_count::{StepCount, StepUnit};
 
 /// Warehouses that are examined together: bounds the intermediate results.
 const WAREHOUSES_TOGETHER: i32 = 100;
@@ -95,11 +96,8 @@ pub(crate) fn examine(
         CONDITIONS.iter().map(|condition| ConditionResult { condition, count: 0, offenders: Vec::new() }).collect();
     for low_w in (1..=settings.warehouses).step_by(WAREHOUSES_TOGETHER.unsigned_abs() as usize) {
         let high_w = settings.warehouses.min(low_w + WAREHOUSES_TOGETHER - 1);
-        progress(
-            "checking consistency, warehouses",
-            u64::from(low_w.unsigned_abs()) - 1,
-            u64::from(settings.warehouses.unsigned_abs()),
-        );
+        let (done, all) = (u64::from(low_w.unsigned_abs()) - 1, u64::from(settings.warehouses.unsigned_abs()));
+        progress("checking consistency, warehouses", Some(StepCount::of(done, all, StepUnit::Warehouses)));
         let numbers = [
             ("low_w", Value::Integer(low_w.into())),
             ("high_w", Value::Integer(high_w.into())),

@@ -56,11 +56,11 @@ pub(crate) fn found(
     let before = evidence
         .before
         .ok_or_else(|| Error::new("the database was not read before the run, so nothing can be compared"))?;
-    progress("summing up the database", 0, 0);
+    progress("summing up the database", None);
     let after = Totals::read(session, evidence.dialect)?;
     let mut checks = conditions::checks(&conditions::examine(session, evidence.dialect, evidence.settings, progress)?);
     checks.extend(conservation::checks(&before.totals, &after, evidence.tally));
-    progress("looking for acknowledged orders", 0, 0);
+    progress("looking for acknowledged orders", None);
     checks.extend(orders::checks(session, evidence.dialect, before, evidence)?);
     checks.extend(agreement::checks(&before.totals, &after, evidence));
     checks.extend(audit::checks(evidence.tally, evidence.draws, evidence.settings, evidence.law));

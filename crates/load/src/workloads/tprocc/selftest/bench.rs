@@ -83,7 +83,7 @@ impl OltpBench {
         changes: &[(&str, &str)],
     ) -> Result<Self, Error> {
         let spec = toy(target, changes)?;
-        let request = RunRequest { spec, engine, target: target.clone(), progress: Arc::new(|_, _, _| {}) };
+        let request = RunRequest { spec, engine, target: target.clone(), progress: Arc::new(|_, _| {}) };
         let settings = TproccSettings::read(&request.spec.settings)?;
         let dialect = Dialect::of(engine, settings.profile.departures)?;
         Ok(Self { request, settings, dialect })

@@ -2,7 +2,6 @@
 
 use super::super::dialect::Dialect;
 use super::super::settings::Form;
-use super::super::user::User;
 use super::kills::{BUILD_CHANGES, build_with_kills};
 use super::{OltpBench, isolation, races};
 use crate::selftest::{Bench, SelftestPart, Steps, counters, counters_moved};
@@ -74,12 +73,13 @@ fn equal_data(bench: &Bench, steps: &mut Steps<'_>, form: &str) -> Result<(), Er
     let changes = [("form", form), ("mix", "weights"), ("weights", "10/10/4/2/4")];
     let oltp = OltpBench::built(bench.engine, &bench.target, &changes)?;
     let (kept, drawn) = (oltp.kept()?, oltp.draws());
-    let hashes = vec![("load".to_owned(), hash_text(kept)), ("load as drawn".to_owned(), hash_text(drawn))];
+    let hashes = vec![("load".to_owned(), kept.to_string()), ("load as drawn".to_owned(), drawn.to_string())];
     steps.end_with(&name("rows of the load are those that were drawn"), same(kept, drawn), hashes);
     let seen = counters(bench)?;
     let (before, (user, counts)) = (oltp.before()?, oltp.run_user(0, TRANSACTIONS)?);
     let found = oltp.verify(&before, &user, &counts)?;
-    drop_session(user);
+    // Its session ends before others look at what it left.
+    drop(user);
     steps.end(&name("conditions of consistency"), met(&found, "consistency"));
     steps.end(&name("operations are conserved, acknowledged and agreed on"), all_met(&found));
     match seen {
@@ -94,20 +94,15 @@ fn equal_data(bench: &Bench, steps: &mut Steps<'_>, form: &str) -> Result<(), Er
     let content = oltp.content()?;
     let changes = [("mix", "weights"), ("weights", "10/10/4/2/4")];
     let reference = OltpBench::built(bench.reference, &bench.reference_target(), &changes)?;
-    drop_session(reference.run_user(0, TRANSACTIONS)?.0);
+    drop(reference.run_user(0, TRANSACTIONS)?);
     let expected = reference.content()?;
     let wrong: Vec<&str> =
         content.iter().zip(&expected).filter(|(one, other)| one != other).map(|(one, _)| one.0).collect();
-    let hashes = content.iter().map(|(table, hash)| ((*table).to_owned(), hash_text(*hash))).collect();
+    let hashes = content.iter().map(|(table, hash)| ((*table).to_owned(), hash.to_string())).collect();
     let outcome =
         if wrong.is_empty() { Ok(()) } else { Err(Error::new(format!("tables that differ: {}", wrong.join(", ")))) };
     steps.end_with(&equal, outcome, hashes);
     Ok(())
-}
-
-/// Ends a user's session before others look at what it left.
-fn drop_session(user: User) {
-    drop(user);
 }
 
 /// Transactions that wrote: a server need not count a commit of others.
@@ -118,10 +113,6 @@ fn written(counts: &[OperationCounts]) -> u64 {
 
 fn same(found: ContentHash, expected: ContentHash) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::new(format!("{found:?} instead of {expected:?}"))) }
-}
-
-fn hash_text(hash: ContentHash) -> String {
-    hash.to_string()
 }
 
 /// Fails unless every check of a group is met, and the group has some.
@@ -186,7 +177,7 @@ fn killed_build(bench: &Bench, steps: &mut Steps<'_>) -> Result<(), Error> {
         }
     }
     let enough = if kills > 0 { Ok(()) } else { Err(Error::new("no build was killed before its end")) };
-    let hashes = vec![(format!("load after {kills} kills in {builds} builds"), hash_text(oltp.draws()))];
+    let hashes = vec![(format!("load after {kills} kills in {builds} builds"), oltp.draws().to_string())];
     steps.end_with(name, enough, hashes);
     Ok(())
 }

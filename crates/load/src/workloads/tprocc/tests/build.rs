@@ -7,6 +7,7 @@ use crate::workloads::tprocc::workload_run::TproccRun;
 use proofload_gen::Seed;
 use proofload_gen::tprocc::population::{Chunk, ContentHash, Table};
 use proofload_gen::tprocc::{CLoad, Profile};
+use proofload_model::step_count::{StepCount, StepUnit};
 use std::sync::{Arc, Mutex};
 
 /// Content that the generator draws.
@@ -163,8 +164,8 @@ fn progress_counts_rows_up_to_all() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let mut request = case.request.clone();
     let hears = Arc::clone(&told);
-    request.progress = Arc::new(move |what, done, total| {
-        if what == "loading rows" {
+    request.progress = Arc::new(move |_, count| {
+        if let Some(StepCount { done, total, unit: StepUnit::Rows }) = count {
             hears.lock().unwrap().push((done, total));
         }
     });

@@ -1,31 +1,14 @@
 //! The whole way through the load role, as an agent goes it.
 
 use super::case::{Case, failed};
+use crate::real_clock::RealClock;
 use crate::{LoadRole, WorkloadRun as _};
 use proofload_model::samples::{Check, CheckOutcome, Fact, IntervalSample, LostSession, OperationCounts};
-use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::time::Clock as _;
 use proofload_model::wire::Event;
 use proofload_model::wire::load::{Build, CheckData, Connect, LoadService as _, Open, ReadMark, Start, Stop, Verify};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
-
-/// The machine's clocks.
-struct RealClock(Instant);
-
-impl Clock for RealClock {
-    fn now(&self) -> Moment {
-        Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
-    }
-
-    fn wall(&self) -> WallTime {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-        WallTime(i64::try_from(now.as_micros()).unwrap())
-    }
-
-    fn sleep(&self, time: Duration) {
-        std::thread::sleep(time);
-    }
-}
+use std::time::{Duration, Instant};
 
 /// What a run leaves.
 pub(super) struct Ran {

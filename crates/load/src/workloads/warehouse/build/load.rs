@@ -15,6 +15,7 @@ use proofload_model::error::Error;
 use proofload_model::facts::data;
 use proofload_model::load_share::{LoadShare, Turns};
 use proofload_model::samples::Fact;
+use proofload_model::step_count::{StepCount, StepUnit};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A load: what, and where.
@@ -41,7 +42,7 @@ impl<'j> Load<'j> {
             self.load_missing(&manifest)?;
             self.make_indexes(&manifest)?;
             self.prove()?;
-            (self.request.progress)("settling the data", 0, 0);
+            (self.request.progress)("settling the data", None);
             runtime()?.block_on(self.request.engine.after_build(&self.target))?;
             self.end()?;
         }
@@ -153,7 +154,9 @@ impl<'j> Load<'j> {
             |session, chunk| {
                 self.load_chunk(session, *chunk)
                     .map_err(|error| error.context(format!("failed to load {}", chunk_entry(*chunk))))?;
-                (self.request.progress)("loading tables", loaded.fetch_add(1, Ordering::Relaxed) + 1, all.len() as u64);
+                let done = loaded.fetch_add(1, Ordering::Relaxed) + 1;
+                let count = StepCount::of(done, all.len() as u64, StepUnit::Chunks);
+                (self.request.progress)("loading tables", Some(count));
                 Ok(())
             },
         )
@@ -186,7 +189,8 @@ impl<'j> Load<'j> {
         let all = if self.settings.layout.indexed { suite.names_in("indexes.sql") } else { &[] };
         let names = all.iter().filter(|name| !manifest.has(&index_entry(name)));
         let missing: Vec<&String> = names.collect();
-        (self.request.progress)("making indexes", 0, missing.len() as u64);
+        let count = StepCount::of(0, missing.len() as u64, StepUnit::Indexes);
+        (self.request.progress)("making indexes", Some(count));
         side_by_side(
             self.sessions(),
             &missing,
@@ -223,7 +227,8 @@ impl<'j> Load<'j> {
                     prove::columns(session, *table, self.settings.scale, &sent)?;
                 }
                 let done = checked.fetch_add(1, Ordering::Relaxed) + 1;
-                (self.request.progress)("checking tables", done, Table::ALL.len() as u64);
+                let count = StepCount::of(done, Table::ALL.len() as u64, StepUnit::Tables);
+                (self.request.progress)("checking tables", Some(count));
                 Ok(())
             },
         )

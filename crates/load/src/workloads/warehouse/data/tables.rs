@@ -84,152 +84,139 @@ impl Table {
     }
 
     fn facts(self) -> &'static Facts {
-        match self {
-            Self::Region => &REGION,
-            Self::Nation => &NATION,
-            Self::Part => &PART,
-            Self::Supplier => &SUPPLIER,
-            Self::PartSupp => &PARTSUPP,
-            Self::Customer => &CUSTOMER,
-            Self::Orders => &ORDERS,
-            Self::LineItem => &LINEITEM,
-        }
+        &FACTS[self as usize]
     }
 }
 
-const REGION: Facts = Facts {
-    name: "region",
-    rows: 5,
-    grows: false,
-    row_bytes: 78,
-    key: &[0],
-    columns: &[("r_regionkey", Kind::Integer), ("r_name", Kind::Text), ("r_comment", Kind::Text)],
-};
-
-const NATION: Facts = Facts {
-    name: "nation",
-    rows: 25,
-    grows: false,
-    row_bytes: 89,
-    key: &[0],
-    columns: &[
-        ("n_nationkey", Kind::Integer),
-        ("n_name", Kind::Text),
-        ("n_regionkey", Kind::Integer),
-        ("n_comment", Kind::Text),
-    ],
-};
-
-const PART: Facts = Facts {
-    name: "part",
-    rows: 200_000,
-    grows: true,
-    row_bytes: 121,
-    key: &[0],
-    columns: &[
-        ("p_partkey", Kind::Integer),
-        ("p_name", Kind::Text),
-        ("p_mfgr", Kind::Text),
-        ("p_brand", Kind::Text),
-        ("p_type", Kind::Text),
-        ("p_size", Kind::Integer),
-        ("p_container", Kind::Text),
-        ("p_retailprice", Kind::Decimal),
-        ("p_comment", Kind::Text),
-    ],
-};
-
-const SUPPLIER: Facts = Facts {
-    name: "supplier",
-    rows: 10_000,
-    grows: true,
-    row_bytes: 141,
-    key: &[0],
-    columns: &[
-        ("s_suppkey", Kind::Integer),
-        ("s_name", Kind::Text),
-        ("s_address", Kind::Text),
-        ("s_nationkey", Kind::Integer),
-        ("s_phone", Kind::Text),
-        ("s_acctbal", Kind::Decimal),
-        ("s_comment", Kind::Text),
-    ],
-};
-
-const PARTSUPP: Facts = Facts {
-    name: "partsupp",
-    rows: 800_000,
-    grows: true,
-    row_bytes: 149,
-    key: &[0, 1],
-    columns: &[
-        ("ps_partkey", Kind::Integer),
-        ("ps_suppkey", Kind::Integer),
-        ("ps_availqty", Kind::Integer),
-        ("ps_supplycost", Kind::Decimal),
-        ("ps_comment", Kind::Text),
-    ],
-};
-
-const CUSTOMER: Facts = Facts {
-    name: "customer",
-    rows: 150_000,
-    grows: true,
-    row_bytes: 162,
-    key: &[0],
-    columns: &[
-        ("c_custkey", Kind::Integer),
-        ("c_name", Kind::Text),
-        ("c_address", Kind::Text),
-        ("c_nationkey", Kind::Integer),
-        ("c_phone", Kind::Text),
-        ("c_acctbal", Kind::Decimal),
-        ("c_mktsegment", Kind::Text),
-        ("c_comment", Kind::Text),
-    ],
-};
-
-const ORDERS: Facts = Facts {
-    name: "orders",
-    rows: 1_500_000,
-    grows: true,
-    row_bytes: 115,
-    key: &[0],
-    columns: &[
-        ("o_orderkey", Kind::Long),
-        ("o_custkey", Kind::Integer),
-        ("o_orderstatus", Kind::Text),
-        ("o_totalprice", Kind::Decimal),
-        ("o_orderdate", Kind::Date),
-        ("o_orderpriority", Kind::Text),
-        ("o_clerk", Kind::Text),
-        ("o_shippriority", Kind::Integer),
-        ("o_comment", Kind::Text),
-    ],
-};
-
-const LINEITEM: Facts = Facts {
-    name: "lineitem",
-    rows: 6_001_215,
-    grows: true,
-    row_bytes: 127,
-    key: &[0, 3],
-    columns: &[
-        ("l_orderkey", Kind::Long),
-        ("l_partkey", Kind::Integer),
-        ("l_suppkey", Kind::Integer),
-        ("l_linenumber", Kind::Integer),
-        ("l_quantity", Kind::Quantity),
-        ("l_extendedprice", Kind::Decimal),
-        ("l_discount", Kind::Decimal),
-        ("l_tax", Kind::Decimal),
-        ("l_returnflag", Kind::Text),
-        ("l_linestatus", Kind::Text),
-        ("l_shipdate", Kind::Date),
-        ("l_commitdate", Kind::Date),
-        ("l_receiptdate", Kind::Date),
-        ("l_shipinstruct", Kind::Text),
-        ("l_shipmode", Kind::Text),
-        ("l_comment", Kind::Text),
-    ],
-};
+/// Properties of each table, in the order of [`Table`].
+const FACTS: &[Facts] = &[
+    Facts {
+        name: "region",
+        rows: 5,
+        grows: false,
+        row_bytes: 78,
+        key: &[0],
+        columns: &[("r_regionkey", Kind::Integer), ("r_name", Kind::Text), ("r_comment", Kind::Text)],
+    },
+    Facts {
+        name: "nation",
+        rows: 25,
+        grows: false,
+        row_bytes: 89,
+        key: &[0],
+        columns: &[
+            ("n_nationkey", Kind::Integer),
+            ("n_name", Kind::Text),
+            ("n_regionkey", Kind::Integer),
+            ("n_comment", Kind::Text),
+        ],
+    },
+    Facts {
+        name: "part",
+        rows: 200_000,
+        grows: true,
+        row_bytes: 121,
+        key: &[0],
+        columns: &[
+            ("p_partkey", Kind::Integer),
+            ("p_name", Kind::Text),
+            ("p_mfgr", Kind::Text),
+            ("p_brand", Kind::Text),
+            ("p_type", Kind::Text),
+            ("p_size", Kind::Integer),
+            ("p_container", Kind::Text),
+            ("p_retailprice", Kind::Decimal),
+            ("p_comment", Kind::Text),
+        ],
+    },
+    Facts {
+        name: "supplier",
+        rows: 10_000,
+        grows: true,
+        row_bytes: 141,
+        key: &[0],
+        columns: &[
+            ("s_suppkey", Kind::Integer),
+            ("s_name", Kind::Text),
+            ("s_address", Kind::Text),
+            ("s_nationkey", Kind::Integer),
+            ("s_phone", Kind::Text),
+            ("s_acctbal", Kind::Decimal),
+            ("s_comment", Kind::Text),
+        ],
+    },
+    Facts {
+        name: "partsupp",
+        rows: 800_000,
+        grows: true,
+        row_bytes: 149,
+        key: &[0, 1],
+        columns: &[
+            ("ps_partkey", Kind::Integer),
+            ("ps_suppkey", Kind::Integer),
+            ("ps_availqty", Kind::Integer),
+            ("ps_supplycost", Kind::Decimal),
+            ("ps_comment", Kind::Text),
+        ],
+    },
+    Facts {
+        name: "customer",
+        rows: 150_000,
+        grows: true,
+        row_bytes: 162,
+        key: &[0],
+        columns: &[
+            ("c_custkey", Kind::Integer),
+            ("c_name", Kind::Text),
+            ("c_address", Kind::Text),
+            ("c_nationkey", Kind::Integer),
+            ("c_phone", Kind::Text),
+            ("c_acctbal", Kind::Decimal),
+            ("c_mktsegment", Kind::Text),
+            ("c_comment", Kind::Text),
+        ],
+    },
+    Facts {
+        name: "orders",
+        rows: 1_500_000,
+        grows: true,
+        row_bytes: 115,
+        key: &[0],
+        columns: &[
+            ("o_orderkey", Kind::Long),
+            ("o_custkey", Kind::Integer),
+            ("o_orderstatus", Kind::Text),
+            ("o_totalprice", Kind::Decimal),
+            ("o_orderdate", Kind::Date),
+            ("o_orderpriority", Kind::Text),
+            ("o_clerk", Kind::Text),
+            ("o_shippriority", Kind::Integer),
+            ("o_comment", Kind::Text),
+        ],
+    },
+    Facts {
+        name: "lineitem",
+        rows: 6_001_215,
+        grows: true,
+        row_bytes: 127,
+        key: &[0, 3],
+        columns: &[
+            ("l_orderkey", Kind::Long),
+            ("l_partkey", Kind::Integer),
+            ("l_suppkey", Kind::Integer),
+            ("l_linenumber", Kind::Integer),
+            ("l_quantity", Kind::Quantity),
+            ("l_extendedprice", Kind::Decimal),
+            ("l_discount", Kind::Decimal),
+            ("l_tax", Kind::Decimal),
+            ("l_returnflag", Kind::Text),
+            ("l_linestatus", Kind::Text),
+            ("l_shipdate", Kind::Date),
+            ("l_commitdate", Kind::Date),
+            ("l_receiptdate", Kind::Date),
+            ("l_shipinstruct", Kind::Text),
+            ("l_shipmode", Kind::Text),
+            ("l_comment", Kind::Text),
+        ],
+    },
+];

@@ -1,19 +1,18 @@
 //! A case: a place, a job and what tests do with it.
 
 use super::support::{Place, Special};
-use crate::workload::{RunRequest, WorkloadRun as _};
+use crate::selftest;
+use crate::workload::{RunRequest, Workload as _, WorkloadRun as _};
 use crate::workloads::blocking_session::BlockingSession;
+use crate::workloads::warehouse::Warehouse;
 use crate::workloads::warehouse::answers::Answer;
 use crate::workloads::warehouse::build::Load;
 use crate::workloads::warehouse::selftest::answer;
-use crate::workloads::warehouse::settings::{SETTINGS, WarehouseSettings};
+use crate::workloads::warehouse::settings::WarehouseSettings;
 use crate::workloads::warehouse::suite::{Dialect, Draw};
 use crate::workloads::warehouse::workload_run::WarehouseRun;
 use proofload_engine::{Engine, engine};
-use proofload_model::load_share::LoadShare;
-use proofload_model::settings::{Settings, Value as Setting};
-use proofload_model::time::WallTime;
-use proofload_model::wire::LoadSpec;
+use proofload_model::settings::Settings;
 use std::sync::Arc;
 
 /// An engine at a place with a job.
@@ -26,22 +25,11 @@ pub(super) struct Case {
 
 /// The settings of a study at scale factor 0.01, these changed.
 pub(super) fn settings(engine: &str, changes: &[(&str, &str)]) -> Settings {
-    let mut settings = Settings::default();
-    for spec in SETTINGS {
-        let given = changes.iter().find(|(name, _)| format!("workload.{name}") == spec.path).map(|(_, value)| *value);
-        let value = match spec.path {
-            "workload.scale_factor" => given.or(Some("0.01")),
-            _ => given.or(spec.default),
-        };
-        if let Some(value) = value {
-            settings.0.insert(spec.path.to_owned(), spec.kind.read_text(value).unwrap());
-        }
-    }
-    for (path, kind) in [("workload.kind", "warehouse"), ("engine.kind", engine)] {
-        settings.0.insert(path.to_owned(), Setting::Text(kind.to_owned()));
-    }
-    settings
+    selftest::settings(&Warehouse.facts(), engine, &[changes, SMALL].concat()).unwrap()
 }
+
+/// What is changed unless a test changes it otherwise: the first change counts.
+const SMALL: &[(&str, &str)] = &[("scale_factor", "0.01")];
 
 impl Case {
     /// A case on an engine with settings of its own; the error says why the engine cannot be had.
@@ -69,19 +57,9 @@ impl Case {
     }
 
     fn at(place: Place, engine: &'static dyn Engine, changes: &[(&str, &str)]) -> Self {
-        let settings = settings(engine.facts().name, changes);
-        let spec = LoadSpec {
-            workload: "warehouse".to_owned(),
-            settings: settings.clone(),
-            place: place.target.place.clone(),
-            endpoints: place.target.address().map(str::to_owned).into_iter().collect(),
-            data_seed: 1,
-            input_seed: 2,
-            load_time: WallTime(1_767_225_600_000_000),
-            part: LoadShare::default(),
-        };
-        let request = RunRequest { spec, engine, target: place.target.clone(), progress: Arc::new(|_, _, _| {}) };
-        let settings = WarehouseSettings::read(&settings).unwrap();
+        let spec = selftest::spec(&Warehouse.facts(), &place.target, &[changes, SMALL].concat()).unwrap();
+        let settings = WarehouseSettings::read(&spec.settings).unwrap();
+        let request = RunRequest { spec, engine, target: place.target.clone(), progress: Arc::new(|_, _| {}) };
         Self { _place: place, request, settings, dialect: Dialect::of(engine).unwrap() }
     }
 

@@ -1,31 +1,15 @@
 //! Runs of streams through the load role, as an agent goes it: to their end by count, every answer validated.
 
 use super::case::Case;
+use crate::real_clock::RealClock;
 use crate::{LoadRole, WorkloadRun as _};
 use proofload_model::samples::{Check, CheckOutcome, ErrorCount, Fact, OperationCounts};
-use proofload_model::time::{Clock, Moment, WallTime};
+use proofload_model::time::Clock;
 use proofload_model::wire::Event;
 use proofload_model::wire::load::{Connect, LoadService as _, Open, Start, Stop, Verify};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// The machine's clock; dates stand still.
-struct RealClock(Instant);
-
-impl Clock for RealClock {
-    fn now(&self) -> Moment {
-        Moment(u64::try_from(self.0.elapsed().as_nanos()).unwrap())
-    }
-
-    fn wall(&self) -> WallTime {
-        WallTime(1_767_225_600_000_000)
-    }
-
-    fn sleep(&self, time: Duration) {
-        std::thread::sleep(time);
-    }
-}
 
 /// What a run left.
 pub(super) struct Ran {

@@ -16,6 +16,7 @@ use proofload_model::error::Error;
 use proofload_model::facts::data;
 use proofload_model::load_share::{LoadShare, Turns};
 use proofload_model::samples::Fact;
+use proofload_model::step_count::{StepCount, StepUnit};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A load: what, and where.
@@ -51,7 +52,7 @@ impl<'j> Load<'j> {
             let mut session = self.session()?;
             let noted = session.work(async |store| store.note(std::slice::from_ref(&entry)).await);
             noted.or_else(|error| unless_noted(error, is_noted(&mut session, &entry)))?;
-            (self.request.progress)("settling the data", 0, 0);
+            (self.request.progress)("settling the data", None);
             runtime()?.block_on(self.request.engine.after_build(&self.target))?;
             return Ok(self.facts(&checked.to_string()));
         }
@@ -111,7 +112,8 @@ impl<'j> Load<'j> {
             |session, chunk| {
                 self.load_chunk(session, *chunk)?;
                 let done = loaded.fetch_add(1, Ordering::Relaxed) + 1;
-                (self.request.progress)("loading records", (done * CHUNK_RECORDS).min(records), records);
+                let count = StepCount::of((done * CHUNK_RECORDS).min(records), records, StepUnit::Records);
+                (self.request.progress)("loading records", Some(count));
                 Ok(())
             },
         )
@@ -132,7 +134,7 @@ impl<'j> Load<'j> {
         if !self.request.engine.facts().capabilities.durable {
             return Ok(0);
         }
-        (self.request.progress)("counting the records", 0, 0);
+        (self.request.progress)("counting the records", None);
         let found = self.session()?.work(async |store| store.count().await)?;
         let wanted = self.settings.records;
         if found != wanted {

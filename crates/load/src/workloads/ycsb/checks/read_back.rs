@@ -7,6 +7,7 @@ use proofload_engine::{DocumentBuffer, Fields};
 use proofload_gen::Seed;
 use proofload_gen::ycsb::Plan;
 use proofload_model::error::Error;
+use proofload_model::step_count::{StepCount, StepUnit};
 use std::sync::Mutex;
 
 /// Records of a sample.
@@ -86,7 +87,7 @@ fn read_part(
             result.offenders.truncate(NAMED);
         }
         if number.is_multiple_of(REPORT_EVERY) {
-            progress("reading records back", number, count);
+            progress("reading records back", Some(StepCount::of(number, count, StepUnit::Records)));
         }
     }
     Ok(result)

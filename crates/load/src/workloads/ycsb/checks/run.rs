@@ -27,7 +27,7 @@ pub(crate) fn all(
     let mut checks = without_data(evidence);
     let mut session = BlockingStore::open_for_operations(access)?;
     let inserts = evidence.inserts(access.settings.records);
-    progress("counting the records", 0, 0);
+    progress("counting the records", None);
     let found = session.work(async |store| store.count().await)?;
     checks.push(conservation::check(inserts, found));
     if access.settings.adopted {

@@ -19,14 +19,21 @@ pub(crate) enum Store {
     Documents(DocumentStore),
 }
 
+/// Calls the store of whichever session kind.
+macro_rules! on {
+    ($any:ident, $store:ident => $call:expr) => {
+        match $any {
+            Self::Sql($store) => $call,
+            Self::Documents($store) => $call,
+        }
+    };
+}
+
 /// The operations, each passed on to the session's kind.
 impl Store {
     /// Adds the record of this key to `found`; nothing when there is none.
     pub(crate) async fn read(&mut self, key: &str, fields: Fields, found: &mut DocumentBuffer) -> Result<(), Error> {
-        match self {
-            Self::Sql(store) => store.read(key, fields, found).await,
-            Self::Documents(store) => store.read(key, fields, found).await,
-        }
+        on!(self, store => store.read(key, fields, found).await)
     }
 
     /// Adds up to `limit` records from this key on, in the order of keys.
@@ -37,18 +44,12 @@ impl Store {
         fields: Fields,
         found: &mut DocumentBuffer,
     ) -> Result<(), Error> {
-        match self {
-            Self::Sql(store) => store.scan(key, limit, fields, found).await,
-            Self::Documents(store) => store.scan(key, limit, fields, found).await,
-        }
+        on!(self, store => store.scan(key, limit, fields, found).await)
     }
 
     /// Sets the fields that `record` has; returns how many records matched.
     pub(crate) async fn update(&mut self, record: DocumentRef<'_>) -> Result<u64, Error> {
-        match self {
-            Self::Sql(store) => store.update(record).await,
-            Self::Documents(store) => store.update(record).await,
-        }
+        on!(self, store => store.update(record).await)
     }
 
     /// Begins a transaction and sets the fields that `record` has in it; returns how many records matched.
@@ -69,10 +70,7 @@ impl Store {
 
     /// Inserts one record, from a buffer that holds nothing else.
     pub(crate) async fn insert(&mut self, record: &DocumentBuffer) -> Result<(), Error> {
-        match self {
-            Self::Sql(store) => store.insert(record).await,
-            Self::Documents(store) => store.insert(record).await,
-        }
+        on!(self, store => store.insert(record).await)
     }
 
     /// Brings the session back after an error.
@@ -85,10 +83,7 @@ impl Store {
 
     /// Loads a chunk with its note: all or nothing on SQL; on documents each record that is not there yet.
     pub(crate) async fn load(&mut self, chunk: &mut ChunkRows<'_>, note: (&str, &str)) -> Result<(), Error> {
-        match self {
-            Self::Sql(store) => store.load(chunk, note).await,
-            Self::Documents(store) => store.load(chunk, note).await,
-        }
+        on!(self, store => store.load(chunk, note).await)
     }
 
     /// Makes the empty table and the manifest with its first entries.
@@ -101,34 +96,22 @@ impl Store {
 
     /// Adds entries to the manifest.
     pub(crate) async fn note(&mut self, entries: &[(String, String)]) -> Result<(), Error> {
-        match self {
-            Self::Sql(store) => store.note(entries).await,
-            Self::Documents(store) => store.note(entries).await,
-        }
+        on!(self, store => store.note(entries).await)
     }
 
     /// The manifest's entries.
     pub(crate) async fn notes(&mut self) -> Result<Vec<(String, String)>, Error> {
-        match self {
-            Self::Sql(store) => store.notes().await,
-            Self::Documents(store) => store.notes().await,
-        }
+        on!(self, store => store.notes().await)
     }
 
     /// Names of all tables or collections.
     pub(crate) async fn tables(&mut self) -> Result<Vec<String>, Error> {
-        match self {
-            Self::Sql(store) => store.tables().await,
-            Self::Documents(store) => store.tables().await,
-        }
+        on!(self, store => store.tables().await)
     }
 
     /// Number of records, counted.
     pub(crate) async fn count(&mut self) -> Result<u64, Error> {
-        match self {
-            Self::Sql(store) => store.count().await,
-            Self::Documents(store) => store.count().await,
-        }
+        on!(self, store => store.count().await)
     }
 
     /// Counters of an embedded engine since the last call.

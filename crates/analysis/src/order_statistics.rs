@@ -6,6 +6,9 @@ use crate::quantity::{Interval, Quantity, Unit};
 /// Largest chance that the median lies below the interval; as large a one that it lies above.
 const TAIL: f64 = 0.025;
 
+/// Name of the method: its interval ends at values that were seen.
+pub const METHOD: &str = "order statistics";
+
 /// Most values whose ranks are computed exactly, so that no power underflows.
 const MOST_EXACT: usize = 1000;
 
@@ -16,7 +19,7 @@ pub fn median(values: &[f64], unit: Unit) -> Option<Quantity> {
     let count = sorted.len();
     let (low, high) = (*sorted.get(count.checked_sub(1)? / 2)?, *sorted.get(count / 2)?);
     let interval = match rank(count) {
-        Some(rank) => Interval::known(sorted[rank - 1], sorted[count - rank], "order statistics"),
+        Some(rank) => Interval::known(sorted[rank - 1], sorted[count - rank], METHOD),
         None => Interval::none("a median of fewer than six"),
     };
     Some(Quantity::new(f64::midpoint(low, high), unit, count as u64, interval))
@@ -75,6 +78,13 @@ pub fn none_of(trials: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interval_that_ends_at_a_value_that_was_seen_has_an_upper_bound() {
+        let outages = median(&[0.012, 0.014, 0.016, 0.02, 0.03, 30.0], Unit::named("s")).expect("six values");
+        assert!(!outages.is_unbounded_above(), "{outages}");
+        assert_eq!(outages.to_json()["ci95"], serde_json::json!([0.012, 30.0]));
+    }
 
     #[test]
     fn ranks_are_those_of_the_tables() {

@@ -1,6 +1,7 @@
 //! The only form in which a number may leave analysis: with unit, sample size and interval, or the
 //! reason why there is no interval. Nothing here computes; it makes leaving something out impossible.
 
+use crate::order_statistics::METHOD as METHOD_OF_SEEN_VALUES;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -147,9 +148,13 @@ impl Quantity {
         &self.interval
     }
 
-    /// Tells whether its interval has no upper end that bounds anything: [`is_unbounded_above`].
+    /// Tells whether its interval has no upper end that bounds anything: [`is_unbounded_above`]. One that ends at a value that was seen
+    /// has.
     pub fn is_unbounded_above(&self) -> bool {
-        self.interval.bounds().is_some_and(|bounds| is_unbounded_above(self.value, bounds))
+        match &self.interval {
+            Interval::Known { method, .. } if method == METHOD_OF_SEEN_VALUES => false,
+            interval => interval.bounds().is_some_and(|bounds| is_unbounded_above(self.value, bounds)),
+        }
     }
 
     /// Both ends of its interval for a chart; `None` also where there is no upper bound, whose line would leave no room for the rest.
@@ -163,12 +168,12 @@ impl Quantity {
     }
 
     /// `{value, unit, n, ci95: [low, high] | null}`, with `ci95_missing: "why"` where there is no
-    /// interval, or one that has no upper bound, and `ci95_method` where there is one. A value that is not finite is null.
+    /// interval, or one that has no upper bound (then with its lower end, `ci95_low`), and `ci95_method` where there is one. A value that is not finite is null.
     pub fn to_json(&self) -> Value {
         match &self.interval {
             Interval::Known { low, method, .. } if self.is_unbounded_above() => json!({
                 "value": self.value, "unit": self.unit.0, "n": self.n,
-                "ci95": null, "ci95_missing": format!("{NO_UPPER_BOUND}: at least {low} ({method})"),
+                "ci95": null, "ci95_low": low, "ci95_missing": format!("{NO_UPPER_BOUND}: at least {low} ({method})"),
             }),
             Interval::Known { low, high, method } => json!({
                 "value": self.value, "unit": self.unit.0, "n": self.n,

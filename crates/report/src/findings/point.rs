@@ -45,12 +45,13 @@ impl Verdict {
         }
     }
 
-    /// The same, wide if the interval of the point's throughput is wider than asked.
+    /// The same, wide if the interval of the point's throughput is wider than asked, or that of one of its runs says nothing.
     fn by_width(self, runs: &[RunFindings], throughput: Option<&Estimate>, settings: &Settings) -> Self {
         let Ok(precision) = settings.number(setting::PROCEDURE_PRECISION) else { return self };
         let judged = runs.iter().all(|run| run.judged.is_some());
         let narrow = throughput.is_some_and(|throughput| throughput.relative_half_width() <= precision);
-        if self == Self::Valid && judged && !narrow { Self::Wide } else { self }
+        let together = runs.iter().any(|run| run.width_accepted);
+        if self == Self::Valid && judged && (together || !narrow) { Self::Wide } else { self }
     }
 
     /// The reasons against it.

@@ -96,6 +96,8 @@ pub struct RunFindings {
     pub failures: FailureCount,
     /// Why the run is void; empty when it is valid.
     pub voids: Vec<Void>,
+    /// Whether its own interval says nothing, and the runs beside it tell how throughput varies.
+    pub width_accepted: bool,
 }
 
 impl RunFindings {
@@ -133,6 +135,7 @@ impl RunFindings {
             judged.verdict = WindowVerdict::Wide;
             self.stability = Some(told(judged));
             self.voids.clear();
+            self.width_accepted = true;
         }
     }
 
@@ -206,6 +209,7 @@ pub(super) fn run(attempt: &Attempt, settings: &Settings) -> RunFindings {
         little: little_of(&latencies, measured.len(), settings).filter(|_| whole.is_none()),
         checks: attempt.checks.clone(),
         voids: voids.concat(),
+        width_accepted: false,
         per_second,
         kinds,
         latencies,

@@ -8,6 +8,7 @@ use crate::blocks::{
 use crate::findings::history::{History, HistoryRecord, LevelChange, Track, TrackValue};
 use crate::numbers::{counted, short};
 use proofload_analysis::change_points::{FALSE_ALARMS, LEAST_SEGMENT, LEAST_VALUES};
+use proofload_analysis::quantity::is_unbounded_above;
 use std::collections::BTreeMap;
 
 /// Changes that the first screen names.
@@ -178,8 +179,10 @@ fn day(history: &History, record: usize) -> f64 {
 }
 
 fn panel(history: &History, track: &Track) -> Panel {
-    let sample =
-        |value: &TrackValue| Sample { x: day(history, value.record), y: value.value, interval: value.interval };
+    let sample = |value: &TrackValue| {
+        let interval = value.interval.filter(|bounds| !is_unbounded_above(value.value, *bounds));
+        Sample { x: day(history, value.record), y: value.value, interval }
+    };
     let of = |valid: bool| {
         let values = track.values.iter().filter(|value| value.is_valid == valid).map(sample).collect::<Vec<_>>();
         if values.len() > MOST_MARKS { outermost(&values) } else { values }

@@ -22,6 +22,9 @@ const KINDS: &[(&str, u64, f64)] = &[
     ("stock_level", 4, 1.9),
 ];
 
+/// Level of each two seconds of a load that goes back and forth without moving on.
+const BACK_AND_FORTH: [f64; 12] = [1.9, 0.1, 0.1, 1.9, 1.9, 1.9, 0.1, 0.1, 1.9, 0.1, 0.1, 1.9];
+
 /// What is simulated.
 #[derive(Debug, Clone)]
 pub(crate) struct Simulated {
@@ -37,6 +40,8 @@ pub(crate) struct Simulated {
     pub(crate) broken: bool,
     /// Whether there is no telemetry.
     pub(crate) blind: bool,
+    /// Whether throughput goes back and forth.
+    pub(crate) varied: bool,
 }
 
 /// A small generator of uniform numbers (`SplitMix64`).
@@ -75,7 +80,8 @@ pub(crate) fn attempt(simulated: &Simulated, id: i64) -> Attempt {
     let mut intervals = Vec::new();
     for index in 0..SECONDS {
         let warm = 1.0 - 0.6 * (-(index as f64) / 2.0).exp();
-        let wanted = level * warm * (1.0 + 0.02 * chance.normal());
+        let varied = if simulated.varied { BACK_AND_FORTH[index as usize / 2 % BACK_AND_FORTH.len()] } else { 1.0 };
+        let wanted = level * varied * warm * (1.0 + 0.02 * chance.normal());
         let interval = second(index, wanted, level, &mut chance);
         orders += interval.counts[0].done as i64;
         at_second.push(orders);

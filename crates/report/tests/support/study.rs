@@ -37,6 +37,10 @@ pub(crate) struct Shape {
     pub(crate) speed: f64,
     /// Points at which it is slower by 7 %.
     pub(crate) slow: Vec<u32>,
+    /// How many times as fast it is in each repetition; 1 in those beyond.
+    pub(crate) speeds: Vec<f64>,
+    /// Repetitions in which throughput goes back and forth.
+    pub(crate) varied: Vec<u32>,
     /// Lines after the last table: settings besides.
     pub(crate) more: String,
 }
@@ -57,6 +61,8 @@ impl Shape {
             seed: 1,
             speed: 1.0,
             slow: Vec::new(),
+            speeds: Vec::new(),
+            varied: Vec::new(),
             more: String::new(),
         }
     }
@@ -161,6 +167,7 @@ fn simulated(shape: &Shape, settings: &Settings, run: Run) -> Simulated {
     };
     let searched = settings.get("search.setting").is_some();
     let of_point = if shape.slow.contains(&run.point) { 0.93 } else { 1.0 };
+    let of_point = of_point * shape.speeds.get(run.repetition as usize).unwrap_or(&1.0);
     let users = settings.number("workload.virtual_users").unwrap_or(4.0);
     Simulated {
         run,
@@ -169,6 +176,7 @@ fn simulated(shape: &Shape, settings: &Settings, run: Run) -> Simulated {
         speed: shape.speed * if searched { users.min(24.0) / 24.0 } else { 1.0 } * of_point,
         broken: shape.void.contains(&run.point),
         blind: shape.blind,
+        varied: shape.varied.contains(&run.repetition),
     }
 }
 

@@ -11,7 +11,8 @@ use std::io::Result;
 struct Figure {
     labels: Labels,
     value: f64,
-    bounds: Option<(f64, f64)>,
+    /// The upper end is `None` where it bounds nothing.
+    bounds: Option<(f64, Option<f64>)>,
     n: u64,
     at_us: i64,
 }
@@ -62,7 +63,8 @@ fn collect(point: &PointFindings, labels: &Labels, at_us: i64, families: &mut Fa
             }
             None => format!("proofload_result_{}", named(&text, &unit)),
         };
-        let bounds = quantity.interval().bounds().map(|(low, high)| (low * factor, high * factor));
+        let high_of = |high: f64| (!quantity.is_unbounded_above()).then_some(high * factor);
+        let bounds = quantity.interval().bounds().map(|(low, high)| (low * factor, high_of(high)));
         let figure = Figure { labels, value: quantity.value() * factor, bounds, n: quantity.n(), at_us };
         families.entry(family_name(&name)).or_insert_with(|| (unit, Vec::new())).1.push(figure);
     }
@@ -78,7 +80,9 @@ fn family(name: &str, unit: &str, figures: &[Figure], page: &mut Page<'_>) -> Re
         line("value", figure.value)?;
         if let Some((low, high)) = figure.bounds {
             line("ci95_low", low)?;
-            line("ci95_high", high)?;
+            if let Some(high) = high {
+                line("ci95_high", high)?;
+            }
         }
     }
     Ok(())

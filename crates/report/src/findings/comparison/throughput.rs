@@ -3,6 +3,7 @@
 
 use super::compare::{Comparison, LeftOut};
 use super::outcome::is_throughput;
+use crate::metrics::MetricKey;
 
 /// Points that a sentence names.
 const NAMED: usize = 3;
@@ -12,11 +13,13 @@ impl Comparison<'_> {
     /// is no such point.
     pub(crate) fn throughput_missing(&self) -> Option<String> {
         let workload = self.findings.0.workload;
-        let compared =
-            |pair: usize| self.rows.iter().any(|row| row.pair == pair && is_throughput(workload, &row.metric.key));
-        let is_missing = |left: &&LeftOut| is_throughput(workload, &left.metric.key) && !compared(left.pair);
+        let is_compared =
+            |pair: usize, key: &MetricKey| self.rows.iter().any(|row| row.pair == pair && row.metric.key == *key);
+        let is_missing =
+            |left: &&LeftOut| is_throughput(workload, &left.metric.key) && !is_compared(left.pair, &left.metric.key);
         let missing: Vec<&LeftOut> = self.left_out.iter().filter(is_missing).collect();
         let metric = &missing.first()?.metric;
+        let compared = |pair: usize| is_compared(pair, &metric.key);
         let mut whys: Vec<(&str, Vec<usize>)> = Vec::new();
         for left in missing.iter().filter(|left| left.metric.key == metric.key) {
             match whys.iter_mut().find(|(why, _)| *why == left.why.as_str()) {

@@ -49,7 +49,8 @@ impl RunSummary {
 /// there are any.
 pub fn summarise(attempt: &Attempt, settings: &Settings) -> RunSummary {
     let mut found = run(attempt, settings);
-    if settings.count(setting::STUDY_REPETITIONS).is_ok_and(|repetitions| repetitions >= FEWEST_RUNS_FOR_SPREAD) {
+    let repetitions = settings.count(setting::STUDY_REPETITIONS).unwrap_or(1);
+    if repetitions >= FEWEST_RUNS_FOR_SPREAD && !attempt.run.sentinel && !attempt.is_experiment() {
         found.accept_width();
     }
     summarise_run(&found, settings)
